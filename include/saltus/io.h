@@ -1,0 +1,76 @@
+/* Files: opening and saving models, their parameters, and evidence. */
+#ifndef SALTUS_IO_H
+#define SALTUS_IO_H
+
+#include <stdint.h>
+#include <saltus/ad.h>
+#include <saltus/model.h>
+#include <saltus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A model from a file or by the name of a ready-made one.
+ * Params:  spec   a path that ends in
+ *                 .uai  a Bayesian or Markov network in the format of the UAI competitions: f is
+ *                       the sum of its factors' logarithms, a categorical variable each;
+ *                 .xml  a saved tape (sal_model_save), with the parameters beside it if it names
+ *                       a file of them. No code of the file's author runs; a file is refused when
+ *                       it is not well-formed, has a DOCTYPE, or breaks the schema
+ *                       saltus-tape.rng or any shape rule;
+ *                 otherwise, if it has no '/' and no such file exists, the specification of a
+ *                 ready-made model, see sal_model_builtin.
+ *          dtype  0: the file's own type (.uai: SAL_F64), or a ready-made model's usual one.
+ * Returns: SAL_OK, the model's name being `spec`; SAL_ERR_NOT_FOUND when there is no such file or
+ *          ready-made model; SAL_ERR_DATA with file and line when a file's content is not
+ *          acceptable; SAL_ERR_ARGUMENT for a file of another kind or a bad specification;
+ *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *model is untouched.
+ * Cost:    O(size of the files).
+ * Threads: any. */
+SAL_API sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model,
+                                  sal_error *err);
+
+/* Save a model made from a tape: the formula as NAME.xml, and its parameters, if it has any,
+ * beside it as NAME.safetensors. Each file is replaced at once, the formula last.
+ * Params:  path_xml  ends in ".xml".
+ * Returns: SAL_ERR_UNSUPPORTED for a model that is no tape (a callback), or a clamped one: save the
+ *          model that it clamps, and for a formula too large to be opened again;
+ *          SAL_ERR_ARGUMENT for a path that does not end in ".xml" or is not UTF-8; SAL_ERR_IO;
+ *          SAL_ERR_MEMORY.
+ * Cost:    O(nodes + constants + parameters).
+ * Threads: any, while nobody sets the model's parameters. */
+SAL_API sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_error *err);
+
+/* Set all parameters of a model from a safetensors file with a tensor for each: its name, its
+ * shape, and a type of real numbers (F64, F32, F16, BF16), converted to the model's.
+ * Returns: SAL_ERR_DATA when tensors are missing, not the model's, or of another shape or type (all
+ *          are named), or hold NaN or numbers beyond the model's type; SAL_ERR_NOT_FOUND;
+ *          SAL_ERR_UNSUPPORTED for a model that is no tape; SAL_ERR_IO; SAL_ERR_MEMORY. On failure
+ *          no parameter has changed.
+ * Cost:    O(parameters), and what depends on them alone is computed again.
+ * Threads: the model must not be in use elsewhere. */
+SAL_API sal_status sal_model_load_params(sal_model *model, const char *path_safetensors,
+                                         sal_error *err);
+
+/* Write all parameters as tensors of the model's type; the file is replaced at once.
+ * Returns: SAL_ERR_UNSUPPORTED for a model that is no tape; SAL_ERR_IO; SAL_ERR_MEMORY. */
+SAL_API sal_status sal_model_save_params(const sal_model *model, const char *path_safetensors,
+                                         sal_error *err);
+
+/* Read a UAI evidence file for `model`: which variables were observed, in which states.
+ * Params:  n          number of observed variables, may be 0.
+ *          variables  [n], rising: indices of the model's variables.
+ *          codes      [n]: their codes. Both fit sal_model_clamp; free both by sal_free.
+ * Returns: SAL_ERR_DATA when the content is no evidence or does not fit the model;
+ *          SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure outputs are untouched. */
+SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
+                                      int64_t **variables, int32_t **codes, sal_error *err);
+
+/* Free an array that a function of the library handed to the caller; NULL is fine. */
+SAL_API void sal_free(void *array);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

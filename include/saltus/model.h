@@ -1,0 +1,125 @@
+/* Models: an unnormalised log-probability f(s) over a space, from a tape or from the user's own
+ * function. f may be -inf (a forbidden state), never NaN or +inf. */
+#ifndef SALTUS_MODEL_H
+#define SALTUS_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <saltus/ad.h>
+#include <saltus/space.h>
+#include <saltus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sal_model sal_model;
+
+/* Freeze the formula `f` of a tape as a model. The tape may go on recording or be destroyed.
+ * Returns: SAL_OK; the tape's first mistake; SAL_ERR_SHAPE when f is not a scalar; SAL_ERR_MEMORY.
+ *          On failure *model is untouched.
+ * Cost:    O(nodes + constants).
+ * Threads: a model may be read by many threads; setting parameters needs it alone. */
+SAL_API sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **model,
+                                       sal_error *err);
+
+/* A function of the user's.
+ * f:    log-probability of one state x [N] (the embedding, double). When gradient is not NULL it
+ *       must also be filled, [N]. Called from several threads at once.
+ * data: passed through; must outlive the model.
+ * has_gradient: false if `f` can give values only (gradient is then always NULL). */
+typedef struct sal_callback {
+    double (*f)(const double *x, double *gradient, void *data);
+    void *data;
+    bool has_gradient;
+} sal_callback;
+
+/* A model from a callback over a copy of `space`; always double.
+ * Returns: SAL_OK, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
+SAL_API sal_status sal_model_from_callback(const sal_space *space, const sal_callback *callback,
+                                           sal_model **model, sal_error *err);
+
+/* A factor graph over variables 0 .. n_variables - 1 with states[v] states: f is the sum of the
+ * factors' log-potentials, laid out as for sal_table. Each run of variables with one cardinality is
+ * a categorical block. A table entry -inf forbids its states.
+ * Returns: SAL_OK, SAL_ERR_ARGUMENT (scopes or sizes do not fit), SAL_ERR_MEMORY. */
+SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *states,
+                                          int64_t n_factors, const int64_t *scope_begin,
+                                          const int64_t *scope, const double *log_tables,
+                                          sal_dtype dtype, sal_model **model, sal_error *err);
+
+/* A ready-made model by its specification "name" or "name:key=value,...", e.g.
+ * "ising:side=10,theta=0.2"; see sal_builtin_list. `dtype` 0 takes the model's usual type.
+ * Returns: SAL_ERR_ARGUMENT naming the key and what it accepts, SAL_ERR_NOT_FOUND when there is no
+ *          model of that name. */
+SAL_API sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
+                                     sal_error *err);
+
+/* The model with some variables fixed: variable variables[k] to code codes[k]. Its space has the
+ * other variables only, in order. It keeps `model` alive; parameters are shared.
+ * Returns: SAL_ERR_ARGUMENT (out of range, contradictory, nothing left free). */
+SAL_API sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
+                                   const int32_t *codes, sal_model **clamped, sal_error *err);
+
+/* Give up the caller's hold; NULL is fine. */
+SAL_API void sal_model_destroy(sal_model *model);
+
+SAL_API const sal_space *sal_model_space(const sal_model *model);
+SAL_API sal_dtype sal_model_dtype(const sal_model *model);
+/* A name for messages and summaries ("ising:side=10"), settable; never NULL. */
+SAL_API const char *sal_model_name(const sal_model *model);
+SAL_API sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err);
+SAL_API bool sal_model_has_gradient(const sal_model *model);
+/* Whether f is known to be multilinear: its gradient then gives exact finite differences. */
+SAL_API bool sal_model_is_multilinear(const sal_model *model);
+
+/* ---- values of given states (one-shot; allocates) */
+
+/* f [states], and if they are not NULL gradient [states x N] and differences. The differences
+ * f(s with variable v at code k) - f(s) are exact, one row a state, the codes of variable 0 first:
+ * [states x sum of the variables' states].
+ * Params:  codes [states x V].
+ * Returns: SAL_ERR_ARGUMENT (code out of range), SAL_ERR_UNSUPPORTED (no gradient),
+ *          SAL_ERR_MODEL (NaN or +inf; names the state), SAL_ERR_MEMORY. */
+SAL_API sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int32_t *codes,
+                                      double *f, double *gradient, double *differences,
+                                      sal_error *err);
+
+/* The same at any real x [states x N], also off the lattice; f and gradient (or NULL). */
+SAL_API sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const double *x,
+                                         double *f, double *gradient, sal_error *err);
+
+/* ---- parameters */
+
+/* Number of named parameters, and of their numbers in all. */
+SAL_API int64_t sal_model_parameters(const sal_model *model);
+SAL_API int64_t sal_model_parameters_size(const sal_model *model);
+
+/* Name and shape of parameter `index`; NULL out of range. The parameters' numbers follow one
+ * another in this order in the flat vector. */
+SAL_API const char *sal_model_parameter(const sal_model *model, int64_t index, sal_shape *shape);
+
+/* Set or read one parameter [its size], or all of them (name NULL: the flat vector).
+ * Returns: SAL_ERR_NOT_FOUND with the names that exist. */
+SAL_API sal_status sal_model_set_params(sal_model *model, const char *name, const double *values,
+                                        sal_error *err);
+SAL_API sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
+                                        sal_error *err);
+
+/* ---- the ready-made models */
+
+typedef struct sal_builtin_info {
+    const char *name;
+    char parameters[512]; /* the keys with their defaults: "side=10, theta=0.2" */
+    const char *doc;      /* the formula, one line */
+    const char *source;   /* paper and equation */
+} sal_builtin_info;
+
+/* Entry `index`, false past the end. */
+SAL_API bool sal_builtin_list(int64_t index, sal_builtin_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,121 @@
+/* Sampling: run chains of a sampler on a model, and look at what came out. */
+#ifndef SALTUS_SAMPLE_H
+#define SALTUS_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <saltus/model.h>
+#include <saltus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What to run. Fields left zero take their defaults. */
+typedef struct sal_run_options {
+    const char *sampler; /* a name of sal_sampler_list; NULL: "gwg", or "gibbs" without gradient */
+    int64_t chains;      /* >= 1; 0: 4 */
+    int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000 */
+    int64_t draws;       /* kept states of each chain; 0: 1000 */
+    int64_t thin;        /* steps from one draw to the next; 0: 1 */
+    uint64_t seed;       /* same seed, same bits, whatever the number of threads */
+    int threads;         /* 0: OpenMP's choice */
+
+    double step_size; /* of samplers that have one; 0: adapted in warm-up. Squared units of the
+                         embedding (eps of Rhodes & Gutmann) */
+    int64_t radius;   /* window of ordinal moves in levels (gwg); 0: all levels */
+
+    const int32_t *init; /* starting codes [chains x V] of the whole space, or NULL: random */
+    int64_t clamped;     /* number of fixed variables */
+    const int64_t *clamp_variables;
+    const int32_t *clamp_codes;
+
+    bool keep_draws; /* hold all draws in memory, for sal_run_draws */
+
+    /* Called now and then from the calling thread (at least every few hundred steps) with the
+     * number of steps done and in all; a return value other than 0 stops the run after that step:
+     * what is there is kept. NULL: none. */
+    int (*progress)(int64_t done, int64_t total, void *data);
+    void *progress_data;
+} sal_run_options;
+
+typedef struct sal_run sal_run;
+
+/* Sample. Chains start at `init`, or at random states where f is finite: a random state with
+ * forbidden factors is repaired by reducing their number.
+ * Returns: SAL_OK (also when stopped by `progress`); SAL_ERR_ARGUMENT (an option out of range, or
+ * no such sampler; names it); SAL_ERR_UNSUPPORTED (the sampler needs what the model lacks; names
+ * samplers that work); SAL_ERR_MODEL (NaN or +inf, with chain and step; or no feasible start);
+ * SAL_ERR_MEMORY. Cost:    (warmup + draws thin) steps of every chain. Memory O(chains (draws +
+ * S)), plus chains draws V codes with keep_draws. Threads: several runs may share a model whose
+ * parameters do not change. */
+SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
+                              sal_error *err);
+SAL_API void sal_run_destroy(sal_run *run);
+
+/* The figures of a run. */
+typedef struct sal_run_summary {
+    const char *model, *sampler;
+    int64_t variables, chains, warmup, draws, thin;
+    uint64_t seed;
+    int threads;
+    bool stopped;           /* by `progress`, before all draws were made */
+    double step_size;       /* final; NaN for samplers without one */
+    double acceptance_rate; /* after warm-up: accepted / proposed */
+    double mean_jump;       /* mean L1 distance between successive states in the embedding */
+    double ess_min, ess_median, ess_max; /* over chains; TFP's estimator on the L1 distance to one
+                                            random state (Rhodes & Gutmann, app. J) */
+    double ess_per_second;               /* sum over chains of that, per second of sampling */
+    double rhat_max;       /* the largest of: rank-normalised split R-hat of f, split R-hat of the
+                              indicators of all variables and states */
+    int64_t rhat_variable; /* where it is largest: a variable, or -1 for f */
+    int32_t rhat_code;
+    int64_t disagreeing;  /* number of variables with an indicator of R-hat above 1.1 */
+    double log_prob_mean; /* mean f over draws */
+    double seconds;       /* sampling, without warm-up */
+    double warmup_seconds;
+    double steps_per_second; /* steps of the whole batch */
+} sal_run_summary;
+
+SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err);
+
+/* The summary for people, with a warning and what to try when chains disagree. */
+SAL_API sal_status sal_run_print_summary(const sal_run *run, FILE *stream);
+
+/* Probabilities of all states of all variables (clamped ones are point masses), one row a variable
+ * after another: [sum of states], from draws of all chains. */
+SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err);
+
+/* f of every draw [chains x draws]. Lives as long as the run. */
+SAL_API const double *sal_run_log_probs(const sal_run *run);
+
+/* All draws as codes [chains x draws x V] of the whole space, one byte each if every variable has
+ * at most 256 states (*bytes is 1), else int32 (4). NULL without keep_draws. Lives as long as the
+ * run. */
+SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
+
+/* Codes of the last states [chains x V] of the whole space. */
+SAL_API sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err);
+
+/* Number of draws made (less than asked for when stopped). */
+SAL_API int64_t sal_run_n_draws(const sal_run *run);
+
+/* ---- the samplers */
+
+typedef struct sal_sampler_info {
+    const char *name;
+    const char *doc;
+    const char *source; /* paper and algorithm */
+    bool exact;         /* leaves the target invariant */
+    bool needs_gradient;
+    const char *kinds; /* "binary spin ordinal categorical" */
+} sal_sampler_info;
+
+/* Entry `index`, false past the end. */
+SAL_API bool sal_sampler_list(int64_t index, sal_sampler_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

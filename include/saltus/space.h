@@ -1,0 +1,64 @@
+/* The space of states: an ordered list of named blocks of discrete variables. */
+#ifndef SALTUS_SPACE_H
+#define SALTUS_SPACE_H
+
+#include <stdint.h>
+#include <saltus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kinds of variables. A state is stored as integer codes, in the order of the levels; a formula
+ * sees its embedding in real numbers. */
+typedef enum sal_kind {
+    SAL_BINARY = 1,  /* {0, 1}; 1 real */
+    SAL_SPIN,        /* {-1, +1}: code 0 is -1; 1 real */
+    SAL_ORDINAL,     /* a sorted grid of real levels; 1 real, the level */
+    SAL_CATEGORICAL, /* `states` labels; one-hot, `states` reals */
+} sal_kind;
+
+/* A block of `count` variables of one kind. Unused fields are zero. */
+typedef struct sal_block {
+    const char *name; /* unique in its space; letters, digits, '_', '-', '.' */
+    sal_kind kind;
+    int64_t count;  /* variables in the block, >= 1 */
+    int64_t states; /* ordinal (>= 2) and categorical (>= 1); 0 or 2 for the others */
+    const double
+        *levels; /* ordinal: `states` finite reals, strictly increasing; NULL: 0, 1, 2, .. */
+} sal_block;
+
+typedef struct sal_space sal_space;
+
+/* An empty space, or NULL when out of memory.
+ * Threads: one at a time until the space is only read. */
+SAL_API sal_space *sal_space_create(void);
+SAL_API void sal_space_destroy(sal_space *space); /* NULL is fine */
+
+/* Append a block; name and levels are copied.
+ * Returns: SAL_ERR_ARGUMENT when a field is out of range or the name is taken (the space is then
+ *          unchanged), SAL_ERR_MEMORY.
+ * Cost:    O(count). */
+SAL_API sal_status sal_space_add(sal_space *space, const sal_block *block, sal_error *err);
+
+/* Number of variables V, of reals N in the embedding, and of blocks. */
+SAL_API int64_t sal_space_variables(const sal_space *space);
+SAL_API int64_t sal_space_width(const sal_space *space);
+SAL_API int64_t sal_space_blocks(const sal_space *space);
+
+/* Block `index` in 0 .. blocks - 1 (its pointers live as long as the space); NULL out of range. */
+SAL_API const sal_block *sal_space_block(const sal_space *space, int64_t index);
+
+/* Number of states of a variable in 0 .. V - 1; 0 out of range. */
+SAL_API int64_t sal_space_states(const sal_space *space, int64_t variable);
+
+/* Embed codes [chains x V] as reals x [chains x N], both row-major.
+ * Returns: SAL_ERR_ARGUMENT when a code is out of range (names chain and variable; x unspecified).
+ * Cost:    O(chains N). Threads: any. */
+SAL_API sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t *codes,
+                                   double *x, sal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,145 @@
+/* What an operation is, and what a node of a tape or a program is.
+ *
+ * One op is one file in ad/ops, which holds one record `sali_op`, and one line in ad/ops.def. The
+ * file is compiled twice (core/real.h); buffers are passed as void pointers to `real`. */
+#ifndef SALI_OP_H
+#define SALI_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <saltus/ad.h>
+#include "core/space.h"
+
+typedef enum sali_op_id {
+#define SALI_OP(name) SALI_OP_##name,
+#include "ad/ops.def"
+#undef SALI_OP
+    SALI_OP_COUNT
+} sali_op_id;
+
+/* How a node depends on the state, for the choice of exact finite differences. */
+typedef enum sali_degree {
+    SALI_CONSTANT,    /* not at all */
+    SALI_COORDINATES, /* element k is affine in a coordinate of its own, and in nothing else */
+    SALI_AFFINE,      /* every element is affine in the whole state */
+    SALI_MULTILINEAR, /* affine in the coordinates of each single variable */
+    SALI_GENERAL      /* anything */
+} sali_degree;
+
+/* One node: an op applied to earlier nodes. Attributes are plain numbers, so that tapes can be
+ * saved and read back without code for each op; each op documents and checks its own. */
+typedef struct sali_node {
+    sali_op_id op;
+    int32_t n_in;
+    int32_t *in; /* earlier nodes */
+    sal_shape shape;
+    int64_t n_ints;
+    int64_t *ints;
+    int64_t n_reals;
+    double *reals;
+    char *name;       /* of a parameter, else NULL */
+    const char *file; /* where it was recorded; "" when unknown. Not owned: a literal */
+    int line;
+    bool varying; /* depends on the state: has a batch axis */
+} sali_node;
+
+/* What a shape rule sees. It sets node->shape from the inputs' shapes and the attributes, or fails.
+ * Attributes may come from a hostile file. */
+typedef struct sali_shape_context {
+    const sal_space *space;
+    const sali_node *const *in;
+    sal_error *err;
+} sali_shape_context;
+
+/* An operand of a kernel: [chains x size] with this stride between chains, or one [size] for all
+ * chains (stride 0) when it does not depend on the state. */
+typedef struct sali_arg {
+    const void *value;
+    void *adjoint; /* accumulate here, same layout; NULL: not wanted */
+    int64_t stride;
+    int64_t size;
+    const sal_shape *shape;
+} sali_arg;
+
+/* One execution of a node over a shard. */
+typedef struct sali_call {
+    const sali_node *node;
+    const void *plan;     /* what plan_create made, or NULL */
+    int64_t chains;       /* 1 for nodes that do not depend on the state */
+    const int32_t *codes; /* [chains x variables] when the state is on the lattice, else NULL */
+    sali_arg *in;
+    sali_arg out;  /* out.value is writable in forward; out.adjoint is complete in backward */
+    void *saved;   /* [chains x saved_size]: from forward to backward */
+    void *scratch; /* [scratch_size(chains)]: free use within one call */
+} sali_call;
+
+typedef struct sali_op {
+    const char *name;
+    int32_t arity;              /* number of inputs */
+    uint32_t param_inputs;      /* bit k: input k must not depend on the state */
+    bool alias;                 /* the output is input 0 in another shape: no kernel */
+    double test_low, test_high; /* inputs for which the op and its derivative are tested */
+    const char *doc;            /* one line for lists: the formula */
+
+    sal_status (*shape)(sali_node *node, const sali_shape_context *context);
+    /* Degree of the output; `in` are the inputs'. NULL: affine if all inputs are at most affine. */
+    sali_degree (*degree)(const sali_node *node, const sali_node *const *in,
+                          const sali_degree *in_degree, const sal_space *space);
+    int64_t (*saved_size)(const sali_node *node, const sali_node *const *in);
+    int64_t (*scratch_size)(const sali_node *node, const sali_node *const *in, int64_t chains);
+    /* Tables made once when the tape is frozen; NULL on success means that none is needed. */
+    sal_status (*plan_create)(const sali_node *node, const sali_node *const *in,
+                              const sal_space *space, void **plan, sal_error *err);
+    void (*forward)(const sali_call *call);
+    /* Accumulates into in[k].adjoint; a zero adjoint contributes exactly zero. */
+    void (*backward)(const sali_call *call);
+} sali_op;
+
+/* The record of an op for a type; rules other than kernels are the same for both. */
+const sali_op *sali_op_f32(sali_op_id id);
+const sali_op *sali_op_f64(sali_op_id id);
+static inline const sali_op *sali_op_of(sal_dtype dtype, sali_op_id id)
+{
+    return dtype == SAL_F32 ? sali_op_f32(id) : sali_op_f64(id);
+}
+
+/* Number of elements of a shape (1 for a scalar). */
+static inline int64_t sali_shape_size(const sal_shape *shape)
+{
+    int64_t size = 1;
+    for (int32_t i = 0; i < shape->rank; i++) {
+        size *= shape->dim[i];
+    }
+    return size;
+}
+
+bool sali_shape_equal(const sal_shape *a, const sal_shape *b);
+
+/* "[500, 784]", "[]" for a scalar; into a buffer of SALI_SHAPE_TEXT bytes, which is returned. */
+#define SALI_SHAPE_TEXT 96
+char *sali_shape_text(const sal_shape *shape, char *buffer);
+
+/* The error of an op whose shapes do not fit: op, shapes of all inputs, what was expected. */
+sal_status sali_shape_fail(const sali_node *node, const sali_shape_context *context,
+                           const char *expected);
+
+/* Shape rules and degree rules that several ops share. */
+sal_status sali_shape_same(sali_node *node, const sali_shape_context *context);
+sal_status sali_shape_broadcast(sali_node *node, const sali_shape_context *context);
+sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context);
+sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const *in,
+                                  const sali_degree *in_degree, const sal_space *space);
+sali_degree sali_degree_linear(const sali_node *node, const sali_node *const *in,
+                               const sali_degree *in_degree, const sal_space *space);
+sali_degree sali_degree_mixing(const sali_node *node, const sali_node *const *in,
+                               const sali_degree *in_degree, const sal_space *space);
+sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *in,
+                                 const sali_degree *in_degree, const sal_space *space);
+
+/* Fail unless the node has exactly these numbers of attributes (files are hostile). */
+sal_status sali_expect_attributes(const sali_node *node, int64_t n_ints, int64_t n_reals,
+                                  sal_error *err);
+
+#endif

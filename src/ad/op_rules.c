@@ -1,0 +1,149 @@
+/* Shape and degree rules that several ops share. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ad/op.h"
+#include "core/error.h"
+
+bool sali_shape_equal(const sal_shape *a, const sal_shape *b)
+{
+    if (a->rank != b->rank) {
+        return false;
+    }
+    for (int32_t i = 0; i < a->rank; i++) {
+        if (a->dim[i] != b->dim[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+char *sali_shape_text(const sal_shape *shape, char *buffer)
+{
+    size_t n = 0;
+    n += (size_t)snprintf(buffer, SALI_SHAPE_TEXT, "[");
+    for (int32_t i = 0; i < shape->rank && n < SALI_SHAPE_TEXT; i++) {
+        n += (size_t)snprintf(buffer + n, SALI_SHAPE_TEXT - n, "%s%lld", i ? ", " : "",
+                              (long long)shape->dim[i]);
+    }
+    if (n < SALI_SHAPE_TEXT) {
+        snprintf(buffer + n, SALI_SHAPE_TEXT - n, "]");
+    }
+    return buffer;
+}
+
+sal_status sali_shape_fail(const sali_node *node, const sali_shape_context *context,
+                           const char *expected)
+{
+    char all[3 * SALI_SHAPE_TEXT] = "", one[SALI_SHAPE_TEXT];
+    for (int32_t k = 0; k < node->n_in; k++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", k ? " and " : "",
+                 sali_shape_text(&context->in[k]->shape, one));
+    }
+    return sali_fail(context->err, SAL_ERR_SHAPE, "%s: shape%s %s; expected %s",
+                     sali_op_f64(node->op)->name, node->n_in > 1 ? "s" : "", all, expected);
+}
+
+sal_status sali_expect_attributes(const sali_node *node, int64_t n_ints, int64_t n_reals,
+                                  sal_error *err)
+{
+    if (node->n_ints != n_ints || node->n_reals != n_reals) {
+        return sali_fail(err, SAL_ERR_SHAPE,
+                         "%s: %lld integer and %lld real attributes; expected %lld and %lld",
+                         sali_op_f64(node->op)->name, (long long)node->n_ints,
+                         (long long)node->n_reals, (long long)n_ints, (long long)n_reals);
+    }
+    return SAL_OK;
+}
+
+sal_status sali_shape_same(sali_node *node, const sali_shape_context *context)
+{
+    node->shape = context->in[0]->shape;
+    return sali_expect_attributes(node, 0, 0, context->err);
+}
+
+sal_status sali_shape_broadcast(sali_node *node, const sali_shape_context *context)
+{
+    const sal_shape *a = &context->in[0]->shape, *b = &context->in[1]->shape;
+    sal_shape out = { .rank = a->rank > b->rank ? a->rank : b->rank };
+    for (int32_t i = 1; i <= out.rank; i++) {
+        int64_t da = i <= a->rank ? a->dim[a->rank - i] : 1;
+        int64_t db = i <= b->rank ? b->dim[b->rank - i] : 1;
+        if (da != db && da != 1 && db != 1) {
+            return sali_shape_fail(node, context, "equal sizes (or 1) along each axis");
+        }
+        out.dim[out.rank - i] = da > db ? da : db;
+    }
+    node->shape = out;
+    return sali_expect_attributes(node, 0, 0, context->err);
+}
+
+/* ints[0]: the axis, or -1 for all elements. */
+sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context)
+{
+    sal_status status = sali_expect_attributes(node, 1, 0, context->err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sal_shape *a = &context->in[0]->shape;
+    int64_t axis = node->ints[0];
+    if (axis < -1 || axis >= a->rank) {
+        return sali_shape_fail(node, context, "an axis within the rank");
+    }
+    node->shape = SAL_SCALAR;
+    for (int32_t i = 0; axis >= 0 && i < a->rank; i++) {
+        if (i != axis) {
+            node->shape.dim[node->shape.rank++] = a->dim[i];
+        }
+    }
+    return SAL_OK;
+}
+
+sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const *in,
+                                  const sali_degree *in_degree, const sal_space *space)
+{
+    (void)in;
+    (void)space;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        if (in_degree[k] != SALI_CONSTANT) {
+            return SALI_GENERAL;
+        }
+    }
+    return SALI_CONSTANT;
+}
+
+/* Elementwise and affine in each input. */
+sali_degree sali_degree_linear(const sali_node *node, const sali_node *const *in,
+                               const sali_degree *in_degree, const sal_space *space)
+{
+    (void)space;
+    sali_degree most = SALI_CONSTANT;
+    int32_t varying = 0;
+    bool stretched = false;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        most = in_degree[k] > most ? in_degree[k] : most;
+        varying += in_degree[k] != SALI_CONSTANT;
+        stretched |= in_degree[k] != SALI_CONSTANT &&
+                     sali_shape_size(&in[k]->shape) != sali_shape_size(&node->shape);
+    }
+    /* A coordinate that is repeated, or meets another one, is no element's own. */
+    return most == SALI_COORDINATES && (varying > 1 || stretched) ? SALI_AFFINE : most;
+}
+
+/* Linear in each input; elements meet. */
+sali_degree sali_degree_mixing(const sali_node *node, const sali_node *const *in,
+                               const sali_degree *in_degree, const sal_space *space)
+{
+    sali_degree degree = sali_degree_linear(node, in, in_degree, space);
+    return degree == SALI_COORDINATES ? SALI_AFFINE : degree;
+}
+
+/* The same for products of two inputs. */
+sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *in,
+                                 const sali_degree *in_degree, const sal_space *space)
+{
+    return in_degree[0] != SALI_CONSTANT && in_degree[1] != SALI_CONSTANT
+               ? SALI_GENERAL
+               : sali_degree_mixing(node, in, in_degree, space);
+}

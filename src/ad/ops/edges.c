@@ -1,0 +1,262 @@
+/* sum_e w_e s_i(e) s_j(e) = s.Y / 2 with Y_i = sum over i's edges of w_e s_j, which is also the
+ * gradient and is kept. Attributes: ints = i0, j0, i1, j1, ...
+ *
+ * Neighbours lie anywhere in s, so loops over them cannot be vector loops. LANES chains are
+ * transposed into a tile instead, [n x LANES], and each edge is one vector operation; FEW chains do
+ * not pay for that. Either way a chain's sums are taken in the same order. */
+#include <string.h>
+
+#include "ad/ops/ops.h"
+#include "core/alloc.h"
+#include "core/error.h"
+
+enum { LANES = 16, BLOCK = 16, FEW = 4 };
+typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), aligned(sizeof(real))));
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    const sal_shape *s = &context->in[0]->shape, *w = &context->in[1]->shape;
+    if (s->rank != 1 || w->rank != 1) {
+        return sali_shape_fail(node, context, "two vectors [n] and [edges]");
+    }
+    if (node->n_ints != 2 * w->dim[0] || node->n_reals != 0) {
+        return sali_shape_fail(node, context, "one weight for each pair");
+    }
+    for (int64_t k = 0; k < node->n_ints; k++) {
+        if (node->ints[k] < 0 || node->ints[k] >= s->dim[0]) {
+            return sali_fail(
+                context->err, SAL_ERR_SHAPE, "edges: edge %lld has index %lld; expected 0 to %lld",
+                (long long)(k / 2), (long long)node->ints[k], (long long)(s->dim[0] - 1));
+        }
+    }
+    node->shape = SAL_SCALAR;
+    return SAL_OK;
+}
+
+/* Of the state itself, and of two variables in each term: affine in each. */
+static sali_degree degree(const sali_node *node, const sali_node *const *in,
+                          const sali_degree *in_degree, const sal_space *space)
+{
+    if (in_degree[0] == SALI_CONSTANT) {
+        return SALI_CONSTANT;
+    }
+    bool multilinear = in[0]->op == SALI_OP_state;
+    for (int64_t e = 0; multilinear && e < node->n_ints / 2; e++) {
+        multilinear = sali_space_owner(space, node->ints[2 * e]) !=
+                      sali_space_owner(space, node->ints[2 * e + 1]);
+    }
+    return multilinear ? SALI_MULTILINEAR : SALI_GENERAL;
+}
+
+/* The neighbours of i are neighbour[k], over edge[k], for k in begin[i] .. begin[i + 1] - 1. A pair
+ * (i, i) is there twice: d(w s_i^2) / ds_i = 2 w s_i. */
+typedef struct edge_graph {
+    int64_t *begin;
+    int32_t *neighbour, *edge;
+} edge_graph;
+
+static void fill_graph(edge_graph *graph, int64_t n, int64_t n_ints, const int64_t *ints)
+{
+    for (int64_t k = 0; k < n_ints; k++) {
+        graph->begin[ints[k] + 1]++;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        graph->begin[i + 1] += graph->begin[i];
+    }
+    for (int64_t k = 0; k < n_ints; k++) {
+        int64_t at = graph->begin[ints[k]]++; /* now the end of what is filled */
+        graph->neighbour[at] = (int32_t)ints[k ^ 1];
+        graph->edge[at] = (int32_t)(k / 2);
+    }
+    memmove(graph->begin + 1, graph->begin, (size_t)n * sizeof *graph->begin);
+    graph->begin[0] = 0;
+}
+
+static sal_status plan_create(const sali_node *node, const sali_node *const *in,
+                              const sal_space *space, void **plan, sal_error *err)
+{
+    (void)space;
+    int64_t n = in[0]->shape.dim[0];
+    size_t begin_bytes = (size_t)(n + 1) * sizeof(int64_t);
+    size_t list_bytes = (size_t)node->n_ints * sizeof(int32_t);
+    char *block = sali_alloc((int64_t)(sizeof(edge_graph) + begin_bytes + 2 * list_bytes), 1);
+    if (!block) {
+        return sali_fail_memory(err);
+    }
+    edge_graph *made = (edge_graph *)(void *)block;
+    made->begin = (int64_t *)(void *)(block + sizeof(edge_graph));
+    made->neighbour = (int32_t *)(void *)(block + sizeof(edge_graph) + begin_bytes);
+    made->edge = made->neighbour + node->n_ints;
+    fill_graph(made, n, node->n_ints, node->ints);
+    *plan = made;
+    return SAL_OK;
+}
+
+static int64_t saved_size(const sali_node *node, const sali_node *const *in)
+{
+    (void)node;
+    return in[0]->shape.dim[0];
+}
+
+/* Two tiles, for any number of chains. */
+static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
+{
+    (void)node;
+    (void)chains;
+    return 2 * LANES * in[0]->shape.dim[0];
+}
+
+static inline int64_t lanes_from(const sali_call *call, int64_t first)
+{
+    int64_t left = call->chains - first;
+    return left < LANES ? left : LANES;
+}
+
+/* tile[i] = the i-th elements of `count` chains; the other lanes are zero. Transposed a block at a
+ * time, so that each cache line is read once. */
+static inline void load_tile(int64_t n, int64_t count, const real *s, lanes *tile)
+{
+    real *to = (real *)tile;
+    if (count < LANES) {
+        memset(tile, 0, (size_t)n * sizeof *tile);
+    }
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        int64_t end = first + BLOCK < n ? first + BLOCK : n;
+        for (int64_t c = 0; c < count; c++) {
+            for (int64_t i = first; i < end; i++) {
+                to[i * LANES + c] = s[c * n + i];
+            }
+        }
+    }
+}
+
+/* Y [count x n] = W s of one tile. */
+static inline void multiply_tile(const edge_graph *graph, int64_t n, int64_t count, const real *w,
+                                 const lanes *tile, real *Y)
+{
+    lanes sums[BLOCK];
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        int64_t end = first + BLOCK < n ? first + BLOCK : n;
+        for (int64_t i = first; i < end; i++) {
+            lanes sum = { 0 };
+            for (int64_t k = graph->begin[i]; k < graph->begin[i + 1]; k++) {
+                sum += w[graph->edge[k]] * tile[graph->neighbour[k]];
+            }
+            sums[i - first] = sum;
+        }
+        for (int64_t c = 0; c < count; c++) {
+            for (int64_t i = first; i < end; i++) {
+                Y[c * n + i] = sums[i - first][c];
+            }
+        }
+    }
+}
+
+/* The same for one chain. */
+static inline void multiply_one(const edge_graph *graph, int64_t n, const real *w, const real *s,
+                                real *Y)
+{
+    for (int64_t i = 0; i < n; i++) {
+        real sum = 0;
+        for (int64_t k = graph->begin[i]; k < graph->begin[i + 1]; k++) {
+            sum += w[graph->edge[k]] * s[graph->neighbour[k]];
+        }
+        Y[i] = sum;
+    }
+}
+
+SALI_CLONES static void forward(const sali_call *call)
+{
+    int64_t n = call->in[0].size;
+    const real *s = call->in[0].value;
+    real *Y = call->saved, *out = (real *)call->out.value;
+    for (int64_t first = 0; first < call->chains; first += LANES) {
+        int64_t count = lanes_from(call, first);
+        for (int64_t c = first; count < FEW && c < first + count; c++) {
+            multiply_one(call->plan, n, call->in[1].value, s + c * n, Y + c * n);
+        }
+        if (count >= FEW) {
+            load_tile(n, count, s + first * n, call->scratch);
+            multiply_tile(call->plan, n, count, call->in[1].value, call->scratch, Y + first * n);
+        }
+    }
+    for (int64_t c = 0; c < call->chains; c++, s += n, Y += n) {
+        real sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < n; i++) {
+            sum += s[i] * Y[i];
+        }
+        out[c] = sum / 2;
+    }
+}
+
+/* Clear the lanes of chains whose adjoint is zero: they must not count, whatever they hold. */
+static inline void clear_lanes(int64_t n, int64_t count, const real *g, lanes *tile)
+{
+    for (int64_t c = 0; c < count; c++) {
+        for (int64_t i = 0; g[c] == 0 && i < n; i++) {
+            tile[i][c] = 0;
+        }
+    }
+}
+
+/* w_e += sum_c g_c s_ci s_cj, a tile at a time. */
+static inline void pull_weights(const sali_call *call)
+{
+    int64_t n = call->in[0].size, n_edges = call->in[1].size;
+    const real *s = call->in[0].value, *g = call->out.adjoint;
+    const int64_t *pair = call->node->ints;
+    real *to = call->in[1].adjoint;
+    lanes *tile = call->scratch, *weighted = tile + n;
+    for (int64_t first = 0; first < call->chains; first += LANES) {
+        int64_t count = lanes_from(call, first);
+        lanes weight = { 0 };
+        memcpy(&weight, g + first, (size_t)count * sizeof *g);
+        load_tile(n, count, s + first * n, tile);
+        clear_lanes(n, count, g + first, tile);
+        for (int64_t i = 0; i < n; i++) {
+            weighted[i] = weight * tile[i];
+        }
+        for (int64_t e = 0; e < n_edges; e++) {
+            lanes terms = weighted[pair[2 * e]] * tile[pair[2 * e + 1]];
+            real sum = 0;
+            for (int l = 0; l < LANES; l++) {
+                sum += terms[l];
+            }
+            to[e] += sum;
+        }
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    int64_t n = call->in[0].size;
+    const real *g = call->out.adjoint, *Y = call->saved;
+    real *to = call->in[0].adjoint;
+    for (int64_t c = 0; to && c < call->chains; c++, to += n, Y += n) {
+        real gc = g[c];
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++) {
+            to[i] += sali_pull(gc, Y[i]);
+        }
+    }
+    if (call->in[1].adjoint) {
+        pull_weights(call);
+    }
+}
+
+const sali_op RN(sali_op_edges) = {
+    .name = "edges",
+    .arity = 2,
+    .param_inputs = 1u << 1,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "sum_e w_e s_i(e) s_j(e)",
+    .shape = shape,
+    .degree = degree,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .plan_create = plan_create,
+    .forward = forward,
+    .backward = backward,
+};

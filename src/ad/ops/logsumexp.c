@@ -1,0 +1,154 @@
+/* log sum_k exp x_k = m + log sum_k e_k with e_k = exp(x_k - m), m = max x; -inf if all are -inf.
+ * The e_k are kept: the backward pass, g softmax(x)_k = g e_k / sum e, needs no exponentials. */
+#include <math.h>
+
+#include "ad/ops/reduce.h"
+#include "core/vmath.h"
+
+static int64_t saved_size(const sali_node *node, const sali_node *const *in)
+{
+    (void)node;
+    return sali_shape_size(&in[0]->shape);
+}
+
+static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
+{
+    (void)in;
+    return chains * sali_shape_size(&node->shape);
+}
+
+/* The largest of n numbers, found in LANES runs side by side. NaNs are passed over. */
+static inline real max_of(int64_t n, const real *x)
+{
+    enum { LANES = 16 };
+    real most[LANES];
+    for (int l = 0; l < LANES; l++) {
+        most[l] = -(real)INFINITY;
+    }
+    int64_t whole = n - n % LANES;
+    for (int64_t k = 0; k < whole; k += LANES) {
+        for (int l = 0; l < LANES; l++) {
+            most[l] = x[k + l] > most[l] ? x[k + l] : most[l];
+        }
+    }
+    for (int64_t k = whole; k < n; k++) {
+        most[0] = x[k] > most[0] ? x[k] : most[0];
+    }
+    for (int l = 1; l < LANES; l++) {
+        most[0] = most[l] > most[0] ? most[l] : most[0];
+    }
+    return most[0];
+}
+
+/* m[o, i] = max_k x[o, k, i];
+ * a NaN is passed over here and comes back through its exponential. */
+static inline void reduce_max(reduce_view view, const real *x, real *m)
+{
+    for (int64_t o = 0; o < view.outer; o++, x += view.n * view.inner, m += view.inner) {
+        if (view.inner == 1) {
+            *m = max_of(view.n, x);
+            continue;
+        }
+        for (int64_t i = 0; i < view.inner; i++) {
+            m[i] = -(real)INFINITY;
+        }
+        for (int64_t k = 0; k < view.n; k++) {
+            const real *row = x + k * view.inner;
+#pragma omp simd
+            for (int64_t i = 0; i < view.inner; i++) {
+                m[i] = row[i] > m[i] ? row[i] : m[i];
+            }
+        }
+    }
+}
+
+/* e[o, k, i] = x[o, k, i] - m[o, i] */
+static inline void subtract(reduce_view view, const real *x, const real *m, real *e)
+{
+    for (int64_t o = 0; o < view.outer; o++, m += view.inner) {
+        if (view.inner == 1) {
+#pragma omp simd
+            for (int64_t k = 0; k < view.n; k++) {
+                e[k] = x[k] - *m;
+            }
+            x += view.n;
+            e += view.n;
+            continue;
+        }
+        for (int64_t k = 0; k < view.n; k++, x += view.inner, e += view.inner) {
+#pragma omp simd
+            for (int64_t i = 0; i < view.inner; i++) {
+                e[i] = x[i] - m[i];
+            }
+        }
+    }
+}
+
+SALI_CLONES static void forward(const sali_call *call)
+{
+    reduce_view view = view_of(call);
+    int64_t rows = view.outer * view.inner;
+    real *y = (real *)call->out.value, *e = call->saved, *sum = call->scratch;
+    reduce_max(view, call->in[0].value, y);
+    for (int64_t i = 0; i < rows; i++) {
+        y[i] = isinf(y[i]) ? 0 : y[i]; /* then exp(x - m) is 0 or inf, as it should be */
+    }
+    subtract(view, call->in[0].value, y, e);
+    RN(sali_vexp)(rows * view.n, e, e);
+    reduce_sum(view, e, sum);
+    RN(sali_vlog)(rows, sum, sum);
+#pragma omp simd
+    for (int64_t i = 0; i < rows; i++) {
+        y[i] += sum[i];
+    }
+}
+
+/* to[o, k, i] += t[o, i] e[o, k, i] */
+static inline void add_weighted(reduce_view view, const real *t, const real *e, real *to)
+{
+    for (int64_t o = 0; o < view.outer; o++, t += view.inner) {
+        if (view.inner == 1) {
+#pragma omp simd
+            for (int64_t k = 0; k < view.n; k++) {
+                to[k] += sali_pull(*t, e[k]);
+            }
+            to += view.n;
+            e += view.n;
+            continue;
+        }
+        for (int64_t k = 0; k < view.n; k++, e += view.inner, to += view.inner) {
+#pragma omp simd
+            for (int64_t i = 0; i < view.inner; i++) {
+                to[i] += sali_pull(t[i], e[i]);
+            }
+        }
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    reduce_view view = view_of(call);
+    int64_t rows = view.outer * view.inner;
+    const real *g = call->out.adjoint;
+    real *t = call->scratch; /* g / sum e; 0 where all x are -inf */
+    reduce_sum(view, call->saved, t);
+#pragma omp simd
+    for (int64_t i = 0; i < rows; i++) {
+        t[i] = t[i] == 0 ? 0 : sali_pull(g[i], 1 / t[i]);
+    }
+    add_weighted(view, t, call->saved, call->in[0].adjoint);
+}
+
+const sali_op RN(sali_op_logsumexp) = {
+    .name = "logsumexp",
+    .arity = 1,
+    .test_low = -3,
+    .test_high = 3,
+    .doc = "log sum_k exp a_k, over all elements or one axis",
+    .shape = sali_shape_reduce,
+    .degree = sali_degree_nonlinear,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,31 @@
+/* The mean of all elements, or over one axis. */
+#include "ad/ops/reduce.h"
+
+SALI_CLONES static void forward(const sali_call *call)
+{
+    reduce_view view = view_of(call);
+    real *out = (real *)call->out.value;
+    reduce_sum(view, call->in[0].value, out);
+#pragma omp simd
+    for (int64_t i = 0; i < view.outer * view.inner; i++) {
+        out[i] /= (real)view.n;
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    reduce_view view = view_of(call);
+    reduce_spread(view, 1 / (real)view.n, call->out.adjoint, call->in[0].adjoint);
+}
+
+const sali_op RN(sali_op_mean) = {
+    .name = "mean",
+    .arity = 1,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "1/n sum_k a_k, over all elements or one axis",
+    .shape = sali_shape_reduce,
+    .degree = sali_degree_mixing,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,31 @@
+/* a b. */
+#include "core/real.h"
+
+static inline real value(real a, real b)
+{
+    return a * b;
+}
+
+static inline real slope_a(real a, real b)
+{
+    (void)a;
+    return b;
+}
+
+static inline real slope_b(real a, real b)
+{
+    (void)b;
+    return a;
+}
+
+#include "ad/ops/binary.h"
+
+static sali_degree degree(const sali_node *node, const sali_node *const *in,
+                          const sali_degree *in_degree, const sal_space *space)
+{
+    return in_degree[0] != SALI_CONSTANT && in_degree[1] != SALI_CONSTANT
+               ? SALI_GENERAL
+               : sali_degree_linear(node, in, in_degree, space);
+}
+
+BINARY_RECORD(mul, "a b", -2, 2, degree);

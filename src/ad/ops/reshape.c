@@ -1,0 +1,28 @@
+/* The same numbers under another shape. Attributes: ints = the sizes. */
+#include "ad/ops/ops.h"
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    int64_t size = 1;
+    bool good = node->n_ints <= SAL_MAX_RANK && node->n_reals == 0;
+    node->shape = SAL_SCALAR;
+    for (int64_t i = 0; good && i < node->n_ints; i++) {
+        good = node->ints[i] >= 1 && !__builtin_mul_overflow(size, node->ints[i], &size);
+        node->shape.dim[node->shape.rank++] = node->ints[i];
+    }
+    if (!good || size != sali_shape_size(&context->in[0]->shape)) {
+        return sali_shape_fail(node, context, "as many elements in at most 4 axes as before");
+    }
+    return SAL_OK;
+}
+
+const sali_op RN(sali_op_reshape) = {
+    .name = "reshape",
+    .arity = 1,
+    .alias = true,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "a, in row-major order under another shape",
+    .shape = shape,
+    .degree = sali_degree_linear,
+};

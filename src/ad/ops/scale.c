@@ -1,0 +1,44 @@
+/* factor * a for a fixed number. Attributes: reals = { factor }. */
+#include "ad/ops/ops.h"
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    node->shape = context->in[0]->shape;
+    return sali_expect_attributes(node, 0, 1, context->err);
+}
+
+SALI_CLONES static void forward(const sali_call *call)
+{
+    int64_t n = call->chains * call->out.size;
+    const real factor = (real)call->node->reals[0];
+    const real *x = call->in[0].value;
+    real *y = (real *)call->out.value;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = factor * x[i];
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    int64_t n = call->chains * call->out.size;
+    const real factor = (real)call->node->reals[0];
+    const real *g = call->out.adjoint;
+    real *to = call->in[0].adjoint;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        to[i] += sali_pull(g[i], factor);
+    }
+}
+
+const sali_op RN(sali_op_scale) = {
+    .name = "scale",
+    .arity = 1,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "factor a",
+    .shape = shape,
+    .degree = sali_degree_linear,
+    .forward = forward,
+    .backward = backward,
+};

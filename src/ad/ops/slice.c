@@ -1,0 +1,89 @@
+/* Elements start .. start + length - 1 of one axis. Attributes: ints = { axis, start, length }. */
+#include <string.h>
+
+#include "ad/ops/ops.h"
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    sal_status status = sali_expect_attributes(node, 3, 0, context->err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sal_shape *a = &context->in[0]->shape;
+    int64_t axis = node->ints[0], start = node->ints[1], length = node->ints[2];
+    if (axis < 0 || axis >= a->rank) {
+        return sali_shape_fail(node, context, "an axis within the rank");
+    }
+    if (start < 0 || length < 1 || length > a->dim[axis] || start > a->dim[axis] - length) {
+        return sali_shape_fail(node, context, "a start and a length (>= 1) within the axis");
+    }
+    node->shape = *a;
+    node->shape.dim[axis] = length;
+    return SAL_OK;
+}
+
+/* Each element is still one of the input's, and all are different. */
+static sali_degree degree(const sali_node *node, const sali_node *const *in,
+                          const sali_degree *in_degree, const sal_space *space)
+{
+    (void)node;
+    (void)in;
+    (void)space;
+    return in_degree[0];
+}
+
+/* `pieces` runs of `length` consecutive elements, `step` apart in the input, the first at
+ * `first`.*/
+typedef struct slice_cut {
+    int64_t pieces, first, length, step;
+} slice_cut;
+
+static slice_cut cut_of(const sali_call *call)
+{
+    const sal_shape *shape = call->in[0].shape;
+    const int64_t *ints = call->node->ints;
+    slice_cut cut = { .pieces = call->chains, .first = ints[1], .length = ints[2], .step = 1 };
+    for (int32_t i = 0; i < shape->rank; i++) {
+        int64_t inner = i > ints[0] ? shape->dim[i] : 1;
+        cut.pieces *= i < ints[0] ? shape->dim[i] : 1;
+        cut.first *= inner;
+        cut.length *= inner;
+        cut.step *= i >= ints[0] ? shape->dim[i] : 1;
+    }
+    return cut;
+}
+
+static void forward(const sali_call *call)
+{
+    slice_cut cut = cut_of(call);
+    const real *from = (const real *)call->in[0].value + cut.first;
+    real *to = (real *)call->out.value;
+    for (int64_t p = 0; p < cut.pieces; p++, from += cut.step, to += cut.length) {
+        memcpy(to, from, (size_t)cut.length * sizeof *to);
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    slice_cut cut = cut_of(call);
+    const real *g = call->out.adjoint;
+    real *to = (real *)call->in[0].adjoint + cut.first;
+    for (int64_t p = 0; p < cut.pieces; p++, to += cut.step, g += cut.length) {
+#pragma omp simd
+        for (int64_t i = 0; i < cut.length; i++) {
+            to[i] += g[i];
+        }
+    }
+}
+
+const sali_op RN(sali_op_slice) = {
+    .name = "slice",
+    .arity = 1,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "a[start .. start + length - 1] along an axis",
+    .shape = shape,
+    .degree = degree,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,24 @@
+/* The sum of all elements, or over one axis. */
+#include "ad/ops/reduce.h"
+
+SALI_CLONES static void forward(const sali_call *call)
+{
+    reduce_sum(view_of(call), call->in[0].value, (real *)call->out.value);
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    reduce_spread(view_of(call), 1, call->out.adjoint, call->in[0].adjoint);
+}
+
+const sali_op RN(sali_op_sum) = {
+    .name = "sum",
+    .arity = 1,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "sum_k a_k, over all elements or one axis",
+    .shape = sali_shape_reduce,
+    .degree = sali_degree_mixing,
+    .forward = forward,
+    .backward = backward,
+};

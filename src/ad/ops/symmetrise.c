@@ -1,0 +1,52 @@
+/* (J + J') / 2 of a square matrix. */
+#include "ad/ops/ops.h"
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    const sal_shape *J = &context->in[0]->shape;
+    if (J->rank != 2 || J->dim[0] != J->dim[1]) {
+        return sali_shape_fail(node, context, "a square matrix [n, n]");
+    }
+    node->shape = *J;
+    return sali_expect_attributes(node, 0, 0, context->err);
+}
+
+static void forward(const sali_call *call)
+{
+    int64_t n = call->out.shape->dim[0];
+    for (int64_t c = 0; c < call->chains; c++) {
+        const real *J = (const real *)call->in[0].value + c * n * n;
+        real *S = (real *)call->out.value + c * n * n;
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t j = 0; j <= i; j++) {
+                S[i * n + j] = S[j * n + i] = (J[i * n + j] + J[j * n + i]) / 2;
+            }
+        }
+    }
+}
+
+static void backward(const sali_call *call)
+{
+    int64_t n = call->out.shape->dim[0];
+    for (int64_t c = 0; c < call->chains; c++) {
+        const real *g = (const real *)call->out.adjoint + c * n * n;
+        real *to = (real *)call->in[0].adjoint + c * n * n;
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t j = 0; j < n; j++) {
+                to[i * n + j] += (g[i * n + j] + g[j * n + i]) / 2;
+            }
+        }
+    }
+}
+
+const sali_op RN(sali_op_symmetrise) = {
+    .name = "symmetrise",
+    .arity = 1,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "(J + J') / 2",
+    .shape = shape,
+    .degree = sali_degree_mixing,
+    .forward = forward,
+    .backward = backward,
+};

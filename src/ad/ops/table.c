@@ -1,0 +1,291 @@
+/* Sum of factors' log-potentials over the state's variables. Attributes: ints = { n_factors, then
+ * for each factor its length and its scope }.
+ *
+ * On the lattice a factor is one entry of its table, and the derivative by the one-hot of a
+ * variable in its scope is the line of the table through that entry. Off the lattice a factor is
+ * the contraction of its table with the weights of its variables' states: the multilinear
+ * extension. There 0 times -inf is 0: forbidden entries without weight do not count. */
+#include "ad/ops/ops.h"
+#include "ad/ops/table_plan.h"
+
+/* ---- on the lattice: `saved` holds the factors' entries, int32_t [chains x factors] */
+
+SALI_CLONES static void forward_lattice(const sali_call *call)
+{
+    const table_plan *plan = call->plan;
+    const real *T = call->in[1].value;
+    const int32_t *codes = call->codes;
+    int32_t *entry = call->saved;
+    for (int64_t c = 0; c < call->chains; c++) {
+        for (int64_t m = 0; m < plan->n_factors; m++) {
+            const table_factor *factor = &plan->factors[m];
+            int64_t at = factor->start;
+            for (const table_place *p = factor->scope; p < factor->scope_end; p++) {
+                at += p->stride * codes[p->variable];
+            }
+            entry[m] = (int32_t)at;
+        }
+        real sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t m = 0; m < plan->n_factors; m++) {
+            sum += T[entry[m]];
+        }
+        ((real *)call->out.value)[c] = sum;
+        codes += plan->n_variables;
+        entry += plan->n_factors;
+    }
+}
+
+/* g[v] += adjoint line[v stride] for all states v of a variable. */
+static inline void pull_line(int64_t states, real adjoint, const real *line, int64_t stride,
+                             real *g)
+{
+    if (stride == 1) {
+#pragma omp simd
+        for (int64_t v = 0; v < states; v++) {
+            g[v] += adjoint * line[v];
+        }
+        return;
+    }
+    for (int64_t v = 0; v < states; v++) {
+        g[v] += adjoint * line[v * stride];
+    }
+}
+
+/* Slope between two levels. From a state allowed to one forbidden it is infinite, which makes that
+ * difference -inf; between two forbidden states there is none. */
+static inline real two_level_slope(const table_place *p, real low, real high)
+{
+    return low == high ? 0 : (high - low) * (real)p->inverse_span;
+}
+
+/* Factor by factor: its table stays in the cache for all chains. */
+SALI_CLONES static void pull_state_lattice(const sali_call *call)
+{
+    const table_plan *plan = call->plan;
+    const real *T = call->in[1].value, *adjoint = call->out.adjoint;
+    for (int64_t m = 0; m < plan->n_factors; m++) {
+        const int32_t *entry = (const int32_t *)call->saved + m;
+        const table_factor *factor = &plan->factors[m];
+        for (const table_place *p = factor->scope; p < factor->scope_end; p++) {
+            const int32_t *code = call->codes + p->variable;
+            real *g = (real *)call->in[0].adjoint + p->offset;
+            for (int64_t c = 0; c < call->chains; c++, g += call->in[0].stride) {
+                if (adjoint[c] == 0) {
+                    continue;
+                }
+                int64_t v = code[c * plan->n_variables];
+                const real *line = T + (entry[c * plan->n_factors] - v * p->stride);
+                if (p->two_level) {
+                    *g += adjoint[c] * two_level_slope(p, line[0], line[p->stride]);
+                } else {
+                    pull_line(p->states, adjoint[c], line, p->stride, g);
+                }
+            }
+        }
+    }
+}
+
+static void pull_table_lattice(const sali_call *call)
+{
+    const table_plan *plan = call->plan;
+    const real *adjoint = call->out.adjoint;
+    const int32_t *entry = call->saved;
+    real *to = call->in[1].adjoint;
+    for (int64_t c = 0; c < call->chains; c++, entry += plan->n_factors) {
+        for (int64_t m = 0; m < plan->n_factors; m++) {
+            to[entry[m]] += adjoint[c];
+        }
+    }
+}
+
+/* ---- off the lattice */
+
+/* The weights of a variable's states: its one-hot, or (high - x, x - low) / (high - low). */
+static inline const real *weights_of(const table_place *p, const real *x, real pair[2])
+{
+    if (!p->two_level) {
+        return x + p->offset;
+    }
+    pair[1] = (x[p->offset] - (real)p->low) * (real)p->inverse_span;
+    pair[0] = 1 - pair[1];
+    return pair;
+}
+
+/* to[i] = sum_v w[v] from[i, v] for i < rows; `to` may be `from`. */
+static inline void contract(int64_t rows, int64_t states, const real *w, const real *from, real *to)
+{
+    for (int64_t i = 0; i < rows; i++, from += states) {
+        real sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t v = 0; v < states; v++) {
+            sum += sali_pull(w[v], from[v]);
+        }
+        to[i] = sum;
+    }
+}
+
+/* Contract the last variables of a factor, down to the first `keep`; returns an array over those:
+ * `work`, or the table itself if nothing was to do. */
+static const real *contract_last(const table_factor *factor, int64_t keep, const real *x,
+                                 const real *table, real *work)
+{
+    int64_t rows = factor->size;
+    const real *from = table;
+    for (const table_place *p = factor->scope_end; p-- > factor->scope + keep; from = work) {
+        real pair[2];
+        rows /= p->states;
+        contract(rows, p->states, weights_of(p, x, pair), from, work);
+    }
+    return from;
+}
+
+/* outer = adjoint times the product of the weights of the first `count` variables, in place. */
+static int64_t expand_first(const table_factor *factor, int64_t count, const real *x, real adjoint,
+                            real *outer)
+{
+    int64_t rows = 1;
+    outer[0] = adjoint;
+    for (const table_place *p = factor->scope; p < factor->scope + count; p++) {
+        real pair[2];
+        const real *w = weights_of(p, x, pair);
+        for (int64_t i = rows - 1; i >= 0; i--) {
+            real product = outer[i];
+            for (int64_t v = 0; v < p->states; v++) {
+                outer[i * p->states + v] = product * w[v];
+            }
+        }
+        rows *= p->states;
+    }
+    return rows;
+}
+
+static void forward_extension(const sali_call *call)
+{
+    const table_plan *plan = call->plan;
+    real *out = (real *)call->out.value;
+    for (int64_t c = 0; c < call->chains; c++) {
+        const real *x = (const real *)call->in[0].value + c * call->in[0].stride;
+        real sum = 0;
+        for (int64_t m = 0; m < plan->n_factors; m++) {
+            const table_factor *factor = &plan->factors[m];
+            const real *table = (const real *)call->in[1].value + factor->start;
+            sum += *contract_last(factor, 0, x, table, call->scratch);
+        }
+        out[c] = sum;
+    }
+}
+
+/* Derivative by the weights of one variable: of `inner`, contracted over those after it, with
+ * `outer`, the product of those before it. */
+static void pull_place(const table_place *p, int64_t rows, const real *outer, const real *inner,
+                       real *g)
+{
+    real low = 0, high = 0;
+    for (int64_t i = 0; i < rows; i++, inner += p->states) {
+        if (p->two_level) {
+            low += sali_pull(outer[i], inner[0]);
+            high += sali_pull(outer[i], inner[1]);
+            continue;
+        }
+#pragma omp simd
+        for (int64_t v = 0; v < p->states; v++) {
+            g[p->offset + v] += sali_pull(outer[i], inner[v]);
+        }
+    }
+    if (p->two_level) {
+        g[p->offset] += two_level_slope(p, low, high);
+    }
+}
+
+static void pull_factor(const table_factor *factor, real adjoint, const real *x, const real *table,
+                        real *work, real *outer, real *g)
+{
+    const real *inner = table;
+    for (const table_place *p = factor->scope_end; p-- > factor->scope;) {
+        int64_t rows = expand_first(factor, p - factor->scope, x, adjoint, outer);
+        pull_place(p, rows, outer, inner, g);
+        real pair[2];
+        contract(rows, p->states, weights_of(p, x, pair), inner, work);
+        inner = work;
+    }
+}
+
+static void backward_extension(const sali_call *call)
+{
+    const table_plan *plan = call->plan;
+    real *work = call->scratch, *outer = work + call->in[1].size;
+    for (int64_t c = 0; c < call->chains; c++) {
+        real adjoint = ((const real *)call->out.adjoint)[c];
+        const real *x = (const real *)call->in[0].value + c * call->in[0].stride;
+        for (int64_t m = 0; adjoint != 0 && m < plan->n_factors; m++) {
+            const table_factor *factor = &plan->factors[m];
+            if (call->in[0].adjoint) {
+                pull_factor(factor, adjoint, x, (const real *)call->in[1].value + factor->start,
+                            work, outer, (real *)call->in[0].adjoint + c * call->in[0].stride);
+            }
+            if (call->in[1].adjoint) {
+                real *to = (real *)call->in[1].adjoint + factor->start;
+                expand_first(factor, factor->scope_end - factor->scope, x, adjoint, outer);
+                for (int64_t e = 0; e < factor->size; e++) {
+                    to[e] += outer[e];
+                }
+            }
+        }
+    }
+}
+
+/* ---- */
+
+static int64_t saved_size(const sali_node *node, const sali_node *const *in)
+{
+    (void)in;
+    return node->ints[0];
+}
+
+/* Off the lattice: a table in contraction, and a product of weights. */
+static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
+{
+    (void)node;
+    (void)chains;
+    return 2 * sali_shape_size(&in[1]->shape);
+}
+
+static void forward(const sali_call *call)
+{
+    if (call->codes) {
+        forward_lattice(call);
+    } else {
+        forward_extension(call);
+    }
+}
+
+static void backward(const sali_call *call)
+{
+    if (!call->codes) {
+        backward_extension(call);
+        return;
+    }
+    if (call->in[0].adjoint) {
+        pull_state_lattice(call);
+    }
+    if (call->in[1].adjoint) {
+        pull_table_lattice(call);
+    }
+}
+
+const sali_op RN(sali_op_table) = {
+    .name = "table",
+    .arity = 2,
+    .param_inputs = 1u << 1,
+    .test_low = 0,
+    .test_high = 1,
+    .doc = "sum_m T_m[s_scope(m)]",
+    .shape = sali_table_shape,
+    .degree = sali_table_degree,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .plan_create = sali_table_plan,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,160 @@
+#include "ad/ops/table_plan.h"
+
+#include <stdio.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* One factor's attributes, ints[*at ..]: its length and its scope. `seen` [variables] holds the
+ * last factor + 1 that had a variable. Sets the size of its table. */
+static sal_status check_factor(const sali_node *node, const sali_shape_context *context,
+                               int64_t factor, int64_t *seen, int64_t *at, int64_t *size)
+{
+    const sal_space *space = context->space;
+    int64_t length = *at < node->n_ints ? node->ints[(*at)++] : -1;
+    if (length < 0 || length > node->n_ints - *at) {
+        return sali_fail(context->err, SAL_ERR_SHAPE, "table: factor %lld has no scope",
+                         (long long)factor);
+    }
+    *size = 1;
+    for (int64_t end = *at + length; *at < end; ++*at) {
+        int64_t v = node->ints[*at];
+        if (v < 0 || v >= space->n_variables) {
+            return sali_fail(context->err, SAL_ERR_SHAPE,
+                             "table: factor %lld has variable %lld; expected 0 to %lld",
+                             (long long)factor, (long long)v, (long long)(space->n_variables - 1));
+        }
+        const sali_variable *variable = &space->variables[v];
+        if (variable->kind == SAL_ORDINAL && variable->states > 2) {
+            return sali_fail(context->err, SAL_ERR_SHAPE,
+                             "table: factor %lld has variable %lld, which is ordinal with %d "
+                             "states; make it categorical",
+                             (long long)factor, (long long)v, variable->states);
+        }
+        if (seen[v] == factor + 1) {
+            return sali_fail(context->err, SAL_ERR_SHAPE,
+                             "table: factor %lld has variable %lld twice", (long long)factor,
+                             (long long)v);
+        }
+        seen[v] = factor + 1;
+        if (__builtin_mul_overflow(*size, variable->states, size)) {
+            return sali_fail(context->err, SAL_ERR_SHAPE, "table: factor %lld has too many states",
+                             (long long)factor);
+        }
+    }
+    return SAL_OK;
+}
+
+/* All factors; sets the size of all tables. */
+static sal_status check_factors(const sali_node *node, const sali_shape_context *context,
+                                int64_t *seen, int64_t *total)
+{
+    int64_t n_factors = node->ints[0], at = 1;
+    *total = 0;
+    for (int64_t m = 0; m < n_factors; m++) {
+        int64_t size = 0;
+        sal_status status = check_factor(node, context, m, seen, &at, &size);
+        if (status != SAL_OK) {
+            return status;
+        }
+        if (__builtin_add_overflow(*total, size, total)) {
+            return sali_fail(context->err, SAL_ERR_SHAPE, "table: the factors are too large");
+        }
+    }
+    if (at != node->n_ints) {
+        return sali_fail(context->err, SAL_ERR_SHAPE,
+                         "table: %lld integers after the last factor's scope",
+                         (long long)(node->n_ints - at));
+    }
+    return SAL_OK;
+}
+
+sal_status sali_table_shape(sali_node *node, const sali_shape_context *context)
+{
+    if (context->in[0]->op != SALI_OP_state || context->in[1]->shape.rank != 1) {
+        return sali_shape_fail(node, context, "the state and a vector of all tables");
+    }
+    if (node->n_reals != 0 || node->n_ints < 1 || node->ints[0] < 1 ||
+        node->ints[0] > node->n_ints - 1) {
+        return sali_fail(context->err, SAL_ERR_SHAPE,
+                         "table: expected the number of factors (>= 1) and their scopes");
+    }
+    int64_t total, *seen = SALI_NEW_ARRAY(int64_t, context->space->n_variables);
+    if (!seen) {
+        return sali_fail_memory(context->err);
+    }
+    sal_status status = check_factors(node, context, seen, &total);
+    sali_free(seen);
+    if (status == SAL_OK && total != context->in[1]->shape.dim[0]) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "tables with %lld entries, as the scopes have",
+                 (long long)total);
+        return sali_shape_fail(node, context, expected);
+    }
+    node->shape = SAL_SCALAR;
+    return status;
+}
+
+sali_degree sali_table_degree(const sali_node *node, const sali_node *const *in,
+                              const sali_degree *in_degree, const sal_space *space)
+{
+    (void)node;
+    (void)in;
+    (void)in_degree;
+    (void)space;
+    return SALI_MULTILINEAR;
+}
+
+/* Fill one scope, the last variable fastest; returns the size of the factor's table. */
+static int64_t fill_scope(const sal_space *space, int64_t length, const int64_t *scope,
+                          table_place *places)
+{
+    int64_t size = 1;
+    for (int64_t k = length - 1; k >= 0; k--) {
+        const sali_variable *variable = &space->variables[scope[k]];
+        bool two_level = variable->kind != SAL_CATEGORICAL;
+        places[k] = (table_place){
+            .stride = size,
+            .offset = variable->offset,
+            .variable = (int32_t)scope[k],
+            .states = variable->states,
+            .two_level = two_level,
+            .low = two_level ? variable->levels[0] : 0,
+            .inverse_span = two_level ? 1 / (variable->levels[1] - variable->levels[0]) : 0,
+        };
+        size *= variable->states;
+    }
+    return size;
+}
+
+sal_status sali_table_plan(const sali_node *node, const sali_node *const *in,
+                           const sal_space *space, void **plan, sal_error *err)
+{
+    (void)in;
+    int64_t n_factors = node->ints[0], n_places = node->n_ints - 1 - n_factors;
+    size_t factors_bytes = (size_t)n_factors * sizeof(table_factor);
+    size_t places_bytes = (size_t)n_places * sizeof(table_place);
+    char *block = sali_alloc((int64_t)(sizeof(table_plan) + factors_bytes + places_bytes), 1);
+    if (!block) {
+        return sali_fail_memory(err);
+    }
+    table_plan *made = (table_plan *)(void *)block;
+    made->n_factors = n_factors;
+    made->n_variables = space->n_variables;
+    made->factors = (table_factor *)(void *)(block + sizeof(table_plan));
+    table_place *places = (table_place *)(void *)(block + sizeof(table_plan) + factors_bytes);
+    const int64_t *ints = node->ints + 1;
+    int64_t start = 0;
+    for (int64_t m = 0; m < n_factors; m++) {
+        int64_t length = *ints++;
+        int64_t size = fill_scope(space, length, ints, places);
+        made->factors[m] = (table_factor){
+            .start = start, .size = size, .scope = places, .scope_end = places + length
+        };
+        start += size;
+        places += length;
+        ints += length;
+    }
+    *plan = made;
+    return SAL_OK;
+}

@@ -1,0 +1,18 @@
+/* tanh a. */
+#include "core/real.h"
+#include "core/vmath.h"
+
+static void values(int64_t n, const real *x, real *y)
+{
+    RN(sali_vtanh)(n, x, y);
+}
+
+static inline real slope(real x, real y)
+{
+    (void)x;
+    return 1 - y * y;
+}
+
+#include "ad/ops/unary.h"
+
+UNARY_RECORD(tanh, "tanh a", -2, 2);

@@ -1,0 +1,168 @@
+#include "ad/params.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "ad/hoisted.h"
+
+static void to_real(sal_dtype dtype, int64_t n, const double *from, void *to)
+{
+    if (dtype == SAL_F64) {
+        memcpy(to, from, (size_t)n * sizeof(double));
+        return;
+    }
+    float *out = to;
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = (float)from[i];
+    }
+}
+
+static void from_real(sal_dtype dtype, int64_t n, const void *from, double *to)
+{
+    if (dtype == SAL_F64) {
+        memcpy(to, from, (size_t)n * sizeof(double));
+        return;
+    }
+    const float *in = from;
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = (double)in[i];
+    }
+}
+
+void sali_hoisted_call(const sali_params *params, int32_t i, void *const *adjoint, sali_arg *args,
+                       sali_call *call)
+{
+    const sali_program *program = params->program;
+    const sali_node *node = &program->nodes[i];
+    for (int32_t k = 0; k < node->n_in; k++) {
+        int32_t j = node->in[k];
+        args[k] = (sali_arg){
+            .value = params->value[j],
+            .adjoint = adjoint ? adjoint[program->steps[j].storage] : NULL,
+            .size = program->steps[j].size,
+            .shape = &program->nodes[j].shape,
+        };
+    }
+    *call = (sali_call){
+        .node = node,
+        .plan = program->steps[i].plan,
+        .chains = 1,
+        .in = args,
+        .out = { .value = params->value[i],
+                 .adjoint = adjoint ? adjoint[i] : NULL,
+                 .size = program->steps[i].size,
+                 .shape = &node->shape },
+        .saved = params->saved[i],
+        .scratch = params->scratch,
+    };
+}
+
+static void evaluate_hoisted(sali_params *params)
+{
+    const sali_program *program = params->program;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (sali_is_hoisted(program, i)) {
+            sali_arg args[SALI_MAX_HOISTED_INPUTS];
+            sali_call call;
+            sali_hoisted_call(params, i, NULL, args, &call);
+            program->steps[i].op->forward(&call);
+        }
+    }
+    params->version++;
+}
+
+static sal_status allocate(sali_params *params)
+{
+    const sali_program *program = params->program;
+    size_t element = sali_dtype_size(program->dtype);
+    int64_t scratch = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
+        const sali_step *step = &program->steps[i];
+        if (node->varying) {
+            continue;
+        }
+        if (step->storage != i) {
+            params->value[i] = params->value[step->storage];
+            continue;
+        }
+        params->value[i] = sali_alloc(step->size, element);
+        params->saved[i] = sali_alloc(step->saved_size, element);
+        if (!params->value[i] || !params->saved[i]) {
+            return SAL_ERR_MEMORY;
+        }
+        if (step->op->scratch_size) {
+            const sali_node *in[SALI_MAX_HOISTED_INPUTS];
+            for (int32_t k = 0; k < node->n_in; k++) {
+                in[k] = &program->nodes[node->in[k]];
+            }
+            int64_t need = step->op->scratch_size(node, in, 1);
+            scratch = need > scratch ? need : scratch;
+        }
+    }
+    params->scratch = sali_alloc(scratch, element);
+    return params->scratch ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+sal_status sali_params_create(const sali_program *program, sali_params **out, sal_error *err)
+{
+    sali_params *params = SALI_NEW(sali_params);
+    if (!params) {
+        return sali_fail_memory(err);
+    }
+    params->program = program;
+    params->value = SALI_NEW_ARRAY(void *, program->n_nodes);
+    params->saved = SALI_NEW_ARRAY(void *, program->n_nodes);
+    if (!params->value || !params->saved || allocate(params) != SAL_OK) {
+        sali_params_destroy(params);
+        return sali_fail_memory(err);
+    }
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (program->nodes[i].op == SALI_OP_constant) {
+            to_real(program->dtype, program->steps[i].size, program->nodes[i].reals,
+                    params->value[i]);
+        }
+    }
+    evaluate_hoisted(params);
+    *out = params;
+    return SAL_OK;
+}
+
+void sali_params_destroy(sali_params *params)
+{
+    if (!params) {
+        return;
+    }
+    for (int32_t i = 0; i < params->program->n_nodes; i++) {
+        if (params->value && params->program->steps[i].storage == i) {
+            sali_free(params->value[i]);
+        }
+        if (params->saved) {
+            sali_free(params->saved[i]);
+        }
+    }
+    sali_free(params->value);
+    sali_free(params->saved);
+    sali_free(params->scratch);
+    sali_free(params);
+}
+
+void sali_params_set(sali_params *params, const double *flat)
+{
+    const sali_program *program = params->program;
+    for (int32_t p = 0; p < program->n_parameters; p++) {
+        const sali_parameter *place = &program->parameters[p];
+        to_real(program->dtype, place->size, flat + place->first, params->value[place->node]);
+    }
+    evaluate_hoisted(params);
+}
+
+void sali_params_get(const sali_params *params, double *flat)
+{
+    const sali_program *program = params->program;
+    for (int32_t p = 0; p < program->n_parameters; p++) {
+        const sali_parameter *place = &program->parameters[p];
+        from_real(program->dtype, place->size, params->value[place->node], flat + place->first);
+    }
+}

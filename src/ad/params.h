@@ -1,0 +1,25 @@
+/* Values of a program's parameters, of its constants, and of all that depends on nothing else
+ * (hoisted: computed once per update, never once per chain or step). Written by one thread while no
+ * workspace runs; read by all. */
+#ifndef SALI_PARAMS_H
+#define SALI_PARAMS_H
+
+#include "ad/program.h"
+
+typedef struct sali_params {
+    const sali_program *program;
+    void **value; /* by node: real [size], NULL for nodes that vary */
+    void **saved; /* by node: for hoisted nodes' backward */
+    void *scratch;
+    uint64_t version; /* rises with every update: caches compare it */
+} sali_params;
+
+/* All parameters zero; constants filled; hoisted values computed. */
+sal_status sali_params_create(const sali_program *program, sali_params **out, sal_error *err);
+void sali_params_destroy(sali_params *params);
+
+/* Set all parameters from a flat vector (order and places of program->parameters), or read them. */
+void sali_params_set(sali_params *params, const double *flat);
+void sali_params_get(const sali_params *params, double *flat);
+
+#endif

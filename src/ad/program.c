@@ -1,0 +1,168 @@
+#include "ad/program.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+#define MAX_INPUTS 8
+
+/* Mark the nodes that f needs, and all parameters: they keep their places in the flat vector. */
+static void mark_live(const sal_tape *tape, int32_t output, bool *live)
+{
+    live[output] = true;
+    for (int64_t i = tape->n_nodes - 1; i >= 0; i--) {
+        const sali_node *node = &tape->nodes[i];
+        live[i] |= node->op == SALI_OP_param;
+        for (int32_t k = 0; live[i] && k < node->n_in; k++) {
+            live[node->in[k]] = true;
+        }
+    }
+}
+
+/* Copy the live nodes, in order. */
+static sal_status copy_live(sali_program *program, const sal_tape *tape, int32_t output,
+                            sal_error *err)
+{
+    sal_status status = SAL_ERR_MEMORY;
+    bool *live = SALI_NEW_ARRAY(bool, tape->n_nodes);
+    int32_t *map = SALI_NEW_ARRAY(int32_t, tape->n_nodes);
+    program->nodes = SALI_NEW_ARRAY(sali_node, tape->n_nodes);
+    program->steps = SALI_NEW_ARRAY(sali_step, tape->n_nodes);
+    if (!live || !map || !program->nodes || !program->steps) {
+        goto done;
+    }
+    mark_live(tape, output, live);
+    for (int64_t i = 0; i < tape->n_nodes; i++) {
+        if (live[i]) {
+            if (!sali_node_copy(&program->nodes[program->n_nodes], &tape->nodes[i], map)) {
+                goto done;
+            }
+            map[i] = program->n_nodes++;
+        }
+    }
+    program->output = map[output];
+    status = SAL_OK;
+done:
+    sali_free(live);
+    sali_free(map);
+    return status == SAL_OK ? SAL_OK : sali_fail_memory(err);
+}
+
+/* Sizes, degrees, paths and plan of node i, from those of its inputs. */
+static sal_status make_step(sali_program *program, int32_t i, sal_error *err)
+{
+    const sali_node *node = &program->nodes[i], *in[MAX_INPUTS];
+    sali_degree degrees[MAX_INPUTS];
+    const sali_op *op = sali_op_of(program->dtype, node->op);
+    sali_step *step = &program->steps[i];
+    *step = (sali_step){
+        .op = op,
+        .size = sali_shape_size(&node->shape),
+        .state_path = node->varying,
+        .param_path = node->op == SALI_OP_param,
+        .storage = op->alias ? program->steps[node->in[0]].storage : i,
+    };
+    for (int32_t k = 0; k < node->n_in; k++) {
+        in[k] = &program->nodes[node->in[k]];
+        degrees[k] = program->steps[node->in[k]].degree;
+        step->param_path |= program->steps[node->in[k]].param_path;
+    }
+    if (!node->varying) {
+        step->degree = SALI_CONSTANT;
+    } else {
+        step->degree = op->degree ? op->degree(node, in, degrees, program->space)
+                                  : sali_degree_linear(node, in, degrees, program->space);
+    }
+    if (op->saved_size) {
+        step->saved_size = op->saved_size(node, in);
+    }
+    return op->plan_create ? op->plan_create(node, in, program->space, &step->plan, err) : SAL_OK;
+}
+
+static sal_status list_parameters(sali_program *program, sal_error *err)
+{
+    program->parameters = SALI_NEW_ARRAY(sali_parameter, program->n_nodes);
+    if (!program->parameters) {
+        return sali_fail_memory(err);
+    }
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (program->nodes[i].op == SALI_OP_param) {
+            program->parameters[program->n_parameters++] = (sali_parameter){
+                .node = i,
+                .first = program->parameters_size,
+                .size = program->steps[i].size,
+            };
+            program->parameters_size += program->steps[i].size;
+        } else if (program->nodes[i].op == SALI_OP_state) {
+            program->state = i;
+        }
+    }
+    return SAL_OK;
+}
+
+sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **out, sal_error *err)
+{
+    sal_status status = sal_tape_check(tape, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    if (f.tape != tape || f.node < 0 || f.node >= tape->n_nodes) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "f is not an expression of this tape");
+    }
+    const sali_node *node = &tape->nodes[f.node];
+    if (sali_shape_size(&node->shape) != 1) {
+        char text[SALI_SHAPE_TEXT];
+        return sali_fail(err, SAL_ERR_SHAPE, "%s:%d: f has shape %s; expected a scalar (sum it?)",
+                         node->file, node->line, sali_shape_text(&node->shape, text));
+    }
+    sali_program *program = SALI_NEW(sali_program);
+    if (!program) {
+        return sali_fail_memory(err);
+    }
+    program->dtype = tape->dtype;
+    program->state = -1;
+    program->space = sali_space_clone(tape->space);
+    status = program->space ? copy_live(program, tape, f.node, err) : sali_fail_memory(err);
+    for (int32_t i = 0; status == SAL_OK && i < program->n_nodes; i++) {
+        status = make_step(program, i, err);
+    }
+    status = status == SAL_OK ? list_parameters(program, err) : status;
+    if (status != SAL_OK) {
+        sali_program_destroy(program);
+        return status;
+    }
+    *out = program;
+    return SAL_OK;
+}
+
+void sali_program_destroy(sali_program *program)
+{
+    if (!program) {
+        return;
+    }
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        sali_node_clear(&program->nodes[i]);
+        sali_free(program->steps[i].plan);
+    }
+    sali_free(program->nodes);
+    sali_free(program->steps);
+    sali_free(program->parameters);
+    sal_space_destroy(program->space);
+    sali_free(program);
+}
+
+int32_t sali_program_find(const sali_program *program, const char *name)
+{
+    for (int32_t p = 0; name && p < program->n_parameters; p++) {
+        if (strcmp(program->nodes[program->parameters[p].node].name, name) == 0) {
+            return p;
+        }
+    }
+    return -1;
+}
+
+bool sali_program_is_multilinear(const sali_program *program)
+{
+    return program->steps[program->output].degree <= SALI_MULTILINEAR;
+}

@@ -1,0 +1,57 @@
+/* The program: a frozen tape. Immutable, shared by all threads. */
+#ifndef SALI_PROGRAM_H
+#define SALI_PROGRAM_H
+
+#include "ad/tape.h"
+
+/* What the program knows of a node besides the node itself. */
+typedef struct sali_step {
+    const sali_op *op;
+    void *plan;
+    int64_t size;       /* elements of one state's value */
+    int64_t saved_size; /* elements kept per chain from forward to backward */
+    sali_degree degree;
+    bool state_path; /* varies with the state: gets an adjoint when the state gradient is wanted */
+    bool param_path; /* depends on a parameter: gets one when parameter gradients are wanted */
+    int32_t storage; /* the node whose buffer holds the value: itself, or an alias's input */
+} sali_step;
+
+/* A parameter's place in the flat vector of all parameters. */
+typedef struct sali_parameter {
+    int32_t node;
+    int64_t first, size;
+} sali_parameter;
+
+typedef struct sali_program {
+    sal_space *space;
+    sal_dtype dtype;
+    int32_t n_nodes;
+    sali_node *nodes;
+    sali_step *steps;
+    int32_t output; /* node of f, a scalar */
+    int32_t state;  /* node of the state, or -1 if f does not read it */
+    int32_t n_parameters;
+    sali_parameter *parameters;
+    int64_t parameters_size; /* of the flat vector */
+} sali_program;
+
+/* Freeze a tape: check that f is a scalar of it, drop what f does not need, infer degrees, make the
+ * ops' plans. Parameters keep the order of their recording.
+ * Returns: the tape's first mistake, SAL_ERR_SHAPE when f is not a scalar, SAL_ERR_MEMORY. */
+sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **out,
+                               sal_error *err);
+void sali_program_destroy(sali_program *program);
+
+/* Index into `parameters`, or -1. */
+int32_t sali_program_find(const sali_program *program, const char *name);
+
+/* Whether f is multilinear: then the gradient gives the exact finite differences (eq. 11
+ * of the Newton paper). */
+bool sali_program_is_multilinear(const sali_program *program);
+
+static inline size_t sali_dtype_size(sal_dtype dtype)
+{
+    return dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+}
+
+#endif

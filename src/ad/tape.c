@@ -1,0 +1,208 @@
+#include "ad/tape.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* More inputs than any op has. */
+#define MAX_INPUTS 8
+/* Elements of one node: far above any model, and products of two cannot overflow. */
+#define MAX_ELEMENTS (INT64_C(1) << 31)
+
+sal_tape *sal_tape_create(const sal_space *space, sal_dtype dtype)
+{
+    sal_tape *tape = SALI_NEW(sal_tape);
+    if (!tape) {
+        return NULL;
+    }
+    tape->dtype = dtype;
+    if (space && space->n_variables > 0) {
+        tape->space = sali_space_clone(space);
+        if (!tape->space) {
+            sali_free(tape);
+            return NULL;
+        }
+    } else {
+        tape->status = sali_fail(&tape->error, SAL_ERR_ARGUMENT,
+                                 "sal_tape_create: the space has no variables");
+    }
+    if (dtype != SAL_F32 && dtype != SAL_F64) {
+        tape->status =
+            sali_fail(&tape->error, SAL_ERR_ARGUMENT,
+                      "sal_tape_create: dtype %d; expected SAL_F32 or SAL_F64", (int)dtype);
+    }
+    return tape;
+}
+
+void sali_node_clear(sali_node *node)
+{
+    sali_free(node->in);
+    sali_free(node->ints);
+    sali_free(node->reals);
+    sali_free(node->name);
+    memset(node, 0, sizeof *node);
+}
+
+bool sali_node_copy(sali_node *to, const sali_node *from, const int32_t *map)
+{
+    *to = *from;
+    to->in = sali_memdup(from->in, from->n_in, sizeof *from->in);
+    to->ints = sali_memdup(from->ints, from->n_ints, sizeof *from->ints);
+    to->reals = sali_memdup(from->reals, from->n_reals, sizeof *from->reals);
+    to->name = sali_strdup(from->name);
+    if (!to->in || !to->ints || !to->reals || (from->name && !to->name)) {
+        sali_node_clear(to);
+        return false;
+    }
+    for (int32_t k = 0; map && k < to->n_in; k++) {
+        to->in[k] = map[to->in[k]];
+    }
+    return true;
+}
+
+void sal_tape_destroy(sal_tape *tape)
+{
+    if (!tape) {
+        return;
+    }
+    for (int64_t i = 0; i < tape->n_nodes; i++) {
+        sali_node_clear(&tape->nodes[i]);
+    }
+    sali_free(tape->nodes);
+    sal_space_destroy(tape->space);
+    sali_free(tape);
+}
+
+sal_status sal_tape_check(const sal_tape *tape, sal_error *err)
+{
+    if (!tape) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the tape is NULL (out of memory?)");
+    }
+    if (tape->status != SAL_OK && err) {
+        *err = tape->error;
+    }
+    return tape->status;
+}
+
+sal_shape sal_expr_shape(sal_expr a)
+{
+    if (!a.tape || a.node < 0) {
+        return (sal_shape){ .rank = -1 };
+    }
+    return a.tape->nodes[a.node].shape;
+}
+
+sal_expr sali_latch(sal_tape *tape, const char *file, int line, sal_status status,
+                    const char *message)
+{
+    if (tape && tape->status == SAL_OK) {
+        tape->status = file && file[0]
+                           ? sali_fail(&tape->error, status, "%s:%d: %s", file, line, message)
+                           : sali_fail(&tape->error, status, "%s", message);
+    }
+    return (sal_expr){ .tape = tape, .node = -1 };
+}
+
+/* Inputs must be valid expressions of this tape. */
+static bool inputs_are_good(sal_tape *tape, const sali_recipe *recipe)
+{
+    for (int32_t k = 0; k < recipe->n_in; k++) {
+        if (recipe->in[k].tape != tape) {
+            sali_latch(tape, recipe->file, recipe->line, SAL_ERR_ARGUMENT,
+                       "expressions of two tapes are mixed");
+            return false;
+        }
+        if (recipe->in[k].node < 0 || recipe->in[k].node >= tape->n_nodes) {
+            sali_latch(tape, recipe->file, recipe->line, SAL_ERR_ARGUMENT,
+                       "an invalid expression is used");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fill_node(sali_node *node, const sali_recipe *recipe)
+{
+    *node = (sali_node){
+        .op = recipe->op,
+        .n_in = recipe->n_in,
+        .in = SALI_NEW_ARRAY(int32_t, recipe->n_in),
+        .n_ints = recipe->n_ints,
+        .ints = sali_memdup(recipe->ints, recipe->n_ints, sizeof(int64_t)),
+        .n_reals = recipe->n_reals,
+        .reals = sali_memdup(recipe->reals, recipe->n_reals, sizeof(double)),
+        .name = sali_strdup(recipe->name),
+        .file = recipe->file ? recipe->file : "",
+        .line = recipe->line,
+        .varying = recipe->op == SALI_OP_state,
+    };
+    if (recipe->shape) {
+        node->shape = *recipe->shape;
+    }
+    for (int32_t k = 0; node->in && k < recipe->n_in; k++) {
+        node->in[k] = recipe->in[k].node;
+    }
+    return node->in && node->ints && node->reals && (!recipe->name || node->name);
+}
+
+static sal_status check_size(const sali_node *node, sal_error *err)
+{
+    double size = 1;
+    for (int32_t i = 0; i < node->shape.rank; i++) {
+        size *= (double)node->shape.dim[i];
+    }
+    char text[SALI_SHAPE_TEXT];
+    if (!(size >= 1 && size <= (double)MAX_ELEMENTS)) {
+        return sali_fail(err, SAL_ERR_SHAPE, "%s: shape %s has no elements or too many",
+                         sali_op_f64(node->op)->name, sali_shape_text(&node->shape, text));
+    }
+    return SAL_OK;
+}
+
+/* The shape rule, and what every op must obey. */
+static sal_status infer(sal_tape *tape, sali_node *node, sal_error *err)
+{
+    const sali_op *op = sali_op_f64(node->op);
+    const sali_node *in[MAX_INPUTS];
+    for (int32_t k = 0; k < node->n_in; k++) {
+        in[k] = &tape->nodes[node->in[k]];
+        node->varying |= in[k]->varying;
+        if (((op->param_inputs >> k) & 1) && in[k]->varying) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "%s: input %d must not depend on the state",
+                             op->name, k);
+        }
+    }
+    sali_shape_context context = { .space = tape->space, .in = in, .err = err };
+    sal_status status = op->shape(node, &context);
+    return status == SAL_OK ? check_size(node, err) : status;
+}
+
+sal_expr sali_record(sal_tape *tape, const sali_recipe *recipe)
+{
+    sal_expr invalid = { .tape = tape, .node = -1 };
+    if (!tape || tape->status != SAL_OK || !inputs_are_good(tape, recipe)) {
+        return invalid;
+    }
+    if (recipe->n_in != sali_op_f64(recipe->op)->arity || tape->n_nodes >= INT32_MAX) {
+        return sali_latch(tape, recipe->file, recipe->line, SAL_ERR_ARGUMENT,
+                          "wrong number of inputs");
+    }
+    sali_node node;
+    if (sali_grow((void **)&tape->nodes, &tape->nodes_room, tape->n_nodes + 1, sizeof(sali_node)) !=
+        0) {
+        return sali_latch(tape, recipe->file, recipe->line, SAL_ERR_MEMORY, "out of memory");
+    }
+    if (!fill_node(&node, recipe)) {
+        sali_node_clear(&node);
+        return sali_latch(tape, recipe->file, recipe->line, SAL_ERR_MEMORY, "out of memory");
+    }
+    sal_error error = { 0 };
+    sal_status status = infer(tape, &node, &error);
+    if (status != SAL_OK) {
+        sali_node_clear(&node);
+        return sali_latch(tape, recipe->file, recipe->line, status, error.message);
+    }
+    tape->nodes[tape->n_nodes] = node;
+    return (sal_expr){ .tape = tape, .node = (int32_t)tape->n_nodes++ };
+}

@@ -1,0 +1,43 @@
+/* Recording: a growing list of nodes over a space, and the first mistake. */
+#ifndef SALI_TAPE_H
+#define SALI_TAPE_H
+
+#include "ad/op.h"
+
+struct sal_tape {
+    sal_space *space;
+    sal_dtype dtype;
+    sali_node *nodes;
+    int64_t n_nodes, nodes_room;
+    sal_status status; /* of the first mistake */
+    sal_error error;
+};
+
+/* What to record: everything is copied. */
+typedef struct sali_recipe {
+    sali_op_id op;
+    int32_t n_in;
+    const sal_expr *in;
+    int64_t n_ints;
+    const int64_t *ints;
+    int64_t n_reals;
+    const double *reals;
+    const char *name;       /* parameters */
+    const sal_shape *shape; /* parameters and constants: the shape they have */
+    const char *file;
+    int line;
+} sali_recipe;
+
+/* Append a node, or latch a mistake and return an invalid expression. */
+sal_expr sali_record(sal_tape *tape, const sali_recipe *recipe);
+
+/* Latch a mistake at a place. */
+sal_expr sali_latch(sal_tape *tape, const char *file, int line, sal_status status,
+                    const char *message);
+
+void sali_node_clear(sali_node *node);
+
+/* A deep copy of `from` with inputs renumbered by `map` (NULL: unchanged); false: out of memory. */
+bool sali_node_copy(sali_node *to, const sali_node *from, const int32_t *map);
+
+#endif

@@ -1,0 +1,354 @@
+#include "ad/workspace.h"
+
+#include <string.h>
+
+#include "ad/hoisted.h"
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* The calls of one purpose, in program order. State gradient and parameter gradient differ in which
+ * adjoints are wanted, so each has its own list. */
+typedef struct schedule {
+    int32_t n_calls;
+    sali_call *calls;
+    sali_arg *args; /* of all calls */
+    int32_t n_state_args;
+    sali_arg **state_args; /* those that stand for the state: set at every replay */
+    void **adjoint;        /* by node; NULL: not wanted */
+} schedule;
+
+struct sali_workspace {
+    const sali_program *program;
+    const sali_params *params;
+    int64_t max_chains;
+    size_t element; /* bytes of a real */
+    void **value;   /* by node: varying nodes only */
+    void **saved;
+    void **adjoint; /* by node: what any schedule wants */
+    void *scratch;
+    schedule state, param;
+};
+
+/* ---- building */
+
+static int32_t count_inputs(const sali_program *program)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        n += program->nodes[i].n_in;
+    }
+    return n;
+}
+
+static bool is_called(const sali_program *program, int32_t i)
+{
+    return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
+           program->steps[i].storage == i;
+}
+
+/* One operand of a schedule: node j as it lies in this workspace or in the parameters. */
+static sali_arg make_arg(const sali_workspace *ws, const schedule *plan, int32_t j)
+{
+    const sali_program *program = ws->program;
+    bool varying = program->nodes[j].varying;
+    int32_t storage = program->steps[j].storage;
+    return (sali_arg){
+        .value = varying ? ws->value[storage] : ws->params->value[j],
+        .adjoint = plan->adjoint[storage],
+        .stride = varying ? program->steps[j].size : 0,
+        .size = program->steps[j].size,
+        .shape = &program->nodes[j].shape,
+    };
+}
+
+static void note_state(const sali_workspace *ws, schedule *plan, int32_t j, sali_arg *arg)
+{
+    if (ws->program->state >= 0 && ws->program->steps[j].storage == ws->program->state) {
+        plan->state_args[plan->n_state_args++] = arg;
+    }
+}
+
+static void fill_schedule(const sali_workspace *ws, schedule *plan)
+{
+    const sali_program *program = ws->program;
+    sali_arg *args = plan->args;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (!is_called(program, i)) {
+            continue;
+        }
+        const sali_node *node = &program->nodes[i];
+        sali_call *call = &plan->calls[plan->n_calls++];
+        *call = (sali_call){
+            .node = node,
+            .plan = program->steps[i].plan,
+            .in = args,
+            .out = make_arg(ws, plan, i),
+            .saved = ws->saved[i],
+            .scratch = ws->scratch,
+        };
+        for (int32_t k = 0; k < node->n_in; k++) {
+            args[k] = make_arg(ws, plan, node->in[k]);
+            note_state(ws, plan, node->in[k], &args[k]);
+        }
+        args += node->n_in;
+    }
+}
+
+static bool allocate_schedule(const sali_workspace *ws, schedule *plan)
+{
+    int32_t n = ws->program->n_nodes, inputs = count_inputs(ws->program);
+    plan->calls = SALI_NEW_ARRAY(sali_call, n);
+    plan->args = SALI_NEW_ARRAY(sali_arg, inputs);
+    plan->state_args = SALI_NEW_ARRAY(sali_arg *, inputs);
+    plan->adjoint = SALI_NEW_ARRAY(void *, n);
+    return plan->calls && plan->args && plan->state_args && plan->adjoint;
+}
+
+static void free_schedule(schedule *plan)
+{
+    sali_free(plan->calls);
+    sali_free(plan->args);
+    sali_free(plan->state_args);
+    sali_free(plan->adjoint);
+}
+
+/* Values, saved values and adjoints by node. */
+static bool allocate_buffers(sali_workspace *ws, unsigned wants)
+{
+    const sali_program *program = ws->program;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_step *step = &program->steps[i];
+        int64_t rows = program->nodes[i].varying ? ws->max_chains : 1;
+        bool for_state = (wants & SALI_WANT_STATE_GRADIENT) && step->state_path;
+        bool for_param = (wants & SALI_WANT_PARAM_GRADIENT) && step->param_path;
+        if (step->storage != i || i == program->state) {
+            continue;
+        }
+        if (is_called(program, i)) {
+            ws->value[i] = sali_alloc(rows * step->size, ws->element);
+            ws->saved[i] = sali_alloc(rows * step->saved_size, ws->element);
+            if (!ws->value[i] || !ws->saved[i]) {
+                return false;
+            }
+        }
+        if (for_state || for_param) {
+            ws->adjoint[i] = sali_alloc(rows * step->size, ws->element);
+            if (!ws->adjoint[i]) {
+                return false;
+            }
+        }
+        if (for_state) {
+            ws->state.adjoint[i] = ws->adjoint[i];
+        }
+        if (for_param) {
+            ws->param.adjoint[i] = ws->adjoint[i];
+        }
+    }
+    return true;
+}
+
+/* Scratch for the greediest call. */
+static bool allocate_scratch(sali_workspace *ws)
+{
+    const sali_program *program = ws->program;
+    int64_t most = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_op *op = program->steps[i].op;
+        const sali_node *in[SALI_MAX_HOISTED_INPUTS];
+        if (op->scratch_size) {
+            for (int32_t k = 0; k < program->nodes[i].n_in; k++) {
+                in[k] = &program->nodes[program->nodes[i].in[k]];
+            }
+            int64_t need = op->scratch_size(&program->nodes[i], in, ws->max_chains);
+            most = need > most ? need : most;
+        }
+    }
+    ws->scratch = sali_alloc(most, ws->element);
+    return ws->scratch != NULL;
+}
+
+sal_status sali_workspace_create(const sali_program *program, const sali_params *params,
+                                 int64_t chains, unsigned wants, sali_workspace **out,
+                                 sal_error *err)
+{
+    sali_workspace *ws = SALI_NEW(sali_workspace);
+    if (!ws) {
+        return sali_fail_memory(err);
+    }
+    ws->program = program;
+    ws->params = params;
+    ws->max_chains = chains;
+    ws->element = sali_dtype_size(program->dtype);
+    ws->value = SALI_NEW_ARRAY(void *, program->n_nodes);
+    ws->saved = SALI_NEW_ARRAY(void *, program->n_nodes);
+    ws->adjoint = SALI_NEW_ARRAY(void *, program->n_nodes);
+    if (!ws->value || !ws->saved || !ws->adjoint || !allocate_schedule(ws, &ws->state) ||
+        !allocate_schedule(ws, &ws->param) || !allocate_buffers(ws, wants) ||
+        !allocate_scratch(ws)) {
+        sali_workspace_destroy(ws);
+        return sali_fail_memory(err);
+    }
+    fill_schedule(ws, &ws->state);
+    fill_schedule(ws, &ws->param);
+    *out = ws;
+    return SAL_OK;
+}
+
+void sali_workspace_destroy(sali_workspace *ws)
+{
+    if (!ws) {
+        return;
+    }
+    for (int32_t i = 0; i < ws->program->n_nodes; i++) {
+        if (ws->value) {
+            sali_free(ws->value[i]);
+        }
+        if (ws->saved) {
+            sali_free(ws->saved[i]);
+        }
+        if (ws->adjoint) {
+            sali_free(ws->adjoint[i]);
+        }
+    }
+    sali_free(ws->value);
+    sali_free(ws->saved);
+    sali_free(ws->adjoint);
+    sali_free(ws->scratch);
+    free_schedule(&ws->state);
+    free_schedule(&ws->param);
+    sali_free(ws);
+}
+
+/* ---- replaying */
+
+static double real_at(sal_dtype dtype, const void *values, int64_t index)
+{
+    return dtype == SAL_F32 ? (double)((const float *)values)[index]
+                            : ((const double *)values)[index];
+}
+
+static void add_at(sal_dtype dtype, void *values, int64_t index, double term)
+{
+    if (dtype == SAL_F32) {
+        ((float *)values)[index] += (float)term;
+    } else {
+        ((double *)values)[index] += term;
+    }
+}
+
+/* Run all calls; x and its adjoint (or NULL) are set where the state is read. */
+static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
+                    const void *x, void *x_adjoint, double *f)
+{
+    const sali_program *program = ws->program;
+    for (int32_t k = 0; k < plan->n_state_args; k++) {
+        plan->state_args[k]->value = x;
+        plan->state_args[k]->adjoint = x_adjoint;
+    }
+    for (int32_t k = 0; k < plan->n_calls; k++) {
+        plan->calls[k].chains = chains;
+        plan->calls[k].codes = codes;
+        program->steps[plan->calls[k].node - program->nodes].op->forward(&plan->calls[k]);
+    }
+    int32_t output = program->steps[program->output].storage;
+    bool varying = program->nodes[program->output].varying;
+    const void *values = output == program->state ? x
+                         : varying                ? ws->value[output]
+                                                  : ws->params->value[output];
+    for (int64_t c = 0; c < chains; c++) {
+        f[c] = real_at(program->dtype, values, varying ? c : 0);
+    }
+}
+
+/* Zero the adjoints of varying nodes, seed f's with weight (NULL: ones), and run backward. */
+static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const double *weight,
+                     void *x_adjoint)
+{
+    const sali_program *program = ws->program;
+    for (int32_t k = 0; k < plan->n_calls; k++) {
+        const sali_arg *out = &plan->calls[k].out;
+        if (out->adjoint) {
+            memset(out->adjoint, 0, (size_t)(chains * out->size) * ws->element);
+        }
+    }
+    if (x_adjoint) {
+        memset(x_adjoint, 0, (size_t)(chains * program->space->width) * ws->element);
+    }
+    int32_t output = program->steps[program->output].storage;
+    bool varying = program->nodes[program->output].varying;
+    void *seed = output == program->state ? x_adjoint : plan->adjoint[output];
+    for (int64_t c = 0; seed && c < chains; c++) {
+        add_at(program->dtype, seed, varying ? c : 0, weight ? weight[c] : 1.0);
+    }
+    for (int32_t k = plan->n_calls - 1; k >= 0; k--) {
+        if (plan->calls[k].out.adjoint) {
+            program->steps[plan->calls[k].node - program->nodes].op->backward(&plan->calls[k]);
+        }
+    }
+}
+
+void sali_workspace_value(sali_workspace *ws, int64_t chains, const int32_t *codes, const void *x,
+                          double *f)
+{
+    forward(ws, &ws->state, chains, codes, x, NULL, f);
+}
+
+void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
+                             const void *x, double *f, void *gradient)
+{
+    forward(ws, &ws->state, chains, codes, x, gradient, f);
+    backward(ws, &ws->state, chains, NULL, gradient);
+}
+
+void sali_workspace_param_zero(sali_workspace *ws)
+{
+    const sali_program *program = ws->program;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (!program->nodes[i].varying && ws->param.adjoint[i]) {
+            memset(ws->param.adjoint[i], 0, (size_t)program->steps[i].size * ws->element);
+        }
+    }
+}
+
+void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
+                                   const void *x, const double *weight, double *f)
+{
+    forward(ws, &ws->param, chains, codes, x, NULL, f);
+    backward(ws, &ws->param, chains, weight, NULL);
+}
+
+/* ws0's adjoints of parameter-only nodes += those of ws. */
+static void gather(sali_workspace *first, const sali_workspace *ws)
+{
+    const sali_program *program = first->program;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (!program->nodes[i].varying && first->param.adjoint[i]) {
+            for (int64_t k = 0; k < program->steps[i].size; k++) {
+                add_at(program->dtype, first->param.adjoint[i], k,
+                       real_at(program->dtype, ws->param.adjoint[i], k));
+            }
+        }
+    }
+}
+
+void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat)
+{
+    const sali_program *program = ws[0]->program;
+    for (int64_t k = 1; k < n; k++) {
+        gather(ws[0], ws[k]);
+    }
+    for (int32_t i = program->n_nodes - 1; i >= 0; i--) {
+        if (sali_is_hoisted(program, i) && ws[0]->param.adjoint[i]) {
+            sali_arg args[SALI_MAX_HOISTED_INPUTS];
+            sali_call call;
+            sali_hoisted_call(ws[0]->params, i, ws[0]->param.adjoint, args, &call);
+            program->steps[i].op->backward(&call);
+        }
+    }
+    for (int32_t p = 0; p < program->n_parameters; p++) {
+        const sali_parameter *place = &program->parameters[p];
+        for (int64_t k = 0; k < place->size; k++) {
+            flat[place->first + k] = real_at(program->dtype, ws[0]->param.adjoint[place->node], k);
+        }
+    }
+}

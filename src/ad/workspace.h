@@ -1,0 +1,36 @@
+/* The workspace: buffers of one thread and one shard; it replays a program without allocating. */
+#ifndef SALI_WORKSPACE_H
+#define SALI_WORKSPACE_H
+
+#include "ad/params.h"
+
+typedef struct sali_workspace sali_workspace;
+
+enum { SALI_WANT_STATE_GRADIENT = 1, SALI_WANT_PARAM_GRADIENT = 2 };
+
+/* For up to `chains` chains; `wants` says which gradients will be asked for. Cost in memory: all
+ * values, and all adjoints that are wanted. */
+sal_status sali_workspace_create(const sali_program *program, const sali_params *params,
+                                 int64_t chains, unsigned wants, sali_workspace **out,
+                                 sal_error *err);
+void sali_workspace_destroy(sali_workspace *ws);
+
+/* f [chains] at x, real [chains x N]; codes [chains x V] say that x is their embedding, NULL that
+ * it may lie off the lattice. */
+void sali_workspace_value(sali_workspace *ws, int64_t chains, const int32_t *codes, const void *x,
+                          double *f);
+
+/* The same with the gradient, real [chains x N]. */
+void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
+                             const void *x, double *f, void *gradient);
+
+/* Forget, then add sum_c weight[c] df(x_c)/dparameters to what the workspace has gathered. */
+void sali_workspace_param_zero(sali_workspace *ws);
+void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
+                                   const void *x, const double *weight, double *f);
+
+/* Sum what `n` workspaces of one program gathered, in their order, into flat [parameters_size]
+ * (overwritten), through the hoisted nodes. Uses workspace 0's buffers. */
+void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat);
+
+#endif

@@ -1,0 +1,66 @@
+/* What the subcommands share: options, errors, models, numbers. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <saltus/saltus.h>
+
+/* sysexits */
+enum { CLI_OK = 0, CLI_USAGE = 64, CLI_DATA = 65, CLI_NO_INPUT = 66, CLI_FAULT = 70, CLI_IO = 74 };
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments; /* "MODEL" */
+    const char *doc;       /* one line */
+    int (*run)(const struct cli_command *command, int argc, char **argv);
+} cli_command;
+
+extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
+    cli_list;
+
+typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
+
+/* An option --name; `value` points to a bool, int64_t, uint64_t, double or const char *. */
+typedef struct cli_option {
+    const char *name;
+    cli_kind kind;
+    void *value;
+    const char *meta; /* what stands for its value in the help */
+    const char *doc;
+} cli_option;
+
+/* Parse "--name value" and "--name=value" and exactly `n_arguments` other words. Returns CLI_OK;
+ * CLI_USAGE after a message; or -1 after printing the help that --help asked for. `options` ends
+ * with a NULL name. */
+int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
+              int n_arguments, const char **arguments);
+
+/* Print "saltus: message" to stderr; the exit code of the status. */
+int cli_fail(sal_status status, const sal_error *err);
+
+/* The same for a mistake in the call. */
+int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "f32", "f64" or NULL (0: the model's own); false after a message. */
+bool cli_dtype(const char *text, sal_dtype *dtype);
+
+/* Open a model and load parameters (NULL: none); the exit code. */
+int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
+
+/* A progress line on stderr, if that is a terminal: `what`, share done, rate and time left. */
+typedef struct cli_progress {
+    bool on;
+    double start, last;
+} cli_progress;
+cli_progress cli_progress_begin(void);
+void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);
+void cli_progress_end(cli_progress *progress);
+
+/* Set when the user pressed Ctrl-C, after cli_catch_interrupt(). */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+
+#endif

@@ -1,0 +1,116 @@
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+int cli_fail(sal_status status, const sal_error *err)
+{
+    fprintf(stderr, "saltus: %s\n", err->message[0] ? err->message : sal_status_string(status));
+    switch (status) {
+    case SAL_OK:
+        return CLI_OK;
+    case SAL_ERR_ARGUMENT:
+    case SAL_ERR_SHAPE:
+    case SAL_ERR_UNSUPPORTED:
+        return CLI_USAGE;
+    case SAL_ERR_DATA:
+    case SAL_ERR_MODEL:
+        return CLI_DATA;
+    case SAL_ERR_NOT_FOUND:
+        return CLI_NO_INPUT;
+    case SAL_ERR_IO:
+        return CLI_IO;
+    case SAL_ERR_MEMORY:
+    case SAL_ERR_INTERNAL:
+        return CLI_FAULT;
+    }
+    return CLI_FAULT;
+}
+
+bool cli_dtype(const char *text, sal_dtype *dtype)
+{
+    *dtype = 0;
+    if (text && strcmp(text, "f32") != 0 && strcmp(text, "f64") != 0) {
+        cli_usage("--dtype %s: expected f32 or f64", text);
+        return false;
+    }
+    if (text) {
+        *dtype = strcmp(text, "f32") == 0 ? SAL_F32 : SAL_F64;
+    }
+    return true;
+}
+
+int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)
+{
+    sal_error err = { 0 };
+    sal_dtype type;
+    if (!cli_dtype(dtype, &type)) {
+        return CLI_USAGE;
+    }
+    sal_status status = sal_model_open(specification, type, model, &err);
+    if (status == SAL_OK && params) {
+        status = sal_model_load_params(*model, params, &err);
+        if (status != SAL_OK) {
+            sal_model_destroy(*model);
+        }
+    }
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* ---- progress */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+cli_progress cli_progress_begin(void)
+{
+    return (cli_progress){ .on = isatty(STDERR_FILENO) != 0, .start = now() };
+}
+
+void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total)
+{
+    double time = now();
+    if (!progress->on || time - progress->last < 0.2 || done <= 0) {
+        return;
+    }
+    double elapsed = time - progress->start, rate = (double)done / elapsed;
+    progress->last = time;
+    fprintf(stderr, "\r%s %3.0f%%  %.0f/s  %.0f s left   ", what,
+            100 * (double)done / (double)total, rate, (double)(total - done) / rate);
+    fflush(stderr);
+}
+
+void cli_progress_end(cli_progress *progress)
+{
+    if (progress->on && progress->last > 0) {
+        fprintf(stderr, "\r%60s\r", "");
+    }
+}
+
+/* ---- Ctrl-C */
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+void cli_catch_interrupt(void)
+{
+    struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND };
+    sigaction(SIGINT, &action, NULL);
+}
+
+bool cli_interrupted(void)
+{
+    return interrupted != 0;
+}

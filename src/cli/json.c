@@ -1,0 +1,38 @@
+#include "cli/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "io/file.h"
+
+void cli_json_number(json_t *object, const char *key, double value)
+{
+    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+int cli_json_print(json_t *object)
+{
+    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(object);
+    if (!text) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    bool ok = puts(text) >= 0;
+    free(text);
+    return ok ? CLI_OK : CLI_IO;
+}
+
+int cli_json_save(json_t *object, const char *path)
+{
+    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(object);
+    if (!text) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    sal_error err = { 0 };
+    sal_status status = sali_file_write(path, text, (int64_t)strlen(text), &err);
+    free(text);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}

@@ -1,0 +1,15 @@
+/* Machine-readable output. */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include <jansson.h>
+
+/* Set object[key] to a number, or to null where JSON has none (NaN, infinities). */
+void cli_json_number(json_t *object, const char *key, double value);
+
+/* Print one object and a newline on stdout, or write it to a file; takes the object over. The exit
+ * code. */
+int cli_json_print(json_t *object);
+int cli_json_save(json_t *object, const char *path);
+
+#endif

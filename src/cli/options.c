@@ -1,0 +1,116 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "io/number.h"
+
+int cli_usage(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("saltus: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+static void print_help(const cli_command *command, const cli_option *options)
+{
+    printf("usage: saltus %s %s [options]\n\n%s\n\n", command->name, command->arguments,
+           command->doc);
+    for (const cli_option *o = options; o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->meta ? " " : "",
+                 o->meta ? o->meta : "");
+        printf("  %-26s %s\n", left, o->doc);
+    }
+}
+
+static const cli_option *find(const cli_option *options, const char *name, size_t length)
+{
+    for (const cli_option *o = options; o->name; o++) {
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+/* Store a value; a message when it is not of the option's kind. */
+static int store(const cli_option *o, const char *text)
+{
+    int64_t size = (int64_t)strlen(text), integer;
+    double number;
+    switch (o->kind) {
+    case CLI_FLAG:
+        *(bool *)o->value = true;
+        return CLI_OK;
+    case CLI_TEXT:
+        *(const char **)o->value = text;
+        return CLI_OK;
+    case CLI_INT:
+        if (sali_parse_int(text, size, &integer) == SAL_OK) {
+            *(int64_t *)o->value = integer;
+            return CLI_OK;
+        }
+        return cli_usage("--%s %s: expected an integer", o->name, text);
+    case CLI_SEED:
+        if (sali_parse_int(text, size, &integer) == SAL_OK && integer >= 0) {
+            *(uint64_t *)o->value = (uint64_t)integer;
+            return CLI_OK;
+        }
+        return cli_usage("--%s %s: expected an integer from 0", o->name, text);
+    case CLI_REAL:
+        if (sali_parse_double(text, size, &number) == SAL_OK) {
+            *(double *)o->value = number;
+            return CLI_OK;
+        }
+        return cli_usage("--%s %s: expected a number", o->name, text);
+    }
+    return CLI_FAULT;
+}
+
+int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
+              int n_arguments, const char **arguments)
+{
+    int found = 0;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            print_help(command, options);
+            return -1;
+        }
+        if (strncmp(word, "--", 2) != 0) {
+            if (found == n_arguments) {
+                return cli_usage("%s: unexpected '%s'; usage: saltus %s %s [options]",
+                                 command->name, word, command->name, command->arguments);
+            }
+            arguments[found++] = word;
+            continue;
+        }
+        size_t length = strcspn(word + 2, "=");
+        const cli_option *o = find(options, word + 2, length);
+        if (!o) {
+            return cli_usage("%s: unknown option '%s'; see 'saltus %s --help'", command->name, word,
+                             command->name);
+        }
+        bool joined = word[2 + length] == '=';
+        if (o->kind == CLI_FLAG && joined) {
+            return cli_usage("--%s takes no value", o->name);
+        }
+        if (o->kind != CLI_FLAG && !joined && i + 1 == argc) {
+            return cli_usage("--%s needs a value: %s", o->name, o->meta);
+        }
+        const char *text = joined ? word + 3 + length : o->kind == CLI_FLAG ? "" : argv[++i];
+        int code = store(o, text);
+        if (code != CLI_OK) {
+            return code;
+        }
+    }
+    if (found < n_arguments) {
+        return cli_usage("%s: expected %s; see 'saltus %s --help'", command->name,
+                         command->arguments, command->name);
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,115 @@
+/* saltus stats: convergence diagnostics of an array of draws. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "io/npy.h"
+
+static void print_header(void)
+{
+    printf("%8s %10s %10s %7s %9s %9s %9s %9s %10s\n", "variable", "mean", "sd", "R-hat",
+           "ESS bulk", "ESS tail", "ESS basic", "ESS TFP", "MCSE mean");
+}
+
+static void print_row(int64_t variable, const sal_diagnostics *d)
+{
+    printf("%8lld %10.4g %10.4g %7.3f %9.1f %9.1f %9.1f %9.1f %10.3g\n", (long long)variable,
+           d->mean, d->sd, isnan(d->rhat) ? d->rhat_bulk : d->rhat, d->ess_bulk, d->ess_tail,
+           d->ess_basic, d->ess_tfp, d->mcse_mean);
+}
+
+static json_t *json_row(int64_t variable, const sal_diagnostics *d)
+{
+    json_t *row = json_pack("{s:I}", "variable", (json_int_t)variable);
+    cli_json_number(row, "mean", d->mean);
+    cli_json_number(row, "sd", d->sd);
+    cli_json_number(row, "rhat", d->rhat);
+    cli_json_number(row, "rhat_bulk", d->rhat_bulk);
+    cli_json_number(row, "rhat_basic", d->rhat_basic);
+    cli_json_number(row, "ess_bulk", d->ess_bulk);
+    cli_json_number(row, "ess_tail", d->ess_tail);
+    cli_json_number(row, "ess_basic", d->ess_basic);
+    cli_json_number(row, "ess_tfp", d->ess_tfp);
+    cli_json_number(row, "autocorrelation_time", d->autocorrelation_time);
+    cli_json_number(row, "mcse_mean", d->mcse_mean);
+    cli_json_number(row, "mcse_sd", d->mcse_sd);
+    return row;
+}
+
+/* Diagnose each variable of values [chains x draws x variables]. */
+static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t variables,
+                    bool json)
+{
+    double *series = malloc((size_t)(chains * draws) * sizeof *series);
+    json_t *rows = json_array();
+    sal_error err = { 0 };
+    sal_status status = series && rows ? SAL_OK : SAL_ERR_MEMORY;
+    if (!json) {
+        printf("%lld chains x %lld draws\n", (long long)chains, (long long)draws);
+        print_header();
+    }
+    for (int64_t v = 0; status == SAL_OK && v < variables; v++) {
+        sal_diagnostics d;
+        for (int64_t i = 0; i < chains * draws; i++) {
+            series[i] = values[i * variables + v];
+        }
+        status = sal_stats_diagnose(chains, draws, series, &d, &err);
+        if (status == SAL_OK && json) {
+            json_array_append_new(rows, json_row(v, &d));
+        } else if (status == SAL_OK) {
+            print_row(v, &d);
+        }
+    }
+    free(series);
+    if (status != SAL_OK) {
+        json_decref(rows);
+        return cli_fail(status, &err);
+    }
+    if (json) {
+        return cli_json_print(json_pack("{s:I, s:I, s:o}", "chains", (json_int_t)chains, "draws",
+                                        (json_int_t)draws, "variables", rows));
+    }
+    json_decref(rows);
+    return CLI_OK;
+}
+
+static int run_stats(const cli_command *command, int argc, char **argv)
+{
+    bool json = false;
+    const cli_option table[] = {
+        { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
+        { 0 },
+    };
+    const char *path = NULL;
+    sali_npy array = { 0 };
+    sal_error err = { 0 };
+    int code = cli_parse(command, argc, argv, table, 1, &path);
+    if (code != CLI_OK) {
+        return code;
+    }
+    sal_status status = sali_npy_read(path, &array, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    if (array.ndim < 2 || array.ndim > 3 || array.count == 0) {
+        sali_npy_free(&array);
+        snprintf(err.message, sizeof err.message,
+                 "%s: expected an array of shape (chains, draws) or (chains, draws, variables)",
+                 path);
+        return cli_fail(SAL_ERR_DATA, &err);
+    }
+    double *values = malloc((size_t)array.count * sizeof *values);
+    if (values) {
+        sali_npy_doubles(&array, values);
+        code = diagnose(values, array.shape[0], array.shape[1],
+                        array.ndim == 3 ? array.shape[2] : 1, json);
+    } else {
+        code = cli_fail(SAL_ERR_MEMORY, &err);
+    }
+    free(values);
+    sali_npy_free(&array);
+    return code;
+}
+
+const cli_command cli_stats = { "stats", "FILE.npy", "R-hat, ESS and MCSE of draws", run_stats };

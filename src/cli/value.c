@@ -1,0 +1,190 @@
+/* saltus value: f of given states, its gradient and its differences. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "io/npy.h"
+
+typedef struct options {
+    const char *state, *params, *dtype, *out_value, *out_gradient, *out_differences;
+    bool codes;
+} options;
+
+/* What is computed, for `states` states. */
+typedef struct values {
+    int64_t states;
+    int32_t *codes; /* [states x V], or NULL: x */
+    double *x;      /* [states x N] */
+    double *f, *gradient, *differences;
+    int64_t row; /* entries of one row of differences */
+} values;
+
+static void values_free(values *v)
+{
+    free(v->codes);
+    free(v->x);
+    free(v->f);
+    free(v->gradient);
+    free(v->differences);
+}
+
+/* The nearest code of each variable of a row of the embedding, or -1 where x is no state. */
+static int32_t code_of(const sal_block *block, int64_t states, const double *x)
+{
+    if (block->kind == SAL_CATEGORICAL) {
+        int32_t code = -1;
+        for (int64_t k = 0; k < states; k++) {
+            if (x[k] != 0 && (x[k] != 1 || code >= 0)) {
+                return -1;
+            }
+            code = x[k] == 1 ? (int32_t)k : code;
+        }
+        return code;
+    }
+    for (int64_t k = 0; k < states; k++) {
+        double level = block->kind == SAL_BINARY ? (double)k
+                       : block->kind == SAL_SPIN ? 2.0 * (double)k - 1
+                                                 : block->levels[k];
+        if (x[0] == level) {
+            return (int32_t)k;
+        }
+    }
+    return -1;
+}
+
+/* Codes of rows of the embedding, if every row is a state. */
+static bool to_codes(const sal_space *space, int64_t states, const double *x, int32_t *codes)
+{
+    int64_t blocks = sal_space_blocks(space);
+    for (int64_t row = 0; row < states; row++) {
+        for (int64_t b = 0; b < blocks; b++) {
+            const sal_block *block = sal_space_block(space, b);
+            for (int64_t i = 0; i < block->count; i++) {
+                int32_t code = code_of(block, block->states, x);
+                if (code < 0) {
+                    return false;
+                }
+                *codes++ = code;
+                x += block->kind == SAL_CATEGORICAL ? block->states : 1;
+            }
+        }
+    }
+    return true;
+}
+
+static int read_states(const options *o, const sal_space *space, values *v)
+{
+    sali_npy array = { 0 };
+    sal_error err = { 0 };
+    int64_t width = o->codes ? sal_space_variables(space) : sal_space_width(space);
+    sal_status status = sali_npy_read(o->state, &array, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    int64_t rows = array.ndim == 1 ? 1 : array.ndim == 2 ? array.shape[0] : 0;
+    if (rows < 1 || array.count != rows * width) {
+        snprintf(err.message, sizeof err.message, "%s: expected shape (states, %lld): the %s",
+                 o->state, (long long)width,
+                 o->codes ? "codes of all variables" : "embedding (or use --codes)");
+        status = SAL_ERR_DATA;
+    } else {
+        v->states = rows;
+        v->codes = malloc((size_t)(rows * sal_space_variables(space)) * sizeof *v->codes);
+        v->x = malloc((size_t)(rows * sal_space_width(space)) * sizeof *v->x);
+        status = v->codes && v->x ? SAL_OK : SAL_ERR_MEMORY;
+    }
+    if (status == SAL_OK && o->codes) {
+        status = sali_npy_codes(&array, o->state, v->codes, &err);
+    } else if (status == SAL_OK) {
+        sali_npy_doubles(&array, v->x);
+        if (!to_codes(space, rows, v->x, v->codes)) {
+            free(v->codes);
+            v->codes = NULL;
+        }
+    }
+    sali_npy_free(&array);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int compute(const options *o, const sal_model *model, values *v)
+{
+    const sal_space *space = sal_model_space(model);
+    sal_error err = { 0 };
+    for (int64_t i = 0; i < sal_space_variables(space); i++) {
+        v->row += sal_space_states(space, i);
+    }
+    v->f = malloc((size_t)v->states * sizeof *v->f);
+    if (o->out_gradient) {
+        v->gradient = malloc((size_t)(v->states * sal_space_width(space)) * sizeof *v->gradient);
+    }
+    if (o->out_differences) {
+        v->differences = malloc((size_t)(v->states * v->row) * sizeof *v->differences);
+    }
+    if (!v->f || (o->out_gradient && !v->gradient) || (o->out_differences && !v->differences)) {
+        return cli_fail(SAL_ERR_MEMORY, &err);
+    }
+    if (!v->codes && v->differences) {
+        return cli_usage("--out-differences: %s has rows that are no states", o->state);
+    }
+    sal_status status =
+        v->codes ? sal_model_evaluate(model, v->states, v->codes, v->f, v->gradient, v->differences,
+                                      &err)
+                 : sal_model_evaluate_at(model, v->states, v->x, v->f, v->gradient, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int write_array(const char *path, int64_t rows, int64_t columns, const double *data)
+{
+    int64_t shape[2] = { rows, columns };
+    sal_error err = { 0 };
+    sal_status status = SAL_OK;
+    if (path) {
+        status = sali_npy_write(path, SALI_DTYPE_F64, columns > 0 ? 2 : 1, shape, data, &err);
+    }
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int write_values(const options *o, const sal_model *model, const values *v)
+{
+    for (int64_t i = 0; i < v->states && !o->out_value; i++) {
+        printf("%.17g\n", v->f[i]);
+    }
+    int code = write_array(o->out_value, v->states, 0, v->f);
+    code = code ? code
+                : write_array(o->out_gradient, v->states, sal_space_width(sal_model_space(model)),
+                              v->gradient);
+    return code ? code : write_array(o->out_differences, v->states, v->row, v->differences);
+}
+
+static int run_value(const cli_command *command, int argc, char **argv)
+{
+    options o = { 0 };
+    const cli_option table[] = {
+        { "state", CLI_TEXT, &o.state, "FILE.npy", "states: (states, N) reals of the embedding" },
+        { "codes", CLI_FLAG, &o.codes, NULL, "--state holds codes, (states, V)" },
+        { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
+        { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        { "out-value", CLI_TEXT, &o.out_value, "FILE.npy", "write f instead of printing it" },
+        { "out-gradient", CLI_TEXT, &o.out_gradient, "FILE.npy", "write df/dx, (states, N)" },
+        { "out-differences", CLI_TEXT, &o.out_differences, "FILE.npy",
+          "write f(s with s_i = v) - f(s), (states, sum of states)" },
+        { 0 },
+    };
+    const char *specification = NULL;
+    sal_model *model = NULL;
+    values v = { 0 };
+    int code = cli_parse(command, argc, argv, table, 1, &specification);
+    if (code == CLI_OK && !o.state) {
+        code = cli_usage("value: --state FILE.npy is needed");
+    }
+    code = code ? code : cli_open(specification, o.dtype, o.params, &model);
+    code = code ? code : read_states(&o, sal_model_space(model), &v);
+    code = code ? code : compute(&o, model, &v);
+    code = code ? code : write_values(&o, model, &v);
+    values_free(&v);
+    sal_model_destroy(model);
+    return code;
+}
+
+const cli_command cli_value = { "value", "MODEL", "f of given states, its gradient, differences",
+                                run_value };

@@ -1,0 +1,63 @@
+#include "core/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *sali_alloc(int64_t count, size_t size)
+{
+    size_t bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||
+        bytes > PTRDIFF_MAX - 2 * SALI_ALIGN) {
+        return NULL;
+    }
+    bytes = (bytes / SALI_ALIGN + 1) * SALI_ALIGN; /* at least one, and always a multiple */
+    void *p = aligned_alloc(SALI_ALIGN, bytes);
+    if (p) {
+        memset(p, 0, bytes);
+    }
+    return p;
+}
+
+int sali_grow(void **array, int64_t *capacity, int64_t need, size_t size)
+{
+    if (need <= *capacity) {
+        return 0;
+    }
+    int64_t room = *capacity < 8 ? 8 : *capacity;
+    while (room < need) {
+        if (room > INT64_MAX / 2) {
+            return -1;
+        }
+        room *= 2;
+    }
+    void *grown = sali_alloc(room, size);
+    if (!grown) {
+        return -1;
+    }
+    if (*array) {
+        memcpy(grown, *array, (size_t)*capacity * size);
+    }
+    sali_free(*array);
+    *array = grown;
+    *capacity = room;
+    return 0;
+}
+
+void *sali_memdup(const void *source, int64_t count, size_t size)
+{
+    void *copy = sali_alloc(count, size);
+    if (copy && count > 0) {
+        memcpy(copy, source, (size_t)count * size);
+    }
+    return copy;
+}
+
+char *sali_strdup(const char *text)
+{
+    return text ? sali_memdup(text, (int64_t)strlen(text) + 1, 1) : NULL;
+}
+
+void sali_free(void *pointer)
+{
+    free(pointer);
+}

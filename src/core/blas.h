@@ -1,0 +1,12 @@
+/* BLAS with one thread: shards are the parallelism, and OpenBLAS threads inside them would fight.
+ * OpenBLAS keeps its thread count for the whole process, so the first begin() sets it to 1 and the
+ * last end() puts it back; this count is the library's only mutable global. */
+#ifndef SALI_BLAS_H
+#define SALI_BLAS_H
+
+#include <cblas.h>
+
+void sali_blas_single_thread_begin(void);
+void sali_blas_single_thread_end(void);
+
+#endif

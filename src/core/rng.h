@@ -1,0 +1,57 @@
+/* Random numbers without state: Philox 4x32-10 (Random123), keyed by the seed; the counter is
+ * (step low, step high, chain, purpose << 24 | block). Whoever knows seed, chain, step and purpose
+ * can make the numbers again, so results depend neither on threads nor on when a run was resumed.
+ * Source: Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3. */
+#ifndef SALI_RNG_H
+#define SALI_RNG_H
+
+#include <stdint.h>
+
+/* What numbers are for; two purposes never share a counter. */
+typedef enum sali_purpose {
+    SALI_RNG_INIT = 1,  /* starting states */
+    SALI_RNG_REPAIR,    /* repair of forbidden starting states */
+    SALI_RNG_PROPOSAL,  /* which state is proposed */
+    SALI_RNG_ACCEPT,    /* accept or reject */
+    SALI_RNG_PARAMS,    /* starting values of parameters */
+    SALI_RNG_DATA,      /* minibatches of training data */
+    SALI_RNG_BUFFER,    /* minibatches of the replay buffer */
+    SALI_RNG_DIGITS,    /* synthetic digits */
+    SALI_RNG_STATISTIC, /* random reference states of diagnostics */
+    SALI_RNG_TEST
+} sali_purpose;
+
+/* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of
+ * four 32-bit words. */
+typedef struct sali_stream {
+    uint64_t seed;
+    uint64_t step;
+    uint32_t chain;
+    uint32_t purpose; /* sali_purpose */
+} sali_stream;
+
+/* n words, starting at the stream's block `first` (word 4 * first). */
+void sali_rng_words(const sali_stream *stream, uint32_t first, int64_t n, uint32_t *out);
+
+/* n uniforms strictly inside (0, 1), from the stream's start: f32 takes one word each,
+ * (x >> 9) * 2^-23 + 2^-24; f64 takes two, 53 bits minus one in the same way. Element k does not
+ * depend on n. Vectorised. */
+void sali_rng_uniform_f32(const sali_stream *stream, int64_t n, float *out);
+void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out);
+
+/* Element k of sali_rng_uniform_f64 alone. */
+double sali_rng_uniform_at(const sali_stream *stream, uint32_t k);
+
+/* n standard normals (Box-Muller in double precision on the f64 uniforms). */
+void sali_rng_normal(const sali_stream *stream, int64_t n, double *out);
+
+/* An unbiased integer in [0, bound), element k of the stream; bound in 1 .. 2^32 - 1.
+ * (Lemire's multiply-shift on 64 bits: bias below 2^-32.) */
+uint32_t sali_rng_below(const sali_stream *stream, uint32_t k, uint32_t bound);
+
+/* A uniformly random choice of m distinct integers of [0, n) in random order, m <= n, into out;
+ * `work` holds n entries and is overwritten (partial Fisher-Yates). */
+void sali_rng_choose(const sali_stream *stream, uint32_t n, uint32_t m, uint32_t *work,
+                     uint32_t *out);
+
+#endif

@@ -1,0 +1,260 @@
+#include "core/space.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* Sizes are bounded so that products of a few of them cannot overflow. */
+#define MAX_VARIABLES (INT64_C(1) << 31)
+#define MAX_STATES (1 << 20)
+
+static const double binary_levels[] = { 0.0, 1.0 };
+static const double spin_levels[] = { -1.0, 1.0 };
+
+sal_space *sal_space_create(void)
+{
+    return SALI_NEW(sal_space);
+}
+
+void sal_space_destroy(sal_space *space)
+{
+    if (!space) {
+        return;
+    }
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        sali_free((void *)space->blocks[b].name);
+        sali_free((void *)space->blocks[b].levels);
+    }
+    sali_free(space->blocks);
+    sali_free(space->variables);
+    sali_free(space->stretches);
+    sali_free(space);
+}
+
+static bool name_is_good(const char *name)
+{
+    const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    return name && name[0] && strspn(name, letters) == strlen(name);
+}
+
+static sal_status check_states(const sal_block *block, sal_error *err)
+{
+    bool grid = block->kind == SAL_ORDINAL, labels = block->kind == SAL_CATEGORICAL;
+    if (grid || labels) {
+        int64_t least = grid ? 2 : 1;
+        if (block->states < least || block->states > MAX_STATES) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': %lld states; expected %lld to %d",
+                             block->name, (long long)block->states, (long long)least, MAX_STATES);
+        }
+    } else if (block->states != 0 && block->states != 2) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "block '%s': %lld states, but a binary or spin variable has 2",
+                         block->name, (long long)block->states);
+    }
+    if (block->levels && !grid) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': levels are for ordinal variables only",
+                         block->name);
+    }
+    for (int64_t k = 0; block->levels && k < block->states; k++) {
+        if (!isfinite(block->levels[k]) || (k > 0 && block->levels[k] <= block->levels[k - 1])) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "block '%s': level %lld is %g; levels must be finite and increase",
+                             block->name, (long long)k, block->levels[k]);
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status check_block(const sal_space *space, const sal_block *block, sal_error *err)
+{
+    if (!name_is_good(block->name)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "a block needs a name of letters, digits, '_', '-', '.'; got '%s'",
+                         block->name ? block->name : "(none)");
+    }
+    if (block->kind < SAL_BINARY || block->kind > SAL_CATEGORICAL) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': unknown kind %d", block->name,
+                         (int)block->kind);
+    }
+    if (block->count < 1 || block->count > MAX_VARIABLES - space->n_variables) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': %lld variables; a space has 1 to %lld",
+                         block->name, (long long)block->count, (long long)MAX_VARIABLES);
+    }
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        if (strcmp(space->blocks[b].name, block->name) == 0) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': the name is taken", block->name);
+        }
+    }
+    return check_states(block, err);
+}
+
+/* Levels of an ordinal block: the user's, or 0, 1, 2, ... */
+static double *copy_levels(const sal_block *block)
+{
+    if (block->levels) {
+        return sali_memdup(block->levels, block->states, sizeof(double));
+    }
+    double *levels = SALI_NEW_ARRAY(double, block->states);
+    for (int64_t k = 0; levels && k < block->states; k++) {
+        levels[k] = (double)k;
+    }
+    return levels;
+}
+
+static int make_room(sal_space *space, int64_t count)
+{
+    return sali_grow((void **)&space->blocks, &space->blocks_room, space->n_blocks + 1,
+                     sizeof(sal_block)) |
+           sali_grow((void **)&space->stretches, &space->stretches_room, space->n_blocks + 1,
+                     sizeof(sali_stretch)) |
+           sali_grow((void **)&space->variables, &space->variables_room, space->n_variables + count,
+                     sizeof(sali_variable));
+}
+
+static void append_variables(sal_space *space, const sal_block *block, const double *levels)
+{
+    int32_t states = (int32_t)block->states;
+    int32_t width = block->kind == SAL_CATEGORICAL ? states : 1;
+    space->stretches[space->n_blocks] = (sali_stretch){
+        .kind = block->kind,
+        .states = states,
+        .first = space->n_variables,
+        .count = block->count,
+        .offset = space->width,
+        .slot = space->slots,
+        .levels = levels,
+    };
+    int32_t slots = sali_two_level(&space->stretches[space->n_blocks]) ? 1 : states;
+    for (int64_t i = 0; i < block->count; i++) {
+        space->variables[space->n_variables++] = (sali_variable){
+            .kind = block->kind,
+            .states = states,
+            .width = width,
+            .offset = space->width,
+            .slot = space->slots,
+            .levels = levels,
+        };
+        space->width += width;
+        space->slots += slots;
+    }
+    space->max_states = states > space->max_states ? states : space->max_states;
+}
+
+sal_status sal_space_add(sal_space *space, const sal_block *block, sal_error *err)
+{
+    if (!space || !block) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_space_add: space or block is NULL");
+    }
+    sal_status status = check_block(space, block, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sal_block copy = *block;
+    if (copy.kind == SAL_BINARY || copy.kind == SAL_SPIN) {
+        copy.states = 2;
+    }
+    copy.name = sali_strdup(block->name);
+    copy.levels = copy.kind == SAL_ORDINAL ? copy_levels(&copy) : NULL;
+    if (!copy.name || (copy.kind == SAL_ORDINAL && !copy.levels) ||
+        make_room(space, copy.count) != 0) {
+        sali_free((void *)copy.name);
+        sali_free((void *)copy.levels);
+        return sali_fail_memory(err);
+    }
+    const double *levels = copy.kind == SAL_BINARY ? binary_levels
+                           : copy.kind == SAL_SPIN ? spin_levels
+                                                   : copy.levels;
+    append_variables(space, &copy, levels);
+    space->blocks[space->n_blocks++] = copy;
+    return SAL_OK;
+}
+
+int64_t sal_space_variables(const sal_space *space)
+{
+    return space->n_variables;
+}
+
+int64_t sal_space_width(const sal_space *space)
+{
+    return space->width;
+}
+
+int64_t sal_space_blocks(const sal_space *space)
+{
+    return space->n_blocks;
+}
+
+const sal_block *sal_space_block(const sal_space *space, int64_t index)
+{
+    return index >= 0 && index < space->n_blocks ? &space->blocks[index] : NULL;
+}
+
+int64_t sal_space_states(const sal_space *space, int64_t variable)
+{
+    return variable >= 0 && variable < space->n_variables ? space->variables[variable].states : 0;
+}
+
+sal_space *sali_space_subset(const sal_space *space, const bool *keep)
+{
+    sal_space *copy = sal_space_create();
+    for (int64_t b = 0; copy && b < space->n_blocks; b++) {
+        sal_block block = space->blocks[b];
+        const sali_stretch *stretch = &space->stretches[b];
+        block.count = 0;
+        for (int64_t i = 0; i < stretch->count; i++) {
+            block.count += keep ? keep[stretch->first + i] : 1;
+        }
+        if (block.count > 0 && sal_space_add(copy, &block, NULL) != SAL_OK) {
+            sal_space_destroy(copy);
+            copy = NULL;
+        }
+    }
+    return copy;
+}
+
+sal_space *sali_space_clone(const sal_space *space)
+{
+    return sali_space_subset(space, NULL);
+}
+
+int64_t sali_space_owner(const sal_space *space, int64_t coordinate)
+{
+    int64_t low = 0, high = space->n_variables - 1;
+    while (low < high) {
+        int64_t middle = (low + high + 1) / 2;
+        if (space->variables[middle].offset <= coordinate) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+sal_status sali_codes_check(const sal_space *space, int64_t chains, const int32_t *codes,
+                            sal_error *err)
+{
+    for (int64_t c = 0; c < chains; c++) {
+        const int32_t *row = codes + c * space->n_variables;
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            if (row[v] < 0 || row[v] >= space->variables[v].states) {
+                return sali_fail(
+                    err, SAL_ERR_ARGUMENT, "chain %lld, variable %lld: code %d; expected 0 to %d",
+                    (long long)c, (long long)v, row[v], space->variables[v].states - 1);
+            }
+        }
+    }
+    return SAL_OK;
+}
+
+sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t *codes, double *x,
+                           sal_error *err)
+{
+    sal_status status = sali_codes_check(space, chains, codes, err);
+    if (status == SAL_OK) {
+        sali_embed_f64(space, chains, codes, x);
+    }
+    return status;
+}

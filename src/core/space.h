@@ -1,0 +1,74 @@
+/* Inside of a space: tables by variable, and runs of like variables for vector loops. */
+#ifndef SALI_SPACE_H
+#define SALI_SPACE_H
+
+#include <stdbool.h>
+#include <saltus/space.h>
+
+typedef struct sali_variable {
+    sal_kind kind;
+    int32_t states;       /* K */
+    int32_t width;        /* reals in the embedding: 1, or K for categorical */
+    int64_t offset;       /* of its first real in the embedding */
+    int64_t slot;         /* of its first move, see below */
+    const double *levels; /* value of each code for width 1; NULL for categorical */
+} sali_variable;
+
+/* A run of consecutive variables with the same kind and levels; kernels loop over stretches.
+ *
+ * Slots number the moves of single variables: a two-level variable (one real, two states) has one
+ * slot, its flip; any other has one for each of its states, the present one included. */
+typedef struct sali_stretch {
+    sal_kind kind;
+    int32_t states;
+    int64_t first, count; /* variables first .. first + count - 1 */
+    int64_t offset;       /* of the first variable's reals */
+    int64_t slot;         /* of the first variable's moves */
+    const double *levels;
+} sali_stretch;
+
+struct sal_space {
+    sal_block *blocks;
+    int64_t n_blocks, blocks_room;
+    sali_variable *variables;
+    int64_t n_variables, variables_room;
+    sali_stretch *stretches; /* one a block */
+    int64_t stretches_room;
+    int64_t width;
+    int64_t slots; /* S */
+    int32_t max_states;
+};
+
+/* A deep copy, or NULL when out of memory. */
+sal_space *sali_space_clone(const sal_space *space);
+
+/* The sub-space of the variables where keep[v]; blocks that lose all variables vanish. */
+sal_space *sali_space_subset(const sal_space *space, const bool *keep);
+
+/* Whether a stretch has two levels and one real (binary, spin, ordinal with two levels). */
+static inline bool sali_two_level(const sali_stretch *s)
+{
+    return s->kind != SAL_CATEGORICAL && s->states == 2;
+}
+
+static inline bool sali_is_two_level(const sali_variable *v)
+{
+    return v->width == 1 && v->states == 2;
+}
+
+/* Index of the variable that owns coordinate `coordinate` of the embedding. */
+int64_t sali_space_owner(const sal_space *space, int64_t coordinate);
+
+/* Embedding of rows of codes known to be in range; f32 and f64. */
+void sali_embed_f32(const sal_space *space, int64_t chains, const int32_t *codes, float *x);
+void sali_embed_f64(const sal_space *space, int64_t chains, const int32_t *codes, double *x);
+
+/* Write the reals of variable v at `code` into the row x [N] of one chain. */
+void sali_embed_one_f32(const sal_space *space, int64_t v, int32_t code, float *x);
+void sali_embed_one_f64(const sal_space *space, int64_t v, int32_t code, double *x);
+
+/* SAL_OK, or the error that names the first chain and variable out of range. */
+sal_status sali_codes_check(const sal_space *space, int64_t chains, const int32_t *codes,
+                            sal_error *err);
+
+#endif

@@ -1,0 +1,21 @@
+/* Elementary functions over arrays: SLEEF's vector functions, at the widest instruction set of the
+ * machine. `y` may be `x`. Errors below 1 ulp (exp, log, log1p, tanh) or 2 ulp relative (sigmoid,
+ * softplus). Element k depends on x[k] only, not on n or its position: bits do not change when a
+ * batch is split. NaN and infinities go through as in the scalar functions. No allocation. */
+#ifndef SALI_VMATH_H
+#define SALI_VMATH_H
+
+#include <stdint.h>
+
+#define SALI_VMATH_LIST(X)                                     \
+    X(exp)                                                     \
+    X(log) X(log1p) X(tanh) X(sigmoid) /* 1 / (1 + exp(-x)) */ \
+        X(softplus)                    /* log(1 + exp(x)), without overflow or cancellation */
+
+#define SALI_VMATH_DECLARE(name)                                  \
+    void sali_v##name##_f32(int64_t n, const float *x, float *y); \
+    void sali_v##name##_f64(int64_t n, const double *x, double *y);
+SALI_VMATH_LIST(SALI_VMATH_DECLARE)
+#undef SALI_VMATH_DECLARE
+
+#endif

@@ -1,0 +1,19 @@
+/* The functions of vmath.h by instruction set: vmath.c takes the best of the machine, tests try
+ * them all. */
+#ifndef SALI_VMATH_TABLE_H
+#define SALI_VMATH_TABLE_H
+
+#include "core/isa.h"
+#include "core/vmath.h"
+
+#define SALI_VMATH_MEMBER(name)                              \
+    void (*name##_f32)(int64_t n, const float *x, float *y); \
+    void (*name##_f64)(int64_t n, const double *x, double *y);
+typedef struct sali_vmath_table {
+    SALI_VMATH_LIST(SALI_VMATH_MEMBER)
+} sali_vmath_table;
+#undef SALI_VMATH_MEMBER
+
+extern const sali_vmath_table sali_vmath_tables[SALI_ISA_COUNT];
+
+#endif

@@ -1,0 +1,134 @@
+#include "io/dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+int sali_dtype_bytes(sali_dtype dtype)
+{
+    switch (dtype) {
+    case SALI_DTYPE_BOOL:
+    case SALI_DTYPE_I8:
+    case SALI_DTYPE_U8:
+        return 1;
+    case SALI_DTYPE_I16:
+    case SALI_DTYPE_U16:
+    case SALI_DTYPE_F16:
+    case SALI_DTYPE_BF16:
+        return 2;
+    case SALI_DTYPE_I32:
+    case SALI_DTYPE_U32:
+    case SALI_DTYPE_F32:
+        return 4;
+    case SALI_DTYPE_I64:
+    case SALI_DTYPE_U64:
+    case SALI_DTYPE_F64:
+        break;
+    }
+    return 8;
+}
+
+static uint64_t load_bits(sali_dtype dtype, const unsigned char *bytes, int big_endian)
+{
+    int size = sali_dtype_bytes(dtype);
+    uint64_t bits = 0;
+    for (int i = 0; i < size; i++) {
+        bits = bits << 8 | bytes[big_endian ? i : size - 1 - i];
+    }
+    return bits;
+}
+
+static double float_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static double double_of_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction. */
+static double half_of_bits(uint32_t bits)
+{
+    int exponent = bits >> 10 & 31;
+    int fraction = bits & 1023;
+    double x;
+    if (exponent == 31) {
+        x = fraction ? NAN : INFINITY;
+    } else if (exponent == 0) {
+        x = ldexp(fraction, -24);
+    } else {
+        x = ldexp(1024 + fraction, exponent - 25);
+    }
+    return bits >> 15 ? -x : x;
+}
+
+double sali_dtype_load(sali_dtype dtype, const unsigned char *bytes, int big_endian)
+{
+    uint64_t bits = load_bits(dtype, bytes, big_endian);
+    switch (dtype) {
+    case SALI_DTYPE_BOOL:
+        return bits != 0;
+    case SALI_DTYPE_I8:
+        return (int8_t)bits;
+    case SALI_DTYPE_I16:
+        return (int16_t)bits;
+    case SALI_DTYPE_I32:
+        return (int32_t)bits;
+    case SALI_DTYPE_I64:
+        return (double)(int64_t)bits;
+    case SALI_DTYPE_U8:
+    case SALI_DTYPE_U16:
+    case SALI_DTYPE_U32:
+    case SALI_DTYPE_U64:
+        return (double)bits;
+    case SALI_DTYPE_F16:
+        return half_of_bits((uint32_t)bits);
+    case SALI_DTYPE_BF16:
+        return float_of_bits((uint32_t)bits << 16);
+    case SALI_DTYPE_F32:
+        return float_of_bits((uint32_t)bits);
+    case SALI_DTYPE_F64:
+        break;
+    }
+    return double_of_bits(bits);
+}
+
+int sali_dtype_load_int(sali_dtype dtype, const unsigned char *bytes, int big_endian, int64_t *out)
+{
+    if (dtype == SALI_DTYPE_I64 || dtype == SALI_DTYPE_U64) {
+        uint64_t bits = load_bits(dtype, bytes, big_endian);
+        if (dtype == SALI_DTYPE_U64 && bits > INT64_MAX) {
+            return 0;
+        }
+        *out = (int64_t)bits;
+        return 1;
+    }
+    double x = sali_dtype_load(dtype, bytes, big_endian);
+    if (!(x >= -0x1p63 && x < 0x1p63) || x != floor(x)) {
+        return 0;
+    }
+    *out = (int64_t)x;
+    return 1;
+}
+
+int64_t sali_shape_count(const int64_t *shape, int ndim, int64_t size)
+{
+    int64_t bytes = size;
+    for (int i = 0; i < ndim; i++) {
+        /* Zeros are multiplied last, so that they cannot hide an overflow. */
+        if (shape[i] < 0 || (shape[i] > 0 && __builtin_mul_overflow(bytes, shape[i], &bytes))) {
+            return -1;
+        }
+    }
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] == 0) {
+            return 0;
+        }
+    }
+    return bytes / size;
+}

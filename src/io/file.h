@@ -1,0 +1,62 @@
+/* Whole files: reading them into memory and replacing them atomically. */
+#ifndef SALI_FILE_H
+#define SALI_FILE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <saltus/status.h>
+
+/* The bytes of a file, followed by a NUL that is not counted. Zero is the empty value. */
+typedef struct sali_bytes {
+    unsigned char *data;
+    int64_t size;
+} sali_bytes;
+
+void sali_bytes_free(sali_bytes *bytes);
+
+/* Read a regular file.
+ * Returns:   NOT_FOUND when it cannot be opened or is a directory, pipe or device; IO; MEMORY.
+ *            On failure *out is untouched. */
+sal_status sali_file_read(const char *path, sali_bytes *out, sal_error *err);
+
+/* What a compressed file may grow to: far above any data set here, far below a bomb. */
+#define SALI_GUNZIP_MAX ((int64_t)1 << 30)
+
+/* As sali_file_read; a file that starts like gzip is decompressed, to max_size bytes at most.
+ * Returns:   also DATA for a damaged or too large stream, UNSUPPORTED for gzip without zlib. */
+sal_status sali_file_read_gz(const char *path, int64_t max_size, sali_bytes *out, sal_error *err);
+
+/* Does the content start with the two bytes of gzip? */
+int sali_is_gzip(const void *data, int64_t size);
+
+/* Decompress a gzip stream in memory (several members are joined); `name` is for messages. */
+sal_status sali_gunzip(const char *name, const void *data, int64_t size, int64_t max_size,
+                       sali_bytes *out, sal_error *err);
+
+/* A file being written. Everything goes to PATH.tmp beside it, which takes the place of PATH on
+ * commit: readers see the old content or the new, never a part. A symbolic link is replaced. Two
+ * writers of one path at a time would share the temporary: the caller keeps them apart. */
+typedef struct sali_output {
+    FILE *file;
+    char *path;
+    char *temporary;
+} sali_output;
+
+/* Returns IO when the file cannot be created or PATH is a directory or device; MEMORY. */
+sal_status sali_output_open(const char *path, sali_output *out, sal_error *err);
+
+/* On failure the output stays open and must be discarded. */
+sal_status sali_output_write(sali_output *out, const void *data, int64_t size, sal_error *err);
+
+/* Flush to the disk, rename and close. On failure the temporary is removed and PATH is as before,
+ * but for a directory that cannot be synced: then the message says that PATH was written. */
+sal_status sali_output_commit(sali_output *out, sal_error *err);
+
+/* Close and remove the temporary; nothing happens to a zero or committed output. */
+void sali_output_discard(sali_output *out);
+
+/* All of it in one call. */
+sal_status sali_file_write(const char *path, const void *data, int64_t size, sal_error *err);
+
+#endif

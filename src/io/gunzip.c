@@ -1,0 +1,157 @@
+/* Decompression of gzip in memory. */
+#include "io/config.h"
+#include "io/file.h"
+
+#include <string.h>
+#ifdef SALI_HAVE_ZLIB
+#define ZLIB_CONST
+#include <zlib.h>
+#endif
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+int sali_is_gzip(const void *data, int64_t size)
+{
+    const unsigned char *p = data;
+    return size >= 2 && p[0] == 0x1f && p[1] == 0x8b;
+}
+
+#ifdef SALI_HAVE_ZLIB
+
+/* zlib counts in unsigned int; feed it and let it write this much at a time. */
+#define PIECE ((int64_t)1 << 30)
+
+static uInt piece(int64_t size)
+{
+    return (uInt)(size < PIECE ? size : PIECE);
+}
+
+/* A decompression in progress. */
+typedef struct gunzip {
+    z_stream z;
+    const char *name;
+    const unsigned char *data;
+    int64_t size, used; /* of data */
+    int64_t max_size, capacity;
+    sali_bytes out;
+} gunzip;
+
+static sal_status too_large(const gunzip *g, sal_error *err)
+{
+    return sali_fail(err, SAL_ERR_DATA, "%s: decompresses to more than %lld bytes", g->name,
+                     (long long)g->max_size);
+}
+
+/* One turn of inflate: make room, feed input, book the progress. *result is inflate's. */
+static sal_status inflate_some(gunzip *g, int *result, sal_error *err)
+{
+    /* One byte more than the limit is allowed for, so that reaching it can be told from passing. */
+    if (g->out.size > g->max_size) {
+        return too_large(g, err);
+    }
+    /* Room for something, and for the final NUL. */
+    if (g->out.size + 1 >= g->capacity) {
+        void *grown = g->out.data;
+        int64_t want = g->capacity < 65536 ? 65536 : g->capacity + 1;
+        if (sali_grow(&grown, &g->capacity, want, 1) != 0) {
+            return sali_fail_memory(err);
+        }
+        g->out.data = grown;
+    }
+    int64_t room = g->capacity - 1 - g->out.size;
+    int64_t allowed = g->max_size - g->out.size + 1;
+    uInt in = piece(g->size - g->used);
+    uInt space = piece(room < allowed ? room : allowed);
+    g->z.next_in = g->data + g->used;
+    g->z.avail_in = in;
+    g->z.next_out = g->out.data + g->out.size;
+    g->z.avail_out = space;
+    *result = inflate(&g->z, Z_NO_FLUSH);
+    g->used += in - g->z.avail_in;
+    g->out.size += space - g->z.avail_out;
+    return SAL_OK;
+}
+
+static sal_status inflate_all(gunzip *g, sal_error *err)
+{
+    for (;;) {
+        int result = Z_OK;
+        sal_status status = inflate_some(g, &result, err);
+        if (status != SAL_OK) {
+            return status;
+        }
+        if (result == Z_STREAM_END && g->used == g->size) {
+            break;
+        }
+        if (result == Z_STREAM_END && sali_is_gzip(g->data + g->used, g->size - g->used)) {
+            inflateReset(&g->z);
+        } else if (result == Z_STREAM_END) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "%s: byte %lld: something follows the compressed data", g->name,
+                             (long long)g->used);
+        } else if (result == Z_MEM_ERROR) {
+            return sali_fail_memory(err);
+        } else if (result == Z_BUF_ERROR && g->used == g->size) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: the compressed data ends too early", g->name);
+        } else if (result != Z_OK && result != Z_BUF_ERROR) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: byte %lld: the compressed data is damaged: %s",
+                             g->name, (long long)g->used, g->z.msg ? g->z.msg : "not gzip");
+        }
+    }
+    if (g->out.size > g->max_size) {
+        return too_large(g, err);
+    }
+    g->out.data[g->out.size] = '\0';
+    return SAL_OK;
+}
+
+sal_status sali_gunzip(const char *name, const void *data, int64_t size, int64_t max_size,
+                       sali_bytes *out, sal_error *err)
+{
+    gunzip g = { .name = name, .data = data, .size = size, .max_size = max_size };
+    if (inflateInit2(&g.z, 15 + 16) != Z_OK) { /* the largest window, in a gzip wrapper */
+        return sali_fail_memory(err);
+    }
+    sal_status status = inflate_all(&g, err);
+    inflateEnd(&g.z);
+    if (status != SAL_OK) {
+        sali_bytes_free(&g.out);
+        return status;
+    }
+    *out = g.out;
+    return SAL_OK;
+}
+
+#else
+
+sal_status sali_gunzip(const char *name, const void *data, int64_t size, int64_t max_size,
+                       sali_bytes *out, sal_error *err)
+{
+    (void)data;
+    (void)size;
+    (void)max_size;
+    (void)out;
+    return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                     "%s: is compressed with gzip, and saltus was built without zlib; "
+                     "decompress it first",
+                     name);
+}
+
+#endif
+
+sal_status sali_file_read_gz(const char *path, int64_t max_size, sali_bytes *out, sal_error *err)
+{
+    sali_bytes raw = { 0 };
+    sal_status status = sali_file_read(path, &raw, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    if (!sali_is_gzip(raw.data, raw.size)) {
+        *out = raw;
+        return SAL_OK;
+    }
+    status = sali_gunzip(path, raw.data, raw.size, max_size, out, err);
+    sali_bytes_free(&raw);
+    return status;
+}

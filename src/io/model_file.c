@@ -1,0 +1,285 @@
+/* Opening and saving models: which reader a file is for, and its parameters. */
+#include <saltus/io.h>
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/tape_xml.h"
+#include "io/uai.h"
+#include "models/clamp.h"
+#include "models/tape_model.h"
+
+void sal_free(void *array)
+{
+    sali_free(array);
+}
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), end = strlen(suffix);
+    return n > end && strcmp(text + n - end, suffix) == 0;
+}
+
+/* ---- networks */
+
+/* The factors as sal_model_from_factors takes them; a network without any has a constant one. */
+static sal_status build_network(const sali_factor_graph *graph, sal_dtype dtype, sal_model **out,
+                                sal_error *err)
+{
+    static const int64_t nothing_begin[] = { 0, 0 };
+    static const double nothing[] = { 0.0 };
+    int64_t length = graph->scope_begin[graph->factors];
+    int64_t *scope = SALI_NEW_ARRAY(int64_t, length);
+    if (!scope) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < length; k++) {
+        scope[k] = graph->scope[k];
+    }
+    bool empty = graph->factors == 0;
+    sal_status status =
+        sal_model_from_factors(graph->variables, graph->states, empty ? 1 : graph->factors,
+                               empty ? nothing_begin : graph->scope_begin, scope,
+                               empty ? nothing : graph->log_table, dtype, out, err);
+    sali_free(scope);
+    return status;
+}
+
+static sal_status open_network(const char *path, sal_dtype dtype, sal_model **out, sal_error *err)
+{
+    sali_factor_graph graph = { 0 };
+    sal_status status = sali_uai_read(path, &graph, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    status = build_network(&graph, dtype, out, err);
+    if (status != SAL_OK) {
+        status =
+            sali_fail_prefix(err, status == SAL_ERR_MEMORY ? status : SAL_ERR_DATA, "%s", path);
+    }
+    sali_factor_graph_free(&graph);
+    return status;
+}
+
+/* ---- saved tapes */
+
+/* The path of a file in the directory of `path`; NULL when out of memory. */
+static char *beside(const char *path, const char *file)
+{
+    const char *slash = strrchr(path, '/');
+    size_t directory = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(file);
+    char *joined = sali_alloc((int64_t)(directory + length) + 1, 1);
+    if (joined) {
+        memcpy(joined, path, directory);
+        memcpy(joined + directory, file, length + 1);
+    }
+    return joined;
+}
+
+static sal_status load_beside(sal_model *model, const char *path, const char *file, sal_error *err)
+{
+    char *params = beside(path, file);
+    sal_status status = params ? sal_model_load_params(model, params, err) : sali_fail_memory(err);
+    sali_free(params);
+    return status;
+}
+
+/* A model from XML: the root element says of which kind. */
+static sal_status open_xml(const char *path, sal_dtype dtype, sal_model **out, sal_error *err)
+{
+    xmlDoc *document = NULL;
+    sal_model *model = NULL;
+    char *file = NULL;
+    sal_status status = sali_xml_read(path, &document, err);
+    if (status == SAL_OK) {
+        status = sali_tape_xml_build(path, document, dtype, &model, &file, err);
+    }
+    if (status == SAL_OK && file) {
+        status = load_beside(model, path, file, err);
+    }
+    xmlFreeDoc(document);
+    sali_free(file);
+    if (status != SAL_OK) {
+        sal_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return SAL_OK;
+}
+
+/* ---- opening */
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    if (ends_with(spec, ".uai")) {
+        return open_network(spec, dtype, model, err);
+    }
+    if (ends_with(spec, ".xml")) {
+        return open_xml(spec, dtype, model, err);
+    }
+    if (is_file(spec)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "%s: a file of a kind that is not known; expected a name that ends in "
+                         ".uai (a network) or .xml (a saved tape)",
+                         spec);
+    }
+    if (strchr(spec, '/')) {
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", spec);
+    }
+    return sal_model_builtin(spec, dtype, model, err);
+}
+
+sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    if (!spec || !model || (dtype && dtype != SAL_F32 && dtype != SAL_F64)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_model_open: expected a path or name, a place for the model, and a "
+                         "dtype of 0, SAL_F32 or SAL_F64");
+    }
+    sal_model *made = NULL;
+    sal_status status = open_any(spec, dtype, &made, err);
+    if (status == SAL_OK) {
+        status = sal_model_set_name(made, spec, err);
+    }
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *model = made;
+    return SAL_OK;
+}
+
+/* ---- saving */
+
+static sal_status check_savable(const sal_model *model, const char *path, sal_error *err)
+{
+    if (!model || !path) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_model_save: the model or the path is NULL");
+    }
+    if (sali_clamp_inner(model) != model) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: a clamped model cannot be saved; save the model that it clamps",
+                         model->name);
+    }
+    if (!sali_model_tape(model)) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: only models made from a tape can be saved, and this one is not",
+                         model->name);
+    }
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    bool good = ends_with(file, ".xml") && xmlCheckUTF8(BAD_CAST file) && !strchr(file, '\\') &&
+                !strstr(file, "..");
+    for (const char *c = file; good && *c; c++) {
+        good = (unsigned char)*c >= ' ' && *c != 127;
+    }
+    if (!good) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "%s: expected a file name in UTF-8 that ends in .xml, without '..', "
+                         "backslash or control characters",
+                         path);
+    }
+    return SAL_OK;
+}
+
+/* NAME.safetensors for NAME.xml; NULL when out of memory. */
+static char *params_path(const char *path)
+{
+    static const char suffix[] = ".safetensors";
+    size_t stem = strlen(path) - strlen(".xml");
+    char *made = sali_alloc((int64_t)(stem + sizeof suffix), 1);
+    if (made) {
+        memcpy(made, path, stem);
+        memcpy(made + stem, suffix, sizeof suffix);
+    }
+    return made;
+}
+
+sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_error *err)
+{
+    sal_status status = check_savable(model, path_xml, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sali_program *program = sali_model_tape(model)->program;
+    sali_output xml = { 0 };
+    char *path = params_path(path_xml);
+    if (!path) {
+        return sali_fail_memory(err);
+    }
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    bool has_params = program->n_parameters > 0;
+    status = sali_output_open(path_xml, &xml, err);
+    if (status == SAL_OK) {
+        status = sali_tape_xml_write(&xml, program, has_params ? file : NULL, err);
+    }
+    if (status == SAL_OK && has_params) {
+        status = sal_model_save_params(model, path, err);
+    }
+    if (status == SAL_OK) {
+        status = sali_output_commit(&xml, err);
+    }
+    sali_output_discard(&xml);
+    sali_free(path);
+    return status;
+}
+
+/* ---- evidence */
+
+/* The observed variables and their states, of observed [variables] with -1 elsewhere. */
+static sal_status list_observed(int64_t n_variables, const int32_t *observed, int64_t *n,
+                                int64_t **variables, int32_t **codes, sal_error *err)
+{
+    int64_t count = 0;
+    for (int64_t v = 0; v < n_variables; v++) {
+        count += observed[v] >= 0;
+    }
+    int64_t *indices = SALI_NEW_ARRAY(int64_t, count);
+    int32_t *states = SALI_NEW_ARRAY(int32_t, count);
+    if (!indices || !states) {
+        sali_free(indices);
+        sali_free(states);
+        return sali_fail_memory(err);
+    }
+    count = 0;
+    for (int64_t v = 0; v < n_variables; v++) {
+        if (observed[v] >= 0) {
+            indices[count] = v;
+            states[count++] = observed[v];
+        }
+    }
+    *n = count;
+    *variables = indices;
+    *codes = states;
+    return SAL_OK;
+}
+
+sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
+                              int64_t **variables, int32_t **codes, sal_error *err)
+{
+    const sal_space *space = model->space;
+    int32_t *states = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    int32_t *observed = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    sal_status status = states && observed ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0; status == SAL_OK && v < space->n_variables; v++) {
+        states[v] = space->variables[v].states;
+    }
+    if (status == SAL_OK) {
+        sali_factor_graph graph = { .variables = space->n_variables, .states = states };
+        status = sali_uai_read_evidence(path, &graph, observed, err);
+    }
+    if (status == SAL_OK) {
+        status = list_observed(space->n_variables, observed, n, variables, codes, err);
+    }
+    sali_free(states);
+    sali_free(observed);
+    return status;
+}

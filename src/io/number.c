@@ -1,0 +1,104 @@
+#include "io/number.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer texts are refused: no double needs so many digits, though a few programs print them. */
+#define MAX_LENGTH 1200
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+sal_status sali_parse_int(const char *text, int64_t size, int64_t *out)
+{
+    int64_t i = size > 0 && (text[0] == '-' || text[0] == '+');
+    int negative = i && text[0] == '-';
+    int64_t value = 0; /* kept negative, as INT64_MIN has no positive */
+    if (i == size) {
+        return SAL_ERR_DATA;
+    }
+    for (; i < size; i++) {
+        if (!is_digit(text[i]) || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, text[i] - '0', &value)) {
+            return SAL_ERR_DATA;
+        }
+    }
+    if (!negative && __builtin_sub_overflow(0, value, &value)) {
+        return SAL_ERR_DATA;
+    }
+    *out = value;
+    return SAL_OK;
+}
+
+/* [sign] digits [. digits] [e [sign] digits], with a digit before or after the point. */
+static int is_decimal(const char *text)
+{
+    const char *p = text + (*text == '-' || *text == '+');
+    int digits = 0;
+    for (; is_digit(*p); p++) {
+        digits = 1;
+    }
+    if (*p == '.') {
+        for (p++; is_digit(*p); p++) {
+            digits = 1;
+        }
+    }
+    if (digits && (*p == 'e' || *p == 'E')) {
+        p++;
+        p += *p == '-' || *p == '+';
+        if (!is_digit(*p)) {
+            return 0;
+        }
+        while (is_digit(*p)) {
+            p++;
+        }
+    }
+    return digits && *p == '\0';
+}
+
+sal_status sali_parse_double(const char *text, int64_t size, double *out)
+{
+    char buffer[MAX_LENGTH + 1];
+    if (size < 1 || size > MAX_LENGTH || memchr(text, 0, (size_t)size)) {
+        return SAL_ERR_DATA;
+    }
+    memcpy(buffer, text, (size_t)size);
+    buffer[size] = '\0';
+    if (!is_decimal(buffer)) {
+        return SAL_ERR_DATA;
+    }
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c_locale) {
+        return SAL_ERR_MEMORY;
+    }
+    double x = strtod_l(buffer, NULL, c_locale);
+    freelocale(c_locale);
+    if (!isfinite(x)) {
+        return SAL_ERR_DATA;
+    }
+    *out = x;
+    return SAL_OK;
+}
+
+sal_status sali_format_double(double x, char out[SALI_NUMBER_SIZE])
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c_locale) {
+        return SAL_ERR_MEMORY;
+    }
+    locale_t before = uselocale(c_locale); /* of this thread only */
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, SALI_NUMBER_SIZE, "%.*g", digits, x);
+        if (strtod(out, NULL) == x) {
+            break;
+        }
+    }
+    uselocale(before);
+    freelocale(c_locale);
+    return SAL_OK;
+}

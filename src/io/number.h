@@ -1,0 +1,23 @@
+/* Numbers as text, whatever locale the host program has set. */
+#ifndef SALI_NUMBER_H
+#define SALI_NUMBER_H
+
+#include <stdint.h>
+
+#include <saltus/status.h>
+
+/* `size` characters as an integer: an optional sign and digits, nothing else.
+ * Returns:   DATA when it is not one or does not fit; no message. */
+sal_status sali_parse_int(const char *text, int64_t size, int64_t *out);
+
+/* `size` characters as a finite decimal number: no hexadecimal, "inf" or "nan", no overflow.
+ * Returns:   DATA when it is not one; MEMORY; no message. */
+sal_status sali_parse_double(const char *text, int64_t size, double *out);
+
+/* Room for any double or int64_t and a NUL. */
+#define SALI_NUMBER_SIZE 32
+
+/* The shortest text that reads back as the same double (x must be finite). MEMORY, no message. */
+sal_status sali_format_double(double x, char out[SALI_NUMBER_SIZE]);
+
+#endif

@@ -1,0 +1,57 @@
+/* Named tensors in a safetensors file: a u64 little-endian header length, a JSON object, the data.
+ * Source: the format's description in its reference implementation's README, version 0.4. */
+#ifndef SALI_SAFETENSORS_H
+#define SALI_SAFETENSORS_H
+
+#include <saltus/status.h>
+
+#include "io/dtype.h"
+
+#define SALI_TENSOR_MAX_DIM 8
+
+typedef struct sali_tensor {
+    const char *name; /* UTF-8 */
+    sali_dtype dtype;
+    int ndim; /* 0 for a single number */
+    int64_t shape[SALI_TENSOR_MAX_DIM];
+    int64_t count;    /* elements: the product of the shape */
+    const void *data; /* little-endian, C order, of any alignment */
+} sali_tensor;
+
+typedef struct sali_safetensors sali_safetensors;
+
+/* Read a file. Types F64, F32, F16, BF16, I8..I64, U8..U64 and BOOL.
+ * Returns:   DATA for anything else, for shapes that do not fit the offsets, and for offsets that
+ *            overlap, leave holes or leave the file; those of sali_file_read. On failure *out is
+ *            untouched. */
+sal_status sali_safetensors_open(const char *path, sali_safetensors **out, sal_error *err);
+
+/* The same from memory, which must outlive *out; `name` is for messages. */
+sal_status sali_safetensors_parse(const char *name, const void *bytes, int64_t size,
+                                  sali_safetensors **out, sal_error *err);
+
+/* NULL is fine. Tensors and metadata end with it. */
+void sali_safetensors_close(sali_safetensors *file);
+
+/* The tensors, in the order of their data. */
+int64_t sali_safetensors_count(const sali_safetensors *file);
+const sali_tensor *sali_safetensors_at(const sali_safetensors *file, int64_t i);
+
+/* By name; NULL when there is none. */
+const sali_tensor *sali_safetensors_find(const sali_safetensors *file, const char *name);
+
+/* A text of "__metadata__"; NULL when there is none. */
+const char *sali_safetensors_metadata(const sali_safetensors *file, const char *key);
+
+/* All elements of a file's tensor into `count` doubles or floats. */
+void sali_tensor_doubles(const sali_tensor *tensor, double *out);
+void sali_tensor_floats(const sali_tensor *tensor, float *out);
+
+/* Write tensors of F32 or F64, data in the host's order, atomically. `count` is not looked at.
+ * metadata: key, value, key, value, ..., NULL; or NULL.
+ * Returns:   ARGUMENT for another type, a bad shape or a name given twice or not UTF-8; IO;
+ *            MEMORY. */
+sal_status sali_safetensors_write(const char *path, const sali_tensor *tensors, int64_t n,
+                                  const char *const *metadata, sal_error *err);
+
+#endif

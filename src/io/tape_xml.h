@@ -1,0 +1,40 @@
+/* Saved tapes: the formula of a model as XML, in the schema saltus-tape.rng. */
+#ifndef SALI_TAPE_XML_H
+#define SALI_TAPE_XML_H
+
+#include <stdint.h>
+
+#include <saltus/model.h>
+
+#include "ad/program.h"
+#include "io/file.h"
+#include "io/xml.h"
+
+/* What a file may ask for: far above any model here, and no harm to a machine that opens a hostile
+ * one. Elements are those of all nodes' values for one state. */
+#define SALI_TAPE_MAX_BLOCKS ((int64_t)1 << 14)
+#define SALI_TAPE_MAX_VARIABLES ((int64_t)1 << 23)
+#define SALI_TAPE_MAX_NODES ((int64_t)1 << 18)
+#define SALI_TAPE_MAX_ELEMENTS ((int64_t)1 << 27)
+
+/* The root element of a saved tape. */
+#define SALI_TAPE_ROOT "saltus-tape"
+
+/* Write a formula into an open output. params: the name of the file of parameters beside it, UTF-8;
+ * NULL: none.
+ * Returns:   UNSUPPORTED when it is beyond the sizes above; IO; MEMORY. */
+sal_status sali_tape_xml_write(sali_output *out, const sali_program *program, const char *params,
+                               sal_error *err);
+
+/* The model of a document, all its shapes inferred anew; parameters are zero. `name` is for
+ * messages and becomes the model's; dtype 0: the document's.
+ * *params: the plain file name of its parameters, to be freed by sali_free; NULL: none.
+ * Returns:   DATA with file:line; MEMORY. On failure outputs are untouched. */
+sal_status sali_tape_xml_build(const char *name, xmlDoc *document, sal_dtype dtype,
+                               sal_model **model, char **params, sal_error *err);
+
+/* The same from memory. */
+sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size, sal_dtype dtype,
+                               sal_model **model, char **params, sal_error *err);
+
+#endif

@@ -1,0 +1,241 @@
+#include "io/xml.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <libxml/SAX2.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/relaxng.h>
+#include <libxml/xmlerror.h>
+#include <libxml/xmlschemastypes.h>
+
+#include "core/error.h"
+#include "io/file.h"
+
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *xml_report;
+#else
+typedef xmlError *xml_report;
+#endif
+
+/* What a parser or validator found first, and what it has read. */
+typedef struct xml_guard {
+    const char *name;
+    int64_t items;
+    sal_status status;
+    sal_error error;
+} xml_guard;
+
+/* libxml2 makes its tables of datatypes when they are first needed, without a lock of its own. */
+static void prepare(void)
+{
+    xmlInitParser();
+    xmlRelaxNGInitTypes();
+    xmlSchemaInitTypes();
+}
+
+static void prepare_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare);
+}
+
+/* Keep the first failure, on one line and without control characters. */
+static void guard_fail(xml_guard *guard, sal_status status, int line, const char *message)
+{
+    if (guard->status != SAL_OK) {
+        return;
+    }
+    char text[512];
+    snprintf(text, sizeof text, "%s", message ? message : "not acceptable");
+    size_t length = strlen(text);
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' ')) {
+        text[--length] = '\0';
+    }
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < ' ' || (unsigned char)text[i] > '~') {
+            text[i] = '?';
+        }
+    }
+    guard->status = sali_fail(&guard->error, status, "%s:%d: %s", guard->name, line, text);
+}
+
+static void take_report(xml_guard *guard, xml_report report)
+{
+    if (report && report->level >= XML_ERR_ERROR) {
+        guard_fail(guard, report->code == XML_ERR_NO_MEMORY ? SAL_ERR_MEMORY : SAL_ERR_DATA,
+                   report->line, report->message);
+    }
+}
+
+static void on_validity_error(void *guard, xml_report report)
+{
+    take_report(guard, report);
+}
+
+/* ---- parsing: `context` is the parser's */
+
+static void on_parse_error(void *context, xml_report report)
+{
+    take_report(((xmlParserCtxt *)context)->_private, report);
+}
+
+static void stop(xmlParserCtxt *parser, const char *message)
+{
+    guard_fail(parser->_private, SAL_ERR_DATA, xmlSAX2GetLineNumber(parser), message);
+    xmlStopParser(parser);
+}
+
+static void on_doctype(void *context, const xmlChar *name, const xmlChar *external,
+                       const xmlChar *system)
+{
+    (void)name;
+    (void)external;
+    (void)system;
+    stop(context, "a DOCTYPE is not accepted; remove it");
+}
+
+static void on_element(void *context, const xmlChar *name, const xmlChar *prefix,
+                       const xmlChar *uri, int n_namespaces, const xmlChar **namespaces,
+                       int n_attributes, int n_defaulted, const xmlChar **attributes)
+{
+    xml_guard *guard = ((xmlParserCtxt *)context)->_private;
+    guard->items += 1 + n_attributes + n_namespaces;
+    if (guard->items > SALI_XML_MAX_ITEMS) {
+        stop(context, "too many elements");
+        return;
+    }
+    if (((xmlParserCtxt *)context)->nodeNr > SALI_XML_MAX_DEPTH) {
+        stop(context, "elements are nested too deeply");
+        return;
+    }
+    xmlSAX2StartElementNs(context, name, prefix, uri, n_namespaces, namespaces, n_attributes,
+                          n_defaulted, attributes);
+}
+
+static xmlParserCtxt *make_parser(xml_guard *guard)
+{
+    xmlParserCtxt *parser = xmlNewParserCtxt();
+    if (parser) {
+        parser->_private = guard;
+        parser->sax->serror = on_parse_error;
+        parser->sax->internalSubset = on_doctype;
+        parser->sax->startElementNs = on_element;
+        parser->sax->comment = NULL;
+        parser->sax->processingInstruction = NULL;
+    }
+    return parser;
+}
+
+sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
+                          sal_error *err)
+{
+    if (size > SALI_XML_MAX_SIZE) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", name,
+                         (long long)size, (long long)SALI_XML_MAX_SIZE);
+    }
+    prepare_once();
+    xml_guard guard = { .name = name };
+    xmlParserCtxt *parser = make_parser(&guard);
+    if (!parser) {
+        return sali_fail_memory(err);
+    }
+    /* HUGE allows long lists of numbers; what else it allows needs a DOCTYPE. */
+    int options = XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA;
+#if LIBXML_VERSION >= 21300
+    options |= XML_PARSE_NO_XXE;
+#endif
+    xmlDoc *document =
+        xmlCtxtReadMemory(parser, size > 0 ? text : "", (int)size, NULL, "UTF-8", options);
+    xmlFreeParserCtxt(parser);
+    if (!document || guard.status != SAL_OK || !xmlDocGetRootElement(document)) {
+        guard_fail(&guard, SAL_ERR_DATA, 1, "not an XML document");
+        xmlFreeDoc(document);
+        if (err) {
+            *err = guard.error;
+        }
+        return guard.status;
+    }
+    *out = document;
+    return SAL_OK;
+}
+
+sal_status sali_xml_read(const char *path, xmlDoc **out, sal_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > SALI_XML_MAX_SIZE) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", path,
+                         (long long)info.st_size, (long long)SALI_XML_MAX_SIZE);
+    }
+    sali_bytes bytes = { 0 };
+    sal_status status = sali_file_read(path, &bytes, err);
+    if (status == SAL_OK) {
+        status = sali_xml_parse(path, bytes.data, bytes.size, out, err);
+    }
+    sali_bytes_free(&bytes);
+    return status;
+}
+
+/* ---- validation */
+
+static xmlRelaxNG *compile_schema(const char *text, xml_guard *guard)
+{
+    xmlRelaxNGParserCtxt *compiler = xmlRelaxNGNewMemParserCtxt(text, (int)strlen(text));
+    if (!compiler) {
+        return NULL;
+    }
+    xmlRelaxNGSetParserStructuredErrors(compiler, (xmlStructuredErrorFunc)on_validity_error, guard);
+    xmlRelaxNG *schema = xmlRelaxNGParse(compiler);
+    xmlRelaxNGFreeParserCtxt(compiler);
+    return schema;
+}
+
+sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *schema_text,
+                             sal_error *err)
+{
+    prepare_once();
+    xml_guard guard = { .name = name };
+    xmlRelaxNG *schema = compile_schema(schema_text, &guard);
+    xmlRelaxNGValidCtxt *validator = schema ? xmlRelaxNGNewValidCtxt(schema) : NULL;
+    int result = -1;
+    if (validator) {
+        xmlRelaxNGSetValidStructuredErrors(validator, (xmlStructuredErrorFunc)on_validity_error,
+                                           &guard);
+        result = xmlRelaxNGValidateDoc(validator, document);
+    }
+    xmlRelaxNGFreeValidCtxt(validator);
+    xmlRelaxNGFree(schema);
+    if (result < 0) {
+        return sali_fail_memory(err);
+    }
+    if (result > 0) {
+        guard_fail(&guard, SAL_ERR_DATA, 1, "the document does not fit the schema");
+        if (err) {
+            *err = guard.error;
+        }
+        return guard.status;
+    }
+    return SAL_OK;
+}
+
+/* ---- */
+
+int sali_xml_is(const xmlNode *element, const char *name)
+{
+    return !element->ns && strcmp((const char *)element->name, name) == 0;
+}
+
+sal_status sali_xml_fail(const char *name, const xmlNode *element, sal_error *err,
+                         const char *format, ...)
+{
+    char message[SAL_ERROR_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return sali_fail(err, SAL_ERR_DATA, "%s:%ld: %s", name, xmlGetLineNo(element), message);
+}

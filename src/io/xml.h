@@ -1,0 +1,43 @@
+/* XML documents from strangers, read by libxml2 so that a hostile one can do nothing but fail: no
+ * DOCTYPE, hence no entities and nothing external; no network; bounded size, elements and depth;
+ * nothing printed. */
+#ifndef SALI_XML_H
+#define SALI_XML_H
+
+#include <stdint.h>
+
+#include <libxml/tree.h>
+
+#include <saltus/status.h>
+
+/* What a file may hold: far above any model here, and within what libxml2 can count. */
+#define SALI_XML_MAX_SIZE ((int64_t)1 << 29)
+
+/* Elements and attributes together. */
+#define SALI_XML_MAX_ITEMS ((int64_t)1 << 22)
+
+/* Elements in one another; libxml2 searches all of them for a namespace at each. */
+#define SALI_XML_MAX_DEPTH 100
+
+/* Read a document in UTF-8. Comments and processing instructions are dropped; free the document by
+ * xmlFreeDoc.
+ * Returns:   DATA with file:line when it is not well-formed, has a DOCTYPE or is too large; those
+ *            of sali_file_read. On failure *out is untouched. */
+sal_status sali_xml_read(const char *path, xmlDoc **out, sal_error *err);
+
+/* The same from memory; `name` is for messages. */
+sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
+                          sal_error *err);
+
+/* Check a document against a RELAX NG schema. DATA with file:line of the first difference. */
+sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *schema,
+                             sal_error *err);
+
+/* Is this the element's name? */
+int sali_xml_is(const xmlNode *element, const char *name);
+
+/* DATA with "name:line: message", the line being the element's. */
+sal_status sali_xml_fail(const char *name, const xmlNode *element, sal_error *err,
+                         const char *format, ...) __attribute__((format(printf, 4, 5), cold));
+
+#endif

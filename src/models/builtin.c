@@ -1,0 +1,209 @@
+#include "models/builtin.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "ad/op.h"
+
+static const sali_builtin *const builtins[] = {
+#define SALI_BUILTIN_ENTRY(name) &sali_builtin_##name,
+    SALI_BUILTIN_LIST(SALI_BUILTIN_ENTRY)
+#undef SALI_BUILTIN_ENTRY
+};
+
+#define N_BUILTINS ((int64_t)(sizeof builtins / sizeof *builtins))
+
+/* "side=10, theta=0.2" : the keys that a model accepts, with their defaults. */
+static void list_keys(const sali_builtin *b, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (const sali_builtin_parameter *p = b->parameters; p->name; p++) {
+        size_t used = strlen(text);
+        snprintf(text + used, room - used, "%s%s=%g", used ? ", " : "", p->name, p->standard);
+    }
+}
+
+bool sal_builtin_list(int64_t index, sal_builtin_info *info)
+{
+    if (index < 0 || index >= N_BUILTINS) {
+        return false;
+    }
+    const sali_builtin *b = builtins[index];
+    *info = (sal_builtin_info){ .name = b->name, .doc = b->doc, .source = b->source };
+    list_keys(b, info->parameters, sizeof info->parameters);
+    return true;
+}
+
+static const sali_builtin *find(const char *name, size_t length)
+{
+    for (int64_t k = 0; k < N_BUILTINS; k++) {
+        if (strlen(builtins[k]->name) == length && strncmp(builtins[k]->name, name, length) == 0) {
+            return builtins[k];
+        }
+    }
+    return NULL;
+}
+
+/* One "key=value" of `length` characters. */
+static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t length, double *values,
+                             sal_error *err)
+{
+    char text[128], keys[512];
+    const char *equals = memchr(pair, '=', length);
+    list_keys(b, keys, sizeof keys);
+    if (!equals || length >= sizeof text) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%.*s'; expected key=value with keys %s",
+                         b->name, (int)(length < 100 ? length : 100), pair, keys);
+    }
+    memcpy(text, pair, length);
+    text[length] = '\0';
+    text[equals - pair] = '\0';
+    for (int k = 0; b->parameters[k].name; k++) {
+        const sali_builtin_parameter *p = &b->parameters[k];
+        if (strcmp(p->name, text) != 0) {
+            continue;
+        }
+        const char *number = text + (equals - pair) + 1;
+        char *end = NULL;
+        double value = strtod(number, &end);
+        if (end == number || *end || !(value >= p->low && value <= p->high) ||
+            (p->integer && value != floor(value))) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", b->name,
+                             p->name, number, p->integer ? "an integer" : "a number", p->low,
+                             p->high);
+        }
+        values[k] = value;
+        return SAL_OK;
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", b->name, text,
+                     keys);
+}
+
+sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
+                              sal_error *err)
+{
+    size_t length = strcspn(specification, ":");
+    const sali_builtin *b = find(specification, length);
+    if (!b) {
+        return sali_fail(err, SAL_ERR_NOT_FOUND,
+                         "there is no model '%.*s'; see 'saltus list models'",
+                         (int)(length < 200 ? length : 200), specification);
+    }
+    for (int k = 0; b->parameters[k].name; k++) {
+        values[k] = b->parameters[k].standard;
+    }
+    const char *at = specification + length;
+    while (*at) {
+        at++; /* the ':' or ',' before the pair */
+        size_t pair = strcspn(at, ",");
+        sal_status status = parse_pair(b, at, pair, values, err);
+        if (status != SAL_OK) {
+            return status;
+        }
+        at += pair;
+    }
+    *out = b;
+    return SAL_OK;
+}
+
+sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
+                             sal_error *err)
+{
+    const sali_builtin *b = NULL;
+    double values[SALI_BUILTIN_PARAMETERS];
+    sal_model *made = NULL;
+    sal_status status = sali_builtin_parse(specification, &b, values, err);
+    if (status == SAL_OK) {
+        status = b->make(values, dtype ? dtype : b->dtype, &made, err);
+    }
+    if (status == SAL_OK) {
+        status = sal_model_set_name(made, specification, err);
+    }
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *model = made;
+    return SAL_OK;
+}
+
+sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,
+                            sal_dtype dtype)
+{
+    sal_space *space = sal_space_create();
+    sal_tape *tape = NULL;
+    sal_block b = { .name = block, .kind = kind, .count = count, .states = states };
+    if (space && sal_space_add(space, &b, NULL) == SAL_OK) {
+        tape = sal_tape_create(space, dtype);
+    }
+    sal_space_destroy(space);
+    return tape;
+}
+
+sal_status sali_builtin_finish(sal_tape *tape, sal_expr f, const char *name, sal_model **out,
+                               sal_error *err)
+{
+    sal_model *model = NULL;
+    sal_status status = sal_model_from_tape(tape, f, &model, err);
+    if (status == SAL_OK) {
+        status = sal_model_set_name(model, name, err);
+    }
+    sal_tape_destroy(tape);
+    if (status != SAL_OK) {
+        sal_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return SAL_OK;
+}
+
+static int64_t parameter_size(const sal_model *model, const char *name)
+{
+    sal_shape shape;
+    const char *known;
+    for (int64_t k = 0; (known = sal_model_parameter(model, k, &shape)); k++) {
+        if (strcmp(known, name) == 0) {
+            return sali_shape_size(&shape);
+        }
+    }
+    return 0;
+}
+
+sal_status sali_builtin_randomise(sal_model *model, const char *parameter, double deviation,
+                                  uint64_t seed, uint32_t index, sal_error *err)
+{
+    int64_t size = parameter_size(model, parameter);
+    double *values = SALI_NEW_ARRAY(double, size);
+    if (!values) {
+        return sali_fail_memory(err);
+    }
+    sali_stream stream = { .seed = seed, .chain = index, .purpose = SALI_RNG_PARAMS };
+    sali_rng_normal(&stream, size, values);
+    for (int64_t i = 0; i < size; i++) {
+        values[i] *= deviation;
+    }
+    sal_status status = sal_model_set_params(model, parameter, values, err);
+    sali_free(values);
+    return status;
+}
+
+sal_status sali_builtin_fill(sal_model *model, const char *parameter, double value, sal_error *err)
+{
+    int64_t size = parameter_size(model, parameter);
+    double *values = SALI_NEW_ARRAY(double, size);
+    if (!values) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t i = 0; i < size; i++) {
+        values[i] = value;
+    }
+    sal_status status = sal_model_set_params(model, parameter, values, err);
+    sali_free(values);
+    return status;
+}

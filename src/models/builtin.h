@@ -1,0 +1,61 @@
+/* The ready-made models: one file and one line in the list each. */
+#ifndef SALI_BUILTIN_H
+#define SALI_BUILTIN_H
+
+#include "models/model.h"
+
+/* A parameter of a specification: a real number within [low, high], integral if `integer`. */
+typedef struct sali_builtin_parameter {
+    const char *name;
+    double standard; /* the default */
+    double low, high;
+    bool integer;
+    const char *doc;
+} sali_builtin_parameter;
+
+#define SALI_BUILTIN_PARAMETERS 8
+
+typedef struct sali_builtin {
+    const char *name;
+    const char *doc;
+    const char *source;
+    sal_dtype dtype;
+    sali_builtin_parameter parameters[SALI_BUILTIN_PARAMETERS]; /* ends with a NULL name */
+    /* Make the model; values[k] is that of parameters[k]. */
+    sal_status (*make)(const double *values, sal_dtype dtype, sal_model **out, sal_error *err);
+    /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
+     * NULL: all parameters zero. */
+    sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
+} sali_builtin;
+
+#define SALI_BUILTIN_LIST(X) \
+    X(ising)                 \
+    X(ising_dense)           \
+    X(rbm)
+
+#define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
+SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)
+#undef SALI_BUILTIN_DECLARE
+
+/* The record of a specification "name:key=value,...", and its parameters' values
+ * [SALI_BUILTIN_PARAMETERS]. Errors as sal_model_builtin. */
+sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
+                              sal_error *err);
+
+/* One block of variables and a tape over it; NULL when out of memory. */
+sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,
+                            sal_dtype dtype);
+
+/* Finish: the model of f, whose name is `name`; destroys the tape. */
+sal_status sali_builtin_finish(sal_tape *tape, sal_expr f, const char *name, sal_model **out,
+                               sal_error *err);
+
+/* Set a parameter to independent normal values with this standard deviation; `index` keeps the
+ * parameters' random streams apart. */
+sal_status sali_builtin_randomise(sal_model *model, const char *parameter, double deviation,
+                                  uint64_t seed, uint32_t index, sal_error *err);
+
+/* Set all entries of a parameter to one value. */
+sal_status sali_builtin_fill(sal_model *model, const char *parameter, double value, sal_error *err);
+
+#endif

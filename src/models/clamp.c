@@ -1,0 +1,361 @@
+#include "models/clamp.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+typedef struct clamp_content {
+    sal_model *inner;
+    int32_t *fixed;   /* by inner variable: its code, or -1 */
+    int64_t *free;    /* inner index of each free variable */
+    int64_t *real_of; /* inner coordinate of each coordinate */
+    int64_t n_free, width;
+} clamp_content;
+
+typedef struct clamp_workspace {
+    const clamp_content *content;
+    size_t element;
+    sal_dtype dtype;
+    void *inner_ws;
+    int32_t *codes;     /* [chains x inner V] */
+    void *x, *gradient; /* [chains x inner N] */
+} clamp_workspace;
+
+static void clamp_close(void *workspace)
+{
+    clamp_workspace *ws = workspace;
+    if (!ws) {
+        return;
+    }
+    if (ws->inner_ws) {
+        ws->content->inner->ops->close(ws->inner_ws);
+    }
+    sali_free(ws->codes);
+    sali_free(ws->x);
+    sali_free(ws->gradient);
+    sali_free(ws);
+}
+
+/* Fill codes and x of the fixed variables once; the rest is copied at every call. */
+static void fill_fixed(clamp_workspace *ws, int64_t chains)
+{
+    const sal_space *space = ws->content->inner->space;
+    for (int64_t c = 0; c < chains; c++) {
+        int32_t *row = ws->codes + c * space->n_variables;
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            row[v] = ws->content->fixed[v] < 0 ? 0 : ws->content->fixed[v];
+        }
+    }
+    if (ws->dtype == SAL_F32) {
+        sali_embed_f32(space, chains, ws->codes, ws->x);
+    } else {
+        sali_embed_f64(space, chains, ws->codes, ws->x);
+    }
+}
+
+static sal_status clamp_open(const sal_model *model, int64_t chains, unsigned wants, void **out,
+                             sal_error *err)
+{
+    const clamp_content *content = model->content;
+    const sal_model *inner = content->inner;
+    clamp_workspace *ws = SALI_NEW(clamp_workspace);
+    if (!ws) {
+        return sali_fail_memory(err);
+    }
+    ws->content = content;
+    ws->dtype = inner->dtype;
+    ws->element = inner->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    ws->codes = SALI_NEW_ARRAY(int32_t, chains * inner->space->n_variables);
+    ws->x = sali_alloc(chains * inner->space->width, ws->element);
+    ws->gradient = sali_alloc(chains * inner->space->width, ws->element);
+    sal_status status = ws->codes && ws->x && ws->gradient
+                            ? inner->ops->open(inner, chains, wants, &ws->inner_ws, err)
+                            : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        clamp_close(ws);
+        return status;
+    }
+    fill_fixed(ws, chains);
+    *out = ws;
+    return SAL_OK;
+}
+
+/* Move reals between the free coordinates and the inner model's. */
+static void scatter(const clamp_workspace *ws, int64_t chains, const void *x)
+{
+    const clamp_content *content = ws->content;
+    int64_t inner_width = content->inner->space->width;
+    for (int64_t c = 0; c < chains; c++) {
+        for (int64_t k = 0; k < content->width; k++) {
+            int64_t to = c * inner_width + content->real_of[k], from = c * content->width + k;
+            if (ws->dtype == SAL_F32) {
+                ((float *)ws->x)[to] = ((const float *)x)[from];
+            } else {
+                ((double *)ws->x)[to] = ((const double *)x)[from];
+            }
+        }
+    }
+}
+
+static void gather(const clamp_workspace *ws, int64_t chains, void *gradient)
+{
+    const clamp_content *content = ws->content;
+    int64_t inner_width = content->inner->space->width;
+    for (int64_t c = 0; c < chains; c++) {
+        for (int64_t k = 0; k < content->width; k++) {
+            int64_t from = c * inner_width + content->real_of[k], to = c * content->width + k;
+            if (ws->dtype == SAL_F32) {
+                ((float *)gradient)[to] = ((const float *)ws->gradient)[from];
+            } else {
+                ((double *)gradient)[to] = ((const double *)ws->gradient)[from];
+            }
+        }
+    }
+}
+
+static const int32_t *full_codes(clamp_workspace *ws, int64_t chains, const int32_t *codes)
+{
+    const clamp_content *content = ws->content;
+    int64_t inner_variables = content->inner->space->n_variables;
+    for (int64_t c = 0; codes && c < chains; c++) {
+        for (int64_t k = 0; k < content->n_free; k++) {
+            ws->codes[c * inner_variables + content->free[k]] = codes[c * content->n_free + k];
+        }
+    }
+    return codes ? ws->codes : NULL;
+}
+
+static void clamp_value(void *workspace, int64_t chains, const int32_t *codes, const void *x,
+                        double *f)
+{
+    clamp_workspace *ws = workspace;
+    scatter(ws, chains, x);
+    ws->content->inner->ops->value(ws->inner_ws, chains, full_codes(ws, chains, codes), ws->x, f);
+}
+
+static void clamp_gradient(void *workspace, int64_t chains, const int32_t *codes, const void *x,
+                           double *f, void *gradient)
+{
+    clamp_workspace *ws = workspace;
+    scatter(ws, chains, x);
+    ws->content->inner->ops->gradient(ws->inner_ws, chains, full_codes(ws, chains, codes), ws->x, f,
+                                      ws->gradient);
+    gather(ws, chains, gradient);
+}
+
+static void clamp_destroy(void *object)
+{
+    clamp_content *content = object;
+    sal_model_destroy(content->inner);
+    sali_free(content->fixed);
+    sali_free(content->free);
+    sali_free(content->real_of);
+    sali_free(content);
+}
+
+static sal_status clamp_feasibility(const sal_model *model, sal_model **out, sal_error *err);
+
+static int64_t clamp_violated(const sal_model *model, const int32_t *codes, int64_t most,
+                              int64_t *factors)
+{
+    const sal_model *inner = ((const clamp_content *)model->content)->inner;
+    int32_t *full = SALI_NEW_ARRAY(int32_t, inner->space->n_variables);
+    int64_t n = 0;
+    if (full && inner->ops->violated) {
+        sali_clamp_expand(model, 1, codes, full);
+        n = inner->ops->violated(inner, full, most, factors);
+    }
+    sali_free(full);
+    return n;
+}
+
+static uint64_t clamp_version(const sal_model *model)
+{
+    return sali_model_version(((const clamp_content *)model->content)->inner);
+}
+
+static const sali_model_ops clamp_ops = {
+    .open = clamp_open,
+    .close = clamp_close,
+    .value = clamp_value,
+    .gradient = clamp_gradient,
+    .feasibility = clamp_feasibility,
+    .violated = clamp_violated,
+    .version = clamp_version,
+    .destroy = clamp_destroy,
+};
+
+/* ---- making one */
+
+static sal_status mark_fixed(const sal_model *model, int64_t n, const int64_t *variables,
+                             const int32_t *codes, int32_t *fixed, sal_error *err)
+{
+    const sal_space *space = model->space;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        fixed[v] = -1;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        int64_t v = variables[k];
+        if (v < 0 || v >= space->n_variables) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "clamp: variable %lld; %s has variables 0 to %lld", (long long)v,
+                             model->name, (long long)space->n_variables - 1);
+        }
+        if (codes[k] < 0 || codes[k] >= space->variables[v].states) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "clamp: variable %lld to code %d; it has codes 0 to %d", (long long)v,
+                             codes[k], space->variables[v].states - 1);
+        }
+        if (fixed[v] >= 0 && fixed[v] != codes[k]) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "clamp: variable %lld is fixed to both %d and %d", (long long)v,
+                             fixed[v], codes[k]);
+        }
+        fixed[v] = codes[k];
+    }
+    return SAL_OK;
+}
+
+static sal_status map_free(clamp_content *content, sal_error *err)
+{
+    const sal_space *space = content->inner->space;
+    content->free = SALI_NEW_ARRAY(int64_t, space->n_variables);
+    content->real_of = SALI_NEW_ARRAY(int64_t, space->width);
+    if (!content->free || !content->real_of) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (content->fixed[v] < 0) {
+            content->free[content->n_free++] = v;
+            for (int32_t k = 0; k < space->variables[v].width; k++) {
+                content->real_of[content->width++] = space->variables[v].offset + k;
+            }
+        }
+    }
+    return content->n_free > 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "clamp: every variable is fixed; leave one free");
+}
+
+static sal_space *free_space(const clamp_content *content)
+{
+    const sal_space *space = content->inner->space;
+    bool *keep = SALI_NEW_ARRAY(bool, space->n_variables);
+    sal_space *subset = NULL;
+    if (keep) {
+        for (int64_t k = 0; k < content->n_free; k++) {
+            keep[content->free[k]] = true;
+        }
+        subset = sali_space_subset(space, keep);
+    }
+    sali_free(keep);
+    return subset;
+}
+
+sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
+                           const int32_t *codes, sal_model **clamped, sal_error *err)
+{
+    if (model->ops == &clamp_ops) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "clamp: %s is clamped already; clamp all at once",
+                         model->name);
+    }
+    clamp_content *content = SALI_NEW(clamp_content);
+    if (!content) {
+        return sali_fail_memory(err);
+    }
+    content->inner = sali_model_hold(model);
+    content->fixed = SALI_NEW_ARRAY(int32_t, model->space->n_variables);
+    sal_status status = content->fixed ? mark_fixed(model, n, variables, codes, content->fixed, err)
+                                       : sali_fail_memory(err);
+    status = status == SAL_OK ? map_free(content, err) : status;
+    if (status != SAL_OK) {
+        clamp_destroy(content);
+        return status;
+    }
+    sal_model *made = NULL;
+    status = sali_model_create(&clamp_ops, content, free_space(content), model->dtype, model->name,
+                               &made, err);
+    if (status == SAL_OK) {
+        made->has_gradient = model->has_gradient;
+        made->multilinear = model->multilinear;
+        *clamped = made;
+    }
+    return status;
+}
+
+static sal_status clamp_feasibility(const sal_model *model, sal_model **out, sal_error *err)
+{
+    const clamp_content *content = model->content;
+    sal_model *guide = NULL;
+    *out = NULL;
+    if (!content->inner->ops->feasibility) {
+        return SAL_OK;
+    }
+    sal_status status = content->inner->ops->feasibility(content->inner, &guide, err);
+    if (status != SAL_OK || !guide) {
+        return status;
+    }
+    int64_t n = content->inner->space->n_variables, count = 0;
+    int64_t *variables = SALI_NEW_ARRAY(int64_t, n);
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, n);
+    for (int64_t v = 0; variables && codes && v < n; v++) {
+        if (content->fixed[v] >= 0) {
+            variables[count] = v;
+            codes[count++] = content->fixed[v];
+        }
+    }
+    status = variables && codes ? sal_model_clamp(guide, count, variables, codes, out, err)
+                                : sali_fail_memory(err);
+    sal_model_destroy(guide);
+    sali_free(variables);
+    sali_free(codes);
+    return status;
+}
+
+/* ---- codes in and out */
+
+const sal_model *sali_clamp_inner(const sal_model *model)
+{
+    return model->ops == &clamp_ops ? ((const clamp_content *)model->content)->inner : model;
+}
+
+void sali_clamp_expand(const sal_model *model, int64_t chains, const int32_t *codes, int32_t *full)
+{
+    if (model->ops != &clamp_ops) {
+        memcpy(full, codes, (size_t)(chains * model->space->n_variables) * sizeof *full);
+        return;
+    }
+    const clamp_content *content = model->content;
+    int64_t n = content->inner->space->n_variables;
+    for (int64_t c = 0; c < chains; c++) {
+        memcpy(full + c * n, content->fixed, (size_t)n * sizeof *full);
+        for (int64_t k = 0; k < content->n_free; k++) {
+            full[c * n + content->free[k]] = codes[c * content->n_free + k];
+        }
+    }
+}
+
+void sali_clamp_restrict(const sal_model *model, int64_t chains, const int32_t *full,
+                         int32_t *codes)
+{
+    if (model->ops != &clamp_ops) {
+        memcpy(codes, full, (size_t)(chains * model->space->n_variables) * sizeof *full);
+        return;
+    }
+    const clamp_content *content = model->content;
+    int64_t n = content->inner->space->n_variables;
+    for (int64_t c = 0; c < chains; c++) {
+        for (int64_t k = 0; k < content->n_free; k++) {
+            codes[c * content->n_free + k] = full[c * n + content->free[k]];
+        }
+    }
+}
+
+void sali_clamp_variables(const sal_model *model, int64_t *original)
+{
+    for (int64_t v = 0; v < model->space->n_variables; v++) {
+        original[v] =
+            model->ops == &clamp_ops ? ((const clamp_content *)model->content)->free[v] : v;
+    }
+}

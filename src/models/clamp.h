@@ -1,0 +1,21 @@
+/* A model with some variables fixed. */
+#ifndef SALI_CLAMP_H
+#define SALI_CLAMP_H
+
+#include "models/model.h"
+
+/* The model inside a clamped one; any other model is its own. */
+const sal_model *sali_clamp_inner(const sal_model *model);
+
+/* Full codes [chains x V of the inner model] of codes of `model` [chains x its V]; a plain copy for
+ * a model that is not clamped. */
+void sali_clamp_expand(const sal_model *model, int64_t chains, const int32_t *codes, int32_t *full);
+
+/* The free variables' codes of full codes: the inverse of expand, clamped ones dropped. */
+void sali_clamp_restrict(const sal_model *model, int64_t chains, const int32_t *full,
+                         int32_t *codes);
+
+/* The inner model's index of each variable of `model` [V]. */
+void sali_clamp_variables(const sal_model *model, int64_t *original);
+
+#endif

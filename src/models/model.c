@@ -1,0 +1,90 @@
+#include "models/model.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
+                             sal_dtype dtype, const char *name, sal_model **out, sal_error *err)
+{
+    sal_model *model = SALI_NEW(sal_model);
+    char *copy = sali_strdup(name);
+    if (!model || !copy || !space || !content) {
+        sali_free(model);
+        sali_free(copy);
+        sal_space_destroy(space);
+        if (content) {
+            ops->destroy(content);
+        }
+        return sali_fail_memory(err);
+    }
+    *model = (sal_model){
+        .ops = ops,
+        .content = content,
+        .space = space,
+        .dtype = dtype,
+        .name = copy,
+        .holders = 1,
+    };
+    *out = model;
+    return SAL_OK;
+}
+
+sal_model *sali_model_hold(sal_model *model)
+{
+    model->holders++;
+    return model;
+}
+
+void sal_model_destroy(sal_model *model)
+{
+    if (!model || --model->holders > 0) {
+        return;
+    }
+    model->ops->destroy(model->content);
+    sal_space_destroy(model->space);
+    sali_free(model->name);
+    sali_free(model);
+}
+
+const sal_space *sal_model_space(const sal_model *model)
+{
+    return model->space;
+}
+
+sal_dtype sal_model_dtype(const sal_model *model)
+{
+    return model->dtype;
+}
+
+const char *sal_model_name(const sal_model *model)
+{
+    return model->name;
+}
+
+sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err)
+{
+    char *copy = sali_strdup(name ? name : "");
+    if (!copy) {
+        return sali_fail_memory(err);
+    }
+    sali_free(model->name);
+    model->name = copy;
+    return SAL_OK;
+}
+
+bool sal_model_has_gradient(const sal_model *model)
+{
+    return model->has_gradient;
+}
+
+bool sal_model_is_multilinear(const sal_model *model)
+{
+    return model->multilinear;
+}
+
+uint64_t sali_model_version(const sal_model *model)
+{
+    return model->ops->version ? model->ops->version(model) : 0;
+}

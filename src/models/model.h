@@ -1,0 +1,84 @@
+/* The interface between models and samplers. A model implements sali_model_ops; samplers call the
+ * functions at the end. */
+#ifndef SALI_MODEL_H
+#define SALI_MODEL_H
+
+#include <saltus/model.h>
+#include "core/space.h"
+
+enum { SALI_WANT_VALUE = 0, SALI_WANT_GRADIENT = 1, SALI_WANT_DIFFERENCES = 2 };
+
+/* What a model implements. `ws` is a workspace of one thread and one shard; x is real
+ * [chains x N] in the model's type; codes are [chains x V], NULL when x may be off the lattice. */
+typedef struct sali_model_ops {
+    sal_status (*open)(const sal_model *model, int64_t chains, unsigned wants, void **ws,
+                       sal_error *err); /* required */
+    void (*close)(void *ws);            /* required */
+    void (*value)(void *ws, int64_t chains, const int32_t *codes, const void *x,
+                  double *f); /* required */
+    void (*gradient)(void *ws, int64_t chains, const int32_t *codes, const void *x, double *f,
+                     void *gradient); /* if has_gradient */
+    /* A model whose f is minus the number of violated constraints, if it can be told; NULL in *out
+     * when nothing is known. */
+    sal_status (*feasibility)(const sal_model *model, sal_model **out,
+                              sal_error *err); /* optional */
+    /* Up to `most` factors (in order of recording) that forbid a state; their number. */
+    int64_t (*violated)(const sal_model *model, const int32_t *codes, int64_t most,
+                        int64_t *factors);       /* optional */
+    uint64_t (*version)(const sal_model *model); /* optional: rises when parameters change */
+    void (*destroy)(void *content);              /* required */
+} sali_model_ops;
+
+struct sal_model {
+    const sali_model_ops *ops;
+    void *content;
+    sal_space *space;
+    sal_dtype dtype;
+    bool has_gradient;
+    bool multilinear;
+    char *name;
+    int holders;
+};
+
+/* A model around `content`; takes content and space over, also on failure. */
+sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
+                             sal_dtype dtype, const char *name, sal_model **out, sal_error *err);
+sal_model *sali_model_hold(sal_model *model);
+
+/* ---- what samplers use */
+
+typedef struct sali_evaluator sali_evaluator;
+
+/* An evaluator for up to `chains` chains in one thread. `wants` is an OR of SALI_WANT_*. */
+sal_status sali_evaluator_create(const sal_model *model, int64_t chains, unsigned wants,
+                                 sali_evaluator **out, sal_error *err);
+void sali_evaluator_destroy(sali_evaluator *evaluator);
+
+void sali_value(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x, double *f);
+void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
+                   double *f, void *gradient);
+
+/* Exact differences of all single-variable moves, real [chains x S] by slots (core/space.h); the
+ * present state's slot of a multi-level variable is 0. */
+void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
+                      double *f, void *slots);
+
+/* Exact differences of one variable a chain: delta[c * max_states + k] = f(s with s_i = k) - f(s)
+ * for i = sites[c]; f [chains] is f(s), given. */
+void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
+                         const int64_t *sites, const double *f, double *delta);
+
+uint64_t sali_model_version(const sal_model *model);
+
+/* Moves of single variables by the first-order Taylor expansion, for the model's type. */
+void sali_taylor_slots(const sal_model *model, int64_t chains, const int32_t *codes,
+                       const void *gradient, void *slots);
+
+/* Moves of single variables by the first-order Taylor expansion at x: slots of g'(s' - s).
+ * Compiled for both types; `slots` may not alias. */
+void sali_taylor_slots_f32(const sal_space *space, int64_t chains, const int32_t *codes,
+                           const float *gradient, float *slots);
+void sali_taylor_slots_f64(const sal_space *space, int64_t chains, const int32_t *codes,
+                           const double *gradient, double *slots);
+
+#endif

@@ -1,0 +1,277 @@
+#include "models/tape_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ad/workspace.h"
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+
+static sal_status tape_open(const sal_model *model, int64_t chains, unsigned wants, void **ws,
+                            sal_error *err)
+{
+    const sali_tape_model *tape = model->content;
+    sali_workspace *made = NULL;
+    sal_status status = sali_workspace_create(
+        tape->program, tape->params, chains,
+        (wants & SALI_WANT_GRADIENT) ? SALI_WANT_STATE_GRADIENT : 0, &made, err);
+    *ws = made;
+    return status;
+}
+
+static void tape_close(void *ws)
+{
+    sali_workspace_destroy(ws);
+}
+
+static void tape_value(void *ws, int64_t chains, const int32_t *codes, const void *x, double *f)
+{
+    sali_workspace_value(ws, chains, codes, x, f);
+}
+
+static void tape_gradient(void *ws, int64_t chains, const int32_t *codes, const void *x, double *f,
+                          void *gradient)
+{
+    sali_workspace_gradient(ws, chains, codes, x, f, gradient);
+}
+
+static uint64_t tape_version(const sal_model *model)
+{
+    return ((const sali_tape_model *)model->content)->params->version;
+}
+
+static void tape_destroy(void *content)
+{
+    sali_tape_model *tape = content;
+    sali_params_destroy(tape->params);
+    sali_program_destroy(tape->program);
+    sali_free(tape);
+}
+
+/* ---- feasibility: minus the number of forbidden entries that the state selects */
+
+static double table_entry(const sali_tape_model *tape, const void *T, int64_t index)
+{
+    return tape->program->dtype == SAL_F32 ? (double)((const float *)T)[index]
+                                           : ((const double *)T)[index];
+}
+
+/* Record on `guide` the table node `node` of the program with -1 for each -inf and 0 elsewhere;
+ * adds it to *sum. Nothing is recorded for a table without -inf. */
+static sal_status count_forbidden(const sali_tape_model *tape, const sali_node *node,
+                                  sal_tape *guide, sal_expr *sum)
+{
+    int32_t T = node->in[1];
+    int64_t size = tape->program->steps[T].size;
+    const void *values = tape->params->value[T];
+    double *marks = SALI_NEW_ARRAY(double, size);
+    if (!marks) {
+        return SAL_ERR_MEMORY;
+    }
+    bool any = false;
+    for (int64_t k = 0; k < size; k++) {
+        marks[k] = table_entry(tape, values, k) == -INFINITY ? -1.0 : 0.0;
+        any |= marks[k] != 0;
+    }
+    if (any) {
+        sal_expr s = sal_state(guide), constant = sal_constant(guide, marks, SAL_SHAPE(size));
+        sal_expr count = sali_record(guide, &(sali_recipe){ .op = SALI_OP_table,
+                                                            .n_in = 2,
+                                                            .in = (sal_expr[]){ s, constant },
+                                                            .n_ints = node->n_ints,
+                                                            .ints = node->ints });
+        *sum = sum->tape ? sal_add(*sum, count) : count;
+    }
+    sali_free(marks);
+    return SAL_OK;
+}
+
+static sal_status tape_feasibility(const sal_model *model, sal_model **out, sal_error *err)
+{
+    const sali_tape_model *tape = model->content;
+    sal_tape *guide = sal_tape_create(model->space, SAL_F64);
+    sal_expr sum = { 0 };
+    sal_status status = guide ? SAL_OK : sali_fail_memory(err);
+    for (int32_t i = 0; status == SAL_OK && i < tape->program->n_nodes; i++) {
+        if (tape->program->nodes[i].op == SALI_OP_table) {
+            status = count_forbidden(tape, &tape->program->nodes[i], guide, &sum);
+            status = status == SAL_OK ? SAL_OK : sali_fail_memory(err);
+        }
+    }
+    *out = NULL;
+    if (status == SAL_OK && sum.tape) {
+        status = sal_model_from_tape(guide, sum, out, err);
+    }
+    sal_tape_destroy(guide);
+    return status;
+}
+
+/* The entry of a factor's table that `codes` select; moves *scope past the factor, *size is set to
+ * that of its table. */
+static int64_t select_entry(const sal_space *space, const int32_t *codes, const int64_t **scope,
+                            int64_t *size)
+{
+    int64_t length = *(*scope)++, entry = 0;
+    *size = 1;
+    for (int64_t k = 0; k < length; k++) {
+        int64_t v = *(*scope)++;
+        entry = entry * space->variables[v].states + codes[v];
+        *size *= space->variables[v].states;
+    }
+    return entry;
+}
+
+static int64_t tape_violated(const sal_model *model, const int32_t *codes, int64_t most,
+                             int64_t *factors)
+{
+    const sali_tape_model *tape = model->content;
+    int64_t found = 0, factor = 0;
+    for (int32_t i = 0; i < tape->program->n_nodes; i++) {
+        const sali_node *node = &tape->program->nodes[i];
+        if (node->op != SALI_OP_table) {
+            continue;
+        }
+        const int64_t *scope = node->ints + 1;
+        const void *T = tape->params->value[node->in[1]];
+        for (int64_t m = 0, at = 0, size; m < node->ints[0]; m++, at += size, factor++) {
+            int64_t entry = at + select_entry(model->space, codes, &scope, &size);
+            if (table_entry(tape, T, entry) == -INFINITY && found < most) {
+                factors[found++] = factor;
+            }
+        }
+    }
+    return found;
+}
+
+static const sali_model_ops tape_ops = {
+    .open = tape_open,
+    .close = tape_close,
+    .value = tape_value,
+    .gradient = tape_gradient,
+    .feasibility = tape_feasibility,
+    .violated = tape_violated,
+    .version = tape_version,
+    .destroy = tape_destroy,
+};
+
+sali_tape_model *sali_model_tape(const sal_model *model)
+{
+    model = sali_clamp_inner(model);
+    return model->ops == &tape_ops ? model->content : NULL;
+}
+
+sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **model, sal_error *err)
+{
+    sali_tape_model *content = SALI_NEW(sali_tape_model);
+    if (!content) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_program_create(tape, f, &content->program, err);
+    if (status == SAL_OK) {
+        status = sali_params_create(content->program, &content->params, err);
+    }
+    if (status != SAL_OK) {
+        tape_destroy(content);
+        return status;
+    }
+    sal_model *made = NULL;
+    status = sali_model_create(&tape_ops, content, sali_space_clone(tape->space), tape->dtype,
+                               "tape", &made, err);
+    if (status == SAL_OK) {
+        made->has_gradient = true;
+        made->multilinear = sali_program_is_multilinear(content->program);
+        *model = made;
+    }
+    return status;
+}
+
+/* ---- parameters */
+
+int64_t sal_model_parameters(const sal_model *model)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    return tape ? tape->program->n_parameters : 0;
+}
+
+int64_t sal_model_parameters_size(const sal_model *model)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    return tape ? tape->program->parameters_size : 0;
+}
+
+const char *sal_model_parameter(const sal_model *model, int64_t index, sal_shape *shape)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    if (!tape || index < 0 || index >= tape->program->n_parameters) {
+        return NULL;
+    }
+    const sali_node *node = &tape->program->nodes[tape->program->parameters[index].node];
+    if (shape) {
+        *shape = node->shape;
+    }
+    return node->name;
+}
+
+/* The place of a parameter in the flat vector; all of it for a NULL name. */
+static sal_status find_place(const sal_model *model, const char *name, sali_parameter *place,
+                             sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    int32_t p = tape ? sali_program_find(tape->program, name) : -1;
+    if (!name) {
+        *place = (sali_parameter){ .size = sal_model_parameters_size(model) };
+        return SAL_OK;
+    }
+    if (p >= 0) {
+        *place = tape->program->parameters[p];
+        return SAL_OK;
+    }
+    char known[512] = "";
+    for (int64_t k = 0; k < sal_model_parameters(model); k++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "",
+                 sal_model_parameter(model, k, NULL));
+    }
+    return sali_fail(err, SAL_ERR_NOT_FOUND, "%s has no parameter '%s'; it has: %s", model->name,
+                     name, known[0] ? known : "none");
+}
+
+sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
+                                sal_error *err)
+{
+    sali_parameter place = { 0 };
+    sal_status status = find_place(model, name, &place, err);
+    if (status != SAL_OK || place.size == 0) {
+        return status;
+    }
+    double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
+    if (!flat) {
+        return sali_fail_memory(err);
+    }
+    sali_params_get(sali_model_tape(model)->params, flat);
+    memcpy(values, flat + place.first, (size_t)place.size * sizeof *values);
+    sali_free(flat);
+    return SAL_OK;
+}
+
+sal_status sal_model_set_params(sal_model *model, const char *name, const double *values,
+                                sal_error *err)
+{
+    sali_parameter place = { 0 };
+    sal_status status = find_place(model, name, &place, err);
+    if (status != SAL_OK || place.size == 0) {
+        return status;
+    }
+    double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
+    if (!flat) {
+        return sali_fail_memory(err);
+    }
+    sali_params *params = sali_model_tape(model)->params;
+    sali_params_get(params, flat);
+    memcpy(flat + place.first, values, (size_t)place.size * sizeof *values);
+    sali_params_set(params, flat);
+    sali_free(flat);
+    return SAL_OK;
+}

@@ -1,0 +1,55 @@
+/* Moves of single variables by the first-order Taylor expansion, GWG eq. 3-4. Compiled for float
+ * and double. */
+#include "core/real.h"
+#include "models/model.h"
+
+/* One slot a variable: its flip. */
+static void two_level(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+{
+    real step = (real)(s->levels[1] - s->levels[0]);
+    for (int64_t i = 0; i < s->count; i++) {
+        slot[i] = code[i] ? -step * g[i] : step * g[i];
+    }
+}
+
+static void ordinal(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        double now = s->levels[code[i]];
+        for (int32_t k = 0; k < s->states; k++) {
+            slot[i * s->states + k] = k == code[i] ? 0 : g[i] * (real)(s->levels[k] - now);
+        }
+    }
+}
+
+static void categorical(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        const real *gi = g + i * s->states;
+        real *to = slot + i * s->states, now = gi[code[i]];
+        for (int32_t k = 0; k < s->states; k++) {
+            to[k] = gi[k] - now;
+        }
+        to[code[i]] = 0;
+    }
+}
+
+void RN(sali_taylor_slots)(const sal_space *space, int64_t chains, const int32_t *codes,
+                           const real *gradient, real *slots)
+{
+    for (int64_t c = 0; c < chains; c++) {
+        for (int64_t b = 0; b < space->n_blocks; b++) {
+            const sali_stretch *s = &space->stretches[b];
+            const int32_t *code = codes + c * space->n_variables + s->first;
+            const real *g = gradient + c * space->width + s->offset;
+            real *slot = slots + c * space->slots + s->slot;
+            if (sali_two_level(s)) {
+                two_level(s, code, g, slot);
+            } else if (s->kind == SAL_CATEGORICAL) {
+                categorical(s, code, g, slot);
+            } else {
+                ordinal(s, code, g, slot);
+            }
+        }
+    }
+}

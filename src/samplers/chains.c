@@ -1,0 +1,201 @@
+#include "samplers/sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants, uint64_t seed,
+                              sali_chains **out, sal_error *err)
+{
+    sali_chains *chains = SALI_NEW(sali_chains);
+    if (!chains) {
+        return sali_fail_memory(err);
+    }
+    const sal_space *space = model->space;
+    chains->model = model;
+    chains->space = space;
+    chains->n = n;
+    chains->seed = seed;
+    chains->bad_chain = -1;
+    chains->element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    chains->codes = SALI_NEW_ARRAY(int32_t, n * space->n_variables);
+    chains->codes_new = SALI_NEW_ARRAY(int32_t, n * space->n_variables);
+    chains->x = sali_alloc(n * space->width, chains->element);
+    chains->x_new = sali_alloc(n * space->width, chains->element);
+    chains->gradient = sali_alloc(n * space->width, chains->element);
+    chains->f = SALI_NEW_ARRAY(double, n);
+    chains->f_new = SALI_NEW_ARRAY(double, n);
+    chains->bad_codes = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    chains->log_ratio = SALI_NEW_ARRAY(double, n);
+    chains->accepted = SALI_NEW_ARRAY(bool, n);
+    chains->id = SALI_NEW_ARRAY(uint32_t, n);
+    chains->step = SALI_NEW_ARRAY(uint64_t, n);
+    bool ok = chains->codes && chains->codes_new && chains->x && chains->x_new &&
+              chains->gradient && chains->f && chains->f_new && chains->log_ratio &&
+              chains->accepted && chains->id && chains->step && chains->bad_codes;
+    sal_status status = ok ? sali_evaluator_create(model, n, wants, &chains->evaluator, err)
+                           : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_chains_destroy(chains);
+        return status;
+    }
+    *out = chains;
+    return SAL_OK;
+}
+
+void sali_chains_destroy(sali_chains *chains)
+{
+    if (!chains) {
+        return;
+    }
+    sali_evaluator_destroy(chains->evaluator);
+    sali_free(chains->codes);
+    sali_free(chains->codes_new);
+    sali_free(chains->x);
+    sali_free(chains->x_new);
+    sali_free(chains->gradient);
+    sali_free(chains->f);
+    sali_free(chains->f_new);
+    sali_free(chains->log_ratio);
+    sali_free(chains->accepted);
+    sali_free(chains->id);
+    sali_free(chains->step);
+    sali_free(chains->bad_codes);
+    sali_free(chains);
+}
+
+void sali_chains_embed(sali_chains *chains)
+{
+    if (chains->model->dtype == SAL_F32) {
+        sali_embed_f32(chains->space, chains->n, chains->codes, chains->x);
+    } else {
+        sali_embed_f64(chains->space, chains->n, chains->codes, chains->x);
+    }
+}
+
+void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value)
+{
+    if (chains->bad_chain < 0) {
+        chains->bad_chain = c;
+        chains->bad_step = chains->step[c];
+        chains->bad_value = value;
+        memcpy(chains->bad_codes, codes + c * chains->space->n_variables,
+               (size_t)chains->space->n_variables * sizeof *codes);
+    }
+}
+
+/* f must be a number below +inf. */
+static void check_f(sali_chains *chains, const int32_t *codes, const double *f)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (!(f[c] < INFINITY)) {
+            sali_chains_note_bad(chains, c, codes, f[c]);
+        }
+    }
+}
+
+void sali_chains_propose(sali_chains *chains, bool gradient)
+{
+    if (gradient) {
+        sali_gradient(chains->evaluator, chains->n, chains->codes_new, chains->x_new, chains->f_new,
+                      chains->gradient);
+    } else {
+        sali_value(chains->evaluator, chains->n, chains->codes_new, chains->x_new, chains->f_new);
+    }
+    check_f(chains, chains->codes_new, chains->f_new);
+}
+
+void sali_chains_start(sali_chains *chains, bool gradient)
+{
+    if (gradient) {
+        sali_gradient(chains->evaluator, chains->n, chains->codes, chains->x, chains->f,
+                      chains->gradient);
+    } else {
+        sali_value(chains->evaluator, chains->n, chains->codes, chains->x, chains->f);
+    }
+    check_f(chains, chains->codes, chains->f);
+}
+
+double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double log_q_reverse)
+{
+    if (f_new == -INFINITY) {
+        return -INFINITY;
+    }
+    if (f == -INFINITY) {
+        return INFINITY;
+    }
+    return f_new - f + log_q_reverse - log_q_forward;
+}
+
+/* L1 distance between the present and the proposed embedding. */
+static double jump(const sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    const int32_t *now = chains->codes + c * space->n_variables;
+    const int32_t *next = chains->codes_new + c * space->n_variables;
+    double sum = 0;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        int64_t moved = 0;
+        double distance = 0;
+        for (int64_t v = s->first; v < s->first + s->count; v++) {
+            if (s->kind == SAL_CATEGORICAL || s->states == 2) {
+                moved += now[v] != next[v];
+            } else {
+                distance += fabs(s->levels[next[v]] - s->levels[now[v]]);
+            }
+        }
+        sum += distance +
+               (double)moved *
+                   (s->kind == SAL_CATEGORICAL ? 2.0 : s->levels[s->states - 1] - s->levels[0]);
+    }
+    return sum;
+}
+
+static void take(sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    chains->jump_sum += jump(chains, c);
+    memcpy(chains->codes + c * space->n_variables, chains->codes_new + c * space->n_variables,
+           (size_t)space->n_variables * sizeof *chains->codes);
+    memcpy(sali_row(chains, chains->x, c, space->width),
+           sali_row(chains, chains->x_new, c, space->width),
+           (size_t)space->width * chains->element);
+    chains->f[c] = chains->f_new[c];
+    chains->accepted_sum += 1;
+}
+
+void sali_chains_decide(sali_chains *chains)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        double log_ratio = chains->log_ratio[c];
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_ACCEPT);
+        if (isnan(log_ratio)) {
+            sali_chains_note_bad(chains, c, chains->codes_new, log_ratio);
+        }
+        bool accept = log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio;
+        chains->accepted[c] = accept;
+        chains->acceptance_sum += log_ratio >= 0 ? 1.0 : log_ratio < 0 ? exp(log_ratio) : 0.0;
+        if (accept) {
+            take(chains, c);
+        }
+    }
+}
+
+void sali_chains_take_all(sali_chains *chains)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->accepted[c] = true;
+        chains->acceptance_sum += 1;
+        take(chains, c);
+    }
+}
+
+void sali_chains_tick(sali_chains *chains)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->step[c]++;
+    }
+}

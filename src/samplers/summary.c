@@ -1,0 +1,282 @@
+/* The figures of a run. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <saltus/stats.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "models/clamp.h"
+#include "samplers/run.h"
+
+/* Chains disagree about a state when R-hat passes this. */
+#define RHAT_LIMIT 1.1
+/* Indicators of states rarer than this say little: one visit more or less makes any R-hat. */
+#define RARE 0.01
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    int64_t chains = run->options.chains, known = 0;
+    double sum = 0;
+    double *ess = SALI_NEW_ARRAY(double, chains);
+    if (!ess) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = SAL_OK;
+    for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
+        status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->options.draws,
+                                   &ess[known], err);
+        if (status == SAL_OK && !isnan(ess[known])) {
+            sum += ess[known++];
+        }
+    }
+    s->ess_min = s->ess_median = s->ess_max = s->ess_per_second = NAN;
+    if (status == SAL_OK && known == chains) { /* a chain that never moved has no ESS */
+        qsort(ess, (size_t)known, sizeof *ess, ascending);
+        s->ess_min = ess[0];
+        s->ess_median = (ess[(known - 1) / 2] + ess[known / 2]) / 2;
+        s->ess_max = ess[known - 1];
+        s->ess_per_second = run->seconds > 0 ? sum / run->seconds : NAN;
+    }
+    sali_free(ess);
+    return status;
+}
+
+/* Draws in each half of a chain, as record.c divides them. */
+static void half_draws(const sal_run *run, int64_t *halves)
+{
+    int64_t boundary = run->options.draws / 2;
+    halves[0] = run->draws_made < boundary ? run->draws_made : boundary;
+    halves[1] = run->draws_made - halves[0];
+}
+
+/* Split R-hat of the indicator behind a slot, with half-chains as R-hat's chains; NaN if the state
+ * is too rare or too common to tell. `ones` has room for 2 chains. */
+static double slot_rhat(const sal_run *run, int64_t slot, int64_t *ones)
+{
+    int64_t halves[2], S = run->model->space->slots;
+    half_draws(run, halves);
+    int64_t n = halves[0] < halves[1] ? halves[0] : halves[1];
+    double rhat = NAN, p = 0;
+    for (int64_t h = 0; h < 2 * run->options.chains; h++) {
+        double share = (double)run->counts[h * S + slot] / (double)halves[h % 2];
+        ones[h] = (int64_t)llround(share * (double)n); /* odd numbers of draws: same size */
+        p += share / (double)(2 * run->options.chains);
+    }
+    if (n >= 2 && p >= RARE && p <= 1 - RARE) {
+        sal_stats_rhat_counts(2 * run->options.chains, n, ones, &rhat, NULL);
+    }
+    return rhat;
+}
+
+/* R-hat over all indicators, in terms of the whole space's variables. */
+static sal_status summarise_indicators(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    const sal_space *space = run->model->space;
+    int64_t *ones = SALI_NEW_ARRAY(int64_t, 2 * run->options.chains);
+    int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
+    if (!ones || !original) {
+        sali_free(ones);
+        sali_free(original);
+        return sali_fail_memory(err);
+    }
+    sali_clamp_variables(run->model, original);
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        int32_t slots = sali_is_two_level(variable) ? 1 : variable->states;
+        bool disagrees = false;
+        for (int32_t k = 0; k < slots; k++) {
+            double rhat = slot_rhat(run, variable->slot + k, ones);
+            disagrees |= rhat > RHAT_LIMIT;
+            if (rhat > s->rhat_max || (isnan(s->rhat_max) && !isnan(rhat))) {
+                s->rhat_max = rhat;
+                s->rhat_variable = original[v];
+                s->rhat_code = sali_is_two_level(variable) ? 1 : k;
+            }
+        }
+        s->disagreeing += disagrees;
+    }
+    sali_free(ones);
+    sali_free(original);
+    return SAL_OK;
+}
+
+/* R-hat and mean of f. */
+static sal_status summarise_log_prob(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    int64_t chains = run->options.chains, n = run->draws_made;
+    double *series = SALI_NEW_ARRAY(double, chains *n);
+    sal_diagnostics d = { .rhat = NAN, .mean = NAN };
+    if (!series) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t c = 0; c < chains; c++) { /* stopped runs have gaps at the end of their rows */
+        memcpy(series + c * n, run->log_prob + c * run->options.draws, (size_t)n * sizeof *series);
+    }
+    sal_status status = n > 0 ? sal_stats_diagnose(chains, n, series, &d, err) : SAL_OK;
+    s->log_prob_mean = d.mean;
+    s->rhat_max = d.rhat;
+    s->rhat_variable = -1;
+    sali_free(series);
+    return status;
+}
+
+sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    double moves = (double)run->steps * (double)o->chains;
+    sal_run_summary s = {
+        .model = run->base->name,
+        .sampler = run->sampler->name,
+        .variables = run->base->space->n_variables,
+        .chains = o->chains,
+        .warmup = o->warmup,
+        .draws = run->draws_made,
+        .thin = o->thin,
+        .seed = o->seed,
+        .threads = sali_shard_threads(o->threads),
+        .stopped = run->stopped,
+        .step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE ? run->settings.step_size : NAN,
+        .acceptance_rate = run->accepted_sum / moves,
+        .mean_jump = run->jump_sum / moves,
+        .seconds = run->seconds,
+        .warmup_seconds = run->warmup_seconds,
+        .steps_per_second = run->seconds > 0 ? (double)run->steps / run->seconds : NAN,
+    };
+    sal_status status = summarise_ess(run, &s, err);
+    status = status ? status : summarise_log_prob(run, &s, err);
+    status = status ? status : summarise_indicators(run, &s, err);
+    if (status == SAL_OK) {
+        *summary = s;
+    }
+    return status;
+}
+
+/* ---- for people */
+
+static void print_warning(const sal_run_summary *s, FILE *stream)
+{
+    if (!(s->rhat_max > RHAT_LIMIT)) {
+        return;
+    }
+    fprintf(stream, "\nThe chains disagree: R-hat %.2f for ", s->rhat_max);
+    if (s->rhat_variable < 0) {
+        fprintf(stream, "f");
+    } else {
+        fprintf(stream, "variable %lld = %d", (long long)s->rhat_variable, s->rhat_code);
+    }
+    fprintf(stream,
+            "; %lld of %lld variables above %.1f.\n"
+            "Do not trust the averages: chains have not mixed, or stay in different modes.\n"
+            "Try more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler"
+            "%s;\nif R-hat stays high, single-variable moves cannot cross between the modes.\n",
+            (long long)s->disagreeing, (long long)s->variables, RHAT_LIMIT,
+            strcmp(s->sampler, "ncg") == 0 ? "" : " (--sampler ncg moves many variables at once)");
+}
+
+sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
+{
+    sal_run_summary s;
+    sal_status status = sal_run_summarise(run, &s, NULL);
+    if (status != SAL_OK) {
+        return status;
+    }
+    fprintf(stream, "model            %s, %lld variables\n", s.model, (long long)s.variables);
+    fprintf(stream, "sampler          %s", s.sampler);
+    if (!isnan(s.step_size)) {
+        fprintf(stream, ", step size %.3g", s.step_size);
+    }
+    fprintf(stream, "\nchains           %lld x %lld draws (warm-up %lld, thin %lld), seed %llu%s\n",
+            (long long)s.chains, (long long)s.draws, (long long)s.warmup, (long long)s.thin,
+            (unsigned long long)s.seed, s.stopped ? ", stopped early" : "");
+    fprintf(stream, "acceptance       %.3f\n", s.acceptance_rate);
+    fprintf(stream, "mean jump        %.3f (L1 distance a step)\n", s.mean_jump);
+    fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
+            s.ess_median, s.ess_min, s.ess_max);
+    fprintf(stream, "ESS per second   %.0f\n", s.ess_per_second);
+    fprintf(stream, "largest R-hat    %.3f\n", s.rhat_max);
+    fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s.log_prob_mean);
+    fprintf(stream, "steps per second %.0f (%.2f s, %d thread%s)\n", s.steps_per_second, s.seconds,
+            s.threads, s.threads == 1 ? "" : "s");
+    if (isnan(s.ess_median)) {
+        fprintf(stream, "\nSome chain never moved: it has no ESS.\n");
+    }
+    print_warning(&s, stream);
+    return ferror(stream) ? SAL_ERR_IO : SAL_OK;
+}
+
+/* ---- marginals and draws */
+
+sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err)
+{
+    const sal_space *whole = run->base->space, *space = run->model->space;
+    int64_t draws = run->options.chains * run->draws_made;
+    int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
+    int32_t *full = SALI_NEW_ARRAY(int32_t, whole->n_variables);
+    int64_t *row_of = SALI_NEW_ARRAY(int64_t, whole->n_variables + 1);
+    if (!original || !full || !row_of) {
+        sali_free(original);
+        sali_free(full);
+        sali_free(row_of);
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < whole->n_variables; v++) {
+        row_of[v + 1] = row_of[v] + whole->variables[v].states;
+    }
+    memset(marginals, 0, (size_t)row_of[whole->n_variables] * sizeof *marginals);
+    sali_clamp_expand(run->model, 1, run->shards[0].chains->codes, full);
+    for (int64_t v = 0; v < whole->n_variables; v++) {
+        marginals[row_of[v] + full[v]] = 1; /* stays so for clamped variables */
+    }
+    sali_clamp_variables(run->model, original);
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        double *row = marginals + row_of[original[v]];
+        bool two = sali_is_two_level(variable);
+        for (int32_t k = 0; k < variable->states; k++) {
+            double ones = 0;
+            for (int64_t h = 0; h < 2 * run->options.chains; h++) {
+                ones += run->counts[h * space->slots + variable->slot + (two ? 0 : k)];
+            }
+            row[k] = two && k == 0 ? 1 - ones / (double)draws : ones / (double)draws;
+        }
+    }
+    sali_free(original);
+    sali_free(full);
+    sali_free(row_of);
+    return SAL_OK;
+}
+
+const double *sal_run_log_probs(const sal_run *run)
+{
+    return run->log_prob;
+}
+
+const void *sal_run_draws(const sal_run *run, int *bytes)
+{
+    *bytes = run->draw_bytes;
+    return run->draws;
+}
+
+int64_t sal_run_n_draws(const sal_run *run)
+{
+    return run->draws_made;
+}
+
+sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err)
+{
+    (void)err;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        sali_clamp_expand(run->model, shard->chains->n, shard->chains->codes,
+                          codes + shard->first * run->base->space->n_variables);
+    }
+    return SAL_OK;
+}

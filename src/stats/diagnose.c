@@ -1,0 +1,188 @@
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "stats/autocovariance.h"
+#include "stats/ess.h"
+#include "stats/moments.h"
+#include "stats/rank.h"
+#include "stats/rhat.h"
+#include <saltus/stats.h>
+
+/* One series on its way through the estimators: split once, sorted once. */
+typedef struct work {
+    int64_t chains, draws, total; /* total = chains * draws */
+    int64_t m, n, used;           /* half-chains, their length, m * n */
+    const double *series;         /* [total] */
+    double *split;                /* [used] = [m x n] */
+    double *y;                    /* [used] what is currently looked at: scores, indicators, .. */
+    int64_t numbers;              /* draws that are not NaN */
+    sali_ranked *sorted;          /* [numbers] all of them by value; index into series */
+    sali_ranked *order;           /* [used] those in the split by value; index into split */
+    sali_ranked *scratch;         /* [total] */
+    sali_autocovariance halves;   /* for series of n */
+    sali_autocovariance whole;    /* for series of draws */
+} work;
+
+static void work_free(work *w)
+{
+    sali_free(w->split);
+    sali_free(w->y);
+    sali_free(w->sorted);
+    sali_free(w->order);
+    sali_free(w->scratch);
+    sali_autocovariance_free(&w->halves);
+    sali_autocovariance_free(&w->whole);
+}
+
+static int work_init(work *w, int64_t chains, int64_t draws, const double *series)
+{
+    bool halve = draws > 1;
+    *w = (work){ .chains = chains, .draws = draws, .total = chains * draws, .series = series };
+    w->m = halve ? 2 * chains : chains;
+    w->n = halve ? draws / 2 : draws;
+    w->used = w->m * w->n;
+    w->split = SALI_NEW_ARRAY(double, w->used);
+    w->y = SALI_NEW_ARRAY(double, w->used);
+    w->sorted = SALI_NEW_ARRAY(sali_ranked, w->total);
+    w->order = SALI_NEW_ARRAY(sali_ranked, w->used);
+    w->scratch = SALI_NEW_ARRAY(sali_ranked, w->total);
+    if (!w->split || !w->y || !w->sorted || !w->order || !w->scratch ||
+        sali_autocovariance_init(&w->halves, w->n) != 0 ||
+        sali_autocovariance_init(&w->whole, draws) != 0) {
+        work_free(w);
+        return -1;
+    }
+    return 0;
+}
+
+/* Where draw `index` of the series is in the split, or -1: the middle one of an odd number. */
+static int64_t split_index(const work *w, int64_t index)
+{
+    int64_t c = index / w->draws, t = index % w->draws;
+    if (w->m == w->chains || t < w->n) {
+        return c * (w->used / w->chains) + t;
+    }
+    int64_t second = t - (w->draws - w->n);
+    return second >= 0 ? (2 * c + 1) * w->n + second : -1;
+}
+
+static void split_and_sort(work *w)
+{
+    for (int64_t i = 0; i < w->total; i++) {
+        int64_t to = split_index(w, i);
+        if (to >= 0) {
+            w->split[to] = w->series[i];
+        }
+        if (!isnan(w->series[i])) {
+            w->sorted[w->numbers++] = (sali_ranked){ w->series[i], i };
+        }
+    }
+    sali_rank_sort(w->numbers, w->sorted, w->scratch);
+    int64_t next = 0;
+    for (int64_t i = 0; i < w->numbers; i++) {
+        int64_t to = split_index(w, w->sorted[i].index);
+        if (to >= 0) {
+            w->order[next++] = (sali_ranked){ w->sorted[i].value, to };
+        }
+    }
+}
+
+static bool split_has_nan(const work *w)
+{
+    for (int64_t i = 0; i < w->used; i++) {
+        if (isnan(w->split[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Rank-normalised R-hat and bulk ESS: they need an order only, so infinities are fine. */
+static void diagnose_ranks(work *w, sal_diagnostics *d)
+{
+    sali_rank_normalize(w->used, w->order, w->y);
+    d->rhat_bulk = sali_rhat(w->m, w->n, w->y);
+    d->ess_bulk = sali_ess(&w->halves, w->m, w->y);
+    double median = w->numbers == w->total ? sali_rank_median(w->total, w->sorted) : NAN;
+    if (isfinite(median)) {
+        sali_rank_fold(w->used, w->order, median, w->scratch);
+        sali_rank_normalize(w->used, w->scratch, w->y);
+        d->rhat_folded = sali_rhat(w->m, w->n, w->y);
+    }
+    if (!isnan(d->rhat_bulk) && !isnan(d->rhat_folded)) {
+        d->rhat = fmax(d->rhat_bulk, d->rhat_folded);
+    }
+}
+
+/* ESS of the indicator of being at or under a quantile. */
+static double ess_quantile(work *w, double prob)
+{
+    double q = sali_rank_quantile(w->total, w->sorted, prob);
+    for (int64_t i = 0; i < w->used; i++) {
+        w->y[i] = w->split[i] <= q ? 1.0 : 0.0;
+    }
+    return sali_ess(&w->halves, w->m, w->y);
+}
+
+/* The delta method on var = mean (x - mean)^2, whose own variance is that of a mean of squares. */
+static double mcse_sd(work *w, double mean)
+{
+    double second = 0.0, fourth = 0.0;
+    for (int64_t i = 0; i < w->total; i++) {
+        double square = (w->series[i] - mean) * (w->series[i] - mean);
+        second += square;
+        fourth += square * square;
+    }
+    second /= (double)w->total;
+    fourth /= (double)w->total;
+    for (int64_t i = 0; i < w->used; i++) {
+        w->y[i] = (w->split[i] - mean) * (w->split[i] - mean);
+    }
+    double ess = sali_ess(&w->halves, w->m, w->y);
+    return sqrt((fourth - second * second) / ess / second / 4.0);
+}
+
+static void diagnose(work *w, sal_diagnostics *d)
+{
+    double variance;
+    split_and_sort(w);
+    sali_moments(w->total, w->series, &d->mean, &variance);
+    d->sd = sqrt(variance);
+    if (!split_has_nan(w)) {
+        diagnose_ranks(w, d);
+    }
+    d->rhat_basic = sali_rhat(w->m, w->n, w->split);
+    d->ess_basic = sali_ess(&w->halves, w->m, w->split);
+    d->autocorrelation_time = (double)w->used / d->ess_basic;
+    d->mcse_mean = d->sd / sqrt(d->ess_basic);
+    if (!sali_degenerate(w->total, w->series)) {
+        double low = ess_quantile(w, 0.05), high = ess_quantile(w, 0.95);
+        d->ess_tail = isnan(low) || isnan(high) ? NAN : fmin(low, high);
+        d->mcse_sd = mcse_sd(w, d->mean);
+    }
+    d->ess_tfp = 0.0;
+    for (int64_t c = 0; c < w->chains; c++) {
+        d->ess_tfp += sali_ess_tfp(&w->whole, w->series + c * w->draws);
+    }
+}
+
+sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const double *series,
+                              sal_diagnostics *result, sal_error *err)
+{
+    if (chains < 1 || draws < 1 || chains > INT64_MAX / 2 / draws || !series || !result) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_stats_diagnose: expected at least 1 chain of at least 1 draw, a "
+                         "series and a place for the result; got %lld x %lld",
+                         (long long)chains, (long long)draws);
+    }
+    work w;
+    if (work_init(&w, chains, draws, series) != 0) {
+        return sali_fail_memory(err);
+    }
+    *result = (sal_diagnostics){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    diagnose(&w, result);
+    work_free(&w);
+    return SAL_OK;
+}

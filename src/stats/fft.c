@@ -1,0 +1,89 @@
+#include "stats/fft.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+
+#define PI 3.14159265358979323846
+
+int64_t sali_fft_size(int64_t n)
+{
+    int64_t size = 2;
+    while (size < n) {
+        if (size > INT64_MAX / 2) {
+            return 0;
+        }
+        size *= 2;
+    }
+    return size;
+}
+
+int sali_fft_init(sali_fft *fft, int64_t size)
+{
+    fft->size = size;
+    fft->cosines = SALI_NEW_ARRAY(double, size);
+    fft->sines = SALI_NEW_ARRAY(double, size);
+    if (!fft->cosines || !fft->sines) {
+        sali_fft_free(fft);
+        return -1;
+    }
+    int64_t top = size / 2;
+    for (int64_t j = 0; j < top; j++) {
+        double angle = PI * (double)j / (double)top;
+        fft->cosines[top + j] = cos(angle);
+        fft->sines[top + j] = sin(angle);
+    }
+    for (int64_t h = top - 1; h >= 1; h--) { /* every second entry of the level above */
+        fft->cosines[h] = fft->cosines[2 * h];
+        fft->sines[h] = fft->sines[2 * h];
+    }
+    return 0;
+}
+
+void sali_fft_free(sali_fft *fft)
+{
+    sali_free(fft->cosines);
+    sali_free(fft->sines);
+    memset(fft, 0, sizeof *fft);
+}
+
+/* Decimation in frequency (Gentleman & Sande 1966): sums up, twiddled differences down. */
+void sali_fft_forward(const sali_fft *fft, double *restrict re, double *restrict im)
+{
+    for (int64_t half = fft->size / 2; half >= 1; half /= 2) {
+        const double *c = fft->cosines + half, *s = fft->sines + half;
+        for (int64_t first = 0; first < fft->size; first += 2 * half) {
+            double *re0 = re + first, *im0 = im + first;
+            double *re1 = re0 + half, *im1 = im0 + half;
+#pragma omp simd
+            for (int64_t j = 0; j < half; j++) {
+                double dr = re0[j] - re1[j], di = im0[j] - im1[j];
+                re0[j] += re1[j];
+                im0[j] += im1[j];
+                re1[j] = dr * c[j] + di * s[j];
+                im1[j] = di * c[j] - dr * s[j];
+            }
+        }
+    }
+}
+
+/* Decimation in time (Cooley & Tukey 1965), the same levels in the opposite order. */
+void sali_fft_backward(const sali_fft *fft, double *restrict re, double *restrict im)
+{
+    for (int64_t half = 1; half < fft->size; half *= 2) {
+        const double *c = fft->cosines + half, *s = fft->sines + half;
+        for (int64_t first = 0; first < fft->size; first += 2 * half) {
+            double *re0 = re + first, *im0 = im + first;
+            double *re1 = re0 + half, *im1 = im0 + half;
+#pragma omp simd
+            for (int64_t j = 0; j < half; j++) {
+                double tr = re1[j] * c[j] - im1[j] * s[j], ti = im1[j] * c[j] + re1[j] * s[j];
+                re1[j] = re0[j] - tr;
+                im1[j] = im0[j] - ti;
+                re0[j] += tr;
+                im0[j] += ti;
+            }
+        }
+    }
+}

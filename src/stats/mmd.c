@@ -1,0 +1,167 @@
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <omp.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include <saltus/stats.h>
+
+/* A baseline x86-64 has no instruction that counts bits; nearly every machine does. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SALI_NO_CLONES)
+#define POPCOUNT_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define POPCOUNT_CLONES
+#endif
+
+/* Rows of a task, and rows it is compared with before the next ones are fetched: both stay in the
+ * nearest cache. */
+#define TILE 64
+
+/* States packed into bits: `planes` words (bit p of the codes of 64 variables) for each group of 64
+ * variables, so that a row is words * planes 64-bit words. */
+typedef struct packed {
+    int64_t rows, words;
+    int planes;
+    uint64_t *bits; /* [rows x words x planes] */
+} packed;
+
+static int planes_needed(int64_t count, const uint8_t *codes)
+{
+    unsigned seen = 1;
+    for (int64_t i = 0; i < count; i++) {
+        seen |= codes[i];
+    }
+    int planes = 0;
+    for (; seen; seen >>= 1) {
+        planes++;
+    }
+    return planes;
+}
+
+static int pack(packed *p, int64_t rows, int64_t variables, const uint8_t *codes, int planes)
+{
+    *p = (packed){ .rows = rows, .words = (variables + 63) / 64, .planes = planes };
+    int64_t width = p->words * planes;
+    if (rows > INT64_MAX / width) {
+        return -1;
+    }
+    p->bits = SALI_NEW_ARRAY(uint64_t, rows * width);
+    if (!p->bits) {
+        return -1;
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t i = 0; i < variables; i++) {
+            uint64_t code = codes[row * variables + i];
+            uint64_t *word = p->bits + row * width + i / 64 * planes;
+            for (int plane = 0; plane < planes; plane++) {
+                word[plane] |= (code >> plane & 1) << (i % 64);
+            }
+        }
+    }
+    return 0;
+}
+
+/* Two codes differ when any of their bits does. */
+static inline int64_t hamming(const uint64_t *a, const uint64_t *b, int64_t words, int planes)
+{
+    int64_t distance = 0;
+    for (int64_t w = 0; w < words; w++) {
+        uint64_t differ = 0;
+        for (int plane = 0; plane < planes; plane++) {
+            differ |= a[w * planes + plane] ^ b[w * planes + plane];
+        }
+        distance += __builtin_popcountll(differ);
+    }
+    return distance;
+}
+
+/* Count the pairs of one tile of rows of a with rows of b, by distance; `same`: a and b are one
+ * sample and each unordered pair counts once. */
+static inline void count_planes(const packed *a, const packed *b, int64_t first, bool same,
+                                int planes, int64_t *counts)
+{
+    int64_t last = first + TILE < a->rows ? first + TILE : a->rows, words = a->words;
+    for (int64_t tile = same ? first : 0; tile < b->rows; tile += TILE) {
+        int64_t end = tile + TILE < b->rows ? tile + TILE : b->rows;
+        for (int64_t i = first; i < last; i++) {
+            const uint64_t *row = a->bits + i * words * planes;
+            for (int64_t j = same && i + 1 > tile ? i + 1 : tile; j < end; j++) {
+                counts[hamming(row, b->bits + j * words * planes, words, planes)]++;
+            }
+        }
+    }
+}
+
+POPCOUNT_CLONES static void count_tile(const packed *a, const packed *b, int64_t first, bool same,
+                                       int64_t *counts)
+{
+    switch (a->planes) { /* constants let the compiler unroll the common ones */
+    case 1:
+        count_planes(a, b, first, same, 1, counts);
+        break;
+    case 2:
+        count_planes(a, b, first, same, 2, counts);
+        break;
+    default:
+        count_planes(a, b, first, same, a->planes, counts);
+        break;
+    }
+}
+
+/* The mean of the kernel over pairs. Threads count pairs in integers, which add up to the same in
+ * every order; `counts` is [team x stride]. */
+static double mean_kernel(const packed *a, const packed *b, int64_t variables, int team,
+                          int64_t stride, int64_t *counts)
+{
+    bool same = a == b;
+    memset(counts, 0, (size_t)(team * stride) * sizeof *counts);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+    for (int64_t first = 0; first < a->rows; first += TILE) {
+        count_tile(a, b, first, same, counts + omp_get_thread_num() * stride);
+    }
+    double sum = 0.0, pairs = 0.0;
+    for (int64_t h = 0; h <= variables; h++) {
+        int64_t count = 0;
+        for (int thread = 0; thread < team; thread++) {
+            count += counts[thread * stride + h];
+        }
+        sum += (double)count * exp(-(double)h / (double)variables);
+        pairs += (double)count;
+    }
+    return sum / pairs;
+}
+
+sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_t nb,
+                         const uint8_t *b, double *mmd2, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    if (variables < 1 || na < 2 || nb < 2 || na > INT64_MAX / variables ||
+        nb > INT64_MAX / variables || !a || !b || !mmd2) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_stats_mmd: expected at least 1 variable, two samples of at least 2 "
+                         "states and a place for the result; got %lld and %lld states of %lld "
+                         "variables",
+                         (long long)na, (long long)nb, (long long)variables);
+    }
+    int planes_a = planes_needed(na * variables, a), planes_b = planes_needed(nb * variables, b);
+    int planes = planes_a > planes_b ? planes_a : planes_b, team = omp_get_max_threads();
+    int64_t stride = (variables / 8 + 1) * 8; /* whole cache lines for each thread */
+    packed pa = { 0 }, pb = { 0 };
+    int64_t *counts = stride > INT64_MAX / team ? NULL : SALI_NEW_ARRAY(int64_t, team * stride);
+    if (!counts || pack(&pa, na, variables, a, planes) != 0 ||
+        pack(&pb, nb, variables, b, planes) != 0) {
+        status = sali_fail_memory(err);
+        goto done;
+    }
+    double aa = mean_kernel(&pa, &pa, variables, team, stride, counts);
+    double bb = mean_kernel(&pb, &pb, variables, team, stride, counts);
+    double ab = mean_kernel(&pa, &pb, variables, team, stride, counts);
+    *mmd2 = aa + bb - 2.0 * ab;
+done:
+    sali_free(counts);
+    sali_free(pa.bits);
+    sali_free(pb.bits);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* The potential scale reduction factor. */
+#ifndef SALI_RHAT_H
+#define SALI_RHAT_H
+
+#include <stdint.h>
+
+/* R-hat of x [chains x n] as it is, without splitting or ranking. NaN when sali_degenerate, with
+ * one chain, or with fewer than 2 draws; +inf when no chain moves but they differ. */
+double sali_rhat(int64_t chains, int64_t n, const double *x);
+
+#endif

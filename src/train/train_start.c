@@ -1,0 +1,47 @@
+/* Starting parameters that suit a data set. */
+#include <saltus/train.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/builtin.h"
+
+/* Mean of the data by coordinate of the embedding, in 0..1: the share of the highest code, or of
+ * each label. */
+static void data_mean(const sal_space *space, const sal_data *data, double *mean)
+{
+    double unit = 1 / (double)data->rows;
+    for (int64_t r = 0; r < data->rows; r++) {
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            const sali_variable *variable = &space->variables[v];
+            int code = data->codes[r * space->n_variables + v];
+            if (variable->kind == SAL_CATEGORICAL) {
+                mean[variable->offset + code] += unit;
+            } else {
+                mean[variable->offset] += unit * code / (variable->states - 1);
+            }
+        }
+    }
+}
+
+sal_status sal_model_train_start(sal_model *model, const char *specification, const sal_data *data,
+                                 uint64_t seed, sal_error *err)
+{
+    const sali_builtin *builtin = NULL;
+    double values[SALI_BUILTIN_PARAMETERS];
+    sal_status status = sali_builtin_parse(specification, &builtin, values, err);
+    if (status != SAL_OK || !builtin->init) {
+        return status;
+    }
+    if (data->variables != model->space->n_variables) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the data have %lld variables and %s has %lld",
+                         (long long)data->variables, model->name,
+                         (long long)model->space->n_variables);
+    }
+    double *mean = SALI_NEW_ARRAY(double, model->space->width);
+    if (!mean) {
+        return sali_fail_memory(err);
+    }
+    data_mean(model->space, data, mean);
+    status = builtin->init(model, seed, mean, err);
+    sali_free(mean);
+    return status;
+}

@@ -1,0 +1,29 @@
+#include "fuzz.h"
+
+#include "io/idx.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    sali_idx array = { 0 };
+    sal_status status = SAL_OK;
+    if (sali_is_gzip(data, (int64_t)size)) {
+        status = sali_gunzip("fuzz", data, (int64_t)size, 1 << 20, &bytes, &err);
+        fuzz_check(status, &err);
+        data = bytes.data;
+        size = (size_t)bytes.size;
+    }
+    if (status == SAL_OK) {
+        status = sali_idx_parse("fuzz", data, (int64_t)size, &array, &err);
+        fuzz_check(status, &err);
+    }
+    if (status == SAL_OK) {
+        double *values = fuzz_alloc(array.count, sizeof *values);
+        sali_idx_doubles(&array, values);
+        free(values);
+        sali_idx_free(&array);
+    }
+    sali_bytes_free(&bytes);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* What every test file includes: Check, where the data sets are, and the main function. */
+#ifndef TEST_H
+#define TEST_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <saltus/status.h>
+
+/* A status must be SAL_OK; on failure the message is shown. */
+#define ck_ok(call, err)                                                \
+    do {                                                                \
+        sal_status ck_ok_status = (call);                               \
+        ck_assert_msg(ck_ok_status == SAL_OK, "%s: %s: %s", #call,      \
+                      sal_status_string(ck_ok_status), (err)->message); \
+    } while (0)
+
+/* A call must fail with `status`, and its message must contain `text`. */
+#define ck_fails(call, want, err, text)                                                      \
+    do {                                                                                     \
+        memset((err), 0, sizeof *(err));                                                     \
+        sal_status ck_fails_status = (call);                                                 \
+        ck_assert_msg(ck_fails_status == (want), "%s: got '%s' (%s)", #call,                 \
+                      sal_status_string(ck_fails_status), (err)->message);                   \
+        ck_assert_msg(strstr((err)->message, (text)) != NULL, "%s: message '%s' lacks '%s'", \
+                      #call, (err)->message, (text));                                        \
+    } while (0)
+
+/* The path of a file of the public data sets, or NULL (then the case prints that it is skipped):
+ * under $SALTUS_DATA, else under ../shared beside the checkout. The result is static. */
+static inline const char *test_data(const char *relative)
+{
+    static char path[4096];
+    const char *roots[] = { getenv("SALTUS_DATA"), SALTUS_SOURCE_DIR "/../shared" };
+    for (int i = 0; i < 2; i++) {
+        if (roots[i]) {
+            snprintf(path, sizeof path, "%s/%s", roots[i], relative);
+            if (access(path, R_OK) == 0) {
+                return path;
+            }
+        }
+    }
+    fprintf(stderr, "SKIPPED: %s is not there (set SALTUS_DATA)\n", relative);
+    return NULL;
+}
+
+/* Run one suite; `make` returns it. */
+static inline int test_main(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
+
+#endif

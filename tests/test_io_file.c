@@ -1,0 +1,392 @@
+/* Whole files, gzip, numbers and words. */
+#include "temp_dir.h"
+
+#include <locale.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "alloc_fail.h"
+#include "core/error.h"
+#include "io/config.h"
+#include "io/file.h"
+#include "io/number.h"
+#include "io/scan.h"
+
+START_TEST(file_is_read_whole_with_a_nul_after)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    ck_ok(sali_file_read(temp_write("a", "x\0y", 3), &bytes, &err), &err);
+    ck_assert_int_eq(bytes.size, 3);
+    ck_assert_mem_eq(bytes.data, "x\0y\0", 4);
+    sali_bytes_free(&bytes);
+    ck_ok(sali_file_read(temp_write("empty", "", 0), &bytes, &err), &err);
+    ck_assert_int_eq(bytes.size, 0);
+    ck_assert_int_eq(bytes.data[0], 0);
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_not_found)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    ck_fails(sali_file_read(temp_path("none"), &bytes, &err), SAL_ERR_NOT_FOUND, &err, "none");
+    ck_fails(sali_file_read(temp_dir, &bytes, &err), SAL_ERR_NOT_FOUND, &err, "a directory");
+    ck_fails(sali_file_read("", &bytes, &err), SAL_ERR_NOT_FOUND, &err, "cannot be opened");
+    ck_assert_int_eq(mkfifo(temp_path("pipe"), 0600), 0);
+    ck_fails(sali_file_read(temp_path("pipe"), &bytes, &err), SAL_ERR_NOT_FOUND, &err, "a pipe");
+    ck_assert_ptr_null(bytes.data);
+}
+END_TEST
+
+START_TEST(write_replaces_the_file_and_leaves_no_temporary)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    const char *path = temp_write("a", "old content", 11);
+    ck_ok(sali_file_write(path, "new", 3, &err), &err);
+    ck_ok(sali_file_read(path, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "new");
+    ck_assert_int_eq(temp_count(), 1);
+    sali_bytes_free(&bytes);
+    ck_assert_int_eq(chdir(temp_dir), 0);
+    ck_ok(sali_file_write("relative", "r", 1, &err), &err);
+    ck_assert_int_eq(temp_count(), 2);
+    ck_assert_int_eq(chdir("/"), 0);
+}
+END_TEST
+
+START_TEST(discarded_output_leaves_the_old_file)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    sali_output out = { 0 };
+    const char *path = temp_write("a", "old", 3);
+    ck_ok(sali_output_open(path, &out, &err), &err);
+    ck_ok(sali_output_write(&out, "new", 3, &err), &err);
+    sali_output_discard(&out);
+    sali_output_discard(&out);
+    ck_ok(sali_file_read(path, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "old");
+    ck_assert_int_eq(temp_count(), 1);
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+START_TEST(write_refuses_directories_and_devices)
+{
+    sal_error err = { 0 };
+    ck_fails(sali_file_write(temp_dir, "x", 1, &err), SAL_ERR_IO, &err, "a directory");
+    ck_fails(sali_file_write("/dev/null", "x", 1, &err), SAL_ERR_IO, &err, "device");
+    ck_fails(sali_file_write(temp_path("no/such"), "x", 1, &err), SAL_ERR_IO, &err, "no/such");
+    ck_assert_int_eq(temp_count(), 0);
+}
+END_TEST
+
+START_TEST(full_disk_is_an_error_and_leaves_the_old_file)
+{
+    static char large[100000];
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    const char *path = temp_write("a", "old", 3);
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    struct rlimit limit = { 1000, before.rlim_max };
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    sal_status at_write = sali_file_write(path, large, sizeof large, &err);
+    sal_error commit_err = { 0 };
+    sal_status at_commit = sali_file_write(path, large, 2000, &commit_err); /* still buffered */
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(at_write, SAL_ERR_IO);
+    ck_assert_int_eq(at_commit, SAL_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "cannot be written"));
+    ck_assert_int_eq(temp_count(), 1);
+    ck_ok(sali_file_read(path, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "old");
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+START_TEST(file_functions_survive_failing_allocations)
+{
+    sali_bytes bytes = { 0 };
+    sal_error err = { 0 };
+    const char *path = temp_write("a", "content", 7);
+    ck_alloc_sweep(sali_file_read(path, &bytes, &err), sali_bytes_free(&bytes));
+    ck_alloc_sweep(sali_file_write(path, "new", 3, &err), (void)0);
+    ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
+/* gzip of "saltus", by gzip -n. */
+static const unsigned char saltus_gz[] = {
+    0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0x2b, 0x4e, 0xcc,
+    0x29, 0x29, 0x2d, 0x06, 0x00, 0x33, 0xa5, 0x6a, 0x21, 0x06, 0x00, 0x00, 0x00,
+};
+
+#ifdef SALI_HAVE_ZLIB
+#include <zlib.h>
+
+static sal_status parse_gzip(const void *data, int64_t size, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sal_status status = sali_gunzip("mem", data, size, 1000, &bytes, err);
+    sali_bytes_free(&bytes);
+    return status;
+}
+
+START_TEST(gzip_is_read_and_members_are_joined)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    const char *path = temp_write("a.gz", saltus_gz, sizeof saltus_gz);
+    ck_ok(sali_file_read_gz(path, 6, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "saltus");
+    sali_bytes_free(&bytes);
+    unsigned char two[2 * sizeof saltus_gz];
+    memcpy(two, saltus_gz, sizeof saltus_gz);
+    memcpy(two + sizeof saltus_gz, saltus_gz, sizeof saltus_gz);
+    ck_ok(sali_gunzip("two", two, sizeof two, 100, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "saltussaltus");
+    sali_bytes_free(&bytes);
+    ck_ok(sali_file_read_gz(temp_write("plain", "text", 4), 2, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "text");
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+START_TEST(bad_gzip_is_refused)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    unsigned char data[sizeof saltus_gz + 1] = { 0 };
+    memcpy(data, saltus_gz, sizeof saltus_gz);
+    ck_fails(sali_gunzip("f", data, sizeof data, 100, &bytes, &err), SAL_ERR_DATA, &err,
+             "something follows");
+    ck_fails(sali_gunzip("f", data, 20, 100, &bytes, &err), SAL_ERR_DATA, &err, "too early");
+    ck_fails(sali_gunzip("f", data, 26, 5, &bytes, &err), SAL_ERR_DATA, &err, "more than 5 bytes");
+    data[18] ^= 1;
+    ck_fails(sali_gunzip("f", data, 26, 100, &bytes, &err), SAL_ERR_DATA, &err, "damaged");
+    temp_sweep(parse_gzip, saltus_gz, sizeof saltus_gz);
+}
+END_TEST
+
+START_TEST(decompression_bomb_stops_at_the_limit)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    const char *path = temp_path("bomb.gz");
+    gzFile file = gzopen(path, "wb9");
+    static char zeros[1 << 20];
+    for (int i = 0; i < 64; i++) {
+        gzwrite(file, zeros, sizeof zeros);
+    }
+    gzclose(file);
+    ck_fails(sali_file_read_gz(path, (1 << 26) - 1, &bytes, &err), SAL_ERR_DATA, &err,
+             "more than 67108863 bytes");
+    ck_ok(sali_file_read_gz(path, 1 << 26, &bytes, &err), &err);
+    ck_assert_int_eq(bytes.size, 1 << 26);
+    sali_bytes_free(&bytes);
+    ck_alloc_sweep(sali_file_read_gz(path, 1 << 26, &bytes, &err), sali_bytes_free(&bytes));
+}
+END_TEST
+#else
+START_TEST(gzip_is_unsupported_without_zlib)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    const char *path = temp_write("a.gz", saltus_gz, sizeof saltus_gz);
+    ck_fails(sali_file_read_gz(path, 6, &bytes, &err), SAL_ERR_UNSUPPORTED, &err, "zlib");
+}
+END_TEST
+#endif
+
+static sal_status parse_int(const char *text, int64_t *out)
+{
+    return sali_parse_int(text, (int64_t)strlen(text), out);
+}
+
+static sal_status parse_double(const char *text, double *out)
+{
+    return sali_parse_double(text, (int64_t)strlen(text), out);
+}
+
+START_TEST(integers_are_checked)
+{
+    static const char *const bad[] = { "",
+                                       "-",
+                                       "+",
+                                       "1.0",
+                                       "1e3",
+                                       " 1",
+                                       "1 ",
+                                       "0x1",
+                                       "--1",
+                                       "9223372036854775808",
+                                       "-9223372036854775809",
+                                       "1,0" };
+    int64_t x = 0;
+    ck_assert_int_eq(parse_int("-0012", &x), SAL_OK);
+    ck_assert_int_eq(x, -12);
+    ck_assert_int_eq(parse_int("+9223372036854775807", &x), SAL_OK);
+    ck_assert(x == INT64_MAX);
+    ck_assert_int_eq(parse_int("-9223372036854775808", &x), SAL_OK);
+    ck_assert(x == INT64_MIN);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_int_eq(parse_int(bad[i], &x), SAL_ERR_DATA);
+    }
+    ck_assert(x == INT64_MIN);
+}
+END_TEST
+
+START_TEST(doubles_are_checked)
+{
+    static const char *const bad[] = { "",         ".",       "-.",  "e5",   "1e",
+                                       "1e+",      "1.2.3",   "nan", "-inf", "1e999",
+                                       "infinity", "0x1.8p3", "1,5", "1f" };
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = { { "1", 1 },       { "-.5", -0.5 },   { "2.", 2 },    { "1E-3", 1e-3 },
+                 { "+3e+2", 300 }, { "1e-999", 0 },   { "0.1", 0.1 }, { "4.9e-324", 4.9e-324 },
+                 { "-0", -0.0 },   { "007.25", 7.25 } };
+    double x = 42;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_int_eq(parse_double(bad[i], &x), SAL_ERR_DATA);
+    }
+    ck_assert(x == 42);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ck_assert_int_eq(parse_double(good[i].text, &x), SAL_OK);
+        ck_assert(x == good[i].value);
+    }
+    char longest[2000];
+    memset(longest, '1', sizeof longest);
+    ck_assert_int_eq(sali_parse_double(longest, sizeof longest, &x), SAL_ERR_DATA);
+    ck_assert_int_eq(sali_parse_double("1\0002", 3, &x), SAL_ERR_DATA);
+}
+END_TEST
+
+static void check_numbers(void)
+{
+    static const double values[] = { 0, 0.1, 1.0 / 3, 1e300, 5e-324, 123456789, -2.5 };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char text[SALI_NUMBER_SIZE];
+        double x = 42;
+        ck_assert_int_eq(sali_format_double(values[i], text), SAL_OK);
+        ck_assert_ptr_null(strchr(text, ','));
+        ck_assert_int_eq(parse_double(text, &x), SAL_OK);
+        ck_assert(x == values[i]);
+    }
+}
+
+START_TEST(numbers_do_not_depend_on_the_locale)
+{
+    check_numbers();
+    static const char *const locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "de_DE" };
+    for (size_t i = 0; i < sizeof locales / sizeof *locales; i++) {
+        if (setlocale(LC_ALL, locales[i])) {
+            ck_assert_str_eq(localeconv()->decimal_point, ",");
+            check_numbers();
+            ck_assert_str_eq(localeconv()->decimal_point, ",");
+            return;
+        }
+    }
+    fprintf(stderr, "SKIPPED: no locale with a decimal comma is installed\n");
+}
+END_TEST
+
+static sali_scan scan_of(const char *text, unsigned comments)
+{
+    sali_scan scan;
+    sali_scan_init(&scan, "f", text, (int64_t)strlen(text), comments);
+    return scan;
+}
+
+START_TEST(words_have_lines_and_comments_are_blanks)
+{
+    sali_scan scan = scan_of("\xef\xbb\xbf"
+                             "a/* 1\n 2 */b // 3\nc 4 # 5\r\nc\nc x\n cc",
+                             15);
+    static const struct {
+        const char *text;
+        int line;
+    } want[] = { { "a", 1 }, { "b", 2 }, { "cc", 6 }, { "", 6 }, { "", 6 } };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        sal_error err = { 0 };
+        sali_token token;
+        ck_ok(sali_scan_token(&scan, &token, &err), &err);
+        ck_assert_int_eq(token.size, (int64_t)strlen(want[i].text));
+        ck_assert_mem_eq(token.text, want[i].text, (size_t)token.size);
+        ck_assert_int_eq(token.line, want[i].line);
+    }
+    sal_error err = { 0 };
+    scan = scan_of("c#//x", 0);
+    sali_token token;
+    ck_ok(sali_scan_token(&scan, &token, &err), &err);
+    ck_assert(sali_token_is(&token, "C#//X"));
+    ck_assert(!sali_token_is(&token, "C#//") && !sali_token_is(&token, "C#//X1"));
+}
+END_TEST
+
+START_TEST(scan_errors_name_file_line_and_word)
+{
+    sal_error err = { 0 };
+    int64_t n = 0;
+    double x = 0;
+    sali_scan scan = scan_of("\n\n abc", 0);
+    ck_fails(sali_scan_int(&scan, "a count", 0, 9, &n, &err), SAL_ERR_DATA, &err,
+             "f:3: expected a count (an integer, 0 to 9), found 'abc'");
+    ck_fails(sali_scan_int(&scan, "a count", 0, INT64_MAX, &n, &err), SAL_ERR_DATA, &err,
+             "at least 0), found the end of the file");
+    scan = scan_of("10", 0);
+    ck_fails(sali_scan_int(&scan, "a count", 0, 9, &n, &err), SAL_ERR_DATA, &err, "'10'");
+    scan = scan_of("nan", 0);
+    ck_fails(sali_scan_double(&scan, "a weight", &x, &err), SAL_ERR_DATA, &err,
+             "f:1: expected a weight (a finite decimal number), found 'nan'");
+    scan = scan_of("3 1 2", 0);
+    ck_fails(sali_scan_count(&scan, "n", 0, &n, &err), SAL_ERR_DATA, &err,
+             "n is 3, more than the rest of the file can hold");
+    scan = scan_of("1 /* x", SALI_COMMENT_C);
+    ck_ok(sali_scan_int(&scan, "n", 0, 9, &n, &err), &err);
+    ck_fails(sali_scan_end(&scan, &err), SAL_ERR_DATA, &err, "f:1: this comment has no end");
+    scan = scan_of("\n\x01\xff"
+                   "0123456789012345678901234567890123456789012345678901234",
+                   0);
+    ck_fails(sali_scan_end(&scan, &err), SAL_ERR_DATA, &err,
+             "f:2: expected the end of the file, found '?\?012345678901234567890123456789");
+    ck_assert_ptr_nonnull(strstr(err.message, "...'"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("io_file");
+    TCase *files = tcase_create("files");
+    tcase_add_checked_fixture(files, temp_dir_make, temp_dir_remove);
+    tcase_add_test(files, file_is_read_whole_with_a_nul_after);
+    tcase_add_test(files, what_is_no_file_is_not_found);
+    tcase_add_test(files, write_replaces_the_file_and_leaves_no_temporary);
+    tcase_add_test(files, discarded_output_leaves_the_old_file);
+    tcase_add_test(files, write_refuses_directories_and_devices);
+    tcase_add_test(files, full_disk_is_an_error_and_leaves_the_old_file);
+    tcase_add_test(files, file_functions_survive_failing_allocations);
+#ifdef SALI_HAVE_ZLIB
+    tcase_add_test(files, gzip_is_read_and_members_are_joined);
+    tcase_add_test(files, bad_gzip_is_refused);
+    tcase_add_test(files, decompression_bomb_stops_at_the_limit);
+#else
+    tcase_add_test(files, gzip_is_unsupported_without_zlib);
+#endif
+    suite_add_tcase(suite, files);
+    TCase *text = tcase_create("text");
+    tcase_add_test(text, integers_are_checked);
+    tcase_add_test(text, doubles_are_checked);
+    tcase_add_test(text, numbers_do_not_depend_on_the_locale);
+    tcase_add_test(text, words_have_lines_and_comments_are_blanks);
+    tcase_add_test(text, scan_errors_name_file_line_and_word);
+    suite_add_tcase(suite, text);
+    return test_main(suite);
+}

@@ -1,0 +1,273 @@
+/* What the step of every sampler does: simulated transitions against the exact matrix, and caches
+ * that agree with the state after many steps. */
+#include "test.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chi_square.h"
+#include "transition.h"
+
+/* ---- frequencies of single steps */
+
+/* Chains of a case, shared out among the starting states: 83 to 1000 each. */
+#define CHAINS 16000
+#define MOST_REPLICAS 1000
+/* The seed is fixed, so a case passes always or never. A correct step fails the smallest of the n
+ * p-values of a case (n starting states) at P_LEAST / n with probability P_LEAST over the choice of
+ * seed, and likewise Fisher's sum of all of them; with about 700 matrices a correct library had a
+ * chance of about 1e-3 to meet an unlucky seed. */
+#define P_LEAST 1e-6
+
+static void compare_frequencies(const transition *t, const double *counts, int64_t replicas,
+                                const char *where)
+{
+    double fisher = 0, rows = 0;
+    double *expected = calloc((size_t)t->n, sizeof *expected);
+    for (int64_t i = 0; i < t->n; i++) {
+        if (t->pi[i] == 0) {
+            continue; /* chains never are in a forbidden state */
+        }
+        for (int64_t j = 0; j < t->n; j++) { /* 1 minus a sum: rounding is not a possible move */
+            double p = t->P[i * t->n + j];
+            expected[j] = p > 1e-12 ? p * (double)replicas : 0;
+        }
+        double p = chi_square_p((int)t->n, counts + i * t->n, expected);
+        ck_assert_msg(p > P_LEAST / (double)t->n, "%s: from state %d: p = %g", where, (int)i, p);
+        fisher -= 2 * log(p);
+        rows++;
+    }
+    double p = chi_square_survival(2 * rows, fisher);
+    ck_assert_msg(p > P_LEAST, "%s: all states together: p = %g", where, p);
+    free(expected);
+}
+
+/* Step number `step` of the sampler, from every state. */
+static void check_step(const contract_case *k, uint64_t step)
+{
+    int64_t n = states_count(k->model->space), V = k->model->space->n_variables;
+    int64_t replicas = CHAINS / n < MOST_REPLICAS ? CHAINS / n : MOST_REPLICAS;
+    double *counts = calloc((size_t)(n * n), sizeof *counts);
+    transition t = transition_make(k->sampler, k->exact, &k->settings, step);
+    bench b = bench_open(k->sampler, k->model, &k->settings, n * replicas, step);
+    for (int64_t c = 0; c < n * replicas; c++) { /* forbidden starts would be reported as NaN */
+        if (t.pi[c % n] == 0) {
+            state_codes(k->model->space, 0, b.chains->codes + c * V);
+        }
+    }
+    sali_chains_embed(b.chains);
+    k->sampler->refresh(b.self, b.chains);
+    k->sampler->step(b.self, b.chains);
+    ck_assert_int_eq(b.chains->bad_chain, -1);
+    for (int64_t c = 0; c < n * replicas; c++) {
+        ck_assert_uint_eq(b.chains->step[c], step + 1);
+        counts[c % n * n + state_of(k->model->space, b.chains->codes + c * V)]++;
+    }
+    compare_frequencies(&t, counts, replicas, k->where);
+    bench_close(&b);
+    transition_free(&t);
+    free(counts);
+}
+
+static void check_all_pieces(const contract_case *k)
+{
+    int64_t pieces = k->sampler->flags & SALI_SAMPLER_SWEEP ? k->model->space->n_variables : 1;
+    for (int64_t piece = 0; piece < pieces; piece++) {
+        check_step(k, (uint64_t)(10 * k->model->space->n_variables + piece));
+    }
+}
+
+START_TEST(steps_follow_the_exact_matrix_f64)
+{
+    for_every_case(SAL_F64, check_all_pieces);
+}
+END_TEST
+
+START_TEST(steps_follow_the_exact_matrix_f32)
+{
+    for_every_case(SAL_F32, check_all_pieces);
+}
+END_TEST
+
+/* ---- caches */
+
+/* Put chains at forbidden states where all codes are 0, which is never forbidden. */
+static void leave_forbidden(bench *b)
+{
+    for (int64_t c = 0; c < b->chains->n; c++) {
+        if (b->chains->f[c] == -INFINITY) {
+            state_codes(b->chains->space, 0, b->chains->codes + c * b->chains->space->n_variables);
+        }
+    }
+    sali_chains_embed(b->chains);
+    b->sampler->refresh(b->self, b->chains);
+}
+
+/* Sum over chains of the L1 distance from x_before to the embedding now. */
+static double moved(const bench *b, const double *x_before)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < b->chains->n * b->chains->space->width; k++) {
+        sum += fabs(((const double *)b->chains->x)[k] - x_before[k]);
+    }
+    return sum;
+}
+
+static void same_numbers(int64_t n, const double *a, const double *b, const char *what,
+                         const char *where)
+{
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert_msg(a[i] == b[i] || fabs(a[i] - b[i]) < 1e-10 * (1 + fabs(b[i])),
+                      "%s: %s: %.15g, expected %.15g", where, what, a[i], b[i]);
+    }
+}
+
+static void check_caches(const contract_case *k)
+{
+    const sal_space *space = k->model->space;
+    int64_t n = states_count(space), N = space->width;
+    size_t row = (size_t)n * sizeof(double), square = (size_t)n * row;
+    double *x = malloc((size_t)N * row), *f = malloc(row), jumps = 0;
+    double *cached = malloc(square), *fresh = malloc(square);
+    sal_error err;
+    bench b = bench_open(k->sampler, k->model, &k->settings, n, 0);
+    leave_forbidden(&b);
+    for (int step = 0; step < 40; step++) {
+        memcpy(x, b.chains->x, (size_t)N * row);
+        k->sampler->step(b.self, b.chains);
+        jumps += moved(&b, x);
+    }
+    ck_assert_int_eq(b.chains->bad_chain, -1);
+    ck_assert_double_le(b.chains->accepted_sum, 40.0 * (double)n);
+    ck_assert_double_le(b.chains->acceptance_sum, 40.0 * (double)n);
+    same_numbers(1, &b.chains->jump_sum, &jumps, "jump_sum", k->where);
+    ck_ok(sal_space_embed(space, n, b.chains->codes, x, &err), &err);
+    same_numbers(n * N, b.chains->x, x, "x", k->where);
+    ck_ok(sal_model_evaluate(k->model, n, b.chains->codes, f, NULL, NULL, &err), &err);
+    same_numbers(n, b.chains->f, f, "f", k->where);
+    bench_log_q(&b, cached);
+    k->sampler->refresh(b.self, b.chains);
+    bench_log_q(&b, fresh);
+    same_numbers(n * n, cached, fresh, "log_q", k->where);
+    bench_close(&b);
+    free(x);
+    free(f);
+    free(cached);
+    free(fresh);
+}
+
+START_TEST(caches_agree_with_the_state_after_many_steps)
+{
+    for_every_case(SAL_F64, check_caches);
+}
+END_TEST
+
+/* A step size set later proposes as one given at the start. */
+static void check_step_size(const contract_case *k)
+{
+    int64_t n = states_count(k->model->space);
+    double *set = malloc((size_t)(n * n) * sizeof *set),
+           *given = malloc((size_t)(n * n) * sizeof *set);
+    sali_sampler_settings other = k->settings;
+    other.step_size *= 3;
+    if (k->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
+        bench a = bench_open(k->sampler, k->model, &k->settings, n, 0);
+        bench b = bench_open(k->sampler, k->model, &other, n, 0);
+        k->sampler->set_step_size(a.self, a.chains, other.step_size);
+        bench_log_q(&a, set);
+        bench_log_q(&b, given);
+        same_numbers(n * n, set, given, "log_q", k->where);
+        bench_close(&a);
+        bench_close(&b);
+    } else {
+        ck_assert_ptr_null(k->sampler->set_step_size);
+    }
+    free(set);
+    free(given);
+}
+
+START_TEST(step_size_can_be_set_later)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
+    sal_model *model = tiny_formula(space, SAL_F64);
+    for_every_sampler(model, model, "formula over mixed", check_step_size);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* ---- random numbers */
+
+/* Chains where those of `from` are, with step counters at `step`. */
+static bench continue_at(const contract_case *k, const bench *from, uint64_t step)
+{
+    int64_t n = from->chains->n;
+    bench b = bench_open(k->sampler, k->model, &k->settings, n, step);
+    memcpy(b.chains->codes, from->chains->codes,
+           (size_t)(n * k->model->space->n_variables) * sizeof *b.chains->codes);
+    sali_chains_embed(b.chains);
+    k->sampler->refresh(b.self, b.chains);
+    return b;
+}
+
+/* Whether two benches go through the same states in 40 steps. */
+static bool move_alike(const contract_case *k, bench *a, bench *b)
+{
+    size_t bytes = (size_t)(a->chains->n * k->model->space->n_variables) * sizeof(int32_t);
+    bool same = true;
+    for (int i = 0; i < 40; i++) {
+        k->sampler->step(a->self, a->chains);
+        k->sampler->step(b->self, b->chains);
+        same &= memcmp(a->chains->codes, b->chains->codes, bytes) == 0;
+    }
+    return same;
+}
+
+/* A run that passes step 2^32 goes on as from there, not as from step 0 again. */
+static void check_counters(const contract_case *k)
+{
+    const uint64_t wrap = UINT64_C(1) << 32;
+    int64_t n = states_count(k->model->space);
+    for (int passed = 0; passed < 2; passed++) {
+        bench run = bench_open(k->sampler, k->model, &k->settings, n, wrap - 2);
+        k->sampler->step(run.self, run.chains);
+        k->sampler->step(run.self, run.chains);
+        bench other = continue_at(k, &run, passed ? wrap : 0);
+        ck_assert_uint_eq(run.chains->step[0], wrap);
+        ck_assert_msg(move_alike(k, &run, &other) == (passed == 1), "%s: %s", k->where,
+                      passed ? "the state and the counters do not fix the next step"
+                             : "random numbers repeat after 2^32 steps");
+        bench_close(&run);
+        bench_close(&other);
+    }
+}
+
+START_TEST(step_counters_pass_two_to_the_32)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_model *model = tiny_formula(space, SAL_F64);
+    for_every_sampler(model, model, "formula over binary", check_counters);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
+static Suite *steps_suite(void)
+{
+    Suite *suite = suite_create("sampler_steps");
+    TCase *tcase = tcase_create("steps");
+    tcase_set_timeout(tcase, 240);
+    tcase_add_test(tcase, steps_follow_the_exact_matrix_f64);
+    tcase_add_test(tcase, steps_follow_the_exact_matrix_f32);
+    tcase_add_test(tcase, caches_agree_with_the_state_after_many_steps);
+    tcase_add_test(tcase, step_size_can_be_set_later);
+    tcase_add_test(tcase, step_counters_pass_two_to_the_32);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(steps_suite());
+}

@@ -1,0 +1,291 @@
+/* What every sampler must satisfy, by the exact transition matrix on tiny spaces. The loops go over
+ * the table of samplers: a new one is tested as soon as it is listed. */
+#include "test.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "transition.h"
+
+/* Rounding of sums over at most 192 states in double. */
+#define TOLERANCE 1e-12
+
+/* ---- one transition matrix */
+
+static void check_rows_sum_to_one(const transition *t, const char *where)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        double q = 0, p = 0;
+        for (int64_t j = 0; t->pi[i] > 0 && j < t->n; j++) {
+            q += exp(t->log_q[i * t->n + j]);
+            p += t->P[i * t->n + j];
+            ck_assert_msg(t->P[i * t->n + j] > -TOLERANCE, "%s: P < 0 from %d", where, (int)i);
+            ck_assert_msg(t->pi[j] > 0 || t->P[i * t->n + j] == 0,
+                          "%s: moves to the forbidden state %d", where, (int)j);
+        }
+        ck_assert_msg(t->pi[i] == 0 || fabs(q - 1) < TOLERANCE, "%s: q sums to %.15g from %d",
+                      where, q, (int)i);
+        ck_assert_msg(t->pi[i] == 0 || fabs(p - 1) < TOLERANCE, "%s: P sums to %.15g from %d",
+                      where, p, (int)i);
+    }
+}
+
+static void check_detailed_balance(const transition *t, const char *where)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int64_t j = 0; t->pi[i] > 0 && j < i; j++) {
+            double there = t->pi[i] * t->P[i * t->n + j];
+            double back = t->pi[j] > 0 ? t->pi[j] * t->P[j * t->n + i] : 0;
+            ck_assert_msg(fabs(there - back) < TOLERANCE, "%s: %d to %d: flow %.15g, back %.15g",
+                          where, (int)i, (int)j, there, back);
+        }
+    }
+}
+
+/* row <- row P */
+static void advance(const transition *t, double *row)
+{
+    double *next = calloc((size_t)t->n, sizeof *next);
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int64_t j = 0; row[i] > 0 && j < t->n; j++) {
+            next[j] += row[i] * t->P[i * t->n + j];
+        }
+    }
+    memcpy(row, next, (size_t)t->n * sizeof *row);
+    free(next);
+}
+
+/* An ordinal variable moves by at most `radius` levels, and by each of them. */
+static void check_window(const transition *t, const sal_space *space, int64_t radius,
+                         const char *where)
+{
+    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int64_t j = 0; j < t->n; j++) {
+            int64_t moved = 0, farthest = 0;
+            state_codes(space, i, from);
+            state_codes(space, j, to);
+            for (int64_t v = 0; v < space->n_variables; v++) {
+                int64_t distance = llabs((long long)to[v] - from[v]);
+                moved += distance > 0;
+                if (space->variables[v].kind == SAL_ORDINAL) {
+                    farthest = distance > farthest ? distance : farthest;
+                }
+            }
+            bool proposed = t->log_q[i * t->n + j] > -INFINITY;
+            ck_assert_msg(t->pi[i] == 0 || !proposed || farthest <= radius,
+                          "%s: proposes a move of %d levels", where, (int)farthest);
+            ck_assert_msg(t->pi[i] == 0 || t->pi[j] == 0 || moved != 1 || farthest > radius ||
+                              proposed,
+                          "%s: never proposes a move inside the window", where);
+        }
+    }
+}
+
+/* All that holds for a sampler on a model whose probabilities are pi: for a sweep, piece by piece
+ * and for the whole. */
+static void check_sampler(const contract_case *k)
+{
+    unsigned flags = k->sampler->flags;
+    bool sweep = flags & SALI_SAMPLER_SWEEP;
+    int64_t pieces = sweep ? k->model->space->n_variables : 1, n = states_count(k->model->space);
+    double *row = calloc((size_t)n, sizeof *row);
+    for (int64_t piece = 0; piece < pieces; piece++) {
+        transition t = transition_make(k->sampler, k->model, &k->settings, (uint64_t)piece);
+        if (piece == 0) {
+            memcpy(row, t.pi, (size_t)n * sizeof *row);
+        }
+        check_rows_sum_to_one(&t, k->where);
+        if (sweep || (flags & SALI_SAMPLER_REVERSIBLE)) {
+            check_detailed_balance(&t, k->where);
+        }
+        if (flags & SALI_SAMPLER_RADIUS) {
+            check_window(&t, k->model->space, k->settings.radius, k->where);
+        }
+        advance(&t, row);
+        for (int64_t i = 0; (flags & SALI_SAMPLER_EXACT) && i < n && piece == pieces - 1; i++) {
+            ck_assert_msg(fabs(row[i] - t.pi[i]) < TOLERANCE, "%s: pi P = %.15g, pi = %.15g at %d",
+                          k->where, row[i], t.pi[i], (int)i);
+        }
+        transition_free(&t);
+    }
+    free(row);
+}
+
+START_TEST(samplers_leave_the_target_invariant)
+{
+    for_every_case(SAL_F64, check_sampler);
+}
+END_TEST
+
+/* From one state all others are reached: no state of positive probability is out of bounds. */
+static void check_reach(const contract_case *k)
+{
+    int64_t n = states_count(k->model->space);
+    int64_t pieces = k->sampler->flags & SALI_SAMPLER_SWEEP ? k->model->space->n_variables : 1;
+    double *row = calloc((size_t)n, sizeof *row);
+    row[0] = 1;
+    for (int64_t step = 0; step < pieces * 10; step++) {
+        transition t = transition_make(k->sampler, k->model, &k->settings, (uint64_t)step);
+        advance(&t, row);
+        transition_free(&t);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert_msg(row[i] > 0, "%s: state %d is never reached", k->where, (int)i);
+    }
+    free(row);
+}
+
+START_TEST(samplers_reach_all_states)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("grid"));
+    sal_model *model = tiny_formula(space, SAL_F64);
+    for_every_sampler(model, model, "formula over grid", check_reach);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* ---- clamped variables */
+
+/* pi of a clamped model is the conditional of the whole model's. */
+static void check_conditional(const sal_model *whole, const sal_model *clamped, int64_t n_fixed,
+                              const int64_t *variables, const int32_t *codes)
+{
+    int64_t n = states_count(whole->space), m = states_count(clamped->space);
+    double *f = malloc((size_t)n * sizeof *f), *pi = malloc((size_t)n * sizeof *pi);
+    double *f_clamped = malloc((size_t)m * sizeof *f), *pi_clamped = malloc((size_t)m * sizeof *pi);
+    double total = 0;
+    int64_t matching = 0;
+    states_probabilities(whole, f, pi);
+    states_probabilities(clamped, f_clamped, pi_clamped);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < n; i++) {
+            int32_t state[TINY_MOST_REALS];
+            bool match = true;
+            state_codes(whole->space, i, state);
+            for (int64_t k = 0; k < n_fixed; k++) {
+                match &= state[variables[k]] == codes[k];
+            }
+            total += match && pass == 0 ? pi[i] : 0;
+            if (match && pass == 1) { /* free variables keep their order */
+                ck_assert_double_eq_tol(pi[i] / total, pi_clamped[matching++], TOLERANCE);
+            }
+        }
+    }
+    ck_assert_int_eq(matching, m);
+    free(f);
+    free(pi);
+    free(f_clamped);
+    free(pi_clamped);
+}
+
+START_TEST(clamped_models_target_the_conditional)
+{
+    static const int64_t variables[] = { 5, 1 }; /* the label, a binary variable */
+    static const int32_t codes[] = { 2, 1 };
+    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
+    sal_model *whole = tiny_formula(space, SAL_F64), *clamped = NULL;
+    sal_error err;
+    ck_ok(sal_model_clamp(whole, 2, variables, codes, &clamped, &err), &err);
+    check_conditional(whole, clamped, 2, variables, codes);
+    for_every_sampler(clamped, clamped, "clamped", check_sampler);
+    sal_model_destroy(clamped);
+    sal_model_destroy(whole);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* ---- one model in three codings */
+
+/* The same f of four two-state variables b in {0, 1}, from the reals of a coding. */
+static sal_model *coded_model(sal_kind kind)
+{
+    double J[16], b[4];
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    sal_block block = { .name = "x", .kind = kind, .count = 4, .states = 2 };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    tiny_normals(11, 16, 0.5, J);
+    tiny_normals(12, 4, 0.5, b);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr x = sal_state(tape);
+    if (kind == SAL_SPIN) {
+        x = sal_scale(sal_add(x, sal_scalar(tape, 1)), 0.5);
+    } else if (kind == SAL_CATEGORICAL) {
+        x = sal_reshape(sal_slice(sal_state_block(tape, "x"), 1, 1, 1), SAL_SHAPE(4));
+    }
+    sal_expr h = sal_add(sal_matvec(sal_constant(tape, J, SAL_SHAPE(4, 4)), x),
+                         sal_constant(tape, b, SAL_SHAPE(4)));
+    sal_expr f = sal_add(sal_dot(h, x), sal_scale(sal_sum(sal_tanh(h)), 2));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(codings_of_one_model_give_the_same_chain)
+{
+    static const sal_kind kinds[] = { SAL_BINARY, SAL_SPIN, SAL_CATEGORICAL };
+    static const double scale[] = { 1, 4, 2 }; /* |s' - s|^2 of one move */
+    const sali_sampler *sampler;
+    for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
+        transition binary = { 0 };
+        for (int coding = 0; coding < 3; coding++) {
+            sal_model *model = coded_model(kinds[coding]);
+            sali_sampler_settings settings = { .step_size = 0.7 * scale[coding],
+                                               .radius = INT64_MAX };
+            ck_assert_double_eq(sali_default_step_size(model->space, 0.7), settings.step_size);
+            if (sali_sampler_check(sampler, model, NULL) == SAL_OK) {
+                transition t = transition_make(sampler, model, &settings, 1);
+                for (int64_t i = 0; coding > 0 && i < t.n * t.n; i++) {
+                    ck_assert_msg(fabs(t.P[i] - binary.P[i]) < TOLERANCE,
+                                  "%s, coding %d: P %.15g, binary %.15g", sampler->name, coding,
+                                  t.P[i], binary.P[i]);
+                }
+                if (coding == 0) {
+                    binary = t;
+                } else {
+                    transition_free(&t);
+                }
+            }
+            sal_model_destroy(model);
+        }
+        transition_free(&binary);
+    }
+}
+END_TEST
+
+/* ---- the acceptance ratio */
+
+START_TEST(acceptance_ratio_knows_infinities)
+{
+    double inf = INFINITY;
+    ck_assert_double_eq(sali_mh_log_ratio(1, 3, -2, -5), 3 - 1 - 5 + 2);
+    ck_assert_double_eq(sali_mh_log_ratio(1, -inf, -2, (double)NAN), -inf);
+    ck_assert_double_eq(sali_mh_log_ratio(-inf, -inf, -2, -2), -inf);
+    ck_assert_double_eq(sali_mh_log_ratio(-inf, 3, (double)NAN, -2), inf);
+    ck_assert_double_eq(sali_mh_log_ratio(1, 3, -2, -inf), -inf); /* no way back */
+}
+END_TEST
+
+static Suite *samplers_suite(void)
+{
+    Suite *suite = suite_create("samplers");
+    TCase *tcase = tcase_create("exact");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, samplers_leave_the_target_invariant);
+    tcase_add_test(tcase, samplers_reach_all_states);
+    tcase_add_test(tcase, clamped_models_target_the_conditional);
+    tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);
+    tcase_add_test(tcase, acceptance_ratio_knows_infinities);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(samplers_suite());
+}
