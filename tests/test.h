@@ -29,6 +29,14 @@
                       #call, (err)->message, (text));                                        \
     } while (0)
 
+/* Say that a check is skipped, or a part of it. Each check runs in its own process and prints one
+ * line "SKIPPED: why", which scripts/count_tests.py counts. */
+static inline void test_skipped(const char *why)
+{
+    static int said;
+    fprintf(stderr, said++ ? "(also: %s)\n" : "SKIPPED: %s\n", why);
+}
+
 /* The path of a file of the public data sets, or NULL (then the case prints that it is skipped):
  * under $SALTUS_DATA, else under ../shared beside the checkout. The result is static. */
 static inline const char *test_data(const char *relative)
@@ -43,7 +51,9 @@ static inline const char *test_data(const char *relative)
             }
         }
     }
-    fprintf(stderr, "SKIPPED: %s is not there (set SALTUS_DATA)\n", relative);
+    char why[4200];
+    snprintf(why, sizeof why, "%s is not there (set SALTUS_DATA)", relative);
+    test_skipped(why);
     return NULL;
 }
 

@@ -197,67 +197,6 @@ START_TEST(clamped_models_target_the_conditional)
 }
 END_TEST
 
-/* ---- one model in three codings */
-
-/* The same f of four two-state variables b in {0, 1}, from the reals of a coding. */
-static sal_model *coded_model(sal_kind kind)
-{
-    double J[16], b[4];
-    sal_space *space = sal_space_create();
-    sal_model *model = NULL;
-    sal_error err;
-    sal_block block = { .name = "x", .kind = kind, .count = 4, .states = 2 };
-    ck_ok(sal_space_add(space, &block, &err), &err);
-    tiny_normals(11, 16, 0.5, J);
-    tiny_normals(12, 4, 0.5, b);
-    sal_tape *tape = sal_tape_create(space, SAL_F64);
-    sal_expr x = sal_state(tape);
-    if (kind == SAL_SPIN) {
-        x = sal_scale(sal_add(x, sal_scalar(tape, 1)), 0.5);
-    } else if (kind == SAL_CATEGORICAL) {
-        x = sal_reshape(sal_slice(sal_state_block(tape, "x"), 1, 1, 1), SAL_SHAPE(4));
-    }
-    sal_expr h = sal_add(sal_matvec(sal_constant(tape, J, SAL_SHAPE(4, 4)), x),
-                         sal_constant(tape, b, SAL_SHAPE(4)));
-    sal_expr f = sal_add(sal_dot(h, x), sal_scale(sal_sum(sal_tanh(h)), 2));
-    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-    sal_tape_destroy(tape);
-    sal_space_destroy(space);
-    return model;
-}
-
-START_TEST(codings_of_one_model_give_the_same_chain)
-{
-    static const sal_kind kinds[] = { SAL_BINARY, SAL_SPIN, SAL_CATEGORICAL };
-    static const double scale[] = { 1, 4, 2 }; /* |s' - s|^2 of one move */
-    const sali_sampler *sampler;
-    for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
-        transition binary = { 0 };
-        for (int coding = 0; coding < 3; coding++) {
-            sal_model *model = coded_model(kinds[coding]);
-            sali_sampler_settings settings = { .step_size = 0.7 * scale[coding],
-                                               .radius = INT64_MAX };
-            ck_assert_double_eq(sali_default_step_size(model->space, 0.7), settings.step_size);
-            if (sali_sampler_check(sampler, model, NULL) == SAL_OK) {
-                transition t = transition_make(sampler, model, &settings, 1);
-                for (int64_t i = 0; coding > 0 && i < t.n * t.n; i++) {
-                    ck_assert_msg(fabs(t.P[i] - binary.P[i]) < TOLERANCE,
-                                  "%s, coding %d: P %.15g, binary %.15g", sampler->name, coding,
-                                  t.P[i], binary.P[i]);
-                }
-                if (coding == 0) {
-                    binary = t;
-                } else {
-                    transition_free(&t);
-                }
-            }
-            sal_model_destroy(model);
-        }
-        transition_free(&binary);
-    }
-}
-END_TEST
-
 /* ---- the acceptance ratio */
 
 START_TEST(acceptance_ratio_knows_infinities)
@@ -279,7 +218,6 @@ static Suite *samplers_suite(void)
     tcase_add_test(tcase, samplers_leave_the_target_invariant);
     tcase_add_test(tcase, samplers_reach_all_states);
     tcase_add_test(tcase, clamped_models_target_the_conditional);
-    tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);
     tcase_add_test(tcase, acceptance_ratio_knows_infinities);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -3,6 +3,7 @@
 #define SALTUS_SAMPLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <saltus/model.h>
@@ -82,6 +83,10 @@ SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summar
 
 /* The summary for people, with a warning and what to try when chains disagree. */
 SAL_API sal_status sal_run_print_summary(const sal_run *run, FILE *stream);
+
+/* Whether the figures say that the averages cannot be trusted (chains disagree, or one never moved);
+ * then `text` receives what was found and what to try, cut to `room` bytes. */
+SAL_API bool sal_run_warning(const sal_run_summary *summary, char *text, size_t room);
 
 /* Probabilities of all states of all variables (clamped ones are point masses), one row a variable
  * after another: [sum of states], from draws of all chains. */

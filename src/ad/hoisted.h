@@ -4,8 +4,6 @@
 
 #include "ad/params.h"
 
-#define SALI_MAX_HOISTED_INPUTS 8
-
 /* Whether node i is computed (not a leaf, not an alias) and does not depend on the state. */
 static inline bool sali_is_hoisted(const sali_program *program, int32_t i)
 {
@@ -14,7 +12,7 @@ static inline bool sali_is_hoisted(const sali_program *program, int32_t i)
 }
 
 /* Fill the call of hoisted node i; `adjoint` by node, or NULL for forward. `args` has room for
- * SALI_MAX_HOISTED_INPUTS. */
+ * its inputs: program->max_inputs are enough. */
 void sali_hoisted_call(const sali_params *params, int32_t i, void *const *adjoint, sali_arg *args,
                        sali_call *call);
 

@@ -75,10 +75,13 @@ typedef struct sali_call {
     void *scratch; /* [scratch_size(chains)]: free use within one call */
 } sali_call;
 
+#define SALI_VARIADIC (-1) /* an arity: one input or more */
+
 typedef struct sali_op {
     const char *name;
-    int32_t arity;              /* number of inputs */
-    uint32_t param_inputs;      /* bit k: input k must not depend on the state */
+    int32_t arity;              /* number of inputs, or SALI_VARIADIC */
+    uint32_t param_inputs;      /* bit k < 32: input k must not depend on the state */
+    uint32_t symmetric_inputs;  /* bit k < 32: input k must be a symmetrise node */
     bool alias;                 /* the output is input 0 in another shape: no kernel */
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */
@@ -103,6 +106,11 @@ const sali_op *sali_op_f64(sali_op_id id);
 static inline const sali_op *sali_op_of(sal_dtype dtype, sali_op_id id)
 {
     return dtype == SAL_F32 ? sali_op_f32(id) : sali_op_f64(id);
+}
+
+static inline bool sali_arity_fits(const sali_op *op, int64_t n_in)
+{
+    return op->arity == SALI_VARIADIC ? n_in >= 1 && n_in < INT32_MAX : n_in == op->arity;
 }
 
 /* Number of elements of a shape (1 for a scalar). */

@@ -65,15 +65,21 @@ sal_status sali_shape_same(sali_node *node, const sali_shape_context *context)
 
 sal_status sali_shape_broadcast(sali_node *node, const sali_shape_context *context)
 {
-    const sal_shape *a = &context->in[0]->shape, *b = &context->in[1]->shape;
-    sal_shape out = { .rank = a->rank > b->rank ? a->rank : b->rank };
+    sal_shape out = SAL_SCALAR;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        out.rank = context->in[k]->shape.rank > out.rank ? context->in[k]->shape.rank : out.rank;
+    }
     for (int32_t i = 1; i <= out.rank; i++) {
-        int64_t da = i <= a->rank ? a->dim[a->rank - i] : 1;
-        int64_t db = i <= b->rank ? b->dim[b->rank - i] : 1;
-        if (da != db && da != 1 && db != 1) {
-            return sali_shape_fail(node, context, "equal sizes (or 1) along each axis");
+        int64_t *size = &out.dim[out.rank - i];
+        *size = 1;
+        for (int32_t k = 0; k < node->n_in; k++) {
+            const sal_shape *a = &context->in[k]->shape;
+            int64_t own = i <= a->rank ? a->dim[a->rank - i] : 1;
+            if (own != *size && own != 1 && *size != 1) {
+                return sali_shape_fail(node, context, "equal sizes (or 1) along each axis");
+            }
+            *size = own > *size ? own : *size;
         }
-        out.dim[out.rank - i] = da > db ? da : db;
     }
     node->shape = out;
     return sali_expect_attributes(node, 0, 0, context->err);

@@ -63,9 +63,8 @@ static void evaluate_hoisted(sali_params *params)
     const sali_program *program = params->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
         if (sali_is_hoisted(program, i)) {
-            sali_arg args[SALI_MAX_HOISTED_INPUTS];
             sali_call call;
-            sali_hoisted_call(params, i, NULL, args, &call);
+            sali_hoisted_call(params, i, NULL, params->args, &call);
             program->steps[i].op->forward(&call);
         }
     }
@@ -93,16 +92,13 @@ static sal_status allocate(sali_params *params)
             return SAL_ERR_MEMORY;
         }
         if (step->op->scratch_size) {
-            const sali_node *in[SALI_MAX_HOISTED_INPUTS];
-            for (int32_t k = 0; k < node->n_in; k++) {
-                in[k] = &program->nodes[node->in[k]];
-            }
-            int64_t need = step->op->scratch_size(node, in, 1);
+            int64_t need = step->op->scratch_size(node, step->in, 1);
             scratch = need > scratch ? need : scratch;
         }
     }
     params->scratch = sali_alloc(scratch, element);
-    return params->scratch ? SAL_OK : SAL_ERR_MEMORY;
+    params->args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
+    return params->scratch && params->args ? SAL_OK : SAL_ERR_MEMORY;
 }
 
 sal_status sali_params_create(const sali_program *program, sali_params **out, sal_error *err)
@@ -145,6 +141,7 @@ void sali_params_destroy(sali_params *params)
     sali_free(params->value);
     sali_free(params->saved);
     sali_free(params->scratch);
+    sali_free(params->args);
     sali_free(params);
 }
 

@@ -11,6 +11,7 @@ typedef struct sali_params {
     void **value; /* by node: real [size], NULL for nodes that vary */
     void **saved; /* by node: for hoisted nodes' backward */
     void *scratch;
+    sali_arg *args;   /* [program->max_inputs]: operands of the hoisted call that runs */
     uint64_t version; /* rises with every update: caches compare it */
 } sali_params;
 

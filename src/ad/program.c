@@ -5,8 +5,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-#define MAX_INPUTS 8
-
 /* Mark the nodes that f needs, and all parameters: they keep their places in the flat vector. */
 static void mark_live(const sal_tape *tape, int32_t output, bool *live)
 {
@@ -49,35 +47,55 @@ done:
     return status == SAL_OK ? SAL_OK : sali_fail_memory(err);
 }
 
-/* Sizes, degrees, paths and plan of node i, from those of its inputs. */
-static sal_status make_step(sali_program *program, int32_t i, sal_error *err)
+/* Sizes, degrees, paths and plan of node i, from those of its inputs. `degrees` has room for the
+ * inputs'. */
+static sal_status make_step(sali_program *program, int32_t i, sali_degree *degrees, sal_error *err)
 {
-    const sali_node *node = &program->nodes[i], *in[MAX_INPUTS];
-    sali_degree degrees[MAX_INPUTS];
+    const sali_node *node = &program->nodes[i];
     const sali_op *op = sali_op_of(program->dtype, node->op);
     sali_step *step = &program->steps[i];
     *step = (sali_step){
         .op = op,
+        .in = SALI_NEW_ARRAY(const sali_node *, node->n_in),
         .size = sali_shape_size(&node->shape),
         .state_path = node->varying,
         .param_path = node->op == SALI_OP_param,
         .storage = op->alias ? program->steps[node->in[0]].storage : i,
     };
+    if (!step->in) {
+        return sali_fail_memory(err);
+    }
     for (int32_t k = 0; k < node->n_in; k++) {
-        in[k] = &program->nodes[node->in[k]];
+        step->in[k] = &program->nodes[node->in[k]];
         degrees[k] = program->steps[node->in[k]].degree;
         step->param_path |= program->steps[node->in[k]].param_path;
     }
     if (!node->varying) {
         step->degree = SALI_CONSTANT;
     } else {
-        step->degree = op->degree ? op->degree(node, in, degrees, program->space)
-                                  : sali_degree_linear(node, in, degrees, program->space);
+        step->degree = op->degree ? op->degree(node, step->in, degrees, program->space)
+                                  : sali_degree_linear(node, step->in, degrees, program->space);
     }
     if (op->saved_size) {
-        step->saved_size = op->saved_size(node, in);
+        step->saved_size = op->saved_size(node, step->in);
     }
-    return op->plan_create ? op->plan_create(node, in, program->space, &step->plan, err) : SAL_OK;
+    return op->plan_create ? op->plan_create(node, step->in, program->space, &step->plan, err)
+                           : SAL_OK;
+}
+
+static sal_status make_steps(sali_program *program, sal_error *err)
+{
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        int32_t n_in = program->nodes[i].n_in;
+        program->max_inputs = n_in > program->max_inputs ? n_in : program->max_inputs;
+    }
+    sali_degree *degrees = SALI_NEW_ARRAY(sali_degree, program->max_inputs);
+    sal_status status = degrees ? SAL_OK : sali_fail_memory(err);
+    for (int32_t i = 0; status == SAL_OK && i < program->n_nodes; i++) {
+        status = make_step(program, i, degrees, err);
+    }
+    sali_free(degrees);
+    return status;
 }
 
 static sal_status list_parameters(sali_program *program, sal_error *err)
@@ -124,9 +142,7 @@ sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **
     program->state = -1;
     program->space = sali_space_clone(tape->space);
     status = program->space ? copy_live(program, tape, f.node, err) : sali_fail_memory(err);
-    for (int32_t i = 0; status == SAL_OK && i < program->n_nodes; i++) {
-        status = make_step(program, i, err);
-    }
+    status = status == SAL_OK ? make_steps(program, err) : status;
     status = status == SAL_OK ? list_parameters(program, err) : status;
     if (status != SAL_OK) {
         sali_program_destroy(program);
@@ -144,6 +160,7 @@ void sali_program_destroy(sali_program *program)
     for (int32_t i = 0; i < program->n_nodes; i++) {
         sali_node_clear(&program->nodes[i]);
         sali_free(program->steps[i].plan);
+        sali_free(program->steps[i].in);
     }
     sali_free(program->nodes);
     sali_free(program->steps);

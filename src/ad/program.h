@@ -8,8 +8,9 @@
 typedef struct sali_step {
     const sali_op *op;
     void *plan;
-    int64_t size;       /* elements of one state's value */
-    int64_t saved_size; /* elements kept per chain from forward to backward */
+    const sali_node **in; /* the nodes of the inputs */
+    int64_t size;         /* elements of one state's value */
+    int64_t saved_size;   /* elements kept per chain from forward to backward */
     sali_degree degree;
     bool state_path; /* varies with the state: gets an adjoint when the state gradient is wanted */
     bool param_path; /* depends on a parameter: gets one when parameter gradients are wanted */
@@ -26,6 +27,7 @@ typedef struct sali_program {
     sal_space *space;
     sal_dtype dtype;
     int32_t n_nodes;
+    int32_t max_inputs; /* the most inputs of a node */
     sali_node *nodes;
     sali_step *steps;
     int32_t output; /* node of f, a scalar */

@@ -5,8 +5,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* More inputs than any op has. */
-#define MAX_INPUTS 8
 /* Elements of one node: far above any model, and products of two cannot overflow. */
 #define MAX_ELEMENTS (INT64_C(1) << 31)
 
@@ -160,21 +158,54 @@ static sal_status check_size(const sali_node *node, sal_error *err)
     return SAL_OK;
 }
 
-/* The shape rule, and what every op must obey. */
-static sal_status infer(sal_tape *tape, sali_node *node, sal_error *err)
+/* Whether bit k of an op's mask of inputs is set. */
+static bool is_in(uint32_t mask, int32_t k)
+{
+    return k < 32 && ((mask >> k) & 1);
+}
+
+/* What an op demands of its inputs besides their shapes. */
+static sal_status check_inputs(const sali_node *node, const sali_shape_context *context)
 {
     const sali_op *op = sali_op_f64(node->op);
-    const sali_node *in[MAX_INPUTS];
     for (int32_t k = 0; k < node->n_in; k++) {
-        in[k] = &tape->nodes[node->in[k]];
-        node->varying |= in[k]->varying;
-        if (((op->param_inputs >> k) & 1) && in[k]->varying) {
-            return sali_fail(err, SAL_ERR_ARGUMENT, "%s: input %d must not depend on the state",
+        if (is_in(op->param_inputs, k) && context->in[k]->varying) {
+            return sali_fail(context->err, SAL_ERR_ARGUMENT,
+                             "%s: input %d must not depend on the state", op->name, k);
+        }
+    }
+    return SAL_OK;
+}
+
+/* The kernels and gradients of these ops rely on it. */
+static sal_status check_symmetry(const sali_node *node, const sali_shape_context *context)
+{
+    const sali_op *op = sali_op_f64(node->op);
+    for (int32_t k = 0; k < node->n_in; k++) {
+        if (is_in(op->symmetric_inputs, k) && context->in[k]->op != SALI_OP_symmetrise) {
+            return sali_fail(context->err, SAL_ERR_ARGUMENT, "%s: input %d is no symmetrise node",
                              op->name, k);
         }
     }
+    return SAL_OK;
+}
+
+/* The shape rule, and what every op must obey. */
+static sal_status infer(sal_tape *tape, sali_node *node, sal_error *err)
+{
+    const sali_node **in = SALI_NEW_ARRAY(const sali_node *, node->n_in);
+    if (!in) {
+        return sali_fail_memory(err);
+    }
+    for (int32_t k = 0; k < node->n_in; k++) {
+        in[k] = &tape->nodes[node->in[k]];
+        node->varying |= in[k]->varying;
+    }
     sali_shape_context context = { .space = tape->space, .in = in, .err = err };
-    sal_status status = op->shape(node, &context);
+    sal_status status = check_inputs(node, &context);
+    status = status == SAL_OK ? sali_op_f64(node->op)->shape(node, &context) : status;
+    status = status == SAL_OK ? check_symmetry(node, &context) : status;
+    sali_free(in);
     return status == SAL_OK ? check_size(node, err) : status;
 }
 
@@ -184,7 +215,7 @@ sal_expr sali_record(sal_tape *tape, const sali_recipe *recipe)
     if (!tape || tape->status != SAL_OK || !inputs_are_good(tape, recipe)) {
         return invalid;
     }
-    if (recipe->n_in != sali_op_f64(recipe->op)->arity || tape->n_nodes >= INT32_MAX) {
+    if (!sali_arity_fits(sali_op_f64(recipe->op), recipe->n_in) || tape->n_nodes >= INT32_MAX) {
         return sali_latch(tape, recipe->file, recipe->line, SAL_ERR_ARGUMENT,
                           "wrong number of inputs");
     }

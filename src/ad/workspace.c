@@ -26,6 +26,7 @@ struct sali_workspace {
     void **saved;
     void **adjoint; /* by node: what any schedule wants */
     void *scratch;
+    sali_arg *hoisted_args; /* [max_inputs]: operands of one hoisted call */
     schedule state, param;
 };
 
@@ -154,17 +155,15 @@ static bool allocate_scratch(sali_workspace *ws)
     int64_t most = 0;
     for (int32_t i = 0; i < program->n_nodes; i++) {
         const sali_op *op = program->steps[i].op;
-        const sali_node *in[SALI_MAX_HOISTED_INPUTS];
         if (op->scratch_size) {
-            for (int32_t k = 0; k < program->nodes[i].n_in; k++) {
-                in[k] = &program->nodes[program->nodes[i].in[k]];
-            }
-            int64_t need = op->scratch_size(&program->nodes[i], in, ws->max_chains);
+            int64_t need =
+                op->scratch_size(&program->nodes[i], program->steps[i].in, ws->max_chains);
             most = need > most ? need : most;
         }
     }
     ws->scratch = sali_alloc(most, ws->element);
-    return ws->scratch != NULL;
+    ws->hoisted_args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
+    return ws->scratch && ws->hoisted_args;
 }
 
 sal_status sali_workspace_create(const sali_program *program, const sali_params *params,
@@ -214,6 +213,7 @@ void sali_workspace_destroy(sali_workspace *ws)
     sali_free(ws->saved);
     sali_free(ws->adjoint);
     sali_free(ws->scratch);
+    sali_free(ws->hoisted_args);
     free_schedule(&ws->state);
     free_schedule(&ws->param);
     sali_free(ws);
@@ -339,9 +339,8 @@ void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *f
     }
     for (int32_t i = program->n_nodes - 1; i >= 0; i--) {
         if (sali_is_hoisted(program, i) && ws[0]->param.adjoint[i]) {
-            sali_arg args[SALI_MAX_HOISTED_INPUTS];
             sali_call call;
-            sali_hoisted_call(ws[0]->params, i, ws[0]->param.adjoint, args, &call);
+            sali_hoisted_call(ws[0]->params, i, ws[0]->param.adjoint, ws[0]->hoisted_args, &call);
             program->steps[i].op->backward(&call);
         }
     }

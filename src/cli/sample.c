@@ -178,6 +178,12 @@ static int print_json(const sal_run *run)
     json_object_set_new(object, "rhat_variable",
                         s.rhat_variable < 0 ? json_null() : json_integer(s.rhat_variable));
     json_object_set_new(object, "disagreeing_variables", json_integer(s.disagreeing));
+    json_t *warnings = json_array();
+    char text[SAL_ERROR_SIZE];
+    if (sal_run_warning(&s, text, sizeof text)) {
+        json_array_append_new(warnings, json_string(text));
+    }
+    json_object_set_new(object, "warnings", warnings);
     cli_json_number(object, "steps_per_second", s.steps_per_second);
     cli_json_number(object, "seconds", s.seconds);
     cli_json_number(object, "log_prob_mean", s.log_prob_mean);

@@ -14,9 +14,6 @@
 #include "io/scan.h"
 #include "io/tape_xml_schema.h"
 
-/* At least as many as any op has. */
-#define MAX_INPUTS 8
-
 typedef struct tape_reader {
     const char *name;
     sal_tape *tape;
@@ -337,12 +334,15 @@ static sal_status check_leaf(tape_reader *r, const xmlNode *element, sali_op_id 
 
 /* Inputs are earlier nodes, as many as the op has. */
 static sal_status check_inputs(const tape_reader *r, const xmlNode *element, sali_op_id op,
-                               const int_list *in, sal_expr exprs[MAX_INPUTS])
+                               const int_list *in, sal_expr *exprs)
 {
     const sali_op *record = sali_op_f64(op);
-    if (in->count != record->arity) {
-        return sali_xml_fail(r->name, element, r->err, "%s: %" PRId64 " inputs; expected %d",
-                             record->name, in->count, record->arity);
+    if (!sali_arity_fits(record, in->count)) {
+        return record->arity == SALI_VARIADIC
+                   ? sali_xml_fail(r->name, element, r->err, "%s: no inputs; expected at least one",
+                                   record->name)
+                   : sali_xml_fail(r->name, element, r->err, "%s: %" PRId64 " inputs; expected %d",
+                                   record->name, in->count, record->arity);
     }
     for (int64_t k = 0; k < in->count; k++) {
         if (in->items[k] < 0 || in->items[k] >= r->tape->n_nodes) {
@@ -351,11 +351,6 @@ static sal_status check_inputs(const tape_reader *r, const xmlNode *element, sal
                                  record->name, in->items[k], r->tape->n_nodes);
         }
         exprs[k] = (sal_expr){ .tape = r->tape, .node = (int32_t)in->items[k] };
-    }
-    /* sal_quad records both; the gradient of quad relies on it. */
-    if (op == SALI_OP_quad && r->tape->nodes[exprs[1].node].op != SALI_OP_symmetrise) {
-        return sali_xml_fail(r->name, element, r->err, "quad: input %d is no symmetrise node",
-                             exprs[1].node);
     }
     return SAL_OK;
 }
@@ -376,10 +371,9 @@ static sal_status get_shape(const tape_reader *r, const xmlNode *element, const 
 }
 
 static sal_status record(tape_reader *r, const xmlNode *element, sali_op_id op,
-                         const node_text *text, const node_lists *lists)
+                         const node_text *text, const node_lists *lists, sal_expr *in)
 {
     sal_shape shape;
-    sal_expr in[MAX_INPUTS];
     sal_status status = check_inputs(r, element, op, &lists->in, in);
     if (status == SAL_OK) {
         status = get_shape(r, element, &lists->shape, &shape);
@@ -425,7 +419,9 @@ static sal_status read_node(tape_reader *r, xmlNode *element)
         status = read_lists(r, element, &text, &lists);
     }
     if (status == SAL_OK) {
-        status = record(r, element, op, &text, &lists);
+        sal_expr *in = SALI_NEW_ARRAY(sal_expr, lists.in.count);
+        status = in ? record(r, element, op, &text, &lists, in) : sali_fail_memory(r->err);
+        sali_free(in);
     }
     free_lists(&lists);
     free_texts(&text);

@@ -12,10 +12,17 @@
 
 /* What a file may ask for: far above any model here, and no harm to a machine that opens a hostile
  * one. Elements are those of all nodes' values for one state. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* quick rather than large */
+#define SALI_TAPE_MAX_BLOCKS ((int64_t)1 << 5)
+#define SALI_TAPE_MAX_VARIABLES ((int64_t)1 << 10)
+#define SALI_TAPE_MAX_NODES ((int64_t)1 << 10)
+#define SALI_TAPE_MAX_ELEMENTS ((int64_t)1 << 14)
+#else
 #define SALI_TAPE_MAX_BLOCKS ((int64_t)1 << 14)
 #define SALI_TAPE_MAX_VARIABLES ((int64_t)1 << 23)
 #define SALI_TAPE_MAX_NODES ((int64_t)1 << 18)
 #define SALI_TAPE_MAX_ELEMENTS ((int64_t)1 << 27)
+#endif
 
 /* The root element of a saved tape. */
 #define SALI_TAPE_ROOT "saltus-tape"

@@ -72,18 +72,24 @@ sal_status sal_model_from_factors(int64_t n_variables, const int32_t *states, in
     if (status != SAL_OK) {
         return status;
     }
+    sal_model *made = NULL;
     sal_tape *tape = sal_tape_create(space, dtype ? dtype : SAL_F64);
     if (tape) {
         sal_expr T = sal_constant(tape, log_tables, SAL_SHAPE(entries));
         sal_expr f = sal_table(tape, T, n_factors, scope_begin, scope);
-        status = sal_model_from_tape(tape, f, model, err);
+        status = sal_model_from_tape(tape, f, &made, err);
     } else {
         status = sali_fail_memory(err);
     }
     if (status == SAL_OK) {
-        status = sal_model_set_name(*model, "factor-graph", err);
+        status = sal_model_set_name(made, "factor-graph", err);
     }
     sal_tape_destroy(tape);
     sal_space_destroy(space);
-    return status;
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *model = made;
+    return SAL_OK;
 }

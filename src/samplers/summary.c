@@ -161,24 +161,44 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
 
 /* ---- for people */
 
-static void print_warning(const sal_run_summary *s, FILE *stream)
+bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
+    char where[64] = "f";
+    if (isnan(s->ess_median)) {
+        snprintf(text, room, "Some chain never moved: it has no ESS. Try another sampler%s.",
+                 isnan(s->step_size) ? "" : " or a smaller --step-size");
+        return true;
+    }
     if (!(s->rhat_max > RHAT_LIMIT)) {
-        return;
+        return false;
     }
-    fprintf(stream, "\nThe chains disagree: R-hat %.2f for ", s->rhat_max);
-    if (s->rhat_variable < 0) {
-        fprintf(stream, "f");
-    } else {
-        fprintf(stream, "variable %lld = %d", (long long)s->rhat_variable, s->rhat_code);
+    if (s->rhat_variable >= 0) {
+        snprintf(where, sizeof where, "variable %lld = %d", (long long)s->rhat_variable,
+                 s->rhat_code);
     }
-    fprintf(stream,
-            "; %lld of %lld variables above %.1f.\n"
-            "Do not trust the averages: chains have not mixed, or stay in different modes.\n"
-            "Try more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler"
-            "%s;\nif R-hat stays high, single-variable moves cannot cross between the modes.\n",
-            (long long)s->disagreeing, (long long)s->variables, RHAT_LIMIT,
-            strcmp(s->sampler, "ncg") == 0 ? "" : " (--sampler ncg moves many variables at once)");
+    snprintf(text, room,
+             "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. "
+             "Do not trust the averages: the chains have not mixed, or stay in different modes. "
+             "Try more warm-up and draws (--warmup, --draws, --thin), more chains, another "
+             "sampler; if R-hat stays high, this sampler cannot cross between the modes.",
+             s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, RHAT_LIMIT);
+    return true;
+}
+
+/* Print text in lines of at most 78 characters. */
+static void print_wrapped(const char *text, FILE *stream)
+{
+    size_t column = 0;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column > 0 && column + 1 + word > 78) {
+            fputc('\n', stream);
+            column = 0;
+        }
+        column += (size_t)fprintf(stream, "%s%.*s", column ? " " : "", (int)word, text);
+        text += word + (text[word] == ' ');
+    }
+    fputc('\n', stream);
 }
 
 sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
@@ -205,10 +225,11 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s.log_prob_mean);
     fprintf(stream, "steps per second %.0f (%.2f s, %d thread%s)\n", s.steps_per_second, s.seconds,
             s.threads, s.threads == 1 ? "" : "s");
-    if (isnan(s.ess_median)) {
-        fprintf(stream, "\nSome chain never moved: it has no ESS.\n");
+    char text[SAL_ERROR_SIZE];
+    if (sal_run_warning(&s, text, sizeof text)) {
+        fputc('\n', stream);
+        print_wrapped(text, stream);
     }
-    print_warning(&s, stream);
     return ferror(stream) ? SAL_ERR_IO : SAL_OK;
 }
 

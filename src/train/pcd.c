@@ -61,7 +61,7 @@ static sal_status resolve(trainer *t, sal_error *err)
     o->iterations = o->iterations ? o->iterations : 2000;
     o->batch = o->batch ? o->batch : 50;
     o->buffer = o->buffer ? o->buffer : o->batch > 1000 ? o->batch : 1000;
-    o->learning_rate = o->learning_rate > 0 || o->learning_rate < 0 ? o->learning_rate : 1e-3;
+    o->learning_rate = o->learning_rate == 0 ? 1e-3 : o->learning_rate;
     o->report_every = o->report_every ? o->report_every : 100;
     if (o->steps < 1 || o->iterations < 1 || o->batch < 1 || o->report_every < 1 ||
         o->threads < 0 || o->buffer > INT32_MAX) {
@@ -254,8 +254,7 @@ static void sample_shard(void *context, int64_t k)
     }
 }
 
-static double add_gradient(trainer *t, train_shard *shard, const int32_t *codes, const void *x,
-                           double weight)
+static double add_gradient(train_shard *shard, const int32_t *codes, const void *x, double weight)
 {
     double sum = 0;
     for (int64_t c = 0; c < shard->n; c++) {
@@ -265,7 +264,6 @@ static double add_gradient(trainer *t, train_shard *shard, const int32_t *codes,
     for (int64_t c = 0; c < shard->n; c++) {
         sum += shard->f[c];
     }
-    (void)t;
     return sum;
 }
 
@@ -288,8 +286,8 @@ static void gradient_shard(void *context, int64_t k)
         sali_embed_f64(t->model->space, shard->n, shard->codes, shard->x);
     }
     sali_workspace_param_zero(shard->ws);
-    shard->sum_data = add_gradient(t, shard, shard->codes, shard->x, weight);
-    shard->sum_samples = add_gradient(t, shard, shard->chains->codes, shard->chains->x, -weight);
+    shard->sum_data = add_gradient(shard, shard->codes, shard->x, weight);
+    shard->sum_samples = add_gradient(shard, shard->chains->codes, shard->chains->x, -weight);
 }
 
 static double norm(int64_t n, const double *values)

@@ -76,6 +76,7 @@ const sali_op RN(sali_op_quad) = {
     .name = "quad",
     .arity = 2,
     .param_inputs = 1u << 1,
+    .symmetric_inputs = 1u << 1,
     .test_low = -2,
     .test_high = 2,
     .doc = "s'Ss",

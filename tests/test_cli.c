@@ -1,0 +1,271 @@
+/* The program as its users call it: outputs, files, messages, exit codes. */
+#include "temp_dir.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <sys/wait.h>
+
+#include "io/npy.h"
+
+/* What a command printed, stdout and stderr apart. */
+static char out[1 << 16], errors[1 << 14];
+
+static void read_all(const char *path, char *text, size_t room)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, room - 1, file)] = '\0';
+    fclose(file);
+}
+
+/* Run "saltus ARGUMENTS" in the temporary directory; its exit code. */
+static int saltus(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int saltus(const char *format, ...)
+{
+    char arguments[2048], command[8192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(arguments, sizeof arguments, format, args);
+    va_end(args);
+    snprintf(command, sizeof command, "cd %s && '%s' %s >stdout.txt 2>stderr.txt", temp_dir,
+             SALTUS_PROGRAM, arguments);
+    int status = system(command);
+    read_all(temp_path("stdout.txt"), out, sizeof out);
+    read_all(temp_path("stderr.txt"), errors, sizeof errors);
+    ck_assert_msg(WIFEXITED(status), "saltus %s: killed", arguments);
+    return WEXITSTATUS(status);
+}
+
+/* A call must succeed without a word on stderr. */
+#define ck_run(...)                                                                               \
+    do {                                                                                          \
+        int ck_run_code = saltus(__VA_ARGS__);                                                    \
+        ck_assert_msg(ck_run_code == 0 && errors[0] == '\0', "exit %d: %s", ck_run_code, errors); \
+    } while (0)
+
+/* A call must fail with this exit code and one line on stderr that contains `text`. */
+#define ck_refused(code, text, ...)                                                            \
+    do {                                                                                       \
+        int ck_refused_code = saltus(__VA_ARGS__);                                             \
+        ck_assert_msg(ck_refused_code == (code), "exit %d, expected %d: %s", ck_refused_code,  \
+                      (code), errors);                                                         \
+        ck_assert_msg(strstr(errors, (text)) != NULL, "'%s' lacks '%s'", errors, (text));      \
+        ck_assert_msg(strchr(errors, '\n') == strrchr(errors, '\n'), "more than one line: %s", \
+                      errors);                                                                 \
+    } while (0)
+
+static json_t *json_out(void)
+{
+    json_error_t error;
+    json_t *object = json_loads(out, 0, &error);
+    ck_assert_msg(object != NULL, "not one JSON object: %s\n%s", error.text, out);
+    return object;
+}
+
+START_TEST(sample_prints_the_documented_fields)
+{
+    const char *keys[] = { "model",     "sampler",         "variables", "chains",
+                           "warmup",    "draws",           "seed",      "threads",
+                           "step_size", "acceptance_rate", "mean_jump", "ess",
+                           "rhat_max",  "ess_per_second",  "seconds",   "steps_per_second",
+                           "warnings",  "log_prob_mean" };
+    ck_run("sample ising:side=4,theta=0.1 --sampler ncg --chains 8 --draws 400 --seed 3 --json");
+    json_t *object = json_out();
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        ck_assert_msg(json_object_get(object, keys[k]) != NULL, "no %s", keys[k]);
+    }
+    json_t *ess = json_object_get(object, "ess");
+    ck_assert(json_number_value(json_object_get(ess, "min")) <=
+              json_number_value(json_object_get(ess, "max")));
+    ck_assert_int_eq(json_integer_value(json_object_get(object, "seed")), 3);
+    json_decref(object);
+    ck_run("sample ising:side=4,theta=0.1 --draws 200");
+    ck_assert_ptr_nonnull(strstr(out, "acceptance"));
+}
+END_TEST
+
+START_TEST(same_seed_writes_the_same_draws_for_any_threads)
+{
+    sali_npy a = { 0 }, b = { 0 };
+    sal_error err = { 0 };
+    ck_run("sample ising:side=4 --chains 5 --draws 50 --thin 2 --threads 1 --out a.npy");
+    ck_run("sample ising:side=4 --chains 5 --draws 50 --thin 2 --threads 3 --out b.npy");
+    ck_ok(sali_npy_read(temp_path("a.npy"), &a, &err), &err);
+    ck_ok(sali_npy_read(temp_path("b.npy"), &b, &err), &err);
+    ck_assert_int_eq(a.dtype, SALI_DTYPE_U8);
+    ck_assert_int_eq(a.ndim, 3);
+    ck_assert_int_eq(a.shape[0], 5);
+    ck_assert_int_eq(a.shape[1], 50);
+    ck_assert_int_eq(a.shape[2], 16);
+    ck_assert_mem_eq(a.data, b.data, (size_t)a.count);
+    sali_npy_free(&a);
+    sali_npy_free(&b);
+    ck_run("stats a.npy");
+    ck_assert_ptr_nonnull(strstr(out, "R-hat"));
+    ck_run("stats a.npy --json");
+    json_decref(json_out());
+}
+END_TEST
+
+/* A small network whose marginals can be worked out by hand. */
+static const char chain_uai[] = "MARKOV\n2\n2 3\n2\n1 0\n2 0 1\n2\n 0.25 0.75\n6\n 1 0 1  2 1 1\n";
+
+START_TEST(networks_are_sampled_given_evidence)
+{
+    temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
+    temp_write("chain.uai.evid", "1 1 2\n", 6);
+    ck_run("sample chain.uai --sampler gibbs --chains 64 --draws 2000 --marginals m.json --json");
+    json_t *file = json_load_file(temp_path("m.json"), 0, NULL);
+    json_t *rows = json_object_get(file, "marginals");
+    ck_assert_int_eq((int)json_array_size(rows), 2);
+    /* p(x0, x1) is (0.25, 0, 0.25; 1.5, 0.75, 0.75) / 3.5 */
+    double p = json_number_value(json_array_get(json_array_get(rows, 1), 0));
+    ck_assert_double_eq_tol(p, 0.5, 0.01);
+    json_decref(file);
+    ck_run("sample chain.uai --evidence chain.uai.evid --chains 64 --draws 2000 --marginals "
+           "m.json --json");
+    file = json_load_file(temp_path("m.json"), 0, NULL);
+    rows = json_object_get(file, "marginals");
+    ck_assert_double_eq(json_number_value(json_array_get(json_array_get(rows, 1), 2)), 1);
+    p = json_number_value(json_array_get(json_array_get(rows, 0), 1));
+    ck_assert_double_eq_tol(p, 0.75, 0.01);
+    json_decref(file);
+    ck_run("sample chain.uai --clamp 0=1 --marginals m.json --json");
+    ck_refused(64, "VARIABLE=CODE", "sample chain.uai --clamp 0:1");
+    ck_refused(64, "code 7", "sample chain.uai --clamp 0=7");
+    ck_refused(64, "variable 9", "sample chain.uai --clamp 9=0");
+}
+END_TEST
+
+START_TEST(an_impossible_network_is_refused_with_the_factors)
+{
+    const char text[] = "MARKOV 1 2 2  1 0 1 0  2 1 0  2 0 1";
+    temp_write("never.uai", text, sizeof text - 1);
+    ck_refused(65, "factors that forbid", "sample never.uai");
+}
+END_TEST
+
+START_TEST(value_writes_arrays)
+{
+    sali_npy array = { 0 };
+    sal_error err = { 0 };
+    const double x[8] = { -1, -1, -1, -1, 1, 1, 1, -1 };
+    const int64_t shape[2] = { 2, 4 };
+    ck_ok(sali_npy_write(temp_path("x.npy"), SALI_DTYPE_F64, 2, shape, x, &err), &err);
+    ck_run("value ising:side=2,theta=0.5,bias=0.25 --dtype f64 --state x.npy");
+    ck_assert_str_eq(out, "3\n0.5\n"); /* 4 edges of 2 theta; two agree and two do not */
+    ck_run("value ising:side=2,theta=0.5,bias=0.25 --dtype f64 --state x.npy --out-value f.npy "
+           "--out-gradient g.npy --out-differences d.npy");
+    ck_ok(sali_npy_read(temp_path("g.npy"), &array, &err), &err);
+    ck_assert_int_eq(array.shape[1], 4);
+    double g[8], d[16];
+    sali_npy_doubles(&array, g);
+    ck_assert_double_eq(g[0], -2 + 0.25);
+    sali_npy_free(&array);
+    ck_ok(sali_npy_read(temp_path("d.npy"), &array, &err), &err);
+    ck_assert_int_eq(array.shape[1], 8);
+    sali_npy_doubles(&array, d);
+    ck_assert_double_eq(d[1], 2 * g[0]);
+    ck_assert_double_eq(d[0], 0);
+    sali_npy_free(&array);
+    ck_refused(65, "expected shape", "value ising:side=3 --state x.npy");
+    ck_refused(64, "--state", "value ising:side=3");
+    ck_refused(66, "none.npy", "value ising:side=3 --state none.npy");
+}
+END_TEST
+
+START_TEST(train_writes_a_model_that_sample_reads)
+{
+    char log[4096];
+    ck_run("train rbm:hidden=16 --data digits --iterations 40 --report 20 --batch 20 --buffer 60 "
+           "--out run --json");
+    json_decref(json_out());
+    read_all(temp_path("run/log.csv"), log, sizeof log);
+    ck_assert_ptr_nonnull(strstr(log, "mmd"));
+    ck_assert_ptr_nonnull(strstr(log, "\n40,"));
+    ck_run("sample run/model.xml --chains 4 --draws 20 --json");
+    json_t *object = json_out();
+    ck_assert_int_eq(json_integer_value(json_object_get(object, "variables")), 256);
+    json_decref(object);
+    ck_run("check run/model.xml");
+    for (const char *const *name =
+             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png", NULL };
+         *name; name++) {
+        char path[64];
+        snprintf(path, sizeof path, "run/%s", *name);
+        remove(temp_path(path));
+    }
+    rmdir(temp_path("run"));
+    ck_refused(66, "none.gz", "train rbm --data none.gz --out run");
+    ck_refused(64, "--data", "train rbm --out run");
+    temp_write("text.idx", "not pictures", 12);
+    ck_refused(65, "text.idx", "train rbm --data text.idx --out run");
+}
+END_TEST
+
+START_TEST(mistakes_get_one_line_and_the_right_code)
+{
+    ck_refused(64, "unknown command 'smaple'", "smaple ising");
+    ck_refused(64, "unknown option", "sample ising --chain 3");
+    ck_refused(64, "integer", "sample ising --chains three");
+    ck_refused(64, "needs a value", "sample ising --chains");
+    ck_refused(64, "no value", "sample ising --json=1");
+    ck_refused(64, "expected MODEL", "sample");
+    ck_refused(64, "unexpected", "sample ising rbm");
+    ck_refused(64, "gwg", "sample ising --sampler gwq");
+    ck_refused(64, "step size", "sample ising --sampler gwg --step-size 0.1");
+    ck_refused(64, "--step-size", "sample ising --sampler ncg --step-size -1");
+    ck_refused(64, ".npy", "sample ising --out draws.txt");
+    ck_refused(64, "f32 or f64", "sample ising --dtype f16");
+    ck_refused(66, "isng", "sample isng");
+    ck_refused(66, "none.uai", "sample none.uai");
+    ck_refused(66, "none.evid", "sample ising --evidence none.evid");
+    ck_refused(64, "side", "sample ising:sides=4");
+    ck_refused(66, "none.npy", "stats none.npy");
+    ck_refused(64, "ising-dense", "bench nothing");
+    ck_refused(64, "samplers, models", "list everything");
+    temp_write("cut.uai", chain_uai, sizeof chain_uai - 8);
+    ck_refused(65, "cut.uai:", "sample cut.uai");
+    temp_write("bad.xml", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", 40);
+    ck_refused(65, "bad.xml", "sample bad.xml");
+    ck_refused(74, "no-such-dir", "sample ising:side=2 --draws 5 --out no-such-dir/a.npy");
+}
+END_TEST
+
+START_TEST(help_and_lists_are_there)
+{
+    ck_run("--help");
+    ck_assert_ptr_nonnull(strstr(out, "sample"));
+    ck_run("help sample");
+    ck_assert_ptr_nonnull(strstr(out, "--sampler"));
+    ck_run("train --help");
+    ck_run("--version");
+    ck_run("list samplers");
+    ck_assert_ptr_nonnull(strstr(out, "gwg"));
+    ck_run("list models");
+    ck_assert_ptr_nonnull(strstr(out, "rbm"));
+    ck_run("list ops");
+    ck_assert_ptr_nonnull(strstr(out, "logsumexp"));
+    ck_run("list formats");
+    ck_run("bench ising-dense --dim 10 --batch 4 --threads 1 --seconds 0.01 --samplers ncg");
+    json_decref(json_out());
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli");
+    TCase *tcase = tcase_create("cli");
+    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, sample_prints_the_documented_fields);
+    tcase_add_test(tcase, same_seed_writes_the_same_draws_for_any_threads);
+    tcase_add_test(tcase, networks_are_sampled_given_evidence);
+    tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
+    tcase_add_test(tcase, value_writes_arrays);
+    tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
+    tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
+    tcase_add_test(tcase, help_and_lists_are_there);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

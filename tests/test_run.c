@@ -1,0 +1,474 @@
+/* sal_sample end to end: what comes out of a run. */
+#include "test.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <saltus/sample.h>
+#include <saltus/stats.h>
+#include "samplers/sampler.h"
+#include "transition.h"
+
+static sal_model *mixed_model(sal_dtype dtype)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
+    sal_model *model = tiny_formula(space, dtype);
+    sal_space_destroy(space);
+    return model;
+}
+
+static sal_run *run_it(sal_model *model, const sal_run_options *options)
+{
+    sal_run *run = NULL;
+    sal_error err;
+    ck_ok(sal_sample(model, options, &run, &err), &err);
+    return run;
+}
+
+/* ---- the same bits */
+
+/* The outputs of two runs agree bit for bit. */
+static bool same_bits(const sal_model *model, const sal_run *a, const sal_run *b, int64_t chains)
+{
+    int bytes[2];
+    double marginals[2][32] = { { 0 } };
+    int32_t last[2][200 * 8] = { { 0 } };
+    sal_run_summary s[2];
+    sal_error err;
+    const sal_run *runs[] = { a, b };
+    int64_t draws = sal_run_n_draws(a), V = model->space->n_variables;
+    for (int k = 0; k < 2; k++) {
+        ck_ok(sal_run_marginals(runs[k], marginals[k], &err), &err);
+        ck_ok(sal_run_last(runs[k], last[k], &err), &err);
+        ck_ok(sal_run_summarise(runs[k], &s[k], &err), &err);
+    }
+    bool same = memcmp(sal_run_log_probs(a), sal_run_log_probs(b),
+                       (size_t)(chains * draws) * sizeof(double)) == 0 &&
+                memcmp(sal_run_draws(a, &bytes[0]), sal_run_draws(b, &bytes[1]),
+                       (size_t)(chains * draws * V)) == 0 &&
+                memcmp(marginals[0], marginals[1], sizeof marginals[0]) == 0 &&
+                memcmp(last[0], last[1], sizeof last[0]) == 0;
+    ck_assert_int_eq(bytes[0], 1);
+    return same && memcmp(&s[0].step_size, &s[1].step_size, sizeof(double)) == 0 &&
+           s[0].acceptance_rate == s[1].acceptance_rate && s[0].mean_jump == s[1].mean_jump;
+}
+
+START_TEST(same_seed_gives_the_same_bits_on_any_number_of_threads)
+{
+    static const int threads[] = { 1, 2, 7 };
+    const sal_dtype dtype = _i == 0 ? SAL_F64 : SAL_F32;
+    sal_model *model = mixed_model(dtype);
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        sal_run *runs[4];
+        sal_run_options options = { .sampler = info.name,
+                                    .chains = 200,
+                                    .warmup = 120,
+                                    .draws = 40,
+                                    .keep_draws = true,
+                                    .seed = 5 };
+        for (int t = 0; t < 4; t++) {
+            options.threads = threads[t % 3];
+            options.seed = t == 3 ? 6 : 5;
+            runs[t] = run_it(model, &options);
+        }
+        ck_assert_msg(same_bits(model, runs[0], runs[1], 200), "%s: 2 threads differ", info.name);
+        ck_assert_msg(same_bits(model, runs[0], runs[2], 200), "%s: 7 threads differ", info.name);
+        ck_assert_msg(!same_bits(model, runs[0], runs[3], 200), "%s: seed has no effect",
+                      info.name);
+        for (int t = 0; t < 4; t++) {
+            sal_run_destroy(runs[t]);
+        }
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- convergence */
+
+/* Exact marginals, laid out as by sal_run_marginals. */
+static void exact_marginals(const sal_model *model, double *marginals)
+{
+    double f[TINY_MOST_STATES], pi[TINY_MOST_STATES];
+    int32_t codes[TINY_MOST_REALS];
+    const sal_space *space = model->space;
+    states_probabilities(model, f, pi);
+    for (int64_t i = 0; i < states_count(space); i++) {
+        double *row = marginals;
+        state_codes(space, i, codes);
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            row[codes[v]] += pi[i];
+            row += space->variables[v].states;
+        }
+    }
+}
+
+/* Standard error of the share of draws with variable v at `code`, from the chains' own averages. */
+static double share_error(const sal_run *run, int64_t chains, int64_t V, int64_t v, int code)
+{
+    int bytes;
+    const uint8_t *draws = sal_run_draws(run, &bytes);
+    int64_t n = sal_run_n_draws(run);
+    double sum = 0, square = 0;
+    for (int64_t c = 0; c < chains; c++) {
+        double share = 0;
+        for (int64_t d = 0; d < n; d++) {
+            share += draws[(c * n + d) * V + v] == code;
+        }
+        sum += share / (double)n;
+        square += share / (double)n * (share / (double)n);
+    }
+    double mean = sum / (double)chains, variance = square / (double)chains - mean * mean;
+    return sqrt(fmax(variance, 0) / (double)(chains - 1));
+}
+
+/* The chains are independent, so the variance between their averages gives the standard error of
+ * the marginals; with 63 degrees of freedom, 5.5 standard errors are passed with probability 1e-6,
+ * and there are 17 marginals a sampler. */
+START_TEST(marginals_converge_to_enumeration)
+{
+    sal_model *model = mixed_model(SAL_F64);
+    sal_sampler_info info;
+    double exact[32] = { 0 };
+    exact_marginals(model, exact);
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        double marginals[32];
+        sal_error err;
+        sal_run_options options = { .sampler = info.name,
+                                    .chains = 64,
+                                    .warmup = 300,
+                                    .draws = 500,
+                                    .thin = 3,
+                                    .keep_draws = true,
+                                    .seed = 17 };
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_marginals(run, marginals, &err), &err);
+        const double *row = marginals, *row_exact = exact;
+        for (int64_t v = 0; info.exact && v < model->space->n_variables; v++) {
+            int32_t states = model->space->variables[v].states;
+            for (int32_t code = 0; code < states; code++) {
+                double error = share_error(run, 64, model->space->n_variables, v, code);
+                ck_assert_msg(fabs(row[code] - row_exact[code]) <= 5.5 * error + 1e-12,
+                              "%s: P(x%d = %d) = %.4f +- %.4f, exactly %.4f", info.name, (int)v,
+                              code, row[code], error, row_exact[code]);
+                ck_assert_double_le(error, 0.02);
+            }
+            row += states;
+            row_exact += states;
+        }
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- clamped variables, starting states */
+
+START_TEST(clamped_variables_keep_their_codes)
+{
+    static const int64_t variables[] = { 5, 1 };
+    static const int32_t codes[] = { 2, 1 };
+    sal_model *model = mixed_model(SAL_F32);
+    const sal_space *space = model->space;
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        sal_run_options options = { .sampler = info.name,
+                                    .warmup = 50,
+                                    .draws = 100,
+                                    .clamped = 2,
+                                    .clamp_variables = variables,
+                                    .clamp_codes = codes,
+                                    .keep_draws = true };
+        int bytes;
+        int32_t last[4 * 8];
+        double marginals[32];
+        sal_error err;
+        sal_run *run = run_it(model, &options);
+        const uint8_t *draws = sal_run_draws(run, &bytes);
+        ck_assert_int_eq(bytes, 1);
+        ck_ok(sal_run_last(run, last, &err), &err);
+        ck_ok(sal_run_marginals(run, marginals, &err), &err);
+        for (int64_t d = 0; d < 4 * 100; d++) {
+            ck_assert_int_eq(draws[d * space->n_variables + 5], 2);
+            ck_assert_int_eq(draws[d * space->n_variables + 1], 1);
+        }
+        for (int64_t c = 0; c < 4; c++) { /* the last states are the last draws */
+            for (int64_t v = 0; v < space->n_variables; v++) {
+                ck_assert_int_eq(last[c * space->n_variables + v],
+                                 draws[(c * 100 + 99) * space->n_variables + v]);
+            }
+        }
+        const double *row = marginals;
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            double sum = 0;
+            for (int32_t code = 0; code < space->variables[v].states; code++) {
+                sum += row[code];
+            }
+            ck_assert_double_eq_tol(sum, 1, 1e-12);
+            ck_assert(v != 1 || (row[0] == 0 && row[1] == 1));
+            ck_assert(v != 5 || (row[0] == 0 && row[1] == 0 && row[2] == 1));
+            row += space->variables[v].states;
+        }
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* One step of Gibbs moves variable 0 only: the rest of `init` is still there. */
+START_TEST(chains_start_at_init)
+{
+    static const int32_t init[2 * 7] = { 1, 0, 1, 3, 1, 2, 0, 0, 1, 0, 2, 0, 1, 0 };
+    sal_model *model = mixed_model(SAL_F64);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = 2, .warmup = -1, .draws = 1, .init = init
+    };
+    int32_t last[2 * 7];
+    sal_error err;
+    sal_run *run = run_it(model, &options);
+    ck_ok(sal_run_last(run, last, &err), &err);
+    for (int c = 0; c < 2; c++) {
+        ck_assert_mem_eq(last + 7 * c + 1, init + 7 * c + 1, 6 * sizeof *init);
+    }
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* n variables of 3 states that must all be equal: of 3^n states, 3 are not forbidden. */
+static sal_model *all_equal_model(int64_t n)
+{
+    static const int32_t states[] = { 3, 3, 3, 3, 3, 3, 3, 3 };
+    int64_t begin[8], scope[16];
+    double tables[9 * 8];
+    sal_model *model = NULL;
+    sal_error err;
+    for (int64_t m = 0; m < n - 1; m++) {
+        begin[m] = 2 * m;
+        scope[2 * m] = m;
+        scope[2 * m + 1] = m + 1;
+        for (int k = 0; k < 9; k++) {
+            tables[9 * m + k] = k % 4 == 0 ? 0.1 * k : -INFINITY;
+        }
+    }
+    begin[n - 1] = 2 * (n - 1);
+    ck_ok(sal_model_from_factors(n, states, n - 1, begin, scope, tables, SAL_F64, &model, &err),
+          &err);
+    return model;
+}
+
+START_TEST(forbidden_starts_are_repaired)
+{
+    static const int32_t init[2 * 8] = { 0, 1, 2, 0, 1, 2, 0, 1, 2, 2, 2, 2, 2, 2, 2, 2 };
+    sal_model *model = all_equal_model(8);
+    for (int given = 0; given < 2; given++) {
+        sal_run_options options = {
+            .chains = 2, .warmup = 10, .draws = 20, .keep_draws = true, .init = given ? init : NULL
+        };
+        int bytes;
+        sal_run *run = run_it(model, &options);
+        const uint8_t *draws = sal_run_draws(run, &bytes);
+        for (int64_t k = 0; k < 2 * 20 * 8; k++) {
+            ck_assert_int_eq(draws[k], draws[k / 8 * 8]);
+            ck_assert(!given || k < 20 * 8 || draws[k] == 2); /* a good start is left alone */
+        }
+        for (int64_t k = 0; k < 2 * 20; k++) {
+            ck_assert(isfinite(sal_run_log_probs(run)[k]));
+        }
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(forbidden_states_are_never_drawn)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("factors"));
+    sal_model *model = tiny_tables(space, SAL_F32);
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        sal_run_options options = {
+            .sampler = info.name, .chains = 40, .warmup = 100, .draws = 500
+        };
+        sal_run *run = run_it(model, &options);
+        for (int64_t d = 0; d < 40 * 500; d++) {
+            ck_assert(isfinite(sal_run_log_probs(run)[d]));
+        }
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* ---- thin, stopping */
+
+START_TEST(thin_keeps_every_third_state)
+{
+    sal_model *model = mixed_model(SAL_F64);
+    sal_run_options every = { .chains = 3, .warmup = 10, .draws = 300, .keep_draws = true };
+    sal_run_options third = every;
+    int bytes;
+    third.draws = 100;
+    third.thin = 3;
+    sal_run *all = run_it(model, &every), *some = run_it(model, &third);
+    const uint8_t *a = sal_run_draws(all, &bytes), *b = sal_run_draws(some, &bytes);
+    for (int64_t c = 0; c < 3; c++) {
+        for (int64_t d = 0; d < 100; d++) {
+            ck_assert_mem_eq(b + (c * 100 + d) * 7, a + (c * 300 + 3 * d + 2) * 7, 7);
+        }
+    }
+    sal_run_destroy(all);
+    sal_run_destroy(some);
+    every.keep_draws = false;
+    all = run_it(model, &every);
+    ck_assert_ptr_null(sal_run_draws(all, &bytes));
+    sal_run_destroy(all);
+    sal_model_destroy(model);
+}
+END_TEST
+
+typedef struct watch {
+    int64_t stop_at, last, total;
+    int calls;
+} watch;
+
+static int stop_after(int64_t done, int64_t total, void *data)
+{
+    watch *w = data;
+    ck_assert_int_gt(done, w->last);
+    ck_assert_int_le(done, total);
+    w->last = done;
+    w->total = total;
+    w->calls++;
+    return done >= w->stop_at;
+}
+
+START_TEST(progress_reports_and_stops)
+{
+    sal_model *model = mixed_model(SAL_F64);
+    static const int64_t stops[] = { 20, 1000, INT64_MAX };
+    for (int k = 0; k < 3; k++) {
+        watch w = { .stop_at = stops[k] };
+        sal_run_options options = { .warmup = 100,
+                                    .draws = 1000,
+                                    .thin = 2,
+                                    .keep_draws = true,
+                                    .progress = stop_after,
+                                    .progress_data = &w };
+        double marginals[32];
+        sal_error err;
+        sal_run_summary s;
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert_int_eq(w.total, 2100);
+        ck_assert_int_eq(s.draws, sal_run_n_draws(run));
+        ck_assert_int_eq(s.draws, w.last <= 100 ? 0 : (w.last - 100) / 2);
+        ck_assert(s.stopped == (k < 2));
+        ck_assert(k < 2 || w.last == 2100);
+        ck_ok(sal_run_marginals(run, marginals, &err), &err);
+        for (int64_t d = 0; d < s.draws; d++) {
+            ck_assert(isfinite(sal_run_log_probs(run)[d]));
+        }
+        ck_assert(k == 0 || fabs(marginals[0] + marginals[1] - 1) < 1e-12);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- the summary */
+
+START_TEST(summary_describes_the_run)
+{
+    sal_model *model = mixed_model(SAL_F64);
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        sal_run_options options = {
+            .sampler = info.name, .chains = 8, .warmup = 500, .draws = 800, .thin = 2, .seed = 3
+        };
+        bool has_step = sali_sampler_find(info.name)->flags & SALI_SAMPLER_STEP_SIZE;
+        double mean = 0;
+        sal_run_summary s;
+        sal_error err;
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert_str_eq(s.sampler, info.name);
+        ck_assert_str_eq(s.model, sal_model_name(model));
+        ck_assert(s.variables == 7 && s.chains == 8 && s.warmup == 500 && s.draws == 800);
+        ck_assert(s.thin == 2 && s.seed == 3 && s.threads >= 1 && !s.stopped);
+        ck_assert(has_step ? s.step_size > 0 : isnan(s.step_size));
+        ck_assert(s.acceptance_rate > 0.1 && s.acceptance_rate <= 1);
+        ck_assert_msg(!has_step || fabs(s.acceptance_rate - 0.574) < 0.1, "acc %g step %g", s.acceptance_rate, s.step_size);
+        ck_assert(s.mean_jump > 0.01 && s.mean_jump < 20);
+        ck_assert(s.ess_min > 10 && s.ess_min <= s.ess_median && s.ess_median <= s.ess_max);
+        ck_assert(s.ess_max < 800 * 3 && s.ess_per_second > 0);
+        ck_assert_msg(s.rhat_max > 0.99 && s.rhat_max < 1.1, "%s: R-hat %g", info.name, s.rhat_max);
+        ck_assert(s.rhat_variable >= -1 && s.rhat_variable < 7 && s.disagreeing == 0);
+        ck_assert(s.seconds > 0 && s.warmup_seconds > 0 && s.steps_per_second > 0);
+        for (int64_t d = 0; d < 8 * 800; d++) {
+            mean += sal_run_log_probs(run)[d] / (8 * 800);
+        }
+        ck_assert_double_eq_tol(s.log_prob_mean, mean, 1e-9);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Whether the summary for people of a run of Gibbs on a 4 x 4 Ising lattice warns. */
+static bool warns(const char *specification)
+{
+    char *text = NULL;
+    size_t size;
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = 8, .warmup = 400, .draws = 2000, .thin = 4
+    };
+    sal_run *run = run_it(model, &options);
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_int_eq(sal_run_print_summary(run, stream), SAL_OK);
+    fclose(stream);
+    ck_assert_ptr_nonnull(strstr(text, "gibbs"));
+    ck_assert_ptr_nonnull(strstr(text, "R-hat"));
+    fputs(text, stderr);
+    bool warned = strstr(text, "Do not trust") != NULL;
+    free(text);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    return warned;
+}
+
+START_TEST(printed_summary_warns_when_chains_disagree)
+{
+    ck_assert(warns("ising:side=4,theta=0.8")); /* all up or all down: no way across */
+    ck_assert(!warns("ising:side=4,theta=0.05"));
+}
+END_TEST
+
+static Suite *run_suite(void)
+{
+    Suite *suite = suite_create("run");
+    TCase *tcase = tcase_create("run");
+    tcase_set_timeout(tcase, 240);
+    tcase_add_loop_test(tcase, same_seed_gives_the_same_bits_on_any_number_of_threads, 0, 2);
+    tcase_add_test(tcase, marginals_converge_to_enumeration);
+    tcase_add_test(tcase, clamped_variables_keep_their_codes);
+    tcase_add_test(tcase, chains_start_at_init);
+    tcase_add_test(tcase, forbidden_starts_are_repaired);
+    tcase_add_test(tcase, forbidden_states_are_never_drawn);
+    tcase_add_test(tcase, thin_keeps_every_third_state);
+    tcase_add_test(tcase, progress_reports_and_stops);
+    tcase_add_test(tcase, summary_describes_the_run);
+    tcase_add_test(tcase, printed_summary_warns_when_chains_disagree);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(run_suite());
+}

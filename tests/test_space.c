@@ -1,0 +1,176 @@
+/* Spaces, embeddings, shards. */
+#include "test.h"
+
+#include "core/shard.h"
+#include "core/space.h"
+
+static sal_space *mixed(void)
+{
+    sal_error err = { 0 };
+    sal_space *space = sal_space_create();
+    const double levels[] = { -1.5, 0, 4 };
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "b", .kind = SAL_BINARY, .count = 2 }, &err),
+          &err);
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 1 }, &err),
+          &err);
+    ck_ok(sal_space_add(
+              space,
+              &(sal_block){
+                  .name = "o", .kind = SAL_ORDINAL, .count = 2, .states = 3, .levels = levels },
+              &err),
+          &err);
+    ck_ok(sal_space_add(
+              space, &(sal_block){ .name = "c", .kind = SAL_CATEGORICAL, .count = 2, .states = 4 },
+              &err),
+          &err);
+    return space;
+}
+
+START_TEST(sizes_and_slots_add_up)
+{
+    sal_space *space = mixed();
+    ck_assert_int_eq(sal_space_variables(space), 7);
+    ck_assert_int_eq(sal_space_width(space), 2 + 1 + 2 + 8);
+    ck_assert_int_eq(sal_space_blocks(space), 4);
+    ck_assert_int_eq(space->slots, 2 + 1 + 6 + 8);
+    ck_assert_int_eq(sal_space_states(space, 0), 2);
+    ck_assert_int_eq(sal_space_states(space, 4), 3);
+    ck_assert_int_eq(sal_space_states(space, 6), 4);
+    ck_assert_int_eq(sal_space_states(space, 7), 0);
+    ck_assert_int_eq(sal_space_states(space, -1), 0);
+    ck_assert_ptr_null(sal_space_block(space, 4));
+    for (int64_t v = 0; v < 7; v++) {
+        ck_assert_int_eq(sali_space_owner(space, space->variables[v].offset), v);
+        ck_assert_int_eq(
+            sali_space_owner(space, space->variables[v].offset + space->variables[v].width - 1), v);
+    }
+    sal_space_destroy(space);
+}
+END_TEST
+
+START_TEST(embedding_follows_the_levels)
+{
+    sal_space *space = mixed();
+    sal_error err = { 0 };
+    const int32_t codes[] = { 0, 1, 0, 2, 0, 3, 0, 1, 0, 1, 1, 2, 0, 1 };
+    const double want[] = { 0, 1, -1, 4, -1.5, 0, 0, 0, 1, 1, 0, 0, 0,
+                            1, 0, 1,  0, 4,    1, 0, 0, 0, 0, 1, 0, 0 };
+    double x[26];
+    float x32[26];
+    ck_ok(sal_space_embed(space, 2, codes, x, &err), &err);
+    sali_embed_f32(space, 2, codes, x32);
+    for (int i = 0; i < 26; i++) {
+        ck_assert_double_eq(x[i], want[i]);
+        ck_assert_double_eq((double)x32[i], want[i]);
+    }
+    /* one variable at a time gives the same */
+    double one[13] = { 0 };
+    for (int64_t v = 0; v < 7; v++) {
+        sali_embed_one_f64(space, v, codes[v], one);
+    }
+    ck_assert_mem_eq(one, x, sizeof one);
+    const int32_t bad[] = { 0, 1, 0, 3, 0, 3, 0 };
+    ck_fails(sal_space_embed(space, 1, bad, x, &err), SAL_ERR_ARGUMENT, &err, "variable 3");
+    sal_space_destroy(space);
+}
+END_TEST
+
+START_TEST(subsets_drop_variables_and_empty_blocks)
+{
+    sal_space *space = mixed();
+    const bool keep[] = { false, true, false, true, true, false, true };
+    sal_space *subset = sali_space_subset(space, keep);
+    ck_assert_int_eq(sal_space_variables(subset), 4);
+    ck_assert_int_eq(sal_space_blocks(subset), 3);
+    ck_assert_str_eq(sal_space_block(subset, 1)->name, "o");
+    ck_assert_int_eq(sal_space_width(subset), 1 + 2 + 4);
+    sal_space_destroy(subset);
+    sal_space_destroy(space);
+}
+END_TEST
+
+START_TEST(bad_blocks_are_refused_and_leave_the_space_alone)
+{
+    sal_space *space = mixed();
+    sal_error err = { 0 };
+    const double falling[] = { 0, 2, 1 };
+    const struct {
+        sal_block block;
+        const char *text;
+    } cases[] = {
+        { { .name = "b", .kind = SAL_BINARY, .count = 1 }, "taken" },
+        { { .name = "", .kind = SAL_BINARY, .count = 1 }, "name" },
+        { { .name = "a b", .kind = SAL_BINARY, .count = 1 }, "name" },
+        { { .kind = SAL_BINARY, .count = 1 }, "name" },
+        { { .name = "x", .kind = SAL_BINARY, .count = 0 }, "variables" },
+        { { .name = "x", .kind = SAL_BINARY, .count = -5 }, "variables" },
+        { { .name = "x", .kind = SAL_BINARY, .count = INT64_MAX }, "variables" },
+        { { .name = "x", .kind = SAL_BINARY, .count = 1, .states = 3 }, "states" },
+        { { .name = "x", .kind = SAL_CATEGORICAL, .count = 1, .states = 0 }, "states" },
+        { { .name = "x", .kind = SAL_ORDINAL, .count = 1, .states = 1 }, "states" },
+        { { .name = "x", .kind = SAL_ORDINAL, .count = 1, .states = 3, .levels = falling },
+          "increase" },
+        { { .name = "x", .kind = SAL_SPIN, .count = 1, .levels = falling }, "ordinal" },
+        { { .name = "x", .kind = (sal_kind)17, .count = 1 }, "kind" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_fails(sal_space_add(space, &cases[k].block, &err), SAL_ERR_ARGUMENT, &err,
+                 cases[k].text);
+    }
+    ck_assert_int_eq(sal_space_variables(space), 7);
+    sal_space_destroy(space);
+    sal_space_destroy(NULL);
+}
+END_TEST
+
+START_TEST(shards_cover_all_chains_evenly)
+{
+    for (int64_t chains = 1; chains < 500; chains++) {
+        int64_t shards = sali_shard_count(chains), least = chains, most = 0;
+        ck_assert_int_eq(sali_shard_first(chains, shards, 0), 0);
+        ck_assert_int_eq(sali_shard_first(chains, shards, shards), chains);
+        for (int64_t k = 0; k < shards; k++) {
+            int64_t size =
+                sali_shard_first(chains, shards, k + 1) - sali_shard_first(chains, shards, k);
+            least = size < least ? size : least;
+            most = size > most ? size : most;
+        }
+        ck_assert_int_ge(least, 1);
+        ck_assert_int_le(most - least, 1);
+        ck_assert_int_le(most, SALI_SHARD_TARGET);
+        ck_assert(chains == 1 || shards % 2 == 0);
+    }
+}
+END_TEST
+
+static void mark(void *context, int64_t shard)
+{
+    ((int *)context)[shard]++;
+}
+
+START_TEST(every_shard_runs_once_on_any_number_of_threads)
+{
+    const int threads[] = { 0, 1, 2, 7, 64 };
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        int runs[13] = { 0 };
+        sali_shard_run(13, threads[t], mark, runs);
+        for (int k = 0; k < 13; k++) {
+            ck_assert_int_eq(runs[k], 1);
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("space");
+    TCase *tcase = tcase_create("space");
+    tcase_add_test(tcase, sizes_and_slots_add_up);
+    tcase_add_test(tcase, embedding_follows_the_levels);
+    tcase_add_test(tcase, subsets_drop_variables_and_empty_blocks);
+    tcase_add_test(tcase, bad_blocks_are_refused_and_leave_the_space_alone);
+    tcase_add_test(tcase, shards_cover_all_chains_evenly);
+    tcase_add_test(tcase, every_shard_runs_once_on_any_number_of_threads);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
