@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "io/config.h"
 #include "io/file.h"
-#include "io/number.h"
+#include "core/number.h"
 #include "io/scan.h"
 
 START_TEST(file_is_read_whole_with_a_nul_after)

@@ -386,7 +386,7 @@ START_TEST(summary_describes_the_run)
     sal_sampler_info info;
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         sal_run_options options = {
-            .sampler = info.name, .chains = 8, .warmup = 500, .draws = 800, .thin = 2, .seed = 3
+            .sampler = info.name, .chains = 8, .warmup = 1000, .draws = 800, .thin = 2, .seed = 3
         };
         bool has_step = sali_sampler_find(info.name)->flags & SALI_SAMPLER_STEP_SIZE;
         double mean = 0;
@@ -396,11 +396,11 @@ START_TEST(summary_describes_the_run)
         ck_ok(sal_run_summarise(run, &s, &err), &err);
         ck_assert_str_eq(s.sampler, info.name);
         ck_assert_str_eq(s.model, sal_model_name(model));
-        ck_assert(s.variables == 7 && s.chains == 8 && s.warmup == 500 && s.draws == 800);
+        ck_assert(s.variables == 7 && s.chains == 8 && s.warmup == 1000 && s.draws == 800);
         ck_assert(s.thin == 2 && s.seed == 3 && s.threads >= 1 && !s.stopped);
         ck_assert(has_step ? s.step_size > 0 : isnan(s.step_size));
         ck_assert(s.acceptance_rate > 0.1 && s.acceptance_rate <= 1);
-        ck_assert_msg(!has_step || fabs(s.acceptance_rate - 0.574) < 0.1, "acc %g step %g", s.acceptance_rate, s.step_size);
+        ck_assert(!has_step || fabs(s.acceptance_rate - 0.574) < 0.12); /* the target */
         ck_assert(s.mean_jump > 0.01 && s.mean_jump < 20);
         ck_assert(s.ess_min > 10 && s.ess_min <= s.ess_median && s.ess_median <= s.ess_max);
         ck_assert(s.ess_max < 800 * 3 && s.ess_per_second > 0);
@@ -417,35 +417,39 @@ START_TEST(summary_describes_the_run)
 }
 END_TEST
 
-/* Whether the summary for people of a run of Gibbs on a 4 x 4 Ising lattice warns. */
-static bool warns(const char *specification)
+/* The summary for people of a run of Gibbs on a 4 x 4 Ising lattice, on one line. Static. */
+static const char *printed(const char *specification)
 {
-    char *text = NULL;
-    size_t size;
+    static char text[4096];
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
     sal_run_options options = {
         .sampler = "gibbs", .chains = 8, .warmup = 400, .draws = 2000, .thin = 4
     };
+    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
     sal_run *run = run_it(model, &options);
-    FILE *stream = open_memstream(&text, &size);
+    memset(text, 0, sizeof text);
+    FILE *stream = fmemopen(text, sizeof text - 1, "w");
     ck_assert_int_eq(sal_run_print_summary(run, stream), SAL_OK);
     fclose(stream);
-    ck_assert_ptr_nonnull(strstr(text, "gibbs"));
-    ck_assert_ptr_nonnull(strstr(text, "R-hat"));
-    fputs(text, stderr);
-    bool warned = strstr(text, "Do not trust") != NULL;
-    free(text);
+    for (char *end = strchr(text, '\n'); end; end = strchr(end, '\n')) {
+        *end = ' ';
+    }
     sal_run_destroy(run);
     sal_model_destroy(model);
-    return warned;
+    return text;
 }
 
 START_TEST(printed_summary_warns_when_chains_disagree)
 {
-    ck_assert(warns("ising:side=4,theta=0.8")); /* all up or all down: no way across */
-    ck_assert(!warns("ising:side=4,theta=0.05"));
+    /* Magnetised up or down: spins flip now and then, but no chain crosses over. */
+    ck_assert_ptr_nonnull(strstr(printed("ising:side=4,theta=0.35"), "The chains disagree"));
+    /* So cold that no spin flips. */
+    ck_assert_ptr_nonnull(strstr(printed("ising:side=4,theta=2"), "never moved"));
+    const char *easy = printed("ising:side=4,theta=0.05");
+    ck_assert_ptr_nonnull(strstr(easy, "gibbs"));
+    ck_assert_ptr_null(strstr(easy, "disagree"));
+    ck_assert_ptr_null(strstr(easy, "never moved"));
 }
 END_TEST
 

@@ -20,29 +20,37 @@ static long double softplus_reference(long double x)
     return fmaxl(x, 0) + log1pl(expl(-fabsl(x)));
 }
 
+/* The C library's sign of lgamma(-0) aside, |Gamma| is infinite at zero and negative integers. */
+static long double lgamma_reference(long double x)
+{
+    return lgammal(x);
+}
+
 typedef struct function {
     const char *name;
     void (*f32)(int64_t n, const float *x, float *y);
     void (*f64)(int64_t n, const double *x, double *y);
     long double (*reference)(long double x);
     double ulps; /* promised */
-    bool relative;
+    enum { OF_RESULT, RELATIVE, OF_ONE_IF_NEGATIVE } unit;
 } function;
 
 /* A result that is the neighbour of the right one can be a trace more than 1 ulp away. */
 #define SLEEF_ULPS 1.0001
 
 /* The functions of one instruction set. */
-#define FUNCTIONS 6
+#define FUNCTIONS 7
 static void functions_of(sali_isa isa, function f[FUNCTIONS])
 {
     const sali_vmath_table *t = &sali_vmath_tables[isa];
-    f[0] = (function){ "exp", t->exp_f32, t->exp_f64, expl, SLEEF_ULPS, false };
-    f[1] = (function){ "log", t->log_f32, t->log_f64, logl, SLEEF_ULPS, false };
-    f[2] = (function){ "log1p", t->log1p_f32, t->log1p_f64, log1pl, SLEEF_ULPS, false };
-    f[3] = (function){ "tanh", t->tanh_f32, t->tanh_f64, tanhl, SLEEF_ULPS, false };
-    f[4] = (function){ "sigmoid", t->sigmoid_f32, t->sigmoid_f64, sigmoid_reference, 2, true };
-    f[5] = (function){ "softplus", t->softplus_f32, t->softplus_f64, softplus_reference, 2, true };
+    f[0] = (function){ "exp", t->exp_f32, t->exp_f64, expl, SLEEF_ULPS, OF_RESULT };
+    f[1] = (function){ "log", t->log_f32, t->log_f64, logl, SLEEF_ULPS, OF_RESULT };
+    f[2] = (function){ "log1p", t->log1p_f32, t->log1p_f64, log1pl, SLEEF_ULPS, OF_RESULT };
+    f[3] = (function){ "tanh", t->tanh_f32, t->tanh_f64, tanhl, SLEEF_ULPS, OF_RESULT };
+    f[4] = (function){ "sigmoid", t->sigmoid_f32, t->sigmoid_f64, sigmoid_reference, 2, RELATIVE };
+    f[5] = (function){ "softplus", t->softplus_f32, t->softplus_f64, softplus_reference, 2, RELATIVE };
+    f[6] = (function){ "lgamma",   t->lgamma_f32, t->lgamma_f64,
+                       lgamma_reference, SLEEF_ULPS,    OF_ONE_IF_NEGATIVE };
 }
 
 /* What a type's numbers look like: FLT_MANT_DIG, FLT_MIN_EXP, FLT_MAX and their like. */

@@ -42,8 +42,16 @@ typedef struct sali_node {
     char *name;       /* of a parameter, else NULL */
     const char *file; /* where it was recorded; "" when unknown. Not owned: a literal */
     int line;
-    bool varying; /* depends on the state: has a batch axis */
+    bool varying;     /* depends on the state: has a batch axis */
+    bool pixel_major; /* of shape [C, H, W], kept as [H W][chains][C]: set by ad/layout.c only */
 } sali_node;
+
+/* How an op stands to pixel-major inputs and outputs. */
+typedef enum sali_layout {
+    SALI_LAYOUT_CHAINS, /* knows [chains x size] only */
+    SALI_LAYOUT_SAME,   /* elementwise: all the same to it, if its operands and output agree */
+    SALI_LAYOUT_EACH    /* input 0 and the output may have either, each its own */
+} sali_layout;
 
 /* What a shape rule sees. It sets node->shape from the inputs' shapes and the attributes, or fails.
  * Attributes may come from a hostile file. */
@@ -67,6 +75,7 @@ typedef struct sali_arg {
 typedef struct sali_call {
     const sali_node *node;
     const void *plan;     /* what plan_create made, or NULL */
+    const void *prepared; /* what prepare made, or NULL */
     int64_t chains;       /* 1 for nodes that do not depend on the state */
     const int32_t *codes; /* [chains x variables] when the state is on the lattice, else NULL */
     sali_arg *in;
@@ -79,10 +88,11 @@ typedef struct sali_call {
 
 typedef struct sali_op {
     const char *name;
-    int32_t arity;              /* number of inputs, or SALI_VARIADIC */
-    uint32_t param_inputs;      /* bit k < 32: input k must not depend on the state */
-    uint32_t symmetric_inputs;  /* bit k < 32: input k must be a symmetrise node */
-    bool alias;                 /* the output is input 0 in another shape: no kernel */
+    int32_t arity;             /* number of inputs, or SALI_VARIADIC */
+    uint32_t param_inputs;     /* bit k < 32: input k must not depend on the state */
+    uint32_t symmetric_inputs; /* bit k < 32: input k must be a symmetrise node */
+    bool alias;                /* the output is input 0 in another shape: no kernel */
+    sali_layout layout;
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */
 
@@ -95,6 +105,10 @@ typedef struct sali_op {
     /* Tables made once when the tape is frozen; NULL on success means that none is needed. */
     sal_status (*plan_create)(const sali_node *node, const sali_node *const *in,
                               const sal_space *space, void **plan, sal_error *err);
+    /* Another arrangement of the inputs that do not depend on the state, made at each update of the
+     * parameters: real [prepared_size]. `call` has these inputs' values and the plan, no more. */
+    int64_t (*prepared_size)(const sali_node *node, const sali_node *const *in);
+    void (*prepare)(const sali_call *call, void *prepared);
     void (*forward)(const sali_call *call);
     /* Accumulates into in[k].adjoint; a zero adjoint contributes exactly zero. */
     void (*backward)(const sali_call *call);

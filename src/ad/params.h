@@ -8,8 +8,9 @@
 
 typedef struct sali_params {
     const sali_program *program;
-    void **value; /* by node: real [size], NULL for nodes that vary */
-    void **saved; /* by node: for hoisted nodes' backward */
+    void **value;    /* by node: real [size], NULL for nodes that vary */
+    void **saved;    /* by node: for hoisted nodes' backward */
+    void **prepared; /* by node: what its op prepares of these values, or NULL */
     void *scratch;
     sali_arg *args;   /* [program->max_inputs]: operands of the hoisted call that runs */
     uint64_t version; /* rises with every update: caches compare it */

@@ -131,8 +131,11 @@ sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **
     const sali_node *node = &tape->nodes[f.node];
     if (sali_shape_size(&node->shape) != 1) {
         char text[SALI_SHAPE_TEXT];
-        return sali_fail(err, SAL_ERR_SHAPE, "%s:%d: f has shape %s; expected a scalar (sum it?)",
-                         node->file, node->line, sali_shape_text(&node->shape, text));
+        sali_shape_text(&node->shape, text);
+        sal_status wrong =
+            sali_fail(err, SAL_ERR_SHAPE, "f has shape %s; expected a scalar (sum it?)", text);
+        return node->file[0] ? sali_fail_prefix(err, wrong, "%s:%d", node->file, node->line)
+                             : wrong;
     }
     sali_program *program = SALI_NEW(sali_program);
     if (!program) {

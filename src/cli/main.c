@@ -29,6 +29,7 @@ static const cli_command *find(const char *name)
 
 int main(int argc, char **argv)
 {
+    cli_choose_blas_kernels(argv);
     if (argc < 2) {
         print_commands(stderr);
         return CLI_USAGE;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "io/number.h"
+#include "core/number.h"
 
 int cli_usage(const char *format, ...)
 {

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "io/npy.h"
-#include "io/number.h"
+#include "core/number.h"
 
 typedef struct options {
     sal_run_options run;

@@ -117,10 +117,10 @@
 #define MEMBERS_AVX512(name) .name##_f32 = name##_f32_avx512, .name##_f64 = name##_f64_avx512,
 
 const sali_vmath_table sali_vmath_tables[SALI_ISA_COUNT] = {
-    [SALI_ISA_BASE] = { SALI_VMATH_LIST(MEMBERS_BASE) },
+    [SALI_ISA_BASE] = { SALI_VMATH_LIST(MEMBERS_BASE) MEMBERS_BASE(pow) },
 #if defined(__x86_64__)
-    [SALI_ISA_AVX2] = { SALI_VMATH_LIST(MEMBERS_AVX2) },
-    [SALI_ISA_AVX512] = { SALI_VMATH_LIST(MEMBERS_AVX512) },
+    [SALI_ISA_AVX2] = { SALI_VMATH_LIST(MEMBERS_AVX2) MEMBERS_AVX2(pow) },
+    [SALI_ISA_AVX512] = { SALI_VMATH_LIST(MEMBERS_AVX512) MEMBERS_AVX512(pow) },
 #endif
 };
 
@@ -134,3 +134,13 @@ const sali_vmath_table sali_vmath_tables[SALI_ISA_COUNT] = {
         sali_vmath_tables[sali_isa_best()].name##_f64(n, x, y);    \
     }
 SALI_VMATH_LIST(DEFINE)
+
+void sali_vpow_f32(int64_t n, const float *x, float p, float *y)
+{
+    sali_vmath_tables[sali_isa_best()].pow_f32(n, x, p, y);
+}
+
+void sali_vpow_f64(int64_t n, const double *x, double p, double *y)
+{
+    sali_vmath_tables[sali_isa_best()].pow_f64(n, x, p, y);
+}

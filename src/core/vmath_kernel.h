@@ -19,6 +19,8 @@ VECTOR SLEEF(exp)(VECTOR x) TARGET;
 VECTOR SLEEF(log)(VECTOR x) TARGET;
 VECTOR SLEEF(log1p)(VECTOR x) TARGET;
 VECTOR SLEEF(tanh)(VECTOR x) TARGET;
+VECTOR SLEEF(lgamma)(VECTOR x) TARGET;
+VECTOR SLEEF(pow)(VECTOR x, VECTOR p) TARGET;
 #endif
 
 /* SLEEF's log1p is infinite above 1e38 and 1e307. There, log1p(x) = log1p(2^-k x) + k log 2 with a
@@ -72,8 +74,21 @@ MAP(exp, SLEEF(exp))
 MAP(log, SLEEF(log))
 MAP(log1p, KERNEL(one_log1p))
 MAP(tanh, SLEEF(tanh))
+MAP(lgamma, SLEEF(lgamma))
 MAP(sigmoid, KERNEL(one_sigmoid))
 MAP(softplus, KERNEL(one_softplus))
+
+static TARGET void KERNEL(pow)(int64_t n, const ELEMENT *x, ELEMENT p, ELEMENT *y)
+{
+    const VECTOR zero = { 0 }, power = zero + p;
+    for (; n > 0; n -= LANES, x += LANES, y += LANES) {
+        size_t bytes = (size_t)(n < LANES ? n : LANES) * sizeof *x;
+        VECTOR v = { 0 };
+        memcpy(&v, x, bytes);
+        v = SLEEF(pow)(v, power);
+        memcpy(y, &v, bytes);
+    }
+}
 
 #undef MAP
 #undef LANES

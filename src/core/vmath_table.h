@@ -11,6 +11,8 @@
     void (*name##_f64)(int64_t n, const double *x, double *y);
 typedef struct sali_vmath_table {
     SALI_VMATH_LIST(SALI_VMATH_MEMBER)
+    void (*pow_f32)(int64_t n, const float *x, float p, float *y);
+    void (*pow_f64)(int64_t n, const double *x, double p, double *y);
 } sali_vmath_table;
 #undef SALI_VMATH_MEMBER
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "io/number.h"
+#include "core/number.h"
 #include "io/scan.h"
 
 typedef struct cursor {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "io/number.h"
+#include "core/number.h"
 
 void sali_scan_init(sali_scan *scan, const char *name, const void *data, int64_t size,
                     unsigned comments)

@@ -10,7 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/number.h"
+#include "core/number.h"
 #include "io/scan.h"
 #include "io/tape_xml_schema.h"
 

@@ -7,7 +7,7 @@
 #include <libxml/xmlwriter.h>
 
 #include "core/error.h"
-#include "io/number.h"
+#include "core/number.h"
 #include "io/tape_xml.h"
 
 /* Characters in a line of numbers before the next line begins. */

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
-#include "io/number.h"
+#include "core/number.h"
 
 /* Where the text goes; after the first failure the rest is dropped. */
 typedef struct writer {

@@ -1,13 +1,12 @@
 #include "models/builtin.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/number.h"
 #include "core/rng.h"
 #include "ad/op.h"
 
@@ -70,10 +69,9 @@ static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t len
             continue;
         }
         const char *number = text + (equals - pair) + 1;
-        char *end = NULL;
-        double value = strtod(number, &end);
-        if (end == number || *end || !(value >= p->low && value <= p->high) ||
-            (p->integer && value != floor(value))) {
+        double value;
+        if (sali_parse_double(number, (int64_t)strlen(number), &value) != SAL_OK ||
+            !(value >= p->low && value <= p->high) || (p->integer && value != floor(value))) {
             return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", b->name,
                              p->name, number, p->integer ? "an integer" : "a number", p->low,
                              p->high);

@@ -69,7 +69,7 @@ static double norm(const double *delta, int32_t states, double *largest)
     return sum;
 }
 
-/* A code by its conditional probability; -1 if a difference is not a number. */
+/* A code by its conditional probability; -1 if a difference is NaN or +inf. */
 static int32_t draw(const double *delta, int32_t states, double u)
 {
     double largest, sum = norm(delta, states, &largest), rest = u * sum;
@@ -88,6 +88,20 @@ static int32_t draw(const double *delta, int32_t states, double u)
         }
     }
     return chosen;
+}
+
+/* Report the state of chain c with its variable at a code where f is not a number below +inf. */
+static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    const double *delta = g->delta + c * space->max_states;
+    int32_t *code = &chains->codes_new[c * space->n_variables + g->site[c]], kept = *code, bad = 0;
+    while (delta[bad] < INFINITY) {
+        bad++;
+    }
+    *code = bad;
+    sali_chains_note_bad(chains, c, chains->codes_new, delta[bad]);
+    *code = kept;
 }
 
 /* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift
@@ -113,7 +127,7 @@ static void gibbs_step(void *self, sali_chains *chains)
             draw(delta, space->variables[g->site[c]].states, sali_rng_uniform_at(&stream, 0));
         void *x = sali_row(chains, chains->x_new, c, space->width);
         if (code < 0) {
-            sali_chains_note_bad(chains, c, chains->codes, NAN);
+            note_bad(g, chains, c);
             continue;
         }
         chains->codes_new[c * space->n_variables + g->site[c]] = code;

@@ -41,7 +41,7 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
 {
     o->sampler = o->sampler ? o->sampler : model->has_gradient ? "gwg" : "gibbs";
     o->chains = o->chains ? o->chains : 4;
-    o->warmup = o->warmup < 0 ? 0 : o->warmup ? o->warmup : 1000;
+    o->warmup = o->warmup == -1 ? 0 : o->warmup ? o->warmup : 1000;
     o->draws = o->draws ? o->draws : 1000;
     o->thin = o->thin ? o->thin : 1;
     sal_status status = check_range("chains", o->chains, 1, INT64_C(1) << 31, err);
@@ -49,7 +49,18 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
     status = status ? status : check_range("thin", o->thin, 1, INT64_C(1) << 40, err);
     status = status ? status : check_range("warmup", o->warmup, 0, INT64_C(1) << 50, err);
     status = status ? status : check_range("threads", o->threads, 0, 4096, err);
+    status =
+        status ? status : check_range("clamped", o->clamped, 0, model->space->n_variables, err);
     status = status ? status : check_range("radius", o->radius, 0, INT32_MAX, err);
+    int64_t steps;
+    if (status == SAL_OK && __builtin_mul_overflow(o->draws, o->thin, &steps)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "draws times thin is more than 2^63 steps");
+    }
+    if (status == SAL_OK && o->clamped > 0 && (!o->clamp_variables || !o->clamp_codes)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "clamped is %lld, but %s is NULL",
+                         (long long)o->clamped,
+                         o->clamp_variables ? "clamp_codes" : "clamp_variables");
+    }
     if (status == SAL_OK && (o->step_size < 0 || !isfinite(o->step_size))) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "step_size is %g; expected a positive number",
                          o->step_size);
@@ -330,14 +341,13 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     run->base = sali_model_hold(model);
-    sal_status status = SAL_OK;
-    if (o->clamped > 0) {
+    sal_status status = resolve(&run->options, model, err);
+    if (status == SAL_OK && o->clamped > 0) {
         status = sal_model_clamp(model, o->clamped, o->clamp_variables, o->clamp_codes, &run->model,
                                  err);
     } else {
         run->model = sali_model_hold(model);
     }
-    status = status ? status : resolve(&run->options, model, err);
     status = status ? status : choose_sampler(run, err);
     status = status ? status : allocate(run, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {

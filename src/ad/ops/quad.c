@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ad/ops/matrix.h"
+#include "core/error.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -10,6 +11,10 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     if (s->rank != 1 || S->rank != 2 || S->dim[0] != s->dim[0] || S->dim[1] != s->dim[0] ||
         !fits_blas(s)) {
         return sali_shape_fail(node, context, "a vector [n] and a square matrix [n, n]");
+    }
+    if (context->in[1]->op != SALI_OP_symmetrise) {
+        return sali_fail(context->err, SAL_ERR_SHAPE,
+                         "quad: the couplings must come from symmetrise");
     }
     node->shape = SAL_SCALAR;
     return sali_expect_attributes(node, 0, 0, context->err);
