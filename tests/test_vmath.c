@@ -20,7 +20,6 @@ static long double softplus_reference(long double x)
     return fmaxl(x, 0) + log1pl(expl(-fabsl(x)));
 }
 
-/* The C library's sign of lgamma(-0) aside, |Gamma| is infinite at zero and negative integers. */
 static long double lgamma_reference(long double x)
 {
     return lgammal(x);
@@ -48,8 +47,9 @@ static void functions_of(sali_isa isa, function f[FUNCTIONS])
     f[2] = (function){ "log1p", t->log1p_f32, t->log1p_f64, log1pl, SLEEF_ULPS, OF_RESULT };
     f[3] = (function){ "tanh", t->tanh_f32, t->tanh_f64, tanhl, SLEEF_ULPS, OF_RESULT };
     f[4] = (function){ "sigmoid", t->sigmoid_f32, t->sigmoid_f64, sigmoid_reference, 2, RELATIVE };
-    f[5] = (function){ "softplus", t->softplus_f32, t->softplus_f64, softplus_reference, 2, RELATIVE };
-    f[6] = (function){ "lgamma",   t->lgamma_f32, t->lgamma_f64,
+    f[5] =
+        (function){ "softplus", t->softplus_f32, t->softplus_f64, softplus_reference, 2, RELATIVE };
+    f[6] = (function){ "lgamma",         t->lgamma_f32, t->lgamma_f64,
                        lgamma_reference, SLEEF_ULPS,    OF_ONE_IF_NEGATIVE };
 }
 
@@ -62,10 +62,10 @@ typedef struct format {
 static const format f32 = { FLT_MANT_DIG, FLT_MIN_EXP, FLT_MAX };
 static const format f64 = { DBL_MANT_DIG, DBL_MIN_EXP, DBL_MAX };
 
-/* |got - want| in units in the last place of `want`, or, if `relative`, in units of epsilon |want|
+/* |got - want| in units in the last place of `want`, or in units of epsilon `least` if that is more
  * (for numbers that are not denormal); infinite when a NaN, an infinity or a zero's sign is wrong.
  */
-static double error_in_ulps(double got, long double want, format type, bool relative)
+static double error_in_ulps(double got, long double want, format type, long double least)
 {
     bool same_sign = !signbit(got) == !signbit(want);
     if (isnan(want) || isnan(got)) {
@@ -83,10 +83,17 @@ static double error_in_ulps(double got, long double want, format type, bool rela
         exponent = exponent < type.lowest ? type.lowest : exponent;
     }
     long double unit = ldexpl(1, exponent - type.digits);
-    if (relative) {
-        unit = fmaxl(unit, ldexpl(fabsl(want), 1 - type.digits));
-    }
+    unit = fmaxl(unit, ldexpl(least, 1 - type.digits));
     return (double)(fabsl(got - want) / unit);
+}
+
+/* What a function's error is measured by, at least. */
+static long double least_of(const function *f, long double x, long double want)
+{
+    if (f->unit == RELATIVE) {
+        return fabsl(want);
+    }
+    return f->unit == OF_ONE_IF_NEGATIVE && x < 0 ? fmaxl(1, fabsl(want)) : 0;
 }
 
 /* Arguments: special values, every size from denormal to huge (random bits), and dense in the
@@ -142,8 +149,11 @@ START_TEST(f32_is_within_its_promised_error)
         for (int i = 0; i < FUNCTIONS; i++) {
             f[i].f32(ARGUMENTS, x, y);
             for (int64_t k = 0; k < ARGUMENTS; k++) {
+                if (f[i].reference == lgamma_reference && x[k] >= 4e36F && isinf(y[k])) {
+                    continue; /* the one early overflow that the header states */
+                }
                 long double want = f[i].reference(x[k]);
-                double error = error_in_ulps(y[k], want, f32, f[i].relative);
+                double error = error_in_ulps(y[k], want, f32, least_of(&f[i], x[k], want));
                 if (!(error < f[i].ulps)) {
                     ck_abort_msg("isa %d: %s(%a) = %a, not %La: %g ulp", (int)isa, f[i].name, x[k],
                                  y[k], want, error);
@@ -167,7 +177,7 @@ START_TEST(f64_is_within_its_promised_error)
             f[i].f64(ARGUMENTS, x, y);
             for (int64_t k = 0; k < ARGUMENTS; k++) {
                 long double want = f[i].reference(x[k]);
-                double error = error_in_ulps(y[k], want, f64, f[i].relative);
+                double error = error_in_ulps(y[k], want, f64, least_of(&f[i], x[k], want));
                 if (!(error < f[i].ulps)) {
                     ck_abort_msg("isa %d: %s(%a) = %a, not %La: %g ulp", (int)isa, f[i].name, x[k],
                                  y[k], want, error);
@@ -177,6 +187,34 @@ START_TEST(f64_is_within_its_promised_error)
     }
     free(x);
     free(y);
+}
+END_TEST
+
+/* Powers that ops take; others of the same function. */
+static const double exponents[] = { -3, -2, -1, -0.5, 1.0 / 3, 0.5, 1.5, 2, 3, 7, 40.25 };
+#define EXPONENTS ((int)(sizeof exponents / sizeof *exponents))
+
+START_TEST(powers_are_within_their_promised_error)
+{
+    static double x[ARGUMENTS], y[ARGUMENTS];
+    static float xf[ARGUMENTS], yf[ARGUMENTS];
+    arguments_f64(x);
+    arguments_f32(xf);
+    for (sali_isa isa = SALI_ISA_BASE; isa <= sali_isa_best(); isa++) {
+        for (int e = 0; e < EXPONENTS; e++) {
+            float narrow = (float)exponents[e];
+            sali_vmath_tables[isa].pow_f64(ARGUMENTS, x, exponents[e], y);
+            sali_vmath_tables[isa].pow_f32(ARGUMENTS, xf, narrow, yf);
+            for (int64_t k = 0; k < ARGUMENTS; k++) {
+                double error = error_in_ulps(y[k], powl(x[k], exponents[e]), f64, 0);
+                double errorf = error_in_ulps(yf[k], powl(xf[k], narrow), f32, 0);
+                ck_assert_msg(error < SLEEF_ULPS, "isa %d: pow(%a, %g) = %a: %g ulp", (int)isa,
+                              x[k], exponents[e], y[k], error);
+                ck_assert_msg(errorf < SLEEF_ULPS, "isa %d: pow(%a, %g) = %a: %g ulp", (int)isa,
+                              (double)xf[k], exponents[e], (double)yf[k], errorf);
+            }
+        }
+    }
 }
 END_TEST
 
@@ -243,6 +281,7 @@ static Suite *suite(void)
     TCase *c = tcase_create("vmath");
     tcase_add_test(c, f32_is_within_its_promised_error);
     tcase_add_test(c, f64_is_within_its_promised_error);
+    tcase_add_test(c, powers_are_within_their_promised_error);
     tcase_add_test(c, no_element_depends_on_n_or_position);
     tcase_add_test(c, in_place_equals_out_of_place);
     suite_add_tcase(s, c);

@@ -47,6 +47,7 @@ void sali_hoisted_call(const sali_params *params, int32_t i, void *const *adjoin
     *call = (sali_call){
         .node = node,
         .plan = program->steps[i].plan,
+        .prepared = params->prepared[i],
         .chains = 1,
         .in = args,
         .out = { .value = params->value[i],
@@ -62,10 +63,17 @@ static void evaluate_hoisted(sali_params *params)
 {
     const sali_program *program = params->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (sali_is_hoisted(program, i)) {
-            sali_call call;
+        const sali_op *op = program->steps[i].op;
+        bool hoisted = sali_is_hoisted(program, i);
+        sali_call call;
+        if (hoisted || params->prepared[i]) {
             sali_hoisted_call(params, i, NULL, params->args, &call);
-            program->steps[i].op->forward(&call);
+        }
+        if (params->prepared[i]) {
+            op->prepare(&call, params->prepared[i]);
+        }
+        if (hoisted) {
+            op->forward(&call);
         }
     }
     params->version++;
@@ -79,6 +87,12 @@ static sal_status allocate(sali_params *params)
     for (int32_t i = 0; i < program->n_nodes; i++) {
         const sali_node *node = &program->nodes[i];
         const sali_step *step = &program->steps[i];
+        if (step->op->prepare) {
+            params->prepared[i] = sali_alloc(step->op->prepared_size(node, step->in), element);
+            if (!params->prepared[i]) {
+                return SAL_ERR_MEMORY;
+            }
+        }
         if (node->varying) {
             continue;
         }
@@ -110,7 +124,8 @@ sal_status sali_params_create(const sali_program *program, sali_params **out, sa
     params->program = program;
     params->value = SALI_NEW_ARRAY(void *, program->n_nodes);
     params->saved = SALI_NEW_ARRAY(void *, program->n_nodes);
-    if (!params->value || !params->saved || allocate(params) != SAL_OK) {
+    params->prepared = SALI_NEW_ARRAY(void *, program->n_nodes);
+    if (!params->value || !params->saved || !params->prepared || allocate(params) != SAL_OK) {
         sali_params_destroy(params);
         return sali_fail_memory(err);
     }
@@ -137,9 +152,13 @@ void sali_params_destroy(sali_params *params)
         if (params->saved) {
             sali_free(params->saved[i]);
         }
+        if (params->prepared) {
+            sali_free(params->prepared[i]);
+        }
     }
     sali_free(params->value);
     sali_free(params->saved);
+    sali_free(params->prepared);
     sali_free(params->scratch);
     sali_free(params->args);
     sali_free(params);

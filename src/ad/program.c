@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "ad/layout.h"
 
 /* Mark the nodes that f needs, and all parameters: they keep their places in the flat vector. */
 static void mark_live(const sal_tape *tape, int32_t output, bool *live)
@@ -145,6 +146,9 @@ sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **
     program->state = -1;
     program->space = sali_space_clone(tape->space);
     status = program->space ? copy_live(program, tape, f.node, err) : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        sali_choose_layouts(program);
+    }
     status = status == SAL_OK ? make_steps(program, err) : status;
     status = status == SAL_OK ? list_parameters(program, err) : status;
     if (status != SAL_OK) {

@@ -82,6 +82,7 @@ static void fill_schedule(const sali_workspace *ws, schedule *plan)
         *call = (sali_call){
             .node = node,
             .plan = program->steps[i].plan,
+            .prepared = ws->params->prepared[i],
             .in = args,
             .out = make_arg(ws, plan, i),
             .saved = ws->saved[i],

@@ -29,8 +29,12 @@ static const char *better_kernels(void)
 void cli_choose_blas_kernels(char **argv)
 {
     const char *better = better_kernels();
-    if (better && !getenv(VARIABLE) && strcmp(openblas_get_corename(), "Prescott") == 0 &&
-        setenv(VARIABLE, better, 1) == 0) {
-        execv("/proc/self/exe", argv); /* on failure: go on with the slow ones */
+    char program[4096];
+    if (better && !getenv(VARIABLE) && strcmp(openblas_get_corename(), "Prescott") == 0) {
+        ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+        if (length > 0 && setenv(VARIABLE, better, 1) == 0) {
+            program[length] = '\0';
+            execv(program, argv); /* on failure: go on with the slow ones */
+        }
     }
 }

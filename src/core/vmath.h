@@ -1,8 +1,9 @@
 /* Elementary functions over arrays: SLEEF's vector functions, at the widest instruction set of the
  * machine. `y` may be `x`. Errors below 1 ulp (exp, log, log1p, tanh, pow, lgamma of positive
  * numbers), 2 ulp relative (sigmoid, softplus), or 1 ulp of the larger of 1 and the result (lgamma
- * of negative numbers). lgamma in f32 is infinite from 4e36. Element k depends on x[k] only, not on n or its position: bits do not change when a
- * batch is split. NaN and infinities go through as in the scalar functions. No allocation. */
+ * of negative numbers). lgamma in f32 is infinite from 4e36. Element k depends on x[k] only, not on
+ * n or its position: bits do not change when a batch is split. NaN and infinities go through as in
+ * the scalar functions. No allocation. */
 #ifndef SALI_VMATH_H
 #define SALI_VMATH_H
 

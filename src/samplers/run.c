@@ -49,8 +49,7 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
     status = status ? status : check_range("thin", o->thin, 1, INT64_C(1) << 40, err);
     status = status ? status : check_range("warmup", o->warmup, 0, INT64_C(1) << 50, err);
     status = status ? status : check_range("threads", o->threads, 0, 4096, err);
-    status =
-        status ? status : check_range("clamped", o->clamped, 0, model->space->n_variables, err);
+    status = status ? status : check_range("clamped", o->clamped, 0, INT32_MAX, err);
     status = status ? status : check_range("radius", o->radius, 0, INT32_MAX, err);
     int64_t steps;
     if (status == SAL_OK && __builtin_mul_overflow(o->draws, o->thin, &steps)) {

@@ -34,6 +34,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_scale) = {
     .name = "scale",
     .arity = 1,
+    .layout = SALI_LAYOUT_SAME,
     .test_low = -2,
     .test_high = 2,
     .doc = "factor a",

@@ -28,6 +28,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_softplus) = {
     .name = "softplus",
     .arity = 1,
+    .layout = SALI_LAYOUT_SAME,
     .test_low = -4,
     .test_high = 4,
     .doc = "log(1 + exp a)",

@@ -29,6 +29,7 @@ SALI_CLONES static void backward(const sali_call *call)
     const sali_op RN(sali_op_##op_name) = {       \
         .name = #op_name,                         \
         .arity = 1,                               \
+        .layout = SALI_LAYOUT_SAME,               \
         .test_low = (low),                        \
         .test_high = (high),                      \
         .doc = formula,                           \
