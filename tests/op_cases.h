@@ -3,6 +3,8 @@
 #ifndef OP_CASES_H
 #define OP_CASES_H
 
+#include <math.h>
+
 #include "ad/tape.h"
 
 /* An operand: 'V' depends on the state (numbers between test_low and test_high while the state's
@@ -12,9 +14,10 @@ typedef struct op_operand {
     sal_shape shape;
 } op_operand;
 
+#define OP_INPUTS 3
 typedef struct op_case {
     sali_op_id op;
-    op_operand in[2];
+    op_operand in[OP_INPUTS];
     int64_t n_ints, ints[24];
     int64_t n_reals;
     double reals[4];
@@ -121,6 +124,9 @@ static inline sal_space *op_space(void)
         .op = SALI_OP_##name, .in = { P(4, 3) }, INTS(1)          \
     }
 
+#define POWER(p) \
+    { .op = SALI_OP_pow, .in = { V(4, 3) }, .n_reals = 1, .reals = { p } }
+
 /* clang-format off */
 static const op_case op_cases[] = {
     { .op = SALI_OP_state },
@@ -136,8 +142,30 @@ static const op_case op_cases[] = {
     ELEMENTWISE(softplus),
     { .op = SALI_OP_softplus, .in = { P(700) } },
     ELEMENTWISE(sigmoid),
+    ELEMENTWISE(silu),
     ELEMENTWISE(tanh),
     ELEMENTWISE(square),
+    ELEMENTWISE(sqrt),
+    ELEMENTWISE(log1p),
+    ELEMENTWISE(abs),
+    ELEMENTWISE(relu),
+    ELEMENTWISE(lgamma),
+    { .op = SALI_OP_lgamma, .in = { P(300) } },
+    { .op = SALI_OP_clamp, .in = { V(4, 3) }, .n_reals = 2, .reals = { -0.5, 0.25 } },
+    { .op = SALI_OP_clamp, .in = { V(20) }, .n_reals = 2, .reals = { -HUGE_VAL, 0 } },
+    { .op = SALI_OP_clamp, .in = { P(5) }, .n_reals = 2, .reals = { 0, 0 } },
+    POWER(0), POWER(0.5), POWER(1), POWER(1.5), POWER(2), POWER(3), POWER(4), POWER(-0.5),
+    POWER(-1), POWER(-2), POWER(-3), POWER(-0.75),
+    { .op = SALI_OP_pow, .in = { P(600) }, .n_reals = 1, .reals = { 2.5 } },
+    BROADCAST(minimum),
+    BROADCAST(maximum),
+    { .op = SALI_OP_where, .in = { V(4, 3), V(4, 3), V(4, 3) } },
+    { .op = SALI_OP_where, .in = { P(4, 3), V(4, 3), P(4, 3) } },
+    { .op = SALI_OP_where, .in = { V(3), P(4, 1), V(4, 3) } },
+    { .op = SALI_OP_where, .in = { P(4, 1), V(1, 3), SCALAR('P') } },
+    { .op = SALI_OP_where, .in = { SCALAR('V'), P(2, 1, 3, 1), V(2, 1, 2) } },
+    { .op = SALI_OP_where, .in = { P(3), P(2, 3), P(2, 1) } },
+    REDUCTION(max),
     REDUCTION(sum),
     REDUCTION(mean),
     REDUCTION(logsumexp),
@@ -159,6 +187,8 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_matmul, .in = { P(2, 3), P(3, 4) } },
     { .op = SALI_OP_symmetrise, .in = { P(4, 4) } },
     { .op = SALI_OP_symmetrise, .in = { V(3, 3) } },
+    { .op = SALI_OP_symmetrise, .in = { P(4, 4) }, INTS(0, 1, 1, 5) },
+    { .op = SALI_OP_symmetrise, .in = { V(3, 3) }, INTS(2, -1, 2) },
     { .op = SALI_OP_quad, .in = { V(5), P(5, 5) } },
     { .op = SALI_OP_quad, .in = { P(5), P(5, 5) } },
     { .op = SALI_OP_quad, .in = { STATE, P(OP_WIDTH, OP_WIDTH) } },
@@ -168,6 +198,37 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_table, .in = { STATE, P(27) },
       INTS(5, 3, 0, 17, 12, 2, 17, 18, 1, 15, 0, 2, 19, 18) },
     { .op = SALI_OP_table, .in = { STATE, P(12) }, INTS(1, 4, 16, 19, 18, 13) },
+    { .op = SALI_OP_conv2d, .in = { V(2, 3, 4), P(3, 2, 2, 3), P(3) }, INTS(1, 0) },
+    { .op = SALI_OP_conv2d, .in = { V(1, 4, 6), P(2, 1, 3, 3), P(2) }, INTS(1, 1) },
+    { .op = SALI_OP_conv2d, .in = { V(1, 4, 6), P(8, 1, 3, 3), P(8) }, INTS(1, 1) },
+    { .op = SALI_OP_conv2d, .in = { V(3, 2, 4), P(17, 3, 1, 1), P(17) }, INTS(1, 0) },
+    { .op = SALI_OP_conv2d, .in = { V(1, 5, 4), P(2, 1, 4, 4), P(2) }, INTS(2, 1) },
+    { .op = SALI_OP_conv2d, .in = { V(2, 3, 3), P(1, 2, 2, 2), P(1) }, INTS(3, 2) },
+    { .op = SALI_OP_conv2d, .in = { V(24, 1, 1), P(2, 24, 1, 1), P(2) }, INTS(1, 0) },
+    { .op = SALI_OP_conv2d, .in = { P(2, 3, 3), P(3, 2, 2, 2), P(3) }, INTS(1, 1) },
+    { .op = SALI_OP_avg_pool2d, .in = { V(2, 3, 4) }, INTS(2, 1) },
+    { .op = SALI_OP_avg_pool2d, .in = { V(1, 4, 5) }, INTS(2, 2) },
+    { .op = SALI_OP_avg_pool2d, .in = { V(2, 3, 3) }, INTS(3, 1) },
+    { .op = SALI_OP_avg_pool2d, .in = { P(1, 3, 3) }, INTS(1, 2) },
+    { .op = SALI_OP_masked_logdet, .in = { V(5), P(5, 5) } },
+    { .op = SALI_OP_masked_logdet, .in = { V(1), P(1, 1) } },
+    { .op = SALI_OP_masked_logdet, .in = { P(4), P(4, 4) } },
+    { .op = SALI_OP_masked_quad_inverse, .in = { V(5), P(5, 5), P(5) } },
+    { .op = SALI_OP_masked_quad_inverse, .in = { V(1), P(1, 1), P(1) } },
+    { .op = SALI_OP_masked_quad_inverse, .in = { P(4), P(4, 4), P(4) } },
+    { .op = SALI_OP_max_coverage, .in = { V(6), P(6, 5) } },
+    { .op = SALI_OP_max_coverage, .in = { V(1), P(1, 3) } },
+    { .op = SALI_OP_max_coverage, .in = { P(4), P(4, 7) } },
+    { .op = SALI_OP_concat, .in = { V(2, 3), P(2, 1), V(2, 2) }, INTS(1) },
+    { .op = SALI_OP_concat, .in = { P(2, 1, 2), V(2, 3, 2) }, INTS(1) },
+    { .op = SALI_OP_concat, .in = { V(1, 3), P(2, 3), V(1, 3) }, INTS(0) },
+    { .op = SALI_OP_concat, .in = { V(2, 1, 2), P(2, 1, 1) }, INTS(2) },
+    { .op = SALI_OP_concat, .in = { V(5) }, INTS(0) },
+    { .op = SALI_OP_concat, .in = { P(2), P(3) }, INTS(0) },
+    { .op = SALI_OP_gather, .in = { V(4, 3) }, INTS(0, 3, 0, 3, 1, 0) },
+    { .op = SALI_OP_gather, .in = { V(4, 3) }, INTS(1, 2) },
+    { .op = SALI_OP_gather, .in = { V(2, 3, 2) }, INTS(1, 0, 2, 2, 1) },
+    { .op = SALI_OP_gather, .in = { P(5) }, INTS(0, 4, 4) },
     { .op = SALI_OP_reshape, .in = { V(4, 3) }, INTS(2, 6) },
     { .op = SALI_OP_reshape, .in = { P(1) }, .n_ints = 0 },
     { .op = SALI_OP_slice, .in = { V(4, 3) }, INTS(0, 1, 2) },
@@ -187,10 +248,42 @@ static inline double op_number(int64_t index, double low, double high)
     return (double)(int64_t)((low + (high - low) * unit) * 256) / 256;
 }
 
+/* Number of operands. */
+static inline int op_inputs(const op_case *test)
+{
+    int n = 0;
+    while (n < OP_INPUTS && test->in[n].kind) {
+        n++;
+    }
+    return n;
+}
+
+/* Ops with kinks, where derivatives jump: at 0, at a bound, or where two elements are equal. */
+static inline bool op_is_kinked(sali_op_id op)
+{
+    return op == SALI_OP_abs || op == SALI_OP_relu || op == SALI_OP_clamp ||
+           op == SALI_OP_minimum || op == SALI_OP_maximum || op == SALI_OP_max ||
+           op == SALI_OP_where || op == SALI_OP_max_coverage;
+}
+
+/* Plus a small number for each element, so that no two elements of the operands 0 and 1 are equal
+ * and none is 0 or a bound: operands are multiples of (high - low)/256, and these 1/64 of that. */
+static inline sal_expr op_off_kinks(sal_tape *tape, const op_case *test, int k, sal_expr x)
+{
+    const sali_op *op = sali_op_f64(test->op);
+    const sal_shape *shape = &test->in[k].shape;
+    double shift[64];
+    for (int64_t i = 0; i < sali_shape_size(shape); i++) {
+        shift[i] = (op->test_high - op->test_low) / 16384 * (double)(i + (k == 1 ? 33 : 1));
+    }
+    return sal_add(x, sal_constant(tape, shift, *shape));
+}
+
 /* An operand on the tape. State-dependent ones are affine in a part of the state; the parts of two
  * operands overlap. */
 static inline sal_expr op_operand_of(sal_tape *tape, const op_case *test, int k)
 {
+    static const char *const names[OP_INPUTS] = { "first", "second", "third" };
     const op_operand *operand = &test->in[k];
     const sali_op *op = sali_op_f64(test->op);
     int64_t size = sali_shape_size(&operand->shape);
@@ -198,27 +291,46 @@ static inline sal_expr op_operand_of(sal_tape *tape, const op_case *test, int k)
         return sal_state(tape);
     }
     if (operand->kind == 'P') {
-        return sal_param(tape, k == 0 ? "first" : "second", operand->shape);
+        return sal_param(tape, names[k], operand->shape);
     }
     sal_expr part = sal_slice(sal_state(tape), 0, (OP_WIDTH - size) / (k + 2), size);
     sal_expr unit = sal_reshape(part, operand->shape);
     return sal_add(sal_scale(unit, op->test_high - op->test_low), sal_scalar(tape, op->test_low));
 }
 
+/* x made what the op demands of operand k besides its shape. */
+static inline sal_expr op_suitable(sal_tape *tape, const op_case *test, int k, sal_expr x)
+{
+    const sali_op *op = sali_op_f64(test->op);
+    if (op_is_kinked(test->op)) {
+        x = op_off_kinks(tape, test, k, x);
+    }
+    if (test->op == SALI_OP_where && k == 0) {
+        return sal_relu(x); /* a condition that is 0 now and then */
+    }
+    if (!((op->symmetric_inputs >> k) & 1)) {
+        return x;
+    }
+    if (test->op != SALI_OP_quad) { /* positive definite */
+        int64_t n = test->in[k].shape.dim[0];
+        double dominant[64] = { 0 };
+        for (int64_t i = 0; i < n; i++) {
+            dominant[i * n + i] = 0.5 * (double)n + 0.25 * (double)i;
+        }
+        x = sal_add(x, sal_constant(tape, dominant, test->in[k].shape));
+    }
+    return sali_record(tape, &(sali_recipe){ .op = SALI_OP_symmetrise, .n_in = 1, .in = &x });
+}
+
 /* f = sum c y for the op's output y, with an array c of irregular coefficients. */
 static inline sal_expr op_record(sal_tape *tape, const op_case *test)
 {
-    const sali_op *op = sali_op_f64(test->op);
-    sal_expr in[2] = { { 0 } };
-    for (int k = 0; k < op->arity; k++) {
-        in[k] = op_operand_of(tape, test, k);
-    }
-    if (test->op == SALI_OP_quad) { /* its matrix must be symmetric */
-        in[1] =
-            sali_record(tape, &(sali_recipe){ .op = SALI_OP_symmetrise, .n_in = 1, .in = &in[1] });
+    sal_expr in[OP_INPUTS] = { { 0 } };
+    for (int k = 0; k < op_inputs(test); k++) {
+        in[k] = op_suitable(tape, test, k, op_operand_of(tape, test, k));
     }
     sal_expr y = sali_record(tape, &(sali_recipe){ .op = test->op,
-                                                   .n_in = op->arity,
+                                                   .n_in = op_inputs(test),
                                                    .in = in,
                                                    .n_ints = test->n_ints,
                                                    .ints = test->ints,

@@ -18,7 +18,8 @@ static sal_data two_kinds(int64_t rows)
     for (int64_t r = 0; r < rows; r++) {
         const uint8_t kinds[2][4] = { { 1, 1, 0, 0 }, { 0, 0, 1, 1 } };
         memcpy(data.codes + 4 * r, kinds[r % 2], 4);
-        data.codes[4 * r + r % 4] ^= r % 7 == 0;
+        uint8_t *noisy = &data.codes[4 * r + r % 4];
+        *noisy = (uint8_t)(*noisy ^ (r % 7 == 0));
     }
     return data;
 }

@@ -47,6 +47,23 @@ SAL_API void sal_tape_destroy(sal_tape *tape); /* NULL is fine */
 /* The first mistake made on the tape: SAL_OK, or its status with the message in *err. */
 SAL_API sal_status sal_tape_check(const sal_tape *tape, sal_error *err);
 
+/* Passes that rewrite a tape when a model is made of it. None changes f at states of the space. */
+typedef enum sal_pass {
+    SAL_PASS_DEAD_CODE = 1, /* drop what f does not need */
+    SAL_PASS_COMMON = 2,    /* compute equal expressions once */
+    /* Write polynomials of two-level variables in linear form (s^2 is s of a binary variable, 1 of
+     * a spin): the gradient becomes that of another extension of f, so gradient-based proposals
+     * change, though not what they sample. Of polynomials up to degree two of the state (powers, sal_quad,
+     * sal_edges) the differences are then read off the gradient. */
+    SAL_PASS_CANONICAL = 4,
+    SAL_PASS_BUFFERS = 8, /* values that are not needed at once share memory */
+    SAL_PASS_DEFAULT = SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_BUFFERS
+} sal_pass;
+
+/* Choose the passes, an OR of SAL_PASS_* (0: none), instead of SAL_PASS_DEFAULT, for models made
+ * of the tape from now on. An unknown bit is a mistake, kept on the tape. */
+SAL_API void sal_tape_set_passes(sal_tape *tape, uint32_t passes);
+
 /* The shape of an expression; rank -1 if it is invalid. */
 SAL_API sal_shape sal_expr_shape(sal_expr a);
 
@@ -96,14 +113,49 @@ SALI_DECLARE_UNARY(exp)
 SALI_DECLARE_UNARY(log)      /* natural; log 0 = -inf */
 SALI_DECLARE_UNARY(softplus) /* log(1 + exp a) */
 SALI_DECLARE_UNARY(sigmoid)  /* 1 / (1 + exp(-a)) */
+SALI_DECLARE_UNARY(silu)     /* a / (1 + exp(-a)), also called swish */
 SALI_DECLARE_UNARY(tanh)
 SALI_DECLARE_UNARY(square)
 #define sal_exp(a) sal_exp_at(SAL_HERE, (a))
 #define sal_log(a) sal_log_at(SAL_HERE, (a))
 #define sal_softplus(a) sal_softplus_at(SAL_HERE, (a))
 #define sal_sigmoid(a) sal_sigmoid_at(SAL_HERE, (a))
+#define sal_silu(a) sal_silu_at(SAL_HERE, (a))
 #define sal_tanh(a) sal_tanh_at(SAL_HERE, (a))
 #define sal_square(a) sal_square_at(SAL_HERE, (a))
+
+SALI_DECLARE_UNARY(sqrt)   /* NaN below 0; derivative infinite at 0 */
+SALI_DECLARE_UNARY(log1p)  /* log(1 + a); -inf at -1, NaN below */
+SALI_DECLARE_UNARY(abs)    /* derivative 0 at 0 */
+SALI_DECLARE_UNARY(relu)   /* max(a, 0); derivative 0 at 0 */
+SALI_DECLARE_UNARY(lgamma) /* log |Gamma(a)|; derivative digamma; infinite at 0, -1, -2, ... */
+#define sal_sqrt(a) sal_sqrt_at(SAL_HERE, (a))
+#define sal_log1p(a) sal_log1p_at(SAL_HERE, (a))
+#define sal_abs(a) sal_abs_at(SAL_HERE, (a))
+#define sal_relu(a) sal_relu_at(SAL_HERE, (a))
+#define sal_lgamma(a) sal_lgamma_at(SAL_HERE, (a))
+
+/* A NaN operand gives NaN, here and in all functions but where one operand is not taken. At a tie
+ * the derivative is the first operand's. */
+SALI_DECLARE_BINARY(minimum) /* min(a, b) */
+SALI_DECLARE_BINARY(maximum) /* max(a, b) */
+#define sal_minimum(a, b) sal_minimum_at(SAL_HERE, (a), (b))
+#define sal_maximum(a, b) sal_maximum_at(SAL_HERE, (a), (b))
+
+/* min(max(a, low), high) for fixed numbers low <= high, perhaps infinite. The derivative is 1
+ * between them and 0 outside and at them. */
+SAL_API sal_expr sal_clamp_at(const char *file, int line, sal_expr a, double low, double high);
+#define sal_clamp(a, low, high) sal_clamp_at(SAL_HERE, (a), (low), (high))
+
+/* a^p for a fixed finite number p. A negative a needs a whole p, else NaN; a^0 is 1. The derivative
+ * is p a^(p-1), infinite at 0 for p < 1 other than 0. */
+SAL_API sal_expr sal_pow_at(const char *file, int line, sal_expr a, double p);
+#define sal_pow(a, p) sal_pow_at(SAL_HERE, (a), (p))
+
+/* a where cond is not 0 (a NaN is not), else b; all three broadcast. cond gets no derivative, and
+ * the operand that is not taken gets 0, even if its value is infinite or NaN. */
+SAL_API sal_expr sal_where_at(const char *file, int line, sal_expr cond, sal_expr a, sal_expr b);
+#define sal_where(cond, a, b) sal_where_at(SAL_HERE, (cond), (a), (b))
 
 /* factor * a, for a fixed number; sal_neg(a) is sal_scale(a, -1). */
 SAL_API sal_expr sal_scale_at(const char *file, int line, sal_expr a, double factor);
@@ -115,17 +167,21 @@ SAL_API sal_expr sal_scale_at(const char *file, int line, sal_expr a, double fac
 SALI_DECLARE_UNARY(sum)
 SALI_DECLARE_UNARY(mean)
 SALI_DECLARE_UNARY(logsumexp) /* log sum exp, -inf of all -inf */
+SALI_DECLARE_UNARY(max)       /* NaN if one is; derivative to the first of the largest elements */
 #define sal_sum(a) sal_sum_at(SAL_HERE, (a))
 #define sal_mean(a) sal_mean_at(SAL_HERE, (a))
 #define sal_logsumexp(a) sal_logsumexp_at(SAL_HERE, (a))
+#define sal_max(a) sal_max_at(SAL_HERE, (a))
 
 /* axis in -rank .. rank - 1; negative counts from the last. */
 SAL_API sal_expr sal_sum_axis_at(const char *file, int line, sal_expr a, int axis);
 SAL_API sal_expr sal_mean_axis_at(const char *file, int line, sal_expr a, int axis);
 SAL_API sal_expr sal_logsumexp_axis_at(const char *file, int line, sal_expr a, int axis);
+SAL_API sal_expr sal_max_axis_at(const char *file, int line, sal_expr a, int axis);
 #define sal_sum_axis(a, axis) sal_sum_axis_at(SAL_HERE, (a), (axis))
 #define sal_mean_axis(a, axis) sal_mean_axis_at(SAL_HERE, (a), (axis))
 #define sal_logsumexp_axis(a, axis) sal_logsumexp_axis_at(SAL_HERE, (a), (axis))
+#define sal_max_axis(a, axis) sal_max_axis_at(SAL_HERE, (a), (axis))
 
 /* ---- linear algebra */
 
@@ -159,6 +215,56 @@ SAL_API sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_ex
 #define sal_table(tape, T, n_factors, scope_begin, scope) \
     sal_table_at(SAL_HERE, (tape), (T), (n_factors), (scope_begin), (scope))
 
+/* ---- images [C, H, W] (a state is made one by sal_reshape) */
+
+/* Convolution with bias, as PyTorch's Conv2d (a cross-correlation):
+ * y[o, r, q] = bias[o] + sum_cij weight[o, c, i, j] x[c, r stride - padding + i,
+ *                                                     q stride - padding + j],
+ * pixels outside of x being 0.
+ * Params:  x [C, H, W]; weight [O, C, h, w] and bias [O] not depending on the state; stride >= 1;
+ *          padding >= 0; h <= H + 2 padding, w <= W + 2 padding.
+ * Returns: y [O, (H + 2 padding - h) / stride + 1, (W + 2 padding - w) / stride + 1], rounded down.
+ * Cost:    2 O C per output pixel and tap within the image; as much for the gradient by x, and by
+ *          the weights. Taps on the padding cost nothing. */
+SAL_API sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr weight,
+                               sal_expr bias, int64_t stride, int64_t padding);
+#define sal_conv2d(x, weight, bias, stride, padding) \
+    sal_conv2d_at(SAL_HERE, (x), (weight), (bias), (stride), (padding))
+
+/* Means over windows of kernel x kernel pixels, `stride` apart, without padding: x [C, H, W] gives
+ * [C, (H - kernel) / stride + 1, (W - kernel) / stride + 1], rounded down. */
+SAL_API sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel,
+                                   int64_t stride);
+#define sal_avg_pool2d(x, kernel, stride) sal_avg_pool2d_at(SAL_HERE, (x), (kernel), (stride))
+
+/* ---- sets: s [n] selects i if s_i = 1 and not if s_i = 0, as a block of binary variables does */
+
+/* log det(A_S), where A_S are the rows and columns of A [n, n] that s selects (0 if none), and
+ * y_S' B_S^-1 y_S, with y [n]. A and B are symmetric (they count as (A + A')/2) and positive
+ * definite; they and y do not depend on the state. The result is NaN if A_S is not positive
+ * definite.
+ * Math:  for real s, with D = diag(s), E = D^1/2, M = E A E + (I - D) diag(A):
+ *        log det M - sum_i (1 - s_i) log A_ii and y'E M^-1 E y, which agree with the above at
+ *        s in {0,1}^n. The determinant is multilinear in s up to the factor prod_i A_ii^s_i.
+ *        Defined for s in [0,1]^n, NaN where s_i < 0. On the lattice the derivatives are, with v
+ *        the part of A_ii that the other selected variables leave unexplained over A_ii: of the
+ *        first, log A_ii + v - 1 at s_i = 0 and log A_ii + 1 - 1/v at s_i = 1 (the change itself is
+ *        log A_ii + log v); of the second, r^2 / B_ii and r^2 / (B_ii v^2), r the residual of y_i
+ *        (the change itself is r^2 / (B_ii v)).
+ * Cost:  O(k^3 + n) of k selected; gradient of the first O(k^2 n), of the second O(k n) more. */
+SALI_DECLARE_BINARY(masked_logdet)
+SAL_API sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr B,
+                                            sal_expr y);
+#define sal_masked_logdet(s, A) sal_masked_logdet_at(SAL_HERE, (s), (A))
+#define sal_masked_quad_inverse(s, B, y) sal_masked_quad_inverse_at(SAL_HERE, (s), (B), (y))
+
+/* sum_j max(0, max_i s_i C_ij): what the selected rows of C [n, m] cover (facility location). C is
+ * meant to be nonnegative and does not depend on the state. Kinked: a column's derivative goes to
+ * the first row that attains its maximum, none if that is 0; so a row that is not selected has
+ * derivative 0 on the lattice, whatever it would add. Cost: O(k m). */
+SALI_DECLARE_BINARY(max_coverage)
+#define sal_max_coverage(s, C) sal_max_coverage_at(SAL_HERE, (s), (C))
+
 /* ---- shape */
 
 /* The same numbers in row-major order under another shape of the same size. */
@@ -169,6 +275,17 @@ SAL_API sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shap
 SAL_API sal_expr sal_slice_at(const char *file, int line, sal_expr a, int axis, int64_t start,
                               int64_t length);
 #define sal_slice(a, axis, start, length) sal_slice_at(SAL_HERE, (a), (axis), (start), (length))
+
+/* n_parts >= 1 expressions one after the other along an axis; their other sizes are equal. */
+SAL_API sal_expr sal_concat_at(const char *file, int line, const sal_expr *parts, int64_t n_parts,
+                               int axis);
+#define sal_concat(parts, n_parts, axis) sal_concat_at(SAL_HERE, (parts), (n_parts), (axis))
+
+/* Elements along an axis by index (copied), in any order, some perhaps several times. */
+SAL_API sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis, int64_t n_indices,
+                               const int64_t *indices);
+#define sal_gather(a, axis, n_indices, indices) \
+    sal_gather_at(SAL_HERE, (a), (axis), (n_indices), (indices))
 
 #ifdef __cplusplus
 }

@@ -90,6 +90,59 @@ SAL_API sal_status sal_model_evaluate(const sal_model *model, int64_t states, co
 SAL_API sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const double *x,
                                          double *f, double *gradient, sal_error *err);
 
+/* ---- the multilinear extension */
+
+typedef enum sal_extension_method {
+    SAL_EXTENSION_AUTO = 0,    /* the first of those below that applies */
+    SAL_EXTENSION_CLOSED,      /* f is multilinear: f itself between the states */
+    SAL_EXTENSION_ENUMERATE,   /* the sum over all states */
+    SAL_EXTENSION_MONTE_CARLO, /* the mean over sampled states */
+} sal_extension_method;
+
+/* Zeros stand for the defaults. */
+typedef struct sal_extension_options {
+    sal_extension_method method;
+    int64_t limit;   /* the most states to enumerate; default 2^20 */
+    int64_t samples; /* of Monte Carlo, >= 2; default 1000 */
+    uint64_t seed;   /* of Monte Carlo */
+} sal_extension_options;
+
+typedef struct sal_extension {
+    double F;
+    double standard_error;       /* of F; 0 by the exact methods */
+    sal_extension_method method; /* the one used, never AUTO */
+} sal_extension;
+
+/* The multilinear extension F(theta) = E f(s), where the variables of s are independent and
+ * variable i is in state v with probability theta_iv; and its gradient. F equals f where theta is
+ * one state.
+ * Math:    dF / dtheta_iv = E[f(s) | s_i = v], theta's rows taken as free. As rows sum to one, what
+ *          matters are differences within a row of the gradient g: for a two-level variable with
+ *          p = theta_i1, dF / dp = g_i1 - g_i0 (Newton paper, below eq. 11).
+ *          A state of positive probability with f = -inf makes F -inf, and likewise g_iv. (The
+ *          closed form computes in the model's type: what rounds to zero there is zero.)
+ * Params:  options: NULL for the defaults. theta [R]: the probabilities of the states of variable
+ *          0, then 1, ..; R is the sum of the variables' states, the layout that of the differences
+ *          of sal_model_evaluate. Each is in [0, 1], a variable's sum within 1e-9 of 1 (then scaled
+ *          to be 1). gradient [R] and gradient_error [R] (standard errors; zeros by the exact
+ *          methods) may be NULL. No aliasing.
+ *          Monte Carlo averages f(s) and, by exact differences, f(s with s_i = v) over the same
+ *          draws s. All estimates then share the variation of f(s), so that differences within a
+ *          row of the gradient are more precise than the standard errors of its entries; for a
+ *          linear f they are exact. A draw with f = -inf proves that F is -inf: its standard error
+ *          is then 0. Forbidden states too rare to be drawn are missed.
+ * Returns: SAL_ERR_ARGUMENT (theta, naming the variable; options); SAL_ERR_UNSUPPORTED when the
+ *          method asked for does not apply (closed: f is not known to be multilinear; enumerate:
+ *          more states than the limit); SAL_ERR_MODEL (f is NaN or +inf, showing the state);
+ *          SAL_ERR_MEMORY. The outputs are then untouched.
+ * Cost:    closed: one gradient. Enumerate: f at all states. Monte Carlo: f, and for a gradient all
+ *          differences, at `samples` states. Memory O(R), and of 64 states.
+ * Threads: any; runs in the calling one.
+ * Source:  Xiang et al. 2023 eq. 11, supplement 3.2; Sahin et al. 2020 (products of simplices). */
+SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extension_options *options,
+                                       const double *theta, sal_extension *extension,
+                                       double *gradient, double *gradient_error, sal_error *err);
+
 /* ---- parameters */
 
 /* Number of named parameters, and of their numbers in all. */

@@ -46,11 +46,12 @@ typedef struct sal_run sal_run;
 /* Sample. Chains start at `init`, or at random states where f is finite: a random state with
  * forbidden factors is repaired by reducing their number.
  * Returns: SAL_OK (also when stopped by `progress`); SAL_ERR_ARGUMENT (an option out of range, or
- * no such sampler; names it); SAL_ERR_UNSUPPORTED (the sampler needs what the model lacks; names
- * samplers that work); SAL_ERR_MODEL (NaN or +inf, with chain and step; or no feasible start);
- * SAL_ERR_MEMORY. Cost:    (warmup + draws thin) steps of every chain. Memory O(chains (draws +
- * S)), plus chains draws V codes with keep_draws. Threads: several runs may share a model whose
- * parameters do not change. */
+ *          no such sampler; names it); SAL_ERR_UNSUPPORTED (the sampler needs what the model lacks;
+ *          names samplers that work); SAL_ERR_MODEL (NaN or +inf, with chain and step; or no
+ *          feasible start); SAL_ERR_MEMORY.
+ * Cost:    (warmup + draws thin) steps of every chain. Memory O(chains (draws + S)), plus
+ *          chains draws V codes with keep_draws.
+ * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
 SAL_API void sal_run_destroy(sal_run *run);
@@ -84,12 +85,13 @@ SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summar
 /* The summary for people, with a warning and what to try when chains disagree. */
 SAL_API sal_status sal_run_print_summary(const sal_run *run, FILE *stream);
 
-/* Whether the figures say that the averages cannot be trusted (chains disagree, or one never moved);
- * then `text` receives what was found and what to try, cut to `room` bytes. */
+/* Whether the figures say that the averages cannot be trusted (chains disagree, or one never
+ * moved); then `text` receives what was found and what to try, cut to `room` bytes. */
 SAL_API bool sal_run_warning(const sal_run_summary *summary, char *text, size_t room);
 
 /* Probabilities of all states of all variables (clamped ones are point masses), one row a variable
- * after another: [sum of states], from draws of all chains. */
+ * after another: [sum of states], from draws of all chains.
+ * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw, SAL_ERR_MEMORY. */
 SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err);
 
 /* f of every draw [chains x draws]. Lives as long as the run. */

@@ -94,16 +94,18 @@ SAL_API sal_status sal_stats_rhat_counts(int64_t halves, int64_t draws, const in
 /* The squared maximum mean discrepancy between two samples of states: how far apart the
  * distributions are that they came from, 0 when these are equal.
  * Math:    k(x, y) = exp(-#{i : x_i != y_i} / d), d = variables,
- *          MMD^2 = mean_{i != j} k(a_i, a_j) + mean_{i != j} k(b_i, b_j) - 2 mean_{i,j} k(a_i,
- * b_j): the unbiased U-statistic. It may be negative; its expectation is 0 for equal distributions.
- * Take sqrt(max(0, .)) for a distance. Params:  variables d >= 1; a [na x d] and b [nb x d], the
- * codes of the states; na, nb >= 2; mmd2 not NULL. a and b may overlap. Returns: SAL_OK;
- * SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*mmd2 is then untouched). Cost:    O((na + nb)^2 d / 64
- * log2(states)): codes are packed into bits and pairs counted by distance. 7000 against 2000 binary
- * states of 256 variables: about 0.2 s on one core. Threads: any; works on OpenMP's choice of
- * threads, and the result does not depend on how many. Source:  Gretton, Borgwardt, Rasch,
- * Schoelkopf & Smola (2012), JMLR 13, eq. 3; kernel: Grathwohl, Swersky, Hashemi, Duvenaud &
- * Maddison (2021), ICML, sec. 6. */
+ *          MMD^2 = mean_{i != j} k(a_i, a_j) + mean_{i != j} k(b_i, b_j)
+ *                  - 2 mean_{i,j} k(a_i, b_j),
+ *          the unbiased U-statistic. It may be negative; its expectation is 0 for equal
+ *          distributions. Take sqrt(max(0, .)) for a distance.
+ * Params:  variables d >= 1; a [na x d] and b [nb x d], the codes of the states; na, nb >= 2; mmd2
+ *          not NULL. a and b may overlap.
+ * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*mmd2 is then untouched).
+ * Cost:    O((na + nb)^2 d / 64 log2(states)): codes are packed into bits and pairs counted by
+ *          distance. 7000 against 2000 binary states of 256 variables: about 0.2 s on one core.
+ * Threads: any; works on OpenMP's choice of threads, and the result does not depend on how many.
+ * Source:  Gretton, Borgwardt, Rasch, Schoelkopf & Smola (2012), JMLR 13, eq. 3; kernel: Grathwohl,
+ *          Swersky, Hashemi, Duvenaud & Maddison (2021), ICML, sec. 6. */
 SAL_API sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_t nb,
                                  const uint8_t *b, double *mmd2, sal_error *err);
 

@@ -20,8 +20,10 @@ typedef struct sal_data {
 SAL_API void sal_data_destroy(sal_data *data); /* frees what it holds; NULL is fine */
 
 /* Digits 0-9 drawn procedurally in black and white: strokes with random slant, width, scale and
- * shift. Params:  rows >= 1; side 8 to 64 pixels; equal seeds give equal pictures. Returns:
- * SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. Cost:    O(rows side^2). */
+ * shift.
+ * Params:  rows >= 1; side 8 to 64 pixels; equal seeds give equal pictures.
+ * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY.
+ * Cost:    O(rows side^2). */
 SAL_API sal_status sal_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_data *data,
                                    sal_error *err);
 
@@ -73,8 +75,8 @@ SAL_API sal_status sal_train(sal_model *model, const sal_data *data,
                              const sal_train_options *options, sal_error *err);
 
 /* Give a ready-made model the starting parameters that suit training on `data` (small random
- * weights, biases from the data's mean); `specification` is what it was made from. Returns:
- * SAL_ERR_NOT_FOUND, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
+ * weights, biases from the data's mean); `specification` is what it was made from.
+ * Returns: SAL_ERR_NOT_FOUND, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
 SAL_API sal_status sal_model_train_start(sal_model *model, const char *specification,
                                          const sal_data *data, uint64_t seed, sal_error *err);
 

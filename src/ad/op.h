@@ -69,6 +69,7 @@ typedef struct sali_arg {
     int64_t stride;
     int64_t size;
     const sal_shape *shape;
+    bool pixel_major; /* [H W][chains][C] instead: only ops of SALI_LAYOUT_EACH look */
 } sali_arg;
 
 /* One execution of a node over a shard. */
@@ -86,6 +87,15 @@ typedef struct sali_call {
 
 #define SALI_VARIADIC (-1) /* an arity: one input or more */
 
+/* What a change rule did: all of it; nothing, the row must be evaluated anew; or it gave up
+ * half-way, and the whole chain must be. */
+typedef enum sali_change_outcome {
+    SALI_CHANGE_DONE,
+    SALI_CHANGE_ROW,
+    SALI_CHANGE_GIVE_UP
+} sali_change_outcome;
+struct sali_change;
+
 typedef struct sali_op {
     const char *name;
     int32_t arity;             /* number of inputs, or SALI_VARIADIC */
@@ -93,6 +103,8 @@ typedef struct sali_op {
     uint32_t symmetric_inputs; /* bit k < 32: input k must be a symmetrise node */
     bool alias;                /* the output is input 0 in another shape: no kernel */
     sali_layout layout;
+    bool linear;           /* in all inputs at once: their adjoints depend on the output's only */
+    bool changes_gradient; /* `change` also keeps the gradient of input 0, the state */
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */
 
@@ -112,6 +124,9 @@ typedef struct sali_op {
     void (*forward)(const sali_call *call);
     /* Accumulates into in[k].adjoint; a zero adjoint contributes exactly zero. */
     void (*backward)(const sali_call *call);
+    /* Follow a change of few elements in one chain (ad/change.h). NULL: the row is evaluated anew.
+     */
+    sali_change_outcome (*change)(struct sali_change *change);
 } sali_op;
 
 /* The record of an op for a type; rules other than kernels are the same for both. */
@@ -159,6 +174,10 @@ sali_degree sali_degree_mixing(const sali_node *node, const sali_node *const *in
                                const sali_degree *in_degree, const sal_space *space);
 sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *in,
                                  const sali_degree *in_degree, const sal_space *space);
+
+/* Whether one can tell by their indices which elements of a node are of one variable: the node is
+ * the state, or its elements are coordinates where every variable has only one. */
+bool sali_names_variables(const sali_node *node, sali_degree degree, const sal_space *space);
 
 /* Fail unless the node has exactly these numbers of attributes (files are hostile). */
 sal_status sali_expect_attributes(const sali_node *node, int64_t n_ints, int64_t n_reals,

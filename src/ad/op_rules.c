@@ -153,3 +153,9 @@ sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *
                ? SALI_GENERAL
                : sali_degree_mixing(node, in, in_degree, space);
 }
+
+bool sali_names_variables(const sali_node *node, sali_degree degree, const sal_space *space)
+{
+    return node->op == SALI_OP_state ||
+           (degree == SALI_COORDINATES && space->width == space->n_variables);
+}

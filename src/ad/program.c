@@ -5,77 +5,116 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "ad/layout.h"
+#include "ad/passes.h"
 
-/* Mark the nodes that f needs, and all parameters: they keep their places in the flat vector. */
-static void mark_live(const sal_tape *tape, int32_t output, bool *live)
+/* Degrees of all nodes in the state. */
+static sal_status infer_degrees(const sal_tape *tape, sali_degree *degree)
 {
-    live[output] = true;
-    for (int64_t i = tape->n_nodes - 1; i >= 0; i--) {
-        const sali_node *node = &tape->nodes[i];
-        live[i] |= node->op == SALI_OP_param;
-        for (int32_t k = 0; live[i] && k < node->n_in; k++) {
-            live[node->in[k]] = true;
-        }
+    int32_t most = 0;
+    for (int64_t i = 0; i < tape->n_nodes; i++) {
+        most = tape->nodes[i].n_in > most ? tape->nodes[i].n_in : most;
     }
+    const sali_node **in = SALI_NEW_ARRAY(const sali_node *, most);
+    sali_degree *in_degree = SALI_NEW_ARRAY(sali_degree, most);
+    sal_status status = in && in_degree ? SAL_OK : SAL_ERR_MEMORY;
+    for (int64_t i = 0; status == SAL_OK && i < tape->n_nodes; i++) {
+        const sali_node *node = &tape->nodes[i];
+        const sali_op *op = sali_op_of(tape->dtype, node->op);
+        for (int32_t k = 0; k < node->n_in; k++) {
+            in[k] = &tape->nodes[node->in[k]];
+            in_degree[k] = degree[node->in[k]];
+        }
+        degree[i] = !node->varying ? SALI_CONSTANT
+                    : op->degree   ? op->degree(node, in, in_degree, tape->space)
+                                   : sali_degree_linear(node, in, in_degree, tape->space);
+    }
+    sali_free(in);
+    sali_free(in_degree);
+    return status;
 }
 
-/* Copy the live nodes, in order. */
-static sal_status copy_live(sali_program *program, const sal_tape *tape, int32_t output,
-                            sal_error *err)
+static sal_status make_listing(const sal_tape *tape, int32_t output, sali_listing *listing)
 {
-    sal_status status = SAL_ERR_MEMORY;
-    bool *live = SALI_NEW_ARRAY(bool, tape->n_nodes);
-    int32_t *map = SALI_NEW_ARRAY(int32_t, tape->n_nodes);
-    program->nodes = SALI_NEW_ARRAY(sali_node, tape->n_nodes);
-    program->steps = SALI_NEW_ARRAY(sali_step, tape->n_nodes);
-    if (!live || !map || !program->nodes || !program->steps) {
+    listing->nodes = SALI_NEW_ARRAY(sali_node, tape->n_nodes);
+    listing->degree = SALI_NEW_ARRAY(sali_degree, tape->n_nodes);
+    listing->output = output;
+    if (!listing->nodes || !listing->degree) {
+        return SAL_ERR_MEMORY;
+    }
+    for (; listing->n_nodes < tape->n_nodes; listing->n_nodes++) {
+        sali_node bare = tape->nodes[listing->n_nodes];
+        bare.n_ints = bare.n_reals = 0;
+        if (!sali_node_copy(&listing->nodes[listing->n_nodes], &bare, NULL)) {
+            return SAL_ERR_MEMORY;
+        }
+    }
+    return infer_degrees(tape, listing->degree);
+}
+
+static void clear_listing(sali_listing *listing)
+{
+    for (int32_t i = 0; i < listing->n_nodes; i++) {
+        sali_node_clear(&listing->nodes[i]);
+    }
+    sali_free(listing->nodes);
+    sali_free(listing->degree);
+}
+
+/* The nodes that the passes leave, with their degrees. */
+static sal_status take_nodes(sali_program *program, const sal_tape *tape, int32_t output,
+                             sal_error *err)
+{
+    sal_tape *work = sali_tape_clone(tape);
+    sali_degree *degree = NULL;
+    sal_status status = work ? make_listing(work, output, &program->recorded) : SAL_ERR_MEMORY;
+    if (status != SAL_OK) {
+        sali_fail_memory(err);
         goto done;
     }
-    mark_live(tape, output, live);
-    for (int64_t i = 0; i < tape->n_nodes; i++) {
-        if (live[i]) {
-            if (!sali_node_copy(&program->nodes[program->n_nodes], &tape->nodes[i], map)) {
-                goto done;
-            }
-            map[i] = program->n_nodes++;
-        }
+    status = sali_passes_run(work, work->passes, &output, err);
+    if (status != SAL_OK) {
+        goto done;
     }
-    program->output = map[output];
-    status = SAL_OK;
+    degree = SALI_NEW_ARRAY(sali_degree, work->n_nodes);
+    program->steps = SALI_NEW_ARRAY(sali_step, work->n_nodes);
+    status = degree && program->steps ? infer_degrees(work, degree) : SAL_ERR_MEMORY;
+    if (status != SAL_OK) {
+        sali_fail_memory(err);
+        goto done;
+    }
+    for (int64_t i = 0; i < work->n_nodes; i++) {
+        program->steps[i].degree = degree[i];
+    }
+    program->passes = work->passes;
+    program->output = output;
+    program->nodes = work->nodes;
+    program->n_nodes = (int32_t)work->n_nodes;
+    work->nodes = NULL;
+    work->n_nodes = 0;
 done:
-    sali_free(live);
-    sali_free(map);
-    return status == SAL_OK ? SAL_OK : sali_fail_memory(err);
+    sali_free(degree);
+    sal_tape_destroy(work);
+    return status;
 }
 
-/* Sizes, degrees, paths and plan of node i, from those of its inputs. `degrees` has room for the
- * inputs'. */
-static sal_status make_step(sali_program *program, int32_t i, sali_degree *degrees, sal_error *err)
+/* Sizes, paths and plan of node i, from those of its inputs. */
+static sal_status make_step(sali_program *program, int32_t i, sal_error *err)
 {
     const sali_node *node = &program->nodes[i];
     const sali_op *op = sali_op_of(program->dtype, node->op);
     sali_step *step = &program->steps[i];
-    *step = (sali_step){
-        .op = op,
-        .in = SALI_NEW_ARRAY(const sali_node *, node->n_in),
-        .size = sali_shape_size(&node->shape),
-        .state_path = node->varying,
-        .param_path = node->op == SALI_OP_param,
-        .storage = op->alias ? program->steps[node->in[0]].storage : i,
-    };
+    step->op = op;
+    step->in = SALI_NEW_ARRAY(const sali_node *, node->n_in);
+    step->size = sali_shape_size(&node->shape);
+    step->state_path = node->varying;
+    step->param_path = node->op == SALI_OP_param;
+    step->storage = op->alias ? program->steps[node->in[0]].storage : i;
     if (!step->in) {
         return sali_fail_memory(err);
     }
     for (int32_t k = 0; k < node->n_in; k++) {
         step->in[k] = &program->nodes[node->in[k]];
-        degrees[k] = program->steps[node->in[k]].degree;
         step->param_path |= program->steps[node->in[k]].param_path;
-    }
-    if (!node->varying) {
-        step->degree = SALI_CONSTANT;
-    } else {
-        step->degree = op->degree ? op->degree(node, step->in, degrees, program->space)
-                                  : sali_degree_linear(node, step->in, degrees, program->space);
     }
     if (op->saved_size) {
         step->saved_size = op->saved_size(node, step->in);
@@ -86,16 +125,12 @@ static sal_status make_step(sali_program *program, int32_t i, sali_degree *degre
 
 static sal_status make_steps(sali_program *program, sal_error *err)
 {
-    for (int32_t i = 0; i < program->n_nodes; i++) {
+    sal_status status = SAL_OK;
+    for (int32_t i = 0; status == SAL_OK && i < program->n_nodes; i++) {
         int32_t n_in = program->nodes[i].n_in;
         program->max_inputs = n_in > program->max_inputs ? n_in : program->max_inputs;
+        status = make_step(program, i, err);
     }
-    sali_degree *degrees = SALI_NEW_ARRAY(sali_degree, program->max_inputs);
-    sal_status status = degrees ? SAL_OK : sali_fail_memory(err);
-    for (int32_t i = 0; status == SAL_OK && i < program->n_nodes; i++) {
-        status = make_step(program, i, degrees, err);
-    }
-    sali_free(degrees);
     return status;
 }
 
@@ -145,7 +180,7 @@ sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **
     program->dtype = tape->dtype;
     program->state = -1;
     program->space = sali_space_clone(tape->space);
-    status = program->space ? copy_live(program, tape, f.node, err) : sali_fail_memory(err);
+    status = program->space ? take_nodes(program, tape, f.node, err) : sali_fail_memory(err);
     if (status == SAL_OK) {
         sali_choose_layouts(program);
     }
@@ -169,6 +204,7 @@ void sali_program_destroy(sali_program *program)
         sali_free(program->steps[i].plan);
         sali_free(program->steps[i].in);
     }
+    clear_listing(&program->recorded);
     sali_free(program->nodes);
     sali_free(program->steps);
     sali_free(program->parameters);

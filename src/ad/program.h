@@ -23,6 +23,13 @@ typedef struct sali_parameter {
     int64_t first, size;
 } sali_parameter;
 
+/* What was recorded, for people to compare with what became of it: nodes without their numbers. */
+typedef struct sali_listing {
+    int32_t n_nodes, output;
+    sali_node *nodes;
+    sali_degree *degree;
+} sali_listing;
+
 typedef struct sali_program {
     sal_space *space;
     sal_dtype dtype;
@@ -35,11 +42,13 @@ typedef struct sali_program {
     int32_t n_parameters;
     sali_parameter *parameters;
     int64_t parameters_size; /* of the flat vector */
+    uint32_t passes;         /* SAL_PASS_* */
+    sali_listing recorded;
 } sali_program;
 
-/* Freeze a tape: check that f is a scalar of it, drop what f does not need, infer degrees, make the
- * ops' plans. Parameters keep the order of their recording.
- * Returns: the tape's first mistake, SAL_ERR_SHAPE when f is not a scalar, SAL_ERR_MEMORY. */
+/* Freeze a tape: check that f is a scalar of it, run the tape's passes on a copy, infer degrees,
+ * make the ops' plans. Parameters keep the order of their recording. Returns: the tape's first
+ * mistake, SAL_ERR_SHAPE when f is not a scalar, SAL_ERR_MEMORY. */
 sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **out,
                                sal_error *err);
 void sali_program_destroy(sali_program *program);

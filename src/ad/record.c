@@ -61,14 +61,24 @@ UNARY(exp)
 UNARY(log)
 UNARY(softplus)
 UNARY(sigmoid)
+UNARY(silu)
 UNARY(tanh)
 UNARY(square)
+UNARY(sqrt)
+UNARY(log1p)
+UNARY(abs)
+UNARY(relu)
+UNARY(lgamma)
+BINARY(minimum)
+BINARY(maximum)
 REDUCTION(sum)
 REDUCTION(mean)
 REDUCTION(logsumexp)
+REDUCTION(max)
 BINARY(dot)
 BINARY(matvec)
 BINARY(matmul)
+BINARY(max_coverage)
 
 sal_expr sal_state_at(const char *file, int line, sal_tape *tape)
 {
@@ -149,16 +159,70 @@ sal_expr sal_scale_at(const char *file, int line, sal_expr a, double factor)
                                                .line = line });
 }
 
-sal_expr sal_quad_at(const char *file, int line, sal_expr s, sal_expr J)
+sal_expr sal_clamp_at(const char *file, int line, sal_expr a, double low, double high)
 {
-    sal_expr symmetric = sali_record(
-        J.tape, &(sali_recipe){
-                    .op = SALI_OP_symmetrise, .n_in = 1, .in = &J, .file = file, .line = line });
-    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_quad,
-                                               .n_in = 2,
-                                               .in = (sal_expr[]){ s, symmetric },
+    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_clamp,
+                                               .n_in = 1,
+                                               .in = &a,
+                                               .n_reals = 2,
+                                               .reals = (double[]){ low, high },
                                                .file = file,
                                                .line = line });
+}
+
+sal_expr sal_pow_at(const char *file, int line, sal_expr a, double p)
+{
+    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_pow,
+                                               .n_in = 1,
+                                               .in = &a,
+                                               .n_reals = 1,
+                                               .reals = &p,
+                                               .file = file,
+                                               .line = line });
+}
+
+sal_expr sal_where_at(const char *file, int line, sal_expr cond, sal_expr a, sal_expr b)
+{
+    return sali_record(cond.tape, &(sali_recipe){ .op = SALI_OP_where,
+                                                  .n_in = 3,
+                                                  .in = (sal_expr[]){ cond, a, b },
+                                                  .file = file,
+                                                  .line = line });
+}
+
+static sal_expr symmetrise(const char *file, int line, sal_expr J)
+{
+    return sali_record(
+        J.tape, &(sali_recipe){
+                    .op = SALI_OP_symmetrise, .n_in = 1, .in = &J, .file = file, .line = line });
+}
+
+sal_expr sal_quad_at(const char *file, int line, sal_expr s, sal_expr J)
+{
+    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_quad,
+                                               .n_in = 2,
+                                               .in = (sal_expr[]){ s, symmetrise(file, line, J) },
+                                               .file = file,
+                                               .line = line });
+}
+
+sal_expr sal_masked_logdet_at(const char *file, int line, sal_expr s, sal_expr A)
+{
+    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_masked_logdet,
+                                               .n_in = 2,
+                                               .in = (sal_expr[]){ s, symmetrise(file, line, A) },
+                                               .file = file,
+                                               .line = line });
+}
+
+sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr B, sal_expr y)
+{
+    return sali_record(s.tape,
+                       &(sali_recipe){ .op = SALI_OP_masked_quad_inverse,
+                                       .n_in = 3,
+                                       .in = (sal_expr[]){ s, symmetrise(file, line, B), y },
+                                       .file = file,
+                                       .line = line });
 }
 
 sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w, int64_t n_edges,
@@ -214,6 +278,29 @@ sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_expr T, in
     return f;
 }
 
+sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr weight, sal_expr bias,
+                       int64_t stride, int64_t padding)
+{
+    return sali_record(x.tape, &(sali_recipe){ .op = SALI_OP_conv2d,
+                                               .n_in = 3,
+                                               .in = (sal_expr[]){ x, weight, bias },
+                                               .n_ints = 2,
+                                               .ints = (int64_t[]){ stride, padding },
+                                               .file = file,
+                                               .line = line });
+}
+
+sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel, int64_t stride)
+{
+    return sali_record(x.tape, &(sali_recipe){ .op = SALI_OP_avg_pool2d,
+                                               .n_in = 1,
+                                               .in = &x,
+                                               .n_ints = 2,
+                                               .ints = (int64_t[]){ kernel, stride },
+                                               .file = file,
+                                               .line = line });
+}
+
 sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape)
 {
     int64_t ints[SAL_MAX_RANK];
@@ -241,4 +328,45 @@ sal_expr sal_slice_at(const char *file, int line, sal_expr a, int axis, int64_t 
                                                .ints = ints,
                                                .file = file,
                                                .line = line });
+}
+
+sal_expr sal_concat_at(const char *file, int line, const sal_expr *parts, int64_t n_parts, int axis)
+{
+    if (!parts || n_parts < 1) {
+        return (sal_expr){ .tape = NULL, .node = -1 };
+    }
+    if (n_parts >= INT32_MAX) {
+        return sali_latch(parts[0].tape, file, line, SAL_ERR_ARGUMENT, "concat: too many parts");
+    }
+    int64_t from_front = normal_axis(parts[0], axis);
+    return sali_record(parts[0].tape, &(sali_recipe){ .op = SALI_OP_concat,
+                                                      .n_in = (int32_t)n_parts,
+                                                      .in = parts,
+                                                      .n_ints = 1,
+                                                      .ints = &from_front,
+                                                      .file = file,
+                                                      .line = line });
+}
+
+sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis, int64_t n_indices,
+                       const int64_t *indices)
+{
+    if (n_indices < 1 || n_indices > INT64_MAX / 16 || !indices) {
+        return sali_latch(a.tape, file, line, SAL_ERR_ARGUMENT, "gather: no indices");
+    }
+    int64_t *ints = SALI_NEW_ARRAY(int64_t, n_indices + 1);
+    if (!ints) {
+        return sali_latch(a.tape, file, line, SAL_ERR_MEMORY, "out of memory");
+    }
+    ints[0] = normal_axis(a, axis);
+    memcpy(ints + 1, indices, (size_t)n_indices * sizeof *ints);
+    sal_expr y = sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_gather,
+                                                     .n_in = 1,
+                                                     .in = &a,
+                                                     .n_ints = n_indices + 1,
+                                                     .ints = ints,
+                                                     .file = file,
+                                                     .line = line });
+    sali_free(ints);
+    return y;
 }

@@ -15,6 +15,7 @@ sal_tape *sal_tape_create(const sal_space *space, sal_dtype dtype)
         return NULL;
     }
     tape->dtype = dtype;
+    tape->passes = SAL_PASS_DEFAULT;
     if (space && space->n_variables > 0) {
         tape->space = sali_space_clone(space);
         if (!tape->space) {
@@ -57,6 +58,36 @@ bool sali_node_copy(sali_node *to, const sali_node *from, const int32_t *map)
         to->in[k] = map[to->in[k]];
     }
     return true;
+}
+
+sal_tape *sali_tape_clone(const sal_tape *tape)
+{
+    sal_tape *clone = sal_tape_create(tape->space, tape->dtype);
+    if (!clone) {
+        return NULL;
+    }
+    clone->passes = tape->passes;
+    bool good = sali_grow((void **)&clone->nodes, &clone->nodes_room, tape->n_nodes,
+                          sizeof(sali_node)) == 0;
+    while (good && clone->n_nodes < tape->n_nodes) {
+        good = sali_node_copy(&clone->nodes[clone->n_nodes], &tape->nodes[clone->n_nodes], NULL);
+        clone->n_nodes += good;
+    }
+    if (!good) {
+        sal_tape_destroy(clone);
+        return NULL;
+    }
+    return clone;
+}
+
+int32_t sali_tape_keep(sal_tape *tape, int64_t i, const int32_t *map)
+{
+    sali_node node = tape->nodes[i];
+    for (int32_t k = 0; k < node.n_in; k++) {
+        node.in[k] = map[node.in[k]];
+    }
+    tape->nodes[tape->n_nodes] = node;
+    return (int32_t)tape->n_nodes++;
 }
 
 void sal_tape_destroy(sal_tape *tape)

@@ -9,6 +9,7 @@ struct sal_tape {
     sal_dtype dtype;
     sali_node *nodes;
     int64_t n_nodes, nodes_room;
+    uint32_t passes;   /* SAL_PASS_* */
     sal_status status; /* of the first mistake */
     sal_error error;
 };
@@ -36,6 +37,13 @@ sal_expr sali_latch(sal_tape *tape, const char *file, int line, sal_status statu
                     const char *message);
 
 void sali_node_clear(sali_node *node);
+
+/* A deep copy of a tape without mistakes, or NULL when out of memory. */
+sal_tape *sali_tape_clone(const sal_tape *tape);
+
+/* Move node i down to place tape->n_nodes, which grows; inputs are renumbered by `map`. For passes
+ * that go through the nodes in order and drop some. Returns the new place. */
+int32_t sali_tape_keep(sal_tape *tape, int64_t i, const int32_t *map);
 
 /* A deep copy of `from` with inputs renumbered by `map` (NULL: unchanged); false: out of memory. */
 bool sali_node_copy(sali_node *to, const sali_node *from, const int32_t *map);

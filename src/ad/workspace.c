@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ad/hoisted.h"
+#include "ad/plan_buffers.h"
 #include "core/alloc.h"
 #include "core/error.h"
 
@@ -15,6 +16,9 @@ typedef struct schedule {
     int32_t n_state_args;
     sali_arg **state_args; /* those that stand for the state: set at every replay */
     void **adjoint;        /* by node; NULL: not wanted */
+    int32_t *begin;        /* by call: where in `fresh` the adjoints that it adds to first begin */
+    int32_t n_fresh;
+    const sali_arg **fresh; /* operands whose adjoints are to be zeroed before that */
 } schedule;
 
 struct sali_workspace {
@@ -22,7 +26,9 @@ struct sali_workspace {
     const sali_params *params;
     int64_t max_chains;
     size_t element; /* bytes of a real */
-    void **value;   /* by node: varying nodes only */
+    sali_buffer_plan places;
+    char *block;  /* of what varies: values, saved values and adjoints */
+    void **value; /* by node: varying nodes only */
     void **saved;
     void **adjoint; /* by node: what any schedule wants */
     void *scratch;
@@ -41,12 +47,6 @@ static int32_t count_inputs(const sali_program *program)
     return n;
 }
 
-static bool is_called(const sali_program *program, int32_t i)
-{
-    return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
-           program->steps[i].storage == i;
-}
-
 /* One operand of a schedule: node j as it lies in this workspace or in the parameters. */
 static sali_arg make_arg(const sali_workspace *ws, const schedule *plan, int32_t j)
 {
@@ -59,6 +59,7 @@ static sali_arg make_arg(const sali_workspace *ws, const schedule *plan, int32_t
         .stride = varying ? program->steps[j].size : 0,
         .size = program->steps[j].size,
         .shape = &program->nodes[j].shape,
+        .pixel_major = program->nodes[j].pixel_major,
     };
 }
 
@@ -74,7 +75,7 @@ static void fill_schedule(const sali_workspace *ws, schedule *plan)
     const sali_program *program = ws->program;
     sali_arg *args = plan->args;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (!is_called(program, i)) {
+        if (!sali_is_called(program, i)) {
             continue;
         }
         const sali_node *node = &program->nodes[i];
@@ -96,6 +97,27 @@ static void fill_schedule(const sali_workspace *ws, schedule *plan)
     }
 }
 
+/* Note each adjoint with the call that adds to it first, which is the last that read its value;
+ * those that no call adds to with their own. */
+static void list_fresh(const sali_workspace *ws, schedule *plan, bool *seen)
+{
+    const sali_program *program = ws->program;
+    seen[program->steps[program->output].storage] = true; /* f's own is seeded */
+    for (int32_t k = plan->n_calls - 1; k >= 0; k--) {
+        const sali_call *call = &plan->calls[k];
+        plan->begin[k] = plan->n_fresh;
+        for (int32_t j = -1; j < call->node->n_in; j++) {
+            int32_t i = j < 0 ? (int32_t)(call->node - program->nodes)
+                              : program->steps[call->node->in[j]].storage;
+            const sali_arg *arg = j < 0 ? &call->out : &call->in[j];
+            if (sali_is_called(program, i) && plan->adjoint[i] && !seen[i]) {
+                seen[i] = true;
+                plan->fresh[plan->n_fresh++] = arg;
+            }
+        }
+    }
+}
+
 static bool allocate_schedule(const sali_workspace *ws, schedule *plan)
 {
     int32_t n = ws->program->n_nodes, inputs = count_inputs(ws->program);
@@ -103,7 +125,10 @@ static bool allocate_schedule(const sali_workspace *ws, schedule *plan)
     plan->args = SALI_NEW_ARRAY(sali_arg, inputs);
     plan->state_args = SALI_NEW_ARRAY(sali_arg *, inputs);
     plan->adjoint = SALI_NEW_ARRAY(void *, n);
-    return plan->calls && plan->args && plan->state_args && plan->adjoint;
+    plan->begin = SALI_NEW_ARRAY(int32_t, n);
+    plan->fresh = SALI_NEW_ARRAY(const sali_arg *, n);
+    return plan->calls && plan->args && plan->state_args && plan->adjoint && plan->begin &&
+           plan->fresh;
 }
 
 static void free_schedule(schedule *plan)
@@ -112,41 +137,40 @@ static void free_schedule(schedule *plan)
     sali_free(plan->args);
     sali_free(plan->state_args);
     sali_free(plan->adjoint);
+    sali_free(plan->begin);
+    sali_free(plan->fresh);
 }
 
-/* Values, saved values and adjoints by node. */
+static void *in_block(const sali_workspace *ws, int64_t offset)
+{
+    return offset < 0 ? NULL : ws->block + offset;
+}
+
+/* Values, saved values and adjoints by node. What does not vary is gathered over many replays. */
 static bool allocate_buffers(sali_workspace *ws, unsigned wants)
 {
     const sali_program *program = ws->program;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
+    ws->block = sali_alloc(ws->places.bytes, 1);
+    for (int32_t i = 0; ws->block && i < program->n_nodes; i++) {
         const sali_step *step = &program->steps[i];
-        int64_t rows = program->nodes[i].varying ? ws->max_chains : 1;
         bool for_state = (wants & SALI_WANT_STATE_GRADIENT) && step->state_path;
         bool for_param = (wants & SALI_WANT_PARAM_GRADIENT) && step->param_path;
         if (step->storage != i || i == program->state) {
             continue;
         }
-        if (is_called(program, i)) {
-            ws->value[i] = sali_alloc(rows * step->size, ws->element);
-            ws->saved[i] = sali_alloc(rows * step->saved_size, ws->element);
-            if (!ws->value[i] || !ws->saved[i]) {
-                return false;
-            }
-        }
-        if (for_state || for_param) {
-            ws->adjoint[i] = sali_alloc(rows * step->size, ws->element);
+        ws->value[i] = in_block(ws, ws->places.value[i]);
+        ws->saved[i] = in_block(ws, ws->places.saved[i]);
+        ws->adjoint[i] = in_block(ws, ws->places.adjoint[i]);
+        if (for_param && !program->nodes[i].varying) {
+            ws->adjoint[i] = sali_alloc(step->size, ws->element);
             if (!ws->adjoint[i]) {
                 return false;
             }
         }
-        if (for_state) {
-            ws->state.adjoint[i] = ws->adjoint[i];
-        }
-        if (for_param) {
-            ws->param.adjoint[i] = ws->adjoint[i];
-        }
+        ws->state.adjoint[i] = for_state ? ws->adjoint[i] : NULL;
+        ws->param.adjoint[i] = for_param ? ws->adjoint[i] : NULL;
     }
-    return true;
+    return ws->block != NULL;
 }
 
 /* Scratch for the greediest call. */
@@ -182,14 +206,21 @@ sal_status sali_workspace_create(const sali_program *program, const sali_params 
     ws->value = SALI_NEW_ARRAY(void *, program->n_nodes);
     ws->saved = SALI_NEW_ARRAY(void *, program->n_nodes);
     ws->adjoint = SALI_NEW_ARRAY(void *, program->n_nodes);
-    if (!ws->value || !ws->saved || !ws->adjoint || !allocate_schedule(ws, &ws->state) ||
-        !allocate_schedule(ws, &ws->param) || !allocate_buffers(ws, wants) ||
-        !allocate_scratch(ws)) {
+    bool *seen = SALI_NEW_ARRAY(bool, program->n_nodes);
+    if (!ws->value || !ws->saved || !ws->adjoint || !seen ||
+        sali_buffer_plan_create(program, chains, wants, &ws->places, err) != SAL_OK ||
+        !allocate_schedule(ws, &ws->state) || !allocate_schedule(ws, &ws->param) ||
+        !allocate_buffers(ws, wants) || !allocate_scratch(ws)) {
+        sali_free(seen);
         sali_workspace_destroy(ws);
         return sali_fail_memory(err);
     }
     fill_schedule(ws, &ws->state);
     fill_schedule(ws, &ws->param);
+    list_fresh(ws, &ws->state, seen);
+    memset(seen, 0, (size_t)program->n_nodes * sizeof *seen);
+    list_fresh(ws, &ws->param, seen);
+    sali_free(seen);
     *out = ws;
     return SAL_OK;
 }
@@ -199,17 +230,13 @@ void sali_workspace_destroy(sali_workspace *ws)
     if (!ws) {
         return;
     }
-    for (int32_t i = 0; i < ws->program->n_nodes; i++) {
-        if (ws->value) {
-            sali_free(ws->value[i]);
-        }
-        if (ws->saved) {
-            sali_free(ws->saved[i]);
-        }
-        if (ws->adjoint) {
+    for (int32_t i = 0; ws->adjoint && i < ws->program->n_nodes; i++) {
+        if (!ws->program->nodes[i].varying) {
             sali_free(ws->adjoint[i]);
         }
     }
+    sali_buffer_plan_clear(&ws->places);
+    sali_free(ws->block);
     sali_free(ws->value);
     sali_free(ws->saved);
     sali_free(ws->adjoint);
@@ -218,6 +245,12 @@ void sali_workspace_destroy(sali_workspace *ws)
     free_schedule(&ws->state);
     free_schedule(&ws->param);
     sali_free(ws);
+}
+
+int64_t sali_workspace_bytes(const sali_workspace *ws, int64_t *apart)
+{
+    *apart = ws->places.apart;
+    return ws->places.bytes;
 }
 
 /* ---- replaying */
@@ -261,27 +294,35 @@ static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const in
     }
 }
 
-/* Zero the adjoints of varying nodes, seed f's with weight (NULL: ones), and run backward. */
+/* Zero the adjoints that call k is the first to add to. */
+static void zero_fresh(const sali_workspace *ws, const schedule *plan, int64_t chains, int32_t k)
+{
+    int32_t end = k > 0 ? plan->begin[k - 1] : plan->n_fresh;
+    for (int32_t at = plan->begin[k]; at < end; at++) {
+        const sali_arg *arg = plan->fresh[at];
+        memset(arg->adjoint, 0, (size_t)(chains * arg->size) * ws->element);
+    }
+}
+
+/* Seed the adjoint of f with weight (NULL: ones), and run backward. */
 static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const double *weight,
                      void *x_adjoint)
 {
     const sali_program *program = ws->program;
-    for (int32_t k = 0; k < plan->n_calls; k++) {
-        const sali_arg *out = &plan->calls[k].out;
-        if (out->adjoint) {
-            memset(out->adjoint, 0, (size_t)(chains * out->size) * ws->element);
-        }
-    }
     if (x_adjoint) {
         memset(x_adjoint, 0, (size_t)(chains * program->space->width) * ws->element);
     }
     int32_t output = program->steps[program->output].storage;
     bool varying = program->nodes[program->output].varying;
     void *seed = output == program->state ? x_adjoint : plan->adjoint[output];
+    if (seed && sali_is_called(program, output)) {
+        memset(seed, 0, (size_t)chains * ws->element);
+    }
     for (int64_t c = 0; seed && c < chains; c++) {
         add_at(program->dtype, seed, varying ? c : 0, weight ? weight[c] : 1.0);
     }
     for (int32_t k = plan->n_calls - 1; k >= 0; k--) {
+        zero_fresh(ws, plan, chains, k);
         if (plan->calls[k].out.adjoint) {
             program->steps[plan->calls[k].node - program->nodes].op->backward(&plan->calls[k]);
         }

@@ -6,14 +6,22 @@
 
 typedef struct sali_workspace sali_workspace;
 
-enum { SALI_WANT_STATE_GRADIENT = 1, SALI_WANT_PARAM_GRADIENT = 2 };
+enum {
+    SALI_WANT_STATE_GRADIENT = 1,
+    SALI_WANT_PARAM_GRADIENT = 2,
+    SALI_WANT_ALL_VALUES = 4 /* every value has a place of its own until the next replay */
+};
 
-/* For up to `chains` chains; `wants` says which gradients will be asked for. Cost in memory: all
- * values, and all adjoints that are wanted. */
+/* For up to `chains` chains; `wants` says which gradients will be asked for. Cost in memory: the
+ * values and adjoints that are needed at one time (ad/plan_buffers.h). */
 sal_status sali_workspace_create(const sali_program *program, const sali_params *params,
                                  int64_t chains, unsigned wants, sali_workspace **out,
                                  sal_error *err);
 void sali_workspace_destroy(sali_workspace *ws);
+
+/* Bytes of values, saved values and adjoints of the nodes that vary; and how many they would be if
+ * none were shared. */
+int64_t sali_workspace_bytes(const sali_workspace *ws, int64_t *apart);
 
 /* f [chains] at x, real [chains x N]; codes [chains x V] say that x is their embedding, NULL that
  * it may lie off the lattice. */

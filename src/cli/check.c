@@ -6,6 +6,7 @@
 
 #include "ad/op.h"
 #include "cli/cli.h"
+#include "cli/program.h"
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
 #include "samplers/start.h"
@@ -114,23 +115,77 @@ static double taylor_error(const sal_model *model, const int32_t *codes, const d
     return error / scale;
 }
 
-static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_error *err)
+/* Differences at one state by a strategy, as rows with one entry a state. */
+static sal_status differences_by(const sal_model *model, sali_strategy strategy,
+                                 const int32_t *codes, double *rows, sal_error *err)
 {
     const sal_space *space = model->space;
-    int64_t N = space->width, row = 0;
-    double f, worst_gradient = 0, worst_taylor = 0;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        row += space->variables[v].states;
+    sali_evaluator *e = NULL;
+    double *x = malloc((size_t)space->width * sizeof *x), f;
+    double *slots = malloc((size_t)space->slots * sizeof *slots);
+    sal_status status = x && slots ? SAL_OK : SAL_ERR_MEMORY;
+    if (status == SAL_OK) {
+        status = sali_evaluator_create_by(model, 1, SALI_WANT_DIFFERENCES, strategy, &e, err);
     }
+    if (status == SAL_OK) {
+        sali_model_embed(model, 1, codes, x);
+        sali_differences(e, 1, codes, x, &f, slots);
+        sali_spread_slots(model, 1, codes, slots, rows);
+    }
+    sali_evaluator_destroy(e);
+    free(x);
+    free(slots);
+    return status;
+}
+
+/* Largest disagreement of any strategy that applies with `differences`, relative to the largest
+ * difference. */
+static sal_status strategies_error(const sal_model *model, const int32_t *codes,
+                                   const double *differences, double *error, sal_error *err)
+{
+    int64_t R = model->space->n_states;
+    double scale = 1e-12;
+    double *rows = malloc((size_t)R * sizeof *rows);
+    sal_status status = rows ? SAL_OK : SAL_ERR_MEMORY;
+    *error = 0;
+    for (int s = 0; status == SAL_OK && s < SALI_STRATEGIES; s++) {
+        sali_strategy strategy = (sali_strategy)s;
+        if (strategy == sali_strategy_best(model) || !sali_strategy_applies(model, strategy)) {
+            continue;
+        }
+        status = differences_by(model, strategy, codes, rows, err);
+        for (int64_t k = 0; status == SAL_OK && k < R; k++) {
+            if (rows[k] != differences[k]) {
+                *error = fmax(*error, fabs(rows[k] - differences[k]));
+            }
+            scale = isfinite(rows[k]) ? fmax(scale, fabs(rows[k])) : scale;
+        }
+    }
+    *error /= scale;
+    free(rows);
+    return status;
+}
+
+typedef struct derivative_errors {
+    int states; /* of finite f */
+    double gradient, taylor, strategies;
+} derivative_errors;
+
+/* The worst errors over STATES random states. */
+static sal_status measure_errors(const sal_model *model, int64_t seed, derivative_errors *worst,
+                                 sal_error *err)
+{
+    const sal_space *space = model->space;
+    int64_t N = space->width;
+    double f, error;
     int32_t *codes = malloc((size_t)space->n_variables * sizeof *codes);
     double *x = malloc((size_t)N * sizeof *x), *gradient = malloc((size_t)N * sizeof *gradient);
-    double *differences = malloc((size_t)row * sizeof *differences);
+    double *differences = malloc((size_t)space->n_states * sizeof *differences);
     sal_status status = codes && x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
     for (int64_t k = 0; status == SAL_OK && k < STATES; k++) {
         sali_stream stream = { .seed = (uint64_t)seed,
                                .chain = (uint32_t)k,
                                .purpose = SALI_RNG_INIT };
-        double error;
         sali_random_codes(space, &stream, codes);
         status = sal_space_embed(space, 1, codes, x, err);
         status =
@@ -138,16 +193,14 @@ static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_er
         if (status != SAL_OK || !isfinite(f)) {
             continue;
         }
+        worst->states++;
         status = gradient_error(model, x, gradient, &error, err);
-        worst_gradient = fmax(worst_gradient, error);
-        worst_taylor = fmax(worst_taylor, taylor_error(model, codes, gradient, differences));
-    }
-    if (status == SAL_OK) {
-        printf("gradient     within %.1e of central differences (relative, %d states)\n",
-               worst_gradient, STATES);
-        printf("differences  by %s; first-order ones are off by %.1e (relative)\n",
-               model->multilinear ? "the gradient (f is multilinear)" : "evaluating neighbours",
-               worst_taylor);
+        worst->gradient = fmax(worst->gradient, error);
+        worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
+        if (status == SAL_OK) {
+            status = strategies_error(model, codes, differences, &error, err);
+            worst->strategies = fmax(worst->strategies, error);
+        }
     }
     free(codes);
     free(x);
@@ -156,14 +209,41 @@ static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_er
     return status;
 }
 
+static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_error *err)
+{
+    derivative_errors worst = { 0 };
+    sal_status status = measure_errors(model, seed, &worst, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    if (worst.states == 0) {
+        printf("derivatives  not checked: f is -inf at all of %d random states\n", STATES);
+        return SAL_OK;
+    }
+    printf("gradient     within %.1e of central differences (relative, %d states)\n",
+           worst.gradient, worst.states);
+    printf("differences  by %s; first-order ones are off by %.1e (relative)\n",
+           sali_strategy_name(sali_strategy_best(model)), worst.taylor);
+    for (int s = 0; s < SALI_STRATEGIES; s++) {
+        sali_strategy strategy = (sali_strategy)s;
+        if (strategy != sali_strategy_best(model) && sali_strategy_applies(model, strategy)) {
+            printf("  against    %s: within %.1e (relative)\n", sali_strategy_name(strategy),
+                   worst.strategies);
+        }
+    }
+    return SAL_OK;
+}
+
 static int run_check(const cli_command *command, int argc, char **argv)
 {
     const char *dtype = NULL, *params = NULL, *specification = NULL;
     int64_t seed = 0;
+    bool program = false;
     const cli_option table[] = {
         { "params", CLI_TEXT, &params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &dtype, "f32|f64", "type of the computation [the model's]" },
         { "seed", CLI_INT, &seed, "N", "of the random states [0]" },
+        { "program", CLI_FLAG, &program, NULL, "print the program before and after its passes" },
         { 0 },
     };
     sal_model *model = NULL;
@@ -178,7 +258,11 @@ static int run_check(const cli_command *command, int argc, char **argv)
     sal_status status = check_derivatives(model, seed, &err);
     if (status == SAL_OK) {
         print_samplers(model);
-    } else {
+    }
+    if (status == SAL_OK && program) {
+        status = cli_print_program(model, &err);
+    }
+    if (status != SAL_OK) {
         code = cli_fail(status, &err);
     }
     sal_model_destroy(model);

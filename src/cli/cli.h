@@ -59,7 +59,8 @@ cli_progress cli_progress_begin(void);
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress);
 
-/* Start the program again with OpenBLAS kernels for this processor, if it chose those for an old one. */
+/* Start the program again with OpenBLAS kernels for this processor, if it chose those for an old
+ * one. */
 void cli_choose_blas_kernels(char **argv);
 
 /* Set when the user pressed Ctrl-C, after cli_catch_interrupt(). */

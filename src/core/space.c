@@ -138,6 +138,7 @@ static void append_variables(sal_space *space, const sal_block *block, const dou
         };
         space->width += width;
         space->slots += slots;
+        space->n_states += states;
     }
     space->max_states = states > space->max_states ? states : space->max_states;
 }
@@ -257,4 +258,33 @@ sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t
         sali_embed_f64(space, chains, codes, x);
     }
     return status;
+}
+
+/* Variables of a stretch whose codes differ. */
+static int64_t count_moved(int64_t n, const int32_t *a, const int32_t *b)
+{
+    int64_t moved = 0;
+    for (int64_t i = 0; i < n; i++) {
+        moved += a[i] != b[i];
+    }
+    return moved;
+}
+
+double sali_distance(const sal_space *space, const int32_t *a, const int32_t *b)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < space->n_blocks; k++) {
+        const sali_stretch *s = &space->stretches[k];
+        const int32_t *from = a + s->first, *to = b + s->first;
+        if (s->kind == SAL_CATEGORICAL) {
+            sum += 2 * (double)count_moved(s->count, from, to);
+        } else if (s->states == 2) {
+            sum += (s->levels[1] - s->levels[0]) * (double)count_moved(s->count, from, to);
+        } else {
+            for (int64_t i = 0; i < s->count; i++) {
+                sum += fabs(s->levels[to[i]] - s->levels[from[i]]);
+            }
+        }
+    }
+    return sum;
 }

@@ -35,7 +35,8 @@ struct sal_space {
     sali_stretch *stretches; /* one a block */
     int64_t stretches_room;
     int64_t width;
-    int64_t slots; /* S */
+    int64_t slots;    /* S */
+    int64_t n_states; /* of all variables together */
     int32_t max_states;
 };
 
@@ -66,6 +67,9 @@ void sali_embed_f64(const sal_space *space, int64_t chains, const int32_t *codes
 /* Write the reals of variable v at `code` into the row x [N] of one chain. */
 void sali_embed_one_f32(const sal_space *space, int64_t v, int32_t code, float *x);
 void sali_embed_one_f64(const sal_space *space, int64_t v, int32_t code, double *x);
+
+/* L1 distance between two states [V] in the embedding. */
+double sali_distance(const sal_space *space, const int32_t *a, const int32_t *b);
 
 /* SAL_OK, or the error that names the first chain and variable out of range. */
 sal_status sali_codes_check(const sal_space *space, int64_t chains, const int32_t *codes,

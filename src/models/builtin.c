@@ -24,7 +24,13 @@ static void list_keys(const sali_builtin *b, char *text, size_t room)
     text[0] = '\0';
     for (const sali_builtin_parameter *p = b->parameters; p->name; p++) {
         size_t used = strlen(text);
-        snprintf(text + used, room - used, "%s%s=%g", used ? ", " : "", p->name, p->standard);
+        const char *comma = used ? ", " : "";
+        if (p->choices) {
+            snprintf(text + used, room - used, "%s%s=%s", comma, p->name,
+                     p->choices[(int)p->standard]);
+        } else {
+            snprintf(text + used, room - used, "%s%s=%g", comma, p->name, p->standard);
+        }
     }
 }
 
@@ -49,6 +55,35 @@ static const sali_builtin *find(const char *name, size_t length)
     return NULL;
 }
 
+static sal_status parse_choice(const sali_builtin *b, const sali_builtin_parameter *p,
+                               const char *text, double *value, sal_error *err)
+{
+    char names[128] = "";
+    for (int k = 0; p->choices[k]; k++) {
+        if (strcmp(p->choices[k], text) == 0) {
+            *value = k;
+            return SAL_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", k ? " or " : "", p->choices[k]);
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", b->name, p->name, text,
+                     names);
+}
+
+static sal_status parse_number(const sali_builtin *b, const sali_builtin_parameter *p,
+                               const char *text, double *out, sal_error *err)
+{
+    double value;
+    if (sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
+        !(value >= p->low && value <= p->high) || (p->integer && value != floor(value))) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", b->name,
+                         p->name, text, p->integer ? "an integer" : "a number", p->low, p->high);
+    }
+    *out = value;
+    return SAL_OK;
+}
+
 /* One "key=value" of `length` characters. */
 static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t length, double *values,
                              sal_error *err)
@@ -65,19 +100,11 @@ static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t len
     text[equals - pair] = '\0';
     for (int k = 0; b->parameters[k].name; k++) {
         const sali_builtin_parameter *p = &b->parameters[k];
-        if (strcmp(p->name, text) != 0) {
-            continue;
+        if (strcmp(p->name, text) == 0) {
+            const char *value = text + (equals - pair) + 1;
+            return p->choices ? parse_choice(b, p, value, &values[k], err)
+                              : parse_number(b, p, value, &values[k], err);
         }
-        const char *number = text + (equals - pair) + 1;
-        double value;
-        if (sali_parse_double(number, (int64_t)strlen(number), &value) != SAL_OK ||
-            !(value >= p->low && value <= p->high) || (p->integer && value != floor(value))) {
-            return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", b->name,
-                             p->name, number, p->integer ? "an integer" : "a number", p->low,
-                             p->high);
-        }
-        values[k] = value;
-        return SAL_OK;
     }
     return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", b->name, text,
                      keys);

@@ -4,13 +4,15 @@
 
 #include "models/model.h"
 
-/* A parameter of a specification: a real number within [low, high], integral if `integer`. */
+/* A parameter of a specification: a real number within [low, high], integral if `integer`; or one
+ * of named choices, which stand for 0, 1, ... up to `high`. */
 typedef struct sali_builtin_parameter {
     const char *name;
     double standard; /* the default */
     double low, high;
     bool integer;
     const char *doc;
+    const char *const *choices; /* ends with NULL; NULL: a number */
 } sali_builtin_parameter;
 
 #define SALI_BUILTIN_PARAMETERS 8
@@ -31,7 +33,11 @@ typedef struct sali_builtin {
 #define SALI_BUILTIN_LIST(X) \
     X(ising)                 \
     X(ising_dense)           \
-    X(rbm)
+    X(rbm)                   \
+    X(usps_conv)             \
+    X(mnist_conv)            \
+    X(mnist_resnet)          \
+    X(random_factors)
 
 #define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)

@@ -10,18 +10,20 @@
 #define BATCH 64
 
 typedef struct buffers {
-    void *x, *gradient, *slots; /* real [BATCH x ...] */
+    int64_t rows;               /* up to BATCH */
+    void *x, *gradient, *slots; /* real [rows x ...] */
     double *f;
 } buffers;
 
-static bool buffers_create(const sal_model *model, buffers *b)
+static bool buffers_create(const sal_model *model, int64_t states, buffers *b)
 {
     const sal_space *space = model->space;
     size_t element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    b->x = sali_alloc(BATCH * space->width, element);
-    b->gradient = sali_alloc(BATCH * space->width, element);
-    b->slots = sali_alloc(BATCH * space->slots, element);
-    b->f = SALI_NEW_ARRAY(double, BATCH);
+    b->rows = states < 1 ? 1 : states < BATCH ? states : BATCH;
+    b->x = sali_alloc(b->rows * space->width, element);
+    b->gradient = sali_alloc(b->rows * space->width, element);
+    b->slots = sali_alloc(b->rows * space->slots, element);
+    b->f = SALI_NEW_ARRAY(double, b->rows);
     return b->x && b->gradient && b->slots && b->f;
 }
 
@@ -36,42 +38,31 @@ static void buffers_free(buffers *b)
 static void to_double(sal_dtype dtype, int64_t n, const void *from, double *to)
 {
     for (int64_t i = 0; i < n; i++) {
-        to[i] = dtype == SAL_F32 ? (double)((const float *)from)[i] : ((const double *)from)[i];
+        to[i] = sali_load(dtype, from, i);
     }
 }
 
 static void from_double(sal_dtype dtype, int64_t n, const double *from, void *to)
 {
     for (int64_t i = 0; i < n; i++) {
-        if (dtype == SAL_F32) {
-            ((float *)to)[i] = (float)from[i];
-        } else {
-            ((double *)to)[i] = from[i];
-        }
+        sali_store(dtype, to, i, from[i]);
     }
 }
 
-/* Slots, where a two-level variable has one, to a row with one entry a state. */
-static void spread_slots(const sal_model *model, int64_t states, const int32_t *codes,
-                         const void *slots, double *out)
+void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *codes,
+                       const void *slots, double *rows)
 {
     const sal_space *space = model->space;
-    for (int64_t c = 0; c < states; c++) {
+    for (int64_t c = 0; c < chains; c++) {
         for (int64_t v = 0; v < space->n_variables; v++) {
             const sali_variable *variable = &space->variables[v];
-            int32_t code = codes[c * space->n_variables + v];
+            int32_t now = codes[c * space->n_variables + v];
             int64_t slot = c * space->slots + variable->slot;
-            if (sali_is_two_level(variable)) {
-                out[code] = 0;
-                to_double(model->dtype, 1,
-                          (const char *)slots + (size_t)slot * (model->dtype == SAL_F32 ? 4 : 8),
-                          &out[1 - code]);
-            } else {
-                to_double(model->dtype, variable->states,
-                          (const char *)slots + (size_t)slot * (model->dtype == SAL_F32 ? 4 : 8),
-                          out);
+            bool flip = sali_is_two_level(variable);
+            for (int32_t k = 0; k < variable->states; k++) {
+                rows[k] = k == now ? 0 : sali_load(model->dtype, slots, flip ? slot : slot + k);
             }
-            out += variable->states;
+            rows += variable->states;
         }
     }
 }
@@ -96,15 +87,6 @@ static sal_status check_request(const sal_model *model, const double *gradient, 
                : SAL_OK;
 }
 
-static int64_t row_states(const sal_space *space)
-{
-    int64_t sum = 0;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        sum += space->variables[v].states;
-    }
-    return sum;
-}
-
 sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int32_t *codes,
                               double *f, double *gradient, double *differences, sal_error *err)
 {
@@ -120,16 +102,13 @@ sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int3
     }
     unsigned wants =
         (gradient ? SALI_WANT_GRADIENT : 0) | (differences ? SALI_WANT_DIFFERENCES : 0);
-    status = buffers_create(model, &b) ? sali_evaluator_create(model, BATCH, wants, &e, err)
-                                       : sali_fail_memory(err);
-    for (int64_t first = 0; status == SAL_OK && first < states; first += BATCH) {
-        int64_t n = states - first < BATCH ? states - first : BATCH;
+    status = buffers_create(model, states, &b)
+                 ? sali_evaluator_create(model, b.rows, wants, &e, err)
+                 : sali_fail_memory(err);
+    for (int64_t first = 0; status == SAL_OK && first < states; first += b.rows) {
+        int64_t n = states - first < b.rows ? states - first : b.rows;
         const int32_t *rows = codes + first * space->n_variables;
-        if (model->dtype == SAL_F32) {
-            sali_embed_f32(space, n, rows, b.x);
-        } else {
-            sali_embed_f64(space, n, rows, b.x);
-        }
+        sali_model_embed(model, n, rows, b.x);
         if (gradient) {
             sali_gradient(e, n, rows, b.x, b.f, b.gradient);
             to_double(model->dtype, n * space->width, b.gradient, gradient + first * space->width);
@@ -138,7 +117,7 @@ sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int3
         }
         if (differences) {
             sali_differences(e, n, rows, b.x, b.f, b.slots);
-            spread_slots(model, n, rows, b.slots, differences + first * row_states(space));
+            sali_spread_slots(model, n, rows, b.slots, differences + first * space->n_states);
         }
         memcpy(f + first, b.f, (size_t)n * sizeof *f);
         status = check_values(model, first, n, b.f, err);
@@ -158,11 +137,11 @@ sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const d
     if (status != SAL_OK) {
         return status;
     }
-    status = buffers_create(model, &b)
-                 ? sali_evaluator_create(model, BATCH, gradient ? SALI_WANT_GRADIENT : 0, &e, err)
+    status = buffers_create(model, states, &b)
+                 ? sali_evaluator_create(model, b.rows, gradient ? SALI_WANT_GRADIENT : 0, &e, err)
                  : sali_fail_memory(err);
-    for (int64_t first = 0; status == SAL_OK && first < states; first += BATCH) {
-        int64_t n = states - first < BATCH ? states - first : BATCH;
+    for (int64_t first = 0; status == SAL_OK && first < states; first += b.rows) {
+        int64_t n = states - first < b.rows ? states - first : b.rows;
         from_double(model->dtype, n * space->width, x + first * space->width, b.x);
         if (gradient) {
             sali_gradient(e, n, NULL, b.x, b.f, b.gradient);

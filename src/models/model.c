@@ -88,3 +88,12 @@ uint64_t sali_model_version(const sal_model *model)
 {
     return model->ops->version ? model->ops->version(model) : 0;
 }
+
+void sali_model_embed(const sal_model *model, int64_t chains, const int32_t *codes, void *x)
+{
+    if (model->dtype == SAL_F32) {
+        sali_embed_f32(model->space, chains, codes, x);
+    } else {
+        sali_embed_f64(model->space, chains, codes, x);
+    }
+}

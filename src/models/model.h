@@ -49,9 +49,26 @@ sal_model *sali_model_hold(sal_model *model);
 
 typedef struct sali_evaluator sali_evaluator;
 
+/* How exact differences are found, the cheapest first. */
+typedef enum sali_strategy {
+    SALI_BY_GRADIENT,   /* f is multilinear: its gradient has them (Newton eq. 11) */
+    SALI_BY_NEIGHBOURS, /* evaluate all neighbours, in batches; always applies */
+    SALI_STRATEGIES
+} sali_strategy;
+
+/* In words, to follow "by". */
+const char *sali_strategy_name(sali_strategy strategy);
+bool sali_strategy_applies(const sal_model *model, sali_strategy strategy);
+sali_strategy sali_strategy_best(const sal_model *model);
+
 /* An evaluator for up to `chains` chains in one thread. `wants` is an OR of SALI_WANT_*. */
 sal_status sali_evaluator_create(const sal_model *model, int64_t chains, unsigned wants,
                                  sali_evaluator **out, sal_error *err);
+
+/* The same with a strategy for differences other than the best; SAL_ERR_UNSUPPORTED when it does
+ * not apply. */
+sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsigned wants,
+                                    sali_strategy strategy, sali_evaluator **out, sal_error *err);
 void sali_evaluator_destroy(sali_evaluator *evaluator);
 
 void sali_value(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x, double *f);
@@ -69,6 +86,29 @@ void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes
                          const int64_t *sites, const double *f, double *delta);
 
 uint64_t sali_model_version(const sal_model *model);
+
+/* The embedding of rows of codes in the model's type. */
+void sali_model_embed(const sal_model *model, int64_t chains, const int32_t *codes, void *x);
+
+/* Slots [chains x S] as rows with one entry for each state of each variable (0 for the present
+ * ones): the layout of sal_model_evaluate's differences. */
+void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *codes,
+                       const void *slots, double *rows);
+
+static inline void sali_store(sal_dtype dtype, void *array, int64_t index, double value)
+{
+    if (dtype == SAL_F32) {
+        ((float *)array)[index] = (float)value;
+    } else {
+        ((double *)array)[index] = value;
+    }
+}
+
+static inline double sali_load(sal_dtype dtype, const void *array, int64_t index)
+{
+    return dtype == SAL_F32 ? (double)((const float *)array)[index]
+                            : ((const double *)array)[index];
+}
 
 /* Moves of single variables by the first-order Taylor expansion, for the model's type. */
 void sali_taylor_slots(const sal_model *model, int64_t chains, const int32_t *codes,

@@ -16,7 +16,7 @@ void sali_adapt_begin(sali_adaptation *a, const sal_space *space, double step_si
 
 double sali_adapt_next(sali_adaptation *a, double acceptance)
 {
-    double gain = 2 / pow((double)++a->windows, 0.6);
+    double gain = 4 / pow((double)++a->windows, 0.6);
     a->log_step += gain * (acceptance - TARGET_ACCEPTANCE);
     a->log_step = fmin(fmax(a->log_step, a->low), a->high);
     return exp(a->log_step);

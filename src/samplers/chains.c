@@ -129,35 +129,11 @@ double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double lo
     return f_new - f + log_q_reverse - log_q_forward;
 }
 
-/* L1 distance between the present and the proposed embedding. */
-static double jump(const sali_chains *chains, int64_t c)
-{
-    const sal_space *space = chains->space;
-    const int32_t *now = chains->codes + c * space->n_variables;
-    const int32_t *next = chains->codes_new + c * space->n_variables;
-    double sum = 0;
-    for (int64_t b = 0; b < space->n_blocks; b++) {
-        const sali_stretch *s = &space->stretches[b];
-        int64_t moved = 0;
-        double distance = 0;
-        for (int64_t v = s->first; v < s->first + s->count; v++) {
-            if (s->kind == SAL_CATEGORICAL || s->states == 2) {
-                moved += now[v] != next[v];
-            } else {
-                distance += fabs(s->levels[next[v]] - s->levels[now[v]]);
-            }
-        }
-        sum += distance +
-               (double)moved *
-                   (s->kind == SAL_CATEGORICAL ? 2.0 : s->levels[s->states - 1] - s->levels[0]);
-    }
-    return sum;
-}
-
 static void take(sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
-    chains->jump_sum += jump(chains, c);
+    chains->jump_sum += sali_distance(space, chains->codes + c * space->n_variables,
+                                      chains->codes_new + c * space->n_variables);
     memcpy(chains->codes + c * space->n_variables, chains->codes_new + c * space->n_variables,
            (size_t)space->n_variables * sizeof *chains->codes);
     memcpy(sali_row(chains, chains->x, c, space->width),
@@ -184,12 +160,23 @@ void sali_chains_decide(sali_chains *chains)
     }
 }
 
-void sali_chains_take_all(sali_chains *chains)
+void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f)
 {
-    for (int64_t c = 0; c < chains->n; c++) {
-        chains->accepted[c] = true;
-        chains->acceptance_sum += 1;
-        take(chains, c);
+    const sali_variable *v = &chains->space->variables[site];
+    int32_t *now = &chains->codes[c * chains->space->n_variables + site];
+    chains->acceptance_sum += 1;
+    chains->accepted_sum += 1;
+    chains->f[c] = f;
+    if (code == *now) {
+        return;
+    }
+    chains->jump_sum += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[code] - v->levels[*now]);
+    *now = code;
+    void *x = sali_row(chains, chains->x, c, chains->space->width);
+    if (chains->model->dtype == SAL_F32) {
+        sali_embed_one_f32(chains->space, site, code, x);
+    } else {
+        sali_embed_one_f64(chains->space, site, code, x);
     }
 }
 

@@ -1,20 +1,22 @@
 /* Gibbs sampling: a systematic scan of exact conditionals; step t moves variable t mod V. */
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/tracker.h"
 #include "samplers/sampler.h"
 
 typedef struct gibbs {
-    int64_t *site; /* [n] the variable of this step */
-    double *delta; /* [n x max_states] differences of f */
+    sali_tracker *tracker; /* NULL: the model cannot be tracked cheaply */
+    int64_t *site;         /* [n] the variable of this step */
+    double *delta;         /* [n x max_states] differences of f */
 } gibbs;
 
 static void gibbs_destroy(void *self)
 {
     gibbs *g = self;
     if (g) {
+        sali_tracker_destroy(g->tracker);
         sali_free(g->site);
         sali_free(g->delta);
         sali_free(g);
@@ -31,9 +33,13 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     }
     g->site = SALI_NEW_ARRAY(int64_t, chains->n);
     g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
-    if (!g->site || !g->delta) {
+    sal_status status = g->site && g->delta ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && sali_tracker_pays(chains->model)) {
+        status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
+    }
+    if (status != SAL_OK) {
         gibbs_destroy(g);
-        return sali_fail_memory(err);
+        return status;
     }
     *self = g;
     return SAL_OK;
@@ -41,8 +47,11 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
 
 static void gibbs_refresh(void *self, sali_chains *chains)
 {
-    (void)self;
+    gibbs *g = self;
     sali_chains_start(chains, false);
+    if (g->tracker) {
+        sali_tracker_start(g->tracker, chains->codes, chains->f);
+    }
 }
 
 /* Differences of each chain's variable of this step. */
@@ -51,8 +60,14 @@ static void conditionals(gibbs *g, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         g->site[c] = (int64_t)(chains->step[c] % (uint64_t)chains->space->n_variables);
     }
-    sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site, chains->f,
-                        g->delta);
+    for (int64_t c = 0; g->tracker && c < chains->n; c++) {
+        sali_tracker_differences(g->tracker, c, g->site[c],
+                                 g->delta + c * chains->space->max_states);
+    }
+    if (!g->tracker) {
+        sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site,
+                            chains->f, g->delta);
+    }
 }
 
 /* The largest difference, and the sum of exp(delta - largest). */
@@ -95,12 +110,12 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
     const double *delta = g->delta + c * space->max_states;
-    int32_t *code = &chains->codes_new[c * space->n_variables + g->site[c]], kept = *code, bad = 0;
+    int32_t *code = &chains->codes[c * space->n_variables + g->site[c]], kept = *code, bad = 0;
     while (delta[bad] < INFINITY) {
         bad++;
     }
     *code = bad;
-    sali_chains_note_bad(chains, c, chains->codes_new, delta[bad]);
+    sali_chains_note_bad(chains, c, chains->codes, delta[bad]);
     *code = kept;
 }
 
@@ -113,32 +128,24 @@ static void gibbs_step(void *self, sali_chains *chains)
     gibbs *g = self;
     const sal_space *space = chains->space;
     if (chains->step[0] % REBUILD_EVERY == 0) {
-        sali_chains_start(chains, false);
+        gibbs_refresh(g, chains);
     }
     conditionals(g, chains);
-    memcpy(chains->codes_new, chains->codes,
-           (size_t)(chains->n * space->n_variables) * sizeof *chains->codes);
-    memcpy(chains->x_new, chains->x, (size_t)(chains->n * space->width) * chains->element);
-    memcpy(chains->f_new, chains->f, (size_t)chains->n * sizeof *chains->f);
     for (int64_t c = 0; c < chains->n; c++) {
         const double *delta = g->delta + c * space->max_states;
+        int64_t site = g->site[c];
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-        int32_t code =
-            draw(delta, space->variables[g->site[c]].states, sali_rng_uniform_at(&stream, 0));
-        void *x = sali_row(chains, chains->x_new, c, space->width);
+        int32_t code = draw(delta, space->variables[site].states, sali_rng_uniform_at(&stream, 0));
         if (code < 0) {
             note_bad(g, chains, c);
             continue;
         }
-        chains->codes_new[c * space->n_variables + g->site[c]] = code;
-        chains->f_new[c] = chains->f[c] + delta[code];
-        if (chains->model->dtype == SAL_F32) {
-            sali_embed_one_f32(space, g->site[c], code, x);
-        } else {
-            sali_embed_one_f64(space, g->site[c], code, x);
+        double f = chains->f[c] + delta[code];
+        if (g->tracker && code != chains->codes[c * space->n_variables + site]) {
+            f = sali_tracker_move(g->tracker, c, site, code);
         }
+        sali_chains_move(chains, c, site, code, f);
     }
-    sali_chains_take_all(chains);
     sali_chains_tick(chains);
 }
 

@@ -9,18 +9,8 @@
 /* L1 distance of chain c to the reference state, in the embedding. */
 static double distance(const sali_chains *chains, const int32_t *reference, int64_t c)
 {
-    const sal_space *space = chains->space;
-    const int32_t *codes = chains->codes + c * space->n_variables;
-    double sum = 0;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        const sali_variable *variable = &space->variables[v];
-        if (variable->kind == SAL_CATEGORICAL) {
-            sum += codes[v] == reference[v] ? 0 : 2;
-        } else {
-            sum += fabs(variable->levels[codes[v]] - variable->levels[reference[v]]);
-        }
-    }
-    return sum;
+    const int32_t *codes = chains->codes + c * chains->space->n_variables;
+    return sali_distance(chains->space, codes, reference);
 }
 
 static void count(const sal_space *space, const int32_t *codes, uint32_t *counts)

@@ -15,7 +15,7 @@
 #include "samplers/start.h"
 
 /* Steps of a window: of adaptation, and of sampling. */
-#define ADAPT_WINDOW 50
+#define ADAPT_WINDOW 25
 #define SAMPLE_WINDOW 256
 
 double sali_now(void)

@@ -130,8 +130,9 @@ double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double lo
 /* Accept or reject by log_ratio; accepted chains take codes_new, x_new, f_new; counts and jumps. */
 void sali_chains_decide(sali_chains *chains);
 
-/* All chains take their proposals (exact conditionals): sums as for an acceptance of 1. */
-void sali_chains_take_all(sali_chains *chains);
+/* Chain c moves one variable by an exact conditional to a state of value f; sums as for an
+ * acceptance of 1. */
+void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f);
 
 /* Every chain's step counter rises by one. */
 void sali_chains_tick(sali_chains *chains);

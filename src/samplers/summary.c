@@ -1,5 +1,6 @@
 /* The figures of a run. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,28 +162,49 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
 
 /* ---- for people */
 
-bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
+/* Append formatted text, cut to the room. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t room,
+                                                         const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, room - used, format, args);
+    va_end(args);
+}
+
+static void describe_disagreement(const sal_run_summary *s, char *text, size_t room)
 {
     char where[64] = "f";
-    if (isnan(s->ess_median)) {
-        snprintf(text, room, "Some chain never moved: it has no ESS. Try another sampler%s.",
-                 isnan(s->step_size) ? "" : " or a smaller --step-size");
-        return true;
-    }
-    if (!(s->rhat_max > RHAT_LIMIT)) {
-        return false;
-    }
     if (s->rhat_variable >= 0) {
         snprintf(where, sizeof where, "variable %lld = %d", (long long)s->rhat_variable,
                  s->rhat_code);
     }
-    snprintf(text, room,
-             "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. "
-             "Do not trust the averages: the chains have not mixed, or stay in different modes. "
-             "Try more warm-up and draws (--warmup, --draws, --thin), more chains, another "
-             "sampler; if R-hat stays high, this sampler cannot cross between the modes.",
-             s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, RHAT_LIMIT);
-    return true;
+    append(text, room,
+           "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. Do "
+           "not trust the averages: the chains have not mixed, or stay in different modes. Try "
+           "more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler; if "
+           "R-hat stays high, this sampler cannot cross between the modes.",
+           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, RHAT_LIMIT);
+}
+
+bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
+{
+    bool stuck = isnan(s->ess_median), disagree = s->rhat_max > RHAT_LIMIT;
+    if (room == 0) {
+        return s->draws == 0 || stuck || disagree;
+    }
+    text[0] = '\0';
+    if (s->draws == 0) {
+        append(text, room, "The run was stopped before its first draw.");
+    } else if (stuck) {
+        append(text, room, "Some chain never moved: it has no ESS. Try more draws%s. ",
+               isnan(s->step_size) ? "" : ", or a smaller --step-size");
+    }
+    if (disagree) {
+        describe_disagreement(s, text, room);
+    }
+    return text[0] != '\0';
 }
 
 /* Print text in lines of at most 78 characters. */
@@ -238,6 +260,9 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
 sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err)
 {
     const sal_space *whole = run->base->space, *space = run->model->space;
+    if (run->draws_made == 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the run was stopped before its first draw");
+    }
     int64_t draws = run->options.chains * run->draws_made;
     int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
     int32_t *full = SALI_NEW_ARRAY(int32_t, whole->n_variables);

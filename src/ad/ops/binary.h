@@ -8,6 +8,8 @@
 #ifndef SALI_BINARY_H
 #define SALI_BINARY_H
 
+#include "ad/change.h"
+
 #define OPERANDS 2
 #include "ad/ops/nest.h"
 
@@ -92,19 +94,47 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-#define BINARY_RECORD(op_name, formula, low, high, degree_rule) \
-    const sali_op RN(sali_op_##op_name) = {                     \
-        .name = #op_name,                                       \
-        .arity = 2,                                             \
-        .layout = SALI_LAYOUT_SAME,                             \
-        .test_low = (low),                                      \
-        .test_high = (high),                                    \
-        .doc = formula,                                         \
-        .shape = sali_shape_broadcast,                          \
-        .degree = degree_rule,                                  \
-        .plan_create = plan_create,                             \
-        .forward = forward,                                     \
-        .backward = backward,                                   \
+/* Operands of the output's size are followed element by element; a change of one that is broadcast
+ * reaches too far. */
+static sali_change_outcome change(sali_change *ch)
+{
+    const sali_call *call = ch->call;
+    for (int j = 0; j < 2; j++) {
+        if (ch->in[j]->n > 0 && call->in[j].size != call->out.size) {
+            return SALI_CHANGE_ROW;
+        }
+        if (call->in[j].size != call->out.size && call->in[j].size != 1) {
+            return SALI_CHANGE_ROW;
+        }
+    }
+    for (int j = 0; j < 2; j++) {
+        for (int64_t k = 0; k < ch->in[j]->n; k++) {
+            int64_t i = ch->in[j]->index[k];
+            real a = ((const real *)call->in[0].value)[call->in[0].size == 1 ? 0 : i];
+            real b = ((const real *)call->in[1].value)[call->in[1].size == 1 ? 0 : i];
+            if (!change_set(ch, i, value(a, b))) {
+                return SALI_CHANGE_GIVE_UP;
+            }
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
+#define BINARY_RECORD(op_name, formula, low, high, degree_rule, is_linear) \
+    const sali_op RN(sali_op_##op_name) = {                                \
+        .name = #op_name,                                                  \
+        .arity = 2,                                                        \
+        .linear = is_linear,                                               \
+        .layout = SALI_LAYOUT_SAME,                                        \
+        .test_low = (low),                                                 \
+        .test_high = (high),                                               \
+        .doc = formula,                                                    \
+        .shape = sali_shape_broadcast,                                     \
+        .degree = degree_rule,                                             \
+        .plan_create = plan_create,                                        \
+        .forward = forward,                                                \
+        .backward = backward,                                              \
+        .change = change,                                                  \
     }
 
 #endif

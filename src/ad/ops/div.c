@@ -26,4 +26,4 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
                                          : sali_degree_linear(node, in, in_degree, space);
 }
 
-BINARY_RECORD(div, "a / b", 0.5, 2, degree);
+BINARY_RECORD(div, "a / b", 0.5, 2, degree, false);

@@ -1,4 +1,7 @@
 /* sum_i a_i b_i of two vectors. */
+#include <math.h>
+
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -50,6 +53,24 @@ SALI_CLONES static void backward(const sali_call *call)
     pull(call, &call->in[1], &call->in[0]);
 }
 
+/* One operand changes and the other stays: rises times values. */
+static sali_change_outcome change(sali_change *ch)
+{
+    int moved = ch->in[0]->n > 0 ? 0 : 1;
+    const real *still = ch->call->in[1 - moved].value, *out = ch->call->out.value;
+    real rise = 0;
+    if (ch->in[1 - moved]->n != 0) {
+        return SALI_CHANGE_ROW;
+    }
+    for (int64_t k = 0; k < ch->in[moved]->n; k++) {
+        rise += change_rise(ch, moved, k) * still[ch->in[moved]->index[k]];
+    }
+    if (!isfinite(rise)) {
+        return SALI_CHANGE_ROW;
+    }
+    return change_set(ch, 0, *out + rise) ? SALI_CHANGE_DONE : SALI_CHANGE_GIVE_UP;
+}
+
 const sali_op RN(sali_op_dot) = {
     .name = "dot",
     .arity = 2,
@@ -60,4 +81,5 @@ const sali_op RN(sali_op_dot) = {
     .degree = sali_degree_bilinear,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

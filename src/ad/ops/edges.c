@@ -6,6 +6,7 @@
  * not pay for that. Either way a chain's sums are taken in the same order. */
 #include <string.h>
 
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 #include "core/alloc.h"
 #include "core/error.h"
@@ -33,17 +34,18 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return SAL_OK;
 }
 
-/* Of the state itself, and of two variables in each term: affine in each. */
+/* Of coordinates, and of two variables in each term: affine in each. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space)
 {
     if (in_degree[0] == SALI_CONSTANT) {
         return SALI_CONSTANT;
     }
-    bool multilinear = in[0]->op == SALI_OP_state;
+    bool multilinear = sali_names_variables(in[0], in_degree[0], space);
+    bool whole = in[0]->op == SALI_OP_state;
     for (int64_t e = 0; multilinear && e < node->n_ints / 2; e++) {
-        multilinear = sali_space_owner(space, node->ints[2 * e]) !=
-                      sali_space_owner(space, node->ints[2 * e + 1]);
+        int64_t i = node->ints[2 * e], j = node->ints[2 * e + 1];
+        multilinear = whole ? sali_space_owner(space, i) != sali_space_owner(space, j) : i != j;
     }
     return multilinear ? SALI_MULTILINEAR : SALI_GENERAL;
 }
@@ -245,9 +247,37 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* s_j rises by r: f by r (Y_j + W_jj r / 2), and Y_i of its neighbours, with the gradient, by w r.
+ */
+static sali_change_outcome change(sali_change *ch)
+{
+    const edge_graph *graph = ch->call->plan;
+    const real *w = ch->call->in[1].value;
+    real *Y = ch->call->saved, total = 0;
+    real g = ch->gradient ? *(const real *)ch->call->out.adjoint : 0;
+    for (int64_t n = 0; n < ch->in[0]->n; n++) {
+        int64_t j = ch->in[0]->index[n];
+        real rise = change_rise(ch, 0, n), self = 0;
+        total += rise * Y[j];
+        for (int64_t k = graph->begin[j]; k < graph->begin[j + 1]; k++) {
+            int64_t i = graph->neighbour[k];
+            real step = w[graph->edge[k]] * rise;
+            self += i == j ? step : 0;
+            if (!change_write(ch, &Y[i], Y[i] + step) ||
+                (ch->gradient && !change_gradient(ch, i, g * step))) {
+                return SALI_CHANGE_GIVE_UP;
+            }
+        }
+        total += self * rise / 2;
+    }
+    return change_set(ch, 0, *(const real *)ch->call->out.value + total) ? SALI_CHANGE_DONE
+                                                                         : SALI_CHANGE_GIVE_UP;
+}
+
 const sali_op RN(sali_op_edges) = {
     .name = "edges",
     .arity = 2,
+    .changes_gradient = true,
     .param_inputs = 1u << 1,
     .test_low = -2,
     .test_high = 2,
@@ -259,4 +289,5 @@ const sali_op RN(sali_op_edges) = {
     .plan_create = plan_create,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

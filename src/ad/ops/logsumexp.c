@@ -17,51 +17,6 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return chains * sali_shape_size(&node->shape);
 }
 
-/* The largest of n numbers, found in LANES runs side by side. NaNs are passed over. */
-static inline real max_of(int64_t n, const real *x)
-{
-    enum { LANES = 16 };
-    real most[LANES];
-    for (int l = 0; l < LANES; l++) {
-        most[l] = -(real)INFINITY;
-    }
-    int64_t whole = n - n % LANES;
-    for (int64_t k = 0; k < whole; k += LANES) {
-        for (int l = 0; l < LANES; l++) {
-            most[l] = x[k + l] > most[l] ? x[k + l] : most[l];
-        }
-    }
-    for (int64_t k = whole; k < n; k++) {
-        most[0] = x[k] > most[0] ? x[k] : most[0];
-    }
-    for (int l = 1; l < LANES; l++) {
-        most[0] = most[l] > most[0] ? most[l] : most[0];
-    }
-    return most[0];
-}
-
-/* m[o, i] = max_k x[o, k, i];
- * a NaN is passed over here and comes back through its exponential. */
-static inline void reduce_max(reduce_view view, const real *x, real *m)
-{
-    for (int64_t o = 0; o < view.outer; o++, x += view.n * view.inner, m += view.inner) {
-        if (view.inner == 1) {
-            *m = max_of(view.n, x);
-            continue;
-        }
-        for (int64_t i = 0; i < view.inner; i++) {
-            m[i] = -(real)INFINITY;
-        }
-        for (int64_t k = 0; k < view.n; k++) {
-            const real *row = x + k * view.inner;
-#pragma omp simd
-            for (int64_t i = 0; i < view.inner; i++) {
-                m[i] = row[i] > m[i] ? row[i] : m[i];
-            }
-        }
-    }
-}
-
 /* e[o, k, i] = x[o, k, i] - m[o, i] */
 static inline void subtract(reduce_view view, const real *x, const real *m, real *e)
 {

@@ -1,4 +1,5 @@
 /* A x: [m, n] times [n]. With A fixed and x varying it is one product X A' over the batch. */
+#include "ad/change.h"
 #include "ad/ops/matrix.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -58,6 +59,26 @@ static void backward(const sali_call *call)
     }
 }
 
+/* A fixed, few x_j move: one column of A each. */
+SALI_CLONES static sali_change_outcome change(sali_change *ch)
+{
+    int64_t m = ch->call->out.size, n = ch->call->in[1].size;
+    const real *A = ch->call->in[0].value;
+    real *out = (real *)ch->call->out.value;
+    if (ch->in[0]->n != 0) {
+        return SALI_CHANGE_ROW;
+    }
+    change_save_row(ch, 0);
+    for (int64_t k = 0; k < ch->in[1]->n; k++) {
+        real rise = change_rise(ch, 1, k);
+        const real *column = A + ch->in[1]->index[k];
+        for (int64_t i = 0; i < m; i++) {
+            out[i] += rise * column[i * n];
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_matvec) = {
     .name = "matvec",
     .arity = 2,
@@ -68,4 +89,5 @@ const sali_op RN(sali_op_matvec) = {
     .degree = sali_degree_bilinear,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

@@ -1,4 +1,5 @@
 /* The mean of all elements, or over one axis. */
+#include "ad/change.h"
 #include "ad/ops/reduce.h"
 
 SALI_CLONES static void forward(const sali_call *call)
@@ -18,9 +19,15 @@ SALI_CLONES static void backward(const sali_call *call)
     reduce_spread(view, 1 / (real)view.n, call->out.adjoint, call->in[0].adjoint);
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    return reduce_change(ch, 1 / (real)view_of(ch->call).n);
+}
+
 const sali_op RN(sali_op_mean) = {
     .name = "mean",
     .arity = 1,
+    .linear = true,
     .test_low = -2,
     .test_high = 2,
     .doc = "1/n sum_k a_k, over all elements or one axis",
@@ -28,4 +35,5 @@ const sali_op RN(sali_op_mean) = {
     .degree = sali_degree_mixing,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

@@ -2,8 +2,8 @@
  * and is kept: the gradient 2 Y costs nothing more. S itself gets sum_c g_c s_c s_c'. */
 #include <string.h>
 
+#include "ad/change.h"
 #include "ad/ops/matrix.h"
-#include "core/error.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -12,12 +12,25 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
         !fits_blas(s)) {
         return sali_shape_fail(node, context, "a vector [n] and a square matrix [n, n]");
     }
-    if (context->in[1]->op != SALI_OP_symmetrise) {
-        return sali_fail(context->err, SAL_ERR_SHAPE,
-                         "quad: the couplings must come from symmetrise");
-    }
     node->shape = SAL_SCALAR;
     return sali_expect_attributes(node, 0, 0, context->err);
+}
+
+/* Coordinates of one variable do not meet: affine in each variable. */
+static sali_degree degree(const sali_node *node, const sali_node *const *in,
+                          const sali_degree *in_degree, const sal_space *space)
+{
+    (void)node;
+    const sali_node *S = in[1];
+    if (in_degree[0] == SALI_CONSTANT) {
+        return SALI_CONSTANT;
+    }
+    bool apart = S->n_ints > 0 && sali_names_variables(in[0], in_degree[0], space);
+    for (int64_t i = 1; apart && in[0]->op == SALI_OP_state && i < S->n_ints; i++) {
+        apart = S->ints[i] == S->ints[i - 1] ||
+                sali_space_owner(space, i) != sali_space_owner(space, i - 1);
+    }
+    return apart ? SALI_MULTILINEAR : SALI_GENERAL;
 }
 
 static int64_t saved_size(const sali_node *node, const sali_node *const *in)
@@ -77,18 +90,47 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* s_j rises by r: f by r (2 Y_j + S_jj r), Y by r times a row of S, the gradient by twice that. */
+SALI_CLONES static sali_change_outcome change(sali_change *ch)
+{
+    int64_t n = ch->call->in[0].size;
+    const real *S = ch->call->in[1].value;
+    real *Y = ch->call->saved, *gradient = ch->gradient, *out = (real *)ch->call->out.value;
+    real g = gradient ? 2 * *(const real *)ch->call->out.adjoint : 0;
+    change_save_row(ch, n);
+    if (gradient) {
+        change_save_gradient(ch, n);
+    }
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        int64_t j = ch->in[0]->index[k];
+        real rise = change_rise(ch, 0, k);
+        const real *row = S + j * n;
+        *out += rise * (2 * Y[j] + row[j] * rise);
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++) {
+            Y[i] += rise * row[i];
+        }
+        for (int64_t i = 0; gradient && i < n; i++) {
+            gradient[i] += g * rise * row[i];
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_quad) = {
     .name = "quad",
     .arity = 2,
+    .changes_gradient = true,
     .param_inputs = 1u << 1,
     .symmetric_inputs = 1u << 1,
     .test_low = -2,
     .test_high = 2,
     .doc = "s'Ss",
     .shape = shape,
-    .degree = sali_degree_nonlinear,
+    .degree = degree,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

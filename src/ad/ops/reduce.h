@@ -3,8 +3,11 @@
 #ifndef SALI_REDUCE_H
 #define SALI_REDUCE_H
 
+#include <math.h>
+#include <math.h>
 #include <string.h>
 
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 
 typedef struct reduce_view {
@@ -24,6 +27,50 @@ static inline reduce_view view_of(const sali_call *call)
         view.inner *= i > axis ? shape->dim[i] : 1;
     }
     return view;
+}
+
+/* The largest of n numbers, found in LANES runs side by side. NaNs are passed over. */
+static inline real max_of(int64_t n, const real *x)
+{
+    enum { LANES = 16 };
+    real most[LANES];
+    for (int l = 0; l < LANES; l++) {
+        most[l] = -(real)INFINITY;
+    }
+    int64_t whole = n - n % LANES;
+    for (int64_t k = 0; k < whole; k += LANES) {
+        for (int l = 0; l < LANES; l++) {
+            most[l] = x[k + l] > most[l] ? x[k + l] : most[l];
+        }
+    }
+    for (int64_t k = whole; k < n; k++) {
+        most[0] = x[k] > most[0] ? x[k] : most[0];
+    }
+    for (int l = 1; l < LANES; l++) {
+        most[0] = most[l] > most[0] ? most[l] : most[0];
+    }
+    return most[0];
+}
+
+/* m[o, i] = max_k x[o, k, i]; NaNs are passed over. */
+static inline void reduce_max(reduce_view view, const real *x, real *m)
+{
+    for (int64_t o = 0; o < view.outer; o++, x += view.n * view.inner, m += view.inner) {
+        if (view.inner == 1) {
+            *m = max_of(view.n, x);
+            continue;
+        }
+        for (int64_t i = 0; i < view.inner; i++) {
+            m[i] = -(real)INFINITY;
+        }
+        for (int64_t k = 0; k < view.n; k++) {
+            const real *row = x + k * view.inner;
+#pragma omp simd
+            for (int64_t i = 0; i < view.inner; i++) {
+                m[i] = row[i] > m[i] ? row[i] : m[i];
+            }
+        }
+    }
 }
 
 /* out[o, i] = sum_k x[o, k, i] */
@@ -70,6 +117,23 @@ static inline void reduce_spread(reduce_view view, real factor, const real *g, r
             }
         }
     }
+}
+
+/* A sum over all elements, times `factor`, rises with them. */
+static inline sali_change_outcome reduce_change(sali_change *ch, real factor)
+{
+    const real *out = ch->call->out.value;
+    real rise = 0;
+    if (ch->call->out.size > 1) {
+        return SALI_CHANGE_ROW;
+    }
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        rise += change_rise(ch, 0, k);
+    }
+    if (!isfinite(rise)) {
+        return SALI_CHANGE_ROW;
+    }
+    return change_set(ch, 0, *out + factor * rise) ? SALI_CHANGE_DONE : SALI_CHANGE_GIVE_UP;
 }
 
 #endif

@@ -19,6 +19,7 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
 const sali_op RN(sali_op_reshape) = {
     .name = "reshape",
     .arity = 1,
+    .linear = true,
     .alias = true,
     .test_low = -2,
     .test_high = 2,

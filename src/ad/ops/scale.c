@@ -1,4 +1,5 @@
 /* factor * a for a fixed number. Attributes: reals = { factor }. */
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -31,9 +32,21 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    const real factor = (real)ch->call->node->reals[0];
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        if (!change_set(ch, ch->in[0]->index[k], factor * change_new(ch, 0, k))) {
+            return SALI_CHANGE_GIVE_UP;
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_scale) = {
     .name = "scale",
     .arity = 1,
+    .linear = true,
     .layout = SALI_LAYOUT_SAME,
     .test_low = -2,
     .test_high = 2,
@@ -42,4 +55,5 @@ const sali_op RN(sali_op_scale) = {
     .degree = sali_degree_linear,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

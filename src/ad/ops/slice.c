@@ -1,6 +1,7 @@
 /* Elements start .. start + length - 1 of one axis. Attributes: ints = { axis, start, length }. */
 #include <string.h>
 
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -76,9 +77,23 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    slice_cut cut = cut_of(ch->call);
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        int64_t piece = ch->in[0]->index[k] / cut.step, at = ch->in[0]->index[k] % cut.step;
+        if (at >= cut.first && at < cut.first + cut.length &&
+            !change_set(ch, piece * cut.length + at - cut.first, change_new(ch, 0, k))) {
+            return SALI_CHANGE_GIVE_UP;
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_slice) = {
     .name = "slice",
     .arity = 1,
+    .linear = true,
     .test_low = -2,
     .test_high = 2,
     .doc = "a[start .. start + length - 1] along an axis",
@@ -86,4 +101,5 @@ const sali_op RN(sali_op_slice) = {
     .degree = degree,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

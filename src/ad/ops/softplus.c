@@ -1,4 +1,5 @@
 /* log(1 + exp a). Its slope, sigmoid(a), comes from an array function, a block at a time. */
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 #include "core/vmath.h"
 
@@ -25,6 +26,18 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        real x = change_new(ch, 0, k), y;
+        RN(sali_vsoftplus)(1, &x, &y);
+        if (!change_set(ch, ch->in[0]->index[k], y)) {
+            return SALI_CHANGE_GIVE_UP;
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_softplus) = {
     .name = "softplus",
     .arity = 1,
@@ -36,4 +49,5 @@ const sali_op RN(sali_op_softplus) = {
     .degree = sali_degree_nonlinear,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

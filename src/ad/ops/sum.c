@@ -1,4 +1,5 @@
 /* The sum of all elements, or over one axis. */
+#include "ad/change.h"
 #include "ad/ops/reduce.h"
 
 SALI_CLONES static void forward(const sali_call *call)
@@ -11,9 +12,15 @@ SALI_CLONES static void backward(const sali_call *call)
     reduce_spread(view_of(call), 1, call->out.adjoint, call->in[0].adjoint);
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    return reduce_change(ch, 1);
+}
+
 const sali_op RN(sali_op_sum) = {
     .name = "sum",
     .arity = 1,
+    .linear = true,
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_k a_k, over all elements or one axis",
@@ -21,4 +28,5 @@ const sali_op RN(sali_op_sum) = {
     .degree = sali_degree_mixing,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

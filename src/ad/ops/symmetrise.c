@@ -1,4 +1,5 @@
-/* (J + J') / 2 of a square matrix. */
+/* (J + J') / 2 of a square matrix. Attributes: none, or ints = a group for each row, any numbers;
+ * then entries of two rows of one group, the diagonal among them, are 0. */
 #include "ad/ops/ops.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -8,7 +9,12 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
         return sali_shape_fail(node, context, "a square matrix [n, n]");
     }
     node->shape = *J;
-    return sali_expect_attributes(node, 0, 0, context->err);
+    return sali_expect_attributes(node, node->n_ints ? J->dim[0] : 0, 0, context->err);
+}
+
+static inline bool is_cleared(const sali_node *node, int64_t i, int64_t j)
+{
+    return node->n_ints > 0 && node->ints[i] == node->ints[j];
 }
 
 static void forward(const sali_call *call)
@@ -19,7 +25,8 @@ static void forward(const sali_call *call)
         real *S = (real *)call->out.value + c * n * n;
         for (int64_t i = 0; i < n; i++) {
             for (int64_t j = 0; j <= i; j++) {
-                S[i * n + j] = S[j * n + i] = (J[i * n + j] + J[j * n + i]) / 2;
+                bool cleared = is_cleared(call->node, i, j);
+                S[i * n + j] = S[j * n + i] = cleared ? 0 : (J[i * n + j] + J[j * n + i]) / 2;
             }
         }
     }
@@ -33,7 +40,8 @@ static void backward(const sali_call *call)
         real *to = (real *)call->in[0].adjoint + c * n * n;
         for (int64_t i = 0; i < n; i++) {
             for (int64_t j = 0; j < n; j++) {
-                to[i * n + j] += (g[i * n + j] + g[j * n + i]) / 2;
+                bool cleared = is_cleared(call->node, i, j);
+                to[i * n + j] += cleared ? 0 : (g[i * n + j] + g[j * n + i]) / 2;
             }
         }
     }

@@ -8,7 +8,12 @@
 #include "ad/ops/ops.h"
 #include "ad/ops/table_plan.h"
 
-/* ---- on the lattice: `saved` holds the factors' entries, int32_t [chains x factors] */
+/* ---- on the lattice: `saved` holds the factors' entries, int32_t, in rows of `factors` reals */
+
+static inline int64_t entry_stride(const table_plan *plan)
+{
+    return plan->n_factors * (int64_t)(sizeof(real) / sizeof(int32_t));
+}
 
 SALI_CLONES static void forward_lattice(const sali_call *call)
 {
@@ -32,7 +37,7 @@ SALI_CLONES static void forward_lattice(const sali_call *call)
         }
         ((real *)call->out.value)[c] = sum;
         codes += plan->n_variables;
-        entry += plan->n_factors;
+        entry += entry_stride(plan);
     }
 }
 
@@ -64,6 +69,7 @@ SALI_CLONES static void pull_state_lattice(const sali_call *call)
 {
     const table_plan *plan = call->plan;
     const real *T = call->in[1].value, *adjoint = call->out.adjoint;
+    const int64_t stride = entry_stride(plan);
     for (int64_t m = 0; m < plan->n_factors; m++) {
         const int32_t *entry = (const int32_t *)call->saved + m;
         const table_factor *factor = &plan->factors[m];
@@ -75,7 +81,7 @@ SALI_CLONES static void pull_state_lattice(const sali_call *call)
                     continue;
                 }
                 int64_t v = code[c * plan->n_variables];
-                const real *line = T + (entry[c * plan->n_factors] - v * p->stride);
+                const real *line = T + (entry[c * stride] - v * p->stride);
                 if (p->two_level) {
                     *g += adjoint[c] * two_level_slope(p, line[0], line[p->stride]);
                 } else {
@@ -92,7 +98,7 @@ static void pull_table_lattice(const sali_call *call)
     const real *adjoint = call->out.adjoint;
     const int32_t *entry = call->saved;
     real *to = call->in[1].adjoint;
-    for (int64_t c = 0; c < call->chains; c++, entry += plan->n_factors) {
+    for (int64_t c = 0; c < call->chains; c++, entry += entry_stride(plan)) {
         for (int64_t m = 0; m < plan->n_factors; m++) {
             to[entry[m]] += adjoint[c];
         }
@@ -101,13 +107,15 @@ static void pull_table_lattice(const sali_call *call)
 
 /* ---- off the lattice */
 
-/* The weights of a variable's states: its one-hot, or (high - x, x - low) / (high - low). */
+/* The weights of a variable's states: its one-hot, or (high - x, x - low) / (high - low). At a
+ * level they are exactly 0 and 1, which a forbidden entry needs: hence the division. */
 static inline const real *weights_of(const table_place *p, const real *x, real pair[2])
 {
     if (!p->two_level) {
         return x + p->offset;
     }
-    pair[1] = (x[p->offset] - (real)p->low) * (real)p->inverse_span;
+    real low = (real)p->low;
+    pair[1] = (x[p->offset] - low) / ((real)p->high - low);
     pair[0] = 1 - pair[1];
     return pair;
 }
@@ -235,6 +243,8 @@ static void backward_extension(const sali_call *call)
     }
 }
 
+#include "ad/ops/table_change.h"
+
 /* ---- */
 
 static int64_t saved_size(const sali_node *node, const sali_node *const *in)
@@ -277,6 +287,7 @@ static void backward(const sali_call *call)
 const sali_op RN(sali_op_table) = {
     .name = "table",
     .arity = 2,
+    .changes_gradient = true,
     .param_inputs = 1u << 1,
     .test_low = 0,
     .test_high = 1,
@@ -288,4 +299,5 @@ const sali_op RN(sali_op_table) = {
     .plan_create = sali_table_plan,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

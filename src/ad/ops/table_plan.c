@@ -1,5 +1,7 @@
 #include "ad/ops/table_plan.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 #include "core/alloc.h"
@@ -120,6 +122,7 @@ static int64_t fill_scope(const sal_space *space, int64_t length, const int64_t 
             .states = variable->states,
             .two_level = two_level,
             .low = two_level ? variable->levels[0] : 0,
+            .high = two_level ? variable->levels[1] : 0,
             .inverse_span = two_level ? 1 / (variable->levels[1] - variable->levels[0]) : 0,
         };
         size *= variable->states;
@@ -127,24 +130,65 @@ static int64_t fill_scope(const sal_space *space, int64_t length, const int64_t 
     return size;
 }
 
+/* List the factors of each variable. */
+static void fill_incidence(table_plan *plan)
+{
+    for (int64_t m = 0; m < plan->n_factors; m++) {
+        const table_factor *factor = &plan->factors[m];
+        for (const table_place *p = factor->scope; p < factor->scope_end; p++) {
+            plan->begin[p->variable + 1]++;
+        }
+    }
+    for (int64_t v = 0; v < plan->n_variables; v++) {
+        plan->begin[v + 1] += plan->begin[v];
+    }
+    for (int64_t m = 0; m < plan->n_factors; m++) {
+        const table_factor *factor = &plan->factors[m];
+        for (const table_place *p = factor->scope; p < factor->scope_end; p++) {
+            int64_t at = plan->begin[p->variable]++; /* now the end of what is filled */
+            plan->incidence[at] = (table_incidence){ .factor = m, .place = p };
+        }
+    }
+    memmove(plan->begin + 1, plan->begin, (size_t)plan->n_variables * sizeof *plan->begin);
+    plan->begin[0] = 0;
+}
+
+/* One block of memory for all lists. */
+static table_plan *allocate_plan(int64_t n_factors, int64_t n_places, int64_t n_variables)
+{
+    size_t sizes[] = { sizeof(table_plan), (size_t)n_factors * sizeof(table_factor),
+                       (size_t)n_places * sizeof(table_place),
+                       (size_t)(n_variables + 1) * sizeof(int64_t),
+                       (size_t)n_places * sizeof(table_incidence) };
+    size_t total = 0;
+    for (int k = 0; k < 5; k++) {
+        total += sizes[k];
+    }
+    char *block = sali_alloc((int64_t)total, 1);
+    if (!block) {
+        return NULL;
+    }
+    table_plan *plan = (table_plan *)(void *)block;
+    char *lists = block + sizes[0];
+    plan->n_factors = n_factors;
+    plan->n_variables = n_variables;
+    plan->factors = (table_factor *)(void *)lists;
+    plan->begin = (int64_t *)(void *)(lists + sizes[1] + sizes[2]);
+    plan->incidence = (table_incidence *)(void *)(lists + sizes[1] + sizes[2] + sizes[3]);
+    return plan;
+}
+
 sal_status sali_table_plan(const sali_node *node, const sali_node *const *in,
                            const sal_space *space, void **plan, sal_error *err)
 {
     (void)in;
-    int64_t n_factors = node->ints[0], n_places = node->n_ints - 1 - n_factors;
-    size_t factors_bytes = (size_t)n_factors * sizeof(table_factor);
-    size_t places_bytes = (size_t)n_places * sizeof(table_place);
-    char *block = sali_alloc((int64_t)(sizeof(table_plan) + factors_bytes + places_bytes), 1);
-    if (!block) {
+    int64_t n_factors = node->ints[0], n_places = node->n_ints - 1 - n_factors, start = 0;
+    table_plan *made = allocate_plan(n_factors, n_places, space->n_variables);
+    if (!made) {
         return sali_fail_memory(err);
     }
-    table_plan *made = (table_plan *)(void *)block;
-    made->n_factors = n_factors;
-    made->n_variables = space->n_variables;
-    made->factors = (table_factor *)(void *)(block + sizeof(table_plan));
-    table_place *places = (table_place *)(void *)(block + sizeof(table_plan) + factors_bytes);
+    table_place *places = (table_place *)(void *)(made->factors + n_factors);
     const int64_t *ints = node->ints + 1;
-    int64_t start = 0;
     for (int64_t m = 0; m < n_factors; m++) {
         int64_t length = *ints++;
         int64_t size = fill_scope(space, length, ints, places);
@@ -155,6 +199,7 @@ sal_status sali_table_plan(const sali_node *node, const sali_node *const *in,
         places += length;
         ints += length;
     }
+    fill_incidence(made);
     *plan = made;
     return SAL_OK;
 }

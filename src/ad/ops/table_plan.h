@@ -10,7 +10,8 @@ typedef struct table_place {
     int64_t offset; /* of its first real in the embedding */
     int32_t variable, states;
     bool two_level;
-    double low, inverse_span; /* of two levels: the first, and 1 / (second - first) */
+    double low, high;    /* of two levels: both, */
+    double inverse_span; /* and 1 / (high - low) */
 } table_place;
 
 typedef struct table_factor {
@@ -18,9 +19,17 @@ typedef struct table_factor {
     const table_place *scope, *scope_end;
 } table_factor;
 
+/* A factor that has a variable in its scope, and where. */
+typedef struct table_incidence {
+    int64_t factor;
+    const table_place *place;
+} table_incidence;
+
 typedef struct table_plan {
     int64_t n_factors, n_variables;
     table_factor *factors;
+    int64_t *begin;             /* [n_variables + 1] of each variable's incidences */
+    table_incidence *incidence; /* [scopes' lengths in all] */
 } table_plan;
 
 /* The op's rules that are the same for both element types. */

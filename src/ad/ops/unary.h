@@ -7,6 +7,7 @@
 #ifndef SALI_UNARY_H
 #define SALI_UNARY_H
 
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 
 static void forward(const sali_call *call)
@@ -25,6 +26,18 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        real x = change_new(ch, 0, k), y;
+        values(1, &x, &y);
+        if (!change_set(ch, ch->in[0]->index[k], y)) {
+            return SALI_CHANGE_GIVE_UP;
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 #define UNARY_RECORD(op_name, formula, low, high) \
     const sali_op RN(sali_op_##op_name) = {       \
         .name = #op_name,                         \
@@ -37,6 +50,7 @@ SALI_CLONES static void backward(const sali_call *call)
         .degree = sali_degree_nonlinear,          \
         .forward = forward,                       \
         .backward = backward,                     \
+        .change = change,                         \
     }
 
 #endif

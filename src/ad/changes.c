@@ -1,0 +1,643 @@
+#include "ad/changes.h"
+
+#include <string.h>
+
+#include "ad/change.h"
+#include "ad/hoisted.h"
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* With more changed elements than this share of a row, the row is evaluated anew. */
+#define LIST_SHARE 4
+/* Cells of a chain's journal for each element of its rows, and at least. */
+#define CELLS_PER_ELEMENT 2
+#define LEAST_CELLS 256
+
+struct sali_changes {
+    const sali_program *program;
+    const sali_params *params;
+    int64_t chains;
+    size_t element;
+    bool gradient, local_gradient;
+    /* By node, for varying ones: rows of all chains, as in a workspace. */
+    void **value, **saved, **adjoint;
+    void **shadow; /* [chains x (size + saved)] rows before they were evaluated anew */
+    void *scratch;
+    int32_t n_calls;
+    int32_t *call_node;
+    sali_call *calls; /* of all chains */
+    sali_arg *args;
+    bool *sole; /* by node: reads the state, and nothing else does */
+    int32_t most_inputs;
+    /* Of the chain at work. */
+    sali_delta *deltas; /* by node */
+    const sali_delta **in;
+    sali_arg *row_args;
+    int64_t n_touched, touched_room;
+    int32_t *touched;
+    /* By chain. */
+    int32_t *codes; /* [chains x V] */
+    sali_journal *journals;
+    bool *shadowed; /* [chains x nodes] */
+    int64_t *n_sites;
+    int64_t *sites;     /* [chains x V] of the change under way */
+    int32_t *old_codes; /* [chains x V] */
+};
+
+/* ---- which gradients follow changes */
+
+/* The adjoints of such a node's inputs do not depend on the state if its own does not. */
+static bool keeps_adjoints_constant(const sali_program *program, int32_t i)
+{
+    const sali_step *step = &program->steps[i];
+    const sali_node *node = &program->nodes[i];
+    bool linear = step->op->linear || step->degree <= SALI_AFFINE;
+    for (int32_t k = 0; k < node->n_in; k++) { /* a constant times something multilinear */
+        linear |= step->degree == SALI_MULTILINEAR &&
+                  program->steps[node->in[k]].degree == SALI_MULTILINEAR;
+    }
+    return linear ||
+           (step->op->changes_gradient && program->steps[node->in[0]].storage == program->state);
+}
+
+static bool gradient_is_local(const sali_program *program)
+{
+    bool local = program->nodes[program->output].varying;
+    for (int32_t i = 0; local && i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
+        local = !node->varying || node->n_in == 0 || keeps_adjoints_constant(program, i);
+    }
+    return local;
+}
+
+/* Whether the state's gradient has contributions of this node alone. */
+static bool is_sole_reader(const sali_program *program, int32_t node)
+{
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        for (int32_t j = 0; i != node && j < program->nodes[i].n_in; j++) {
+            if (program->steps[program->nodes[i].in[j]].storage == program->state) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- building */
+
+static bool is_called(const sali_program *program, int32_t i)
+{
+    return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
+           program->steps[i].storage == i;
+}
+
+static bool has_rows(const sali_program *program, int32_t i)
+{
+    return is_called(program, i) || i == program->state;
+}
+
+static sali_arg make_arg(const sali_changes *ch, int32_t j)
+{
+    const sali_program *program = ch->program;
+    bool varying = program->nodes[j].varying;
+    int32_t storage = program->steps[j].storage;
+    return (sali_arg){
+        .value = varying ? ch->value[storage] : ch->params->value[j],
+        .adjoint = varying ? ch->adjoint[storage] : NULL,
+        .stride = varying ? program->steps[j].size : 0,
+        .size = program->steps[j].size,
+        .shape = &program->nodes[j].shape,
+    };
+}
+
+static bool allocate_rows(sali_changes *ch, int64_t *elements, int64_t *scratch)
+{
+    const sali_program *program = ch->program;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_step *step = &program->steps[i];
+        if (!has_rows(program, i)) {
+            continue;
+        }
+        int64_t row = step->size + step->saved_size;
+        *elements += row;
+        ch->value[i] = sali_alloc(ch->chains * step->size, ch->element);
+        ch->saved[i] = sali_alloc(ch->chains * step->saved_size, ch->element);
+        ch->shadow[i] = sali_alloc(ch->chains * row, ch->element);
+        ch->deltas[i].index = SALI_NEW_ARRAY(int32_t, step->size);
+        ch->deltas[i].old = sali_alloc(step->size, ch->element);
+        if (!ch->value[i] || !ch->saved[i] || !ch->shadow[i] || !ch->deltas[i].index ||
+            !ch->deltas[i].old) {
+            return false;
+        }
+        if (ch->gradient) {
+            ch->adjoint[i] = sali_alloc(ch->chains * step->size, ch->element);
+            if (!ch->adjoint[i]) {
+                return false;
+            }
+        }
+        if (step->op->scratch_size) {
+            const sali_node **in = sali_alloc(program->nodes[i].n_in, sizeof *in);
+            for (int32_t k = 0; in && k < program->nodes[i].n_in; k++) {
+                in[k] = &program->nodes[program->nodes[i].in[k]];
+            }
+            int64_t need = in ? step->op->scratch_size(&program->nodes[i], in, ch->chains) : -1;
+            sali_free(in);
+            if (need < 0) {
+                return false;
+            }
+            *scratch = need > *scratch ? need : *scratch;
+        }
+    }
+    return true;
+}
+
+static bool allocate_chains(sali_changes *ch, int64_t elements)
+{
+    int64_t V = ch->program->space->n_variables;
+    int64_t room = CELLS_PER_ELEMENT * elements + LEAST_CELLS;
+    ch->codes = SALI_NEW_ARRAY(int32_t, ch->chains * V);
+    ch->sites = SALI_NEW_ARRAY(int64_t, ch->chains * V);
+    ch->old_codes = SALI_NEW_ARRAY(int32_t, ch->chains * V);
+    ch->n_sites = SALI_NEW_ARRAY(int64_t, ch->chains);
+    ch->shadowed = SALI_NEW_ARRAY(bool, ch->chains * ch->program->n_nodes);
+    ch->journals = SALI_NEW_ARRAY(sali_journal, ch->chains);
+    if (!ch->codes || !ch->sites || !ch->old_codes || !ch->n_sites || !ch->shadowed ||
+        !ch->journals) {
+        return false;
+    }
+    for (int64_t c = 0; c < ch->chains; c++) {
+        ch->journals[c] = (sali_journal){ .cells = SALI_NEW_ARRAY(sali_cell, room), .room = room };
+        if (!ch->journals[c].cells) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_calls(sali_changes *ch)
+{
+    const sali_program *program = ch->program;
+    int64_t inputs = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        int32_t n_in = program->nodes[i].n_in;
+        inputs += n_in;
+        ch->most_inputs = n_in > ch->most_inputs ? n_in : ch->most_inputs;
+    }
+    ch->calls = SALI_NEW_ARRAY(sali_call, program->n_nodes);
+    ch->call_node = SALI_NEW_ARRAY(int32_t, program->n_nodes);
+    ch->args = SALI_NEW_ARRAY(sali_arg, inputs);
+    ch->row_args = SALI_NEW_ARRAY(sali_arg, ch->most_inputs);
+    ch->in = sali_alloc(ch->most_inputs, sizeof *ch->in);
+    if (!ch->calls || !ch->call_node || !ch->args || !ch->row_args || !ch->in) {
+        return false;
+    }
+    sali_arg *args = ch->args;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (!is_called(program, i)) {
+            continue;
+        }
+        const sali_node *node = &program->nodes[i];
+        ch->call_node[ch->n_calls] = i;
+        ch->calls[ch->n_calls++] = (sali_call){
+            .node = node,
+            .plan = program->steps[i].plan,
+            .chains = ch->chains,
+            .codes = ch->codes,
+            .in = args,
+            .out = make_arg(ch, i),
+            .saved = ch->saved[i],
+            .scratch = ch->scratch,
+        };
+        for (int32_t k = 0; k < node->n_in; k++) {
+            *args++ = make_arg(ch, node->in[k]);
+        }
+    }
+    return true;
+}
+
+sal_status sali_changes_create(const sali_program *program, const sali_params *params,
+                               int64_t chains, bool gradient, sali_changes **out, sal_error *err)
+{
+    sali_changes *ch = SALI_NEW(sali_changes);
+    if (!ch) {
+        return sali_fail_memory(err);
+    }
+    int64_t elements = 0, scratch = 0, n = program->n_nodes;
+    if (program->state < 0) {
+        sali_free(ch);
+        return sali_fail(err, SAL_ERR_UNSUPPORTED, "f does not depend on the state");
+    }
+    *ch = (sali_changes){
+        .program = program,
+        .params = params,
+        .chains = chains,
+        .element = sali_dtype_size(program->dtype),
+        .gradient = gradient,
+        .local_gradient = gradient && gradient_is_local(program),
+        .touched_room = 4 * program->space->width + LEAST_CELLS,
+        .value = SALI_NEW_ARRAY(void *, n),
+        .saved = SALI_NEW_ARRAY(void *, n),
+        .adjoint = SALI_NEW_ARRAY(void *, n),
+        .shadow = SALI_NEW_ARRAY(void *, n),
+        .deltas = SALI_NEW_ARRAY(sali_delta, n),
+    };
+    ch->touched = SALI_NEW_ARRAY(int32_t, ch->touched_room);
+    ch->sole = SALI_NEW_ARRAY(bool, n);
+    for (int32_t i = 0; ch->sole && i < n; i++) {
+        ch->sole[i] = is_sole_reader(program, i);
+    }
+    bool ok = ch->sole && ch->value && ch->saved && ch->adjoint && ch->shadow && ch->deltas &&
+              ch->touched && allocate_rows(ch, &elements, &scratch);
+    ch->scratch = ok ? sali_alloc(scratch, ch->element) : NULL;
+    if (!ch->scratch || !allocate_chains(ch, elements) || !make_calls(ch)) {
+        sali_changes_destroy(ch);
+        return sali_fail_memory(err);
+    }
+    *out = ch;
+    return SAL_OK;
+}
+
+void sali_changes_destroy(sali_changes *ch)
+{
+    if (!ch) {
+        return;
+    }
+    for (int32_t i = 0; i < ch->program->n_nodes; i++) {
+        void **const *lists[] = { &ch->value, &ch->saved, &ch->adjoint, &ch->shadow };
+        for (int k = 0; k < 4; k++) {
+            if (*lists[k]) {
+                sali_free((*lists[k])[i]);
+            }
+        }
+        if (ch->deltas) {
+            sali_free(ch->deltas[i].index);
+            sali_free(ch->deltas[i].old);
+        }
+    }
+    for (int64_t c = 0; ch->journals && c < ch->chains; c++) {
+        sali_free(ch->journals[c].cells);
+    }
+    sali_free(ch->value);
+    sali_free(ch->saved);
+    sali_free(ch->adjoint);
+    sali_free(ch->shadow);
+    sali_free(ch->deltas);
+    sali_free(ch->touched);
+    sali_free(ch->sole);
+    sali_free(ch->scratch);
+    sali_free(ch->codes);
+    sali_free(ch->sites);
+    sali_free(ch->old_codes);
+    sali_free(ch->n_sites);
+    sali_free(ch->shadowed);
+    sali_free(ch->journals);
+    sali_free(ch->calls);
+    sali_free(ch->call_node);
+    sali_free(ch->args);
+    sali_free(ch->row_args);
+    sali_free(ch->in);
+    sali_free(ch);
+}
+
+/* ---- rows */
+
+static void *row_of(const sali_changes *ch, void *rows, int64_t c, int64_t size)
+{
+    return (char *)rows + (size_t)(c * size) * ch->element;
+}
+
+static void *state_row(const sali_changes *ch, int64_t c)
+{
+    return row_of(ch, ch->value[ch->program->state], c, ch->program->space->width);
+}
+
+static sali_arg row_arg(const sali_changes *ch, sali_arg arg, int64_t c)
+{
+    if (arg.stride) {
+        arg.value = row_of(ch, (void *)arg.value, c, arg.stride);
+        arg.adjoint = arg.adjoint ? row_of(ch, arg.adjoint, c, arg.stride) : NULL;
+    }
+    return arg;
+}
+
+/* Call k for chain c alone. */
+static sali_call row_call(sali_changes *ch, int32_t k, int64_t c)
+{
+    sali_call call = ch->calls[k];
+    int32_t node = ch->call_node[k];
+    for (int32_t j = 0; j < call.node->n_in; j++) {
+        ch->row_args[j] = row_arg(ch, call.in[j], c);
+    }
+    call.chains = 1;
+    call.codes = ch->codes + c * ch->program->space->n_variables;
+    call.in = ch->row_args;
+    call.out = row_arg(ch, call.out, c);
+    call.saved = row_of(ch, call.saved, c, ch->program->steps[node].saved_size);
+    return call;
+}
+
+/* ---- evaluating anew */
+
+static const sali_op *op_of(const sali_changes *ch, int32_t k)
+{
+    return ch->program->steps[ch->call_node[k]].op;
+}
+
+void sali_changes_backward(sali_changes *ch)
+{
+    const sali_program *program = ch->program;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (ch->adjoint[i]) {
+            memset(ch->adjoint[i], 0, (size_t)(ch->chains * program->steps[i].size) * ch->element);
+        }
+    }
+    void *seed = ch->adjoint[program->steps[program->output].storage];
+    for (int64_t c = 0; seed && c < ch->chains; c++) {
+        if (program->dtype == SAL_F32) {
+            ((float *)seed)[c] = 1;
+        } else {
+            ((double *)seed)[c] = 1;
+        }
+    }
+    for (int32_t k = ch->n_calls - 1; k >= 0; k--) {
+        op_of(ch, k)->backward(&ch->calls[k]);
+    }
+}
+
+void sali_changes_start(sali_changes *ch, const int32_t *codes)
+{
+    const sal_space *space = ch->program->space;
+    memcpy(ch->codes, codes, (size_t)(ch->chains * space->n_variables) * sizeof *codes);
+    for (int64_t c = 0; c < ch->chains; c++) {
+        sali_changes_keep(ch, c);
+    }
+    void *x = ch->value[ch->program->state];
+    if (ch->program->dtype == SAL_F32) {
+        sali_embed_f32(space, ch->chains, codes, x);
+    } else {
+        sali_embed_f64(space, ch->chains, codes, x);
+    }
+    for (int32_t k = 0; k < ch->n_calls; k++) {
+        op_of(ch, k)->forward(&ch->calls[k]);
+    }
+    if (ch->gradient) {
+        sali_changes_backward(ch);
+    }
+}
+
+/* ---- trying */
+
+static void set_variable(sali_changes *ch, int64_t c, int64_t site, int32_t code)
+{
+    const sal_space *space = ch->program->space;
+    ch->codes[c * space->n_variables + site] = code;
+    if (ch->program->dtype == SAL_F32) {
+        sali_embed_one_f32(space, site, code, state_row(ch, c));
+    } else {
+        sali_embed_one_f64(space, site, code, state_row(ch, c));
+    }
+}
+
+/* Move one variable in codes and embedding, and list its coordinates. */
+static void move_variable(sali_changes *ch, int64_t c, int64_t site, int32_t code)
+{
+    const sal_space *space = ch->program->space;
+    const sali_variable *v = &space->variables[site];
+    sali_delta *delta = &ch->deltas[ch->program->state];
+    const char *x = state_row(ch, c);
+    int32_t coordinates[2] = { ch->codes[c * space->n_variables + site], code };
+    for (int k = 0; k < (v->kind == SAL_CATEGORICAL ? 2 : 1); k++) {
+        int64_t at = v->offset + (v->kind == SAL_CATEGORICAL ? coordinates[k] : 0);
+        delta->index[delta->n] = (int32_t)at;
+        memcpy((char *)delta->old + (size_t)delta->n++ * ch->element, x + (size_t)at * ch->element,
+               ch->element);
+    }
+    set_variable(ch, c, site, code);
+}
+
+/* Keep a copy of a row, and evaluate it anew. */
+static void evaluate_row(sali_changes *ch, int32_t k, int64_t c, const sali_call *call)
+{
+    int32_t i = ch->call_node[k];
+    const sali_step *step = &ch->program->steps[i];
+    char *shadow = row_of(ch, ch->shadow[i], c, step->size + step->saved_size);
+    bool *shadowed = &ch->shadowed[c * ch->program->n_nodes + i];
+    if (!*shadowed) {
+        memcpy(shadow, call->out.value, (size_t)step->size * ch->element);
+        memcpy(shadow + (size_t)step->size * ch->element, call->saved,
+               (size_t)step->saved_size * ch->element);
+        *shadowed = true;
+    }
+    step->op->forward(call);
+    ch->deltas[i].n = SALI_ALL;
+}
+
+/* Whether the inputs' changes are listed and few, so that a rule pays. */
+static bool few_changes(const sali_changes *ch, const sali_node *node, bool *any)
+{
+    bool few = true;
+    *any = false;
+    for (int32_t j = 0; j < node->n_in; j++) {
+        const sali_step *step = &ch->program->steps[node->in[j]];
+        const sali_delta *delta = &ch->deltas[step->storage];
+        ch->in[j] = delta;
+        *any |= delta->n != 0;
+        few &= delta->n != SALI_ALL && (delta->n <= 2 || delta->n * LIST_SHARE <= step->size);
+    }
+    return few;
+}
+
+static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sali_call *call)
+{
+    const sali_program *program = ch->program;
+    int32_t i = ch->call_node[k], state = program->state;
+    int64_t V = program->space->n_variables, N = program->space->width;
+    const sali_step *step = &program->steps[i];
+    bool keep = ch->local_gradient && step->op->changes_gradient;
+    return (sali_change){
+        .call = call,
+        .in = ch->in,
+        .out = &ch->deltas[i],
+        .journal = &ch->journals[c],
+        .n_sites = ch->n_sites[c],
+        .sites = ch->sites + c * V,
+        .old_codes = ch->old_codes + c * V,
+        .shadow = row_of(ch, ch->shadow[i], c, step->size + step->saved_size),
+        .shadowed = &ch->shadowed[c * program->n_nodes + i],
+        .gradient = keep ? row_of(ch, ch->adjoint[state], c, N) : NULL,
+        .gradient_shadow = row_of(ch, ch->shadow[state], c, N),
+        .gradient_shadowed = &ch->shadowed[c * program->n_nodes + state],
+        .sole = ch->sole[i],
+        .n_touched = ch->n_touched,
+        .touched_room = ch->touched_room,
+        .touched = ch->touched,
+    };
+}
+
+/* Bring node by node up to date; false if a rule gave up, or is missing where the gradient needs
+ * it. */
+static bool follow(sali_changes *ch, int64_t c)
+{
+    for (int32_t k = 0; k < ch->n_calls; k++) {
+        const sali_op *op = op_of(ch, k);
+        bool any, few = few_changes(ch, ch->calls[k].node, &any);
+        ch->deltas[ch->call_node[k]].n = 0;
+        if (!any) {
+            continue;
+        }
+        sali_call call = row_call(ch, k, c);
+        sali_change_outcome outcome = SALI_CHANGE_ROW;
+        if (few && op->change) {
+            sali_change change = make_change(ch, k, c, &call);
+            outcome = op->change(&change);
+            ch->n_touched = change.n_touched;
+        }
+        if (outcome == SALI_CHANGE_GIVE_UP ||
+            (outcome == SALI_CHANGE_ROW && ch->local_gradient && op->changes_gradient)) {
+            return false;
+        }
+        if (outcome == SALI_CHANGE_ROW) {
+            evaluate_row(ch, k, c, &call);
+        }
+    }
+    return true;
+}
+
+/* The chain's rows and gradient anew, after what rules wrote was taken back. */
+static void follow_anew(sali_changes *ch, int64_t c)
+{
+    const sali_program *program = ch->program;
+    int64_t N = program->space->width;
+    for (int32_t k = 0; k < ch->n_calls; k++) {
+        sali_call call = row_call(ch, k, c);
+        evaluate_row(ch, k, c, &call);
+    }
+    if (!ch->local_gradient) {
+        return;
+    }
+    char *gradient = row_of(ch, ch->adjoint[program->state], c, N);
+    memcpy(row_of(ch, ch->shadow[program->state], c, N), gradient, (size_t)N * ch->element);
+    ch->shadowed[c * program->n_nodes + program->state] = true;
+    memset(gradient, 0, (size_t)N * ch->element);
+    /* The adjoints of all other nodes are constant: only what reads the state is passed again. */
+    for (int32_t k = ch->n_calls - 1; k >= 0; k--) {
+        sali_call call = row_call(ch, k, c);
+        bool reads_state = false;
+        for (int32_t j = 0; j < call.node->n_in; j++) {
+            if (program->steps[call.node->in[j]].storage == program->state) {
+                reads_state = true;
+            } else {
+                call.in[j].adjoint = NULL;
+            }
+        }
+        if (reads_state) {
+            op_of(ch, k)->backward(&call);
+        }
+    }
+    ch->n_touched = SALI_ALL;
+}
+
+/* Put back what was overwritten in chain c. */
+static void restore(sali_changes *ch, int64_t c)
+{
+    const sali_program *program = ch->program;
+    sali_journal *journal = &ch->journals[c];
+    bool *shadowed = ch->shadowed + c * program->n_nodes;
+    while (journal->used > 0) {
+        const sali_cell *cell = &journal->cells[--journal->used];
+        memcpy(cell->at, &cell->old, cell->size);
+    }
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (!shadowed[i]) {
+            continue;
+        }
+        const sali_step *step = &program->steps[i];
+        const char *shadow = row_of(ch, ch->shadow[i], c, step->size + step->saved_size);
+        void **rows = i == program->state ? ch->adjoint : ch->value;
+        memcpy(row_of(ch, rows[i], c, step->size), shadow, (size_t)step->size * ch->element);
+        memcpy(row_of(ch, ch->saved[i], c, step->saved_size),
+               shadow + (size_t)step->size * ch->element, (size_t)step->saved_size * ch->element);
+        shadowed[i] = false;
+    }
+}
+
+double sali_changes_try(sali_changes *ch, int64_t c, int64_t n, const int64_t *sites,
+                        const int32_t *codes)
+{
+    int64_t V = ch->program->space->n_variables;
+    ch->n_touched = 0;
+    ch->n_sites[c] = 0;
+    ch->deltas[ch->program->state].n = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int32_t now = ch->codes[c * V + sites[k]];
+        if (codes[k] != now) {
+            int64_t at = c * V + ch->n_sites[c]++;
+            ch->sites[at] = sites[k];
+            ch->old_codes[at] = now;
+            move_variable(ch, c, sites[k], codes[k]);
+        }
+    }
+    if (ch->n_sites[c] > 0 && !follow(ch, c)) {
+        restore(ch, c);
+        follow_anew(ch, c);
+    }
+    return sali_changes_value(ch, c);
+}
+
+/* ---- deciding */
+
+void sali_changes_keep(sali_changes *ch, int64_t c)
+{
+    ch->journals[c].used = 0;
+    ch->n_sites[c] = 0;
+    memset(ch->shadowed + c * ch->program->n_nodes, 0, (size_t)ch->program->n_nodes);
+}
+
+void sali_changes_undo(sali_changes *ch, int64_t c)
+{
+    int64_t V = ch->program->space->n_variables;
+    restore(ch, c);
+    for (int64_t k = ch->n_sites[c] - 1; k >= 0; k--) {
+        set_variable(ch, c, ch->sites[c * V + k], ch->old_codes[c * V + k]);
+    }
+    ch->n_sites[c] = 0;
+}
+
+/* ---- reading */
+
+double sali_changes_value(const sali_changes *ch, int64_t c)
+{
+    const sali_program *program = ch->program;
+    int32_t output = program->steps[program->output].storage;
+    bool varying = program->nodes[program->output].varying;
+    const void *rows = varying ? ch->value[output] : ch->params->value[output];
+    int64_t at = varying ? c : 0;
+    return program->dtype == SAL_F32 ? (double)((const float *)rows)[at]
+                                     : ((const double *)rows)[at];
+}
+
+const int32_t *sali_changes_codes(const sali_changes *ch, int64_t c)
+{
+    return ch->codes + c * ch->program->space->n_variables;
+}
+
+const void *sali_changes_state(const sali_changes *ch, int64_t c)
+{
+    return state_row(ch, c);
+}
+
+bool sali_changes_has_local_gradient(const sali_changes *ch)
+{
+    return ch->local_gradient;
+}
+
+const void *sali_changes_gradient(const sali_changes *ch, int64_t c)
+{
+    return row_of(ch, ch->adjoint[ch->program->state], c, ch->program->space->width);
+}
+
+const int32_t *sali_changes_touched(const sali_changes *ch, int64_t *n)
+{
+    *n = ch->n_touched;
+    return ch->touched;
+}

@@ -1,0 +1,78 @@
+/* Means over windows of images [C, H, W], without padding; a window that would stick out is left
+ * out. Attributes: ints = { kernel, stride }. */
+#include <string.h>
+
+#include "ad/ops/conv_plan.h"
+#include "ad/ops/image.h"
+
+/* The window of an output pixel begins at this input pixel. */
+static int64_t corner(const sali_call *call, int64_t pixel)
+{
+    int64_t width = call->in[0].shape->dim[2], out_width = call->out.shape->dim[2];
+    int64_t stride = call->node->ints[1];
+    return pixel / out_width * stride * width + pixel % out_width * stride;
+}
+
+/* Pixel `to` += factor pixel `from`, of all chains and channels. */
+SALI_CLONES static void add_pixel(int64_t chains, real factor, const image_batch *a,
+                                  const real *from, const image_batch *b, real *to)
+{
+    for (int64_t k = 0; k < chains; k++, from += a->chain, to += b->chain) {
+        if (a->channel == 1 && b->channel == 1) {
+#pragma omp simd
+            for (int64_t c = 0; c < a->channels; c++) {
+                to[c] += factor * from[c];
+            }
+            continue;
+        }
+        for (int64_t c = 0; c < a->channels; c++) {
+            to[c * b->channel] += factor * from[c * a->channel];
+        }
+    }
+}
+
+/* Over all windows: output += mean of input, or input += its share of output. */
+static void walk(const sali_call *call, const image_batch *x, const image_batch *y, bool pull)
+{
+    int64_t window = call->node->ints[0], width = call->in[0].shape->dim[2];
+    real share = 1 / (real)(window * window);
+    for (int64_t p = 0; p < y->pixels; p++) {
+        for (int64_t t = 0; t < window * window; t++) {
+            int64_t from = corner(call, p) + t / window * width + t % window;
+            real *in = x->data + from * x->pixel, *out = y->data + p * y->pixel;
+            if (pull) {
+                add_pixel(call->chains, share, y, out, x, in);
+            } else {
+                add_pixel(call->chains, share, x, in, y, out);
+            }
+        }
+    }
+}
+
+static void forward(const sali_call *call)
+{
+    image_batch x = image_batch_of(&call->in[0], call->in[0].value, call->chains);
+    image_batch y = image_batch_of(&call->out, call->out.value, call->chains);
+    memset(y.data, 0, (size_t)(call->chains * call->out.size) * sizeof *y.data);
+    walk(call, &x, &y, false);
+}
+
+static void backward(const sali_call *call)
+{
+    image_batch x = image_batch_of(&call->in[0], call->in[0].adjoint, call->chains);
+    image_batch g = image_batch_of(&call->out, call->out.adjoint, call->chains);
+    walk(call, &x, &g, true);
+}
+
+const sali_op RN(sali_op_avg_pool2d) = {
+    .name = "avg_pool2d",
+    .arity = 1,
+    .layout = SALI_LAYOUT_EACH,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "means over square windows of an image",
+    .shape = sali_pool_shape,
+    .degree = sali_degree_mixing,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,101 @@
+/* Inputs one after the other along an axis; their other sizes are equal. Attributes:
+ * ints = { axis }. */
+#include <string.h>
+
+#include "ad/ops/ops.h"
+
+/* Whether two shapes differ along `axis` at most. */
+static bool fit(const sal_shape *a, const sal_shape *b, int64_t axis)
+{
+    bool good = a->rank == b->rank;
+    for (int32_t i = 0; good && i < a->rank; i++) {
+        good = i == axis || a->dim[i] == b->dim[i];
+    }
+    return good;
+}
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    sal_status status = sali_expect_attributes(node, 1, 0, context->err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sal_shape *first = &context->in[0]->shape;
+    int64_t axis = node->ints[0], length = 0;
+    if (axis < 0 || axis >= first->rank) {
+        return sali_shape_fail(node, context, "an axis within the rank");
+    }
+    for (int32_t k = 0; k < node->n_in; k++) {
+        if (!fit(first, &context->in[k]->shape, axis) ||
+            __builtin_add_overflow(length, context->in[k]->shape.dim[axis], &length)) {
+            return sali_shape_fail(node, context, "equal sizes along all axes but one");
+        }
+    }
+    node->shape = *first;
+    node->shape.dim[axis] = length;
+    return SAL_OK;
+}
+
+/* The output as `outer` rows of `row` elements for each chain; input k has a part of each row. */
+typedef struct concat_rows {
+    int64_t outer, row;
+} concat_rows;
+
+static concat_rows rows_of(const sali_call *call)
+{
+    const sal_shape *shape = call->out.shape;
+    concat_rows rows = { .outer = 1 };
+    for (int32_t i = 0; i < shape->rank; i++) {
+        rows.outer *= i < call->node->ints[0] ? shape->dim[i] : 1;
+    }
+    rows.row = call->out.size / rows.outer;
+    return rows;
+}
+
+static void forward(const sali_call *call)
+{
+    concat_rows rows = rows_of(call);
+    real *begin = (real *)call->out.value;
+    for (int32_t k = 0; k < call->node->n_in; k++) {
+        const sali_arg *in = &call->in[k];
+        int64_t length = in->size / rows.outer;
+        for (int64_t r = 0; r < call->chains * rows.outer; r++) {
+            const real *from =
+                (const real *)in->value + r / rows.outer * in->stride + r % rows.outer * length;
+            memcpy(begin + r * rows.row, from, (size_t)length * sizeof *from);
+        }
+        begin += length;
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    concat_rows rows = rows_of(call);
+    const real *begin = call->out.adjoint;
+    for (int32_t k = 0; k < call->node->n_in; k++) {
+        const sali_arg *in = &call->in[k];
+        int64_t length = in->size / rows.outer;
+        for (int64_t r = 0; in->adjoint && r < call->chains * rows.outer; r++) {
+            const real *g = begin + r * rows.row;
+            real *to = (real *)in->adjoint + r / rows.outer * in->stride + r % rows.outer * length;
+#pragma omp simd
+            for (int64_t i = 0; i < length; i++) {
+                to[i] += g[i];
+            }
+        }
+        begin += length;
+    }
+}
+
+const sali_op RN(sali_op_concat) = {
+    .name = "concat",
+    .arity = SALI_VARIADIC,
+    .linear = true,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "inputs one after the other along an axis",
+    .shape = shape,
+    .degree = sali_degree_mixing,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,31 @@
+/* The geometry of a two-dimensional convolution, with PyTorch's conventions: output pixel o sees
+ * input pixel i through tap t of the kernel. Everything the kernels do is a walk over the triples
+ * (o, i, t) in which i lies inside the image: taps on the padding cost nothing. */
+#ifndef SALI_CONV_PLAN_H
+#define SALI_CONV_PLAN_H
+
+#include "ad/op.h"
+#include "core/tile.h"
+
+/* The triples by one of their members: those of member m are steps[begin[m]] ..
+ * steps[begin[m + 1] - 1], which hold the other two. */
+typedef struct conv_list {
+    int32_t *begin;
+    sali_tile_step *steps;
+} conv_list;
+
+typedef struct conv_plan {
+    conv_list by_output; /* a: input pixel, b: tap */
+    conv_list by_input;  /* a: output pixel, b: tap */
+    conv_list by_tap;    /* a: input pixel, b: output pixel */
+} conv_plan;
+
+/* Attributes: ints = { stride, padding }. */
+sal_status sali_conv_shape(sali_node *node, const sali_shape_context *context);
+sal_status sali_conv_plan(const sali_node *node, const sali_node *const *in, const sal_space *space,
+                          void **plan, sal_error *err);
+
+/* Attributes: ints = { kernel, stride }. */
+sal_status sali_pool_shape(sali_node *node, const sali_shape_context *context);
+
+#endif

@@ -1,0 +1,90 @@
+/* Elements along an axis by index, in any order, some perhaps several times. Attributes:
+ * ints = { axis, indices }. */
+#include <string.h>
+
+#include "ad/ops/ops.h"
+#include "core/error.h"
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    const sal_shape *a = &context->in[0]->shape;
+    if (node->n_ints < 2 || node->n_reals != 0) {
+        return sali_shape_fail(node, context, "attributes: an axis and at least one index");
+    }
+    int64_t axis = node->ints[0];
+    if (axis < 0 || axis >= a->rank) {
+        return sali_shape_fail(node, context, "an axis within the rank");
+    }
+    for (int64_t k = 1; k < node->n_ints; k++) {
+        if (node->ints[k] < 0 || node->ints[k] >= a->dim[axis]) {
+            return sali_fail(context->err, SAL_ERR_SHAPE, "gather: index %lld; expected 0 to %lld",
+                             (long long)node->ints[k], (long long)(a->dim[axis] - 1));
+        }
+    }
+    node->shape = *a;
+    node->shape.dim[axis] = node->n_ints - 1;
+    return SAL_OK;
+}
+
+/* `outer` pieces, all chains' one after the other; each is `from` entries of `inner` elements in
+ * the input and `count` in the output. */
+typedef struct gather_view {
+    int64_t outer, from, count, inner;
+} gather_view;
+
+static gather_view view_of(const sali_call *call)
+{
+    const sal_shape *shape = call->in[0].shape;
+    int64_t axis = call->node->ints[0];
+    gather_view view = {
+        .outer = call->chains, .from = shape->dim[axis], .count = call->node->n_ints - 1, .inner = 1
+    };
+    for (int32_t i = 0; i < shape->rank; i++) {
+        view.outer *= i < axis ? shape->dim[i] : 1;
+        view.inner *= i > axis ? shape->dim[i] : 1;
+    }
+    return view;
+}
+
+static void forward(const sali_call *call)
+{
+    gather_view view = view_of(call);
+    const int64_t *index = call->node->ints + 1;
+    const real *from = call->in[0].value;
+    real *to = (real *)call->out.value;
+    for (int64_t o = 0; o < view.outer; o++, from += view.from * view.inner) {
+        for (int64_t k = 0; k < view.count; k++, to += view.inner) {
+            memcpy(to, from + index[k] * view.inner, (size_t)view.inner * sizeof *to);
+        }
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    gather_view view = view_of(call);
+    const int64_t *index = call->node->ints + 1;
+    const real *g = call->out.adjoint;
+    real *to = call->in[0].adjoint;
+    for (int64_t o = 0; o < view.outer; o++, to += view.from * view.inner) {
+        for (int64_t k = 0; k < view.count; k++, g += view.inner) {
+            real *entry = to + index[k] * view.inner;
+#pragma omp simd
+            for (int64_t i = 0; i < view.inner; i++) {
+                entry[i] += g[i];
+            }
+        }
+    }
+}
+
+const sali_op RN(sali_op_gather) = {
+    .name = "gather",
+    .arity = 1,
+    .linear = true,
+    .test_low = -2,
+    .test_high = 2,
+    .doc = "a[indices] along an axis",
+    .shape = shape,
+    .degree = sali_degree_mixing,
+    .forward = forward,
+    .backward = backward,
+};

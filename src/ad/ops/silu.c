@@ -1,0 +1,54 @@
+/* a sigmoid(a). The slope is kept, for the sigmoid is most of the work. Where the sigmoid or its
+ * complement is zero, an infinite factor does not count: silu(-inf) = 0. */
+#include "ad/ops/ops.h"
+#include "core/vmath.h"
+
+enum { BLOCK = 512 };
+
+SALI_CLONES static void forward(const sali_call *call)
+{
+    int64_t n = call->chains * call->out.size;
+    const real *x = call->in[0].value;
+    real *y = (real *)call->out.value, *slope = call->saved;
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        int64_t end = n - first < BLOCK ? n : first + BLOCK;
+        RN(sali_vsigmoid)(end - first, x + first, slope + first);
+#pragma omp simd
+        for (int64_t i = first; i < end; i++) {
+            real p = slope[i];
+            y[i] = sali_pull(p, x[i]);
+            slope[i] = p + sali_pull(1 - p, y[i]);
+        }
+    }
+}
+
+SALI_CLONES static void backward(const sali_call *call)
+{
+    int64_t n = call->chains * call->out.size;
+    const real *slope = call->saved, *g = call->out.adjoint;
+    real *to = call->in[0].adjoint;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        to[i] += sali_pull(g[i], slope[i]);
+    }
+}
+
+static int64_t saved_size(const sali_node *node, const sali_node *const *in)
+{
+    (void)in;
+    return sali_shape_size(&node->shape);
+}
+
+const sali_op RN(sali_op_silu) = {
+    .name = "silu",
+    .arity = 1,
+    .layout = SALI_LAYOUT_SAME,
+    .test_low = -4,
+    .test_high = 4,
+    .doc = "a / (1 + exp(-a))",
+    .shape = sali_shape_same,
+    .degree = sali_degree_nonlinear,
+    .saved_size = saved_size,
+    .forward = forward,
+    .backward = backward,
+};

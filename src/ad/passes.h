@@ -1,0 +1,34 @@
+/* Passes: rewriting of a tape between recording and running. A pass gets a tape of its own,
+ * rewrites its list of nodes in place and keeps nodes after their inputs and parameters in their
+ * order; on failure the tape is only fit to be destroyed.
+ *
+ * Two things happen always and are no switches. Nodes that depend on parameters only are hoisted
+ * (ad/params.c): to evaluate them with every call they would need a copy a chain, and kernels whose
+ * couplings, weights or tables must not depend on the state have no such form. And memory layouts
+ * (ad/layout.c) are chosen last, for the list that the passes leave. */
+#ifndef SALI_PASSES_H
+#define SALI_PASSES_H
+
+#include "ad/tape.h"
+
+typedef sal_status sali_pass_run(sal_tape *tape, int32_t *output, sal_error *err);
+
+/* A row of the list of passes. */
+typedef struct sali_pass {
+    sal_pass bit;
+    const char *name;
+    const char *doc;    /* one line for lists */
+    sali_pass_run *run; /* NULL: it is at work elsewhere, when the program is run */
+} sali_pass;
+
+/* The k-th pass in the order in which they run, or NULL. */
+const sali_pass *sali_pass_at(int64_t k);
+
+/* Run the passes of the set on a tape; *output is the node of f. */
+sal_status sali_passes_run(sal_tape *tape, uint32_t passes, int32_t *output, sal_error *err);
+
+sali_pass_run sali_pass_canonical; /* f's multilinear form on the lattice */
+sali_pass_run sali_pass_common;    /* one node for equal ones */
+sali_pass_run sali_pass_dead_code; /* drop what f does not need */
+
+#endif

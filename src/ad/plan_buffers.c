@@ -1,0 +1,198 @@
+/* Call k of C runs forward at time k and backward at time 2 C - 1 - k. With gradients a value is
+ * needed until its own node has run backward, for kernels read inputs and outputs there; without,
+ * until the last node that reads it has run. An adjoint begins with the first node that adds to it,
+ * the last one that read the value. The buffers are placed in the order in which they begin, each
+ * in the smallest gap that holds it between those still in use. */
+#include "ad/plan_buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ad/workspace.h"
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* Gaps are searched one by one. Beyond so many buffers nothing is shared. */
+#define MAX_SEARCHED 30000
+
+typedef struct buffer {
+    int64_t size;
+    int32_t first, last; /* times, both included */
+    int32_t order;       /* in which they were listed */
+    int64_t *offset;     /* to be set */
+} buffer;
+
+typedef struct lifetimes {
+    int32_t n_calls, n_buffers;
+    int32_t *call;   /* by node: which call computes it */
+    int32_t *reader; /* by node: the last call that reads it; itself if none does */
+    buffer *buffers;
+} lifetimes;
+
+/* ---- when buffers are needed */
+
+static void find_readers(const sali_program *program, lifetimes *times)
+{
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (!sali_is_called(program, i)) {
+            continue;
+        }
+        times->call[i] = times->reader[i] = times->n_calls++;
+        for (int32_t k = 0; k < program->nodes[i].n_in; k++) {
+            times->reader[program->steps[program->nodes[i].in[k]].storage] = times->call[i];
+        }
+    }
+    times->reader[program->steps[program->output].storage] = times->n_calls;
+}
+
+static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t first,
+                       int32_t last)
+{
+    if (bytes == 0) {
+        return;
+    }
+    times->buffers[times->n_buffers] = (buffer){
+        .size = (bytes + SALI_ALIGN - 1) / SALI_ALIGN * SALI_ALIGN,
+        .first = first,
+        .last = last,
+        .order = times->n_buffers,
+        .offset = offset,
+    };
+    times->n_buffers++;
+}
+
+static void list_buffers(const sali_program *program, int64_t chains, unsigned wants,
+                         lifetimes *times, sali_buffer_plan *plan)
+{
+    int64_t row = chains * (int64_t)sali_dtype_size(program->dtype);
+    bool by_state = wants & SALI_WANT_STATE_GRADIENT, by_param = wants & SALI_WANT_PARAM_GRADIENT;
+    int32_t end = 2 * times->n_calls - 1;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_step *step = &program->steps[i];
+        if (!sali_is_called(program, i)) {
+            continue;
+        }
+        int32_t call = times->call[i], reader = times->reader[i];
+        bool kept = by_state || by_param;
+        add_buffer(times, &plan->value[i], row * step->size, call, kept ? end - call : reader);
+        add_buffer(times, &plan->saved[i], row * step->saved_size, call, kept ? end - call : call);
+        if (by_state || (by_param && step->param_path)) {
+            /* f's own is set before the first call runs backward. */
+            int32_t first = reader == times->n_calls ? times->n_calls : end - reader;
+            add_buffer(times, &plan->adjoint[i], row * step->size, first, end - call);
+        }
+    }
+}
+
+/* ---- where they go */
+
+static int compare_begin(const void *a, const void *b)
+{
+    const buffer *x = a, *y = b;
+    if (x->first != y->first) {
+        return x->first < y->first ? -1 : 1;
+    }
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Place `next` among those in use, which are ordered by offset: the index where it goes. */
+static int32_t place(int32_t n, const buffer *const *used, const buffer *next)
+{
+    int64_t end = 0, best = INT64_MAX;
+    int32_t at = n;
+    for (int32_t k = 0; k < n; k++) {
+        int64_t gap = *used[k]->offset - end;
+        if (gap >= next->size && gap < best) {
+            best = gap;
+            *next->offset = end;
+            at = k;
+        }
+        end = *used[k]->offset + used[k]->size;
+    }
+    if (at == n) {
+        *next->offset = end;
+    }
+    return at;
+}
+
+static int64_t share(int32_t n, buffer *buffers, const buffer **used)
+{
+    int64_t bytes = 0;
+    int32_t n_used = 0;
+    qsort(buffers, (size_t)n, sizeof *buffers, compare_begin);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t kept = 0;
+        for (int32_t k = 0; k < n_used; k++) {
+            if (used[k]->last >= buffers[i].first) {
+                used[kept++] = used[k];
+            }
+        }
+        int32_t at = place(kept, used, &buffers[i]);
+        memmove(used + at + 1, used + at, (size_t)(kept - at) * sizeof *used);
+        used[at] = &buffers[i];
+        n_used = kept + 1;
+        int64_t end = *buffers[i].offset + buffers[i].size;
+        bytes = end > bytes ? end : bytes;
+    }
+    return bytes;
+}
+
+static int64_t lay_apart(int32_t n, const buffer *buffers)
+{
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < n; i++) {
+        *buffers[i].offset = bytes;
+        bytes += buffers[i].size;
+    }
+    return bytes;
+}
+
+/* ---- the plan */
+
+static int64_t *no_offsets(int32_t n)
+{
+    int64_t *offsets = SALI_NEW_ARRAY(int64_t, n);
+    for (int32_t i = 0; offsets && i < n; i++) {
+        offsets[i] = -1;
+    }
+    return offsets;
+}
+
+sal_status sali_buffer_plan_create(const sali_program *program, int64_t chains, unsigned wants,
+                                   sali_buffer_plan *plan, sal_error *err)
+{
+    int32_t n = program->n_nodes;
+    lifetimes times = {
+        .call = SALI_NEW_ARRAY(int32_t, n),
+        .reader = SALI_NEW_ARRAY(int32_t, n),
+        .buffers = SALI_NEW_ARRAY(buffer, 3 * (int64_t)n),
+    };
+    const buffer **used = SALI_NEW_ARRAY(const buffer *, 3 * (int64_t)n);
+    sali_buffer_plan made = { no_offsets(n), no_offsets(n), no_offsets(n), 0, 0 };
+    bool good = times.call && times.reader && times.buffers && used && made.value && made.saved &&
+                made.adjoint;
+    if (good) {
+        find_readers(program, &times);
+        list_buffers(program, chains, wants, &times, &made);
+        made.bytes = made.apart = lay_apart(times.n_buffers, times.buffers);
+        if ((program->passes & SAL_PASS_BUFFERS) && !(wants & SALI_WANT_ALL_VALUES) &&
+            times.n_buffers <= MAX_SEARCHED) {
+            made.bytes = share(times.n_buffers, times.buffers, used);
+        }
+        *plan = made;
+    } else {
+        sali_buffer_plan_clear(&made);
+    }
+    sali_free(times.call);
+    sali_free(times.reader);
+    sali_free(times.buffers);
+    sali_free(used);
+    return good ? SAL_OK : sali_fail_memory(err);
+}
+
+void sali_buffer_plan_clear(sali_buffer_plan *plan)
+{
+    sali_free(plan->value);
+    sali_free(plan->saved);
+    sali_free(plan->adjoint);
+}

@@ -1,0 +1,27 @@
+/* Buffer planning: where in one block of memory the values of a replay lie, so that those that are
+ * not needed at the same time share a place. */
+#ifndef SALI_PLAN_BUFFERS_H
+#define SALI_PLAN_BUFFERS_H
+
+#include "ad/program.h"
+
+/* Byte offsets by node, of what varies with the state and has a buffer of its own; -1: none. */
+typedef struct sali_buffer_plan {
+    int64_t *value, *saved, *adjoint;
+    int64_t bytes; /* of the block */
+    int64_t apart; /* that it would have if nothing were shared */
+} sali_buffer_plan;
+
+/* For `chains` chains and what a workspace wants (SALI_WANT_*, ad/workspace.h). */
+sal_status sali_buffer_plan_create(const sali_program *program, int64_t chains, unsigned wants,
+                                   sali_buffer_plan *plan, sal_error *err);
+void sali_buffer_plan_clear(sali_buffer_plan *plan);
+
+/* Whether node i is computed in every replay: it varies, is no leaf and no alias. */
+static inline bool sali_is_called(const sali_program *program, int32_t i)
+{
+    return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
+           program->steps[i].storage == i;
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* The listing of `saltus check --program`: a model's formula as recorded and as it runs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ad/passes.h"
+#include "ad/workspace.h"
+#include "cli/cli.h"
+#include "cli/program.h"
+#include "models/tape_model.h"
+
+#define CHAINS 32 /* of one shard, for which memory is told */
+#define WIDTH 40  /* of a text in a column */
+
+static const char *degree_name(sali_degree degree)
+{
+    switch (degree) {
+    case SALI_CONSTANT:
+        return "constant";
+    case SALI_COORDINATES:
+        return "coordinates";
+    case SALI_AFFINE:
+        return "affine";
+    case SALI_MULTILINEAR:
+        return "multilinear";
+    case SALI_GENERAL:
+        return "general";
+    }
+    return "";
+}
+
+/* How often a node is computed. */
+static const char *when(const sali_node *node)
+{
+    if (node->n_in == 0) {
+        return node->varying ? "given" : "fixed";
+    }
+    return node->varying ? "varies" : "hoisted";
+}
+
+/* The inputs, the first few of many. */
+static void list_inputs(const sali_node *node, char *text)
+{
+    strcpy(text, node->n_in == 0 ? "-" : "");
+    for (int32_t k = 0; k < node->n_in; k++) {
+        size_t used = strlen(text);
+        if (used > WIDTH / 2) {
+            snprintf(text + used, WIDTH - used, " ..");
+            return;
+        }
+        snprintf(text + used, WIDTH - used, k ? " %" PRId32 : "%" PRId32, node->in[k]);
+    }
+}
+
+static void print_node(int32_t i, const sali_node *node, sali_degree degree, bool is_output)
+{
+    char inputs[WIDTH], shape[SALI_SHAPE_TEXT];
+    const char *name = node->name ? node->name : is_output ? "= f" : "";
+    list_inputs(node, inputs);
+    printf("%5" PRId32 "  %-12s %-10s %-16s %-8s ", i, sali_op_f64(node->op)->name, inputs,
+           sali_shape_text(&node->shape, shape), when(node));
+    printf(name[0] ? "%-12s %s\n" : "%s\n", degree_name(degree), name);
+}
+
+static void print_heading(const char *title, int32_t n)
+{
+    printf("\n%s, %" PRId32 " nodes\n", title, n);
+    printf("%5s  %-12s %-10s %-16s %-8s %-12s %s\n", "node", "op", "inputs", "shape", "when",
+           "degree", "name");
+}
+
+static void print_passes(uint32_t set)
+{
+    printf("passes      ");
+    const sali_pass *pass;
+    for (int64_t k = 0; (pass = sali_pass_at(k)); k++) {
+        printf(" %s%s", pass->name, set & pass->bit ? "" : ":off");
+    }
+    putchar('\n');
+}
+
+static sal_status print_buffers(const sali_tape_model *tape, const char *what, unsigned wants,
+                                sal_error *err)
+{
+    sali_workspace *ws = NULL;
+    sal_status status = sali_workspace_create(tape->program, tape->params, CHAINS, wants, &ws, err);
+    if (status == SAL_OK) {
+        int64_t apart, bytes = sali_workspace_bytes(ws, &apart);
+        printf("memory       %-9s %" PRId64 " bytes for %d chains; %" PRId64
+               " with nothing shared\n",
+               what, bytes, CHAINS, apart);
+    }
+    sali_workspace_destroy(ws);
+    return status;
+}
+
+sal_status cli_print_program(const sal_model *model, sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    if (!tape) {
+        printf("program      none: the model is no tape\n");
+        return SAL_OK;
+    }
+    const sali_program *program = tape->program;
+    const sali_listing *recorded = &program->recorded;
+    print_heading("as recorded", recorded->n_nodes);
+    for (int32_t i = 0; i < recorded->n_nodes; i++) {
+        print_node(i, &recorded->nodes[i], recorded->degree[i], i == recorded->output);
+    }
+    print_heading("as it runs", program->n_nodes);
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        print_node(i, &program->nodes[i], program->steps[i].degree, i == program->output);
+    }
+    putchar('\n');
+    print_passes(program->passes);
+    sal_status status = print_buffers(tape, "value", 0, err);
+    if (status == SAL_OK) {
+        status = print_buffers(tape, "gradient", SALI_WANT_STATE_GRADIENT, err);
+    }
+    return status;
+}

@@ -1,0 +1,17 @@
+/* The two LAPACK routines in use, by their Fortran names: OpenBLAS has them, whether or not its C
+ * interface to LAPACK is installed. Matrices are column-major, so "U" is the lower triangle of a
+ * row-major one. The last argument is the length of `uplo`, which Fortran passes out of sight. */
+#ifndef SALI_LAPACK_H
+#define SALI_LAPACK_H
+
+#include <stddef.h>
+
+/* A = U'U in place; *info > 0: not positive definite. */
+void spotrf_(const char *uplo, const int *n, float *A, const int *lda, int *info, size_t length);
+void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t length);
+
+/* The inverse from that factor, in its triangle. */
+void spotri_(const char *uplo, const int *n, float *A, const int *lda, int *info, size_t length);
+void dpotri_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t length);
+
+#endif

@@ -1,0 +1,36 @@
+/* The methods of sal_model_extension: one file each. */
+#ifndef SALI_EXTENSION_H
+#define SALI_EXTENSION_H
+
+#include <math.h>
+
+#include "models/model.h"
+
+/* States evaluated at a time. */
+#define SALI_EXTENSION_ROWS 64
+
+/* A call: theta is scaled to rows that sum to one; the outputs are scratch of the library's own. */
+typedef struct sali_extension {
+    const sal_model *model;
+    sal_extension_options options; /* defaults filled in */
+    const double *theta;           /* [R] */
+    double F, F_error;
+    double *gradient, *gradient_error; /* [R], zeroed; NULL when not wanted */
+} sali_extension;
+
+sal_status sali_extension_closed(sali_extension *ext, sal_error *err);
+sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err);
+sal_status sali_extension_sample(sali_extension *ext, sal_error *err);
+
+/* SAL_ERR_MODEL, showing the state, when f is NaN or +inf at one of n states. */
+sal_status sali_extension_check(const sal_model *model, int64_t n, const int32_t *codes,
+                                const double *f, sal_error *err);
+
+/* The expectation so far, plus f of a state of positive probability: rounding a tiny weight to zero
+ * must not let a forbidden state pass. */
+static inline double sali_expect(double sum, double weight, double f)
+{
+    return f == -INFINITY || sum == -INFINITY ? -INFINITY : sum + weight * f;
+}
+
+#endif

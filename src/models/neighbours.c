@@ -1,0 +1,131 @@
+#include "models/neighbours.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* Rows of a batch: enough for an efficient matrix product. */
+#define ROWS 64
+
+struct sali_neighbours {
+    const sal_model *model;
+    void *ws;
+    size_t element;
+    int64_t rows, n; /* of a batch: room, and in use */
+
+    /* The list that is being made. */
+    const int32_t *from_codes;
+    const void *from_x;
+    const double *from_f;
+    sal_dtype dtype;
+    void *out;
+
+    /* By row. */
+    int32_t *codes; /* [rows x V] */
+    void *x;        /* real [rows x N] */
+    double *f;
+    int64_t *chain, *to;
+};
+
+static int64_t count_neighbours(const sal_space *space)
+{
+    int64_t count = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        count += space->variables[v].states - 1;
+    }
+    return count;
+}
+
+sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_neighbours **out,
+                                  sal_error *err)
+{
+    const sal_space *space = model->space;
+    sali_neighbours *nb = SALI_NEW(sali_neighbours);
+    if (!nb) {
+        return sali_fail_memory(err);
+    }
+    int64_t most = count_neighbours(space);
+    nb->model = model;
+    nb->element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    nb->rows = most >= ROWS || chains * most >= ROWS ? ROWS : chains * most + 1;
+    nb->codes = SALI_NEW_ARRAY(int32_t, nb->rows * space->n_variables);
+    nb->x = sali_alloc(nb->rows * space->width, nb->element);
+    nb->f = SALI_NEW_ARRAY(double, nb->rows);
+    nb->chain = SALI_NEW_ARRAY(int64_t, nb->rows);
+    nb->to = SALI_NEW_ARRAY(int64_t, nb->rows);
+    bool ok = nb->codes && nb->x && nb->f && nb->chain && nb->to;
+    sal_status status = ok ? model->ops->open(model, nb->rows, SALI_WANT_VALUE, &nb->ws, err)
+                           : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_neighbours_destroy(nb);
+        return status;
+    }
+    *out = nb;
+    return SAL_OK;
+}
+
+void sali_neighbours_destroy(sali_neighbours *nb)
+{
+    if (!nb) {
+        return;
+    }
+    if (nb->ws) {
+        nb->model->ops->close(nb->ws);
+    }
+    sali_free(nb->codes);
+    sali_free(nb->x);
+    sali_free(nb->f);
+    sali_free(nb->chain);
+    sali_free(nb->to);
+    sali_free(nb);
+}
+
+void sali_neighbours_begin(sali_neighbours *nb, const int32_t *codes, const void *x,
+                           const double *f, sal_dtype dtype, void *out)
+{
+    nb->from_codes = codes;
+    nb->from_x = x;
+    nb->from_f = f;
+    nb->dtype = dtype;
+    nb->out = out;
+}
+
+static void flush(sali_neighbours *nb)
+{
+    nb->model->ops->value(nb->ws, nb->n, nb->codes, nb->x, nb->f);
+    for (int64_t r = 0; r < nb->n; r++) {
+        double found = nb->from_f ? nb->f[r] - nb->from_f[nb->chain[r]] : nb->f[r];
+        sali_store(nb->dtype, nb->out, nb->to[r], found);
+    }
+    nb->n = 0;
+}
+
+void sali_neighbours_add(sali_neighbours *nb, int64_t c, int64_t v, int32_t code, int64_t to)
+{
+    const sal_space *space = nb->model->space;
+    size_t row = (size_t)space->width * nb->element;
+    int32_t *codes = nb->codes + nb->n * space->n_variables;
+    void *x = (char *)nb->x + (size_t)nb->n * row;
+    memcpy(codes, nb->from_codes + c * space->n_variables,
+           (size_t)space->n_variables * sizeof *codes);
+    memcpy(x, (const char *)nb->from_x + (size_t)c * row, row);
+    codes[v] = code;
+    if (nb->model->dtype == SAL_F32) {
+        sali_embed_one_f32(space, v, code, x);
+    } else {
+        sali_embed_one_f64(space, v, code, x);
+    }
+    nb->chain[nb->n] = c;
+    nb->to[nb->n] = to;
+    if (++nb->n == nb->rows) {
+        flush(nb);
+    }
+}
+
+void sali_neighbours_end(sali_neighbours *nb)
+{
+    if (nb->n > 0) {
+        flush(nb);
+    }
+}

@@ -1,0 +1,26 @@
+/* Values of f at neighbours (states that differ in one variable), evaluated in full batches
+ * whatever the number of chains they belong to. */
+#ifndef SALI_NEIGHBOURS_H
+#define SALI_NEIGHBOURS_H
+
+#include "models/model.h"
+
+typedef struct sali_neighbours sali_neighbours;
+
+/* For calls with up to `chains` chains; has a workspace of its own, for values only. */
+sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_neighbours **out,
+                                  sal_error *err);
+void sali_neighbours_destroy(sali_neighbours *nb); /* NULL is fine */
+
+/* Begin a list of neighbours of the states `codes` [chains x V], whose embedding is x. What is
+ * found goes to `out`, of type `dtype`: f(neighbour) - f of its chain, or f(neighbour) when f is
+ * NULL. All four stay as they are until the list ends. */
+void sali_neighbours_begin(sali_neighbours *nb, const int32_t *codes, const void *x,
+                           const double *f, sal_dtype dtype, void *out);
+
+/* The neighbour of chain c with variable v at `code`: its result goes to out[to], at the latest
+ * when the list ends. */
+void sali_neighbours_add(sali_neighbours *nb, int64_t c, int64_t v, int32_t code, int64_t to);
+void sali_neighbours_end(sali_neighbours *nb);
+
+#endif

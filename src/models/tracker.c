@@ -1,0 +1,122 @@
+#include "models/tracker.h"
+
+#include "ad/changes.h"
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+#include "models/tape_model.h"
+
+struct sali_tracker {
+    const sal_model *model;
+    sali_changes *changes; /* of the tape, which has all variables */
+    const sal_space *whole;
+    int64_t chains;
+    int64_t *site_of; /* [V] the tape's index of each variable of the model */
+    int32_t *full;    /* [chains x V of the tape] */
+    bool by_gradient;
+};
+
+bool sali_tracker_pays(const sal_model *model)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    bool pays = tape && tape->program->state >= 0;
+    for (int32_t i = 0; pays && i < tape->program->n_nodes; i++) {
+        const sali_node *node = &tape->program->nodes[i];
+        const sali_op *op = tape->program->steps[i].op;
+        pays = !node->varying || node->n_in == 0 || op->alias || op->change;
+    }
+    return pays;
+}
+
+void sali_tracker_destroy(sali_tracker *t)
+{
+    if (!t) {
+        return;
+    }
+    sali_changes_destroy(t->changes);
+    sali_free(t->site_of);
+    sali_free(t->full);
+    sali_free(t);
+}
+
+sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
+                               sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    sali_tracker *t = SALI_NEW(sali_tracker);
+    if (!t) {
+        return sali_fail_memory(err);
+    }
+    t->model = model;
+    t->chains = chains;
+    t->whole = tape->program->space;
+    t->site_of = SALI_NEW_ARRAY(int64_t, model->space->n_variables);
+    t->full = SALI_NEW_ARRAY(int32_t, chains * t->whole->n_variables);
+    sal_status status = t->site_of && t->full
+                            ? sali_changes_create(tape->program, tape->params, chains,
+                                                  model->multilinear, &t->changes, err)
+                            : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_tracker_destroy(t);
+        return status;
+    }
+    t->by_gradient = model->multilinear && sali_changes_has_local_gradient(t->changes);
+    sali_clamp_variables(model, t->site_of);
+    *out = t;
+    return SAL_OK;
+}
+
+void sali_tracker_start(sali_tracker *t, const int32_t *codes, double *f)
+{
+    sali_clamp_expand(t->model, t->chains, codes, t->full);
+    sali_changes_start(t->changes, t->full);
+    for (int64_t c = 0; c < t->chains; c++) {
+        f[c] = sali_changes_value(t->changes, c);
+    }
+}
+
+static double gradient_at(const sali_tracker *t, const void *gradient, int64_t coordinate)
+{
+    return t->model->dtype == SAL_F32 ? (double)((const float *)gradient)[coordinate]
+                                      : ((const double *)gradient)[coordinate];
+}
+
+/* f is multilinear: differences are those of the gradient (Newton eq. 11). */
+static void by_gradient(const sali_tracker *t, int64_t c, const sali_variable *v, int32_t now,
+                        double *delta)
+{
+    const void *g = sali_changes_gradient(t->changes, c);
+    bool one_hot = v->kind == SAL_CATEGORICAL;
+    double here = gradient_at(t, g, v->offset + (one_hot ? now : 0));
+    for (int32_t k = 0; k < v->states; k++) {
+        delta[k] = one_hot ? gradient_at(t, g, v->offset + k) - here
+                           : here * (v->levels[k] - v->levels[now]);
+    }
+    delta[now] = 0;
+}
+
+void sali_tracker_differences(sali_tracker *t, int64_t c, int64_t site, double *delta)
+{
+    int64_t i = t->site_of[site];
+    const sali_variable *v = &t->whole->variables[i];
+    int32_t now = sali_changes_codes(t->changes, c)[i];
+    if (t->by_gradient) {
+        by_gradient(t, c, v, now, delta);
+        return;
+    }
+    double f = sali_changes_value(t->changes, c);
+    for (int32_t k = 0; k < v->states; k++) {
+        delta[k] = 0;
+        if (k != now) {
+            delta[k] = sali_changes_try(t->changes, c, 1, &i, &k) - f;
+            sali_changes_undo(t->changes, c);
+        }
+    }
+}
+
+double sali_tracker_move(sali_tracker *t, int64_t c, int64_t site, int32_t code)
+{
+    double f = sali_changes_try(t->changes, c, 1, &t->site_of[site], &code);
+    sali_changes_keep(t->changes, c);
+    return f;
+}

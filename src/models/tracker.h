@@ -1,0 +1,27 @@
+/* A tracker follows chains whose variables move one at a time: exact differences of one variable,
+ * and f, at the cost of what a move changes (ad/changes.h). */
+#ifndef SALI_TRACKER_H
+#define SALI_TRACKER_H
+
+#include "models/model.h"
+
+typedef struct sali_tracker sali_tracker;
+
+/* Whether the model can be tracked at less cost than evaluating it: a tape (or a clamped one) all
+ * of whose ops have change rules. */
+bool sali_tracker_pays(const sal_model *model);
+
+sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
+                               sal_error *err);
+void sali_tracker_destroy(sali_tracker *tracker);
+
+/* Evaluate anew at codes [chains x V]; f [chains]. */
+void sali_tracker_start(sali_tracker *tracker, const int32_t *codes, double *f);
+
+/* delta[k] = f(s with s_site = k) - f(s) of chain c, for all states k of the variable. */
+void sali_tracker_differences(sali_tracker *tracker, int64_t c, int64_t site, double *delta);
+
+/* Set a variable of chain c; f of the new state. */
+double sali_tracker_move(sali_tracker *tracker, int64_t c, int64_t site, int32_t code);
+
+#endif

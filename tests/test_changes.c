@@ -1,0 +1,338 @@
+/* Changes of single variables: any sequence of tried, kept and taken-back changes leaves the value
+ * and gradient of an evaluation from scratch, and taking back restores every bit. */
+#include "test.h"
+
+#include <math.h>
+
+#include <saltus/io.h>
+#include <saltus/model.h>
+
+#include "ad/changes.h"
+#include "ad/tape.h"
+#include "alloc_fail.h"
+#include "core/rng.h"
+#include "models/tape_model.h"
+#include "samplers/start.h"
+
+enum { CHAINS = 3, TRIES = 400 };
+
+/* What is compared, of all chains. */
+typedef struct snapshot {
+    double f[CHAINS];
+    unsigned char *gradient;
+    int32_t *codes;
+    unsigned char *x;
+} snapshot;
+
+static size_t row_bytes(const sal_model *model)
+{
+    return (size_t)model->space->width * sali_dtype_size(model->dtype);
+}
+
+static snapshot take_snapshot(const sal_model *model, const sali_changes *ch)
+{
+    size_t bytes = row_bytes(model), V = (size_t)model->space->n_variables;
+    snapshot s = { .gradient = malloc(CHAINS * bytes),
+                   .codes = malloc(CHAINS * V * sizeof(int32_t)),
+                   .x = malloc(CHAINS * bytes) };
+    for (int64_t c = 0; c < CHAINS; c++) {
+        s.f[c] = sali_changes_value(ch, c);
+        memcpy(s.gradient + (size_t)c * bytes, sali_changes_gradient(ch, c), bytes);
+        memcpy(s.codes + (size_t)c * V, sali_changes_codes(ch, c), V * sizeof(int32_t));
+        memcpy(s.x + (size_t)c * bytes, sali_changes_state(ch, c), bytes);
+    }
+    return s;
+}
+
+static void free_snapshot(snapshot *s)
+{
+    free(s->gradient);
+    free(s->codes);
+    free(s->x);
+}
+
+static void check_same_bits(const sal_model *model, const snapshot *a, const snapshot *b)
+{
+    size_t bytes = CHAINS * row_bytes(model);
+    ck_assert_mem_eq(a->f, b->f, sizeof a->f);
+    ck_assert_mem_eq(a->codes, b->codes,
+                     CHAINS * (size_t)model->space->n_variables * sizeof(int32_t));
+    ck_assert_mem_eq(a->x, b->x, bytes);
+    ck_assert_mem_eq(a->gradient, b->gradient, bytes);
+}
+
+static double real_of(const sal_model *model, const void *values, int64_t k)
+{
+    return model->dtype == SAL_F32 ? (double)((const float *)values)[k]
+                                   : ((const double *)values)[k];
+}
+
+static void check_close(double got, double want, double tolerance, const char *what)
+{
+    bool same = got == want || fabs(got - want) <= tolerance * (1 + fabs(want));
+    ck_assert_msg(same || (isnan(got) && isnan(want)), "%s: %.17g, from scratch %.17g", what, got,
+                  want);
+}
+
+/* Value and gradient against a start from scratch at the same codes. */
+static void check_against_scratch(const sal_model *model, sali_changes *ch, sali_changes *scratch)
+{
+    double tolerance = model->dtype == SAL_F32 ? 2e-4 : 1e-11;
+    int64_t V = model->space->n_variables, N = model->space->width;
+    int32_t *codes = malloc((size_t)(CHAINS * V) * sizeof *codes);
+    for (int64_t c = 0; c < CHAINS; c++) {
+        memcpy(codes + c * V, sali_changes_codes(ch, c), (size_t)V * sizeof *codes);
+    }
+    sali_changes_start(scratch, codes);
+    if (!sali_changes_has_local_gradient(ch)) {
+        sali_changes_backward(ch);
+    }
+    for (int64_t c = 0; c < CHAINS; c++) {
+        double f = sali_changes_value(scratch, c);
+        check_close(sali_changes_value(ch, c), f, tolerance, "f");
+        for (int64_t i = 0; f > -INFINITY && i < N; i++) {
+            check_close(real_of(model, sali_changes_gradient(ch, c), i),
+                        real_of(model, sali_changes_gradient(scratch, c), i), 10 * tolerance,
+                        "gradient");
+        }
+    }
+    free(codes);
+}
+
+static uint32_t draw(uint32_t step, uint32_t k, uint32_t bound)
+{
+    sali_stream stream = { .seed = 11, .step = step, .purpose = SALI_RNG_TEST };
+    return sali_rng_below(&stream, k, bound);
+}
+
+/* Distinct random variables and codes; their number. */
+static int64_t random_change(const sal_space *space, uint32_t step, int64_t most, int64_t *sites,
+                             int32_t *codes)
+{
+    int64_t n =
+        1 + draw(step, 1, (uint32_t)(most < space->n_variables ? most : space->n_variables));
+    uint32_t work[4096], chosen[4096];
+    sali_stream stream = { .seed = 12, .step = step, .purpose = SALI_RNG_TEST };
+    sali_rng_choose(&stream, (uint32_t)space->n_variables, (uint32_t)n, work, chosen);
+    for (int64_t k = 0; k < n; k++) {
+        sites[k] = chosen[k];
+        codes[k] =
+            (int32_t)draw(step, 10 + (uint32_t)k, (uint32_t)space->variables[chosen[k]].states);
+    }
+    return n;
+}
+
+static void check_model(const sal_model *model)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    sal_error err = { 0 };
+    sali_changes *ch = NULL, *scratch = NULL;
+    int64_t V = model->space->n_variables;
+    int64_t *sites = malloc((size_t)V * sizeof *sites);
+    int32_t *codes = malloc((size_t)(CHAINS * V) * sizeof *codes);
+    ck_ok(sali_changes_create(tape->program, tape->params, CHAINS, true, &ch, &err), &err);
+    ck_ok(sali_changes_create(tape->program, tape->params, CHAINS, true, &scratch, &err), &err);
+    for (int64_t c = 0; c < CHAINS; c++) {
+        sali_stream stream = { .seed = 3, .chain = (uint32_t)c, .purpose = SALI_RNG_TEST };
+        sali_random_codes(model->space, &stream, codes + c * V);
+    }
+    sali_changes_start(ch, codes);
+    int64_t allocations = alloc_count();
+    for (uint32_t step = 0; step < TRIES; step++) {
+        int64_t c = draw(step, 0, CHAINS);
+        snapshot before = take_snapshot(model, ch), after;
+        int64_t n = random_change(model->space, step, step % 10 ? 3 : V, sites, codes);
+        double f = sali_changes_try(ch, c, n, sites, codes);
+        check_close(f, sali_changes_value(ch, c), 0, "f returned");
+        if (step % 7 == 0) {
+            check_against_scratch(model, ch, scratch);
+        }
+        if (draw(step, 5, 2)) {
+            sali_changes_keep(ch, c);
+        } else {
+            sali_changes_undo(ch, c);
+            if (sali_changes_has_local_gradient(ch)) {
+                after = take_snapshot(model, ch);
+                check_same_bits(model, &before, &after);
+                free_snapshot(&after);
+            } else {
+                ck_assert_double_eq(sali_changes_value(ch, c), before.f[c]);
+            }
+        }
+        free_snapshot(&before);
+    }
+    check_against_scratch(model, ch, scratch);
+    ck_assert_int_eq(alloc_count(), allocations); /* replay allocates nothing */
+    sali_changes_destroy(ch);
+    sali_changes_destroy(scratch);
+    free(sites);
+    free(codes);
+}
+
+static void check_builtin(const char *spec, bool local)
+{
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        sal_error err = { 0 };
+        sal_model *model = NULL;
+        sali_changes *ch = NULL;
+        ck_ok(sal_model_builtin(spec, dtype, &model, &err), &err);
+        check_model(model);
+        const sali_tape_model *tape = sali_model_tape(model);
+        ck_ok(sali_changes_create(tape->program, tape->params, 1, true, &ch, &err), &err);
+        ck_assert_int_eq(sali_changes_has_local_gradient(ch), local);
+        sali_changes_destroy(ch);
+        sal_model_destroy(model);
+    }
+}
+
+START_TEST(lattices_follow_changes)
+{
+    check_builtin("ising:side=7,bias=0.3", true);
+    check_builtin("ising:side=2", true);
+}
+END_TEST
+
+START_TEST(dense_couplings_follow_changes)
+{
+    check_builtin("ising-dense:dim=23", true);
+}
+END_TEST
+
+START_TEST(hidden_units_follow_changes)
+{
+    check_builtin("rbm:visible=30,hidden=17", false);
+}
+END_TEST
+
+/* Factors over categorical and binary variables, some entries forbidden; with `other`, another term
+ * reads the state too. */
+static sal_model *network(sal_dtype dtype, bool forbidden, bool other)
+{
+    sal_error err = { 0 };
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    ck_ok(sal_space_add(
+              space, &(sal_block){ .name = "c", .kind = SAL_CATEGORICAL, .count = 5, .states = 3 },
+              &err),
+          &err);
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "b", .kind = SAL_BINARY, .count = 4 }, &err),
+          &err);
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 2 }, &err),
+          &err);
+    const int64_t begin[] = { 0, 2, 4, 7, 8, 10, 12, 14 };
+    const int64_t scope[] = { 0, 1, 1, 2, 3, 5, 9, 4, 4, 6, 7, 8, 10, 0 };
+    double T[9 + 9 + 12 + 3 + 6 + 4 + 6];
+    sali_stream stream = { .seed = 9, .purpose = SALI_RNG_TEST };
+    sali_rng_normal(&stream, 49, T);
+    for (int k = 0; forbidden && k < 49; k += 5) {
+        T[k] = -INFINITY;
+    }
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr f = sal_table(tape, sal_constant(tape, T, SAL_SHAPE(49)), 7, begin, scope);
+    if (other) {
+        sal_expr s = sal_state_block(tape, "s");
+        f = sal_add(sal_scale(f, 0.5), sal_dot(s, sal_constant(tape, T + 1, SAL_SHAPE(2))));
+    }
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(factor_graphs_follow_changes)
+{
+    for (int k = 0; k < 8; k++) {
+        sal_model *model = network(k & 1 ? SAL_F32 : SAL_F64, k & 2, k & 4);
+        check_model(model);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* Ops with rules and without, shared inputs, constants, slices. */
+START_TEST(mixed_tapes_follow_changes)
+{
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        sal_error err = { 0 };
+        sal_space *space = sal_space_create();
+        sal_model *model = NULL;
+        const double levels[] = { -1, 0.5, 2, 2.5 };
+        ck_ok(
+            sal_space_add(
+                space,
+                &(sal_block){
+                    .name = "o", .kind = SAL_ORDINAL, .count = 12, .states = 4, .levels = levels },
+                &err),
+            &err);
+        sal_tape *tape = sal_tape_create(space, dtype);
+        sal_expr s = sal_state(tape), half = sal_slice(s, 0, 3, 6);
+        sal_expr a = sal_tanh(sal_mul(half, sal_scalar(tape, 0.5)));
+        sal_expr b = sal_sigmoid(sal_slice(s, 0, 6, 6));
+        sal_expr m = sal_reshape(sal_square(s), SAL_SHAPE(3, 4));
+        sal_expr f = sal_add(sal_sum(sal_mul(a, b)), sal_mean(sal_sub(a, b)));
+        f = sal_add(f, sal_scale(sal_sum(sal_logsumexp_axis(m, 1)), -0.1));
+        f = sal_add(f, sal_div(sal_dot(s, s), sal_scalar(tape, 10)));
+        ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+        check_model(model);
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
+START_TEST(real_networks_follow_changes)
+{
+    const char *names[] = { "data/uai/BN_1.uai", "data/uai/ObjectDetection_12.uai" };
+    for (int k = 0; k < 2; k++) {
+        const char *path = test_data(names[k]);
+        if (path) {
+            sal_error err = { 0 };
+            sal_model *model = NULL;
+            ck_ok(sal_model_open(path, 0, &model, &err), &err);
+            check_model(model);
+            sal_model_destroy(model);
+        }
+    }
+}
+END_TEST
+
+/* A change touches the gradient of its neighbours only. */
+START_TEST(a_change_on_a_lattice_touches_its_neighbours)
+{
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sali_changes *ch = NULL;
+    ck_ok(sal_model_builtin("ising:side=40", SAL_F64, &model, &err), &err);
+    const sali_tape_model *tape = sali_model_tape(model);
+    int32_t *codes = calloc(1600, sizeof *codes);
+    int64_t site = 805, n;
+    ck_ok(sali_changes_create(tape->program, tape->params, 1, true, &ch, &err), &err);
+    sali_changes_start(ch, codes);
+    sali_changes_try(ch, 0, 1, &site, &(int32_t){ 1 });
+    const int32_t *touched = sali_changes_touched(ch, &n);
+    ck_assert_int_eq(n, 4);
+    for (int64_t k = 0; k < n; k++) {
+        int distance = abs((int)(touched[k] - site));
+        ck_assert(distance == 1 || distance == 40);
+    }
+    sali_changes_destroy(ch);
+    sal_model_destroy(model);
+    free(codes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("changes");
+    TCase *tcase = tcase_create("changes");
+    tcase_add_test(tcase, lattices_follow_changes);
+    tcase_add_test(tcase, dense_couplings_follow_changes);
+    tcase_add_test(tcase, hidden_units_follow_changes);
+    tcase_add_test(tcase, factor_graphs_follow_changes);
+    tcase_add_test(tcase, mixed_tapes_follow_changes);
+    tcase_add_test(tcase, real_networks_follow_changes);
+    tcase_add_test(tcase, a_change_on_a_lattice_touches_its_neighbours);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

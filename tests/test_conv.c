@@ -1,0 +1,321 @@
+/* Convolution and pooling against sums written out, over many shapes; and the pixel-major layout
+ * against the usual one. */
+#include "test.h"
+
+#include <math.h>
+
+#include "ad/workspace.h"
+#include "core/alloc.h"
+#include "op_cases.h"
+
+#define MOST_CHAINS 17
+
+typedef struct image_case {
+    int64_t C, H, W, O, h, w, stride, padding;
+} image_case;
+
+static const image_case cases[] = {
+    { 1, 7, 5, 3, 3, 3, 1, 1 },    { 3, 5, 7, 4, 3, 3, 1, 0 },   { 2, 9, 9, 16, 4, 4, 2, 1 },
+    { 16, 6, 5, 17, 3, 2, 1, 1 },  { 17, 4, 4, 33, 1, 1, 1, 0 }, { 5, 8, 7, 32, 4, 4, 2, 1 },
+    { 1, 10, 10, 16, 3, 3, 3, 2 }, { 2, 6, 6, 48, 2, 2, 3, 0 },  { 33, 3, 3, 2, 3, 3, 1, 2 },
+    { 4, 1, 1, 5, 1, 1, 1, 0 },    { 4, 2, 2, 40, 2, 2, 1, 0 },  { 1, 4, 9, 1, 1, 4, 2, 0 },
+    { 3, 5, 5, 8, 1, 1, 2, 1 },    { 2, 3, 3, 6, 4, 4, 1, 2 },   { 40, 4, 3, 16, 3, 3, 2, 1 },
+};
+#define CASES ((int)(sizeof cases / sizeof *cases))
+
+/* A program over n reals (a binary state), with its parameters and a workspace. */
+typedef struct fixture {
+    sali_program *program;
+    sali_params *params;
+    sali_workspace *ws;
+    int64_t width;
+    double *flat, *x, *f, *gradient, *parameters; /* x and gradient [MOST_CHAINS x width] */
+} fixture;
+
+static sal_tape *tape_over(int64_t n, sal_dtype dtype)
+{
+    sal_space *space = sal_space_create();
+    sal_error err = { 0 };
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "x", .kind = SAL_BINARY, .count = n }, &err),
+          &err);
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_space_destroy(space);
+    return tape;
+}
+
+/* Without `layouts`, every node is kept by chain. */
+static fixture *fixture_create(sal_tape *tape, sal_expr f, bool layouts)
+{
+    sal_error err = { 0 };
+    fixture *made = calloc(1, sizeof *made);
+    ck_ok(sali_program_create(tape, f, &made->program, &err), &err);
+    for (int32_t i = 0; !layouts && i < made->program->n_nodes; i++) {
+        made->program->nodes[i].pixel_major = false;
+    }
+    ck_ok(sali_params_create(made->program, &made->params, &err), &err);
+    ck_ok(sali_workspace_create(made->program, made->params, MOST_CHAINS,
+                                SALI_WANT_STATE_GRADIENT | SALI_WANT_PARAM_GRADIENT, &made->ws,
+                                &err),
+          &err);
+    made->width = made->program->space->width;
+    int64_t n = made->program->parameters_size;
+    made->flat = calloc((size_t)n + 1, sizeof(double));
+    made->parameters = calloc((size_t)n + 1, sizeof(double));
+    made->x = calloc((size_t)(MOST_CHAINS * made->width), sizeof(double));
+    made->gradient = calloc((size_t)(MOST_CHAINS * made->width), sizeof(double));
+    made->f = calloc(MOST_CHAINS, sizeof(double));
+    for (int64_t k = 0; k < n; k++) {
+        made->flat[k] = op_number(k, -1, 1) / 4;
+    }
+    for (int64_t k = 0; k < MOST_CHAINS * made->width; k++) {
+        made->x[k] = op_number(7000 + k, -1, 1);
+    }
+    sali_params_set(made->params, made->flat);
+    return made;
+}
+
+static void fixture_destroy(fixture *f)
+{
+    sali_workspace_destroy(f->ws);
+    sali_params_destroy(f->params);
+    sali_program_destroy(f->program);
+    free(f->flat);
+    free(f->parameters);
+    free(f->x);
+    free(f->gradient);
+    free(f->f);
+    free(f);
+}
+
+/* f, its gradient and the gradient of sum f by the parameters, in double. */
+static void evaluate(fixture *f, int64_t chains)
+{
+    int64_t n = chains * f->width;
+    bool wide = f->program->dtype == SAL_F64;
+    double weight[MOST_CHAINS];
+    float *x = calloc((size_t)n, sizeof *x), *gradient = calloc((size_t)n, sizeof *gradient);
+    for (int64_t k = 0; k < n; k++) {
+        x[k] = (float)f->x[k];
+    }
+    for (int64_t c = 0; c < chains; c++) {
+        weight[c] = 1;
+    }
+    const void *at = wide ? (const void *)f->x : x;
+    sali_workspace_gradient(f->ws, chains, NULL, at, f->f, wide ? (void *)f->gradient : gradient);
+    for (int64_t k = 0; !wide && k < n; k++) {
+        f->gradient[k] = (double)gradient[k];
+    }
+    sali_workspace_param_zero(f->ws);
+    sali_workspace_param_gradient(f->ws, chains, NULL, at, weight, f->f);
+    sali_workspace_param_reduce(&f->ws, 1, f->parameters);
+    free(x);
+    free(gradient);
+}
+
+static void check_close(const char *what, int64_t n, const double *got, const double *want,
+                        double tolerance)
+{
+    double scale = 1;
+    for (int64_t k = 0; k < n; k++) {
+        scale = fmax(scale, fabs(want[k]));
+    }
+    for (int64_t k = 0; k < n; k++) {
+        ck_assert_msg(fabs(got[k] - want[k]) <= tolerance * scale, "%s %lld is %.17g, not %.17g",
+                      what, (long long)k, got[k], want[k]);
+    }
+}
+
+/* ---- sums written out */
+
+static double coefficient(int64_t k)
+{
+    return op_number(90000 + k, 0.5, 2);
+}
+
+/* f = sum_k coefficient(k) y_k for the convolution y, and its derivatives, chain by chain;
+ * parameters: W, then b. */
+static void write_out(const image_case *s, int64_t chains, const fixture *in, fixture *out)
+{
+    int64_t height = (s->H + 2 * s->padding - s->h) / s->stride + 1;
+    int64_t width = (s->W + 2 * s->padding - s->w) / s->stride + 1;
+    const double *W = in->flat, *b = W + s->O * s->C * s->h * s->w;
+    double *dW = out->parameters, *db = dW + (b - W);
+    for (int64_t k = 0; k < chains * s->O * height * width; k++) {
+        int64_t q = k % width, r = k / width % height, o = k / (width * height) % s->O;
+        int64_t chain = k / (width * height * s->O);
+        double c = coefficient(k % (s->O * height * width)), y = b[o];
+        for (int64_t e = 0; e < s->C * s->h * s->w; e++) {
+            int64_t j = e % s->w, i = e / s->w % s->h, channel = e / (s->w * s->h);
+            int64_t row = r * s->stride - s->padding + i, column = q * s->stride - s->padding + j;
+            if (row < 0 || row >= s->H || column < 0 || column >= s->W) {
+                continue;
+            }
+            int64_t at = ((chain * s->C + channel) * s->H + row) * s->W + column;
+            int64_t w = o * s->C * s->h * s->w + e;
+            y += W[w] * in->x[at];
+            dW[w] += c * in->x[at];
+            out->gradient[at] += c * W[w];
+        }
+        db[o] += c;
+        out->f[chain] += c * y;
+    }
+}
+
+static fixture *record_case(const image_case *s, sal_dtype dtype)
+{
+    sal_tape *tape = tape_over(s->C * s->H * s->W, dtype);
+    sal_expr W = sal_param(tape, "W", SAL_SHAPE(s->O, s->C, s->h, s->w));
+    sal_expr b = sal_param(tape, "b", SAL_SHAPE(s->O));
+    sal_expr x = sal_reshape(sal_state(tape), SAL_SHAPE(s->C, s->H, s->W));
+    sal_expr y = sal_conv2d(x, W, b, s->stride, s->padding);
+    sal_shape shape = sal_expr_shape(y);
+    ck_assert_int_eq(shape.rank, 3);
+    int64_t n = sali_shape_size(&shape);
+    double *c = calloc((size_t)n, sizeof *c);
+    for (int64_t k = 0; k < n; k++) {
+        c[k] = coefficient(k);
+    }
+    sal_expr f = sal_sum(sal_mul(sal_constant(tape, c, shape), y));
+    fixture *made = fixture_create(tape, f, true);
+    free(c);
+    sal_tape_destroy(tape);
+    return made;
+}
+
+START_TEST(convolution_matches_the_sums_written_out)
+{
+    static const int64_t batches[] = { 1, 3, MOST_CHAINS };
+    for (int dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        double tolerance = dtype == SAL_F32 ? 2e-6 : 1e-13;
+        for (int k = 0; k < 3; k++) {
+            fixture *f = record_case(&cases[_i], (sal_dtype)dtype);
+            fixture *want = record_case(&cases[_i], (sal_dtype)dtype);
+            evaluate(f, batches[k]);
+            write_out(&cases[_i], batches[k], f, want);
+            check_close("value", batches[k], f->f, want->f, tolerance);
+            check_close("derivative", batches[k] * f->width, f->gradient, want->gradient,
+                        tolerance);
+            check_close("parameter", f->program->parameters_size, f->parameters, want->parameters,
+                        tolerance);
+            fixture_destroy(f);
+            fixture_destroy(want);
+        }
+    }
+}
+END_TEST
+
+/* ---- layouts */
+
+static sal_expr layer(const char *name, sal_expr x, int64_t O, int64_t side, int64_t stride,
+                      int64_t padding)
+{
+    char weight[32], bias[32];
+    snprintf(weight, sizeof weight, "%s.W", name);
+    snprintf(bias, sizeof bias, "%s.b", name);
+    int64_t C = sal_expr_shape(x).dim[0];
+    return sal_conv2d(x, sal_param(x.tape, weight, SAL_SHAPE(O, C, side, side)),
+                      sal_param(x.tape, bias, SAL_SHAPE(O)), stride, padding);
+}
+
+/* Windows of 3x3 with every padding, wide enough for Winograd's way. */
+static sal_expr record_wide(sal_expr x)
+{
+    x = sal_silu(layer("a", x, 16, 3, 1, 1));
+    x = sal_silu(layer("b", x, 32, 3, 1, 2));
+    x = sal_silu(layer("c", x, 48, 3, 1, 0));
+    x = sal_silu(layer("d", x, 16, 3, 1, 1));
+    return sal_avg_pool2d(x, 8, 1);
+}
+
+/* Everything that keeps pixels first, and things that do not: a parameter per channel, a sum. */
+static sal_expr record_mixed(int kind, sal_expr x)
+{
+    sal_tape *tape = x.tape;
+    sal_expr y = sal_silu(layer("first", x, 17, 3, 1, 1));
+    y = sal_scale(layer("second", y, 16, 4, 2, 1), 0.5);
+    sal_expr z = sal_silu(layer("third", y, 16, 3, 1, 1));
+    if (kind > 0) {
+        z = sal_mul(z, sal_param(tape, "gain", SAL_SHAPE(16, 1, 1)));
+    }
+    y = sal_tanh(sal_add(y, z));
+    if (kind > 1) {
+        y = sal_add(y, sal_mul(sal_sum(y), sal_scalar(tape, 0.01)));
+    }
+    y = sal_avg_pool2d(y, 2, 1);
+    return sal_softplus(layer("last", y, 5, 2, 2, 0));
+}
+
+static fixture *record_net(int kind, sal_dtype dtype, bool layouts, int *pixel_major)
+{
+    sal_tape *tape = tape_over(2 * 9 * 8, dtype);
+    sal_expr x = sal_reshape(sal_state(tape), SAL_SHAPE(2, 9, 8));
+    sal_expr y = kind == 3 ? record_wide(x) : record_mixed(kind, x);
+    fixture *made = fixture_create(tape, sal_sum(y), layouts);
+    *pixel_major = 0;
+    for (int32_t i = 0; i < made->program->n_nodes; i++) {
+        *pixel_major += made->program->nodes[i].pixel_major;
+    }
+    sal_tape_destroy(tape);
+    return made;
+}
+
+START_TEST(layouts_do_not_change_values)
+{
+    static const int expected[] = { 9, 3, 3, 8 };
+    for (int dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        double tolerance = dtype == SAL_F32 ? 1e-5 : 1e-13;
+        for (int64_t chains = 1; chains <= MOST_CHAINS; chains += 8) {
+            int used, none;
+            fixture *a = record_net(_i, (sal_dtype)dtype, true, &used);
+            fixture *b = record_net(_i, (sal_dtype)dtype, false, &none);
+            ck_assert_int_eq(used, expected[_i]);
+            ck_assert_int_eq(none, 0);
+            evaluate(a, chains);
+            evaluate(b, chains);
+            check_close("value", chains, a->f, b->f, tolerance);
+            check_close("derivative", chains * a->width, a->gradient, b->gradient, tolerance);
+            check_close("parameter", a->program->parameters_size, a->parameters, b->parameters,
+                        tolerance);
+            fixture_destroy(a);
+            fixture_destroy(b);
+        }
+    }
+}
+END_TEST
+
+/* ---- silu */
+
+START_TEST(silu_of_infinities_is_its_limit)
+{
+    const sali_op *op = sali_op_f64(SALI_OP_silu);
+    const double x[4] = { -(double)INFINITY, (double)INFINITY, -1000, 1000 };
+    double y[4], slope[4], adjoint[4] = { 1, 1, 1, 1 }, to[4] = { 0 };
+    sal_shape shape = SAL_SHAPE(4);
+    sali_arg in = { .value = x, .adjoint = to, .stride = 4, .size = 4, .shape = &shape };
+    sali_call call = { .chains = 1,
+                       .in = &in,
+                       .out = { .value = y, .adjoint = adjoint, .size = 4, .shape = &shape },
+                       .saved = slope };
+    op->forward(&call);
+    op->backward(&call);
+    ck_assert_double_eq(y[0], 0);
+    ck_assert(isinf(y[1]) && y[1] > 0);
+    ck_assert_double_eq(y[2], 0);
+    ck_assert_double_eq(y[3], 1000);
+    const double slopes[4] = { 0, 1, 0, 1 };
+    for (int k = 0; k < 4; k++) {
+        ck_assert_double_eq_tol(to[k], slopes[k], 1e-12);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("conv");
+    TCase *images = tcase_create("images");
+    tcase_add_loop_test(images, convolution_matches_the_sums_written_out, 0, CASES);
+    tcase_add_loop_test(images, layouts_do_not_change_values, 0, 4);
+    tcase_add_test(images, silu_of_infinities_is_its_limit);
+    suite_add_tcase(suite, images);
+    return test_main(suite);
+}

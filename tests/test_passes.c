@@ -1,0 +1,471 @@
+/* Properties of programs, on thousands of random tapes: with each pass and without, against
+ * differences, in both types, in batches and alone. */
+#include "test.h"
+
+#include <math.h>
+
+#include "ad/passes.h"
+#include "ad/workspace.h"
+#include "core/alloc.h"
+#include "random_tape.h"
+
+enum { PARTS = 8, TAPES = 250, CHAINS = 5, MAX_WIDTH = 32, MAX_PARAMS = 2048 };
+
+/* ---- a tape as a program that runs */
+
+typedef struct fixture {
+    uint64_t seed;
+    sali_program *program;
+    sali_params *params;
+    sali_workspace *ws;
+    double flat[MAX_PARAMS];
+} fixture;
+
+/* What a program gives at CHAINS states. */
+typedef struct result {
+    double f[CHAINS];
+    double gradient[CHAINS * MAX_WIDTH];
+    double params[MAX_PARAMS];
+} result;
+
+static const unsigned both = SALI_WANT_STATE_GRADIENT | SALI_WANT_PARAM_GRADIENT;
+
+static fixture *fixture_create(uint64_t seed, random_style style, sal_dtype dtype, uint32_t passes,
+                               int64_t chains, unsigned wants)
+{
+    sal_error err = { 0 };
+    sal_expr f;
+    fixture *made = calloc(1, sizeof *made);
+    sal_tape *tape = random_tape(seed, style, dtype, &f);
+    sal_tape_set_passes(tape, passes);
+    made->seed = seed;
+    ck_assert_msg(sali_program_create(tape, f, &made->program, &err) == SAL_OK, "tape %d: %s",
+                  (int)seed, err.message);
+    ck_ok(sali_params_create(made->program, &made->params, &err), &err);
+    ck_ok(sali_workspace_create(made->program, made->params, chains, wants, &made->ws, &err), &err);
+    ck_assert_int_le(made->program->parameters_size, MAX_PARAMS);
+    ck_assert_int_le(made->program->space->width, MAX_WIDTH);
+    random_numbers(seed, 1, made->program->parameters_size, -1, 1, made->flat);
+    sali_params_set(made->params, made->flat);
+    sal_tape_destroy(tape);
+    return made;
+}
+
+static void fixture_destroy(fixture *f)
+{
+    sali_workspace_destroy(f->ws);
+    sali_params_destroy(f->params);
+    sali_program_destroy(f->program);
+    free(f);
+}
+
+/* States of the space, and their embeddings. */
+static void random_states(const fixture *f, int64_t chains, int32_t *codes, double *x)
+{
+    const sal_space *space = f->program->space;
+    double numbers[CHAINS * MAX_WIDTH];
+    random_numbers(f->seed, 2, chains * space->n_variables, 0, 1, numbers);
+    for (int64_t k = 0; k < chains * space->n_variables; k++) {
+        codes[k] = (int32_t)(numbers[k] * space->variables[k % space->n_variables].states);
+    }
+    sali_embed_f64(space, chains, codes, x);
+}
+
+/* Points between the states, away from them. */
+static void random_points(const fixture *f, int64_t chains, double *x)
+{
+    const sal_space *space = f->program->space;
+    random_numbers(f->seed, 3, chains * space->width, 0.1, 0.9, x);
+    for (int64_t k = 0; k < chains * space->width; k++) {
+        const sali_variable *v = &space->variables[sali_space_owner(space, k % space->width)];
+        double low = v->levels ? v->levels[0] : 0;
+        double high = v->levels ? v->levels[v->states - 1] : 1;
+        x[k] = low + (high - low) * x[k];
+    }
+}
+
+static double weight_of(int64_t chain)
+{
+    return 0.5 - 0.3 * (double)(chain % 4);
+}
+
+/* f and both gradients, chains first .. first + chains - 1. */
+static void run_part(fixture *f, int64_t first, int64_t chains, const int32_t *codes,
+                     const double *x, result *out)
+{
+    int64_t N = f->program->space->width, n = chains * N;
+    float narrow[CHAINS * MAX_WIDTH] = { 0 }, slopes[CHAINS * MAX_WIDTH] = { 0 };
+    bool wide = f->program->dtype == SAL_F64;
+    double weight[CHAINS], again[CHAINS], *gradient = out->gradient + first * N;
+    x += first * N;
+    codes = codes ? codes + first * f->program->space->n_variables : NULL;
+    for (int64_t k = 0; k < n; k++) {
+        narrow[k] = (float)x[k];
+    }
+    for (int64_t c = 0; c < chains; c++) {
+        weight[c] = weight_of(first + c);
+    }
+    const void *at = wide ? (const void *)x : narrow;
+    sali_workspace_gradient(f->ws, chains, codes, at, out->f + first,
+                            wide ? (void *)gradient : slopes);
+    for (int64_t k = 0; !wide && k < n; k++) {
+        gradient[k] = (double)slopes[k];
+    }
+    sali_workspace_param_gradient(f->ws, chains, codes, at, weight, again);
+    ck_assert_mem_eq(out->f + first, again, (size_t)chains * sizeof *again);
+}
+
+static void run(fixture *f, const int32_t *codes, const double *x, result *out)
+{
+    memset(out, 0, sizeof *out);
+    sali_workspace_param_zero(f->ws);
+    run_part(f, 0, CHAINS, codes, x, out);
+    sali_workspace_param_reduce(&f->ws, 1, out->params);
+}
+
+/* |got - want| <= tolerance (1 + max |want|), element by element. */
+static void check_close(const fixture *f, const char *what, int64_t n, const double *got,
+                        const double *want, double tolerance)
+{
+    double scale = 1;
+    for (int64_t k = 0; k < n; k++) {
+        scale = fmax(scale, fabs(want[k]));
+    }
+    for (int64_t k = 0; k < n; k++) {
+        ck_assert_msg(fabs(got[k] - want[k]) <= tolerance * scale,
+                      "tape %d: %s %d is %.17g, not %.17g", (int)f->seed, what, (int)k, got[k],
+                      want[k]);
+    }
+}
+
+static void check_result(const fixture *f, const char *what, const result *got, const result *want,
+                         double tolerance)
+{
+    check_close(f, what, CHAINS, got->f, want->f, tolerance);
+    check_close(f, what, CHAINS * f->program->space->width, got->gradient, want->gradient,
+                tolerance);
+    check_close(f, what, f->program->parameters_size, got->params, want->params, tolerance);
+}
+
+/* ---- passes */
+
+/* Nothing may change but the order of sums in gradients. */
+START_TEST(passes_keep_values_and_gradients)
+{
+    for (int k = 0; k < TAPES; k++) {
+        uint64_t seed = (uint64_t)(_i * TAPES + k);
+        int32_t codes[CHAINS * MAX_WIDTH];
+        double x[CHAINS * MAX_WIDTH], between[CHAINS * MAX_WIDTH];
+        result want[2], got;
+        fixture *plain = fixture_create(seed, RANDOM_ANY, SAL_F64, 0, CHAINS, both);
+        random_states(plain, CHAINS, codes, x);
+        random_points(plain, CHAINS, between);
+        run(plain, codes, x, &want[0]);
+        run(plain, NULL, between, &want[1]);
+        for (int64_t at = -1; at < 0 || sali_pass_at(at); at++) {
+            uint32_t set = at < 0 ? SAL_PASS_DEFAULT : (uint32_t)sali_pass_at(at)->bit;
+            if (set == SAL_PASS_CANONICAL) {
+                continue;
+            }
+            fixture *f = fixture_create(seed, RANDOM_ANY, SAL_F64, set, CHAINS, both);
+            const char *name = at < 0 ? "all passes" : sali_pass_at(at)->name;
+            for (int lattice = 0; lattice < 2; lattice++) {
+                run(f, lattice ? codes : NULL, lattice ? x : between, &got);
+                check_result(f, name, &got, &want[!lattice], 1e-11);
+                ck_assert_mem_eq(got.f, want[!lattice].f, sizeof got.f);
+            }
+            ck_assert(set != SAL_PASS_BUFFERS || memcmp(&got, &want[0], sizeof got) == 0);
+            fixture_destroy(f);
+        }
+        fixture_destroy(plain);
+    }
+}
+END_TEST
+
+START_TEST(canonical_form_keeps_f_on_the_lattice)
+{
+    for (int k = 0; k < TAPES; k++) {
+        uint64_t seed = (uint64_t)(_i * TAPES + k);
+        for (int style = RANDOM_ANY; style <= RANDOM_QUADRATIC; style++) {
+            int32_t codes[CHAINS * MAX_WIDTH];
+            double x[CHAINS * MAX_WIDTH];
+            result want, got;
+            fixture *plain = fixture_create(seed, (random_style)style, SAL_F64, 0, CHAINS, both);
+            fixture *f = fixture_create(seed, (random_style)style, SAL_F64,
+                                        SAL_PASS_DEFAULT | SAL_PASS_CANONICAL, CHAINS, both);
+            random_states(plain, CHAINS, codes, x);
+            run(plain, codes, x, &want);
+            run(f, codes, x, &got);
+            check_close(f, "canonical f", CHAINS, got.f, want.f, 1e-11);
+            check_close(f, "parameter derivative", f->program->parameters_size, got.params,
+                        want.params, 1e-11);
+            fixture_destroy(plain);
+            fixture_destroy(f);
+        }
+    }
+}
+END_TEST
+
+/* Moves of all variables from codes [V]: what the gradient says, and what happens. */
+static void check_slopes(fixture *f, int32_t *codes, const double *gradient, double value)
+{
+    const sal_space *space = f->program->space;
+    double x[MAX_WIDTH], moved;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        int32_t now = codes[v];
+        const double *g = gradient + variable->offset;
+        for (int32_t code = 0; code < variable->states; code++) {
+            codes[v] = code;
+            sali_embed_f64(space, 1, codes, x);
+            sali_workspace_value(f->ws, 1, codes, x, &moved);
+            double slope = variable->levels
+                               ? g[0] * (variable->levels[code] - variable->levels[now])
+                               : g[code] - g[now];
+            ck_assert_msg(fabs(slope - (moved - value)) <= 1e-11 * (1 + fabs(value)),
+                          "tape %d: variable %d to %d: %.17g, not %.17g", (int)f->seed, (int)v,
+                          (int)code, slope, moved - value);
+        }
+        codes[v] = now;
+    }
+}
+
+/* Whenever a program says that it is multilinear, its gradient gives exact differences. */
+static int count_multilinear(int part, random_style style, uint32_t passes)
+{
+    int found = 0;
+    for (int k = 0; k < TAPES; k++) {
+        fixture *f =
+            fixture_create((uint64_t)(part * TAPES + k), style, SAL_F64, passes, CHAINS, both);
+        if (sali_program_is_multilinear(f->program)) {
+            int32_t codes[CHAINS * MAX_WIDTH];
+            double x[CHAINS * MAX_WIDTH];
+            result at;
+            random_states(f, CHAINS, codes, x);
+            run(f, codes, x, &at);
+            check_slopes(f, codes, at.gradient, at.f[0]);
+            found++;
+        }
+        fixture_destroy(f);
+    }
+    return found;
+}
+
+START_TEST(gradients_of_multilinear_tapes_are_differences)
+{
+    count_multilinear(_i, RANDOM_ANY, SAL_PASS_DEFAULT);
+    count_multilinear(_i, RANDOM_ANY, SAL_PASS_DEFAULT | SAL_PASS_CANONICAL);
+    int plain = count_multilinear(_i, RANDOM_QUADRATIC, SAL_PASS_DEFAULT);
+    int canonical = count_multilinear(_i, RANDOM_QUADRATIC, SAL_PASS_DEFAULT | SAL_PASS_CANONICAL);
+    ck_assert_int_lt(plain, TAPES);
+    ck_assert_int_eq(canonical, TAPES);
+}
+END_TEST
+
+/* ---- programs */
+
+/* Central differences with one step of Richardson's extrapolation. */
+#define H 0x1p-10
+static const double steps[] = { H / 2, -H / 2, H, -H };
+static const double factors[] = { 4 / (3 * H), -4 / (3 * H), -1 / (6 * H), 1 / (6 * H) };
+
+START_TEST(gradients_match_differences)
+{
+    for (int k = 0; k < TAPES; k++) {
+        uint64_t seed = (uint64_t)(_i * TAPES + k);
+        fixture *f =
+            fixture_create(seed, RANDOM_SMOOTH, SAL_F64, SAL_PASS_DEFAULT, 4 * MAX_WIDTH, both);
+        int64_t N = f->program->space->width, P = f->program->parameters_size;
+        double x[CHAINS * MAX_WIDTH], near[4 * MAX_WIDTH * MAX_WIDTH], value[4 * MAX_WIDTH];
+        double expected[MAX_WIDTH] = { 0 }, direction[MAX_PARAMS], moved[MAX_PARAMS];
+        result at;
+        random_points(f, CHAINS, x);
+        run(f, NULL, x, &at);
+        for (int64_t i = 0; i < 4 * N; i++) {
+            memcpy(near + i * N, x, (size_t)N * sizeof *x);
+            near[i * N + i / 4] += steps[i % 4];
+        }
+        sali_workspace_value(f->ws, 4 * N, NULL, near, value);
+        for (int64_t i = 0; i < 4 * N; i++) {
+            expected[i / 4] += factors[i % 4] * value[i];
+        }
+        check_close(f, "derivative", N, at.gradient, expected, 1e-7);
+        /* Parameters: along one direction. */
+        double slope = 0, by_differences = 0;
+        random_numbers(seed, 4, P, -1, 1, direction);
+        for (int64_t p = 0; p < P; p++) {
+            slope += direction[p] * at.params[p];
+        }
+        for (int s = 0; s < 4; s++) {
+            for (int64_t p = 0; p < P; p++) {
+                moved[p] = f->flat[p] + steps[s] * direction[p];
+            }
+            sali_params_set(f->params, moved);
+            sali_workspace_value(f->ws, CHAINS, NULL, x, value);
+            for (int64_t c = 0; c < CHAINS; c++) {
+                by_differences += factors[s] * weight_of(c) * value[c];
+            }
+        }
+        check_close(f, "parameter derivative", 1, &slope, &by_differences, 1e-7);
+        fixture_destroy(f);
+    }
+}
+END_TEST
+
+START_TEST(float_agrees_with_double)
+{
+    for (int k = 0; k < TAPES; k++) {
+        uint64_t seed = (uint64_t)(_i * TAPES + k);
+        double x[CHAINS * MAX_WIDTH];
+        result want, got;
+        fixture *wide =
+            fixture_create(seed, RANDOM_SMOOTH, SAL_F64, SAL_PASS_DEFAULT, CHAINS, both);
+        fixture *narrow =
+            fixture_create(seed, RANDOM_SMOOTH, SAL_F32, SAL_PASS_DEFAULT, CHAINS, both);
+        random_points(wide, CHAINS, x);
+        run(wide, NULL, x, &want);
+        run(narrow, NULL, x, &got);
+        check_result(wide, "f32", &got, &want, 2e-4);
+        fixture_destroy(wide);
+        fixture_destroy(narrow);
+    }
+}
+END_TEST
+
+START_TEST(batches_agree_with_single_chains)
+{
+    for (int k = 0; k < TAPES; k++) {
+        uint64_t seed = (uint64_t)(_i * TAPES + k);
+        int32_t codes[CHAINS * MAX_WIDTH];
+        double x[CHAINS * MAX_WIDTH];
+        result want, got = { 0 };
+        fixture *f = fixture_create(seed, RANDOM_ANY, SAL_F64, SAL_PASS_DEFAULT, CHAINS, both);
+        random_states(f, CHAINS, codes, x);
+        run(f, codes, x, &want);
+        sali_workspace_param_zero(f->ws);
+        for (int64_t c = 0; c < CHAINS; c++) {
+            run_part(f, c, 1, codes, x, &got);
+        }
+        sali_workspace_param_reduce(&f->ws, 1, got.params);
+        check_result(f, "single chain", &got, &want, 1e-11);
+        fixture_destroy(f);
+    }
+}
+END_TEST
+
+START_TEST(value_alone_and_with_gradients_has_the_same_bits)
+{
+    for (int k = 0; k < TAPES; k++) {
+        uint64_t seed = (uint64_t)(_i * TAPES + k);
+        int32_t codes[CHAINS * MAX_WIDTH];
+        double x[CHAINS * MAX_WIDTH], value[CHAINS];
+        result want;
+        fixture *full = fixture_create(seed, RANDOM_ANY, SAL_F64, SAL_PASS_DEFAULT, CHAINS, both);
+        random_states(full, CHAINS, codes, x);
+        run(full, codes, x, &want);
+        for (int set = 0; set < 2; set++) {
+            unsigned wants = set ? SALI_WANT_ALL_VALUES : 0;
+            fixture *f = fixture_create(seed, RANDOM_ANY, SAL_F64, SAL_PASS_DEFAULT, CHAINS, wants);
+            int64_t apart, bytes = sali_workspace_bytes(f->ws, &apart);
+            ck_assert(set ? bytes == apart : bytes <= apart);
+            sali_workspace_value(f->ws, CHAINS, codes, x, value);
+            ck_assert_mem_eq(value, want.f, sizeof value);
+            fixture_destroy(f);
+        }
+        fixture_destroy(full);
+    }
+}
+END_TEST
+
+/* ---- the passes and the generator themselves */
+
+START_TEST(random_tapes_use_every_op)
+{
+    bool used[SALI_OP_COUNT] = { false };
+    for (uint64_t seed = 0; seed < TAPES * PARTS; seed++) {
+        sal_expr f;
+        sal_error err = { 0 };
+        sal_tape *tape = random_tape(seed, RANDOM_ANY, SAL_F64, &f);
+        ck_ok(sal_tape_check(tape, &err), &err);
+        for (int64_t i = 0; i < tape->n_nodes; i++) {
+            used[tape->nodes[i].op] = true;
+        }
+        sal_tape_destroy(tape);
+    }
+    for (int id = 0; id < SALI_OP_COUNT; id++) {
+        ck_assert_msg(used[id] != random_tape_leaves_out((sali_op_id)id), "%s",
+                      sali_op_f64((sali_op_id)id)->name);
+    }
+}
+END_TEST
+
+static sal_tape *spin_tape(void)
+{
+    sal_space *space = sal_space_create();
+    sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 3 }, NULL);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_space_destroy(space);
+    return tape;
+}
+
+static int32_t nodes_with(sal_tape *tape, sal_expr f, uint32_t passes)
+{
+    sali_program *program = NULL;
+    sal_error err = { 0 };
+    sal_tape_set_passes(tape, passes);
+    ck_ok(sali_program_create(tape, f, &program, &err), &err);
+    int32_t n = program->n_nodes;
+    sali_program_destroy(program);
+    return n;
+}
+
+START_TEST(each_pass_drops_what_it_is_for)
+{
+    sal_tape *tape = spin_tape();
+    sal_expr s = sal_state(tape), w = sal_param(tape, "w", SAL_SHAPE(3));
+    sal_exp(s);                                                       /* not needed */
+    sal_expr a = sal_mul(s, w), b = sal_mul(w, s);                    /* one */
+    sal_expr f = sal_add(sal_sum(sal_tanh(a)), sal_sum(sal_tanh(b))); /* and again */
+    ck_assert_int_eq(nodes_with(tape, f, 0), 10);
+    ck_assert_int_eq(nodes_with(tape, f, SAL_PASS_DEAD_CODE), 9);
+    ck_assert_int_eq(nodes_with(tape, f, SAL_PASS_COMMON), 7);
+    ck_assert_int_eq(nodes_with(tape, f, SAL_PASS_DEFAULT), 6);
+    sal_expr g = sal_add(sal_dot(sal_square(s), w), sal_sum(sal_mul(s, s)));
+    ck_assert_int_gt(nodes_with(tape, g, SAL_PASS_DEFAULT), 5);
+    /* Squares of spins are ones: state, w, the ones, two sums over them, their sum; the state is no
+     * longer read. */
+    ck_assert_int_eq(nodes_with(tape, g, SAL_PASS_DEFAULT | SAL_PASS_CANONICAL), 5);
+    sal_tape_destroy(tape);
+}
+END_TEST
+
+START_TEST(unknown_passes_are_a_mistake)
+{
+    sal_tape *tape = spin_tape();
+    sal_error err = { 0 };
+    sal_tape_set_passes(NULL, 0);
+    sal_tape_set_passes(tape, 1u << 20);
+    ck_fails(sal_tape_check(tape, &err), SAL_ERR_ARGUMENT, &err, "SAL_PASS_");
+    sal_tape_destroy(tape);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("passes");
+    TCase *tapes = tcase_create("random tapes");
+    tcase_add_loop_test(tapes, passes_keep_values_and_gradients, 0, PARTS);
+    tcase_add_loop_test(tapes, canonical_form_keeps_f_on_the_lattice, 0, PARTS);
+    tcase_add_loop_test(tapes, gradients_of_multilinear_tapes_are_differences, 0, PARTS);
+    tcase_add_loop_test(tapes, gradients_match_differences, 0, PARTS);
+    tcase_add_loop_test(tapes, float_agrees_with_double, 0, PARTS);
+    tcase_add_loop_test(tapes, batches_agree_with_single_chains, 0, PARTS);
+    tcase_add_loop_test(tapes, value_alone_and_with_gradients_has_the_same_bits, 0, PARTS);
+    tcase_add_test(tapes, random_tapes_use_every_op);
+    suite_add_tcase(suite, tapes);
+    TCase *tcase = tcase_create("passes");
+    tcase_add_test(tcase, each_pass_drops_what_it_is_for);
+    tcase_add_test(tcase, unknown_passes_are_a_mistake);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

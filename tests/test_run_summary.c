@@ -1,0 +1,143 @@
+/* The figures of a run, and what they warn of. */
+#include "test.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <saltus/sample.h>
+#include "samplers/run.h"
+#include "tiny_models.h"
+
+static sal_model *mixed_model(sal_dtype dtype)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
+    sal_model *model = tiny_formula(space, dtype);
+    sal_space_destroy(space);
+    return model;
+}
+
+static sal_run *run_it(sal_model *model, const sal_run_options *options)
+{
+    sal_run *run = NULL;
+    sal_error err;
+    ck_ok(sal_sample(model, options, &run, &err), &err);
+    return run;
+}
+
+START_TEST(summary_describes_the_run)
+{
+    sal_model *model = mixed_model(SAL_F64);
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        sal_run_options options = {
+            .sampler = info.name, .chains = 8, .warmup = 1000, .draws = 800, .thin = 2, .seed = 3
+        };
+        bool has_step = sali_sampler_find(info.name)->flags & SALI_SAMPLER_STEP_SIZE;
+        double mean = 0;
+        sal_run_summary s;
+        sal_error err;
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert_str_eq(s.sampler, info.name);
+        ck_assert_str_eq(s.model, sal_model_name(model));
+        ck_assert(s.variables == 7 && s.chains == 8 && s.warmup == 1000 && s.draws == 800);
+        ck_assert(s.thin == 2 && s.seed == 3 && s.threads >= 1 && !s.stopped);
+        ck_assert(has_step ? s.step_size > 0 : isnan(s.step_size));
+        ck_assert(s.acceptance_rate > 0.1 && s.acceptance_rate <= 1);
+        ck_assert(!has_step || fabs(s.acceptance_rate - 0.574) < 0.12); /* the target */
+        ck_assert(s.mean_jump > 0.01 && s.mean_jump < 20);
+        ck_assert(s.ess_min > 10 && s.ess_min <= s.ess_median && s.ess_median <= s.ess_max);
+        ck_assert(s.ess_max < 800 * 3 && s.ess_per_second > 0);
+        ck_assert_msg(s.rhat_max > 0.99 && s.rhat_max < 1.1, "%s: R-hat %g", info.name, s.rhat_max);
+        ck_assert(s.rhat_variable >= -1 && s.rhat_variable < 7 && s.disagreeing == 0);
+        ck_assert(s.seconds > 0 && s.warmup_seconds > 0 && s.steps_per_second > 0);
+        for (int64_t d = 0; d < 8 * 800; d++) {
+            mean += sal_run_log_probs(run)[d] / (8 * 800);
+        }
+        ck_assert_double_eq_tol(s.log_prob_mean, mean, 1e-9);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* What the chains propose with when warm-up is over is the step size that is reported. */
+START_TEST(adapted_step_size_is_the_one_in_use)
+{
+    sal_model *model = mixed_model(SAL_F64);
+    for (int64_t k = 0; sali_sampler_at(k); k++) {
+        const sali_sampler *sampler = sali_sampler_at(k);
+        sal_run_options options = { .sampler = sampler->name, .warmup = 70, .draws = 5 };
+        double used[4], reported[4];
+        sal_run_summary s;
+        sal_error err;
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        for (int64_t i = 0; sampler->set_step_size && i < run->n_shards; i++) {
+            sali_run_shard *shard = &run->shards[i];
+            sampler->log_q(shard->self, shard->chains, shard->chains->codes, used);
+            sampler->set_step_size(shard->self, shard->chains, s.step_size);
+            sampler->log_q(shard->self, shard->chains, shard->chains->codes, reported);
+            for (int64_t c = 0; c < shard->chains->n; c++) {
+                ck_assert_double_eq_tol(used[c], reported[c], 1e-12);
+            }
+        }
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The summary for people of a run of Gibbs on a 4 x 4 Ising lattice, on one line. Static. */
+static const char *printed(const char *specification)
+{
+    static char text[4096];
+    sal_model *model = NULL;
+    sal_error err;
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = 8, .warmup = 400, .draws = 2000, .thin = 4
+    };
+    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    sal_run *run = run_it(model, &options);
+    memset(text, 0, sizeof text);
+    FILE *stream = fmemopen(text, sizeof text - 1, "w");
+    ck_assert_int_eq(sal_run_print_summary(run, stream), SAL_OK);
+    fclose(stream);
+    for (char *end = strchr(text, '\n'); end; end = strchr(end, '\n')) {
+        *end = ' ';
+    }
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    return text;
+}
+
+START_TEST(printed_summary_warns_when_chains_disagree)
+{
+    /* Magnetised up or down: spins flip now and then, but no chain crosses over. */
+    ck_assert_ptr_nonnull(strstr(printed("ising:side=4,theta=0.35"), "The chains disagree"));
+    /* So cold that no spin flips. */
+    ck_assert_ptr_nonnull(strstr(printed("ising:side=4,theta=2"), "never moved"));
+    const char *easy = printed("ising:side=4,theta=0.05");
+    ck_assert_ptr_nonnull(strstr(easy, "gibbs"));
+    ck_assert_ptr_null(strstr(easy, "disagree"));
+    ck_assert_ptr_null(strstr(easy, "never moved"));
+}
+END_TEST
+
+static Suite *summary_suite(void)
+{
+    Suite *suite = suite_create("run_summary");
+    TCase *tcase = tcase_create("summary");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, summary_describes_the_run);
+    tcase_add_test(tcase, adapted_step_size_is_the_one_in_use);
+    tcase_add_test(tcase, printed_summary_warns_when_chains_disagree);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(summary_suite());
+}
