@@ -12,9 +12,10 @@
 #include "alloc_fail.h"
 #include "core/rng.h"
 #include "models/tape_model.h"
+#include "random_tape.h"
 #include "samplers/start.h"
 
-enum { CHAINS = 3, TRIES = 400 };
+enum { CHAINS = 3, TRIES = 400, RANDOM_TAPES = 1200, RANDOM_TRIES = 21 };
 
 /* What is compared, of all chains. */
 typedef struct snapshot {
@@ -122,7 +123,7 @@ static int64_t random_change(const sal_space *space, uint32_t step, int64_t most
     return n;
 }
 
-static void check_model(const sal_model *model)
+static void check_tries(const sal_model *model, uint32_t tries)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     sal_error err = { 0 };
@@ -138,7 +139,7 @@ static void check_model(const sal_model *model)
     }
     sali_changes_start(ch, codes);
     int64_t allocations = alloc_count();
-    for (uint32_t step = 0; step < TRIES; step++) {
+    for (uint32_t step = 0; step < tries; step++) {
         int64_t c = draw(step, 0, CHAINS);
         snapshot before = take_snapshot(model, ch), after;
         int64_t n = random_change(model->space, step, step % 10 ? 3 : V, sites, codes);
@@ -167,6 +168,11 @@ static void check_model(const sal_model *model)
     sali_changes_destroy(scratch);
     free(sites);
     free(codes);
+}
+
+static void check_model(const sal_model *model)
+{
+    check_tries(model, TRIES);
 }
 
 static void check_builtin(const char *spec, bool local)
@@ -297,6 +303,30 @@ START_TEST(real_networks_follow_changes)
 }
 END_TEST
 
+/* Expression trees over all smooth ops, and quadratic ones whose gradient follows by rules. */
+START_TEST(random_tapes_follow_changes)
+{
+    for (uint64_t seed = 0; seed < RANDOM_TAPES; seed++) {
+        sal_dtype dtype = seed % 2 ? SAL_F32 : SAL_F64;
+        sal_error err = { 0 };
+        sal_model *model = NULL;
+        sal_expr f;
+        sal_tape *tape = random_tape(seed, seed % 3 ? RANDOM_SMOOTH : RANDOM_QUADRATIC, dtype, &f);
+        ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+        int64_t n = sal_model_parameters_size(model);
+        double *values = malloc((size_t)(n + 1) * sizeof *values);
+        random_numbers(seed, 1, n, -1, 1, values);
+        ck_ok(sal_model_set_params(model, NULL, values, &err), &err);
+        if (sali_model_tape(model)->program->state >= 0) {
+            check_tries(model, RANDOM_TRIES);
+        }
+        free(values);
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
+    }
+}
+END_TEST
+
 /* A change touches the gradient of its neighbours only. */
 START_TEST(a_change_on_a_lattice_touches_its_neighbours)
 {
@@ -332,6 +362,7 @@ int main(void)
     tcase_add_test(tcase, factor_graphs_follow_changes);
     tcase_add_test(tcase, mixed_tapes_follow_changes);
     tcase_add_test(tcase, real_networks_follow_changes);
+    tcase_add_test(tcase, random_tapes_follow_changes);
     tcase_add_test(tcase, a_change_on_a_lattice_touches_its_neighbours);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ad/workspace.h"
+#include "alloc_fail.h"
 #include "core/alloc.h"
 #include "op_cases.h"
 
@@ -283,6 +284,38 @@ START_TEST(layouts_do_not_change_values)
 }
 END_TEST
 
+/* ---- memory */
+
+/* All that holds buffers of a convolution. */
+static sal_status make_and_destroy(const sal_tape *tape, sal_expr f)
+{
+    sali_program *program = NULL;
+    sali_params *params = NULL;
+    sali_workspace *ws = NULL;
+    sal_error err = { 0 };
+    sal_status status = sali_program_create(tape, f, &program, &err);
+    if (status == SAL_OK) {
+        status = sali_params_create(program, &params, &err);
+    }
+    if (status == SAL_OK) {
+        status = sali_workspace_create(program, params, 3, SALI_WANT_STATE_GRADIENT, &ws, &err);
+    }
+    sali_workspace_destroy(ws);
+    sali_params_destroy(params);
+    sali_program_destroy(program);
+    return status;
+}
+
+START_TEST(every_failing_allocation_is_reported)
+{
+    sal_tape *tape = tape_over(2 * 9 * 8, SAL_F32);
+    sal_expr x = sal_reshape(sal_state(tape), SAL_SHAPE(2, 9, 8));
+    sal_expr f = sal_sum(layer("only", x, 3, 3, 1, 1));
+    ck_alloc_sweep(make_and_destroy(tape, f), );
+    sal_tape_destroy(tape);
+}
+END_TEST
+
 /* ---- silu */
 
 START_TEST(silu_of_infinities_is_its_limit)
@@ -315,6 +348,7 @@ int main(void)
     TCase *images = tcase_create("images");
     tcase_add_loop_test(images, convolution_matches_the_sums_written_out, 0, CASES);
     tcase_add_loop_test(images, layouts_do_not_change_values, 0, 4);
+    tcase_add_test(images, every_failing_allocation_is_reported);
     tcase_add_test(images, silu_of_infinities_is_its_limit);
     suite_add_tcase(suite, images);
     return test_main(suite);

@@ -30,6 +30,15 @@ typedef struct result {
 
 static const unsigned both = SALI_WANT_STATE_GRADIENT | SALI_WANT_PARAM_GRADIENT;
 
+/* Rows are short here: without this no run would take more than one tile. */
+static void make_tiles_small(sali_program *program)
+{
+    for (int32_t r = 0; r < program->fusion.n_runs; r++) {
+        sali_run *run = &program->fusion.runs[r];
+        run->tile = run->tile < INT64_MAX ? 2 : INT64_MAX;
+    }
+}
+
 static fixture *fixture_create(uint64_t seed, random_style style, sal_dtype dtype, uint32_t passes,
                                int64_t chains, unsigned wants)
 {
@@ -41,6 +50,7 @@ static fixture *fixture_create(uint64_t seed, random_style style, sal_dtype dtyp
     made->seed = seed;
     ck_assert_msg(sali_program_create(tape, f, &made->program, &err) == SAL_OK, "tape %d: %s",
                   (int)seed, err.message);
+    make_tiles_small(made->program);
     ck_ok(sali_params_create(made->program, &made->params, &err), &err);
     ck_ok(sali_workspace_create(made->program, made->params, chains, wants, &made->ws, &err), &err);
     ck_assert_int_le(made->program->parameters_size, MAX_PARAMS);

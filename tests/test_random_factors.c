@@ -88,7 +88,16 @@ static bool advance(int64_t n, int32_t states, int32_t *codes)
     return false;
 }
 
-static void check_model(const sali_random_spec *spec, sal_dtype dtype, double tolerance)
+/* Models that forbid every state are passed over. */
+static void find_round(sali_random_spec *spec)
+{
+    int32_t codes[16] = { 0 };
+    while (!isfinite(formula(spec, codes))) {
+        spec->round += !advance(spec->n, spec->states, codes);
+    }
+}
+
+static void check_model(sali_random_spec *spec, sal_dtype dtype, double tolerance)
 {
     char text[120];
     int32_t codes[16] = { 0 };
@@ -99,6 +108,7 @@ static void check_model(const sali_random_spec *spec, sal_dtype dtype, double to
              (int)spec->m, spec->p, (int)spec->seed, (int)spec->states);
     ck_ok(sal_model_builtin(text, dtype, &model, &err), &err);
     ck_assert_int_eq(sal_space_variables(sal_model_space(model)), spec->n);
+    find_round(spec);
     do {
         double want = formula(spec, codes);
         ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
@@ -126,6 +136,18 @@ START_TEST(single_precision_gives_the_same_f_and_forbids_the_same_states)
         sali_random_spec spec = { .n = 5, .m = 3, .p = 0.5, .seed = seed, .states = 2 };
         check_model(&spec, SAL_F32, 1e-4);
     }
+}
+END_TEST
+
+START_TEST(models_that_forbid_every_state_are_discarded)
+{
+    int64_t rounds = 0;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        sali_random_spec spec = { .n = 4, .m = 40, .p = 1, .seed = seed, .states = 2 };
+        check_model(&spec, SAL_F64, 1e-11);
+        rounds += spec.round;
+    }
+    ck_assert_int_gt(rounds, 0);
 }
 END_TEST
 
@@ -388,6 +410,7 @@ int main(void)
     TCase *tcase = tcase_create("random_factors");
     tcase_add_test(tcase, models_equal_a_recursive_evaluation_at_every_state);
     tcase_add_test(tcase, single_precision_gives_the_same_f_and_forbids_the_same_states);
+    tcase_add_test(tcase, models_that_forbid_every_state_are_discarded);
     tcase_add_test(tcase, rules_are_drawn_with_the_grammars_probabilities);
     tcase_add_test(tcase, variables_are_in_factors_with_the_chance_asked_for);
     tcase_add_test(tcase, functions_are_valid_where_the_thesis_says);

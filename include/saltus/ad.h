@@ -56,8 +56,9 @@ typedef enum sal_pass {
      * change, though not what they sample. Of polynomials up to degree two of the state (powers, sal_quad,
      * sal_edges) the differences are then read off the gradient. */
     SAL_PASS_CANONICAL = 4,
-    SAL_PASS_BUFFERS = 8, /* values that are not needed at once share memory */
-    SAL_PASS_DEFAULT = SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_BUFFERS
+    SAL_PASS_FUSION = 8,   /* run elementwise expressions together, a few chains at a time */
+    SAL_PASS_BUFFERS = 16, /* values that are not needed at once share memory */
+    SAL_PASS_DEFAULT = SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_FUSION | SAL_PASS_BUFFERS
 } sal_pass;
 
 /* Choose the passes, an OR of SAL_PASS_* (0: none), instead of SAL_PASS_DEFAULT, for models made

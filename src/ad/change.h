@@ -122,12 +122,14 @@ static inline void change_save_gradient(sali_change *change, int64_t size)
 static inline bool change_set_gradient(sali_change *change, int64_t coordinate, real value)
 {
     real *at = (real *)change->gradient + coordinate;
-    if (change->n_touched != SALI_ALL) {
-        if (change->n_touched == change->touched_room) {
-            return false;
-        }
-        change->touched[change->n_touched++] = (int32_t)coordinate;
+    if (*change->gradient_shadowed) { /* the copy restores it */
+        *at = value;
+        return true;
     }
+    if (change->n_touched == change->touched_room) {
+        return false;
+    }
+    change->touched[change->n_touched++] = (int32_t)coordinate;
     return change_write(change, at, value);
 }
 

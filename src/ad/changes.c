@@ -28,7 +28,6 @@ struct sali_changes {
     sali_call *calls; /* of all chains */
     sali_arg *args;
     bool *sole; /* by node: reads the state, and nothing else does */
-    int32_t most_inputs;
     /* Of the chain at work. */
     sali_delta *deltas; /* by node */
     const sali_delta **in;
@@ -85,15 +84,9 @@ static bool is_sole_reader(const sali_program *program, int32_t node)
 
 /* ---- building */
 
-static bool is_called(const sali_program *program, int32_t i)
-{
-    return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
-           program->steps[i].storage == i;
-}
-
 static bool has_rows(const sali_program *program, int32_t i)
 {
-    return is_called(program, i) || i == program->state;
+    return sali_is_called(program, i) || i == program->state;
 }
 
 static sali_arg make_arg(const sali_changes *ch, int32_t j)
@@ -136,15 +129,7 @@ static bool allocate_rows(sali_changes *ch, int64_t *elements, int64_t *scratch)
             }
         }
         if (step->op->scratch_size) {
-            const sali_node **in = sali_alloc(program->nodes[i].n_in, sizeof *in);
-            for (int32_t k = 0; in && k < program->nodes[i].n_in; k++) {
-                in[k] = &program->nodes[program->nodes[i].in[k]];
-            }
-            int64_t need = in ? step->op->scratch_size(&program->nodes[i], in, ch->chains) : -1;
-            sali_free(in);
-            if (need < 0) {
-                return false;
-            }
+            int64_t need = step->op->scratch_size(&program->nodes[i], step->in, ch->chains);
             *scratch = need > *scratch ? need : *scratch;
         }
     }
@@ -179,21 +164,19 @@ static bool make_calls(sali_changes *ch)
     const sali_program *program = ch->program;
     int64_t inputs = 0;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        int32_t n_in = program->nodes[i].n_in;
-        inputs += n_in;
-        ch->most_inputs = n_in > ch->most_inputs ? n_in : ch->most_inputs;
+        inputs += program->nodes[i].n_in;
     }
     ch->calls = SALI_NEW_ARRAY(sali_call, program->n_nodes);
     ch->call_node = SALI_NEW_ARRAY(int32_t, program->n_nodes);
     ch->args = SALI_NEW_ARRAY(sali_arg, inputs);
-    ch->row_args = SALI_NEW_ARRAY(sali_arg, ch->most_inputs);
-    ch->in = sali_alloc(ch->most_inputs, sizeof *ch->in);
+    ch->row_args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
+    ch->in = sali_alloc(program->max_inputs, sizeof *ch->in);
     if (!ch->calls || !ch->call_node || !ch->args || !ch->row_args || !ch->in) {
         return false;
     }
     sali_arg *args = ch->args;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (!is_called(program, i)) {
+        if (!sali_is_called(program, i)) {
             continue;
         }
         const sali_node *node = &program->nodes[i];
@@ -201,6 +184,7 @@ static bool make_calls(sali_changes *ch)
         ch->calls[ch->n_calls++] = (sali_call){
             .node = node,
             .plan = program->steps[i].plan,
+            .prepared = ch->params->prepared[i],
             .chains = ch->chains,
             .codes = ch->codes,
             .in = args,
@@ -537,16 +521,13 @@ static void follow_anew(sali_changes *ch, int64_t c)
     ch->n_touched = SALI_ALL;
 }
 
-/* Put back what was overwritten in chain c. */
+/* Put back what was overwritten in chain c: first the copies, which may hold words that had been
+ * noted before they were made. */
 static void restore(sali_changes *ch, int64_t c)
 {
     const sali_program *program = ch->program;
     sali_journal *journal = &ch->journals[c];
     bool *shadowed = ch->shadowed + c * program->n_nodes;
-    while (journal->used > 0) {
-        const sali_cell *cell = &journal->cells[--journal->used];
-        memcpy(cell->at, &cell->old, cell->size);
-    }
     for (int32_t i = 0; i < program->n_nodes; i++) {
         if (!shadowed[i]) {
             continue;
@@ -558,6 +539,10 @@ static void restore(sali_changes *ch, int64_t c)
         memcpy(row_of(ch, ch->saved[i], c, step->saved_size),
                shadow + (size_t)step->size * ch->element, (size_t)step->saved_size * ch->element);
         shadowed[i] = false;
+    }
+    while (journal->used > 0) {
+        const sali_cell *cell = &journal->cells[--journal->used];
+        memcpy(cell->at, &cell->old, cell->size);
     }
 }
 

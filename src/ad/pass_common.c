@@ -12,10 +12,11 @@ static bool commutes(sali_op_id op)
     return op == SALI_OP_add || op == SALI_OP_mul;
 }
 
-/* Nodes that are never merged: parameters are what they are called. */
+/* Nodes that are never merged: parameters are what they are called, and factors are numbered in the
+ * order of all tables. */
 static bool stays(const sali_node *node)
 {
-    return node->op == SALI_OP_param;
+    return node->op == SALI_OP_param || node->op == SALI_OP_table;
 }
 
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes)

@@ -9,6 +9,7 @@ static const sali_pass passes[] = {
     { SAL_PASS_COMMON, "common", "equal nodes are computed once", sali_pass_common },
     { SAL_PASS_DEAD_CODE, "dead-code", "nodes that f does not need are dropped",
       sali_pass_dead_code },
+    { SAL_PASS_FUSION, "fusion", "elementwise nodes run together, a few chains at a time", NULL },
     { SAL_PASS_BUFFERS, "buffers", "values that are not needed at once share memory", NULL },
 };
 

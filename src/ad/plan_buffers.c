@@ -1,8 +1,8 @@
-/* Call k of C runs forward at time k and backward at time 2 C - 1 - k. With gradients a value is
- * needed until its own node has run backward, for kernels read inputs and outputs there; without,
- * until the last node that reads it has run. An adjoint begins with the first node that adds to it,
- * the last one that read the value. The buffers are placed in the order in which they begin, each
- * in the smallest gap that holds it between those still in use. */
+/* Run k of R, of one call or several, runs forward at time k and backward at time 2 R - 1 - k. With
+ * gradients a value is needed until its own node has run backward, for kernels read inputs and
+ * outputs there; without, until the last node that reads it has run. An adjoint begins with the
+ * first run that adds to it, the last one that read the value. The buffers are placed in the order
+ * in which they begin, each in the smallest gap that holds it between those still in use. */
 #include "ad/plan_buffers.h"
 
 #include <stdlib.h>
@@ -23,9 +23,8 @@ typedef struct buffer {
 } buffer;
 
 typedef struct lifetimes {
-    int32_t n_calls, n_buffers;
-    int32_t *call;   /* by node: which call computes it */
-    int32_t *reader; /* by node: the last call that reads it; itself if none does */
+    int32_t n_buffers;
+    int32_t *reader; /* by node: the last run that reads it; its own if none does */
     buffer *buffers;
 } lifetimes;
 
@@ -33,16 +32,14 @@ typedef struct lifetimes {
 
 static void find_readers(const sali_program *program, lifetimes *times)
 {
+    const int32_t *run = program->fusion.run;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (!sali_is_called(program, i)) {
-            continue;
-        }
-        times->call[i] = times->reader[i] = times->n_calls++;
-        for (int32_t k = 0; k < program->nodes[i].n_in; k++) {
-            times->reader[program->steps[program->nodes[i].in[k]].storage] = times->call[i];
+        times->reader[i] = run[i];
+        for (int32_t k = 0; run[i] >= 0 && k < program->nodes[i].n_in; k++) {
+            times->reader[program->steps[program->nodes[i].in[k]].storage] = run[i];
         }
     }
-    times->reader[program->steps[program->output].storage] = times->n_calls;
+    times->reader[program->steps[program->output].storage] = program->fusion.n_runs;
 }
 
 static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t first,
@@ -64,22 +61,28 @@ static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t
 static void list_buffers(const sali_program *program, int64_t chains, unsigned wants,
                          lifetimes *times, sali_buffer_plan *plan)
 {
-    int64_t row = chains * (int64_t)sali_dtype_size(program->dtype);
+    const sali_fusion *fusion = &program->fusion;
     bool by_state = wants & SALI_WANT_STATE_GRADIENT, by_param = wants & SALI_WANT_PARAM_GRADIENT;
-    int32_t end = 2 * times->n_calls - 1;
+    bool kept = by_state || by_param;
+    int32_t end = 2 * fusion->n_runs - 1;
+    plan->local_adjoints = !(wants & SALI_WANT_ALL_VALUES);
+    plan->local_values = plan->local_adjoints && !kept;
     for (int32_t i = 0; i < program->n_nodes; i++) {
         const sali_step *step = &program->steps[i];
-        if (!sali_is_called(program, i)) {
+        int32_t run = fusion->run[i], reader = times->reader[i];
+        if (run < 0) {
             continue;
         }
-        int32_t call = times->call[i], reader = times->reader[i];
-        bool kept = by_state || by_param;
-        add_buffer(times, &plan->value[i], row * step->size, call, kept ? end - call : reader);
-        add_buffer(times, &plan->saved[i], row * step->saved_size, call, kept ? end - call : call);
+        int64_t real = (int64_t)sali_dtype_size(program->dtype), tile = fusion->runs[run].tile;
+        int64_t rows = fusion->local[i] && tile < chains ? tile : chains;
+        int64_t row = real * (plan->local_values ? rows : chains);
+        add_buffer(times, &plan->value[i], row * step->size, run, kept ? end - run : reader);
+        add_buffer(times, &plan->saved[i], row * step->saved_size, run, kept ? end - run : run);
         if (by_state || (by_param && step->param_path)) {
-            /* f's own is set before the first call runs backward. */
-            int32_t first = reader == times->n_calls ? times->n_calls : end - reader;
-            add_buffer(times, &plan->adjoint[i], row * step->size, first, end - call);
+            row = real * (plan->local_adjoints ? rows : chains);
+            /* f's own is set before the first run goes backward. */
+            int32_t first = reader == fusion->n_runs ? fusion->n_runs : end - reader;
+            add_buffer(times, &plan->adjoint[i], row * step->size, first, end - run);
         }
     }
 }
@@ -163,14 +166,14 @@ sal_status sali_buffer_plan_create(const sali_program *program, int64_t chains, 
 {
     int32_t n = program->n_nodes;
     lifetimes times = {
-        .call = SALI_NEW_ARRAY(int32_t, n),
         .reader = SALI_NEW_ARRAY(int32_t, n),
         .buffers = SALI_NEW_ARRAY(buffer, 3 * (int64_t)n),
     };
     const buffer **used = SALI_NEW_ARRAY(const buffer *, 3 * (int64_t)n);
-    sali_buffer_plan made = { no_offsets(n), no_offsets(n), no_offsets(n), 0, 0 };
-    bool good = times.call && times.reader && times.buffers && used && made.value && made.saved &&
-                made.adjoint;
+    sali_buffer_plan made = { .value = no_offsets(n),
+                              .saved = no_offsets(n),
+                              .adjoint = no_offsets(n) };
+    bool good = times.reader && times.buffers && used && made.value && made.saved && made.adjoint;
     if (good) {
         find_readers(program, &times);
         list_buffers(program, chains, wants, &times, &made);
@@ -183,7 +186,6 @@ sal_status sali_buffer_plan_create(const sali_program *program, int64_t chains, 
     } else {
         sali_buffer_plan_clear(&made);
     }
-    sali_free(times.call);
     sali_free(times.reader);
     sali_free(times.buffers);
     sali_free(used);

@@ -8,6 +8,8 @@
 /* Byte offsets by node, of what varies with the state and has a buffer of its own; -1: none. */
 typedef struct sali_buffer_plan {
     int64_t *value, *saved, *adjoint;
+    /* What is local to a run of calls (ad/fusion.h) has the rows of one tile only. */
+    bool local_values, local_adjoints;
     int64_t bytes; /* of the block */
     int64_t apart; /* that it would have if nothing were shared */
 } sali_buffer_plan;
@@ -16,12 +18,5 @@ typedef struct sali_buffer_plan {
 sal_status sali_buffer_plan_create(const sali_program *program, int64_t chains, unsigned wants,
                                    sali_buffer_plan *plan, sal_error *err);
 void sali_buffer_plan_clear(sali_buffer_plan *plan);
-
-/* Whether node i is computed in every replay: it varies, is no leaf and no alias. */
-static inline bool sali_is_called(const sali_program *program, int32_t i)
-{
-    return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
-           program->steps[i].storage == i;
-}
 
 #endif

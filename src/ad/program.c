@@ -186,6 +186,7 @@ sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **
     }
     status = status == SAL_OK ? make_steps(program, err) : status;
     status = status == SAL_OK ? list_parameters(program, err) : status;
+    status = status == SAL_OK ? sali_fusion_create(program, &program->fusion, err) : status;
     if (status != SAL_OK) {
         sali_program_destroy(program);
         return status;
@@ -205,6 +206,7 @@ void sali_program_destroy(sali_program *program)
         sali_free(program->steps[i].in);
     }
     clear_listing(&program->recorded);
+    sali_fusion_clear(&program->fusion);
     sali_free(program->nodes);
     sali_free(program->steps);
     sali_free(program->parameters);

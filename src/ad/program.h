@@ -2,6 +2,7 @@
 #ifndef SALI_PROGRAM_H
 #define SALI_PROGRAM_H
 
+#include "ad/fusion.h"
 #include "ad/tape.h"
 
 /* What the program knows of a node besides the node itself. */
@@ -44,6 +45,7 @@ typedef struct sali_program {
     int64_t parameters_size; /* of the flat vector */
     uint32_t passes;         /* SAL_PASS_* */
     sali_listing recorded;
+    sali_fusion fusion;
 } sali_program;
 
 /* Freeze a tape: check that f is a scalar of it, run the tape's passes on a copy, infer degrees,
@@ -59,6 +61,13 @@ int32_t sali_program_find(const sali_program *program, const char *name);
 /* Whether f is multilinear: then the gradient gives the exact finite differences (eq. 11
  * of the Newton paper). */
 bool sali_program_is_multilinear(const sali_program *program);
+
+/* Whether node i is computed in every replay: it varies, is no leaf and no alias. */
+static inline bool sali_is_called(const sali_program *program, int32_t i)
+{
+    return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
+           program->steps[i].storage == i;
+}
 
 static inline size_t sali_dtype_size(sal_dtype dtype)
 {

@@ -7,6 +7,12 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
+/* An adjoint by an operand that has it. */
+typedef struct fresh_adjoint {
+    const sali_arg *arg;
+    int32_t storage;
+} fresh_adjoint;
+
 /* The calls of one purpose, in program order. State gradient and parameter gradient differ in which
  * adjoints are wanted, so each has its own list. */
 typedef struct schedule {
@@ -18,7 +24,7 @@ typedef struct schedule {
     void **adjoint;        /* by node; NULL: not wanted */
     int32_t *begin;        /* by call: where in `fresh` the adjoints that it adds to first begin */
     int32_t n_fresh;
-    const sali_arg **fresh; /* operands whose adjoints are to be zeroed before that */
+    fresh_adjoint *fresh; /* adjoints that are to be zeroed before that */
 } schedule;
 
 struct sali_workspace {
@@ -33,6 +39,7 @@ struct sali_workspace {
     void **adjoint; /* by node: what any schedule wants */
     void *scratch;
     sali_arg *hoisted_args; /* [max_inputs]: operands of one hoisted call */
+    sali_arg *tile_args;    /* [max_inputs]: operands of one call over some chains */
     schedule state, param;
 };
 
@@ -112,7 +119,7 @@ static void list_fresh(const sali_workspace *ws, schedule *plan, bool *seen)
             const sali_arg *arg = j < 0 ? &call->out : &call->in[j];
             if (sali_is_called(program, i) && plan->adjoint[i] && !seen[i]) {
                 seen[i] = true;
-                plan->fresh[plan->n_fresh++] = arg;
+                plan->fresh[plan->n_fresh++] = (fresh_adjoint){ arg, i };
             }
         }
     }
@@ -126,7 +133,7 @@ static bool allocate_schedule(const sali_workspace *ws, schedule *plan)
     plan->state_args = SALI_NEW_ARRAY(sali_arg *, inputs);
     plan->adjoint = SALI_NEW_ARRAY(void *, n);
     plan->begin = SALI_NEW_ARRAY(int32_t, n);
-    plan->fresh = SALI_NEW_ARRAY(const sali_arg *, n);
+    plan->fresh = SALI_NEW_ARRAY(fresh_adjoint, n);
     return plan->calls && plan->args && plan->state_args && plan->adjoint && plan->begin &&
            plan->fresh;
 }
@@ -188,7 +195,8 @@ static bool allocate_scratch(sali_workspace *ws)
     }
     ws->scratch = sali_alloc(most, ws->element);
     ws->hoisted_args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
-    return ws->scratch && ws->hoisted_args;
+    ws->tile_args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
+    return ws->scratch && ws->hoisted_args && ws->tile_args;
 }
 
 sal_status sali_workspace_create(const sali_program *program, const sali_params *params,
@@ -242,6 +250,7 @@ void sali_workspace_destroy(sali_workspace *ws)
     sali_free(ws->adjoint);
     sali_free(ws->scratch);
     sali_free(ws->hoisted_args);
+    sali_free(ws->tile_args);
     free_schedule(&ws->state);
     free_schedule(&ws->param);
     sali_free(ws);
@@ -270,6 +279,58 @@ static void add_at(sal_dtype dtype, void *values, int64_t index, double term)
     }
 }
 
+/* Some chains of a replay. */
+typedef struct tile {
+    int64_t first, count;
+} tile;
+
+/* The rows of a tile; what is local to a run has no others. */
+static sali_arg arg_of_tile(const sali_workspace *ws, const sali_arg *arg, int32_t storage,
+                            tile rows)
+{
+    sali_arg part = *arg;
+    bool local = ws->program->fusion.local[storage];
+    size_t skipped = (size_t)(rows.first * arg->stride) * ws->element;
+    if (!(local && ws->places.local_values)) {
+        part.value = (const char *)arg->value + skipped;
+    }
+    if (arg->adjoint && !(local && ws->places.local_adjoints)) {
+        part.adjoint = (char *)arg->adjoint + skipped;
+    }
+    return part;
+}
+
+/* Call k over the chains of a tile; its operands are in ws->tile_args. */
+static sali_call call_of_tile(const sali_workspace *ws, const schedule *plan, int32_t k, tile rows,
+                              const int32_t *codes)
+{
+    const sali_program *program = ws->program;
+    sali_call call = plan->calls[k];
+    int32_t i = (int32_t)(call.node - program->nodes);
+    for (int32_t j = 0; j < call.node->n_in; j++) {
+        int32_t storage = program->steps[call.node->in[j]].storage;
+        ws->tile_args[j] = arg_of_tile(ws, &call.in[j], storage, rows);
+    }
+    call.in = ws->tile_args;
+    call.out = arg_of_tile(ws, &call.out, i, rows);
+    call.chains = rows.count;
+    call.codes = codes ? codes + rows.first * program->space->n_variables : NULL;
+    if (call.saved && !(program->fusion.local[i] && ws->places.local_values)) {
+        call.saved =
+            (char *)call.saved + (size_t)(rows.first * program->steps[i].saved_size) * ws->element;
+    }
+    return call;
+}
+
+/* The next tile of a run over all chains; false when there is none. */
+static bool next_tile(const sali_run *run, int64_t chains, tile *rows)
+{
+    rows->first += rows->count;
+    int64_t left = chains - rows->first;
+    rows->count = left < run->tile ? left : run->tile;
+    return left > 0;
+}
+
 /* Run all calls; x and its adjoint (or NULL) are set where the state is read. */
 static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
                     const void *x, void *x_adjoint, double *f)
@@ -279,10 +340,14 @@ static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const in
         plan->state_args[k]->value = x;
         plan->state_args[k]->adjoint = x_adjoint;
     }
-    for (int32_t k = 0; k < plan->n_calls; k++) {
-        plan->calls[k].chains = chains;
-        plan->calls[k].codes = codes;
-        program->steps[plan->calls[k].node - program->nodes].op->forward(&plan->calls[k]);
+    for (int32_t r = 0; r < program->fusion.n_runs; r++) {
+        const sali_run *run = &program->fusion.runs[r];
+        for (tile rows = { 0 }; next_tile(run, chains, &rows);) {
+            for (int32_t k = run->begin; k < run->end; k++) {
+                sali_call call = call_of_tile(ws, plan, k, rows, codes);
+                program->steps[call.node - program->nodes].op->forward(&call);
+            }
+        }
     }
     int32_t output = program->steps[program->output].storage;
     bool varying = program->nodes[program->output].varying;
@@ -294,19 +359,20 @@ static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const in
     }
 }
 
-/* Zero the adjoints that call k is the first to add to. */
-static void zero_fresh(const sali_workspace *ws, const schedule *plan, int64_t chains, int32_t k)
+/* Zero a tile of the adjoints that call k is the first to add to. */
+static void zero_fresh(const sali_workspace *ws, const schedule *plan, tile rows, int32_t k)
 {
     int32_t end = k > 0 ? plan->begin[k - 1] : plan->n_fresh;
     for (int32_t at = plan->begin[k]; at < end; at++) {
-        const sali_arg *arg = plan->fresh[at];
-        memset(arg->adjoint, 0, (size_t)(chains * arg->size) * ws->element);
+        const fresh_adjoint *fresh = &plan->fresh[at];
+        sali_arg part = arg_of_tile(ws, fresh->arg, fresh->storage, rows);
+        memset(part.adjoint, 0, (size_t)(rows.count * part.size) * ws->element);
     }
 }
 
 /* Seed the adjoint of f with weight (NULL: ones), and run backward. */
-static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const double *weight,
-                     void *x_adjoint)
+static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
+                     const double *weight, void *x_adjoint)
 {
     const sali_program *program = ws->program;
     if (x_adjoint) {
@@ -321,10 +387,16 @@ static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const d
     for (int64_t c = 0; seed && c < chains; c++) {
         add_at(program->dtype, seed, varying ? c : 0, weight ? weight[c] : 1.0);
     }
-    for (int32_t k = plan->n_calls - 1; k >= 0; k--) {
-        zero_fresh(ws, plan, chains, k);
-        if (plan->calls[k].out.adjoint) {
-            program->steps[plan->calls[k].node - program->nodes].op->backward(&plan->calls[k]);
+    for (int32_t r = program->fusion.n_runs - 1; r >= 0; r--) {
+        const sali_run *run = &program->fusion.runs[r];
+        for (tile rows = { 0 }; next_tile(run, chains, &rows);) {
+            for (int32_t k = run->end - 1; k >= run->begin; k--) {
+                zero_fresh(ws, plan, rows, k);
+                if (plan->calls[k].out.adjoint) {
+                    sali_call call = call_of_tile(ws, plan, k, rows, codes);
+                    program->steps[call.node - program->nodes].op->backward(&call);
+                }
+            }
         }
     }
 }
@@ -339,7 +411,7 @@ void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *
                              const void *x, double *f, void *gradient)
 {
     forward(ws, &ws->state, chains, codes, x, gradient, f);
-    backward(ws, &ws->state, chains, NULL, gradient);
+    backward(ws, &ws->state, chains, codes, NULL, gradient);
 }
 
 void sali_workspace_param_zero(sali_workspace *ws)
@@ -356,7 +428,7 @@ void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int
                                    const void *x, const double *weight, double *f)
 {
     forward(ws, &ws->param, chains, codes, x, NULL, f);
-    backward(ws, &ws->param, chains, weight, NULL);
+    backward(ws, &ws->param, chains, codes, weight, NULL);
 }
 
 /* ws0's adjoints of parameter-only nodes += those of ws. */

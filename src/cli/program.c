@@ -51,21 +51,32 @@ static void list_inputs(const sali_node *node, char *text)
     }
 }
 
-static void print_node(int32_t i, const sali_node *node, sali_degree degree, bool is_output)
+/* `run`: of nodes that run together, a few chains at a time; -1: by itself. */
+static void print_node(int32_t i, const sali_node *node, sali_degree degree, int32_t run,
+                       bool is_output)
 {
-    char inputs[WIDTH], shape[SALI_SHAPE_TEXT];
+    char inputs[WIDTH], shape[SALI_SHAPE_TEXT], number[16] = "-";
     const char *name = node->name ? node->name : is_output ? "= f" : "";
     list_inputs(node, inputs);
-    printf("%5" PRId32 "  %-12s %-10s %-16s %-8s ", i, sali_op_f64(node->op)->name, inputs,
-           sali_shape_text(&node->shape, shape), when(node));
+    if (run >= 0) {
+        snprintf(number, sizeof number, "%" PRId32, run);
+    }
+    printf("%5" PRId32 "  %-12s %-10s %-16s %-8s %-4s ", i, sali_op_f64(node->op)->name, inputs,
+           sali_shape_text(&node->shape, shape), when(node), number);
     printf(name[0] ? "%-12s %s\n" : "%s\n", degree_name(degree), name);
 }
 
 static void print_heading(const char *title, int32_t n)
 {
     printf("\n%s, %" PRId32 " nodes\n", title, n);
-    printf("%5s  %-12s %-10s %-16s %-8s %-12s %s\n", "node", "op", "inputs", "shape", "when",
-           "degree", "name");
+    printf("%5s  %-12s %-10s %-16s %-8s %-4s %-12s %s\n", "node", "op", "inputs", "shape", "when",
+           "run", "degree", "name");
+}
+
+static int32_t shared_run(const sali_program *program, int32_t i)
+{
+    int32_t run = program->fusion.run[i];
+    return run >= 0 && program->fusion.runs[run].tile < INT64_MAX ? run : -1;
 }
 
 static void print_passes(uint32_t set)
@@ -104,11 +115,12 @@ sal_status cli_print_program(const sal_model *model, sal_error *err)
     const sali_listing *recorded = &program->recorded;
     print_heading("as recorded", recorded->n_nodes);
     for (int32_t i = 0; i < recorded->n_nodes; i++) {
-        print_node(i, &recorded->nodes[i], recorded->degree[i], i == recorded->output);
+        print_node(i, &recorded->nodes[i], recorded->degree[i], -1, i == recorded->output);
     }
     print_heading("as it runs", program->n_nodes);
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        print_node(i, &program->nodes[i], program->steps[i].degree, i == program->output);
+        print_node(i, &program->nodes[i], program->steps[i].degree, shared_run(program, i),
+                   i == program->output);
     }
     putchar('\n');
     print_passes(program->passes);

@@ -10,6 +10,7 @@ typedef struct sali_random_spec {
     double p;       /* chance that a variable is in a factor */
     int32_t states; /* of every variable: the values 0 .. states - 1 */
     uint64_t seed;
+    int64_t round; /* models of this seed that were discarded */
 } sali_random_spec;
 
 /* Variables of factor j, in order, into scope [n]; their number. */

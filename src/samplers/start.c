@@ -7,8 +7,10 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Attempts from new random states, and sweeps of repair within each. */
+/* Attempts from new random states: with repair, and without (which is all that can be done when
+ * nothing is known of the forbidden states); sweeps of repair within each. */
 #define ATTEMPTS 20
+#define BLIND_ATTEMPTS 1000
 #define SWEEPS 100
 
 void sali_random_codes(const sal_space *space, const sali_stream *stream, int32_t *codes)
@@ -148,7 +150,8 @@ static int64_t mark_forbidden(sali_chains *chains, bool *forbidden)
     return n;
 }
 
-static sal_status give_up(const sali_chains *chains, const bool *forbidden, sal_error *err)
+static sal_status give_up(const sali_chains *chains, const bool *forbidden, int64_t attempts,
+                          sal_error *err)
 {
     int64_t c = 0, factors[5], n = 0;
     char names[128] = "";
@@ -168,15 +171,16 @@ static sal_status give_up(const sali_chains *chains, const bool *forbidden, sal_
                  (long long)factors[k]);
     }
     return sali_fail(err, SAL_ERR_MODEL,
-                     "%s: no state with finite f found for chain %u in %d attempts%s; give a "
+                     "%s: no state with finite f found for chain %u in %lld attempts%s; give a "
                      "starting state (init)",
-                     chains->model->name, chains->id[c], ATTEMPTS, names);
+                     chains->model->name, chains->id[c], (long long)attempts, names);
 }
 
 static sal_status find_states(sali_chains *chains, const int32_t *init, repair *r, bool *forbidden,
                               sal_error *err)
 {
-    for (int64_t attempt = 0; attempt < ATTEMPTS; attempt++) {
+    int64_t attempts = r ? ATTEMPTS : BLIND_ATTEMPTS;
+    for (int64_t attempt = 0; attempt < attempts; attempt++) {
         if (attempt == 0 && init) {
             memcpy(chains->codes, init,
                    (size_t)(chains->n * chains->space->n_variables) * sizeof *init);
@@ -190,7 +194,7 @@ static sal_status find_states(sali_chains *chains, const int32_t *init, repair *
             return SAL_OK;
         }
     }
-    return give_up(chains, forbidden, err);
+    return give_up(chains, forbidden, attempts, err);
 }
 
 sal_status sali_start(sali_chains *chains, const int32_t *init, const sal_model *guide,

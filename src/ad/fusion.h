@@ -1,0 +1,29 @@
+/* Fusion: neighbouring calls of elementwise ops run together, a few chains at a time, so that what
+ * one writes is still in the nearest cache when the next reads it. The kernels are the same ones:
+ * chains are independent, so a call over some of them is a call with fewer rows. */
+#ifndef SALI_FUSION_H
+#define SALI_FUSION_H
+
+#include "ad/op.h"
+
+struct sali_program;
+
+/* Calls (sali_is_called) begin .. end - 1, of which `tile` chains run at a time. */
+typedef struct sali_run {
+    int32_t begin, end;
+    int64_t tile;
+} sali_run;
+
+typedef struct sali_fusion {
+    int32_t n_runs;
+    sali_run *runs;
+    int32_t *run; /* by node: the run that computes it, or -1 */
+    bool *local;  /* by node: nothing outside of its run needs it, but its own adjoint */
+} sali_fusion;
+
+/* The runs of a program whose steps are made; one call each where the pass is off. */
+sal_status sali_fusion_create(const struct sali_program *program, sali_fusion *fusion,
+                              sal_error *err);
+void sali_fusion_clear(sali_fusion *fusion);
+
+#endif
