@@ -84,7 +84,7 @@ static void check_against_scratch(const sal_model *model, sali_changes *ch, sali
     for (int64_t c = 0; c < CHAINS; c++) {
         memcpy(codes + c * V, sali_changes_codes(ch, c), (size_t)V * sizeof *codes);
     }
-    sali_changes_start(scratch, codes);
+    sali_changes_start(scratch, CHAINS, codes);
     if (!sali_changes_has_local_gradient(ch)) {
         sali_changes_backward(ch);
     }
@@ -137,7 +137,7 @@ static void check_tries(const sal_model *model, uint32_t tries)
         sali_stream stream = { .seed = 3, .chain = (uint32_t)c, .purpose = SALI_RNG_TEST };
         sali_random_codes(model->space, &stream, codes + c * V);
     }
-    sali_changes_start(ch, codes);
+    sali_changes_start(ch, CHAINS, codes);
     int64_t allocations = alloc_count();
     for (uint32_t step = 0; step < tries; step++) {
         int64_t c = draw(step, 0, CHAINS);
@@ -338,7 +338,7 @@ START_TEST(a_change_on_a_lattice_touches_its_neighbours)
     int32_t *codes = calloc(1600, sizeof *codes);
     int64_t site = 805, n;
     ck_ok(sali_changes_create(tape->program, tape->params, 1, true, &ch, &err), &err);
-    sali_changes_start(ch, codes);
+    sali_changes_start(ch, 1, codes);
     sali_changes_try(ch, 0, 1, &site, &(int32_t){ 1 });
     const int32_t *touched = sali_changes_touched(ch, &n);
     ck_assert_int_eq(n, 4);

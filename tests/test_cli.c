@@ -250,6 +250,8 @@ START_TEST(help_and_lists_are_there)
     ck_run("list formats");
     ck_run("bench ising-dense --dim 10 --batch 4 --threads 1 --seconds 0.01 --samplers ncg");
     json_decref(json_out());
+    ck_run("bench conv-grad --batch 3 --threads 1 --seconds 0.01");
+    json_decref(json_out());
 }
 END_TEST
 

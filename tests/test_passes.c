@@ -6,7 +6,7 @@
 
 #include "ad/passes.h"
 #include "ad/workspace.h"
-#include "core/alloc.h"
+#include "alloc_fail.h"
 #include "random_tape.h"
 
 enum { PARTS = 8, TAPES = 250, CHAINS = 5, MAX_WIDTH = 32, MAX_PARAMS = 2048 };
@@ -449,6 +449,54 @@ START_TEST(each_pass_drops_what_it_is_for)
 }
 END_TEST
 
+/* From tape to workspace, and all away again. */
+static sal_status make_and_destroy(const sal_tape *tape, sal_expr f)
+{
+    sali_program *program = NULL;
+    sali_params *params = NULL;
+    sali_workspace *ws = NULL;
+    sal_error err = { 0 };
+    sal_status status = sali_program_create(tape, f, &program, &err);
+    status = status ? status : sali_params_create(program, &params, &err);
+    status = status ? status : sali_workspace_create(program, params, CHAINS, both, &ws, &err);
+    sali_workspace_destroy(ws);
+    sali_params_destroy(params);
+    sali_program_destroy(program);
+    return status;
+}
+
+START_TEST(failing_allocations_are_reported)
+{
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        for (int style = RANDOM_ANY; style <= RANDOM_QUADRATIC; style++) {
+            sal_expr f;
+            sal_tape *tape = random_tape(seed, (random_style)style, SAL_F64, &f);
+            sal_tape_set_passes(tape, SAL_PASS_DEFAULT | SAL_PASS_CANONICAL);
+            ck_alloc_sweep(make_and_destroy(tape, f), (void)0);
+            sal_tape_destroy(tape);
+        }
+    }
+}
+END_TEST
+
+START_TEST(replays_are_bitwise_equal_and_allocate_nothing)
+{
+    for (uint64_t seed = 0; seed < TAPES; seed++) {
+        fixture *f = fixture_create(seed, RANDOM_ANY, SAL_F64, SAL_PASS_DEFAULT, CHAINS, both);
+        int32_t codes[CHAINS * MAX_WIDTH];
+        double x[CHAINS * MAX_WIDTH];
+        result first, again;
+        random_states(f, CHAINS, codes, x);
+        int64_t before = alloc_count();
+        run(f, codes, x, &first);
+        run(f, codes, x, &again);
+        ck_assert_int_eq(alloc_count(), before);
+        ck_assert_mem_eq(&first, &again, sizeof first);
+        fixture_destroy(f);
+    }
+}
+END_TEST
+
 START_TEST(unknown_passes_are_a_mistake)
 {
     sal_tape *tape = spin_tape();
@@ -475,6 +523,8 @@ int main(void)
     suite_add_tcase(suite, tapes);
     TCase *tcase = tcase_create("passes");
     tcase_add_test(tcase, each_pass_drops_what_it_is_for);
+    tcase_add_test(tcase, failing_allocations_are_reported);
+    tcase_add_test(tcase, replays_are_bitwise_equal_and_allocate_nothing);
     tcase_add_test(tcase, unknown_passes_are_a_mistake);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

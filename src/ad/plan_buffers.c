@@ -42,6 +42,12 @@ static void find_readers(const sali_program *program, lifetimes *times)
     times->reader[program->steps[program->output].storage] = program->fusion.n_runs;
 }
 
+/* Rounded up, so that every buffer is aligned. */
+static int64_t whole(int64_t bytes)
+{
+    return (bytes + SALI_ALIGN - 1) / SALI_ALIGN * SALI_ALIGN;
+}
+
 static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t first,
                        int32_t last)
 {
@@ -49,7 +55,7 @@ static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t
         return;
     }
     times->buffers[times->n_buffers] = (buffer){
-        .size = (bytes + SALI_ALIGN - 1) / SALI_ALIGN * SALI_ALIGN,
+        .size = whole(bytes),
         .first = first,
         .last = last,
         .order = times->n_buffers,
@@ -75,10 +81,13 @@ static void list_buffers(const sali_program *program, int64_t chains, unsigned w
         }
         int64_t real = (int64_t)sali_dtype_size(program->dtype), tile = fusion->runs[run].tile;
         int64_t rows = fusion->local[i] && tile < chains ? tile : chains;
+        bool has_adjoint = by_state || (by_param && step->param_path);
+        plan->apart += whole(real * chains * step->size) * (1 + has_adjoint) +
+                       whole(real * chains * step->saved_size);
         int64_t row = real * (plan->local_values ? rows : chains);
         add_buffer(times, &plan->value[i], row * step->size, run, kept ? end - run : reader);
         add_buffer(times, &plan->saved[i], row * step->saved_size, run, kept ? end - run : run);
-        if (by_state || (by_param && step->param_path)) {
+        if (has_adjoint) {
             row = real * (plan->local_adjoints ? rows : chains);
             /* f's own is set before the first run goes backward. */
             int32_t first = reader == fusion->n_runs ? fusion->n_runs : end - reader;
@@ -177,7 +186,7 @@ sal_status sali_buffer_plan_create(const sali_program *program, int64_t chains, 
     if (good) {
         find_readers(program, &times);
         list_buffers(program, chains, wants, &times, &made);
-        made.bytes = made.apart = lay_apart(times.n_buffers, times.buffers);
+        made.bytes = lay_apart(times.n_buffers, times.buffers);
         if ((program->passes & SAL_PASS_BUFFERS) && !(wants & SALI_WANT_ALL_VALUES) &&
             times.n_buffers <= MAX_SEARCHED) {
             made.bytes = share(times.n_buffers, times.buffers, used);

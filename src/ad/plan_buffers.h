@@ -11,7 +11,7 @@ typedef struct sali_buffer_plan {
     /* What is local to a run of calls (ad/fusion.h) has the rows of one tile only. */
     bool local_values, local_adjoints;
     int64_t bytes; /* of the block */
-    int64_t apart; /* that it would have if nothing were shared */
+    int64_t apart; /* that it would have if each had all chains' rows and a place of its own */
 } sali_buffer_plan;
 
 /* For `chains` chains and what a workspace wants (SALI_WANT_*, ad/workspace.h). */

@@ -24,10 +24,10 @@ static void list_keys(const sali_builtin *b, char *text, size_t room)
     text[0] = '\0';
     for (const sali_builtin_parameter *p = b->parameters; p->name; p++) {
         size_t used = strlen(text);
-        const char *comma = used ? ", " : "";
-        if (p->choices) {
+        const char *comma = used ? ", " : "", *const *choices = b->choices[p - b->parameters];
+        if (choices) {
             snprintf(text + used, room - used, "%s%s=%s", comma, p->name,
-                     p->choices[(int)p->standard]);
+                     choices[(int)p->standard]);
         } else {
             snprintf(text + used, room - used, "%s%s=%g", comma, p->name, p->standard);
         }
@@ -59,13 +59,14 @@ static sal_status parse_choice(const sali_builtin *b, const sali_builtin_paramet
                                const char *text, double *value, sal_error *err)
 {
     char names[128] = "";
-    for (int k = 0; p->choices[k]; k++) {
-        if (strcmp(p->choices[k], text) == 0) {
+    const char *const *choices = b->choices[p - b->parameters];
+    for (int k = 0; choices[k]; k++) {
+        if (strcmp(choices[k], text) == 0) {
             *value = k;
             return SAL_OK;
         }
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", k ? " or " : "", p->choices[k]);
+        snprintf(names + used, sizeof names - used, "%s%s", k ? " or " : "", choices[k]);
     }
     return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", b->name, p->name, text,
                      names);
@@ -102,8 +103,8 @@ static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t len
         const sali_builtin_parameter *p = &b->parameters[k];
         if (strcmp(p->name, text) == 0) {
             const char *value = text + (equals - pair) + 1;
-            return p->choices ? parse_choice(b, p, value, &values[k], err)
-                              : parse_number(b, p, value, &values[k], err);
+            return b->choices[k] ? parse_choice(b, p, value, &values[k], err)
+                                 : parse_number(b, p, value, &values[k], err);
         }
     }
     return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", b->name, text,

@@ -4,15 +4,13 @@
 
 #include "models/model.h"
 
-/* A parameter of a specification: a real number within [low, high], integral if `integer`; or one
- * of named choices, which stand for 0, 1, ... up to `high`. */
+/* A parameter of a specification: a real number within [low, high], integral if `integer`. */
 typedef struct sali_builtin_parameter {
     const char *name;
     double standard; /* the default */
     double low, high;
     bool integer;
     const char *doc;
-    const char *const *choices; /* ends with NULL; NULL: a number */
 } sali_builtin_parameter;
 
 #define SALI_BUILTIN_PARAMETERS 8
@@ -23,6 +21,8 @@ typedef struct sali_builtin {
     const char *source;
     sal_dtype dtype;
     sali_builtin_parameter parameters[SALI_BUILTIN_PARAMETERS]; /* ends with a NULL name */
+    /* By parameter: NULL for a number; or names that stand for 0, 1, ..., NULL at the end. */
+    const char *const *choices[SALI_BUILTIN_PARAMETERS];
     /* Make the model; values[k] is that of parameters[k]. */
     sal_status (*make)(const double *values, sal_dtype dtype, sal_model **out, sal_error *err);
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);

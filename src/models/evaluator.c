@@ -1,8 +1,10 @@
 /* The evaluator: a model's workspace, and exact differences by the cheapest way that the model
- * allows: its gradient when f is multilinear (Newton eq. 11), else evaluating the neighbours. */
+ * allows: its gradient when f is multilinear (Newton eq. 11), else trying each change where all ops
+ * can follow it, else evaluating the neighbours. */
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/neighbours.h"
+#include "models/tracker.h"
 
 struct sali_evaluator {
     const sal_model *model;
@@ -11,6 +13,8 @@ struct sali_evaluator {
     sali_strategy strategy;
     /* For differences, what the strategy needs. */
     sali_neighbours *neighbours;
+    sali_tracker *tracker;
+    double *delta;  /* [max_states] */
     double *f;      /* [max_chains] */
     void *gradient; /* real [max_chains x N] */
 };
@@ -19,6 +23,7 @@ const char *sali_strategy_name(sali_strategy strategy)
 {
     static const char *const names[] = {
         [SALI_BY_GRADIENT] = "the gradient (f is multilinear)",
+        [SALI_BY_CHANGES] = "trying changes",
         [SALI_BY_NEIGHBOURS] = "evaluating neighbours",
     };
     return names[strategy];
@@ -26,7 +31,14 @@ const char *sali_strategy_name(sali_strategy strategy)
 
 bool sali_strategy_applies(const sal_model *model, sali_strategy strategy)
 {
-    return strategy == SALI_BY_NEIGHBOURS || (model->multilinear && model->has_gradient);
+    switch (strategy) {
+    case SALI_BY_GRADIENT:
+        return model->multilinear && model->has_gradient;
+    case SALI_BY_CHANGES:
+        return sali_tracker_pays(model);
+    default:
+        return true;
+    }
 }
 
 sali_strategy sali_strategy_best(const sal_model *model)
@@ -67,6 +79,10 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
         e->gradient = sali_alloc(chains * model->space->width,
                                  model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
         status = e->f && e->gradient ? SAL_OK : sali_fail_memory(err);
+    } else if (status == SAL_OK && differences && strategy == SALI_BY_CHANGES) {
+        e->delta = SALI_NEW_ARRAY(double, model->space->max_states);
+        status =
+            e->delta ? sali_tracker_create(model, chains, &e->tracker, err) : sali_fail_memory(err);
     } else if (status == SAL_OK && differences) {
         status = sali_neighbours_create(model, chains, &e->neighbours, err);
     }
@@ -87,6 +103,8 @@ void sali_evaluator_destroy(sali_evaluator *e)
         e->model->ops->close(e->ws);
     }
     sali_neighbours_destroy(e->neighbours);
+    sali_tracker_destroy(e->tracker);
+    sali_free(e->delta);
     sali_free(e->f);
     sali_free(e->gradient);
     sali_free(e);
@@ -147,6 +165,39 @@ static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *c
     sali_neighbours_end(e->neighbours);
 }
 
+/* ---- differences by trying changes */
+
+static void slots_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes, double *f,
+                             void *slots)
+{
+    const sal_space *space = e->model->space;
+    sali_tracker_start(e->tracker, chains, codes, f);
+    for (int64_t c = 0; c < chains; c++) {
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            const sali_variable *variable = &space->variables[v];
+            int32_t now = codes[c * space->n_variables + v];
+            int64_t slot = c * space->slots + variable->slot;
+            sali_tracker_differences(e->tracker, c, v, e->delta);
+            if (sali_is_two_level(variable)) {
+                sali_store(e->model->dtype, slots, slot, e->delta[1 - now]);
+                continue;
+            }
+            for (int32_t k = 0; k < variable->states; k++) {
+                sali_store(e->model->dtype, slots, slot + k, e->delta[k]);
+            }
+        }
+    }
+}
+
+static void at_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes,
+                          const int64_t *sites, double *delta)
+{
+    sali_tracker_start(e->tracker, chains, codes, NULL);
+    for (int64_t c = 0; c < chains; c++) {
+        sali_tracker_differences(e->tracker, c, sites[c], delta + c * e->model->space->max_states);
+    }
+}
+
 /* ---- differences by the gradient of a multilinear f */
 
 static double gradient_at(const sali_evaluator *e, int64_t c, int64_t coordinate)
@@ -188,10 +239,15 @@ void sali_taylor_slots(const sal_model *model, int64_t chains, const int32_t *co
 void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                       double *f, void *slots)
 {
-    if (e->strategy == SALI_BY_GRADIENT) {
+    switch (e->strategy) {
+    case SALI_BY_GRADIENT:
         e->model->ops->gradient(e->ws, chains, codes, x, f, e->gradient);
         sali_taylor_slots(e->model, chains, codes, e->gradient, slots);
-    } else {
+        break;
+    case SALI_BY_CHANGES:
+        slots_by_changes(e, chains, codes, f, slots);
+        break;
+    default:
         e->model->ops->value(e->ws, chains, codes, x, f);
         slots_by_neighbours(e, chains, codes, x, f, slots);
     }
@@ -200,9 +256,14 @@ void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, c
 void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                          const int64_t *sites, const double *f, double *delta)
 {
-    if (e->strategy == SALI_BY_GRADIENT) {
+    switch (e->strategy) {
+    case SALI_BY_GRADIENT:
         at_by_gradient(e, chains, codes, x, sites, delta);
-    } else {
+        break;
+    case SALI_BY_CHANGES:
+        at_by_changes(e, chains, codes, sites, delta);
+        break;
+    default:
         at_by_neighbours(e, chains, codes, x, sites, f, delta);
     }
 }

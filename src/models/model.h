@@ -52,6 +52,7 @@ typedef struct sali_evaluator sali_evaluator;
 /* How exact differences are found, the cheapest first. */
 typedef enum sali_strategy {
     SALI_BY_GRADIENT,   /* f is multilinear: its gradient has them (Newton eq. 11) */
+    SALI_BY_CHANGES,    /* every op follows a change of one variable: try each (ad/changes.h) */
     SALI_BY_NEIGHBOURS, /* evaluate all neighbours, in batches; always applies */
     SALI_STRATEGIES
 } sali_strategy;

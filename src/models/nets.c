@@ -14,19 +14,12 @@ enum { CHANNELS, KIND, QUADRATIC, SEED };
 static const char *const kinds[] = { "binary", "spin", NULL };
 
 #define NET_PARAMETERS(standard)                                                                   \
-    {                                                                                              \
-        [CHANNELS] = { "channels", standard, 1, 1024, true, "channels of the first layer", NULL }, \
-        [KIND] = { "kind", 0, 0, 1, true, "pixels in {0,1} or {-1,+1}", kinds },                   \
-        [QUADRATIC] = { "quadratic", 0, 0, 1, true, "1: add s'Js + b's", NULL }, [SEED] = {        \
-            "seed",                                                                                \
-            0,                                                                                     \
-            0,                                                                                     \
-            4294967295.0,                                                                          \
-            true,                                                                                  \
-            "seed of the random weights",                                                          \
-            NULL                                                                                   \
-        }                                                                                          \
-    }
+    .parameters = { [CHANNELS] = { "channels", standard, 1, 1024, true,                            \
+                                   "channels of the first layer" },                                \
+                    [KIND] = { "kind", 0, 0, 1, true, "pixels in {0,1} or {-1,+1}" },              \
+                    [QUADRATIC] = { "quadratic", 0, 0, 1, true, "1: add s'Js + b's" },             \
+                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random weights" } }, \
+    .choices = { [KIND] = kinds }
 
 /* ---- formulas */
 
@@ -231,7 +224,7 @@ const sali_builtin sali_builtin_usps_conv = {
     .doc = "seven convolutions with SiLU, then linear; 16x16 pixels",
     .source = "Rhodes & Gutmann 2022 sec. 5.4",
     .dtype = SAL_F32,
-    .parameters = NET_PARAMETERS(16),
+    NET_PARAMETERS(16),
     .make = make_usps_conv,
     .init = init_net,
 };
@@ -241,7 +234,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     .doc = "seven convolutions with SiLU, then linear; 28x28 pixels",
     .source = "Rhodes & Gutmann 2022 sec. 5.4, at MNIST's size",
     .dtype = SAL_F32,
-    .parameters = NET_PARAMETERS(16),
+    NET_PARAMETERS(16),
     .make = make_mnist_conv,
     .init = init_net,
 };
@@ -251,7 +244,7 @@ const sali_builtin sali_builtin_mnist_resnet = {
     .doc = "residual net of eight blocks with SiLU, mean, linear; 28x28 pixels",
     .source = "Grathwohl et al. 2021, deep energy-based models",
     .dtype = SAL_F32,
-    .parameters = NET_PARAMETERS(64),
+    NET_PARAMETERS(64),
     .make = make_mnist_resnet,
     .init = init_net,
 };

@@ -10,7 +10,6 @@ struct sali_tracker {
     const sal_model *model;
     sali_changes *changes; /* of the tape, which has all variables */
     const sal_space *whole;
-    int64_t chains;
     int64_t *site_of; /* [V] the tape's index of each variable of the model */
     int32_t *full;    /* [chains x V of the tape] */
     bool by_gradient;
@@ -48,7 +47,6 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_trac
         return sali_fail_memory(err);
     }
     t->model = model;
-    t->chains = chains;
     t->whole = tape->program->space;
     t->site_of = SALI_NEW_ARRAY(int64_t, model->space->n_variables);
     t->full = SALI_NEW_ARRAY(int32_t, chains * t->whole->n_variables);
@@ -66,11 +64,11 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_trac
     return SAL_OK;
 }
 
-void sali_tracker_start(sali_tracker *t, const int32_t *codes, double *f)
+void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double *f)
 {
-    sali_clamp_expand(t->model, t->chains, codes, t->full);
-    sali_changes_start(t->changes, t->full);
-    for (int64_t c = 0; c < t->chains; c++) {
+    sali_clamp_expand(t->model, n, codes, t->full);
+    sali_changes_start(t->changes, n, t->full);
+    for (int64_t c = 0; f && c < n; c++) {
         f[c] = sali_changes_value(t->changes, c);
     }
 }

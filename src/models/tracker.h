@@ -15,8 +15,8 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_trac
                                sal_error *err);
 void sali_tracker_destroy(sali_tracker *tracker);
 
-/* Evaluate anew at codes [chains x V]; f [chains]. */
-void sali_tracker_start(sali_tracker *tracker, const int32_t *codes, double *f);
+/* Evaluate the first n chains anew at codes [n x V]; f [n], or NULL. */
+void sali_tracker_start(sali_tracker *tracker, int64_t n, const int32_t *codes, double *f);
 
 /* delta[k] = f(s with s_site = k) - f(s) of chain c, for all states k of the variable. */
 void sali_tracker_differences(sali_tracker *tracker, int64_t c, int64_t site, double *delta);

@@ -50,7 +50,7 @@ static void gibbs_refresh(void *self, sali_chains *chains)
     gibbs *g = self;
     sali_chains_start(chains, false);
     if (g->tracker) {
-        sali_tracker_start(g->tracker, chains->codes, chains->f);
+        sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
     }
 }
 
