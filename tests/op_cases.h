@@ -124,8 +124,10 @@ static inline sal_space *op_space(void)
         .op = SALI_OP_##name, .in = { P(4, 3) }, INTS(1)          \
     }
 
-#define POWER(p) \
-    { .op = SALI_OP_pow, .in = { V(4, 3) }, .n_reals = 1, .reals = { p } }
+#define POWER(p)                                                           \
+    {                                                                      \
+        .op = SALI_OP_pow, .in = { V(4, 3) }, .n_reals = 1, .reals = { p } \
+    }
 
 /* clang-format off */
 static const op_case op_cases[] = {

@@ -188,7 +188,7 @@ START_TEST(train_writes_a_model_that_sample_reads)
     json_t *object = json_out();
     ck_assert_int_eq(json_integer_value(json_object_get(object, "variables")), 256);
     json_decref(object);
-    ck_run("check run/model.xml");
+    ck_run("check run/model.xml --program");
     for (const char *const *name =
              (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png", NULL };
          *name; name++) {

@@ -52,9 +52,9 @@ typedef enum sal_pass {
     SAL_PASS_DEAD_CODE = 1, /* drop what f does not need */
     SAL_PASS_COMMON = 2,    /* compute equal expressions once */
     /* Write polynomials of two-level variables in linear form (s^2 is s of a binary variable, 1 of
-     * a spin): the gradient becomes that of another extension of f, so gradient-based proposals
-     * change, though not what they sample. Of polynomials up to degree two of the state (powers, sal_quad,
-     * sal_edges) the differences are then read off the gradient. */
+     * a spin). The gradient becomes that of another extension of f, so gradient-based proposals
+     * change, though not what they sample. Where powers, sal_quad and sal_edges of the state were
+     * all that kept f from being multilinear, differences are then read off the gradient. */
     SAL_PASS_CANONICAL = 4,
     SAL_PASS_FUSION = 8,   /* run elementwise expressions together, a few chains at a time */
     SAL_PASS_BUFFERS = 16, /* values that are not needed at once share memory */
