@@ -229,6 +229,14 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(65, "cut.uai:", "sample cut.uai");
     temp_write("bad.xml", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", 40);
     ck_refused(65, "bad.xml", "sample bad.xml");
+    ck_refused(74, "cannot be written", "sample ising:side=2 --marginals ''");
+    temp_write("a.npy", "not tensors at all, but long enough", 35);
+    ck_refused(65, "a.npy", "sample ising:side=2 --params a.npy");
+    ck_refused(64, "4096", "sample ising:side=2 --threads 4294967297");
+    ck_refused(64, "1 or more", "sample ising:side=2 --chains 0");
+    ck_refused(64, "2^63", "sample ising:side=2 --seed 18446744073709551615");
+    ck_refused(64, "step_size", "sample rbm:visible=6,hidden=3 --sampler ncg --step-size 1e-40");
+    ck_refused(66, "not a file", "sample ./");
     ck_refused(74, "no-such-dir", "sample ising:side=2 --draws 5 --out no-such-dir/a.npy");
 }
 END_TEST

@@ -276,6 +276,8 @@ START_TEST(bad_specifications_say_what_is_accepted)
     ck_fails(sal_model_builtin("ising:theta=nan", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "number");
     ck_fails(sal_model_builtin("ising:side=2,,", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "key");
+    ck_fails(sal_model_builtin("ising:side=2,side=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+             "twice");
     ck_assert_ptr_null(model);
 }
 END_TEST

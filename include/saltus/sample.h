@@ -67,7 +67,8 @@ typedef struct sal_run_summary {
     double acceptance_rate; /* after warm-up: accepted / proposed */
     double mean_jump;       /* mean L1 distance between successive states in the embedding */
     double ess_min, ess_median, ess_max; /* over chains; TFP's estimator on the L1 distance to one
-                                            random state (Rhodes & Gutmann, app. J) */
+                                            random state (Rhodes & Gutmann, app. J), at most
+                                            draws log10 draws */
     double ess_per_second;               /* sum over chains of that, per second of sampling */
     double rhat_max;       /* the largest of: rank-normalised split R-hat of f, split R-hat of the
                               indicators of all variables and states */

@@ -21,9 +21,10 @@ typedef struct cli_command {
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
     cli_list;
 
-typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
+typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 
-/* An option --name; `value` points to a bool, int64_t, uint64_t, double or const char *. */
+/* An option --name; `value` points to a bool, int64_t, int,
+ * uint64_t, double or const char *. */
 typedef struct cli_option {
     const char *name;
     cli_kind kind;
@@ -43,6 +44,10 @@ int cli_fail(sal_status status, const sal_error *err);
 
 /* The same for a mistake in the call. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether a file can be written there, so that a long run does not end in vain: CLI_OK (also for
+ * NULL), or CLI_IO after a message. */
+int cli_check_output(const char *path);
 
 /* "f32", "f64" or NULL (0: the model's own); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);

@@ -30,6 +30,25 @@ int cli_fail(sal_status status, const sal_error *err)
     return CLI_FAULT;
 }
 
+int cli_check_output(const char *path)
+{
+    sal_error err = { 0 };
+    char directory[4096] = ".";
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (!path) {
+        return CLI_OK;
+    }
+    if (slash) {
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash - path + 1), path);
+    }
+    if (path[0] && access(directory, W_OK) == 0) {
+        return CLI_OK;
+    }
+    snprintf(err.message, sizeof err.message, "%.400s: cannot be written%s", path[0] ? path : "''",
+             path[0] ? ": the directory is not there, or not writable" : "");
+    return cli_fail(SAL_ERR_IO, &err);
+}
+
 bool cli_dtype(const char *text, sal_dtype *dtype)
 {
     *dtype = 0;
@@ -55,6 +74,7 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
         status = sal_model_load_params(*model, params, &err);
         if (status != SAL_OK) {
             sal_model_destroy(*model);
+            *model = NULL;
         }
     }
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);

@@ -55,12 +55,18 @@ static int store(const cli_option *o, const char *text)
             return CLI_OK;
         }
         return cli_usage("--%s %s: expected an integer", o->name, text);
+    case CLI_THREADS:
+        if (sali_parse_int(text, size, &integer) == SAL_OK && integer >= 0 && integer <= 4096) {
+            *(int *)o->value = (int)integer;
+            return CLI_OK;
+        }
+        return cli_usage("--%s %s: expected 0 (all processors) to 4096", o->name, text);
     case CLI_SEED:
         if (sali_parse_int(text, size, &integer) == SAL_OK && integer >= 0) {
             *(uint64_t *)o->value = (uint64_t)integer;
             return CLI_OK;
         }
-        return cli_usage("--%s %s: expected an integer from 0", o->name, text);
+        return cli_usage("--%s %s: expected an integer from 0 to 2^63 - 1", o->name, text);
     case CLI_REAL:
         if (sali_parse_double(text, size, &number) == SAL_OK) {
             *(double *)o->value = number;

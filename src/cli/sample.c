@@ -11,7 +11,6 @@
 
 typedef struct options {
     sal_run_options run;
-    int64_t threads;
     const char *dtype, *params, *evidence, *clamp, *init, *marginals, *out, *step_size;
     bool json;
 } options;
@@ -143,12 +142,8 @@ static int write_draws(const sal_run *run, const sal_model *model, int64_t chain
     int64_t V = sal_space_variables(sal_model_space(model)), made = sal_run_n_draws(run);
     int64_t shape[3] = { chains, made, V };
     sal_error err = { 0 };
-    sal_run_summary summary;
-    sal_status status = sal_run_summarise(run, &summary, &err);
-    if (status == SAL_OK) {
-        status = sali_npy_write(path, bytes == 1 ? SALI_DTYPE_U8 : SALI_DTYPE_I32, 3, shape, draws,
-                                &err);
-    }
+    sal_status status =
+        sali_npy_write(path, bytes == 1 ? SALI_DTYPE_U8 : SALI_DTYPE_I32, 3, shape, draws, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -178,6 +173,8 @@ static int print_json(const sal_run *run)
     json_object_set_new(object, "rhat_variable",
                         s.rhat_variable < 0 ? json_null() : json_integer(s.rhat_variable));
     json_object_set_new(object, "disagreeing_variables", json_integer(s.disagreeing));
+    json_object_set_new(object, "chains_agree",
+                        isnan(s.rhat_max) ? json_null() : json_boolean(s.rhat_max <= 1.1));
     json_t *warnings = json_array();
     char text[SAL_ERROR_SIZE];
     if (sal_run_warning(&s, text, sizeof text)) {
@@ -238,11 +235,13 @@ static int check_options(options *o)
     if (o->out && (length < 5 || strcmp(o->out + length - 4, ".npy") != 0)) {
         return cli_usage("--out %s: expected a file name that ends in .npy", o->out);
     }
-    if (o->run.chains < 0 || o->run.draws < 1 || o->run.thin < 1 || o->run.warmup < 0) {
+    if (cli_check_output(o->out) || cli_check_output(o->marginals)) {
+        return CLI_IO;
+    }
+    if (o->run.chains < 1 || o->run.draws < 1 || o->run.thin < 1 || o->run.warmup < 0) {
         return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
     }
     o->run.warmup = o->run.warmup == 0 ? -1 : o->run.warmup;
-    o->run.threads = (int)o->threads;
     if (o->step_size && strcmp(o->step_size, "auto") != 0) {
         double *value = &o->run.step_size;
         if (sali_parse_double(o->step_size, (int64_t)strlen(o->step_size), value) != SAL_OK ||
@@ -265,7 +264,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "step-size", CLI_TEXT, &o.step_size, "auto|X", "of samplers that have one [auto]" },
         { "radius", CLI_INT, &o.run.radius, "R", "window of ordinal moves, in levels [all]" },
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed, same bits [0]" },
-        { "threads", CLI_INT, &o.threads, "N", "results do not depend on it [all]" },
+        { "threads", CLI_THREADS, &o.run.threads, "N", "results do not depend on it [all]" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
         { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes" },
         { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },

@@ -14,7 +14,6 @@
 
 typedef struct options {
     sal_train_options train;
-    int64_t threads;
     const char *data, *test, *out, *dtype;
     bool json;
 } options;
@@ -27,6 +26,7 @@ typedef struct session {
     char *log;       /* the CSV so far */
     double baseline; /* MMD between as many training rows and the test set */
     double mmd;
+    int64_t iteration; /* of the last report */
     cli_progress progress;
     int code;
 } session;
@@ -114,6 +114,7 @@ static int report(const sal_train_report *r, void *data)
     for (int64_t i = 0; i < size; i++) {
         codes[i] = (uint8_t)r->samples[i];
     }
+    s->iteration = r->iteration;
     s->mmd = mmd_to_test(s, r->buffer, codes);
     s->code = append_log(s, r);
     s->code = s->code ? s->code : write_sheet(s, r->buffer, codes);
@@ -124,11 +125,15 @@ static int report(const sal_train_report *r, void *data)
     }
     if (!s->o->json &&
         (r->iteration % (10 * s->o->train.report_every) == 0 || r->iteration == r->iterations)) {
+        char baseline[32] = "below noise";
+        if (s->baseline > 0) {
+            snprintf(baseline, sizeof baseline, "%.4f", s->baseline);
+        }
         cli_progress_end(&s->progress);
         printf("%7lld %8.1f s  log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %.4f "
-               "(train-test %.4f)\n",
+               "(train-test %s)\n",
                (long long)r->iteration, r->seconds, r->log_prob_data - r->log_prob_samples,
-               r->acceptance_rate, s->mmd, s->baseline);
+               r->acceptance_rate, s->mmd, baseline);
         fflush(stdout);
     }
     return s->code != CLI_OK || cli_interrupted();
@@ -168,7 +173,8 @@ static int open_arch(const char *arch, session *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* MMD of as many training rows as there are chains, to the test set: what perfect samples give. */
+/* MMD of training rows, as many as there are test rows, to the test set: about what perfect samples
+ * give. Where the two sets are alike the unbiased estimate falls below zero, and this is 0. */
 static void set_baseline(session *s)
 {
     int64_t rows = s->train.rows < s->test.rows ? s->train.rows : s->test.rows;
@@ -203,6 +209,10 @@ static int train(session *s)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
+    if (cli_interrupted()) {
+        fprintf(stderr, "saltus: stopped after %lld iterations; what there is was saved\n",
+                (long long)s->iteration);
+    }
     return s->code ? s->code : print_end(s);
 }
 
@@ -215,7 +225,6 @@ static int check_options(options *o)
         o->train.report_every < 1) {
         return cli_usage("train: --steps, --iterations, --batch and --report must be 1 or more");
     }
-    o->train.threads = (int)o->threads;
     return CLI_OK;
 }
 
@@ -241,7 +250,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },
         { "report", CLI_INT, &t->report_every, "N", "iterations between lines of the log [100]" },
         { "seed", CLI_SEED, &t->seed, "N", "same seed, same bits [0]" },
-        { "threads", CLI_INT, &o.threads, "N", "results do not depend on it [all]" },
+        { "threads", CLI_THREADS, &t->threads, "N", "results do not depend on it [all]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },

@@ -7,7 +7,7 @@
 #include "core/error.h"
 
 /* Sizes are bounded so that products of a few of them cannot overflow. */
-#define MAX_VARIABLES (INT64_C(1) << 31)
+#define MAX_VARIABLES (INT64_C(1) << 25) /* two random words each, in one stream */
 #define MAX_STATES (1 << 20)
 
 static const double binary_levels[] = { 0.0, 1.0 };

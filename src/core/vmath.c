@@ -34,6 +34,18 @@
 
 #undef TARGET
 
+/* clang decides by the flags of the whole file, not by a function's target attribute, whether wide
+ * vectors are passed in registers: without the flags its calls of SLEEF's functions are wrong, and
+ * it gets the narrow ones. */
+#if !defined(__clang__) || defined(__AVX2__)
+#define WITH_AVX2
+#endif
+#if !defined(__clang__) || defined(__AVX512F__)
+#define WITH_AVX512
+#endif
+
+#ifdef WITH_AVX2
+
 #define TARGET __attribute__((target("avx2,fma")))
 #ifndef __AVX__
 #define SLEEF_HIDDEN /* sleef.h declares what the compiler flags allow */
@@ -54,6 +66,9 @@
 #undef TARGET
 #undef SLEEF_HIDDEN
 
+#endif
+#ifdef WITH_AVX512
+
 #define TARGET __attribute__((target("avx512f")))
 #ifndef __AVX512F__
 #define SLEEF_HIDDEN
@@ -73,6 +88,8 @@
 
 #undef TARGET
 #undef SLEEF_HIDDEN
+
+#endif
 
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 
@@ -113,8 +130,16 @@
 #endif
 
 #define MEMBERS_BASE(name) .name##_f32 = name##_f32_base, .name##_f64 = name##_f64_base,
+#ifdef WITH_AVX2
 #define MEMBERS_AVX2(name) .name##_f32 = name##_f32_avx2, .name##_f64 = name##_f64_avx2,
+#else
+#define MEMBERS_AVX2(name) MEMBERS_BASE(name)
+#endif
+#ifdef WITH_AVX512
 #define MEMBERS_AVX512(name) .name##_f32 = name##_f32_avx512, .name##_f64 = name##_f64_avx512,
+#else
+#define MEMBERS_AVX512(name) MEMBERS_AVX2(name)
+#endif
 
 const sali_vmath_table sali_vmath_tables[SALI_ISA_COUNT] = {
     [SALI_ISA_BASE] = { SALI_VMATH_LIST(MEMBERS_BASE) MEMBERS_BASE(pow) },

@@ -2,6 +2,7 @@
 #include <saltus/io.h>
 
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "core/alloc.h"
@@ -133,7 +134,8 @@ static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model,
                          spec);
     }
     if (strchr(spec, '/')) {
-        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", spec);
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: %s", spec,
+                         access(spec, F_OK) == 0 ? "not a file" : "there is no such file");
     }
     return sal_model_builtin(spec, dtype, model, err);
 }

@@ -87,7 +87,7 @@ static sal_status parse_number(const sali_builtin *b, const sali_builtin_paramet
 
 /* One "key=value" of `length` characters. */
 static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t length, double *values,
-                             sal_error *err)
+                             bool *given, sal_error *err)
 {
     char text[128], keys[512];
     const char *equals = memchr(pair, '=', length);
@@ -103,6 +103,10 @@ static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t len
         const sali_builtin_parameter *p = &b->parameters[k];
         if (strcmp(p->name, text) == 0) {
             const char *value = text + (equals - pair) + 1;
+            if (given[k]) {
+                return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%s' is given twice", b->name, text);
+            }
+            given[k] = true;
             return b->choices[k] ? parse_choice(b, p, value, &values[k], err)
                                  : parse_number(b, p, value, &values[k], err);
         }
@@ -124,11 +128,12 @@ sal_status sali_builtin_parse(const char *specification, const sali_builtin **ou
     for (int k = 0; b->parameters[k].name; k++) {
         values[k] = b->parameters[k].standard;
     }
+    bool given[SALI_BUILTIN_PARAMETERS] = { false };
     const char *at = specification + length;
     while (*at) {
         at++; /* the ':' or ',' before the pair */
         size_t pair = strcspn(at, ",");
-        sal_status status = parse_pair(b, at, pair, values, err);
+        sal_status status = parse_pair(b, at, pair, values, given, err);
         if (status != SAL_OK) {
             return status;
         }

@@ -37,7 +37,7 @@ struct sal_model {
     bool has_gradient;
     bool multilinear;
     char *name;
-    int holders;
+    _Atomic int holders; /* runs in several threads hold a model */
 };
 
 /* A model around `content`; takes content and space over, also on failure. */

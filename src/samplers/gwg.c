@@ -86,6 +86,9 @@ static void draw(gwg *g, sali_chains *chains, int64_t c)
     int64_t slot = g->kernels->single_site_pick(space, row, sali_rng_uniform_at(&stream, 0));
     g->site[c] = -1;
     g->log_q[c] = 0;
+    if (isnan(row->log_norm)) {
+        sali_chains_note_bad(chains, c, chains->codes, NAN);
+    }
     if (slot >= 0) {
         int32_t code;
         sali_slot_move(space, codes, slot, &g->site[c], &code);

@@ -67,6 +67,55 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sal_model *mode
                      model->name, why, able[0] ? able : "none");
 }
 
+static sal_status unknown_sampler(const char *name, sal_error *err)
+{
+    char names[256] = "";
+    for (int64_t k = 0; k < N_SAMPLERS; k++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", samplers[k]->name);
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; there are: %s", name, names);
+}
+
+/* eps and 1 / eps must be numbers of the model's type, with room for levels and gradients. */
+static sal_status check_step_size(double step_size, sal_dtype dtype, sal_error *err)
+{
+    double low = dtype == SAL_F32 ? 1e-20 : 1e-150, high = 1 / low;
+    return step_size == 0 || (step_size >= low && step_size <= high)
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "step_size is %g; expected a positive number, %g to %g", step_size, low,
+                           high);
+}
+
+sal_status sali_sampler_choose(const char *name, const sal_model *model, double step_size,
+                               int64_t radius, const sali_sampler **out,
+                               sali_sampler_settings *settings, sal_error *err)
+{
+    const sali_sampler *sampler = sali_sampler_find(name);
+    if (!sampler) {
+        return unknown_sampler(name, err);
+    }
+    bool has_step_size = sampler->flags & SALI_SAMPLER_STEP_SIZE;
+    if (step_size != 0 && !has_step_size) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size", name);
+    }
+    if (radius != 0 && !(sampler->flags & SALI_SAMPLER_RADIUS)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no radius", name);
+    }
+    sal_status status = check_step_size(step_size, model->dtype, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    *out = sampler;
+    *settings = (sali_sampler_settings){
+        .step_size = step_size > 0 ? step_size : sali_default_step_size(model->space, 0.2),
+        .adapt_step_size = step_size == 0 && has_step_size,
+        .radius = radius ? radius : INT64_MAX,
+    };
+    return sali_sampler_check(sampler, model, err);
+}
+
 bool sal_sampler_list(int64_t index, sal_sampler_info *info)
 {
     static const char *const kinds_texts[] = { "binary spin ordinal categorical", "binary spin" };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/blas.h"
@@ -52,7 +53,8 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
     status = status ? status : check_range("clamped", o->clamped, 0, INT32_MAX, err);
     status = status ? status : check_range("radius", o->radius, 0, INT32_MAX, err);
     int64_t steps;
-    if (status == SAL_OK && __builtin_mul_overflow(o->draws, o->thin, &steps)) {
+    if (status == SAL_OK && (__builtin_mul_overflow(o->draws, o->thin, &steps) ||
+                             __builtin_add_overflow(o->warmup, steps, &steps))) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "draws times thin is more than 2^63 steps");
     }
     if (status == SAL_OK && o->clamped > 0 && (!o->clamp_variables || !o->clamp_codes)) {
@@ -60,45 +62,28 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
                          (long long)o->clamped,
                          o->clamp_variables ? "clamp_codes" : "clamp_variables");
     }
-    if (status == SAL_OK && (o->step_size < 0 || !isfinite(o->step_size))) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "step_size is %g; expected a positive number",
-                         o->step_size);
-    }
     return status;
 }
 
 static sal_status choose_sampler(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    run->sampler = sali_sampler_find(o->sampler);
-    if (!run->sampler) {
-        char names[256] = "";
-        for (int64_t k = 0; sali_sampler_at(k); k++) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                     sali_sampler_at(k)->name);
-        }
-        return sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; there are: %s",
-                         o->sampler, names);
+    sal_status status = sali_sampler_choose(o->sampler, run->model, o->step_size, o->radius,
+                                            &run->sampler, &run->settings, err);
+    if (status == SAL_OK) {
+        run->options.sampler = run->sampler->name; /* the caller's may not live on */
     }
-    run->options.sampler = run->sampler->name;
-    if (o->step_size > 0 && !(run->sampler->flags & SALI_SAMPLER_STEP_SIZE)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size",
-                         run->sampler->name);
-    }
-    if (o->radius > 0 && !(run->sampler->flags & SALI_SAMPLER_RADIUS)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no radius", run->sampler->name);
-    }
-    run->settings = (sali_sampler_settings){
-        .step_size =
-            o->step_size > 0 ? o->step_size : sali_default_step_size(run->model->space, 0.2),
-        .adapt_step_size = o->step_size == 0 && (run->sampler->flags & SALI_SAMPLER_STEP_SIZE),
-        .radius = o->radius ? o->radius : INT64_MAX,
-    };
-    return sali_sampler_check(run->sampler, run->model, err);
+    return status;
 }
 
 /* ---- creation */
+
+/* Whether so many bytes fit into the machine's memory: it is promised to anyone who asks, and the
+ * process killed when it is used. */
+static bool fits_memory(double bytes)
+{
+    return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+}
 
 static sal_status allocate(sal_run *run, sal_error *err)
 {
@@ -108,6 +93,13 @@ static sal_status allocate(sal_run *run, sal_error *err)
     if (__builtin_mul_overflow(o->chains, o->draws, &kept) ||
         __builtin_mul_overflow(kept, whole->n_variables, &codes)) {
         return sali_fail_memory(err);
+    }
+    double bytes = 2.0 * sizeof(double) * (double)kept + (o->keep_draws ? (double)codes : 0.0);
+    if (!fits_memory(bytes)) {
+        return sali_fail(err, SAL_ERR_MEMORY,
+                         "%lld chains of %lld draws need %.1f GB, more than this machine has; thin "
+                         "them, or ask for fewer",
+                         (long long)o->chains, (long long)o->draws, bytes / 1e9);
     }
     run->log_prob = SALI_NEW_ARRAY(double, kept);
     run->distance = SALI_NEW_ARRAY(double, kept);
@@ -228,12 +220,13 @@ static sal_status check_shards(const sal_run *run, sal_error *err)
             size_t used = strlen(state);
             snprintf(state + used, sizeof state - used, " %d", chains->bad_codes[v]);
         }
-        return sali_fail(err, SAL_ERR_MODEL,
-                         "%s: %s at chain %lld, step %llu, state%s%s; f must be a number or -inf",
-                         run->model->name, isnan(chains->bad_value) ? "NaN" : "f is +inf",
-                         (long long)(run->shards[k].first + chains->bad_chain),
-                         (unsigned long long)chains->bad_step, state,
-                         strlen(state) >= 140 ? " ..." : "");
+        return sali_fail(
+            err, SAL_ERR_MODEL,
+            "%s: %s at chain %lld, step %llu, state%s%s; f must be a number or -inf, its gradient "
+            "a number where f is one",
+            run->model->name, isnan(chains->bad_value) ? "f or its gradient is NaN" : "f is +inf",
+            (long long)(run->shards[k].first + chains->bad_chain),
+            (unsigned long long)chains->bad_step, state, strlen(state) >= 140 ? " ..." : "");
     }
     return SAL_OK;
 }

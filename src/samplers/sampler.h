@@ -85,6 +85,13 @@ const sali_sampler *sali_sampler_at(int64_t index);
 /* Refuse a sampler that the model cannot serve, naming those that it can. */
 sal_status sali_sampler_check(const sali_sampler *sampler, const sal_model *model, sal_error *err);
 
+/* Find a sampler that serves the model, and resolve its settings; a step size or radius of 0 is not
+ * given. Returns: SAL_ERR_ARGUMENT (no such sampler; an option that it does not have or that is out
+ * of range), SAL_ERR_UNSUPPORTED. */
+sal_status sali_sampler_choose(const char *name, const sal_model *model, double step_size,
+                               int64_t radius, const sali_sampler **sampler,
+                               sali_sampler_settings *settings, sal_error *err);
+
 /* The usual step size of a space for a sampler with one: `base` for binary variables, scaled with
  * the squared spacing of levels (2 base for one-hot, 4 base for spins). */
 double sali_default_step_size(const sal_space *space, double base);

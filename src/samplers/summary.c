@@ -22,6 +22,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Antithetic chains have estimates above their number of draws, without bound and past it negative;
+ * the cap is that of Vehtari et al. 2021. */
+static double capped(double ess, double draws)
+{
+    double cap = draws * log10(draws);
+    return ess <= 0 || ess > cap ? cap : ess;
+}
+
 static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     int64_t chains = run->options.chains, known = 0;
@@ -35,6 +43,7 @@ static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_erro
         status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->options.draws,
                                    &ess[known], err);
         if (status == SAL_OK && !isnan(ess[known])) {
+            ess[known] = capped(ess[known], (double)run->draws_made);
             sum += ess[known++];
         }
     }
@@ -199,7 +208,9 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         append(text, room, "The run was stopped before its first draw.");
     } else if (stuck) {
         append(text, room, "Some chain never moved: it has no ESS. Try more draws%s. ",
-               isnan(s->step_size) ? "" : ", or a smaller --step-size");
+               isnan(s->step_size)        ? ""
+               : s->acceptance_rate > 0.5 ? ", or a larger --step-size"
+                                          : ", or a smaller --step-size");
     }
     if (disagree) {
         describe_disagreement(s, text, room);

@@ -64,12 +64,13 @@ static sal_status resolve(trainer *t, sal_error *err)
     o->learning_rate = o->learning_rate == 0 ? 1e-3 : o->learning_rate;
     o->report_every = o->report_every ? o->report_every : 100;
     if (o->steps < 1 || o->iterations < 1 || o->batch < 1 || o->report_every < 1 ||
-        o->threads < 0 || o->buffer > INT32_MAX) {
+        o->threads < 0 || o->threads > 4096 || o->buffer < 1 || o->buffer > INT32_MAX) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: steps %lld, iterations %lld, batch %lld, report_every %lld, "
-                         "threads %d; expected positive numbers",
+                         "buffer %lld, threads %d; expected positive numbers, a buffer below "
+                         "2^31, at most 4096 threads",
                          (long long)o->steps, (long long)o->iterations, (long long)o->batch,
-                         (long long)o->report_every, o->threads);
+                         (long long)o->report_every, (long long)o->buffer, o->threads);
     }
     if (o->buffer < o->batch || t->data->rows < o->batch) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -77,11 +78,11 @@ static sal_status resolve(trainer *t, sal_error *err)
                          "%lld and %lld",
                          (long long)o->batch, (long long)o->buffer, (long long)t->data->rows);
     }
-    if (!(o->learning_rate > 0) || !(o->weight_decay >= 0) || !(o->step_size >= 0)) {
+    if (!(o->learning_rate > 0) || !(o->weight_decay >= 0)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "train: learning_rate %g, weight_decay %g, step_size %g; expected numbers "
-                         "that are not negative",
-                         o->learning_rate, o->weight_decay, o->step_size);
+                         "train: learning_rate %g, weight_decay %g; expected numbers that are not "
+                         "negative",
+                         o->learning_rate, o->weight_decay);
     }
     return SAL_OK;
 }
@@ -105,22 +106,6 @@ static sal_status check_data(const trainer *t, sal_error *err)
         }
     }
     return SAL_OK;
-}
-
-static sal_status choose_sampler(trainer *t, sal_error *err)
-{
-    t->sampler = sali_sampler_find(t->options.sampler);
-    if (!t->sampler) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "there is no sampler '%s'; see 'saltus list samplers'",
-                         t->options.sampler);
-    }
-    double usual = sali_default_step_size(t->model->space, 0.2);
-    t->settings = (sali_sampler_settings){
-        .step_size = t->options.step_size > 0 ? t->options.step_size : usual,
-        .radius = INT64_MAX,
-    };
-    return sali_sampler_check(t->sampler, t->model, err);
 }
 
 static sal_status create_shard(trainer *t, int64_t k, sal_error *err)
@@ -378,7 +363,9 @@ static sal_status prepare(trainer *t, sal_error *err)
 {
     sal_status status = resolve(t, err);
     status = status ? status : check_data(t, err);
-    status = status ? status : choose_sampler(t, err);
+    status = status ? status
+                    : sali_sampler_choose(t->options.sampler, t->model, t->options.step_size, 0,
+                                          &t->sampler, &t->settings, err);
     status = status ? status : allocate(t, err);
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = create_shard(t, k, err);
