@@ -191,6 +191,18 @@ static void check_builtin(const char *spec, bool local)
     }
 }
 
+/* The same with fewer tries, for models that are slow. */
+static void check_tried(const char *spec, uint32_t tries)
+{
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        sal_error err = { 0 };
+        sal_model *model = NULL;
+        ck_ok(sal_model_builtin(spec, dtype, &model, &err), &err);
+        check_tries(model, tries);
+        sal_model_destroy(model);
+    }
+}
+
 START_TEST(lattices_follow_changes)
 {
     check_builtin("ising:side=7,bias=0.3", true);
@@ -207,6 +219,13 @@ END_TEST
 START_TEST(hidden_units_follow_changes)
 {
     check_builtin("rbm:visible=30,hidden=17", false);
+}
+END_TEST
+
+START_TEST(convolutions_follow_changes)
+{
+    check_tried("usps-conv:channels=2,quadratic=1", 40);
+    check_tried("mnist-resnet:channels=2", 20);
 }
 END_TEST
 
@@ -359,6 +378,7 @@ int main(void)
     tcase_add_test(tcase, lattices_follow_changes);
     tcase_add_test(tcase, dense_couplings_follow_changes);
     tcase_add_test(tcase, hidden_units_follow_changes);
+    tcase_add_test(tcase, convolutions_follow_changes);
     tcase_add_test(tcase, factor_graphs_follow_changes);
     tcase_add_test(tcase, mixed_tapes_follow_changes);
     tcase_add_test(tcase, real_networks_follow_changes);

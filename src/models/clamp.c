@@ -279,6 +279,7 @@ sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables
     if (status == SAL_OK) {
         made->has_gradient = model->has_gradient;
         made->multilinear = model->multilinear;
+        made->trackable = model->trackable;
         *clamped = made;
     }
     return status;

@@ -35,7 +35,7 @@ bool sali_strategy_applies(const sal_model *model, sali_strategy strategy)
     case SALI_BY_GRADIENT:
         return model->multilinear && model->has_gradient;
     case SALI_BY_CHANGES:
-        return sali_tracker_pays(model);
+        return model->trackable;
     default:
         return true;
     }

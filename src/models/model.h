@@ -36,6 +36,7 @@ struct sal_model {
     sal_dtype dtype;
     bool has_gradient;
     bool multilinear;
+    bool trackable; /* models/tracker.h */
     char *name;
     _Atomic int holders; /* runs in several threads hold a model */
 };

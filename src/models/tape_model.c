@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
+#include "models/tracker.h"
 
 static sal_status tape_open(const sal_model *model, int64_t chains, unsigned wants, void **ws,
                             sal_error *err)
@@ -169,8 +170,12 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
         return sali_fail_memory(err);
     }
     sal_status status = sali_program_create(tape, f, &content->program, err);
+    bool trackable = false;
     if (status == SAL_OK) {
         status = sali_params_create(content->program, &content->params, err);
+    }
+    if (status == SAL_OK) {
+        status = sali_tracker_judge(content->program, &trackable, err);
     }
     if (status != SAL_OK) {
         tape_destroy(content);
@@ -182,6 +187,7 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
     if (status == SAL_OK) {
         made->has_gradient = true;
         made->multilinear = sali_program_is_multilinear(content->program);
+        made->trackable = trackable;
         *model = made;
     }
     return status;

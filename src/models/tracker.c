@@ -15,16 +15,43 @@ struct sali_tracker {
     bool by_gradient;
 };
 
-bool sali_tracker_pays(const sal_model *model)
+/* A matrix product or convolution: one column or window follows a change of one input element, all
+ * of it one of many. */
+static bool is_product(sali_op_id op)
 {
-    const sali_tape_model *tape = sali_model_tape(model);
-    bool pays = tape && tape->program->state >= 0;
-    for (int32_t i = 0; pays && i < tape->program->n_nodes; i++) {
-        const sali_node *node = &tape->program->nodes[i];
-        const sali_op *op = tape->program->steps[i].op;
-        pays = !node->varying || node->n_in == 0 || op->alias || op->change;
+    return op == SALI_OP_matvec || op == SALI_OP_matmul || op == SALI_OP_conv2d;
+}
+
+/* Whether a move of one variable changes much of node i, `dense` saying so of earlier nodes. What a
+ * product makes of a single element is half-way: a second product after it is evaluated anew. */
+static bool becomes_dense(const sali_program *program, int32_t i, const bool *dense)
+{
+    const sali_node *node = &program->nodes[i];
+    bool any = is_product(node->op);
+    for (int32_t k = 0; k < node->n_in; k++) {
+        any |= dense[node->in[k]];
     }
-    return pays;
+    return any && program->steps[i].size > 1;
+}
+
+sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error *err)
+{
+    bool *dense = SALI_NEW_ARRAY(bool, program->n_nodes);
+    if (!dense) {
+        return sali_fail_memory(err);
+    }
+    *pays = program->state >= 0;
+    for (int32_t i = 0; *pays && i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
+        const sali_op *op = program->steps[i].op;
+        for (int32_t k = 0; k < node->n_in; k++) {
+            *pays &= !(is_product(node->op) && dense[node->in[k]]);
+        }
+        *pays &= !node->varying || node->n_in == 0 || op->alias || op->change;
+        dense[i] = becomes_dense(program, i, dense);
+    }
+    sali_free(dense);
+    return SAL_OK;
 }
 
 void sali_tracker_destroy(sali_tracker *t)

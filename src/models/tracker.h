@@ -3,14 +3,16 @@
 #ifndef SALI_TRACKER_H
 #define SALI_TRACKER_H
 
+#include "ad/program.h"
 #include "models/model.h"
 
 typedef struct sali_tracker sali_tracker;
 
-/* Whether the model can be tracked at less cost than evaluating it: a tape (or a clamped one) all
- * of whose ops have change rules. */
-bool sali_tracker_pays(const sal_model *model);
+/* Whether chains of a program can be tracked at less cost than by evaluating it: all of its ops
+ * have change rules, and no product comes after another. Models keep the answer (`trackable`). */
+sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error *err);
 
+/* For a model that is trackable. */
 sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
                                sal_error *err);
 void sali_tracker_destroy(sali_tracker *tracker);

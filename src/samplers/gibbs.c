@@ -34,7 +34,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     g->site = SALI_NEW_ARRAY(int64_t, chains->n);
     g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
     sal_status status = g->site && g->delta ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && sali_tracker_pays(chains->model)) {
+    if (status == SAL_OK && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
     }
     if (status != SAL_OK) {

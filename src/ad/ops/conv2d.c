@@ -313,6 +313,8 @@ static void backward(const sali_call *call)
     }
 }
 
+#include "ad/ops/conv_change.h"
+
 const sali_op RN(sali_op_conv2d) = {
     .name = "conv2d",
     .arity = 3,
@@ -329,4 +331,5 @@ const sali_op RN(sali_op_conv2d) = {
     .prepare = prepare,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

@@ -1,5 +1,6 @@
 /* a sigmoid(a). The slope is kept, for the sigmoid is most of the work. Where the sigmoid or its
  * complement is zero, an infinite factor does not count: silu(-inf) = 0. */
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 #include "core/vmath.h"
 
@@ -39,6 +40,21 @@ static int64_t saved_size(const sali_node *node, const sali_node *const *in)
     return sali_shape_size(&node->shape);
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    real *slope = ch->call->saved;
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        int32_t i = ch->in[0]->index[k];
+        real x = change_new(ch, 0, k), p, y;
+        RN(sali_vsigmoid)(1, &x, &p);
+        y = sali_pull(p, x);
+        if (!change_write(ch, &slope[i], p + sali_pull(1 - p, y)) || !change_set(ch, i, y)) {
+            return SALI_CHANGE_GIVE_UP;
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_silu) = {
     .name = "silu",
     .arity = 1,
@@ -51,4 +67,5 @@ const sali_op RN(sali_op_silu) = {
     .saved_size = saved_size,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

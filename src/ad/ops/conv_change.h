@@ -1,0 +1,91 @@
+/* Following a change of few pixels through a convolution: the outputs whose windows see them. Part
+ * of conv2d.c. Rows of single chains are never pixel-major. */
+#ifndef SALI_CONV_CHANGE_H
+#define SALI_CONV_CHANGE_H
+
+#include <math.h>
+
+#include "ad/change.h"
+
+typedef struct conv_window {
+    int64_t C, H, W, O, h, w; /* of the input, output channels, kernel */
+    int64_t out_w, out_pixels, stride, padding;
+} conv_window;
+
+static conv_window window_of(const sali_call *call)
+{
+    const int64_t *x = call->in[0].shape->dim, *k = call->in[1].shape->dim;
+    const int64_t *out = call->out.shape->dim;
+    return (conv_window){ .C = x[0],
+                          .H = x[1],
+                          .W = x[2],
+                          .O = k[0],
+                          .h = k[2],
+                          .w = k[3],
+                          .out_w = out[2],
+                          .out_pixels = out[1] * out[2],
+                          .stride = call->node->ints[0],
+                          .padding = call->node->ints[1] };
+}
+
+/* The tap by which output pixel `out` sees input element `in`; -1 if it does not. */
+static int64_t tap_between(const conv_window *g, int64_t in, int64_t out)
+{
+    int64_t pixel = in % (g->H * g->W);
+    int64_t i = pixel / g->W + g->padding - out / g->out_w * g->stride;
+    int64_t j = pixel % g->W + g->padding - out % g->out_w * g->stride;
+    return i >= 0 && i < g->h && j >= 0 && j < g->w ? i * g->w + j : -1;
+}
+
+/* Whether a change listed before the k-th reaches this output pixel: then it is done. */
+static bool is_done(const sali_change *ch, const conv_window *g, int64_t k, int64_t out)
+{
+    for (int64_t j = 0; j < k; j++) {
+        if (tap_between(g, ch->in[0]->index[j], out) >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All output channels of a pixel, from all changes that it sees. */
+static bool change_pixel(sali_change *ch, const conv_window *g, int64_t out)
+{
+    const real *weight = ch->call->in[1].value, *value = ch->call->out.value;
+    for (int64_t o = 0; o < g->O; o++) {
+        real rise = 0;
+        for (int64_t k = 0; k < ch->in[0]->n; k++) {
+            int64_t in = ch->in[0]->index[k], tap = tap_between(g, in, out);
+            if (tap >= 0) {
+                int64_t c = in / (g->H * g->W);
+                rise += weight[(o * g->C + c) * g->h * g->w + tap] * change_rise(ch, 0, k);
+            }
+        }
+        int64_t at = o * g->out_pixels + out;
+        if (!change_set(ch, at, value[at] + rise)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static sali_change_outcome change(sali_change *ch)
+{
+    conv_window g = window_of(ch->call);
+    const conv_list *seen = &((const conv_plan *)ch->call->plan)->by_input;
+    if (ch->in[0]->n * g.h * g.w > g.out_pixels * g.C) { /* the windows cover most of the image */
+        return SALI_CHANGE_ROW;
+    }
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        int64_t pixel = ch->in[0]->index[k] % (g.H * g.W);
+        for (int32_t s = seen->begin[pixel]; s < seen->begin[pixel + 1]; s++) {
+            int64_t out = seen->steps[s].a;
+            if (!is_done(ch, &g, k, out) && !change_pixel(ch, &g, out)) {
+                return SALI_CHANGE_GIVE_UP;
+            }
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
+#endif
