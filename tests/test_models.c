@@ -107,6 +107,34 @@ START_TEST(rbm_equals_the_sum_over_hidden_units)
 }
 END_TEST
 
+START_TEST(ordinal_mixtures_follow_their_formula)
+{
+    enum { D = 3, K = 50 };
+    for (int order = 2; order <= 4; order += 2) {
+        sal_error err = { 0 };
+        sal_model *model = NULL;
+        char spec[64];
+        int32_t codes[D];
+        double f, sum = 0;
+        snprintf(spec, sizeof spec, "ordinal-poly%d:dim=3", order);
+        ck_ok(sal_model_builtin(spec, SAL_F64, &model, &err), &err);
+        random_state(model, 2, codes);
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        for (int k = 1; k <= K; k++) {
+            double term = 0;
+            for (int i = 0; i < D; i++) {
+                double u = -1.5 + 4.5 * codes[i] / 49;
+                double t = order == 2 ? u + k / 25.0 : 2 * u - 1 + 3 * k / 50.0;
+                term += order == 2 ? 1.5 - 2 * t - 6 * t * t : -t + t * t - pow(t, 3) - pow(t, 4);
+            }
+            sum += exp(term);
+        }
+        CLOSE(f, log(sum), 1e-12);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* Differences from differences of values, against those that the model gives. */
 static void check_differences(const sal_model *model, uint32_t states, double tolerance)
 {
@@ -376,6 +404,7 @@ int main(void)
     TCase *tcase = tcase_create("models");
     tcase_add_test(tcase, ising_lattice_counts_each_pair_once);
     tcase_add_test(tcase, rbm_equals_the_sum_over_hidden_units);
+    tcase_add_test(tcase, ordinal_mixtures_follow_their_formula);
     tcase_add_test(tcase, network_gradients_are_exact_differences);
     tcase_add_test(tcase, differences_are_exact_for_models_of_both_ways);
     tcase_add_test(tcase, a_clamped_model_is_the_model_with_variables_fixed);

@@ -17,6 +17,7 @@ typedef struct bench_case {
     int64_t dim;
     const char *samplers;
     double step_size; /* of samplers that have one */
+    bool value_too;   /* measure the value alone as well */
     double mflops;    /* of a value and gradient of one state, for gemm_fraction */
     int (*measure)(const struct bench_case *c, const bench_options *o, sal_model *model);
 } bench_case;

@@ -26,6 +26,21 @@ static void evaluate_shard(void *context, int64_t shard)
                   b->gradient + offset);
 }
 
+static void value_shard(void *context, int64_t shard)
+{
+    batch *b = context;
+    int64_t first = sali_shard_first(b->options->batch, b->shards, shard);
+    int64_t end = sali_shard_first(b->options->batch, b->shards, shard + 1);
+    sali_value(b->evaluators[shard], end - first, NULL,
+               b->x + (size_t)(first * b->width) * b->element, b->f + first);
+}
+
+static void evaluate_values(void *context)
+{
+    batch *b = context;
+    sali_shard_run(b->shards, (int)b->options->threads, value_shard, b);
+}
+
 static void evaluate(void *context)
 {
     batch *b = context;
@@ -128,8 +143,14 @@ int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model
         destroy(&b);
         return cli_fail(status, &err);
     }
-    double seconds = bench_time(evaluate, &b, 0.8 * o->seconds), rate = gemm_rate(o);
+    int code = CLI_OK;
+    if (c->value_too) {
+        code = bench_print(c, o, "value", 1 / bench_time(evaluate_values, &b, o->seconds), 0);
+    }
+    double seconds = bench_time(evaluate, &b, 0.8 * o->seconds),
+           rate = c->mflops > 0 ? gemm_rate(o) : 0;
     destroy(&b);
     double operations = 1e6 * c->mflops * (double)o->batch / seconds;
-    return bench_print(c, o, "value+grad", 1 / seconds, rate > 0 ? operations / rate : 0);
+    return code ? code
+                : bench_print(c, o, "value+grad", 1 / seconds, rate > 0 ? operations / rate : 0);
 }

@@ -34,6 +34,8 @@ typedef struct sali_builtin {
     X(ising)                 \
     X(ising_dense)           \
     X(rbm)                   \
+    X(ordinal_poly2)         \
+    X(ordinal_poly4)         \
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \
