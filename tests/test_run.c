@@ -41,13 +41,14 @@ static bool same_bits(const sal_model *model, const sal_run *a, const sal_run *b
         ck_ok(sal_run_last(runs[k], last[k], &err), &err);
         ck_ok(sal_run_summarise(runs[k], &s[k], &err), &err);
     }
+    const void *draws_a = sal_run_draws(a, &bytes[0]), *draws_b = sal_run_draws(b, &bytes[1]);
+    ck_assert_int_eq(bytes[0], 1);
+    ck_assert_int_eq(bytes[1], 1);
     bool same = memcmp(sal_run_log_probs(a), sal_run_log_probs(b),
                        (size_t)(chains * draws) * sizeof(double)) == 0 &&
-                memcmp(sal_run_draws(a, &bytes[0]), sal_run_draws(b, &bytes[1]),
-                       (size_t)(chains * draws * V)) == 0 &&
+                memcmp(draws_a, draws_b, (size_t)(chains * draws * V)) == 0 &&
                 memcmp(marginals[0], marginals[1], sizeof marginals[0]) == 0 &&
                 memcmp(last[0], last[1], sizeof last[0]) == 0;
-    ck_assert_int_eq(bytes[0], 1);
     return same && memcmp(&s[0].step_size, &s[1].step_size, sizeof(double)) == 0 &&
            s[0].acceptance_rate == s[1].acceptance_rate && s[0].mean_jump == s[1].mean_jump;
 }
