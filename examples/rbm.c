@@ -1,7 +1,8 @@
 /* A restricted Boltzmann machine, f(s) = sum_j softplus((W s)_j + c_j) + b's, written as a tape.
  *
  *     rbm                      random weights
- *     rbm PARAMS.safetensors   W [500, 784], b [784], c [500] from a file */
+ *     rbm PARAMS.safetensors   W [500, 784], b [784], c [500] from a file
+ *     rbm PARAMS.safetensors DRAWS.npy   and save the draws */
 #include <saltus/saltus.h>
 
 enum { VISIBLE = 784, HIDDEN = 500 };
@@ -48,8 +49,13 @@ int main(int argc, char **argv)
                         : argc > 1 ? sal_model_load_params(rbm, argv[1], &err)
                                    : random_weights(rbm, &err);
     if (status == SAL_OK) {
-        sal_run_options o = { .sampler = "ncg", .chains = 20, .warmup = 500, .draws = 2000 };
+        sal_run_options o = {
+            .sampler = "ncg", .chains = 20, .warmup = 500, .draws = 2000, .keep_draws = argc > 2
+        };
         status = sal_sample(rbm, &o, &run, &err);
+    }
+    if (status == SAL_OK && argc > 2) {
+        status = sal_run_save(run, argv[2], &err);
     }
     if (status == SAL_OK) {
         status = sal_run_print_summary(run, stdout);

@@ -1,9 +1,11 @@
 /* Opening models by path or name, their parameters in safetensors, and evidence. */
 #include "temp_dir.h"
+#include "io/npy.h"
 
 #include <math.h>
 
 #include <saltus/io.h>
+#include <saltus/sample.h>
 
 #include "alloc_fail.h"
 #include "io/file.h"
@@ -429,6 +431,32 @@ START_TEST(allocation_failures_are_survived)
 }
 END_TEST
 
+START_TEST(draws_are_saved_or_the_reason_is_told)
+{
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sal_run *run = NULL;
+    sali_npy array = { 0 };
+    int bytes;
+    sal_run_options options = { .chains = 3, .warmup = -1, .draws = 5, .keep_draws = true };
+    ck_ok(sal_model_builtin("ising:side=2", 0, &model, &err), &err);
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("draws.npy"), &err), &err);
+    ck_ok(sali_npy_read(temp_path("draws.npy"), &array, &err), &err);
+    ck_assert_int_eq(array.count, 3 * 5 * 4);
+    ck_assert_mem_eq(array.data, sal_run_draws(run, &bytes), 3 * 5 * 4);
+    sali_npy_free(&array);
+    ck_fails(sal_run_save(run, temp_path("draws.nc"), &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
+    ck_fails(sal_run_save(run, NULL, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
+    sal_run_destroy(run);
+    options.keep_draws = false;
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    ck_fails(sal_run_save(run, temp_path("b.npy"), &err), SAL_ERR_ARGUMENT, &err, "keep_draws");
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("model_file");
@@ -450,6 +478,7 @@ int main(void)
     tcase_add_test(tc, evidence_is_read);
     tcase_add_test(tc, competition_evidence_is_read);
     tcase_add_test(tc, allocation_failures_are_survived);
+    tcase_add_test(tc, draws_are_saved_or_the_reason_is_told);
     suite_add_tcase(suite, tc);
     return test_main(suite);
 }

@@ -106,7 +106,10 @@ SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
 /* Codes of the last states [chains x V] of the whole space. */
 SAL_API sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err);
 
-/* Number of draws made (less than asked for when stopped). */
+/* Chains, draws made (less than asked for when stopped), and variables of the whole space. */
+SAL_API void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables);
+
+/* Number of draws made. */
 SAL_API int64_t sal_run_n_draws(const sal_run *run);
 
 /* ---- the samplers */

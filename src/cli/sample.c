@@ -135,18 +135,6 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
     return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
 }
 
-static int write_draws(const sal_run *run, const sal_model *model, int64_t chains, const char *path)
-{
-    int bytes;
-    const void *draws = sal_run_draws(run, &bytes);
-    int64_t V = sal_space_variables(sal_model_space(model)), made = sal_run_n_draws(run);
-    int64_t shape[3] = { chains, made, V };
-    sal_error err = { 0 };
-    sal_status status =
-        sali_npy_write(path, bytes == 1 ? SALI_DTYPE_U8 : SALI_DTYPE_I32, 3, shape, draws, &err);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
-}
-
 static int print_json(const sal_run *run)
 {
     sal_run_summary s;
@@ -218,7 +206,8 @@ static int sample(sal_model *model, options *o)
         code = write_marginals(run, model, o->marginals);
     }
     if (code == CLI_OK && o->out) {
-        code = write_draws(run, model, o->run.chains ? o->run.chains : 4, o->out);
+        status = sal_run_save(run, o->out, &err);
+        code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
     if (code == CLI_OK) {
         code = o->json                                        ? print_json(run)

@@ -322,6 +322,13 @@ const void *sal_run_draws(const sal_run *run, int *bytes)
     return run->draws;
 }
 
+void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables)
+{
+    *chains = run->options.chains;
+    *draws = run->draws_made;
+    *variables = run->base->space->n_variables;
+}
+
 int64_t sal_run_n_draws(const sal_run *run)
 {
     return run->draws_made;
