@@ -222,6 +222,34 @@ START_TEST(hidden_units_follow_changes)
 }
 END_TEST
 
+/* Terms of very unlike size, which come and go: sums must not keep their rounding errors; and sums
+ * that pass through -inf must come back. */
+START_TEST(large_terms_leave_nothing_behind)
+{
+    for (int k = 0; k < 4; k++) {
+        sal_error err = { 0 };
+        sal_space *space = sal_space_create();
+        sal_model *model = NULL;
+        ck_ok(
+            sal_space_add(space, &(sal_block){ .name = "b", .kind = SAL_BINARY, .count = 9 }, &err),
+            &err);
+        const double A[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 2, 4, 6, 8, 1, 3, 5, 7, 9 };
+        sal_tape *tape = sal_tape_create(space, k % 2 ? SAL_F32 : SAL_F64);
+        sal_expr s = sal_state(tape), f;
+        if (k / 2) {
+            f = sal_sum(sal_matvec(sal_constant(tape, A, SAL_SHAPE(2, 9)), sal_log(s)));
+        } else {
+            f = sal_log(sal_mean(sal_exp(sal_scale(s, k % 2 ? 25 : 60))));
+        }
+        ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+        check_model(model);
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
 START_TEST(convolutions_follow_changes)
 {
     check_tried("usps-conv:channels=2,quadratic=1", 40);
@@ -379,6 +407,7 @@ int main(void)
     tcase_add_test(tcase, dense_couplings_follow_changes);
     tcase_add_test(tcase, hidden_units_follow_changes);
     tcase_add_test(tcase, convolutions_follow_changes);
+    tcase_add_test(tcase, large_terms_leave_nothing_behind);
     tcase_add_test(tcase, factor_graphs_follow_changes);
     tcase_add_test(tcase, mixed_tapes_follow_changes);
     tcase_add_test(tcase, real_networks_follow_changes);

@@ -33,6 +33,10 @@ typedef struct sali_change {
     const sali_delta *const *in; /* by input */
     sali_delta *out;             /* to fill; its lists have room for the whole output */
     sali_journal *journal;
+    /* All inputs that vary are at most affine in the state: their elements are of one size, and
+     * adding rises to a sum loses nothing. Otherwise large terms that vanish would leave their
+     * rounding errors behind, and the sum is to be made anew. */
+    bool affine;
     /* The variables that changed, with their codes before. */
     int64_t n_sites;
     const int64_t *sites;

@@ -439,6 +439,15 @@ static bool few_changes(const sali_changes *ch, const sali_node *node, bool *any
     return few;
 }
 
+static bool has_affine_inputs(const sali_program *program, const sali_node *node)
+{
+    bool affine = true;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        affine &= program->steps[node->in[k]].degree <= SALI_AFFINE;
+    }
+    return affine;
+}
+
 static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sali_call *call)
 {
     const sali_program *program = ch->program;
@@ -450,6 +459,7 @@ static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sal
         .call = call,
         .in = ch->in,
         .out = &ch->deltas[i],
+        .affine = has_affine_inputs(program, call->node),
         .journal = &ch->journals[c],
         .n_sites = ch->n_sites[c],
         .sites = ch->sites + c * V,

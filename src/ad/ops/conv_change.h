@@ -48,21 +48,32 @@ static bool is_done(const sali_change *ch, const conv_window *g, int64_t k, int6
     return false;
 }
 
-/* All output channels of a pixel, from all changes that it sees. */
-static bool change_pixel(sali_change *ch, const conv_window *g, int64_t out)
+/* One output, anew from its window: nothing is left behind by what large terms were there. */
+static real output_of(const sali_call *call, const conv_window *g, int64_t o, int64_t out)
 {
-    const real *weight = ch->call->in[1].value, *value = ch->call->out.value;
-    for (int64_t o = 0; o < g->O; o++) {
-        real rise = 0;
-        for (int64_t k = 0; k < ch->in[0]->n; k++) {
-            int64_t in = ch->in[0]->index[k], tap = tap_between(g, in, out);
-            if (tap >= 0) {
-                int64_t c = in / (g->H * g->W);
-                rise += weight[(o * g->C + c) * g->h * g->w + tap] * change_rise(ch, 0, k);
+    const real *x = call->in[0].value;
+    const real *weight = (const real *)call->in[1].value + o * g->C * g->h * g->w;
+    int64_t top = out / g->out_w * g->stride - g->padding;
+    int64_t left = out % g->out_w * g->stride - g->padding;
+    real sum = ((const real *)call->in[2].value)[o];
+    for (int64_t c = 0; c < g->C; c++) {
+        for (int64_t i = 0; i < g->h; i++) {
+            for (int64_t j = 0; j < g->w; j++, weight++) {
+                int64_t row = top + i, column = left + j;
+                if (row >= 0 && row < g->H && column >= 0 && column < g->W) {
+                    sum += *weight * x[(c * g->H + row) * g->W + column];
+                }
             }
         }
-        int64_t at = o * g->out_pixels + out;
-        if (!change_set(ch, at, value[at] + rise)) {
+    }
+    return sum;
+}
+
+/* All output channels of a pixel. */
+static bool change_pixel(sali_change *ch, const conv_window *g, int64_t out)
+{
+    for (int64_t o = 0; o < g->O; o++) {
+        if (!change_set(ch, o * g->out_pixels + out, output_of(ch->call, g, o, out))) {
             return false;
         }
     }

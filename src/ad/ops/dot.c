@@ -59,7 +59,7 @@ static sali_change_outcome change(sali_change *ch)
     int moved = ch->in[0]->n > 0 ? 0 : 1;
     const real *still = ch->call->in[1 - moved].value, *out = ch->call->out.value;
     real rise = 0;
-    if (ch->in[1 - moved]->n != 0) {
+    if (ch->in[1 - moved]->n != 0 || !ch->affine) {
         return SALI_CHANGE_ROW;
     }
     for (int64_t k = 0; k < ch->in[moved]->n; k++) {

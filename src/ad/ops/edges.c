@@ -4,6 +4,7 @@
  * Neighbours lie anywhere in s, so loops over them cannot be vector loops. LANES chains are
  * transposed into a tile instead, [n x LANES], and each edge is one vector operation; FEW chains do
  * not pay for that. Either way a chain's sums are taken in the same order. */
+#include <math.h>
 #include <string.h>
 
 #include "ad/change.h"
@@ -255,6 +256,9 @@ static sali_change_outcome change(sali_change *ch)
     const real *w = ch->call->in[1].value;
     real *Y = ch->call->saved, total = 0;
     real g = ch->gradient ? *(const real *)ch->call->out.adjoint : 0;
+    if (!ch->affine || !isfinite(*(const real *)ch->call->out.value)) {
+        return SALI_CHANGE_ROW;
+    }
     for (int64_t n = 0; n < ch->in[0]->n; n++) {
         int64_t j = ch->in[0]->index[n];
         real rise = change_rise(ch, 0, n), self = 0;

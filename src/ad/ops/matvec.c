@@ -65,7 +65,7 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     int64_t m = ch->call->out.size, n = ch->call->in[1].size;
     const real *A = ch->call->in[0].value;
     real *out = (real *)ch->call->out.value;
-    if (ch->in[0]->n != 0) {
+    if (ch->in[0]->n != 0 || !ch->affine) {
         return SALI_CHANGE_ROW;
     }
     change_save_row(ch, 0);

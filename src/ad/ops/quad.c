@@ -1,5 +1,6 @@
 /* s'Ss for a symmetric S that does not depend on the state. Y = S s is one product over the batch
  * and is kept: the gradient 2 Y costs nothing more. S itself gets sum_c g_c s_c s_c'. */
+#include <math.h>
 #include <string.h>
 
 #include "ad/change.h"
@@ -97,6 +98,9 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     const real *S = ch->call->in[1].value;
     real *Y = ch->call->saved, *gradient = ch->gradient, *out = (real *)ch->call->out.value;
     real g = gradient ? 2 * *(const real *)ch->call->out.adjoint : 0;
+    if (!ch->affine || !isfinite(*out)) {
+        return SALI_CHANGE_ROW;
+    }
     change_save_row(ch, n);
     if (gradient) {
         change_save_gradient(ch, n);

@@ -124,7 +124,7 @@ static inline sali_change_outcome reduce_change(sali_change *ch, real factor)
 {
     const real *out = ch->call->out.value;
     real rise = 0;
-    if (ch->call->out.size > 1) {
+    if (ch->call->out.size > 1 || !ch->affine) {
         return SALI_CHANGE_ROW;
     }
     for (int64_t k = 0; k < ch->in[0]->n; k++) {
