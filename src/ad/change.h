@@ -37,10 +37,9 @@ typedef struct sali_change {
      * adding rises to a sum loses nothing. Otherwise large terms that vanish would leave their
      * rounding errors behind, and the sum is to be made anew. */
     bool affine;
-    /* The variables that changed, with their codes before. */
+    /* The variables that changed. */
     int64_t n_sites;
     const int64_t *sites;
-    const int32_t *old_codes;
     /* Where a copy of the output's and the saved row goes, before a rule changes all of it. */
     void *shadow;
     bool *shadowed;

@@ -463,7 +463,6 @@ static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sal
         .journal = &ch->journals[c],
         .n_sites = ch->n_sites[c],
         .sites = ch->sites + c * V,
-        .old_codes = ch->old_codes + c * V,
         .shadow = row_of(ch, ch->shadow[i], c, step->size + step->saved_size),
         .shadowed = &ch->shadowed[c * program->n_nodes + i],
         .gradient = keep ? row_of(ch, ch->adjoint[state], c, N) : NULL,

@@ -47,11 +47,7 @@ static void fill_fixed(clamp_workspace *ws, int64_t chains)
             row[v] = ws->content->fixed[v] < 0 ? 0 : ws->content->fixed[v];
         }
     }
-    if (ws->dtype == SAL_F32) {
-        sali_embed_f32(space, chains, ws->codes, ws->x);
-    } else {
-        sali_embed_f64(space, chains, ws->codes, ws->x);
-    }
+    sali_model_embed(ws->content->inner, chains, ws->codes, ws->x);
 }
 
 static sal_status clamp_open(const sal_model *model, int64_t chains, unsigned wants, void **out,

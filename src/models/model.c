@@ -97,3 +97,12 @@ void sali_model_embed(const sal_model *model, int64_t chains, const int32_t *cod
         sali_embed_f64(model->space, chains, codes, x);
     }
 }
+
+void sali_model_embed_one(const sal_model *model, int64_t v, int32_t code, void *x)
+{
+    if (model->dtype == SAL_F32) {
+        sali_embed_one_f32(model->space, v, code, x);
+    } else {
+        sali_embed_one_f64(model->space, v, code, x);
+    }
+}

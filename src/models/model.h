@@ -92,6 +92,9 @@ uint64_t sali_model_version(const sal_model *model);
 /* The embedding of rows of codes in the model's type. */
 void sali_model_embed(const sal_model *model, int64_t chains, const int32_t *codes, void *x);
 
+/* Write the reals of variable v at `code` into the row x [N] of one chain. */
+void sali_model_embed_one(const sal_model *model, int64_t v, int32_t code, void *x);
+
 /* Slots [chains x S] as rows with one entry for each state of each variable (0 for the present
  * ones): the layout of sal_model_evaluate's differences. */
 void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *codes,

@@ -111,11 +111,7 @@ void sali_neighbours_add(sali_neighbours *nb, int64_t c, int64_t v, int32_t code
            (size_t)space->n_variables * sizeof *codes);
     memcpy(x, (const char *)nb->from_x + (size_t)c * row, row);
     codes[v] = code;
-    if (nb->model->dtype == SAL_F32) {
-        sali_embed_one_f32(space, v, code, x);
-    } else {
-        sali_embed_one_f64(space, v, code, x);
-    }
+    sali_model_embed_one(nb->model, v, code, x);
     nb->chain[nb->n] = c;
     nb->to[nb->n] = to;
     if (++nb->n == nb->rows) {

@@ -100,21 +100,15 @@ void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double
     }
 }
 
-static double gradient_at(const sali_tracker *t, const void *gradient, int64_t coordinate)
-{
-    return t->model->dtype == SAL_F32 ? (double)((const float *)gradient)[coordinate]
-                                      : ((const double *)gradient)[coordinate];
-}
-
 /* f is multilinear: differences are those of the gradient (Newton eq. 11). */
 static void by_gradient(const sali_tracker *t, int64_t c, const sali_variable *v, int32_t now,
                         double *delta)
 {
     const void *g = sali_changes_gradient(t->changes, c);
     bool one_hot = v->kind == SAL_CATEGORICAL;
-    double here = gradient_at(t, g, v->offset + (one_hot ? now : 0));
+    double here = sali_load(t->model->dtype, g, v->offset + (one_hot ? now : 0));
     for (int32_t k = 0; k < v->states; k++) {
-        delta[k] = one_hot ? gradient_at(t, g, v->offset + k) - here
+        delta[k] = one_hot ? sali_load(t->model->dtype, g, v->offset + k) - here
                            : here * (v->levels[k] - v->levels[now]);
     }
     delta[now] = 0;

@@ -68,11 +68,7 @@ void sali_chains_destroy(sali_chains *chains)
 
 void sali_chains_embed(sali_chains *chains)
 {
-    if (chains->model->dtype == SAL_F32) {
-        sali_embed_f32(chains->space, chains->n, chains->codes, chains->x);
-    } else {
-        sali_embed_f64(chains->space, chains->n, chains->codes, chains->x);
-    }
+    sali_model_embed(chains->model, chains->n, chains->codes, chains->x);
 }
 
 void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value)
@@ -173,11 +169,7 @@ void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code
     chains->jump_sum += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[code] - v->levels[*now]);
     *now = code;
     void *x = sali_row(chains, chains->x, c, chains->space->width);
-    if (chains->model->dtype == SAL_F32) {
-        sali_embed_one_f32(chains->space, site, code, x);
-    } else {
-        sali_embed_one_f64(chains->space, site, code, x);
-    }
+    sali_model_embed_one(chains->model, site, code, x);
 }
 
 void sali_chains_tick(sali_chains *chains)

@@ -95,11 +95,7 @@ static void draw(gwg *g, sali_chains *chains, int64_t c)
         g->old_code[c] = codes[g->site[c]];
         g->log_q[c] = sali_single_site_log_q(chains->model->dtype, row, slot);
         next[g->site[c]] = code;
-        if (chains->model->dtype == SAL_F32) {
-            sali_embed_one_f32(space, g->site[c], code, x_next);
-        } else {
-            sali_embed_one_f64(space, g->site[c], code, x_next);
-        }
+        sali_model_embed_one(chains->model, g->site[c], code, x_next);
     }
 }
 

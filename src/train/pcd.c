@@ -265,11 +265,7 @@ static void gradient_shard(void *context, int64_t k)
             shard->codes[c * V + v] = row[v];
         }
     }
-    if (t->model->dtype == SAL_F32) {
-        sali_embed_f32(t->model->space, shard->n, shard->codes, shard->x);
-    } else {
-        sali_embed_f64(t->model->space, shard->n, shard->codes, shard->x);
-    }
+    sali_model_embed(t->model, shard->n, shard->codes, shard->x);
     sali_workspace_param_zero(shard->ws);
     shard->sum_data = add_gradient(shard, shard->codes, shard->x, weight);
     shard->sum_samples = add_gradient(shard, shard->chains->codes, shard->chains->x, -weight);
