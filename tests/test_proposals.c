@@ -38,8 +38,9 @@ static double ncg_formula(const move *m, const sal_space *space,
 static double gwg_formula(const move *m, const sal_space *space,
                           const sali_sampler_settings *settings)
 {
+    double radius = sali_sampler_value(sali_sampler_find("gwg"), settings, "radius");
     bool possible = m->variables == 1 && (space->variables[m->site].kind != SAL_ORDINAL ||
-                                          m->levels <= settings->radius);
+                                          radius == 0 || (double)m->levels <= radius);
     return possible ? m->half_gradient : -INFINITY;
 }
 
@@ -93,7 +94,7 @@ static void check_formula(const contract_case *k)
         log_weight =
             strcmp(formulas[s].name, k->sampler->name) == 0 ? formulas[s].log_weight : log_weight;
     }
-    transition t = transition_make(k->sampler, k->model, &k->settings, 0);
+    transition t = transition_make(k->sampler, k->model, &k->settings, k->beta, 0);
     for (int64_t i = 0; log_weight && i < n; i++) {
         double sum = 0;
         state_codes(space, i, from);
@@ -101,6 +102,7 @@ static void check_formula(const contract_case *k)
         for (int64_t j = 0; j < n; j++) {
             state_codes(space, j, to);
             move m = describe(space, gradient, from, to);
+            m.half_gradient *= k->beta;
             m.f = t.f[j];
             weight[j] = exp(log_weight(&m, space, &k->settings));
             sum += weight[j];
@@ -164,11 +166,15 @@ START_TEST(codings_of_one_model_give_the_same_chain)
         transition binary = { 0 };
         for (int coding = 0; coding < 3; coding++) {
             sal_model *model = coded_model(kinds[coding]);
-            sali_sampler_settings settings = { .step_size = 0.7 * scale[coding],
-                                               .radius = INT64_MAX };
+            sali_sampler_settings settings = { .step_size = 0.7 * scale[coding] };
+            sal_error err;
             ck_assert_double_eq(sali_default_step_size(model->space, 0.7), settings.step_size);
-            if (sali_sampler_check(sampler, model, NULL) == SAL_OK) {
-                transition t = transition_make(sampler, model, &settings, 1);
+            ck_ok(sali_specification_values(sampler->name, sampler->parameters, settings.values,
+                                            &err),
+                  &err);
+            if (has_matrix(sampler) &&
+                sali_sampler_check(sampler, &settings, model, NULL) == SAL_OK) {
+                transition t = transition_make(sampler, model, &settings, 1, 1);
                 for (int64_t i = 0; coding > 0 && i < t.n * t.n; i++) {
                     ck_assert_msg(fabs(t.P[i] - binary.P[i]) < TOLERANCE,
                                   "%s, coding %d: P %.15g, binary %.15g", sampler->name, coding,

@@ -92,7 +92,7 @@ static void exact_marginals(const sal_model *model, double *marginals)
     double f[TINY_MOST_STATES], pi[TINY_MOST_STATES];
     int32_t codes[TINY_MOST_REALS];
     const sal_space *space = model->space;
-    states_probabilities(model, f, pi);
+    states_probabilities(model, 1, f, pi);
     for (int64_t i = 0; i < states_count(space); i++) {
         double *row = marginals;
         state_codes(space, i, codes);

@@ -74,10 +74,15 @@ START_TEST(adapted_step_size_is_the_one_in_use)
         sal_error err;
         sal_run *run = run_it(model, &options);
         ck_ok(sal_run_summarise(run, &s, &err), &err);
-        for (int64_t i = 0; sampler->set_step_size && i < run->n_shards; i++) {
+        for (int64_t i = 0;
+             (sampler->flags & SALI_SAMPLER_STEP_SIZE) && sampler->log_q && i < run->n_shards;
+             i++) {
             sali_run_shard *shard = &run->shards[i];
             sampler->log_q(shard->self, shard->chains, shard->chains->codes, used);
-            sampler->set_step_size(shard->self, shard->chains, s.step_size);
+            for (int64_t c = 0; c < shard->chains->n; c++) {
+                shard->chains->step_size[c] = s.step_size;
+            }
+            sampler->refresh(shard->self, shard->chains);
             sampler->log_q(shard->self, shard->chains, shard->chains->codes, reported);
             for (int64_t c = 0; c < shard->chains->n; c++) {
                 ck_assert_double_eq_tol(used[c], reported[c], 1e-12);

@@ -49,8 +49,8 @@ static void check_step(const contract_case *k, uint64_t step)
     int64_t n = states_count(k->model->space), V = k->model->space->n_variables;
     int64_t replicas = CHAINS / n < MOST_REPLICAS ? CHAINS / n : MOST_REPLICAS;
     double *counts = calloc((size_t)(n * n), sizeof *counts);
-    transition t = transition_make(k->sampler, k->exact, &k->settings, step);
-    bench b = bench_open(k->sampler, k->model, &k->settings, n * replicas, step);
+    transition t = transition_make(k->sampler, k->exact, &k->settings, k->beta, step);
+    bench b = bench_open(k->sampler, k->model, &k->settings, k->beta, n * replicas, step);
     for (int64_t c = 0; c < n * replicas; c++) { /* forbidden starts would be reported as NaN */
         if (t.pi[c % n] == 0) {
             state_codes(k->model->space, 0, b.chains->codes + c * V);
@@ -72,9 +72,9 @@ static void check_step(const contract_case *k, uint64_t step)
 
 static void check_all_pieces(const contract_case *k)
 {
-    int64_t pieces = k->sampler->flags & SALI_SAMPLER_SWEEP ? k->model->space->n_variables : 1;
-    for (int64_t piece = 0; piece < pieces; piece++) {
-        check_step(k, (uint64_t)(10 * k->model->space->n_variables + piece));
+    int64_t pieces = pieces_of(k->sampler, k->model, &k->settings);
+    for (int64_t piece = 0; has_matrix(k->sampler) && piece < pieces; piece++) {
+        check_step(k, (uint64_t)(10 * pieces + piece));
     }
 }
 
@@ -131,7 +131,7 @@ static void check_caches(const contract_case *k)
     double *x = malloc((size_t)N * row), *f = malloc(row), jumps = 0;
     double *cached = malloc(square), *fresh = malloc(square);
     sal_error err;
-    bench b = bench_open(k->sampler, k->model, &k->settings, n, 0);
+    bench b = bench_open(k->sampler, k->model, &k->settings, k->beta, n, 0);
     leave_forbidden(&b);
     for (int step = 0; step < 40; step++) {
         memcpy(x, b.chains->x, (size_t)N * row);
@@ -139,17 +139,20 @@ static void check_caches(const contract_case *k)
         jumps += moved(&b, x);
     }
     ck_assert_int_eq(b.chains->bad_chain, -1);
-    ck_assert_double_le(b.chains->accepted_sum, 40.0 * (double)n);
-    ck_assert_double_le(b.chains->acceptance_sum, 40.0 * (double)n);
-    same_numbers(1, &b.chains->jump_sum, &jumps, "jump_sum", k->where);
+    sali_chains_sums sums = sali_chains_take_sums(b.chains);
+    ck_assert_double_le(sums.accepted, 40.0 * (double)n);
+    ck_assert_double_le(sums.acceptance, 40.0 * (double)n);
+    same_numbers(1, &sums.jump, &jumps, "jump_sum", k->where);
     ck_ok(sal_space_embed(space, n, b.chains->codes, x, &err), &err);
     same_numbers(n * N, b.chains->x, x, "x", k->where);
     ck_ok(sal_model_evaluate(k->model, n, b.chains->codes, f, NULL, NULL, &err), &err);
     same_numbers(n, b.chains->f, f, "f", k->where);
-    bench_log_q(&b, cached);
-    k->sampler->refresh(b.self, b.chains);
-    bench_log_q(&b, fresh);
-    same_numbers(n * n, cached, fresh, "log_q", k->where);
+    if (k->sampler->log_q) {
+        bench_log_q(&b, cached);
+        k->sampler->refresh(b.self, b.chains);
+        bench_log_q(&b, fresh);
+        same_numbers(n * n, cached, fresh, "log_q", k->where);
+    }
     bench_close(&b);
     free(x);
     free(f);
@@ -171,17 +174,18 @@ static void check_step_size(const contract_case *k)
            *given = malloc((size_t)(n * n) * sizeof *set);
     sali_sampler_settings other = k->settings;
     other.step_size *= 3;
-    if (k->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
-        bench a = bench_open(k->sampler, k->model, &k->settings, n, 0);
-        bench b = bench_open(k->sampler, k->model, &other, n, 0);
-        k->sampler->set_step_size(a.self, a.chains, other.step_size);
+    if (k->sampler->flags & SALI_SAMPLER_STEP_SIZE && k->sampler->log_q) {
+        bench a = bench_open(k->sampler, k->model, &k->settings, k->beta, n, 0);
+        bench b = bench_open(k->sampler, k->model, &other, k->beta, n, 0);
+        for (int64_t c = 0; c < n; c++) {
+            a.chains->step_size[c] = other.step_size;
+        }
+        k->sampler->refresh(a.self, a.chains);
         bench_log_q(&a, set);
         bench_log_q(&b, given);
         same_numbers(n * n, set, given, "log_q", k->where);
         bench_close(&a);
         bench_close(&b);
-    } else {
-        ck_assert_ptr_null(k->sampler->set_step_size);
     }
     free(set);
     free(given);
@@ -203,7 +207,7 @@ END_TEST
 static bench continue_at(const contract_case *k, const bench *from, uint64_t step)
 {
     int64_t n = from->chains->n;
-    bench b = bench_open(k->sampler, k->model, &k->settings, n, step);
+    bench b = bench_open(k->sampler, k->model, &k->settings, k->beta, n, step);
     memcpy(b.chains->codes, from->chains->codes,
            (size_t)(n * k->model->space->n_variables) * sizeof *b.chains->codes);
     sali_chains_embed(b.chains);
@@ -230,7 +234,7 @@ static void check_counters(const contract_case *k)
     const uint64_t wrap = UINT64_C(1) << 32;
     int64_t n = states_count(k->model->space);
     for (int passed = 0; passed < 2; passed++) {
-        bench run = bench_open(k->sampler, k->model, &k->settings, n, wrap - 2);
+        bench run = bench_open(k->sampler, k->model, &k->settings, k->beta, n, wrap - 2);
         k->sampler->step(run.self, run.chains);
         k->sampler->step(run.self, run.chains);
         bench other = continue_at(k, &run, passed ? wrap : 0);

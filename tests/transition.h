@@ -33,8 +33,8 @@ static inline int64_t state_of(const sal_space *space, const int32_t *codes)
     return state;
 }
 
-/* f of all states, and the probabilities that they have under exp(f). */
-static inline void states_probabilities(const sal_model *model, double *f, double *pi)
+/* beta f of all states, and the probabilities that they have under exp(beta f). */
+static inline void states_probabilities(const sal_model *model, double beta, double *f, double *pi)
 {
     int64_t n = states_count(model->space), V = model->space->n_variables;
     int32_t codes[TINY_MOST_STATES * TINY_MOST_REALS];
@@ -46,6 +46,7 @@ static inline void states_probabilities(const sal_model *model, double *f, doubl
     }
     ck_ok(sal_model_evaluate(model, n, codes, f, NULL, NULL, &err), &err);
     for (int64_t i = 0; i < n; i++) {
+        f[i] *= beta;
         largest = fmax(largest, f[i]);
     }
     for (int64_t i = 0; i < n; i++) {
@@ -62,22 +63,26 @@ static inline void states_probabilities(const sal_model *model, double *f, doubl
 typedef struct bench {
     const sali_sampler *sampler;
     sali_chains *chains;
-    void *self;
+    void *self, *shared;
 } bench;
 
-/* Chains c = 0 .. n - 1 with ids 0 .. n - 1, at state c mod (number of states), step counters at
- * `step`; refreshed. */
+/* Chains c = 0 .. n - 1 with ids 0 .. n - 1, at state c mod (number of states), at the inverse
+ * temperature beta, step counters at `step`; refreshed. */
 static inline bench bench_open(const sali_sampler *sampler, const sal_model *model,
-                               const sali_sampler_settings *settings, int64_t n, uint64_t step)
+                               const sali_sampler_settings *settings, double beta, int64_t n,
+                               uint64_t step)
 {
     bench b = { .sampler = sampler };
     sal_error err;
-    unsigned wants = (sampler->flags & SALI_SAMPLER_GRADIENT ? SALI_WANT_GRADIENT : 0) |
-                     (sampler->flags & SALI_SAMPLER_DIFFERENCES ? SALI_WANT_DIFFERENCES : 0);
     int64_t states = states_count(model->space);
-    ck_ok(sali_chains_create(model, n, wants, 987654321, &b.chains, &err), &err);
-    ck_ok(sampler->create(b.chains, settings, &b.self, &err), &err);
+    ck_ok(sali_chains_create(model, n, sali_sampler_wants(sampler), 987654321, &b.chains, &err),
+          &err);
+    if (sampler->share) {
+        ck_ok(sampler->share(model, settings, &b.shared, &err), &err);
+    }
+    ck_ok(sali_sampler_open(sampler, settings, b.shared, b.chains, &b.self, &err), &err);
     for (int64_t c = 0; c < n; c++) {
+        b.chains->beta[c] = beta;
         state_codes(model->space, c % states, b.chains->codes + c * model->space->n_variables);
         b.chains->id[c] = (uint32_t)c;
         b.chains->step[c] = step;
@@ -90,6 +95,9 @@ static inline bench bench_open(const sali_sampler *sampler, const sal_model *mod
 static inline void bench_close(bench *b)
 {
     b->sampler->destroy(b->self);
+    if (b->shared) {
+        b->sampler->unshare(b->shared);
+    }
     sali_chains_destroy(b->chains);
 }
 
@@ -117,41 +125,155 @@ static inline void bench_log_q(bench *b, double *log_q)
 
 typedef struct transition {
     int64_t n;         /* states */
-    double *f, *pi;    /* [n] */
-    double *log_q, *P; /* [n x n]; rows of forbidden states mean nothing */
+    double *f, *pi;    /* [n]; f times beta */
+    double *log_q, *P; /* [n x n]; rows of forbidden states mean nothing. log_q is summed over
+                          auxiliary variables */
 } transition;
 
-static inline double acceptance(const transition *t, int64_t i, int64_t j)
+static inline double acceptance(const transition *t, int64_t i, int64_t j, double forward,
+                                double reverse)
 {
-    double log_ratio =
-        sali_mh_log_ratio(t->f[i], t->f[j], t->log_q[i * t->n + j], t->log_q[j * t->n + i]);
+    double log_ratio = sali_mh_log_ratio(t->f[i], t->f[j], forward, reverse);
     return log_ratio >= 0 ? 1 : exp(log_ratio);
 }
 
-/* Metropolis-Hastings with the sampler's log_q; a piece of a sweep takes what it proposes. */
+/* The proposal as it is, or its acceptance by Metropolis-Hastings. */
+static inline void add_moves(transition *t, const sali_sampler *sampler, const double *log_q,
+                             const double *log_q_back)
+{
+    unsigned flags = sampler->flags;
+    bool taken = !(flags & SALI_SAMPLER_EXACT) || (flags & SALI_SAMPLER_REJECTION_FREE);
+    int64_t n = t->n;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            double q = exp(log_q[i * n + j]);
+            double a =
+                taken || q == 0 ? 1 : acceptance(t, i, j, log_q[i * n + j], log_q_back[i * n + j]);
+            t->log_q[i * n + j] += q; /* not yet its log */
+            t->P[i * n + j] += q * a;
+            t->P[i * n + i] += q * (1 - a);
+        }
+    }
+}
+
+/* Without auxiliary variables. */
+static inline void transition_plain(transition *t, bench *b)
+{
+    int64_t n = t->n;
+    double *log_q = malloc((size_t)(n * n) * sizeof *log_q);
+    double *back = malloc((size_t)(n * n) * sizeof *back);
+    bench_log_q(b, log_q);
+    for (int64_t k = 0; k < n * n; k++) {
+        back[k] = log_q[k % n * n + k / n];
+    }
+    add_moves(t, b->sampler, log_q, back);
+    free(log_q);
+    free(back);
+}
+
+/* The next vector u of a sampler's discrete auxiliary variables; false past the last. */
+static inline bool auxiliary_next(const bench *b, int64_t size, int32_t *u)
+{
+    for (int64_t k = 0; k < size; k++) {
+        if (++u[k] < b->sampler->auxiliary->bound(b->self, b->chains, k)) {
+            return true;
+        }
+        u[k] = 0;
+    }
+    return false;
+}
+
+/* log q(u, j | i) of all pairs; and log q(back(u), i | j), one pair at a time. */
+static inline void auxiliary_log_q(bench *b, const int32_t *u, double *log_q, double *back)
+{
+    const sali_auxiliary *a = b->sampler->auxiliary;
+    const sal_space *space = b->chains->space;
+    int64_t n = b->chains->n, V = space->n_variables;
+    int32_t *to = malloc((size_t)(n * V) * sizeof *to), from[TINY_MOST_REALS], other[64];
+    double *column = malloc((size_t)n * sizeof *column);
+    ck_assert_int_le(a->size(b->self, b->chains), 64);
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t c = 0; c < n; c++) {
+            state_codes(space, j, to + c * V);
+        }
+        a->log_q(b->self, b->chains, u, to, column);
+        for (int64_t i = 0; i < n; i++) {
+            log_q[i * n + j] = column[i];
+        }
+        for (int64_t i = 0; !a->back && i < n; i++) { /* column[i] is q(u, j | i): i's way back */
+            back[j * n + i] = column[i];
+        }
+    }
+    for (int64_t k = 0; a->back && k < n * n; k++) {
+        if (log_q[k] == -INFINITY) {
+            back[k] = -INFINITY;
+            continue;
+        }
+        state_codes(space, k / n, from);
+        for (int64_t c = 0; c < n; c++) {
+            state_codes(space, k / n, to + c * V);
+        }
+        int32_t there[TINY_MOST_REALS];
+        state_codes(space, k % n, there);
+        a->back(b->self, b->chains, from, there, u, other);
+        a->log_q(b->self, b->chains, other, to, column);
+        back[k] = column[k % n];
+    }
+    free(to);
+    free(column);
+}
+
+/* With discrete auxiliary variables, by enumerating them. */
+static inline void transition_auxiliary(transition *t, bench *b)
+{
+    int64_t n = t->n, size = b->sampler->auxiliary->size(b->self, b->chains);
+    double *log_q = malloc((size_t)(n * n) * sizeof *log_q);
+    double *back = malloc((size_t)(n * n) * sizeof *back);
+    int32_t *u = calloc((size_t)size + 1, sizeof *u);
+    do {
+        auxiliary_log_q(b, u, log_q, back);
+        add_moves(t, b->sampler, log_q, back);
+    } while (auxiliary_next(b, size, u));
+    free(log_q);
+    free(back);
+    free(u);
+}
+
+/* The exact matrix of step number `step` at an inverse temperature. */
 static inline transition transition_make(const sali_sampler *sampler, const sal_model *model,
-                                         const sali_sampler_settings *settings, uint64_t step)
+                                         const sali_sampler_settings *settings, double beta,
+                                         uint64_t step)
 {
     int64_t n = states_count(model->space);
-    size_t square = (size_t)(n * n) * sizeof(double);
     transition t = { n, malloc((size_t)n * sizeof(double)), malloc((size_t)n * sizeof(double)),
-                     malloc(square), malloc(square) };
-    bench b = bench_open(sampler, model, settings, n, step);
-    bool metropolis =
-        (sampler->flags & SALI_SAMPLER_EXACT) && !(sampler->flags & SALI_SAMPLER_SWEEP);
-    states_probabilities(model, t.f, t.pi);
-    bench_log_q(&b, t.log_q);
-    for (int64_t i = 0; i < n; i++) {
-        double elsewhere = 0;
-        for (int64_t j = 0; j < n; j++) {
-            double q = exp(t.log_q[i * n + j]);
-            t.P[i * n + j] = metropolis && q > 0 ? q * acceptance(&t, i, j) : q;
-            elsewhere += j == i ? 0 : t.P[i * n + j];
-        }
-        t.P[i * n + i] = metropolis ? 1 - elsewhere : t.P[i * n + i];
+                     calloc((size_t)(n * n), sizeof(double)),
+                     calloc((size_t)(n * n), sizeof(double)) };
+    bench b = bench_open(sampler, model, settings, beta, n, step);
+    states_probabilities(model, beta, t.f, t.pi);
+    if (sampler->log_q) {
+        transition_plain(&t, &b);
+    } else {
+        transition_auxiliary(&t, &b);
+    }
+    for (int64_t k = 0; k < n * n; k++) {
+        t.log_q[k] = log(t.log_q[k]);
     }
     bench_close(&b);
     return t;
+}
+
+/* Pieces of a sampler's sweep; 1 if it has none. */
+static inline int64_t pieces_of(const sali_sampler *sampler, const sal_model *model,
+                                const sali_sampler_settings *settings)
+{
+    if (!(sampler->flags & SALI_SAMPLER_SWEEP)) {
+        return 1;
+    }
+    bench b = bench_open(sampler, model, settings, 1, 1, 0);
+    int64_t pieces =
+        sampler->pieces ? sampler->pieces(b.self, b.chains) : model->space->n_variables;
+    bench_close(&b);
+    return pieces;
 }
 
 static inline void transition_free(transition *t)
@@ -164,29 +286,35 @@ static inline void transition_free(transition *t)
 
 /* ---- the cases that contract tests loop over */
 
-static inline bool has_grid(const sal_space *space)
+/* Whether the transitions of a sampler can be enumerated. */
+static inline bool has_matrix(const sali_sampler *sampler)
 {
-    bool found = false;
-    for (int64_t b = 0; b < space->n_blocks; b++) {
-        found |= space->blocks[b].kind == SAL_ORDINAL && space->blocks[b].states > 2;
-    }
-    return found;
+    return sampler->log_q || (sampler->auxiliary && !sampler->auxiliary->gaussian);
 }
 
-/* Settings to try, the `k`-th; false past the last. Step sizes small and large, windows of 1 and 2
- * levels, for samplers that have them. */
+/* Settings to try, the `k`-th; false past the last: the sampler's variants, and step sizes small
+ * and large for samplers that have them. */
 static inline bool settings_at(const sali_sampler *sampler, const sal_space *space, int k,
-                               sali_sampler_settings *settings)
+                               sali_sampler_settings *settings, char *text, size_t room)
 {
+    static const char *const usual[] = { "", NULL };
     static const double steps[] = { 0.5, 4.0 };
-    static const int64_t radii[] = { INT64_MAX, 1, 2 };
-    int n_steps = sampler->flags & SALI_SAMPLER_STEP_SIZE ? 2 : 1;
-    int n_radii = sampler->flags & SALI_SAMPLER_RADIUS && has_grid(space) ? 3 : 1;
+    const char *const *variants = sampler->variants ? sampler->variants : usual;
+    int n_steps = sampler->flags & SALI_SAMPLER_STEP_SIZE ? 2 : 1, n = 0;
+    sal_error err;
+    while (variants[n]) {
+        n++;
+    }
+    if (k >= n_steps * n) {
+        return false;
+    }
+    const char *variant = variants[k / n_steps];
+    snprintf(text, room, "%s%s%s", sampler->name, *variant ? ":" : "", variant);
     *settings = (sali_sampler_settings){
         .step_size = sali_default_step_size(space, steps[k % n_steps]),
-        .radius = radii[k / n_steps % n_radii],
     };
-    return k < n_steps * n_radii;
+    ck_ok(sali_specification_values(text, sampler->parameters, settings->values, &err), &err);
+    return true;
 }
 
 /* One case of a contract test: a model that the sampler serves, and the same in double. */
@@ -194,25 +322,28 @@ typedef struct contract_case {
     const sali_sampler *sampler;
     const sal_model *model, *exact;
     sali_sampler_settings settings;
+    double beta; /* inverse temperature */
     const char *where;
 } contract_case;
 
 typedef void contract_check(const contract_case *k);
 
-/* Check every sampler that serves a model, with all its settings. */
+/* Check every sampler that serves a model, with all its settings, untempered and hot. */
 static inline void for_every_sampler(const sal_model *model, const sal_model *exact,
                                      const char *name, contract_check *check)
 {
     contract_case k = { .model = model, .exact = exact };
     for (int64_t i = 0; (k.sampler = sali_sampler_at(i)) != NULL; i++) {
-        for (int o = 0; sali_sampler_check(k.sampler, model, NULL) == SAL_OK &&
-                        settings_at(k.sampler, model->space, o, &k.settings);
-             o++) {
-            char where[160];
-            snprintf(where, sizeof where, "%s, %s, step size %g, radius %lld", k.sampler->name,
-                     name, k.settings.step_size, (long long)k.settings.radius);
+        char settings[96], where[240];
+        for (int o = 0;
+             settings_at(k.sampler, model->space, o, &k.settings, settings, sizeof settings); o++) {
+            k.beta = (o + (int)strlen(name)) % 2 ? 0.6 : 1;
+            snprintf(where, sizeof where, "%s, %s, step size %g, beta %g", settings, name,
+                     k.settings.step_size, k.beta);
             k.where = where;
-            check(&k);
+            if (sali_sampler_check(k.sampler, &k.settings, model, NULL) == SAL_OK) {
+                check(&k);
+            }
         }
     }
 }

@@ -15,7 +15,8 @@ extern "C" {
 
 /* What to run. Fields left zero take their defaults. */
 typedef struct sal_run_options {
-    const char *sampler; /* a name of sal_sampler_list; NULL: "gwg", or "gibbs" without gradient */
+    const char *sampler; /* a name of sal_sampler_list, with settings of its own if wanted:
+                            "gwg:radius=2"; NULL: "gwg", or "gibbs" without gradient */
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000 */
     int64_t draws;       /* kept states of each chain; 0: 1000 */
@@ -25,7 +26,6 @@ typedef struct sal_run_options {
 
     double step_size; /* of samplers that have one; 0: adapted in warm-up. Squared units of the
                          embedding (eps of Rhodes & Gutmann) */
-    int64_t radius;   /* window of ordinal moves in levels (gwg); 0: all levels */
 
     const int32_t *init; /* starting codes [chains x V] of the whole space, or NULL: random */
     int64_t clamped;     /* number of fixed variables */
@@ -120,7 +120,8 @@ typedef struct sal_sampler_info {
     const char *source; /* paper and algorithm */
     bool exact;         /* leaves the target invariant */
     bool needs_gradient;
-    const char *kinds; /* "binary spin ordinal categorical" */
+    char kinds[64];       /* "binary spin ordinal categorical" */
+    char parameters[256]; /* the keys with their defaults: "hops=1, radius=0" */
 } sal_sampler_info;
 
 /* Entry `index`, false past the end. */

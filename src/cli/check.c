@@ -57,7 +57,7 @@ static void print_samplers(const sal_model *model)
 {
     printf("samplers    ");
     for (int64_t k = 0; sali_sampler_at(k); k++) {
-        if (sali_sampler_check(sali_sampler_at(k), model, NULL) == SAL_OK) {
+        if (sali_sampler_serves(sali_sampler_at(k), model)) {
             printf(" %s", sali_sampler_at(k)->name);
         }
     }

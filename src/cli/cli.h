@@ -55,6 +55,28 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 /* Open a model and load parameters (NULL: none); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
+/* A sampler by its options: --sampler NAME and settings of its own, each as text. */
+typedef struct cli_sampler_options {
+    const char *name; /* NULL: the model's usual one */
+    const char *radius, *block, *hops, *balance, *scan;
+    char specification[256]; /* what cli_sampler made of them */
+} cli_sampler_options;
+
+/* The rows of an option table for them. */
+#define CLI_SAMPLER_OPTIONS(o)                                                               \
+    { "sampler", CLI_TEXT, &(o).name, "NAME",                                                \
+      "see 'saltus list samplers'; settings as NAME:key=value,... or:" },                    \
+        { "radius", CLI_TEXT, &(o).radius, "R", "its setting radius" },                      \
+        { "block", CLI_TEXT, &(o).block, "B", "its setting block" },                         \
+        { "hops", CLI_TEXT, &(o).hops, "N", "its setting hops" },                            \
+        { "balance", CLI_TEXT, &(o).balance, "sqrt|barker|min|max", "its setting balance" }, \
+    {                                                                                        \
+        "scan", CLI_TEXT, &(o).scan, "systematic|random|adaptive", "its setting scan"        \
+    }
+
+/* Put them together as one specification, or NULL if none is given; CLI_USAGE after a message. */
+int cli_sampler(cli_sampler_options *options, const char **specification);
+
 /* A progress line on stderr, if that is a terminal: `what`, share done, rate and time left. */
 typedef struct cli_progress {
     bool on;

@@ -134,3 +134,32 @@ bool cli_interrupted(void)
 {
     return interrupted != 0;
 }
+
+int cli_sampler(cli_sampler_options *o, const char **specification)
+{
+    const struct {
+        const char *key, *value;
+    } settings[] = { { "radius", o->radius },
+                     { "block", o->block },
+                     { "hops", o->hops },
+                     { "balance", o->balance },
+                     { "scan", o->scan } };
+    size_t used =
+        (size_t)snprintf(o->specification, sizeof o->specification, "%s", o->name ? o->name : "");
+    char separator = o->name && strchr(o->name, ':') ? ',' : ':';
+    *specification = o->name ? o->specification : NULL;
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        if (!settings[k].value) {
+            continue;
+        }
+        if (!o->name) {
+            return cli_usage("--%s is a setting of a sampler; give --sampler too", settings[k].key);
+        }
+        if (used < sizeof o->specification) {
+            used += (size_t)snprintf(o->specification + used, sizeof o->specification - used,
+                                     "%c%s=%s", separator, settings[k].key, settings[k].value);
+        }
+        separator = ',';
+    }
+    return used < sizeof o->specification ? CLI_OK : cli_usage("--sampler %s: too long", o->name);
+}

@@ -8,9 +8,13 @@ static void list_samplers(void)
 {
     sal_sampler_info info;
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
-        printf("%-8s %s\n         exact: %s; gradient: %s; kinds: %s\n         %s\n", info.name,
-               info.doc, info.exact ? "yes" : "no", info.needs_gradient ? "needed" : "not needed",
-               info.kinds, info.source);
+        printf("%-12s %s\n", info.name, info.doc);
+        if (info.parameters[0]) {
+            printf("             %s\n", info.parameters);
+        }
+        printf("             exact: %s; gradient: %s; kinds: %s\n             %s\n",
+               info.exact ? "yes" : "no", info.needs_gradient ? "needed" : "not needed", info.kinds,
+               info.source);
     }
 }
 

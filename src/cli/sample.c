@@ -11,6 +11,7 @@
 
 typedef struct options {
     sal_run_options run;
+    cli_sampler_options sampler;
     const char *dtype, *params, *evidence, *clamp, *init, *marginals, *out, *step_size;
     bool json;
 } options;
@@ -245,13 +246,12 @@ static int run_sample(const cli_command *command, int argc, char **argv)
 {
     options o = { .run = { .chains = 4, .warmup = 1000, .draws = 1000, .thin = 1 } };
     const cli_option table[] = {
-        { "sampler", CLI_TEXT, &o.run.sampler, "NAME", "see 'saltus list samplers' [gwg]" },
+        CLI_SAMPLER_OPTIONS(o.sampler),
         { "chains", CLI_INT, &o.run.chains, "N", "independent chains [4]" },
         { "warmup", CLI_INT, &o.run.warmup, "N", "steps before the first draw [1000]" },
         { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
         { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1]" },
         { "step-size", CLI_TEXT, &o.step_size, "auto|X", "of samplers that have one [auto]" },
-        { "radius", CLI_INT, &o.run.radius, "R", "window of ordinal moves, in levels [all]" },
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &o.run.threads, "N", "results do not depend on it [all]" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
@@ -269,6 +269,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     clamps list = { 0 };
     int32_t *init = NULL;
     int code = cli_parse(command, argc, argv, table, 1, &specification);
+    code = code ? code : cli_sampler(&o.sampler, &o.run.sampler);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : parse_clamps(o.clamp, &list);

@@ -1,12 +1,10 @@
 #include "models/builtin.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/number.h"
 #include "core/rng.h"
 #include "ad/op.h"
 
@@ -18,22 +16,6 @@ static const sali_builtin *const builtins[] = {
 
 #define N_BUILTINS ((int64_t)(sizeof builtins / sizeof *builtins))
 
-/* "side=10, theta=0.2" : the keys that a model accepts, with their defaults. */
-static void list_keys(const sali_builtin *b, char *text, size_t room)
-{
-    text[0] = '\0';
-    for (const sali_builtin_parameter *p = b->parameters; p->name; p++) {
-        size_t used = strlen(text);
-        const char *comma = used ? ", " : "", *const *choices = b->choices[p - b->parameters];
-        if (choices) {
-            snprintf(text + used, room - used, "%s%s=%s", comma, p->name,
-                     choices[(int)p->standard]);
-        } else {
-            snprintf(text + used, room - used, "%s%s=%g", comma, p->name, p->standard);
-        }
-    }
-}
-
 bool sal_builtin_list(int64_t index, sal_builtin_info *info)
 {
     if (index < 0 || index >= N_BUILTINS) {
@@ -41,7 +23,7 @@ bool sal_builtin_list(int64_t index, sal_builtin_info *info)
     }
     const sali_builtin *b = builtins[index];
     *info = (sal_builtin_info){ .name = b->name, .doc = b->doc, .source = b->source };
-    list_keys(b, info->parameters, sizeof info->parameters);
+    sali_specification_keys(b->parameters, info->parameters, sizeof info->parameters);
     return true;
 }
 
@@ -55,99 +37,25 @@ static const sali_builtin *find(const char *name, size_t length)
     return NULL;
 }
 
-static sal_status parse_choice(const sali_builtin *b, const sali_builtin_parameter *p,
-                               const char *text, double *value, sal_error *err)
-{
-    char names[128] = "";
-    const char *const *choices = b->choices[p - b->parameters];
-    for (int k = 0; choices[k]; k++) {
-        if (strcmp(choices[k], text) == 0) {
-            *value = k;
-            return SAL_OK;
-        }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", k ? " or " : "", choices[k]);
-    }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", b->name, p->name, text,
-                     names);
-}
-
-static sal_status parse_number(const sali_builtin *b, const sali_builtin_parameter *p,
-                               const char *text, double *out, sal_error *err)
-{
-    double value;
-    if (sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
-        !(value >= p->low && value <= p->high) || (p->integer && value != floor(value))) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", b->name,
-                         p->name, text, p->integer ? "an integer" : "a number", p->low, p->high);
-    }
-    *out = value;
-    return SAL_OK;
-}
-
-/* One "key=value" of `length` characters. */
-static sal_status parse_pair(const sali_builtin *b, const char *pair, size_t length, double *values,
-                             bool *given, sal_error *err)
-{
-    char text[128], keys[512];
-    const char *equals = memchr(pair, '=', length);
-    list_keys(b, keys, sizeof keys);
-    if (!equals || length >= sizeof text) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%.*s'; expected key=value with keys %s",
-                         b->name, (int)(length < 100 ? length : 100), pair, keys);
-    }
-    memcpy(text, pair, length);
-    text[length] = '\0';
-    text[equals - pair] = '\0';
-    for (int k = 0; b->parameters[k].name; k++) {
-        const sali_builtin_parameter *p = &b->parameters[k];
-        if (strcmp(p->name, text) == 0) {
-            const char *value = text + (equals - pair) + 1;
-            if (given[k]) {
-                return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%s' is given twice", b->name, text);
-            }
-            given[k] = true;
-            return b->choices[k] ? parse_choice(b, p, value, &values[k], err)
-                                 : parse_number(b, p, value, &values[k], err);
-        }
-    }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", b->name, text,
-                     keys);
-}
-
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err)
 {
-    size_t length = strcspn(specification, ":");
+    size_t length = sali_specification_name(specification);
     const sali_builtin *b = find(specification, length);
     if (!b) {
         return sali_fail(err, SAL_ERR_NOT_FOUND,
                          "there is no model '%.*s'; see 'saltus list models'",
                          (int)(length < 200 ? length : 200), specification);
     }
-    for (int k = 0; b->parameters[k].name; k++) {
-        values[k] = b->parameters[k].standard;
-    }
-    bool given[SALI_BUILTIN_PARAMETERS] = { false };
-    const char *at = specification + length;
-    while (*at) {
-        at++; /* the ':' or ',' before the pair */
-        size_t pair = strcspn(at, ",");
-        sal_status status = parse_pair(b, at, pair, values, given, err);
-        if (status != SAL_OK) {
-            return status;
-        }
-        at += pair;
-    }
     *out = b;
-    return SAL_OK;
+    return sali_specification_values(specification, b->parameters, values, err);
 }
 
 sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
                              sal_error *err)
 {
     const sali_builtin *b = NULL;
-    double values[SALI_BUILTIN_PARAMETERS];
+    double values[SALI_SETTINGS];
     sal_model *made = NULL;
     sal_status status = sali_builtin_parse(specification, &b, values, err);
     if (status == SAL_OK) {

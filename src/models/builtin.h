@@ -2,27 +2,15 @@
 #ifndef SALI_BUILTIN_H
 #define SALI_BUILTIN_H
 
+#include "core/specification.h"
 #include "models/model.h"
-
-/* A parameter of a specification: a real number within [low, high], integral if `integer`. */
-typedef struct sali_builtin_parameter {
-    const char *name;
-    double standard; /* the default */
-    double low, high;
-    bool integer;
-    const char *doc;
-} sali_builtin_parameter;
-
-#define SALI_BUILTIN_PARAMETERS 8
 
 typedef struct sali_builtin {
     const char *name;
     const char *doc;
     const char *source;
     sal_dtype dtype;
-    sali_builtin_parameter parameters[SALI_BUILTIN_PARAMETERS]; /* ends with a NULL name */
-    /* By parameter: NULL for a number; or names that stand for 0, 1, ..., NULL at the end. */
-    const char *const *choices[SALI_BUILTIN_PARAMETERS];
+    sali_setting parameters[SALI_SETTINGS]; /* ends with a NULL name */
     /* Make the model; values[k] is that of parameters[k]. */
     sal_status (*make)(const double *values, sal_dtype dtype, sal_model **out, sal_error *err);
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
@@ -46,7 +34,7 @@ SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)
 #undef SALI_BUILTIN_DECLARE
 
 /* The record of a specification "name:key=value,...", and its parameters' values
- * [SALI_BUILTIN_PARAMETERS]. Errors as sal_model_builtin. */
+ * [SALI_SETTINGS]. Errors as sal_model_builtin. */
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
 

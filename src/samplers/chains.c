@@ -31,15 +31,25 @@ sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants,
     chains->log_ratio = SALI_NEW_ARRAY(double, n);
     chains->accepted = SALI_NEW_ARRAY(bool, n);
     chains->id = SALI_NEW_ARRAY(uint32_t, n);
+    chains->beta = SALI_NEW_ARRAY(double, n);
+    chains->step_size = SALI_NEW_ARRAY(double, n);
+    chains->accepted_sum = SALI_NEW_ARRAY(double, n);
+    chains->acceptance_sum = SALI_NEW_ARRAY(double, n);
+    chains->jump_sum = SALI_NEW_ARRAY(double, n);
     chains->step = SALI_NEW_ARRAY(uint64_t, n);
     bool ok = chains->codes && chains->codes_new && chains->x && chains->x_new &&
               chains->gradient && chains->f && chains->f_new && chains->log_ratio &&
-              chains->accepted && chains->id && chains->step && chains->bad_codes;
+              chains->accepted && chains->id && chains->step && chains->bad_codes && chains->beta &&
+              chains->step_size && chains->accepted_sum && chains->acceptance_sum &&
+              chains->jump_sum;
     sal_status status = ok ? sali_evaluator_create(model, n, wants, &chains->evaluator, err)
                            : sali_fail_memory(err);
     if (status != SAL_OK) {
         sali_chains_destroy(chains);
         return status;
+    }
+    for (int64_t c = 0; c < n; c++) {
+        chains->beta[c] = 1;
     }
     *out = chains;
     return SAL_OK;
@@ -62,6 +72,11 @@ void sali_chains_destroy(sali_chains *chains)
     sali_free(chains->accepted);
     sali_free(chains->id);
     sali_free(chains->step);
+    sali_free(chains->beta);
+    sali_free(chains->step_size);
+    sali_free(chains->accepted_sum);
+    sali_free(chains->acceptance_sum);
+    sali_free(chains->jump_sum);
     sali_free(chains->bad_codes);
     sali_free(chains);
 }
@@ -92,11 +107,34 @@ static void check_f(sali_chains *chains, const int32_t *codes, const double *f)
     }
 }
 
+/* Rows [n x width] times the inverse temperatures of their chains. */
+static void temper(const sali_chains *chains, int64_t width, void *rows)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->beta[c] == 1) {
+            continue;
+        }
+        for (int64_t k = c * width; k < (c + 1) * width; k++) {
+            sali_store(chains->model->dtype, rows, k,
+                       chains->beta[c] * sali_load(chains->model->dtype, rows, k));
+        }
+    }
+}
+
+void sali_chains_differences(sali_chains *chains, const int32_t *codes, const void *x, double *f,
+                             void *slots)
+{
+    sali_differences(chains->evaluator, chains->n, codes, x, f, slots);
+    temper(chains, chains->space->slots, slots);
+    check_f(chains, codes, f);
+}
+
 void sali_chains_propose(sali_chains *chains, bool gradient)
 {
     if (gradient) {
         sali_gradient(chains->evaluator, chains->n, chains->codes_new, chains->x_new, chains->f_new,
                       chains->gradient);
+        temper(chains, chains->space->width, chains->gradient);
     } else {
         sali_value(chains->evaluator, chains->n, chains->codes_new, chains->x_new, chains->f_new);
     }
@@ -108,6 +146,7 @@ void sali_chains_start(sali_chains *chains, bool gradient)
     if (gradient) {
         sali_gradient(chains->evaluator, chains->n, chains->codes, chains->x, chains->f,
                       chains->gradient);
+        temper(chains, chains->space->width, chains->gradient);
     } else {
         sali_value(chains->evaluator, chains->n, chains->codes, chains->x, chains->f);
     }
@@ -128,15 +167,15 @@ double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double lo
 static void take(sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
-    chains->jump_sum += sali_distance(space, chains->codes + c * space->n_variables,
-                                      chains->codes_new + c * space->n_variables);
+    chains->jump_sum[c] += sali_distance(space, chains->codes + c * space->n_variables,
+                                         chains->codes_new + c * space->n_variables);
     memcpy(chains->codes + c * space->n_variables, chains->codes_new + c * space->n_variables,
            (size_t)space->n_variables * sizeof *chains->codes);
     memcpy(sali_row(chains, chains->x, c, space->width),
            sali_row(chains, chains->x_new, c, space->width),
            (size_t)space->width * chains->element);
     chains->f[c] = chains->f_new[c];
-    chains->accepted_sum += 1;
+    chains->accepted_sum[c] += 1;
 }
 
 void sali_chains_decide(sali_chains *chains)
@@ -149,7 +188,7 @@ void sali_chains_decide(sali_chains *chains)
         }
         bool accept = log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio;
         chains->accepted[c] = accept;
-        chains->acceptance_sum += log_ratio >= 0 ? 1.0 : log_ratio < 0 ? exp(log_ratio) : 0.0;
+        chains->acceptance_sum[c] += log_ratio >= 0 ? 1.0 : log_ratio < 0 ? exp(log_ratio) : 0.0;
         if (accept) {
             take(chains, c);
         }
@@ -160,16 +199,28 @@ void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code
 {
     const sali_variable *v = &chains->space->variables[site];
     int32_t *now = &chains->codes[c * chains->space->n_variables + site];
-    chains->acceptance_sum += 1;
-    chains->accepted_sum += 1;
+    chains->acceptance_sum[c] += 1;
+    chains->accepted_sum[c] += 1;
     chains->f[c] = f;
     if (code == *now) {
         return;
     }
-    chains->jump_sum += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[code] - v->levels[*now]);
+    chains->jump_sum[c] += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[code] - v->levels[*now]);
     *now = code;
     void *x = sali_row(chains, chains->x, c, chains->space->width);
     sali_model_embed_one(chains->model, site, code, x);
+}
+
+sali_chains_sums sali_chains_take_sums(sali_chains *chains)
+{
+    sali_chains_sums sums = { 0 };
+    for (int64_t c = 0; c < chains->n; c++) {
+        sums.accepted += chains->accepted_sum[c];
+        sums.acceptance += chains->acceptance_sum[c];
+        sums.jump += chains->jump_sum[c];
+        chains->accepted_sum[c] = chains->acceptance_sum[c] = chains->jump_sum[c] = 0;
+    }
+    return sums;
 }
 
 void sali_chains_tick(sali_chains *chains)

@@ -24,9 +24,10 @@ static void gibbs_destroy(void *self)
 }
 
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                               void **self, sal_error *err)
+                               void *shared, void **self, sal_error *err)
 {
     (void)settings;
+    (void)shared;
     gibbs *g = SALI_NEW(gibbs);
     if (!g) {
         return sali_fail_memory(err);
@@ -54,7 +55,7 @@ static void gibbs_refresh(void *self, sali_chains *chains)
     }
 }
 
-/* Differences of each chain's variable of this step. */
+/* Differences of each chain's variable of this step, times its inverse temperature. */
 static void conditionals(gibbs *g, sali_chains *chains)
 {
     for (int64_t c = 0; c < chains->n; c++) {
@@ -67,6 +68,12 @@ static void conditionals(gibbs *g, sali_chains *chains)
     if (!g->tracker) {
         sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site,
                             chains->f, g->delta);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        double *delta = g->delta + c * chains->space->max_states;
+        for (int32_t k = 0; k < chains->space->variables[g->site[c]].states; k++) {
+            delta[k] *= chains->beta[c];
+        }
     }
 }
 
@@ -140,7 +147,7 @@ static void gibbs_step(void *self, sali_chains *chains)
             note_bad(g, chains, c);
             continue;
         }
-        double f = chains->f[c] + delta[code];
+        double f = chains->f[c] + delta[code] / chains->beta[c];
         if (g->tracker && code != chains->codes[c * space->n_variables + site]) {
             f = sali_tracker_move(g->tracker, c, site, code);
         }
@@ -171,7 +178,8 @@ const sali_sampler sali_sampler_gibbs = {
     .name = "gibbs",
     .doc = "Gibbs: exact conditional of one variable a step, systematic scan",
     .source = "Geman & Geman 1984; Grathwohl et al. 2021, sec. 2.1",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP,
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP |
+             SALI_SAMPLER_REJECTION_FREE,
     .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
     .create = gibbs_create,
     .destroy = gibbs_destroy,

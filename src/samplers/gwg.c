@@ -9,6 +9,15 @@
 #include "samplers/kernels.h"
 #include "samplers/sampler.h"
 
+enum { RADIUS };
+
+static const sali_setting parameters[] = {
+    { "radius", 0, 0, INT32_MAX, true, "window of ordinal moves in levels, 0: all levels", NULL },
+    { 0 },
+};
+
+static const char *const variants[] = { "", "radius=1", "radius=2", NULL };
+
 typedef struct gwg {
     const sali_kernels *kernels;
     int64_t radius;
@@ -31,14 +40,15 @@ static void gwg_destroy(void *self)
 }
 
 static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void **self, sal_error *err)
+                             void *shared, void **self, sal_error *err)
 {
     gwg *g = SALI_NEW(gwg);
     if (!g) {
         return sali_fail_memory(err);
     }
     g->kernels = sali_kernels_of(chains->model->dtype);
-    g->radius = settings->radius;
+    g->radius = settings->values[RADIUS] > 0 ? (int64_t)settings->values[RADIUS] : INT64_MAX;
+    (void)shared;
     g->site = SALI_NEW_ARRAY(int64_t, chains->n);
     g->old_code = SALI_NEW_ARRAY(int32_t, chains->n);
     g->log_q = SALI_NEW_ARRAY(double, chains->n);
@@ -115,8 +125,7 @@ static void gwg_step(void *self, sali_chains *chains)
             log_q_reverse = sali_single_site_log_q(
                 chains->model->dtype, row, sali_move_slot(space, g->site[c], g->old_code[c]));
         }
-        chains->log_ratio[c] =
-            sali_mh_log_ratio(chains->f[c], chains->f_new[c], g->log_q[c], log_q_reverse);
+        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->log_q[c], log_q_reverse);
     }
     sali_chains_decide(chains);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -156,9 +165,10 @@ const sali_sampler sali_sampler_gwg = {
     .name = "gwg",
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
     .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
-    .flags =
-        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_RADIUS,
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE,
     .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .parameters = parameters,
+    .variants = variants,
     .create = gwg_create,
     .destroy = gwg_destroy,
     .refresh = gwg_refresh,

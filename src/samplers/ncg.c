@@ -10,7 +10,6 @@
 
 typedef struct ncg {
     const sali_kernels *kernels;
-    double eps;
     sali_move_rows moves;
     double *log_q; /* [n] of the proposal made */
 } ncg;
@@ -26,14 +25,15 @@ static void ncg_destroy(void *self)
 }
 
 static sal_status ncg_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void **self, sal_error *err)
+                             void *shared, void **self, sal_error *err)
 {
     ncg *g = SALI_NEW(ncg);
     if (!g) {
         return sali_fail_memory(err);
     }
     g->kernels = sali_kernels_of(chains->model->dtype);
-    g->eps = settings->step_size;
+    (void)settings;
+    (void)shared;
     g->log_q = SALI_NEW_ARRAY(double, chains->n);
     if (!g->log_q ||
         !sali_move_rows_create(chains->space, chains->model->dtype, chains->n, &g->moves)) {
@@ -50,9 +50,10 @@ static void prepare(ncg *g, sali_chains *chains, int64_t c, const int32_t *codes
                     sali_move_row *row)
 {
     const sal_space *space = chains->space;
+    double eps = chains->step_size[c];
     g->kernels->factorised_prepare(space, codes + c * space->n_variables, 0.5,
-                                   sali_row(chains, chains->gradient, c, space->width), 1 / g->eps,
-                                   sali_row(chains, x, c, space->width), -0.5 / g->eps, row,
+                                   sali_row(chains, chains->gradient, c, space->width), 1 / eps,
+                                   sali_row(chains, x, c, space->width), -0.5 / eps, row,
                                    g->moves.buffer);
 }
 
@@ -84,8 +85,7 @@ static void ncg_step(void *self, sali_chains *chains)
         double log_q_reverse =
             g->kernels->factorised_log_q(space, chains->codes_new + c * space->n_variables,
                                          chains->codes + c * space->n_variables, row);
-        chains->log_ratio[c] =
-            sali_mh_log_ratio(chains->f[c], chains->f_new[c], g->log_q[c], log_q_reverse);
+        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->log_q[c], log_q_reverse);
     }
     sali_chains_decide(chains);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -106,13 +106,6 @@ static void ncg_log_q(void *self, sali_chains *chains, const int32_t *to, double
     }
 }
 
-static void ncg_set_step_size(void *self, sali_chains *chains, double step_size)
-{
-    ncg *g = self;
-    g->eps = step_size;
-    ncg_refresh(self, chains);
-}
-
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",
     .doc = "norm-constrained gradient (DMALA): all sites at once, step size eps",
@@ -125,5 +118,4 @@ const sali_sampler sali_sampler_ncg = {
     .refresh = ncg_refresh,
     .step = ncg_step,
     .log_q = ncg_log_q,
-    .set_step_size = ncg_set_step_size,
 };

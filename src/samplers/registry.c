@@ -21,10 +21,12 @@ const sali_sampler *sali_sampler_at(int64_t index)
     return index >= 0 && index < N_SAMPLERS ? samplers[index] : NULL;
 }
 
-const sali_sampler *sali_sampler_find(const char *name)
+const sali_sampler *sali_sampler_find(const char *specification)
 {
+    size_t length = sali_specification_name(specification);
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
-        if (strcmp(samplers[k]->name, name) == 0) {
+        if (strlen(samplers[k]->name) == length &&
+            strncmp(samplers[k]->name, specification, length) == 0) {
             return samplers[k];
         }
     }
@@ -34,7 +36,8 @@ const sali_sampler *sali_sampler_find(const char *name)
 static const char *const kind_names[] = { "", "binary", "spin", "ordinal", "categorical" };
 
 /* Why a sampler cannot serve a model, into text; false if it can. */
-static bool obstacle(const sali_sampler *sampler, const sal_model *model, char *text, size_t room)
+static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                     const sal_model *model, char *text, size_t room)
 {
     if ((sampler->flags & SALI_SAMPLER_GRADIENT) && !model->has_gradient) {
         snprintf(text, room, "it needs a gradient, and this model gives values only");
@@ -47,17 +50,29 @@ static bool obstacle(const sali_sampler *sampler, const sal_model *model, char *
             return true;
         }
     }
-    return false;
+    const char *why = sampler->obstacle ? sampler->obstacle(model, settings) : NULL;
+    snprintf(text, room, "%s", why ? why : "");
+    return why != NULL;
 }
 
-sal_status sali_sampler_check(const sali_sampler *sampler, const sal_model *model, sal_error *err)
+bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model)
 {
-    char why[128], other[128], able[256] = "";
-    if (!obstacle(sampler, model, why, sizeof why)) {
+    char why[200];
+    sali_sampler_settings usual = { 0 };
+    return sali_specification_values(sampler->name, sampler->parameters, usual.values, NULL) ==
+               SAL_OK &&
+           !obstacle(sampler, &usual, model, why, sizeof why);
+}
+
+sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                              const sal_model *model, sal_error *err)
+{
+    char why[200], able[256] = "";
+    if (!obstacle(sampler, settings, model, why, sizeof why)) {
         return SAL_OK;
     }
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
-        if (!obstacle(samplers[k], model, other, sizeof other)) {
+        if (sali_sampler_serves(samplers[k], model)) {
             size_t used = strlen(able);
             snprintf(able + used, sizeof able - used, "%s%s", used ? ", " : "", samplers[k]->name);
         }
@@ -67,14 +82,15 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sal_model *mode
                      model->name, why, able[0] ? able : "none");
 }
 
-static sal_status unknown_sampler(const char *name, sal_error *err)
+static sal_status unknown_sampler(const char *specification, sal_error *err)
 {
     char names[256] = "";
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", samplers[k]->name);
     }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; there are: %s", name, names);
+    return sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%.*s'; there are: %s",
+                     (int)sali_specification_name(specification), specification, names);
 }
 
 /* eps and 1 / eps must be numbers of the model's type, with room for levels and gradients. */
@@ -88,20 +104,17 @@ static sal_status check_step_size(double step_size, sal_dtype dtype, sal_error *
                            high);
 }
 
-sal_status sali_sampler_choose(const char *name, const sal_model *model, double step_size,
-                               int64_t radius, const sali_sampler **out,
-                               sali_sampler_settings *settings, sal_error *err)
+sal_status sali_sampler_choose(const char *specification, const sal_model *model, double step_size,
+                               const sali_sampler **out, sali_sampler_settings *settings,
+                               sal_error *err)
 {
-    const sali_sampler *sampler = sali_sampler_find(name);
+    const sali_sampler *sampler = sali_sampler_find(specification);
     if (!sampler) {
-        return unknown_sampler(name, err);
+        return unknown_sampler(specification, err);
     }
     bool has_step_size = sampler->flags & SALI_SAMPLER_STEP_SIZE;
     if (step_size != 0 && !has_step_size) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size", name);
-    }
-    if (radius != 0 && !(sampler->flags & SALI_SAMPLER_RADIUS)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no radius", name);
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size", sampler->name);
     }
     sal_status status = check_step_size(step_size, model->dtype, err);
     if (status != SAL_OK) {
@@ -111,14 +124,39 @@ sal_status sali_sampler_choose(const char *name, const sal_model *model, double 
     *settings = (sali_sampler_settings){
         .step_size = step_size > 0 ? step_size : sali_default_step_size(model->space, 0.2),
         .adapt_step_size = step_size == 0 && has_step_size,
-        .radius = radius ? radius : INT64_MAX,
     };
-    return sali_sampler_check(sampler, model, err);
+    status = sali_specification_values(specification, sampler->parameters, settings->values, err);
+    return status ? status : sali_sampler_check(sampler, settings, model, err);
+}
+
+double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                          const char *name)
+{
+    for (int k = 0; sampler->parameters && sampler->parameters[k].name; k++) {
+        if (strcmp(sampler->parameters[k].name, name) == 0) {
+            return settings->values[k];
+        }
+    }
+    return 0;
+}
+
+unsigned sali_sampler_wants(const sali_sampler *sampler)
+{
+    return (sampler->flags & SALI_SAMPLER_GRADIENT ? SALI_WANT_GRADIENT : 0) |
+           (sampler->flags & SALI_SAMPLER_DIFFERENCES ? SALI_WANT_DIFFERENCES : 0);
+}
+
+sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                             void *shared, sali_chains *chains, void **self, sal_error *err)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->step_size[c] = settings->step_size;
+    }
+    return sampler->create(chains, settings, shared, self, err);
 }
 
 bool sal_sampler_list(int64_t index, sal_sampler_info *info)
 {
-    static const char *const kinds_texts[] = { "binary spin ordinal categorical", "binary spin" };
     const sali_sampler *sampler = sali_sampler_at(index);
     if (!sampler) {
         return false;
@@ -129,8 +167,15 @@ bool sal_sampler_list(int64_t index, sal_sampler_info *info)
         .source = sampler->source,
         .exact = (sampler->flags & SALI_SAMPLER_EXACT) != 0,
         .needs_gradient = (sampler->flags & SALI_SAMPLER_GRADIENT) != 0,
-        .kinds = sampler->kinds & 1u << SAL_CATEGORICAL ? kinds_texts[0] : kinds_texts[1],
     };
+    sali_specification_keys(sampler->parameters, info->parameters, sizeof info->parameters);
+    for (int kind = SAL_BINARY; kind <= SAL_CATEGORICAL; kind++) {
+        size_t used = strlen(info->kinds);
+        if (sampler->kinds & 1u << kind) {
+            snprintf(info->kinds + used, sizeof info->kinds - used, "%s%s", used ? " " : "",
+                     kind_names[kind]);
+        }
+    }
     return true;
 }
 

@@ -51,7 +51,6 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
     status = status ? status : check_range("warmup", o->warmup, 0, INT64_C(1) << 50, err);
     status = status ? status : check_range("threads", o->threads, 0, 4096, err);
     status = status ? status : check_range("clamped", o->clamped, 0, INT32_MAX, err);
-    status = status ? status : check_range("radius", o->radius, 0, INT32_MAX, err);
     int64_t steps;
     if (status == SAL_OK && (__builtin_mul_overflow(o->draws, o->thin, &steps) ||
                              __builtin_add_overflow(o->warmup, steps, &steps))) {
@@ -68,10 +67,13 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
 static sal_status choose_sampler(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    sal_status status = sali_sampler_choose(o->sampler, run->model, o->step_size, o->radius,
-                                            &run->sampler, &run->settings, err);
+    sal_status status = sali_sampler_choose(o->sampler, run->model, o->step_size, &run->sampler,
+                                            &run->settings, err);
     if (status == SAL_OK) {
         run->options.sampler = run->sampler->name; /* the caller's may not live on */
+        status = run->sampler->share
+                     ? run->sampler->share(run->model, &run->settings, &run->shared, err)
+                     : SAL_OK;
     }
     return status;
 }
@@ -104,14 +106,16 @@ static sal_status allocate(sal_run *run, sal_error *err)
     run->log_prob = SALI_NEW_ARRAY(double, kept);
     run->distance = SALI_NEW_ARRAY(double, kept);
     run->counts = SALI_NEW_ARRAY(uint32_t, 2 * o->chains * run->model->space->slots);
-    run->n_shards = sali_shard_count(o->chains);
+    run->n_shards = run->sampler->flags & SALI_SAMPLER_COUPLED ? 1 : sali_shard_count(o->chains);
     run->shards = SALI_NEW_ARRAY(sali_run_shard, run->n_shards);
+    run->shard_chains = SALI_NEW_ARRAY(sali_chains *, run->n_shards);
+    run->shard_selves = SALI_NEW_ARRAY(void *, run->n_shards);
     run->draw_bytes = whole->max_states > 256 ? 4 : 1;
     if (o->keep_draws) {
         run->draws = sali_alloc(codes, (size_t)run->draw_bytes);
     }
-    bool ok = run->log_prob && run->distance && run->counts && run->shards &&
-              (run->draws || !o->keep_draws);
+    bool ok = run->log_prob && run->distance && run->counts && run->shards && run->shard_chains &&
+              run->shard_selves && (run->draws || !o->keep_draws);
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
@@ -120,8 +124,7 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     sali_run_shard *shard = &run->shards[k];
     const sal_space *space = run->model->space;
     int64_t end = sali_shard_first(run->options.chains, run->n_shards, k + 1);
-    unsigned wants = (run->sampler->flags & SALI_SAMPLER_GRADIENT ? SALI_WANT_GRADIENT : 0) |
-                     (run->sampler->flags & SALI_SAMPLER_DIFFERENCES ? SALI_WANT_DIFFERENCES : 0);
+    unsigned wants = sali_sampler_wants(run->sampler);
     shard->first = sali_shard_first(run->options.chains, run->n_shards, k);
     shard->reference = SALI_NEW_ARRAY(int32_t, space->n_variables);
     shard->full = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
@@ -138,7 +141,8 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     for (int64_t c = 0; c < shard->chains->n; c++) {
         shard->chains->id[c] = (uint32_t)(shard->first + c);
     }
-    return run->sampler->create(shard->chains, &run->settings, &shard->self, err);
+    return sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains, &shard->self,
+                             err);
 }
 
 /* Starting codes of the free variables, from those of the whole space. */
@@ -184,6 +188,7 @@ typedef struct window {
     sal_run *run;
     int64_t steps;
     double step_size; /* to set first; 0: leave */
+    bool refresh;     /* first: the sampler's shared state has changed */
     bool record;
     int64_t done; /* steps after warm-up before this window */
 } window;
@@ -193,8 +198,11 @@ static void advance_shard(void *context, int64_t k)
     const window *w = context;
     sal_run *run = w->run;
     sali_run_shard *shard = &run->shards[k];
-    if (w->step_size > 0) {
-        run->sampler->set_step_size(shard->self, shard->chains, w->step_size);
+    for (int64_t c = 0; w->step_size > 0 && c < shard->chains->n; c++) {
+        shard->chains->step_size[c] = w->step_size;
+    }
+    if (w->step_size > 0 || w->refresh) {
+        run->sampler->refresh(shard->self, shard->chains);
     }
     for (int64_t i = 0; i < w->steps; i++) {
         run->sampler->step(shard->self, shard->chains);
@@ -232,16 +240,16 @@ static sal_status check_shards(const sal_run *run, sal_error *err)
 }
 
 /* Take the sums gathered since the last call out of the shards, in their order. */
-static void collect(sal_run *run, double *accepted, double *acceptance, double *jump)
+static sali_chains_sums collect(sal_run *run)
 {
-    *accepted = *acceptance = *jump = 0;
+    sali_chains_sums all = { 0 };
     for (int64_t k = 0; k < run->n_shards; k++) {
-        sali_chains *chains = run->shards[k].chains;
-        *accepted += chains->accepted_sum;
-        *acceptance += chains->acceptance_sum;
-        *jump += chains->jump_sum;
-        chains->accepted_sum = chains->acceptance_sum = chains->jump_sum = 0;
+        sali_chains_sums sums = sali_chains_take_sums(run->shards[k].chains);
+        all.accepted += sums.accepted;
+        all.acceptance += sums.acceptance;
+        all.jump += sums.jump;
     }
+    return all;
 }
 
 static bool asked_to_stop(sal_run *run, int64_t done, int64_t total)
@@ -253,28 +261,54 @@ static bool asked_to_stop(sal_run *run, int64_t done, int64_t total)
     return run->stopped;
 }
 
+/* The sampler's own adaptation, after a window of warm-up. */
+static sal_status adapt_shared(sal_run *run, window *w, int64_t done, sal_error *err)
+{
+    sali_warmup warmup = {
+        .model = run->model,
+        .seed = run->options.seed,
+        .n_shards = run->n_shards,
+        .chains = run->shard_chains,
+        .selves = run->shard_selves,
+        .window = w->steps,
+        .done = done,
+        .total = run->options.warmup,
+    };
+    w->refresh = false;
+    return run->sampler->adapt ? run->sampler->adapt(run->shared, &warmup, &w->refresh, err)
+                               : SAL_OK;
+}
+
+/* The step size for the next window, from the chains' sums of this one. */
+static void adapt_step_size(sal_run *run, window *w, sali_adaptation *adaptation)
+{
+    sali_chains_sums sums = collect(run);
+    if (run->settings.adapt_step_size) {
+        double steps = (double)(w->steps * run->options.chains);
+        w->step_size = sali_adapt_next(adaptation, sums.acceptance / steps);
+        run->settings.step_size = w->step_size;
+    }
+}
+
 static sal_status warm_up(sal_run *run, int64_t total, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     sali_adaptation adaptation;
-    double accepted, acceptance, jump, start = sali_now();
+    double start = sali_now();
     sal_status status = SAL_OK;
     window w = { .run = run };
     sali_adapt_begin(&adaptation, run->model->space, run->settings.step_size);
     for (int64_t done = 0; status == SAL_OK && done < o->warmup; done += w.steps) {
         w.steps = o->warmup - done < ADAPT_WINDOW ? o->warmup - done : ADAPT_WINDOW;
         sali_shard_run(run->n_shards, o->threads, advance_shard, &w);
-        collect(run, &accepted, &acceptance, &jump);
-        if (run->settings.adapt_step_size) {
-            w.step_size = sali_adapt_next(&adaptation, acceptance / (double)(w.steps * o->chains));
-            run->settings.step_size = w.step_size;
-        }
         status = check_shards(run, err);
+        status = status ? status : adapt_shared(run, &w, done + w.steps, err);
+        adapt_step_size(run, &w, &adaptation);
         if (status == SAL_OK && asked_to_stop(run, done + w.steps, total)) {
             break;
         }
     }
-    if (status == SAL_OK && w.step_size > 0) { /* what the last window found */
+    if (status == SAL_OK && (w.step_size > 0 || w.refresh)) { /* what the last window found */
         w.steps = 0;
         sali_shard_run(run->n_shards, o->threads, advance_shard, &w);
     }
@@ -290,12 +324,11 @@ static sal_status sample(sal_run *run, int64_t total, sal_error *err)
     sal_status status = SAL_OK;
     window w = { .run = run, .record = true };
     while (status == SAL_OK && w.done < steps && !run->stopped) {
-        double accepted, acceptance, jump;
         w.steps = steps - w.done < SAMPLE_WINDOW ? steps - w.done : SAMPLE_WINDOW;
         sali_shard_run(run->n_shards, o->threads, advance_shard, &w);
-        collect(run, &accepted, &acceptance, &jump);
-        run->accepted_sum += accepted;
-        run->jump_sum += jump;
+        sali_chains_sums sums = collect(run);
+        run->accepted_sum += sums.accepted;
+        run->jump_sum += sums.jump;
         w.done += w.steps;
         run->steps = w.done;
         run->draws_made = w.done / o->thin;
@@ -344,6 +377,8 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : allocate(run, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         status = create_shard(run, k, err);
+        run->shard_chains[k] = run->shards[k].chains;
+        run->shard_selves[k] = run->shards[k].self;
     }
     return status;
 }
@@ -391,6 +426,11 @@ void sal_run_destroy(sal_run *run)
         sali_free(shard->reference);
         sali_free(shard->full);
     }
+    if (run->shared) {
+        run->sampler->unshare(run->shared);
+    }
+    sali_free(run->shard_chains);
+    sali_free(run->shard_selves);
     sali_free(run->shards);
     sali_free(run->log_prob);
     sali_free(run->distance);

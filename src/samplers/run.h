@@ -23,8 +23,11 @@ struct sal_run {
     const sali_sampler *sampler;
     sal_run_options options; /* pointers in it are not kept */
     sali_sampler_settings settings;
+    void *shared; /* of the sampler; NULL without */
     int64_t n_shards;
     sali_run_shard *shards;
+    sali_chains **shard_chains; /* [n_shards], as in shards: for the sampler's adaptation */
+    void **shard_selves;
 
     int64_t draws_made;
     double *log_prob; /* [chains x draws] */

@@ -4,9 +4,13 @@
 
 #include <saltus/sample.h>
 #include "core/rng.h"
+#include "core/specification.h"
 #include "models/model.h"
 
-/* The chains of one shard: the one owner of codes, embedding and f, present and proposed. */
+/* The chains of one shard: the one owner of codes, embedding and f, present and proposed.
+ *
+ * Chain c targets exp(beta[c] f). f itself is kept as the model gives it; what guides proposals,
+ * gradients and differences, comes multiplied by beta. */
 typedef struct sali_chains {
     const sal_model *model;
     const sal_space *space;
@@ -20,7 +24,10 @@ typedef struct sali_chains {
     int32_t *codes_new; /* proposed */
     void *x_new;
     double *f_new;
-    void *gradient; /* real [n x N]: of whatever was evaluated last */
+    void *gradient; /* real [n x N]: beta times that of whatever was evaluated last */
+
+    double *beta;      /* [n] inverse temperatures, > 0; 1 unless tempered */
+    double *step_size; /* [n] of samplers that have one */
 
     /* Random streams: chain c of the shard draws from (seed, id[c], step[c]). */
     uint64_t seed;
@@ -31,8 +38,9 @@ typedef struct sali_chains {
     double *log_ratio; /* of the Metropolis-Hastings acceptance, input */
     bool *accepted;
 
-    /* Sums over steps since they were last cleared. */
-    double accepted_sum, acceptance_sum, jump_sum;
+    /* By chain, sums over steps since they were last cleared: steps accepted, probabilities of
+     * acceptance, L1 distances moved. */
+    double *accepted_sum, *acceptance_sum, *jump_sum;
 
     /* The first NaN or +inf met: its chain in the shard (or -1), step and state [V]. */
     int64_t bad_chain;
@@ -45,7 +53,7 @@ typedef struct sali_chains {
 typedef struct sali_sampler_settings {
     double step_size; /* start value when adapted */
     bool adapt_step_size;
-    int64_t radius; /* INT64_MAX: all levels */
+    double values[SALI_SETTINGS]; /* of the descriptor's parameters, in their order */
 } sali_sampler_settings;
 
 enum {
@@ -53,44 +61,113 @@ enum {
     SALI_SAMPLER_GRADIENT = 2,    /* needs a gradient */
     SALI_SAMPLER_DIFFERENCES = 4, /* uses exact differences */
     SALI_SAMPLER_REVERSIBLE = 8,  /* the step as a whole satisfies detailed balance */
-    SALI_SAMPLER_STEP_SIZE = 16,  /* has one */
-    SALI_SAMPLER_SWEEP = 32,      /* step t moves variable t mod V; log_q is that piece's, which is
-                                     exact by itself */
-    SALI_SAMPLER_RADIUS = 64
+    SALI_SAMPLER_STEP_SIZE = 16,  /* has one, in chains->step_size; changed only before a refresh */
+    SALI_SAMPLER_SWEEP = 32,      /* step t makes piece t mod pieces(self); log_q is that piece's,
+                                     which is exact by itself */
+    SALI_SAMPLER_REJECTION_FREE = 64, /* what log_q proposes is always taken */
+    SALI_SAMPLER_COUPLED = 128        /* chains depend on each other: all are in one shard */
 };
 
-/* A row of the table of samplers. `self` is the sampler's state for one shard. */
+/* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them. A step draws
+ * u and s' given s, and accepts with the ratio of pi(s') q(back(u), s | s') to pi(s) q(u, s' | s).
+ */
+typedef struct sali_auxiliary {
+    bool gaussian; /* u is real, normal given s, [size] doubles; else u[k] in 0 .. bound(k) - 1 */
+    int64_t (*size)(const void *self, const sali_chains *chains);
+    int32_t (*bound)(const void *self, const sali_chains *chains, int64_t k); /* discrete ones */
+    /* log q(u, to | present state), [n], for one u: doubles or int32 [size]; `to` [n x V]. */
+    void (*log_q)(void *self, sali_chains *chains, const void *u, const int32_t *to, double *log_q);
+    /* Of the way back; NULL: u itself. */
+    void (*back)(const void *self, const sali_chains *chains, const int32_t *from,
+                 const int32_t *to, const int32_t *u, int32_t *back);
+} sali_auxiliary;
+
+/* What the calling thread shows of all shards between two windows of warm-up. */
+typedef struct sali_warmup {
+    const sal_model *model;
+    uint64_t seed;
+    int64_t n_shards;
+    sali_chains *const *chains; /* [n_shards] */
+    void *const *selves;        /* [n_shards] */
+    int64_t window;             /* steps since the last call */
+    int64_t done, total;        /* steps of warm-up, this window included */
+} sali_warmup;
+
+/* Values that adaptation found, to be saved and given again. */
+typedef struct sali_tuned {
+    const char *name;
+    int64_t n;
+    double *values; /* [n], of the shared state itself */
+} sali_tuned;
+
+/* The most entries of a sampler's `tuned`. */
+#define SALI_MOST_TUNED 8
+
+/* A row of the table of samplers. `self` is the sampler's state for one shard; `shared` what all
+ * shards of a run read, and only `adapt` writes. Functions may be NULL where it says so. */
 typedef struct sali_sampler {
     const char *name, *doc, *source;
     unsigned flags;
-    unsigned kinds; /* OR of 1 << sal_kind */
+    unsigned kinds;                 /* OR of 1 << sal_kind */
+    const sali_setting *parameters; /* NULL: none besides the step size */
+    /* Settings "key=value,..." for the contract tests to try, NULL at the end; NULL: the defaults
+     * only. */
+    const char *const *variants;
+
+    /* NULL, or why the sampler cannot serve this model (beyond flags and kinds). May be NULL. */
+    const char *(*obstacle)(const sal_model *model, const sali_sampler_settings *settings);
+
+    /* Shared state; all NULL without. `adapt` is called between windows of warm-up, never after
+     * (it is over when done = total): *changed tells the run to refresh all shards. */
+    sal_status (*share)(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err);
+    void (*unshare)(void *shared);
+    sal_status (*adapt)(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err);
+    int64_t (*tuned)(void *shared, sali_tuned *items); /* number of items; may be NULL */
 
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
-                         void **self, sal_error *err);
+                         void *shared, void **self, sal_error *err);
     void (*destroy)(void *self);
-    /* Make what is cached of the present states (after a start or new parameters); sets f. */
+    /* Make what is cached of the present states (after a start, new parameters, step sizes,
+     * temperatures or shared state); sets f. */
     void (*refresh)(void *self, sali_chains *chains);
     /* One step of every chain. */
     void (*step)(void *self, sali_chains *chains);
-    /* log q(present state -> to) of the next step's proposal, [n]; `to` [n x V]. After refresh. */
+    /* log q(present state -> to) of the next step's proposal, [n]; `to` [n x V]. After refresh.
+     * NULL with auxiliary variables that cannot be summed out. */
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
-    /* Set the step size (adaptation); NULL without one. */
-    void (*set_step_size)(void *self, sali_chains *chains, double step_size);
+    const sali_auxiliary *auxiliary;                                /* NULL: none */
+    int64_t (*pieces)(const void *self, const sali_chains *chains); /* of a sweep; NULL: V */
 } sali_sampler;
 
-/* The record of a name, or NULL; entry `index`, NULL past the end. */
-const sali_sampler *sali_sampler_find(const char *name);
+/* The record of a name ("gwg" or "gwg:hops=2"), or NULL; entry `index`, NULL past the end. */
+const sali_sampler *sali_sampler_find(const char *specification);
 const sali_sampler *sali_sampler_at(int64_t index);
 
 /* Refuse a sampler that the model cannot serve, naming those that it can. */
-sal_status sali_sampler_check(const sali_sampler *sampler, const sal_model *model, sal_error *err);
+sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                              const sal_model *model, sal_error *err);
 
-/* Find a sampler that serves the model, and resolve its settings; a step size or radius of 0 is not
- * given. Returns: SAL_ERR_ARGUMENT (no such sampler; an option that it does not have or that is out
- * of range), SAL_ERR_UNSUPPORTED. */
-sal_status sali_sampler_choose(const char *name, const sal_model *model, double step_size,
-                               int64_t radius, const sali_sampler **sampler,
-                               sali_sampler_settings *settings, sal_error *err);
+/* Whether it serves the model with its usual settings. */
+bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model);
+
+/* Find the sampler of a specification "name:key=value,...", which must serve the model, and resolve
+ * its settings; a step size of 0 is not given. Returns: SAL_ERR_ARGUMENT (no such sampler; an
+ * option that it does not have or that is out of range), SAL_ERR_UNSUPPORTED. */
+sal_status sali_sampler_choose(const char *specification, const sal_model *model, double step_size,
+                               const sali_sampler **sampler, sali_sampler_settings *settings,
+                               sal_error *err);
+
+/* The value of the descriptor's parameter `name` among the settings; 0 if it has none such. */
+double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                          const char *name);
+
+/* What the evaluator of chains of this sampler must be able to give: SALI_WANT_*. */
+unsigned sali_sampler_wants(const sali_sampler *sampler);
+
+/* The sampler's state for a shard, the chains' step sizes set. */
+sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                             void *shared, sali_chains *chains, void **self, sal_error *err);
 
 /* The usual step size of a space for a sampler with one: `base` for binary variables, scaled with
  * the squared spacing of levels (2 base for one-hot, 4 base for spins). */
@@ -127,6 +204,11 @@ void sali_chains_propose(sali_chains *chains, bool gradient);
 /* The same for the present states: f, and the gradient when wanted. */
 void sali_chains_start(sali_chains *chains, bool gradient);
 
+/* Exact differences of all moves from the states `codes`, beta times f(s') - f(s), real [n x S];
+ * also f. */
+void sali_chains_differences(sali_chains *chains, const int32_t *codes, const void *x, double *f,
+                             void *slots);
+
 /* Note a value that must not be, of chain c at `codes` [n x V]; the first one is kept. */
 void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value);
 
@@ -134,12 +216,26 @@ void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, 
  * infinities: a forbidden s' is never accepted, a finite one always from a forbidden s. */
 double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double log_q_reverse);
 
+/* That of chain c, from f to f_new at its temperature. */
+static inline double sali_chains_log_ratio(const sali_chains *chains, int64_t c,
+                                           double log_q_forward, double log_q_reverse)
+{
+    return sali_mh_log_ratio(chains->beta[c] * chains->f[c], chains->beta[c] * chains->f_new[c],
+                             log_q_forward, log_q_reverse);
+}
+
 /* Accept or reject by log_ratio; accepted chains take codes_new, x_new, f_new; counts and jumps. */
 void sali_chains_decide(sali_chains *chains);
 
 /* Chain c moves one variable by an exact conditional to a state of value f; sums as for an
  * acceptance of 1. */
 void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f);
+
+/* The sums over chains of accepted_sum, acceptance_sum and jump_sum, which are cleared. */
+typedef struct sali_chains_sums {
+    double accepted, acceptance, jump;
+} sali_chains_sums;
+sali_chains_sums sali_chains_take_sums(sali_chains *chains);
 
 /* Every chain's step counter rises by one. */
 void sali_chains_tick(sali_chains *chains);

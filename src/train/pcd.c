@@ -35,6 +35,7 @@ typedef struct trainer {
     sal_train_options options;
     const sali_sampler *sampler;
     sali_sampler_settings settings;
+    void *shared; /* of the sampler */
     int64_t n_shards;
     train_shard *shards;
     sali_workspace **workspaces; /* [n_shards], for the reduction */
@@ -112,8 +113,7 @@ static sal_status create_shard(trainer *t, int64_t k, sal_error *err)
 {
     train_shard *shard = &t->shards[k];
     const sal_space *space = t->model->space;
-    unsigned wants = (t->sampler->flags & SALI_SAMPLER_GRADIENT ? SALI_WANT_GRADIENT : 0) |
-                     (t->sampler->flags & SALI_SAMPLER_DIFFERENCES ? SALI_WANT_DIFFERENCES : 0);
+    unsigned wants = sali_sampler_wants(t->sampler);
     shard->first = sali_shard_first(t->options.batch, t->n_shards, k);
     shard->n = sali_shard_first(t->options.batch, t->n_shards, k + 1) - shard->first;
     shard->codes = SALI_NEW_ARRAY(int32_t, shard->n * space->n_variables);
@@ -125,7 +125,9 @@ static sal_status create_shard(trainer *t, int64_t k, sal_error *err)
     }
     sal_status status =
         sali_chains_create(t->model, shard->n, wants, t->options.seed, &shard->chains, err);
-    status = status ? status : t->sampler->create(shard->chains, &t->settings, &shard->self, err);
+    status = status ? status
+                    : sali_sampler_open(t->sampler, &t->settings, t->shared, shard->chains,
+                                        &shard->self, err);
     status = status ? status
                     : sali_workspace_create(t->tape->program, t->tape->params, shard->n,
                                             SALI_WANT_PARAM_GRADIENT, &shard->ws, err);
@@ -137,7 +139,7 @@ static sal_status allocate(trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
     int64_t V = t->model->space->n_variables, n = t->tape->program->parameters_size;
-    t->n_shards = sali_shard_count(o->batch);
+    t->n_shards = t->sampler->flags & SALI_SAMPLER_COUPLED ? 1 : sali_shard_count(o->batch);
     t->shards = SALI_NEW_ARRAY(train_shard, t->n_shards);
     t->workspaces = SALI_NEW_ARRAY(sali_workspace *, t->n_shards);
     t->buffer = SALI_NEW_ARRAY(int32_t, o->buffer * V);
@@ -168,6 +170,9 @@ static void trainer_free(trainer *t)
         sali_free(shard->x);
         sali_free(shard->weight);
         sali_free(shard->f);
+    }
+    if (t->shared) {
+        t->sampler->unshare(t->shared);
     }
     sali_free(t->shards);
     sali_free(t->workspaces);
@@ -301,9 +306,9 @@ static bool iterate(trainer *t, sal_train_report *report)
         sali_chains *chains = t->shards[k].chains;
         report->log_prob_data += t->shards[k].sum_data / (double)t->options.batch;
         report->log_prob_samples += t->shards[k].sum_samples / (double)t->options.batch;
-        t->accepted += chains->accepted_sum;
-        t->jump += chains->jump_sum;
-        chains->accepted_sum = chains->acceptance_sum = chains->jump_sum = 0;
+        sali_chains_sums sums = sali_chains_take_sums(chains);
+        t->accepted += sums.accepted;
+        t->jump += sums.jump;
         good &= chains->bad_chain < 0;
     }
     t->moves += (double)(t->options.batch * t->options.steps);
@@ -360,9 +365,12 @@ static sal_status prepare(trainer *t, sal_error *err)
     sal_status status = resolve(t, err);
     status = status ? status : check_data(t, err);
     status = status ? status
-                    : sali_sampler_choose(t->options.sampler, t->model, t->options.step_size, 0,
+                    : sali_sampler_choose(t->options.sampler, t->model, t->options.step_size,
                                           &t->sampler, &t->settings, err);
     status = status ? status : allocate(t, err);
+    if (status == SAL_OK && t->sampler->share) {
+        status = t->sampler->share(t->model, &t->settings, &t->shared, err);
+    }
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = create_shard(t, k, err);
     }

@@ -26,7 +26,7 @@ sal_status sal_model_train_start(sal_model *model, const char *specification, co
                                  uint64_t seed, sal_error *err)
 {
     const sali_builtin *builtin = NULL;
-    double values[SALI_BUILTIN_PARAMETERS];
+    double values[SALI_SETTINGS];
     sal_status status = sali_builtin_parse(specification, &builtin, values, err);
     if (status != SAL_OK || !builtin->init) {
         return status;

@@ -1,0 +1,112 @@
+#include "core/specification.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/number.h"
+
+static const sali_setting none[] = { { 0 } };
+
+size_t sali_specification_name(const char *specification)
+{
+    return strcspn(specification, ":");
+}
+
+void sali_specification_keys(const sali_setting *parameters, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (const sali_setting *p = parameters ? parameters : none; p->name; p++) {
+        size_t used = strlen(text);
+        const char *comma = used ? ", " : "";
+        if (p->choices) {
+            snprintf(text + used, room - used, "%s%s=%s", comma, p->name,
+                     p->choices[(int)p->standard]);
+        } else {
+            snprintf(text + used, room - used, "%s%s=%g", comma, p->name, p->standard);
+        }
+    }
+}
+
+static sal_status parse_choice(const char *owner, const sali_setting *p, const char *text,
+                               double *value, sal_error *err)
+{
+    char names[128] = "";
+    for (int k = 0; p->choices[k]; k++) {
+        if (strcmp(p->choices[k], text) == 0) {
+            *value = k;
+            return SAL_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", k ? " or " : "", p->choices[k]);
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", owner, p->name, text, names);
+}
+
+static sal_status parse_number(const char *owner, const sali_setting *p, const char *text,
+                               double *out, sal_error *err)
+{
+    double value;
+    if (sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
+        !(value >= p->low && value <= p->high) || (p->integer && value != floor(value))) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", owner,
+                         p->name, text, p->integer ? "an integer" : "a number", p->low, p->high);
+    }
+    *out = value;
+    return SAL_OK;
+}
+
+/* One "key=value" of `length` characters. */
+static sal_status parse_pair(const char *owner, const sali_setting *parameters, const char *pair,
+                             size_t length, double *values, bool *given, sal_error *err)
+{
+    char text[128], keys[512];
+    const char *equals = memchr(pair, '=', length);
+    sali_specification_keys(parameters, keys, sizeof keys);
+    if (!equals || length >= sizeof text) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%.*s'; expected key=value with keys %s",
+                         owner, (int)(length < 100 ? length : 100), pair, keys[0] ? keys : "none");
+    }
+    memcpy(text, pair, length);
+    text[length] = '\0';
+    text[equals - pair] = '\0';
+    for (int k = 0; parameters[k].name; k++) {
+        const sali_setting *p = &parameters[k];
+        if (strcmp(p->name, text) == 0) {
+            const char *value = text + (equals - pair) + 1;
+            if (given[k]) {
+                return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%s' is given twice", owner, text);
+            }
+            given[k] = true;
+            return p->choices ? parse_choice(owner, p, value, &values[k], err)
+                              : parse_number(owner, p, value, &values[k], err);
+        }
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", owner, text,
+                     keys[0] ? keys : "none");
+}
+
+sal_status sali_specification_values(const char *specification, const sali_setting *parameters,
+                                     double *values, sal_error *err)
+{
+    char owner[64];
+    bool given[SALI_SETTINGS] = { false };
+    size_t length = sali_specification_name(specification);
+    parameters = parameters ? parameters : none;
+    snprintf(owner, sizeof owner, "%.*s", (int)(length < 60 ? length : 60), specification);
+    for (int k = 0; parameters[k].name; k++) {
+        values[k] = parameters[k].standard;
+    }
+    const char *at = specification + length;
+    while (*at) {
+        at++; /* the ':' or ',' before the pair */
+        size_t pair = strcspn(at, ",");
+        sal_status status = parse_pair(owner, parameters, at, pair, values, given, err);
+        if (status != SAL_OK) {
+            return status;
+        }
+        at += pair;
+    }
+    return SAL_OK;
+}

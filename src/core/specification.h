@@ -1,0 +1,36 @@
+/* Specifications "name" or "name:key=value,...": how models and samplers are asked for by text. */
+#ifndef SALI_SPECIFICATION_H
+#define SALI_SPECIFICATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <saltus/status.h>
+
+/* One key: a real number within [low, high], integral if `integer`; or one of `choices`, which
+ * stand for 0, 1, ... A list of them ends with a NULL name. */
+typedef struct sali_setting {
+    const char *name;
+    double standard; /* the default */
+    double low, high;
+    bool integer;
+    const char *doc;
+    const char *const *choices; /* NULL: a number; ends with NULL */
+} sali_setting;
+
+/* At most this many keys. */
+#define SALI_SETTINGS 12
+
+/* Length of the name, up to the ':' or the end. */
+size_t sali_specification_name(const char *specification);
+
+/* values[k] of parameters[k] from what follows the name; keys not given take their defaults.
+ * `parameters` may be NULL: no keys. Returns: SAL_ERR_ARGUMENT naming the key and what it accepts.
+ */
+sal_status sali_specification_values(const char *specification, const sali_setting *parameters,
+                                     double *values, sal_error *err);
+
+/* "side=10, theta=0.2": the keys with their defaults; "" without any. */
+void sali_specification_keys(const sali_setting *parameters, char *text, size_t room);
+
+#endif
