@@ -78,6 +78,9 @@ typedef struct sali_kernels {
     void (*single_site_prepare)(int64_t n, sali_move_row *row);
     /* The move of n that the uniform u selects; -1 if none is possible. */
     int64_t (*single_site_pick)(int64_t n, const sali_move_row *row, double u);
+    /* Weights and partial sums without moves first .. first + count - 1; the sum of what is left.
+     */
+    double (*single_site_remove)(int64_t n, sali_move_row *row, int64_t first, int64_t count);
 
     /* Factorised: q(v) proportional to exp(a v + b v^2) for each variable, with
      * a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for one-hot). */

@@ -122,3 +122,22 @@ int64_t RN(sali_single_site_pick)(int64_t moves, const sali_move_row *row, doubl
     }
     return chosen;
 }
+
+double RN(sali_single_site_remove)(int64_t moves, sali_move_row *row, int64_t first, int64_t count)
+{
+    real *weight = row->weight;
+    int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK;
+    double total = 0;
+    for (int64_t k = first; k < first + count; k++) {
+        weight[k] = 0;
+    }
+    for (int64_t b = first / SALI_MOVE_BLOCK; b <= (first + count - 1) / SALI_MOVE_BLOCK; b++) {
+        int64_t n = moves - b * SALI_MOVE_BLOCK;
+        row->partial[b] =
+            sum_of(weight + b * SALI_MOVE_BLOCK, n < SALI_MOVE_BLOCK ? n : SALI_MOVE_BLOCK);
+    }
+    for (int64_t b = 0; b < blocks; b++) {
+        total += row->partial[b];
+    }
+    return total;
+}

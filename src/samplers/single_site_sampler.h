@@ -26,7 +26,7 @@ typedef struct sali_site_rule {
      * `made`, `sites` and log_q of chain c. Not called when no move is possible. */
     void (*draw)(sali_single_site *g, sali_chains *chains, int64_t c);
     /* log q of the way back by a row of the moved state; after `draw`. */
-    double (*reverse)(const sali_single_site *g, const sali_chains *chains, int64_t c,
+    double (*reverse)(sali_single_site *g, sali_chains *chains, int64_t c,
                       const sali_move_row *row);
 } sali_site_rule;
 

@@ -75,7 +75,7 @@ static void hops_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     g->log_q[c] = hops_log_q(g, chains, row, sites, codes_new);
 }
 
-static double hops_reverse(const sali_single_site *g, const sali_chains *chains, int64_t c,
+static double hops_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
                            const sali_move_row *row)
 {
     return hops_log_q(g, chains, row, g->sites + c * g->options.hops,
@@ -166,7 +166,7 @@ static void ball_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     g->log_q[c] = sali_move_log_q(chains->model->dtype, row, move);
 }
 
-static double ball_reverse(const sali_single_site *g, const sali_chains *chains, int64_t c,
+static double ball_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
                            const sali_move_row *row)
 {
     int64_t V = chains->space->n_variables;

@@ -5,6 +5,12 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
+static double log_factorial(double n)
+{
+    int sign;
+    return lgamma_r(n + 1, &sign); /* lgamma writes to a global */
+}
+
 /* log of the number of ways to change h variables of a stretch. */
 static double log_changes(const sali_stretch *s, int64_t h)
 {
@@ -12,7 +18,8 @@ static double log_changes(const sali_stretch *s, int64_t h)
     if (h == 0) {
         return 0;
     }
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log((double)s->states - 1);
+    return log_factorial(n) - log_factorial(k) - log_factorial(n - k) +
+           k * log((double)s->states - 1);
 }
 
 /* The next stretch at or after `b` that belongs to the ball. */
