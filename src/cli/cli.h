@@ -19,7 +19,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
-    cli_list;
+    cli_list, cli_exact;
 
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 
@@ -54,6 +54,21 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 
 /* Open a model and load parameters (NULL: none); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
+
+/* Variables fixed by --clamp 3=1,7=0 and --evidence FILE. */
+typedef struct cli_clamps {
+    int64_t n;
+    int64_t *variables;
+    int32_t *codes;
+} cli_clamps;
+
+/* Read both (each may be NULL) into a zeroed list. */
+int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
+                    cli_clamps *list);
+void cli_clamps_free(cli_clamps *list);
+
+/* Put the clamped model in place of *model, if anything is clamped. */
+int cli_clamps_apply(const cli_clamps *list, sal_model **model);
 
 /* A sampler by its options: --sampler NAME and settings of its own, each as text. */
 typedef struct cli_sampler_options {

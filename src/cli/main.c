@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 static const cli_command *const commands[] = { &cli_sample, &cli_train, &cli_value, &cli_check,
-                                               &cli_stats,  &cli_bench, &cli_list };
+                                               &cli_stats,  &cli_exact, &cli_bench, &cli_list };
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

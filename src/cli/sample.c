@@ -16,69 +16,6 @@ typedef struct options {
     bool json;
 } options;
 
-/* ---- clamped variables: --clamp 3=1,7=0 and --evidence FILE */
-
-typedef struct clamps {
-    int64_t n;
-    int64_t *variables;
-    int32_t *codes;
-} clamps;
-
-static int add_clamp(clamps *list, int64_t variable, int64_t code)
-{
-    int64_t *variables = realloc(list->variables, (size_t)(list->n + 1) * sizeof *variables);
-    if (variables) {
-        list->variables = variables;
-    }
-    int32_t *codes = realloc(list->codes, (size_t)(list->n + 1) * sizeof *codes);
-    if (codes) {
-        list->codes = codes;
-    }
-    if (!variables || !codes) {
-        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
-    }
-    list->variables[list->n] = variable;
-    list->codes[list->n++] = (int32_t)code;
-    return CLI_OK;
-}
-
-static int parse_clamps(const char *text, clamps *list)
-{
-    while (text && *text) {
-        size_t pair = strcspn(text, ","), name = strcspn(text, "=");
-        int64_t variable, code;
-        if (name >= pair || sali_parse_int(text, (int64_t)name, &variable) != SAL_OK ||
-            sali_parse_int(text + name + 1, (int64_t)(pair - name - 1), &code) != SAL_OK ||
-            code < 0 || code > INT32_MAX) {
-            return cli_usage("--clamp %.*s: expected VARIABLE=CODE,...", (int)pair, text);
-        }
-        int status = add_clamp(list, variable, code);
-        if (status != CLI_OK) {
-            return status;
-        }
-        text += pair + (text[pair] == ',');
-    }
-    return CLI_OK;
-}
-
-static int read_evidence(const char *path, const sal_model *model, clamps *list)
-{
-    int64_t n = 0, *variables = NULL;
-    int32_t *codes = NULL;
-    sal_error err = { 0 };
-    sal_status status = sal_model_evidence(path, model, &n, &variables, &codes, &err);
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    int code = CLI_OK;
-    for (int64_t k = 0; code == CLI_OK && k < n; k++) {
-        code = add_clamp(list, variables[k], codes[k]);
-    }
-    sal_free(variables);
-    sal_free(codes);
-    return code;
-}
-
 /* ---- starting states: codes [V] for all chains, or [chains x V] */
 
 static int read_init(const char *path, const sal_model *model, int64_t chains, int32_t **codes)
@@ -266,16 +203,13 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     };
     const char *specification = NULL;
     sal_model *model = NULL;
-    clamps list = { 0 };
+    cli_clamps list = { 0 };
     int32_t *init = NULL;
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_sampler(&o.sampler, &o.run.sampler);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
-    code = code ? code : parse_clamps(o.clamp, &list);
-    if (code == CLI_OK && o.evidence) {
-        code = read_evidence(o.evidence, model, &list);
-    }
+    code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);
     }
@@ -286,8 +220,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         o.run.init = init;
         code = sample(model, &o);
     }
-    free(list.variables);
-    free(list.codes);
+    cli_clamps_free(&list);
     free(init);
     sal_model_destroy(model);
     return code;
