@@ -174,6 +174,7 @@ START_TEST(a_ring_has_its_transfer_matrix_answers)
     ck_ok(sal_model_exact(model, NULL, &exact, marginals, NULL, covariance, &err), &err);
     ck_assert_double_eq_tol(exact.log_z, log(pow(2 * cosh(K), SPINS) + pow(2 * sinh(K), SPINS)),
                             1e-12);
+    ck_assert_double_eq_tol(exact.log_prob_mean, K * SPINS * covariance[1], 1e-12);
     for (int i = 0; i < SPINS; i++) {
         ck_assert_double_eq_tol(marginals[2 * i], 0.5, 1e-12);
         double r = (pow(T, i) + pow(T, SPINS - i)) / (1 + pow(T, SPINS));
