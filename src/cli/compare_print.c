@@ -4,6 +4,7 @@
 
 #include "cli/compare.h"
 #include "cli/json.h"
+#include "core/shard.h"
 
 /* ---- JSON */
 
@@ -62,7 +63,8 @@ int compare_print_json(const compare_report *r)
         json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "model", r->model, "variables",
                   (json_int_t)r->variables, "chains", (json_int_t)r->options->chains, "warmup",
                   (json_int_t)(r->options->warmup < 0 ? 0 : r->options->warmup), "seed",
-                  (json_int_t)r->options->seed, "threads", (json_int_t)r->options->threads);
+                  (json_int_t)r->options->seed, "threads",
+                  (json_int_t)sali_shard_threads(r->options->threads));
     json_object_set_new(object, "time", r->time > 0 ? json_real(r->time) : json_null());
     json_object_set_new(object, "reference", reference);
     json_object_set_new(object, "samplers", rows);
