@@ -19,7 +19,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
-    cli_list, cli_exact;
+    cli_list, cli_exact, cli_compare;
 
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 
@@ -38,6 +38,10 @@ typedef struct cli_option {
  * with a NULL name. */
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments);
+
+/* Seconds of the value of an option: "10s", "2m", "1h" or a number of seconds; above 0. CLI_USAGE
+ * after a message. */
+int cli_seconds(const char *option, const char *text, double *seconds);
 
 /* Print "saltus: message" to stderr; the exit code of the status. */
 int cli_fail(sal_status status, const sal_error *err);
@@ -91,6 +95,16 @@ typedef struct cli_sampler_options {
 
 /* Put them together as one specification, or NULL if none is given; CLI_USAGE after a message. */
 int cli_sampler(cli_sampler_options *options, const char **specification);
+
+/* One sampler of a list --samplers: NAME or NAME:key=value,... (commas separate samplers and
+ * settings: what has a '=' and no name before it belongs to the sampler before). */
+typedef struct cli_sampler_item {
+    char specification[256]; /* without the step size */
+    double step_size;        /* of "step-size=X" among the settings; 0: not given */
+} cli_sampler_item;
+
+/* The next one; *list moves on, to the NUL after the last. CLI_USAGE after a message. */
+int cli_next_sampler(const char **list, cli_sampler_item *item);
 
 /* A progress line on stderr, if that is a terminal: `what`, share done, rate and time left. */
 typedef struct cli_progress {

@@ -13,7 +13,7 @@ typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
     const char *dtype, *params, *evidence, *clamp, *init, *marginals, *out, *step_size;
-    bool json;
+    bool json, check_exact;
 } options;
 
 /* ---- starting states: codes [V] for all chains, or [chains x V] */
@@ -73,7 +73,8 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
     return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
 }
 
-static int print_json(const sal_run *run)
+/* `variation`: NULL unless asked for. */
+static int print_json(const sal_run *run, const sal_run_variation *variation)
 {
     sal_run_summary s;
     sal_error err = { 0 };
@@ -110,7 +111,37 @@ static int print_json(const sal_run *run)
     cli_json_number(object, "steps_per_second", s.steps_per_second);
     cli_json_number(object, "seconds", s.seconds);
     cli_json_number(object, "log_prob_mean", s.log_prob_mean);
+    if (variation) {
+        cli_json_number(object, "total_variation", variation->distance);
+        cli_json_number(object, "total_variation_ideal", variation->ideal);
+    }
     return cli_json_print(object);
+}
+
+static int print_text(const sal_run *run, const sal_run_variation *variation)
+{
+    if (sal_run_print_summary(run, stdout) != SAL_OK) {
+        return CLI_IO;
+    }
+    if (variation) {
+        printf("total variation  %.4f to enumeration of %.0f states; %.4f is what as many "
+               "independent draws as the ESS give\n",
+               variation->distance, variation->states, variation->ideal);
+    }
+    return CLI_OK;
+}
+
+static int print(const sal_run *run, const options *o)
+{
+    sal_run_variation variation;
+    sal_error err = { 0 };
+    sal_status status =
+        o->check_exact ? sal_run_total_variation(run, 0, o->run.threads, &variation, &err) : SAL_OK;
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    const sal_run_variation *found = o->check_exact ? &variation : NULL;
+    return o->json ? print_json(run, found) : print_text(run, found);
 }
 
 /* ---- the command */
@@ -128,7 +159,7 @@ static int sample(sal_model *model, options *o)
     cli_progress progress = cli_progress_begin();
     o->run.progress = show_progress;
     o->run.progress_data = &progress;
-    o->run.keep_draws = o->out != NULL;
+    o->run.keep_draws = o->out != NULL || o->check_exact;
     cli_catch_interrupt();
     sal_status status = sal_sample(model, &o->run, &run, &err);
     cli_progress_end(&progress);
@@ -148,9 +179,7 @@ static int sample(sal_model *model, options *o)
         code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
     if (code == CLI_OK) {
-        code = o->json                                        ? print_json(run)
-               : sal_run_print_summary(run, stdout) == SAL_OK ? CLI_OK
-                                                              : CLI_IO;
+        code = print(run, o);
     }
     sal_run_destroy(run);
     return code;
@@ -198,6 +227,8 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE", "write the marginals as JSON" },
         { "out", CLI_TEXT, &o.out, "FILE.npy", "write the draws, (chains, draws, V) codes" },
+        { "check-exact", CLI_FLAG, &o.check_exact, NULL,
+          "total variation distance to enumeration" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };
