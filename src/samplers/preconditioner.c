@@ -77,10 +77,25 @@ bool sali_preconditioner_finite(const sali_preconditioner *p)
 
 /* ---- the matrix */
 
+/* Whether a table of the program holds -inf: f is no polynomial then. */
+static bool forbids(const sali_tape_model *tape)
+{
+    for (int32_t i = 0; i < tape->program->n_nodes; i++) {
+        const sali_node *node = &tape->program->nodes[i];
+        int32_t T = node->op == SALI_OP_table ? node->in[1] : 0;
+        for (int64_t k = 0; node->op == SALI_OP_table && k < tape->program->steps[T].size; k++) {
+            if (!isfinite(sali_load(tape->program->dtype, tape->params->value[T], k))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool sali_has_constant_hessian(const sal_model *model)
 {
     const sali_tape_model *tape = sali_model_tape(model);
-    return tape && sali_program_is_quadratic(tape->program);
+    return tape && sali_program_is_quadratic(tape->program) && !forbids(tape);
 }
 
 /* M = (M + M') / 2. */
