@@ -16,9 +16,10 @@ typedef struct bench_case {
     const char *specification; /* with %lld for --dim */
     int64_t dim;
     const char *samplers;
-    double step_size; /* of samplers that have one */
-    bool value_too;   /* measure the value alone as well */
-    double mflops;    /* of a value and gradient of one state, for gemm_fraction */
+    double step_size;      /* of samplers that have one */
+    double preconditioner; /* of pavg: this times the identity; 0: its own choice */
+    bool value_too;        /* measure the value alone as well */
+    double mflops;         /* of a value and gradient of one state, for gemm_fraction */
     int (*measure)(const struct bench_case *c, const bench_options *o, sal_model *model);
 } bench_case;
 
