@@ -354,11 +354,10 @@ static void add_flows(const text *t, const sal_space *space, int64_t n, const pl
 
 /* P by the trapezoidal rule over z, whose error is of the order of exp(-(2 pi / h)^2 / 2) where the
  * integrand is smooth (row sums), and of h^2 where the acceptance has its kink. */
-static void quadrature(const contract_case *k, const text *t, int64_t n, const double *pi,
-                       const double *f, double *P)
+static void quadrature(const contract_case *k, const text *t, int64_t n, const double *f, double *P)
 {
     const sal_space *space = k->model->space;
-    const double h = 0.05, reach = 9;
+    const double h = 0.08, reach = 8;
     place states[MOST_STATES];
     double g[MOST_STATES][MOST], low[2] = { 1e9, 1e9 }, high[2] = { -1e9, -1e9 };
     for (int64_t i = 0; i < n; i++) {
@@ -387,7 +386,6 @@ static void quadrature(const contract_case *k, const text *t, int64_t n, const d
     for (int64_t i = 0; i < n * n; i++) { /* flows carry exp(f) instead of pi */
         P[i] /= exp(f[i / n]);
     }
-    (void)pi;
 }
 
 static void check_balance(const contract_case *k, int64_t n, const double *pi, const double *P)
@@ -409,14 +407,14 @@ static void check_balance(const contract_case *k, int64_t n, const double *pi, c
 static void check_marginal(const contract_case *k, const double *M)
 {
     const sal_space *space = k->model->space;
-    enum { CHAINS = 40000 };
+    enum { CHAINS = 24000 };
     int64_t n = states_count(space), replicas = CHAINS / n;
     double f[MOST_STATES], pi[MOST_STATES], P[MOST_STATES * MOST_STATES];
     double counts[MOST_STATES * MOST_STATES] = { 0 }, expected[MOST_STATES];
     states_probabilities(k->model, k->beta, f, pi);
     bench b = bench_open(k->sampler, k->model, &k->settings, k->beta, n * replicas, 3);
     text t = text_of(&b, M, 0);
-    quadrature(k, &t, n, pi, f, P);
+    quadrature(k, &t, n, f, P);
     check_balance(k, n, pi, P);
     k->sampler->step(b.self, b.chains);
     for (int64_t c = 0; c < n * replicas; c++) {
@@ -451,13 +449,74 @@ START_TEST(marginal_chain_agrees_with_quadrature)
 }
 END_TEST
 
+/* ---- one model in three codings */
+
+/* f of one two-state variable b in {0, 1}, from the reals of a coding. */
+static sal_model *coded_model(sal_kind kind)
+{
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    sal_block block = { .name = "x", .kind = kind, .count = 1, .states = 2 };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr b = sal_state(tape);
+    if (kind == SAL_SPIN) {
+        b = sal_scale(sal_add(b, sal_scalar(tape, 1)), 0.5);
+    } else if (kind == SAL_CATEGORICAL) {
+        b = sal_reshape(sal_slice(sal_state_block(tape, "x"), 1, 1, 1), SAL_SHAPE(1));
+    }
+    sal_expr bent = sal_tanh(sal_add(sal_scale(b, 1.5), sal_scalar(tape, -0.4)));
+    sal_expr f = sal_sum(sal_add(sal_scale(bent, 2), sal_scale(b, 0.3)));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+/* P of the binary form at eps is that of spins at 4 eps and of one-hot labels at 2 eps. */
+START_TEST(codings_of_one_model_give_the_same_chain)
+{
+    static const sal_kind kinds[] = { SAL_BINARY, SAL_SPIN, SAL_CATEGORICAL };
+    static const double scale[] = { 1, 4, 2 };
+    enum { CHAINS = 40000 };
+    double f[2], pi[2], P[4];
+    for (int coding = 0; coding < 3; coding++) {
+        sal_model *model = coded_model(kinds[coding]);
+        contract_case k = { .sampler = sali_sampler_find("avg"),
+                            .model = model,
+                            .settings = { .step_size = 1.1 * scale[coding] },
+                            .beta = 1,
+                            .where = "one variable" };
+        bench b = bench_open(k.sampler, model, &k.settings, 1, CHAINS, 3);
+        if (coding == 0) {
+            text t = text_of(&b, NULL, 0);
+            states_probabilities(model, 1, f, pi);
+            quadrature(&k, &t, 2, f, P);
+        }
+        double counts[4] = { 0 };
+        b.sampler->step(b.self, b.chains);
+        for (int64_t c = 0; c < CHAINS; c++) {
+            counts[c % 2 * 2 + b.chains->codes[c]]++;
+        }
+        for (int i = 0; i < 2; i++) {
+            double expected[] = { P[2 * i] * CHAINS / 2, P[2 * i + 1] * CHAINS / 2 };
+            double p = chi_square_p(2, counts + 2 * i, expected);
+            ck_assert_msg(p > 1e-6, "coding %d, from state %d: p = %g", coding, i, p);
+        }
+        bench_close(&b);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* ---- invariance */
 
 /* Chains that start with probabilities pi have them after three steps. */
 static void check_invariance(const contract_case *k, const double *M)
 {
     const sal_space *space = k->model->space;
-    enum { CHAINS = 20000 };
+    enum { CHAINS = 10000 };
     int64_t n = states_count(space), V = space->n_variables;
     double f[TINY_MOST_STATES], pi[TINY_MOST_STATES], u[CHAINS];
     double counts[TINY_MOST_STATES] = { 0 }, expected[TINY_MOST_STATES];
@@ -911,26 +970,37 @@ START_TEST(given_matrix_is_checked_and_cut_to_free_variables)
 }
 END_TEST
 
+static TCase *new_case(Suite *suite, const char *name)
+{
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, 240);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
 static Suite *auxiliary_suite(void)
 {
     Suite *suite = suite_create("auxiliary");
-    TCase *tcase = tcase_create("auxiliary");
-    tcase_set_timeout(tcase, 240);
+    TCase *tcase = new_case(suite, "text");
     tcase_add_test(tcase, acceptance_is_the_joint_ratio_of_the_z_drawn);
     tcase_add_test(tcase, proposals_given_z_are_those_of_the_paper);
+    tcase_add_test(tcase, avg_is_pavg_without_a_matrix);
+    tcase = new_case(suite, "marginal");
     tcase_add_test(tcase, marginal_chain_agrees_with_quadrature);
+    tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);
+    tcase = new_case(suite, "invariance");
     tcase_add_test(tcase, target_is_invariant_f64);
     tcase_add_test(tcase, target_is_invariant_f32);
-    tcase_add_test(tcase, avg_is_pavg_without_a_matrix);
+    tcase = new_case(suite, "hessian");
     tcase_add_test(tcase, hessian_of_a_quadratic_f_never_rejects);
     tcase_add_test(tcase, ready_made_quadratic_models_never_reject);
     tcase_add_test(tcase, hessian_follows_the_parameters);
     tcase_add_test(tcase, quadratic_formulas_are_known_by_their_ops);
+    tcase = new_case(suite, "learning");
     tcase_add_test(tcase, gamma_goes_on_while_jumps_grow_and_back_when_they_fall);
     tcase_add_test(tcase, better_candidate_wins_with_the_slope_of_least_squares);
     tcase_add_test(tcase, warm_up_finds_a_matrix);
     tcase_add_test(tcase, given_matrix_is_checked_and_cut_to_free_variables);
-    suite_add_tcase(suite, tcase);
     return suite;
 }
 
