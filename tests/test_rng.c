@@ -109,25 +109,28 @@ START_TEST(elements_depend_on_words_only)
     enum { N = 2500 };
     static const int lengths[] = { 0, 1, 2, 3, 4, 5, 63, 64, 65, 511, 512, 513, 1025, 2049, N };
     static uint32_t words[2 * N];
-    static float f[N + 1];
+    static float f[N + 1], g[N + 1], g_all[N];
     static double d[N + 1], z[N + 1], z_all[N];
     sali_rng_words(&base, 0, 2 * N, words);
     sali_rng_normal(&base, N, z_all);
+    sali_rng_normal_f32(&base, N, g_all);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         int n = lengths[i];
-        f[n] = 42;
+        f[n] = g[n] = 42;
         d[n] = z[n] = 42;
         sali_rng_uniform_f32(&base, n, f);
         sali_rng_uniform_f64(&base, n, d);
         sali_rng_normal(&base, n, z);
+        sali_rng_normal_f32(&base, n, g);
         for (int k = 0; k < n; k++) {
             ck_assert(f[k] == (float)(words[k] >> 9) * 0x1p-23f + 0x1p-24f);
             uint64_t bits = (uint64_t)words[2 * k + 1] << 32 | words[2 * k];
             ck_assert(d[k] == (double)(bits >> 12) * 0x1p-52 + 0x1p-53);
             ck_assert(d[k] == sali_rng_uniform_at(&base, (uint32_t)k));
             ck_assert(z[k] == z_all[k]);
+            ck_assert(g[k] == g_all[k]);
         }
-        ck_assert(f[n] == 42 && d[n] == 42 && z[n] == 42);
+        ck_assert(f[n] == 42 && g[n] == 42 && d[n] == 42 && z[n] == 42);
     }
 }
 END_TEST
@@ -243,15 +246,14 @@ START_TEST(first_numbers_of_successive_streams_are_uniform)
 }
 END_TEST
 
-/* E z^k is 0, 1, 0, 3 for k = 1 .. 4, and Var z^k = E z^2k - (E z^k)^2 is 1, 2, 15, 96. The two
- * normals of a pair are independent: E z0 z1 = 0 and Cov(z0^2, z1^2) = 0, of variance 1 and 8. */
-START_TEST(normals_are_normal)
+enum { NORMALS = 1000000 };
+
+/* E z^k is 0, 1, 0, 3 for k = 1 .. 4, and Var z^k = E z^2k - (E z^k)^2 is 1, 2, 15, 96. */
+static void check_normal(const double *z)
 {
-    enum { N = 1000000, CELLS = 64 };
+    enum { N = NORMALS, CELLS = 64 };
     static const double moment[] = { 0, 1, 0, 3 }, variance[] = { 1, 2, 15, 96 };
-    double *z = malloc(N * sizeof *z), sums[4] = { 0 }, cross = 0, squares = 0;
-    static double counts[CELLS];
-    sali_rng_normal(&base, N, z);
+    double sums[4] = { 0 }, counts[CELLS] = { 0 };
     for (int i = 0; i < N; i++) {
         double power = 1;
         for (int k = 0; k < 4; k++) {
@@ -265,13 +267,67 @@ START_TEST(normals_are_normal)
                       "moment %d: %g", k + 1, sums[k] / N);
     }
     ck_assert_double_gt(uniform_p(CELLS, counts), P_LEAST);
-    for (int i = 0; i < N; i += 2) {
-        cross += z[i] * z[i + 1];
-        squares += z[i] * z[i] * z[i + 1] * z[i + 1] - 1;
+}
+
+/* The two normals of a pair, `apart` from each other, are independent: E z0 z1 = 0 and
+ * Cov(z0^2, z1^2) = 0, of variance 1 and 8. */
+static void check_pairs(const double *z, int apart)
+{
+    double cross = 0, squares = 0;
+    int pairs = 0;
+    for (int i = 0; i + apart < NORMALS; i += i % apart == apart - 1 ? apart + 1 : 1) {
+        cross += z[i] * z[i + apart];
+        squares += z[i] * z[i] * z[i + apart] * z[i + apart] - 1;
+        pairs++;
     }
-    ck_assert_double_lt(fabs(cross), SIGMAS * sqrt(N / 2));
-    ck_assert_double_lt(fabs(squares), SIGMAS * sqrt(8.0 * N / 2));
+    ck_assert_double_lt(fabs(cross), SIGMAS * sqrt(pairs));
+    ck_assert_double_lt(fabs(squares), SIGMAS * sqrt(8.0 * pairs));
+}
+
+START_TEST(normals_are_normal)
+{
+    double *z = malloc(NORMALS * sizeof *z);
+    sali_rng_normal(&base, NORMALS, z);
+    check_normal(z);
+    check_pairs(z, 1);
     free(z);
+}
+END_TEST
+
+START_TEST(normals_in_single_precision_are_normal)
+{
+    double *z = malloc(NORMALS * sizeof *z);
+    float *single = malloc(NORMALS * sizeof *single);
+    sali_rng_normal_f32(&base, NORMALS, single);
+    for (int i = 0; i < NORMALS; i++) {
+        z[i] = (double)single[i];
+    }
+    check_normal(z);
+    check_pairs(z, 16);
+    free(z);
+    free(single);
+}
+END_TEST
+
+/* Against the same function of the words in double precision; the uniform is a float. */
+START_TEST(normals_in_single_precision_are_box_muller_of_the_words)
+{
+    enum { N = 320000, HALF = 16 };
+    static uint32_t words[N];
+    static float z[N];
+    double pi = acos(-1.0), worst = 0;
+    sali_rng_words(&base, 0, N, words);
+    sali_rng_normal_f32(&base, N, z);
+    for (int i = 0; i < N; i += i % HALF == HALF - 1 ? HALF + 1 : 1) {
+        uint32_t turn = words[i + HALF];
+        float u = ((float)(words[i] >> 1) + 0.5f) * 0x1p-31f;
+        double radius = sqrt(-2 * log((double)u));
+        double place = (double)(turn & 0x3fffffff) - (turn & 1u << 29 ? 0x1p30 : 0) + 0.5;
+        double angle = pi / 2 * ((double)(turn >> 30) + place * 0x1p-30);
+        worst = fmax(worst, fabs((double)z[i] - radius * cos(angle)));
+        worst = fmax(worst, fabs((double)z[i + HALF] - radius * sin(angle)));
+    }
+    ck_assert_double_lt(worst, 2e-6);
 }
 END_TEST
 
@@ -374,6 +430,8 @@ static Suite *suite(void)
     tcase_add_test(c, first_numbers_of_successive_streams_are_uniform);
     tcase_add_test(c, normals_are_normal);
     tcase_add_test(c, normals_are_box_muller_of_the_uniforms);
+    tcase_add_test(c, normals_in_single_precision_are_normal);
+    tcase_add_test(c, normals_in_single_precision_are_box_muller_of_the_words);
     tcase_add_test(c, below_is_unbiased_and_in_range);
     tcase_add_test(c, below_is_the_multiply_shift_of_the_words);
     tcase_add_test(c, choose_gives_ordered_pairs_uniformly);

@@ -27,6 +27,12 @@ typedef struct sal_run_options {
     double step_size; /* of samplers that have one; 0: adapted in warm-up. Squared units of the
                          embedding (eps of Rhodes & Gutmann) */
 
+    const double *preconditioner; /* of samplers that take one (pavg): M [N x N] over the reals of
+                                     the whole space, e.g. the covariance of data, made symmetric;
+                                     entries between states of one categorical variable are not
+                                     used. Its factor is learned in warm-up. NULL: the sampler's
+                                     own choice */
+
     const int32_t *init; /* starting codes [chains x V] of the whole space, or NULL: random */
     int64_t clamped;     /* number of fixed variables */
     const int64_t *clamp_variables;

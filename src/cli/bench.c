@@ -54,6 +54,7 @@ static const bench_case cases[] = {
       .specification = "usps-conv:quadratic=1",
       .samplers = "gwg,ncg,avg,pavg,gibbs",
       .step_size = 0.2,
+      .preconditioner = 0.2,
       .peer_has_it = true,
       .measure = bench_samplers },
     { .name = "conv-grad",

@@ -13,6 +13,7 @@ typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
     const char *dtype, *params, *evidence, *clamp, *init, *marginals, *out, *step_size;
+    const char *preconditioner;
     bool json, check_exact;
 } options;
 
@@ -40,6 +41,30 @@ static int read_init(const char *path, const sal_model *model, int64_t chains, i
     status = *codes ? sali_npy_codes(&array, path, *codes, &err) : SAL_ERR_MEMORY;
     for (int64_t c = 1; status == SAL_OK && one && c < chains; c++) {
         memcpy(*codes + c * V, *codes, (size_t)V * sizeof **codes);
+    }
+    sali_npy_free(&array);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* ---- the preconditioner [N x N] */
+
+static int read_preconditioner(const char *path, const sal_model *model, double **M)
+{
+    sali_npy array = { 0 };
+    sal_error err = { 0 };
+    int64_t N = sal_space_width(sal_model_space(model));
+    sal_status status = sali_npy_read(path, &array, &err);
+    if (status == SAL_OK && (array.ndim != 2 || array.shape[0] != N || array.shape[1] != N)) {
+        snprintf(err.message, sizeof err.message, "%s: expected a matrix of shape (%lld, %lld)",
+                 path, (long long)N, (long long)N);
+        status = SAL_ERR_DATA;
+    }
+    if (status == SAL_OK) {
+        *M = malloc((size_t)array.count * sizeof **M);
+        status = *M ? SAL_OK : SAL_ERR_MEMORY;
+    }
+    if (status == SAL_OK) {
+        sali_npy_doubles(&array, *M);
     }
     sali_npy_free(&array);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
@@ -218,6 +243,8 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
         { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1]" },
         { "step-size", CLI_TEXT, &o.step_size, "auto|X", "of samplers that have one [auto]" },
+        { "preconditioner", CLI_TEXT, &o.preconditioner, "FILE.npy",
+          "matrix (N, N) of pavg, such as the covariance of data" },
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &o.run.threads, "N", "results do not depend on it [all]" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
@@ -236,6 +263,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     sal_model *model = NULL;
     cli_clamps list = { 0 };
     int32_t *init = NULL;
+    double *preconditioner = NULL;
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_sampler(&o.sampler, &o.run.sampler);
     code = code ? code : check_options(&o);
@@ -244,7 +272,11 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);
     }
+    if (code == CLI_OK && o.preconditioner) {
+        code = read_preconditioner(o.preconditioner, model, &preconditioner);
+    }
     if (code == CLI_OK) {
+        o.run.preconditioner = preconditioner;
         o.run.clamped = list.n;
         o.run.clamp_variables = list.variables;
         o.run.clamp_codes = list.codes;
@@ -253,6 +285,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     }
     cli_clamps_free(&list);
     free(init);
+    free(preconditioner);
     sal_model_destroy(model);
     return code;
 }

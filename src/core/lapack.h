@@ -1,6 +1,7 @@
-/* The two LAPACK routines in use, by their Fortran names: OpenBLAS has them, whether or not its C
+/* The LAPACK routines in use, by their Fortran names: OpenBLAS has them, whether or not its C
  * interface to LAPACK is installed. Matrices are column-major, so "U" is the lower triangle of a
- * row-major one. The last argument is the length of `uplo`, which Fortran passes out of sight. */
+ * row-major one. The last arguments are the lengths of the strings, which Fortran passes out of
+ * sight. */
 #ifndef SALI_LAPACK_H
 #define SALI_LAPACK_H
 
@@ -13,5 +14,11 @@ void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *inf
 /* The inverse from that factor, in its triangle. */
 void spotri_(const char *uplo, const int *n, float *A, const int *lda, int *info, size_t length);
 void dpotri_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t length);
+
+/* Eigenvalues w, ascending, of the symmetric A, and with jobz "V" its eigenvectors, the columns of
+ * A on return. Work sizes of -1 ask for the best ones in work[0] and iwork[0]. */
+void dsyevd_(const char *jobz, const char *uplo, const int *n, double *A, const int *lda, double *w,
+             double *work, const int *lwork, int *iwork, const int *liwork, int *info,
+             size_t jobz_length, size_t uplo_length);
 
 #endif

@@ -19,7 +19,8 @@ typedef enum sali_purpose {
     SALI_RNG_DIGITS,    /* synthetic digits */
     SALI_RNG_STATISTIC, /* random reference states of diagnostics */
     SALI_RNG_TEST,
-    SALI_RNG_EXTENSION /* states of a multilinear extension */
+    SALI_RNG_EXTENSION, /* states of a multilinear extension */
+    SALI_RNG_AUXILIARY  /* Gaussian auxiliary variables of a proposal */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of
@@ -45,6 +46,11 @@ double sali_rng_uniform_at(const sali_stream *stream, uint32_t k);
 
 /* n standard normals (Box-Muller in double precision on the f64 uniforms). */
 void sali_rng_normal(const sali_stream *stream, int64_t n, double *out);
+
+/* n standard normals in single precision (Box-Muller on the words themselves, two a pair; errors of
+ * a few 1e-7; at most 6.6). Not the numbers of sali_rng_normal. Element k does not depend on n.
+ * Vectorised. */
+void sali_rng_normal_f32(const sali_stream *stream, int64_t n, float *out);
 
 /* An unbiased integer in [0, bound), element k of the stream; bound in 1 .. 2^32 - 1.
  * (Lemire's multiply-shift on 64 bits: bias below 2^-32.) */

@@ -9,8 +9,8 @@
 
 /* Sums and products run over this many lanes, so that they vectorise in a fixed order. */
 #define LANES 8
-/* A product of so many factors in [1, 2] does not overflow a double. */
-#define PRODUCT_TERMS 1000
+/* Factors in [1, 2] of a lane's product; that of all lanes together does not overflow a double. */
+#define PRODUCT_TERMS 125
 
 typedef struct coefficients {
     double alpha, beta, b;
@@ -67,9 +67,12 @@ static double sum_softplus(const real *restrict t, const real *restrict e, int64
             product[j] *= 1 + (double)e[i + j];
             sum[j] += t[i + j] > 0 ? (double)t[i + j] : 0.0;
         }
+        double all = 1;
         for (int j = 0; j < LANES; j++) {
-            total += log(product[j]) + sum[j];
+            all *= product[j];
+            total += sum[j];
         }
+        total += log(all);
     }
     return total;
 }

@@ -6,6 +6,15 @@ static void uniforms(const sali_stream *stream, int64_t n, void *out)
     RN(sali_rng_uniform)(stream, n, out);
 }
 
+static void normals(const sali_stream *stream, int64_t n, void *out)
+{
+#if SALI_REAL_BITS == 32
+    sali_rng_normal_f32(stream, n, out);
+#else
+    sali_rng_normal(stream, n, out);
+#endif
+}
+
 const sali_kernels RN(sali_kernels) = {
     .log_balance = { RN(sali_log_sqrt), RN(sali_log_barker), RN(sali_log_min), RN(sali_log_max) },
     .single_site_exclude = RN(sali_single_site_exclude),
@@ -17,4 +26,5 @@ const sali_kernels RN(sali_kernels) = {
     .factorised_draw = RN(sali_factorised_draw),
     .factorised_log_q = RN(sali_factorised_log_q),
     .uniforms = uniforms,
+    .normals = normals,
 };

@@ -93,8 +93,9 @@ typedef struct sali_kernels {
     /* log q(codes -> to). */
     double (*factorised_log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
                                const sali_move_row *row);
-    /* Fill real [n] with the uniforms of a stream. */
+    /* Fill real [n] with the uniforms of a stream, or its normals. */
     void (*uniforms)(const sali_stream *stream, int64_t n, void *out);
+    void (*normals)(const sali_stream *stream, int64_t n, void *out);
 } sali_kernels;
 
 extern const sali_kernels sali_kernels_f32, sali_kernels_f64;

@@ -12,6 +12,7 @@
 #include "core/blas.h"
 #include "core/error.h"
 #include "core/shard.h"
+#include "samplers/preconditioner.h"
 #include "samplers/start.h"
 
 /* Steps of a window: of adaptation, and of sampling. */
@@ -63,6 +64,29 @@ static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error 
     return status;
 }
 
+/* The sampler's shared state. A preconditioner is read here and not kept. */
+static sal_status share_sampler(sal_run *run, sal_error *err)
+{
+    const double *given = run->options.preconditioner;
+    double *part = NULL;
+    if (given && !(run->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' takes no preconditioner",
+                         run->sampler->name);
+    }
+    run->options.preconditioner = NULL;
+    if (!run->sampler->share) {
+        return SAL_OK;
+    }
+    if (given && !(part = sali_preconditioner_restrict(run->base, run->model, given))) {
+        return sali_fail_memory(err);
+    }
+    run->settings.preconditioner = part;
+    sal_status status = run->sampler->share(run->model, &run->settings, &run->shared, err);
+    run->settings.preconditioner = NULL;
+    sali_free(part);
+    return status;
+}
+
 static sal_status choose_sampler(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -70,9 +94,7 @@ static sal_status choose_sampler(sal_run *run, sal_error *err)
                                             &run->settings, err);
     if (status == SAL_OK) {
         run->options.sampler = run->sampler->name; /* the caller's may not live on */
-        status = run->sampler->share
-                     ? run->sampler->share(run->model, &run->settings, &run->shared, err)
-                     : SAL_OK;
+        status = share_sampler(run, err);
     }
     return status;
 }

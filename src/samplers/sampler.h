@@ -54,6 +54,7 @@ typedef struct sali_sampler_settings {
     double step_size; /* start value when adapted */
     bool adapt_step_size;
     double values[SALI_SETTINGS]; /* of the descriptor's parameters, in their order */
+    const double *preconditioner; /* [N x N] or NULL; read by `share` only */
 } sali_sampler_settings;
 
 enum {
@@ -65,7 +66,8 @@ enum {
     SALI_SAMPLER_SWEEP = 32,      /* step t makes piece t mod pieces(self); log_q is that piece's,
                                      which is exact by itself */
     SALI_SAMPLER_REJECTION_FREE = 64, /* what log_q proposes is always taken */
-    SALI_SAMPLER_COUPLED = 128        /* chains depend on each other: all are in one shard */
+    SALI_SAMPLER_COUPLED = 128,       /* chains depend on each other: all are in one shard */
+    SALI_SAMPLER_PRECONDITIONED = 256 /* takes a matrix */
 };
 
 /* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them; with a size

@@ -1,0 +1,12 @@
+/* Whether a program computes a quadratic function of the state's reals. */
+#ifndef SALI_QUADRATIC_H
+#define SALI_QUADRATIC_H
+
+#include "ad/program.h"
+
+/* Whether f is known to be a polynomial of at most the second degree in the reals of the embedding,
+ * everywhere, so that its Hessian is constant. By the program's ops, whatever the parameters;
+ * tables are polynomials unless they hold -inf. */
+bool sali_program_is_quadratic(const sali_program *program);
+
+#endif

@@ -1,0 +1,67 @@
+/* How PAVG finds its preconditioner in warm-up: Rhodes & Gutmann 2022, app. F.1, F.4, F.5, with the
+ * corrections that their program makes.
+ *
+ * 1. The first steps are ignored (100, or a tenth of a short warm-up).
+ * 2. Successive states are collected (of 1000 steps, or of half a short warm-up; every k-th step so
+ *    that they fit into SALI_HISTORY_BYTES).
+ * 3. Candidates are the covariance of the states and its inverse. Each is scaled by the slope of
+ *    y = f(s') - f(s) - g(s)'(s' - s) on x = (s' - s)'M (s' - s) / 2, by least squares with an
+ *    intercept; the one with the smaller loss becomes M.
+ * 4. gamma starts at 1 and changes every 100 steps, by ever smaller amounts, on as long as the mean
+ *    jump rises and back when it falls. It is frozen at the end of warm-up. */
+#ifndef SALI_HISTORY_H
+#define SALI_HISTORY_H
+
+#include "samplers/sampler.h"
+
+#define SALI_HISTORY_BYTES ((int64_t)64 << 20)
+
+/* Steps of the chains of one shard. */
+typedef struct sali_history {
+    int64_t room, n;    /* pairs */
+    int64_t every;      /* steps from one that is kept to the next */
+    int64_t seen;       /* steps */
+    int32_t *from, *to; /* [room x V] codes */
+    double *y;          /* [room] f(s') - f(s) - g(s)'(s' - s), or NaN: f is not finite */
+} sali_history;
+
+/* The step about to be decided, of every chain: `gradient` real [n x N] is beta times that of the
+ * present states. Then, which were accepted. */
+void sali_history_propose(sali_history *history, const sali_chains *chains, const void *gradient);
+void sali_history_decide(sali_history *history, const sali_chains *chains);
+
+struct sali_preconditioner;
+
+/* Candidates for M. */
+enum { SALI_COVARIANCE = 1, SALI_PRECISION = 2 };
+
+typedef struct sali_adaptation_history {
+    unsigned candidates;
+    int64_t begin, end; /* steps of warm-up at which collecting begins and ends */
+    int64_t n_shards;
+    sali_history *shards; /* [n_shards] while collecting, else NULL */
+
+    /* gamma */
+    double jump, jump_before; /* sum over this block of steps; mean of the last, < 0: none */
+    int64_t steps;            /* of this block */
+    double direction, rate;
+} sali_adaptation_history;
+
+/* Plan for a warm-up of `total` steps, in windows of `window`. */
+void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window);
+
+/* Room for the steps between begin and end. */
+sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warmup, sal_error *err);
+void sali_history_clear(sali_adaptation_history *a);
+
+/* Choose M from what was collected; it stays as it is when there is nothing to learn from. */
+sal_status sali_history_choose(const sal_model *model, struct sali_preconditioner *p,
+                               sal_error *err);
+
+/* After a window of warm-up: whether gamma changed. */
+bool sali_gamma_adapt(sali_adaptation_history *a, const sali_warmup *warmup, double *gamma);
+
+/* gamma moved on by `rate` in `direction`, which is turned first if the jump fell. */
+double sali_gamma_next(double gamma, bool fell, double *direction, double rate);
+
+#endif
