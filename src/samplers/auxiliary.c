@@ -61,7 +61,7 @@ sal_status sali_auxiliary_create(const sali_chains *chains, sali_preconditioner 
 
 /* ---- refresh */
 
-/* H and delta of chain c by its step size and temperature (S0's f is beta f here). */
+/* H and delta of chain c by its step size and temperature (the text's f is beta f here). */
 static void scale_chain(sali_auxiliary_state *a, const sali_chains *chains, int64_t c)
 {
     const sali_preconditioner *p = a->preconditioner;

@@ -1,5 +1,5 @@
-/* How PAVG finds its preconditioner in warm-up: Rhodes & Gutmann 2022, app. F.1, F.4, F.5, with the
- * corrections that their program makes.
+/* How PAVG finds its preconditioner in warm-up: Rhodes & Gutmann 2022, app. F.1, F.4, F.5, with
+ * gamma as the authors' program changes it (for gamma <= -1 the printed rule goes the wrong way).
  *
  * 1. The first steps are ignored (100, or a tenth of a short warm-up).
  * 2. Successive states are collected (of 1000 steps, or of half a short warm-up; every k-th step so

@@ -40,8 +40,8 @@ typedef struct sali_preconditioner {
     const sal_model *model;
     uint64_t version; /* of the model's parameters */
     sali_evaluator *evaluator;
-    void *points, *gradients; /* real [SALI_HESSIAN_POINTS x N] */
-    double *f, *origin;       /* [SALI_HESSIAN_POINTS], [N] */
+    void *points, *gradients; /* real [points x N] */
+    double *f, *origin;       /* [points]; [N] the gradient at 0 */
 
     sali_adaptation_history adaptation;
     pthread_mutex_t lock; /* of refresh */
