@@ -19,7 +19,10 @@ static const sali_setting parameters[] = {
 };
 
 static const char *const variants[] = {
-    "length=1", "length=2", "length=2,balance=barker", "length=2,radius=1", NULL,
+    "length=1",
+    "length=2",
+    "length=2,balance=barker,radius=1",
+    NULL,
 };
 
 typedef struct pas {
