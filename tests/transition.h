@@ -137,7 +137,8 @@ static inline double acceptance(const transition *t, int64_t i, int64_t j, doubl
     return log_ratio >= 0 ? 1 : exp(log_ratio);
 }
 
-/* The proposal as it is, or its acceptance by Metropolis-Hastings. */
+/* The proposal as it is (one that is forbidden is refused), or its acceptance by
+ * Metropolis-Hastings. */
 static inline void add_moves(transition *t, const sali_sampler *sampler, const double *log_q,
                              const double *log_q_back)
 {
@@ -147,8 +148,9 @@ static inline void add_moves(transition *t, const sali_sampler *sampler, const d
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             double q = exp(log_q[i * n + j]);
-            double a =
-                taken || q == 0 ? 1 : acceptance(t, i, j, log_q[i * n + j], log_q_back[i * n + j]);
+            double a = taken    ? t->f[j] > -INFINITY
+                       : q == 0 ? 1
+                                : acceptance(t, i, j, log_q[i * n + j], log_q_back[i * n + j]);
             t->log_q[i * n + j] += q; /* not yet its log */
             t->P[i * n + j] += q * a;
             t->P[i * n + i] += q * (1 - a);
