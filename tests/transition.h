@@ -241,25 +241,32 @@ static inline void transition_auxiliary(transition *t, bench *b)
     free(u);
 }
 
+/* The exact matrix of the next step of chains that sit at all states. */
+static inline transition transition_of(bench *b)
+{
+    int64_t n = b->chains->n;
+    transition t = { n, malloc((size_t)n * sizeof(double)), malloc((size_t)n * sizeof(double)),
+                     calloc((size_t)(n * n), sizeof(double)),
+                     calloc((size_t)(n * n), sizeof(double)) };
+    states_probabilities(b->chains->model, b->chains->beta[0], t.f, t.pi);
+    if (b->sampler->log_q) {
+        transition_plain(&t, b);
+    } else {
+        transition_auxiliary(&t, b);
+    }
+    for (int64_t k = 0; k < n * n; k++) {
+        t.log_q[k] = log(t.log_q[k]);
+    }
+    return t;
+}
+
 /* The exact matrix of step number `step` at an inverse temperature. */
 static inline transition transition_make(const sali_sampler *sampler, const sal_model *model,
                                          const sali_sampler_settings *settings, double beta,
                                          uint64_t step)
 {
-    int64_t n = states_count(model->space);
-    transition t = { n, malloc((size_t)n * sizeof(double)), malloc((size_t)n * sizeof(double)),
-                     calloc((size_t)(n * n), sizeof(double)),
-                     calloc((size_t)(n * n), sizeof(double)) };
-    bench b = bench_open(sampler, model, settings, beta, n, step);
-    states_probabilities(model, beta, t.f, t.pi);
-    if (sampler->log_q) {
-        transition_plain(&t, &b);
-    } else {
-        transition_auxiliary(&t, &b);
-    }
-    for (int64_t k = 0; k < n * n; k++) {
-        t.log_q[k] = log(t.log_q[k]);
-    }
+    bench b = bench_open(sampler, model, settings, beta, states_count(model->space), step);
+    transition t = transition_of(&b);
     bench_close(&b);
     return t;
 }
