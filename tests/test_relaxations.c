@@ -16,6 +16,7 @@
 typedef struct pair {
     double field[2], coupling;
     bool spin; /* the reals are 2 b - 1 */
+    bool hole; /* b = (1, 1) is forbidden, and nothing near it */
 } pair;
 
 static double pair_f(const double *x, double *gradient, void *data)
@@ -28,7 +29,9 @@ static double pair_f(const double *x, double *gradient, void *data)
     for (int i = 0; gradient && i < 2; i++) {
         gradient[i] = slope * (p->field[i] + p->coupling * b[1 - i]);
     }
-    return p->field[0] * b[0] + p->field[1] * b[1] + p->coupling * b[0] * b[1];
+    return p->hole && b[0] == 1 && b[1] == 1
+               ? -INFINITY
+               : p->field[0] * b[0] + p->field[1] * b[1] + p->coupling * b[0] * b[1];
 }
 
 static sal_model *pair_model(pair *p)
@@ -99,7 +102,7 @@ START_TEST(relaxed_chains_draw_the_thresholded_density)
 {
     static const char *const samplers[] = { "r-mala", "r-hmc", "r-hmc:leapfrog=2" };
     enum { CHAINS = 20000 };
-    pair p = { { 1.5, -0.7 }, 1.2, _i == 1 };
+    pair p = { { 1.5, -0.7 }, 1.2, _i == 1, false };
     sal_model *model = pair_model(&p);
     for (int s = 0; s < 3; s++) {
         for (int hot = 0; hot < 2; hot++) {
@@ -119,6 +122,22 @@ START_TEST(relaxed_chains_draw_the_thresholded_density)
             bench_close(&b);
         }
     }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* A leapfrog step keeps the energy up to eps^(3/2) if its slopes are the density's; else it loses
+ * eps^(1/2). */
+START_TEST(small_steps_are_nearly_always_accepted)
+{
+    pair p = { { 3, -4 }, 2.5, _i == 1, false };
+    sal_model *model = pair_model(&p);
+    sali_sampler_settings settings = settings_of("r-mala", p.spin ? 0.012 : 0.003);
+    bench b = bench_open(sali_sampler_find("r-mala"), model, &settings, 1, 400, 0);
+    many_steps(&b, 50);
+    double acceptance = sali_chains_take_sums(b.chains).acceptance / (50.0 * 400);
+    ck_assert_msg(acceptance > 0.9995 && acceptance < 1, "acceptance %.6f", acceptance);
+    bench_close(&b);
     sal_model_destroy(model);
 }
 END_TEST
@@ -172,7 +191,7 @@ static void disturb(bench *b)
 
 START_TEST(one_leapfrog_step_is_mala)
 {
-    pair p = { { 1.5, -0.7 }, 1.2, false };
+    pair p = { { 1.5, -0.7 }, 1.2, false, false };
     sal_model *model = pair_model(&p);
     ck_assert(steps_alike("r-mala", model, 0.6, "r-hmc:leapfrog=1", model, 0.6, NULL));
     ck_assert(!steps_alike("r-mala", model, 0.6, "r-hmc:leapfrog=2", model, 0.6, NULL));
@@ -184,7 +203,7 @@ END_TEST
 START_TEST(spins_with_four_times_the_step_give_the_same_chain)
 {
     static const char *const samplers[] = { "r-mala", "r-hmc", "d-svgd" };
-    pair binary = { { 1.5, -0.7 }, 1.2, false }, spin = binary;
+    pair binary = { { 1.5, -0.7 }, 1.2, false, false }, spin = binary;
     spin.spin = true;
     sal_model *a = pair_model(&binary), *b = pair_model(&spin);
     for (int s = 0; s < 3; s++) {
@@ -198,7 +217,7 @@ END_TEST
 START_TEST(points_are_kept_while_the_codes_are_theirs)
 {
     static const char *const samplers[] = { "r-mala", "r-hmc", "d-svgd" };
-    pair p = { { 1.5, -0.7 }, 1.2, false };
+    pair p = { { 1.5, -0.7 }, 1.2, false, false };
     sal_model *model = pair_model(&p);
     for (int s = 0; s < 3; s++) {
         ck_assert(steps_alike(samplers[s], model, 0.6, samplers[s], model, 0.6, refresh));
@@ -212,7 +231,7 @@ END_TEST
 START_TEST(points_are_made_from_codes)
 {
     static const char *const samplers[] = { "r-mala", "r-hmc", "d-svgd" };
-    pair p = { { 1.5, -0.7 }, 1.2, false };
+    pair p = { { 1.5, -0.7 }, 1.2, false, false };
     sal_model *model = pair_model(&p);
     for (int s = 0; s < 3; s++) {
         sali_sampler_settings settings = settings_of(samplers[s], 1e-12);
@@ -227,12 +246,37 @@ START_TEST(points_are_made_from_codes)
 }
 END_TEST
 
+START_TEST(forbidden_states_are_not_entered)
+{
+    static const char *const samplers[] = { "r-mala", "r-hmc", "d-svgd" };
+    pair p = { { 2, 2 }, 0, false, true };
+    sal_model *model = pair_model(&p);
+    for (int s = 0; s < 3; s++) {
+        sali_sampler_settings settings = settings_of(samplers[s], 0.5);
+        bench b = bench_open(sali_sampler_find(samplers[s]), model, &settings, 1, 40, 0);
+        for (int64_t c = 3; c < 40; c += 4) { /* leave it */
+            state_codes(model->space, 0, b.chains->codes + 2 * c);
+        }
+        sali_chains_embed(b.chains);
+        refresh(&b);
+        for (int k = 0; k < 60; k++) {
+            many_steps(&b, 1);
+            for (int64_t c = 0; c < 40; c++) {
+                ck_assert(b.chains->f[c] > -INFINITY);
+            }
+        }
+        bench_close(&b);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Particles approximate the target: weights take back most of what the relaxation changes. Without
  * repulsion all of them would end in the same state. */
 START_TEST(stein_particles_spread_over_the_target)
 {
     enum { PARTICLES = 200 };
-    pair p = { { 1, -0.6 }, 0, false };
+    pair p = { { 1, -0.6 }, 0, false, false };
     double f[4], pi[4], found[4];
     sal_model *model = pair_model(&p);
     sali_sampler_settings settings = settings_of("d-svgd", 0.5);
@@ -253,7 +297,7 @@ END_TEST
 START_TEST(runs_do_not_depend_on_threads)
 {
     static const char *const samplers[] = { "r-mala", "r-hmc", "d-svgd" };
-    pair p = { { 1, -0.6 }, 0.5, false };
+    pair p = { { 1, -0.6 }, 0.5, false, false };
     sal_model *model = pair_model(&p);
     for (int s = 0; s < 3; s++) {
         double kept[2][80 * 30];
@@ -294,10 +338,12 @@ int main(void)
     TCase *tcase = tcase_create("relaxations");
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, relaxed_chains_draw_the_thresholded_density, 0, 2);
+    tcase_add_loop_test(tcase, small_steps_are_nearly_always_accepted, 0, 2);
     tcase_add_test(tcase, one_leapfrog_step_is_mala);
     tcase_add_test(tcase, spins_with_four_times_the_step_give_the_same_chain);
     tcase_add_test(tcase, points_are_kept_while_the_codes_are_theirs);
     tcase_add_test(tcase, points_are_made_from_codes);
+    tcase_add_test(tcase, forbidden_states_are_not_entered);
     tcase_add_test(tcase, stein_particles_spread_over_the_target);
     tcase_add_test(tcase, runs_do_not_depend_on_threads);
     tcase_add_test(tcase, baselines_and_unadjusted_samplers_say_that_they_are_not_exact);
