@@ -429,6 +429,7 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(64, "gwg", "sample ising --sampler gwq");
     ck_refused(64, "step size", "sample ising --sampler gwg --step-size 0.1");
     ck_refused(64, "--step-size", "sample ising --sampler ncg --step-size -1");
+    ck_refused(64, "'una' is not exact", "sample ising --sampler una --step-size auto");
     ck_refused(64, ".npy", "sample ising --out draws.txt");
     ck_refused(64, "f32 or f64", "sample ising --dtype f16");
     ck_refused(66, "isng", "sample isng");
@@ -464,6 +465,7 @@ START_TEST(help_and_lists_are_there)
     ck_run("--version");
     ck_run("list samplers");
     ck_assert_ptr_nonnull(strstr(out, "gwg"));
+    ck_assert_ptr_nonnull(strstr(out, "also called dmala"));
     ck_run("list models");
     ck_assert_ptr_nonnull(strstr(out, "rbm"));
     ck_run("list ops");

@@ -168,6 +168,56 @@ START_TEST(differences_of_one_variable_are_those_of_all)
 }
 END_TEST
 
+/* Moves asked for: none, one or all by variable; others keep what was there, or are exact. */
+static void check_some(const sal_model *model, const char *name)
+{
+    enum { CHAINS = 5 };
+    const sal_space *space = sal_model_space(model);
+    int64_t V = space->n_variables, S = space->slots;
+    int32_t codes[CHAINS * TINY_MOST_REALS], to[CHAINS * TINY_MOST_REALS];
+    double x[CHAINS * TINY_MOST_REALS], f[CHAINS], all[CHAINS * 64], some[CHAINS * 64];
+    double tolerance = sal_model_dtype(model) == SAL_F32 ? 2e-5 : 1e-12;
+    random_states(model, CHAINS, codes);
+    sali_model_embed(model, CHAINS, codes, x);
+    for (int s = 0; s < SALI_STRATEGIES; s++) {
+        sali_evaluator *e = NULL;
+        sal_error err = { 0 };
+        if (!sali_strategy_applies(model, (sali_strategy)s)) {
+            continue;
+        }
+        ck_ok(sali_evaluator_create_by(model, CHAINS, SALI_WANT_DIFFERENCES, (sali_strategy)s, &e,
+                                       &err),
+              &err);
+        for (int64_t k = 0; k < CHAINS * V; k++) {
+            to[k] = (int32_t)(k % (space->variables[k % V].states + 1)) - 1;
+        }
+        for (int64_t k = 0; k < CHAINS * S; k++) {
+            sali_store(model->dtype, some, k, 777);
+        }
+        sali_differences(e, CHAINS, codes, x, f, all);
+        sali_differences_to(e, CHAINS, codes, x, to, f, some);
+        for (int64_t k = 0; k < CHAINS * V; k++) {
+            const sali_variable *v = &space->variables[k % V];
+            for (int32_t code = 0; code < v->states; code++) {
+                int64_t slot = k / V * S + v->slot + (sali_is_two_level(v) ? 0 : code);
+                double found = sali_load(model->dtype, some, slot);
+                double exact = sali_load(model->dtype, all, slot);
+                bool asked = code != codes[k] && (to[k] == -1 || to[k] == code);
+                bool close = fabs(found - exact) <= tolerance * (1 + fabs(exact));
+                ck_assert_msg(found == exact || close || (!asked && found == 777),
+                              "%s: %g, expected %g", name, found, exact);
+            }
+        }
+        sali_evaluator_destroy(e);
+    }
+}
+
+START_TEST(differences_of_some_moves_are_those_of_all)
+{
+    for_all_models(check_some);
+}
+END_TEST
+
 /* With f NULL the list gives values, whatever their order, their number and who asks. */
 START_TEST(lists_of_neighbours_give_values_in_the_places_asked_for)
 {
@@ -223,6 +273,7 @@ int main(void)
     TCase *tcase = tcase_create("differences");
     tcase_add_test(tcase, all_strategies_give_the_differences_of_values);
     tcase_add_test(tcase, differences_of_one_variable_are_those_of_all);
+    tcase_add_test(tcase, differences_of_some_moves_are_those_of_all);
     tcase_add_test(tcase, lists_of_neighbours_give_values_in_the_places_asked_for);
     tcase_add_test(tcase, allocation_failures_are_reported);
     suite_add_tcase(suite, tcase);

@@ -137,7 +137,8 @@ static inline double acceptance(const transition *t, int64_t i, int64_t j, doubl
     return log_ratio >= 0 ? 1 : exp(log_ratio);
 }
 
-/* The proposal as it is, or its acceptance by Metropolis-Hastings. */
+/* The proposal as it is (one that is forbidden is refused), or its acceptance by
+ * Metropolis-Hastings. */
 static inline void add_moves(transition *t, const sali_sampler *sampler, const double *log_q,
                              const double *log_q_back)
 {
@@ -147,8 +148,9 @@ static inline void add_moves(transition *t, const sali_sampler *sampler, const d
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             double q = exp(log_q[i * n + j]);
-            double a =
-                taken || q == 0 ? 1 : acceptance(t, i, j, log_q[i * n + j], log_q_back[i * n + j]);
+            double a = taken    ? t->f[j] > -INFINITY
+                       : q == 0 ? 1
+                                : acceptance(t, i, j, log_q[i * n + j], log_q_back[i * n + j]);
             t->log_q[i * n + j] += q; /* not yet its log */
             t->P[i * n + j] += q * a;
             t->P[i * n + i] += q * (1 - a);
@@ -300,25 +302,32 @@ static inline void bench_proposals(bench *b, double *log_q)
     free(one);
 }
 
+/* The exact matrix of the next step of chains that sit at all states. */
+static inline transition transition_of(bench *b)
+{
+    int64_t n = b->chains->n;
+    transition t = { n, malloc((size_t)n * sizeof(double)), malloc((size_t)n * sizeof(double)),
+                     calloc((size_t)(n * n), sizeof(double)),
+                     calloc((size_t)(n * n), sizeof(double)) };
+    states_probabilities(b->chains->model, b->chains->beta[0], t.f, t.pi);
+    if (auxiliary_size(b) > 0) {
+        transition_auxiliary(&t, b);
+    } else {
+        transition_plain(&t, b);
+    }
+    for (int64_t k = 0; k < n * n; k++) {
+        t.log_q[k] = log(t.log_q[k]);
+    }
+    return t;
+}
+
 /* The exact matrix of step number `step` at an inverse temperature. */
 static inline transition transition_make(const sali_sampler *sampler, const sal_model *model,
                                          const sali_sampler_settings *settings, double beta,
                                          uint64_t step)
 {
-    int64_t n = states_count(model->space);
-    transition t = { n, malloc((size_t)n * sizeof(double)), malloc((size_t)n * sizeof(double)),
-                     calloc((size_t)(n * n), sizeof(double)),
-                     calloc((size_t)(n * n), sizeof(double)) };
-    bench b = bench_open(sampler, model, settings, beta, n, step);
-    states_probabilities(model, beta, t.f, t.pi);
-    if (auxiliary_size(&b) > 0) {
-        transition_auxiliary(&t, &b);
-    } else {
-        transition_plain(&t, &b);
-    }
-    for (int64_t k = 0; k < n * n; k++) {
-        t.log_q[k] = log(t.log_q[k]);
-    }
+    bench b = bench_open(sampler, model, settings, beta, states_count(model->space), step);
+    transition t = transition_of(&b);
     bench_close(&b);
     return t;
 }

@@ -24,8 +24,10 @@ typedef struct sal_run_options {
     uint64_t seed;       /* same seed, same bits, whatever the number of threads */
     int threads;         /* 0: OpenMP's choice */
 
-    double step_size; /* of samplers that have one; 0: adapted in warm-up. Squared units of the
-                         embedding (eps of Rhodes & Gutmann) */
+    double step_size; /* of samplers that have one; 0: adapted in warm-up, or for samplers that are
+                         not exact, which have no acceptance to judge it by, 0.2 times the smallest
+                         squared distance of a move. Squared units of the embedding (eps of Rhodes
+                         & Gutmann) */
 
     const double *preconditioner; /* of samplers that take one (pavg): M [N x N] over the reals of
                                      the whole space, e.g. the covariance of data, made symmetric;
@@ -167,6 +169,7 @@ typedef struct sal_sampler_info {
     bool needs_gradient;
     char kinds[64];       /* "binary spin ordinal categorical" */
     char parameters[256]; /* the keys with their defaults: "hops=1, radius=0" */
+    const char *alias;    /* another name of it, or NULL */
 } sal_sampler_info;
 
 /* Entry `index`, false past the end. */

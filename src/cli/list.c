@@ -9,6 +9,9 @@ static void list_samplers(void)
     sal_sampler_info info;
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         printf("%-12s %s\n", info.name, info.doc);
+        if (info.alias) {
+            printf("             also called %s\n", info.alias);
+        }
         if (info.parameters[0]) {
             printf("             %s\n", info.parameters);
         }

@@ -8,6 +8,7 @@
 #include "cli/json.h"
 #include "io/npy.h"
 #include "core/number.h"
+#include "samplers/sampler.h"
 
 typedef struct options {
     sal_run_options run;
@@ -223,6 +224,14 @@ static int check_options(options *o)
         return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
     }
     o->run.warmup = o->run.warmup == 0 ? -1 : o->run.warmup;
+    const sali_sampler *sampler = o->run.sampler ? sali_sampler_find(o->run.sampler) : NULL;
+    if (o->step_size && strcmp(o->step_size, "auto") == 0 && sampler &&
+        (sampler->flags & SALI_SAMPLER_STEP_SIZE) && !sali_sampler_adapts(sampler)) {
+        return cli_usage(
+            "--step-size auto: sampler '%s' is not exact, so it has no acceptance that "
+            "tells a good step size; give a number",
+            sali_sampler_called(sampler, o->run.sampler));
+    }
     if (o->step_size && strcmp(o->step_size, "auto") != 0) {
         double *value = &o->run.step_size;
         if (sali_parse_double(o->step_size, (int64_t)strlen(o->step_size), value) != SAL_OK ||

@@ -20,7 +20,8 @@ typedef enum sali_purpose {
     SALI_RNG_STATISTIC, /* random reference states of diagnostics */
     SALI_RNG_TEST,
     SALI_RNG_EXTENSION, /* states of a multilinear extension */
-    SALI_RNG_AUXILIARY  /* Gaussian auxiliary variables of a proposal */
+    SALI_RNG_AUXILIARY, /* Gaussian auxiliary variables of a proposal */
+    SALI_RNG_RELAXATION /* points of a relaxation within the orthant of a state */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

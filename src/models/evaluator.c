@@ -14,7 +14,6 @@ struct sali_evaluator {
     /* For differences, what the strategy needs. */
     sali_neighbours *neighbours;
     sali_tracker *tracker;
-    double *delta;  /* [max_states] */
     double *f;      /* [max_chains] */
     void *gradient; /* real [max_chains x N] */
 };
@@ -80,9 +79,7 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
                                  model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
         status = e->f && e->gradient ? SAL_OK : sali_fail_memory(err);
     } else if (status == SAL_OK && differences && strategy == SALI_BY_CHANGES) {
-        e->delta = SALI_NEW_ARRAY(double, model->space->max_states);
-        status =
-            e->delta ? sali_tracker_create(model, chains, &e->tracker, err) : sali_fail_memory(err);
+        status = sali_tracker_create(model, chains, &e->tracker, err);
     } else if (status == SAL_OK && differences) {
         status = sali_neighbours_create(model, chains, &e->neighbours, err);
     }
@@ -104,7 +101,6 @@ void sali_evaluator_destroy(sali_evaluator *e)
     }
     sali_neighbours_destroy(e->neighbours);
     sali_tracker_destroy(e->tracker);
-    sali_free(e->delta);
     sali_free(e->f);
     sali_free(e->gradient);
     sali_free(e);
@@ -121,10 +117,17 @@ void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, cons
     e->model->ops->gradient(e->ws, chains, codes, x, f, gradient);
 }
 
+/* Whether the move of a variable from `now` to k is asked for: to all states where `to` is -1. */
+static bool asked(int32_t to, int32_t now, int32_t k)
+{
+    return k != now && (to == -1 || to == k);
+}
+
 /* ---- differences by evaluating neighbours */
 
+/* `to` as in sali_differences_to; NULL: all moves. */
 static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *codes,
-                                const void *x, const double *f, void *slots)
+                                const void *x, const int32_t *to, const double *f, void *slots)
 {
     const sal_space *space = e->model->space;
     sali_neighbours_begin(e->neighbours, codes, x, f, e->model->dtype, slots);
@@ -132,17 +135,17 @@ static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t
         for (int64_t v = 0; v < space->n_variables; v++) {
             const sali_variable *variable = &space->variables[v];
             int32_t now = codes[c * space->n_variables + v];
+            int32_t wanted = to ? to[c * space->n_variables + v] : -1;
             int64_t slot = c * space->slots + variable->slot;
-            if (sali_is_two_level(variable)) {
-                sali_neighbours_add(e->neighbours, c, v, 1 - now, slot);
-                continue;
-            }
+            bool two_level = sali_is_two_level(variable);
             for (int32_t k = 0; k < variable->states; k++) {
-                if (k != now) {
-                    sali_neighbours_add(e->neighbours, c, v, k, slot + k);
+                if (asked(wanted, now, k)) {
+                    sali_neighbours_add(e->neighbours, c, v, k, two_level ? slot : slot + k);
                 }
             }
-            sali_store(e->model->dtype, slots, slot + now, 0);
+            if (!two_level) {
+                sali_store(e->model->dtype, slots, slot + now, 0);
+            }
         }
     }
     sali_neighbours_end(e->neighbours);
@@ -167,23 +170,27 @@ static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *c
 
 /* ---- differences by trying changes */
 
-static void slots_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes, double *f,
-                             void *slots)
+static void slots_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes,
+                             const int32_t *to, double *f, void *slots)
 {
     const sal_space *space = e->model->space;
+    sal_dtype dtype = e->model->dtype;
     sali_tracker_start(e->tracker, chains, codes, f);
     for (int64_t c = 0; c < chains; c++) {
         for (int64_t v = 0; v < space->n_variables; v++) {
             const sali_variable *variable = &space->variables[v];
             int32_t now = codes[c * space->n_variables + v];
+            int32_t wanted = to ? to[c * space->n_variables + v] : -1;
             int64_t slot = c * space->slots + variable->slot;
-            sali_tracker_differences(e->tracker, c, v, e->delta);
-            if (sali_is_two_level(variable)) {
-                sali_store(e->model->dtype, slots, slot, e->delta[1 - now]);
-                continue;
-            }
+            bool two_level = sali_is_two_level(variable);
             for (int32_t k = 0; k < variable->states; k++) {
-                sali_store(e->model->dtype, slots, slot + k, e->delta[k]);
+                if (asked(wanted, now, k)) {
+                    sali_store(dtype, slots, two_level ? slot : slot + k,
+                               sali_tracker_difference(e->tracker, c, v, k));
+                }
+            }
+            if (!two_level) {
+                sali_store(dtype, slots, slot + now, 0);
             }
         }
     }
@@ -239,17 +246,23 @@ void sali_taylor_slots(const sal_model *model, int64_t chains, const int32_t *co
 void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                       double *f, void *slots)
 {
+    sali_differences_to(e, chains, codes, x, NULL, f, slots);
+}
+
+void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
+                         const int32_t *to, double *f, void *slots)
+{
     switch (e->strategy) {
     case SALI_BY_GRADIENT:
         e->model->ops->gradient(e->ws, chains, codes, x, f, e->gradient);
         sali_taylor_slots(e->model, chains, codes, e->gradient, slots);
         break;
     case SALI_BY_CHANGES:
-        slots_by_changes(e, chains, codes, f, slots);
+        slots_by_changes(e, chains, codes, to, f, slots);
         break;
     default:
         e->model->ops->value(e->ws, chains, codes, x, f);
-        slots_by_neighbours(e, chains, codes, x, f, slots);
+        slots_by_neighbours(e, chains, codes, x, to, f, slots);
     }
 }
 

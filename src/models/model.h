@@ -82,6 +82,12 @@ void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, cons
 void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                       double *f, void *slots);
 
+/* The same for some moves only: of variable v of chain c to the code to[c * V + v], or to all of
+ * its states where that is -1; the code that it has asks for none. `to` NULL: all moves. Other
+ * slots keep what they hold, or receive exact differences too where those cost nothing. */
+void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
+                         const int32_t *to, double *f, void *slots);
+
 /* Exact differences of one variable a chain: delta[c * max_states + k] = f(s with s_i = k) - f(s)
  * for i = sites[c]; f [chains] is f(s), given. */
 void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,

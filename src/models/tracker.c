@@ -101,35 +101,35 @@ void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double
 }
 
 /* f is multilinear: differences are those of the gradient (Newton eq. 11). */
-static void by_gradient(const sali_tracker *t, int64_t c, const sali_variable *v, int32_t now,
-                        double *delta)
+static double by_gradient(const sali_tracker *t, int64_t c, const sali_variable *v, int32_t now,
+                          int32_t k)
 {
     const void *g = sali_changes_gradient(t->changes, c);
-    bool one_hot = v->kind == SAL_CATEGORICAL;
-    double here = sali_load(t->model->dtype, g, v->offset + (one_hot ? now : 0));
-    for (int32_t k = 0; k < v->states; k++) {
-        delta[k] = one_hot ? sali_load(t->model->dtype, g, v->offset + k) - here
-                           : here * (v->levels[k] - v->levels[now]);
+    if (v->kind == SAL_CATEGORICAL) {
+        return sali_load(t->model->dtype, g, v->offset + k) -
+               sali_load(t->model->dtype, g, v->offset + now);
     }
-    delta[now] = 0;
+    return sali_load(t->model->dtype, g, v->offset) * (v->levels[k] - v->levels[now]);
+}
+
+double sali_tracker_difference(sali_tracker *t, int64_t c, int64_t site, int32_t k)
+{
+    int64_t i = t->site_of[site];
+    if (t->by_gradient) {
+        return by_gradient(t, c, &t->whole->variables[i], sali_changes_codes(t->changes, c)[i], k);
+    }
+    double f = sali_changes_value(t->changes, c);
+    double delta = sali_changes_try(t->changes, c, 1, &i, &k) - f;
+    sali_changes_undo(t->changes, c);
+    return delta;
 }
 
 void sali_tracker_differences(sali_tracker *t, int64_t c, int64_t site, double *delta)
 {
     int64_t i = t->site_of[site];
-    const sali_variable *v = &t->whole->variables[i];
     int32_t now = sali_changes_codes(t->changes, c)[i];
-    if (t->by_gradient) {
-        by_gradient(t, c, v, now, delta);
-        return;
-    }
-    double f = sali_changes_value(t->changes, c);
-    for (int32_t k = 0; k < v->states; k++) {
-        delta[k] = 0;
-        if (k != now) {
-            delta[k] = sali_changes_try(t->changes, c, 1, &i, &k) - f;
-            sali_changes_undo(t->changes, c);
-        }
+    for (int32_t k = 0; k < t->whole->variables[i].states; k++) {
+        delta[k] = k == now ? 0 : sali_tracker_difference(t, c, site, k);
     }
 }
 

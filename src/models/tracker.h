@@ -23,6 +23,9 @@ void sali_tracker_start(sali_tracker *tracker, int64_t n, const int32_t *codes, 
 /* delta[k] = f(s with s_site = k) - f(s) of chain c, for all states k of the variable. */
 void sali_tracker_differences(sali_tracker *tracker, int64_t c, int64_t site, double *delta);
 
+/* That for one state k alone, which must not be the present one. */
+double sali_tracker_difference(sali_tracker *tracker, int64_t c, int64_t site, int32_t k);
+
 /* Set a variable of chain c; f of the new state. */
 double sali_tracker_move(sali_tracker *tracker, int64_t c, int64_t site, int32_t code);
 

@@ -121,12 +121,18 @@ static void temper(const sali_chains *chains, int64_t width, void *rows)
     }
 }
 
+void sali_chains_differences_to(sali_chains *chains, const int32_t *codes, const void *x,
+                                const int32_t *to, double *f, void *slots)
+{
+    sali_differences_to(chains->evaluator, chains->n, codes, x, to, f, slots);
+    check_f(chains, codes, f);
+}
+
 void sali_chains_differences(sali_chains *chains, const int32_t *codes, const void *x, double *f,
                              void *slots)
 {
-    sali_differences(chains->evaluator, chains->n, codes, x, f, slots);
+    sali_chains_differences_to(chains, codes, x, NULL, f, slots);
     temper(chains, chains->space->slots, slots);
-    check_f(chains, codes, f);
 }
 
 void sali_chains_propose(sali_chains *chains, bool gradient)

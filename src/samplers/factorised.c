@@ -15,6 +15,7 @@
 typedef struct coefficients {
     double alpha, beta, b;
     const real *gradient, *y;
+    const real *w; /* [N], or NULL: 1 */
 } coefficients;
 
 /* ---- two-level variables: one slot, the flip */
@@ -28,8 +29,13 @@ static void flip_odds(const sali_stretch *s, const int32_t *code, const coeffici
     real lo = (real)s->levels[0], hi = (real)s->levels[1];
     real alpha = (real)k->alpha * (hi - lo), beta = (real)k->beta * (hi - lo);
     real square = (real)(k->b * (s->levels[1] * s->levels[1] - s->levels[0] * s->levels[0]));
-    for (int64_t i = 0; i < s->count; i++) {
+    for (int64_t i = 0; !k->w && i < s->count; i++) {
         real up = alpha * g[i] + beta * y[i] + square;
+        t[i] = code[i] ? -up : up;
+        minus[i] = t[i] > 0 ? -t[i] : t[i];
+    }
+    for (int64_t i = 0; k->w && i < s->count; i++) {
+        real up = alpha * g[i] + k->w[s->offset + i] * (beta * y[i] + square);
         t[i] = code[i] ? -up : up;
         minus[i] = t[i] > 0 ? -t[i] : t[i];
     }
@@ -117,23 +123,35 @@ static double sum_flipped(int64_t n, const int32_t *code, const int32_t *to, con
 
 /* ---- variables of several levels: one slot a state */
 
+/* One-hot: v^2 = v, so that without weights b adds the same to every label. */
+static void label_log_weights(const sali_stretch *s, int64_t i, int32_t code, const coefficients *k,
+                              real *log_weight)
+{
+    int64_t first = s->offset + i * s->states;
+    const real *g = k->gradient + first, *y = k->y + first;
+    real alpha = (real)k->alpha, beta = (real)k->beta, b = (real)k->b;
+    for (int32_t v = 0; !k->w && v < s->states; v++) {
+        log_weight[v] = alpha * (g[v] - g[code]) + beta * (y[v] - y[code]);
+    }
+    for (int32_t v = 0; k->w && v < s->states; v++) {
+        log_weight[v] = alpha * (g[v] - g[code]) + k->w[first + v] * (beta * y[v] + b) -
+                        k->w[first + code] * (beta * y[code] + b);
+    }
+}
+
 static void level_log_weights(const sali_stretch *s, int64_t i, int32_t code, const coefficients *k,
                               real *log_weight)
 {
     if (s->kind == SAL_CATEGORICAL) {
-        /* one-hot: v^2 = v, so b adds the same to every label */
-        const real *g = k->gradient + s->offset + i * s->states;
-        const real *y = k->y + s->offset + i * s->states;
-        for (int32_t v = 0; v < s->states; v++) {
-            log_weight[v] = (real)k->alpha * (g[v] - g[code]) + (real)k->beta * (y[v] - y[code]);
-        }
+        label_log_weights(s, i, code, k, log_weight);
     } else {
-        double a =
-            k->alpha * (double)k->gradient[s->offset + i] + k->beta * (double)k->y[s->offset + i];
+        double w = k->w ? (double)k->w[s->offset + i] : 1, b = w * k->b;
+        double a = k->alpha * (double)k->gradient[s->offset + i] +
+                   w * k->beta * (double)k->y[s->offset + i];
         double now = s->levels[code];
         for (int32_t v = 0; v < s->states; v++) {
             double level = s->levels[v];
-            log_weight[v] = (real)((level - now) * (a + k->b * (level + now)));
+            log_weight[v] = (real)((level - now) * (a + b * (level + now)));
         }
     }
     log_weight[code] = 0;
@@ -204,11 +222,9 @@ static double draw_levels(const sali_stretch *s, const real *u, const sali_move_
 
 /* ---- the kernel */
 
-void RN(sali_factorised_prepare)(const sal_space *space, const int32_t *codes, double alpha,
-                                 const void *gradient, double beta, const void *y, double b,
-                                 sali_move_row *row, void *buffer)
+static void prepare(const sal_space *space, const int32_t *codes, const coefficients *k,
+                    sali_move_row *row, void *buffer)
 {
-    coefficients k = { .alpha = alpha, .beta = beta, .b = b, .gradient = gradient, .y = y };
     row->log_norm = 0;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
@@ -216,17 +232,34 @@ void RN(sali_factorised_prepare)(const sal_space *space, const int32_t *codes, d
         real *weight = (real *)row->weight + s->slot;
         if (sali_two_level(s)) {
             real *e = buffer;
-            flip_odds(s, codes + s->first, &k, log_weight, e);
+            flip_odds(s, codes + s->first, k, log_weight, e);
             RN(sali_vexp)(s->count, e, e);
             flip_probability(log_weight, e, s->count, weight);
             row->log_norm += sum_softplus(log_weight, e, s->count);
         } else {
             for (int64_t i = 0; i < s->count; i++) {
-                level_log_weights(s, i, codes[s->first + i], &k, log_weight + i * s->states);
+                level_log_weights(s, i, codes[s->first + i], k, log_weight + i * s->states);
             }
             row->log_norm += level_norms(s, log_weight, weight, (real *)row->norm + s->first);
         }
     }
+}
+
+void RN(sali_factorised_prepare)(const sal_space *space, const int32_t *codes, double alpha,
+                                 const void *gradient, double beta, const void *y, double b,
+                                 sali_move_row *row, void *buffer)
+{
+    coefficients k = { .alpha = alpha, .beta = beta, .b = b, .gradient = gradient, .y = y };
+    prepare(space, codes, &k, row, buffer);
+}
+
+void RN(sali_factorised_prepare_weighted)(const sal_space *space, const int32_t *codes,
+                                          double alpha, const void *gradient, double beta,
+                                          const void *y, double b, const void *w,
+                                          sali_move_row *row, void *buffer)
+{
+    coefficients k = { alpha, beta, b, gradient, y, w };
+    prepare(space, codes, &k, row, buffer);
 }
 
 double RN(sali_factorised_draw)(const sal_space *space, const int32_t *codes, const void *uniforms,

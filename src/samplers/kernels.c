@@ -23,6 +23,7 @@ const sali_kernels RN(sali_kernels) = {
     .single_site_pick = RN(sali_single_site_pick),
     .single_site_remove = RN(sali_single_site_remove),
     .factorised_prepare = RN(sali_factorised_prepare),
+    .factorised_prepare_weighted = RN(sali_factorised_prepare_weighted),
     .factorised_draw = RN(sali_factorised_draw),
     .factorised_log_q = RN(sali_factorised_log_q),
     .uniforms = uniforms,

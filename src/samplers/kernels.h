@@ -87,6 +87,10 @@ typedef struct sali_kernels {
     void (*factorised_prepare)(const sal_space *space, const int32_t *codes, double alpha,
                                const void *gradient, double beta, const void *y, double b,
                                sali_move_row *row, void *buffer);
+    /* The same with beta and b of coordinate k times w[k], real [N] (diagonal preconditioning). */
+    void (*factorised_prepare_weighted)(const sal_space *space, const int32_t *codes, double alpha,
+                                        const void *gradient, double beta, const void *y, double b,
+                                        const void *w, sali_move_row *row, void *buffer);
     /* Draw codes_new and x_new by uniforms real [V]; the log of their probability. */
     double (*factorised_draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
                               const sali_move_row *row, int32_t *codes_new, void *x_new);

@@ -21,16 +21,31 @@ const sali_sampler *sali_sampler_at(int64_t index)
     return index >= 0 && index < N_SAMPLERS ? samplers[index] : NULL;
 }
 
-const sali_sampler *sali_sampler_find(const char *specification)
+static bool is_called(const char *name, const char *specification)
 {
     size_t length = sali_specification_name(specification);
+    return name && strlen(name) == length && strncmp(name, specification, length) == 0;
+}
+
+const sali_sampler *sali_sampler_find(const char *specification)
+{
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
-        if (strlen(samplers[k]->name) == length &&
-            strncmp(samplers[k]->name, specification, length) == 0) {
+        if (is_called(samplers[k]->name, specification) ||
+            is_called(samplers[k]->alias, specification)) {
             return samplers[k];
         }
     }
     return NULL;
+}
+
+const char *sali_sampler_called(const sali_sampler *sampler, const char *specification)
+{
+    return is_called(sampler->alias, specification) ? sampler->alias : sampler->name;
+}
+
+bool sali_sampler_adapts(const sali_sampler *sampler)
+{
+    return (sampler->flags & SALI_SAMPLER_STEP_SIZE) && (sampler->flags & SALI_SAMPLER_EXACT);
 }
 
 static const char *const kind_names[] = { "", "binary", "spin", "ordinal", "categorical" };
@@ -67,7 +82,7 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model)
 sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_settings *settings,
                               const sal_model *model, sal_error *err)
 {
-    char why[200], able[256] = "";
+    char why[200], able[400] = "";
     if (!obstacle(sampler, settings, model, why, sizeof why)) {
         return SAL_OK;
     }
@@ -84,10 +99,12 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
 
 static sal_status unknown_sampler(const char *specification, sal_error *err)
 {
-    char names[256] = "";
+    char names[400] = "";
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
+        const sali_sampler *s = samplers[k];
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", samplers[k]->name);
+        snprintf(names + used, sizeof names - used, "%s%s%s%s", used ? ", " : "", s->name,
+                 s->alias ? " or " : "", s->alias ? s->alias : "");
     }
     return sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%.*s'; there are: %s",
                      (int)sali_specification_name(specification), specification, names);
@@ -123,7 +140,7 @@ sal_status sali_sampler_choose(const char *specification, const sal_model *model
     *out = sampler;
     *settings = (sali_sampler_settings){
         .step_size = step_size > 0 ? step_size : sali_default_step_size(model->space, 0.2),
-        .adapt_step_size = step_size == 0 && has_step_size,
+        .adapt_step_size = step_size == 0 && sali_sampler_adapts(sampler),
     };
     status = sali_specification_values(specification, sampler->parameters, settings->values, err);
     return status ? status : sali_sampler_check(sampler, settings, model, err);
@@ -163,6 +180,7 @@ bool sal_sampler_list(int64_t index, sal_sampler_info *info)
     }
     *info = (sal_sampler_info){
         .name = sampler->name,
+        .alias = sampler->alias,
         .doc = sampler->doc,
         .source = sampler->source,
         .exact = (sampler->flags & SALI_SAMPLER_EXACT) != 0,

@@ -93,7 +93,8 @@ static sal_status choose_sampler(sal_run *run, sal_error *err)
     sal_status status = sali_sampler_choose(o->sampler, run->model, o->step_size, &run->sampler,
                                             &run->settings, err);
     if (status == SAL_OK) {
-        run->options.sampler = run->sampler->name; /* the caller's may not live on */
+        /* the caller's may not live on */
+        run->options.sampler = sali_sampler_called(run->sampler, o->sampler);
         status = share_sampler(run, err);
     }
     return status;

@@ -65,9 +65,11 @@ enum {
     SALI_SAMPLER_STEP_SIZE = 16,  /* has one, in chains->step_size; changed only before a refresh */
     SALI_SAMPLER_SWEEP = 32,      /* step t makes piece t mod pieces(self); log_q is that piece's,
                                      which is exact by itself */
-    SALI_SAMPLER_REJECTION_FREE = 64, /* what log_q proposes is always taken */
-    SALI_SAMPLER_COUPLED = 128,       /* chains depend on each other: all are in one shard */
-    SALI_SAMPLER_PRECONDITIONED = 256 /* takes a matrix */
+    SALI_SAMPLER_REJECTION_FREE = 64,  /* what log_q proposes is always taken */
+    SALI_SAMPLER_COUPLED = 128,        /* chains depend on each other: all are in one shard */
+    SALI_SAMPLER_PRECONDITIONED = 256, /* takes a matrix */
+    SALI_SAMPLER_HIDDEN = 512          /* has a state beyond the codes, kept by refresh while they
+                                           fit it: the codes alone do not fix what comes next */
 };
 
 /* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them; with a size
@@ -113,6 +115,7 @@ typedef struct sali_tuned {
  * shards of a run read, and only `adapt` writes. Functions may be NULL where it says so. */
 typedef struct sali_sampler {
     const char *name, *doc, *source;
+    const char *alias; /* another name that it is found by, or NULL */
     unsigned flags;
     unsigned kinds;                 /* OR of 1 << sal_kind */
     const sali_setting *parameters; /* NULL: none besides the step size */
@@ -158,9 +161,16 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
 /* Whether it serves the model with its usual settings. */
 bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model);
 
+/* The name that a specification calls it by: its name or its alias. */
+const char *sali_sampler_called(const sali_sampler *sampler, const char *specification);
+
+/* Whether its step size can be found in warm-up: not without an exact acceptance to judge it by. */
+bool sali_sampler_adapts(const sali_sampler *sampler);
+
 /* Find the sampler of a specification "name:key=value,...", which must serve the model, and resolve
- * its settings; a step size of 0 is not given. Returns: SAL_ERR_ARGUMENT (no such sampler; an
- * option that it does not have or that is out of range), SAL_ERR_UNSUPPORTED. */
+ * its settings; a step size of 0 is not given: it is adapted, or for a sampler that cannot the
+ * usual one of base 0.2. Returns: SAL_ERR_ARGUMENT (no such sampler; an option that it does not
+ * have or that is out of range), SAL_ERR_UNSUPPORTED. */
 sal_status sali_sampler_choose(const char *specification, const sal_model *model, double step_size,
                                const sali_sampler **sampler, sali_sampler_settings *settings,
                                sal_error *err);
@@ -215,6 +225,10 @@ void sali_chains_start(sali_chains *chains, bool gradient);
  * also f. */
 void sali_chains_differences(sali_chains *chains, const int32_t *codes, const void *x, double *f,
                              void *slots);
+
+/* Differences of some moves only, as sali_differences_to, and of f itself: without beta. */
+void sali_chains_differences_to(sali_chains *chains, const int32_t *codes, const void *x,
+                                const int32_t *to, double *f, void *slots);
 
 /* Note a value that must not be, of chain c at `codes` [n x V]; the first one is kept. */
 void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value);

@@ -151,7 +151,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     double moves = (double)run->steps * (double)o->chains;
     sal_run_summary s = {
         .model = run->base->name,
-        .sampler = run->sampler->name,
+        .sampler = run->options.sampler,
         .variables = run->base->space->n_variables,
         .chains = o->chains,
         .warmup = o->warmup,

@@ -1,0 +1,61 @@
+/* Continuous relaxations of binary models, the baselines of Grathwohl et al. 2021, sec. 5. The
+ * paper gives no details in print; these are the library's own:
+ *
+ *   y in R^V,  s_i(y) = lo + (hi - lo) sigmoid(y_i / T),
+ *   log p(y) = beta f(s(y)) - |y|^2 / 2,
+ *
+ * a smooth density over a standard normal base. What is drawn is y thresholded at 0: as T falls
+ * s(y) becomes the threshold itself, the base gives every state the same mass, and the draws' law
+ * becomes the target's; for T > 0 it is another one, so these samplers are not exact.
+ *
+ * A step size eps is that of binary variables in y, of others divided by the squared spacing of
+ * their levels: binary and spin forms of one model with eps and 4 eps give the same chain. */
+#ifndef SALI_RELAXATION_H
+#define SALI_RELAXATION_H
+
+#include "samplers/sampler.h"
+
+/* The kinds of variables that can be relaxed, and the setting of all relaxations, first in their
+ * lists. */
+#define SALI_RELAXED_KINDS (1u << SAL_BINARY | 1u << SAL_SPIN)
+#define SALI_RELAXATION_PARAMETERS                                                     \
+    {                                                                                  \
+        "temperature", 0.5, 1e-3, 1e3, false, "T of the relaxation sigmoid(y/T)", NULL \
+    }
+enum { SALI_RELAXATION_TEMPERATURE, SALI_RELAXATION_SETTINGS };
+
+/* Points y of all chains, with what is known there. */
+typedef struct sali_relaxed {
+    double *y;     /* [n x V] */
+    double *f;     /* [n] of s(y) */
+    double *log_p; /* [n]; -inf where f(s(y)) is no number */
+    double *slope; /* [n x V] gradient of log_p */
+} sali_relaxed;
+
+typedef struct sali_relaxation {
+    double temperature, unit; /* unit: of step sizes */
+    sali_relaxed now, next;
+    bool *made; /* [n] whether now.y is there */
+    void *x;    /* real [n x V] s(y) */
+} sali_relaxation;
+
+sal_status sali_relaxation_create(const sali_chains *chains, double temperature,
+                                  sali_relaxation **out, sal_error *err);
+void sali_relaxation_destroy(sali_relaxation *r); /* NULL is fine */
+
+/* Fit the present points to the present states, and evaluate both. A chain's point is kept while it
+ * lies in the orthant of its codes; else it is made anew from them: the absolute values are those
+ * of normals that depend on seed, chain and step only. */
+void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains);
+
+/* f, log_p and slope at points y. */
+void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_relaxed *at);
+
+/* Threshold the next points into proposed states, and evaluate f there. */
+void sali_relaxation_propose(sali_relaxation *r, sali_chains *chains);
+
+/* Decide by chains->log_ratio (a forbidden state is never taken), take the next points of accepted
+ * chains, and count the step. */
+void sali_relaxation_decide(sali_relaxation *r, sali_chains *chains);
+
+#endif

@@ -1,0 +1,150 @@
+#include "samplers/step_scale.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/start.h"
+
+#define RANDOM_STATES 64
+/* Of the mean of v, so that no d is above 10 times that of a variable of mean slope. */
+#define DAMPING 0.01
+/* The least weight of a new window in the running mean. */
+#define LEAST_WEIGHT 0.05
+
+/* Squared slope of f along a variable. */
+static double squared_slope(const sal_model *model, const sali_variable *v, const void *gradient)
+{
+    double sum = 0, square = 0;
+    for (int32_t k = 0; k < v->width; k++) {
+        double g = sali_load(model->dtype, gradient, v->offset + k);
+        sum += g;
+        square += g * g;
+    }
+    return v->kind == SAL_CATEGORICAL ? 2 * fmax(square - sum * sum / v->width, 0) / v->width
+                                      : square;
+}
+
+/* Add the squared slopes of rows of gradients where f is a number; the number of such rows. */
+static int64_t add_slopes(sali_step_scale *p, const sal_model *model, int64_t n,
+                          const double *f, const void *gradient)
+{
+    const sal_space *space = model->space;
+    size_t row = (size_t)space->width * (model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
+    int64_t rows = 0;
+    for (int64_t c = 0; c < n; c++) {
+        const char *g = (const char *)gradient + (size_t)c * row;
+        for (int64_t v = 0; isfinite(f[c]) && v < p->n; v++) {
+            double slope = squared_slope(model, &space->variables[v], g);
+            p->sum[v] += isfinite(slope) ? slope : 0;
+        }
+        rows += isfinite(f[c]);
+    }
+    return rows;
+}
+
+/* Take the sums over `rows` states into v, and make d of it. */
+static void update(sali_step_scale *p, int64_t rows)
+{
+    double weight = fmax(1.0 / (double)(p->windows > 0 ? p->windows : 1), LEAST_WEIGHT);
+    double mean = 0, log_mean = 0;
+    for (int64_t v = 0; v < p->n; v++) {
+        p->square[v] += weight * (p->sum[v] / (double)rows - p->square[v]);
+        mean += p->square[v] / (double)p->n;
+    }
+    for (int64_t v = 0; v < p->n; v++) {
+        double damped = mean > 0 ? p->square[v] + DAMPING * mean : 1;
+        p->scale[v] = 1 / sqrt(damped);
+        log_mean += log(p->scale[v]) / (double)p->n;
+    }
+    for (int64_t v = 0; v < p->n; v++) {
+        p->scale[v] *= exp(-log_mean);
+    }
+}
+
+/* A first estimate, from random states. */
+static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error *err)
+{
+    sali_chains *chains = NULL;
+    sal_status status =
+        sali_chains_create(model, RANDOM_STATES, SALI_WANT_GRADIENT, 0, &chains, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t c = 0; c < RANDOM_STATES; c++) {
+        sali_stream stream = { .chain = (uint32_t)c, .purpose = SALI_RNG_STATISTIC };
+        sali_random_codes(model->space, &stream, chains->codes + c * p->n);
+    }
+    sali_chains_embed(chains);
+    sali_chains_start(chains, true);
+    int64_t rows = add_slopes(p, model, RANDOM_STATES, chains->f, chains->gradient);
+    update(p, rows > 0 ? rows : 1);
+    sali_chains_destroy(chains);
+    return SAL_OK;
+}
+
+sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out,
+                                      sal_error *err)
+{
+    sali_step_scale *p = SALI_NEW(sali_step_scale);
+    if (!p) {
+        return sali_fail_memory(err);
+    }
+    p->n = model->space->n_variables;
+    p->scale = SALI_NEW_ARRAY(double, p->n);
+    p->square = SALI_NEW_ARRAY(double, p->n);
+    p->sum = SALI_NEW_ARRAY(double, p->n);
+    sal_status status =
+        p->scale && p->square && p->sum ? estimate(p, model, err) : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_step_scale_destroy(p);
+        return status;
+    }
+    *out = p;
+    return SAL_OK;
+}
+
+void sali_step_scale_destroy(void *shared)
+{
+    sali_step_scale *p = shared;
+    if (p) {
+        sali_free(p->scale);
+        sali_free(p->square);
+        sali_free(p->sum);
+        sali_free(p);
+    }
+}
+
+sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
+                                     sal_error *err)
+{
+    sali_step_scale *p = shared;
+    (void)err;
+    if (!p || 4 * warmup->done > 3 * warmup->total) {
+        return SAL_OK;
+    }
+    int64_t rows = 0;
+    memset(p->sum, 0, (size_t)p->n * sizeof *p->sum);
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        sali_chains *chains = warmup->chains[k];
+        sali_chains_start(chains, true);
+        rows += add_slopes(p, warmup->model, chains->n, chains->f, chains->gradient);
+    }
+    if (rows > 0) {
+        p->windows++;
+        update(p, rows);
+        *changed = true;
+    }
+    return SAL_OK;
+}
+
+int64_t sali_step_scale_tuned(void *shared, sali_tuned *items)
+{
+    sali_step_scale *p = shared;
+    if (!p) {
+        return 0;
+    }
+    items[0] = (sali_tuned){ "preconditioner", p->n, p->scale };
+    return 1;
+}
