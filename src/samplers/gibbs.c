@@ -4,18 +4,22 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/tracker.h"
+#include "samplers/pairwise_scan.h"
 #include "samplers/sampler.h"
 
 typedef struct gibbs {
-    sali_tracker *tracker; /* NULL: the model cannot be tracked cheaply */
-    int64_t *site;         /* [n] the variable of this step */
-    double *delta;         /* [n x max_states] differences of f */
+    sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
+    bool scans;               /* from the last refresh on, by `scan`; else by what follows */
+    sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply */
+    int64_t *site;            /* [n] the variable of this step */
+    double *delta;            /* [n x max_states] differences of f */
 } gibbs;
 
 static void gibbs_destroy(void *self)
 {
     gibbs *g = self;
     if (g) {
+        sali_pairwise_scan_destroy(g->scan);
         sali_tracker_destroy(g->tracker);
         sali_free(g->site);
         sali_free(g->delta);
@@ -35,6 +39,9 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     g->site = SALI_NEW_ARRAY(int64_t, chains->n);
     g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
     sal_status status = g->site && g->delta ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        status = sali_pairwise_scan_create(chains, &g->scan, err);
+    }
     if (status == SAL_OK && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
     }
@@ -50,8 +57,20 @@ static void gibbs_refresh(void *self, sali_chains *chains)
 {
     gibbs *g = self;
     sali_chains_start(chains, false);
-    if (g->tracker) {
+    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
+    if (g->tracker && !g->scans) {
         sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
+    }
+}
+
+/* By the couplings: of two states at most. */
+static void scan_differences(const gibbs *g, const sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    int32_t now = chains->codes[c * space->n_variables + g->site[c]];
+    double rise = sali_pairwise_scan_rise(g->scan, chains, c, g->site[c]);
+    for (int32_t k = 0; k < space->variables[g->site[c]].states; k++) {
+        g->delta[c * space->max_states + k] = (double)(k - now) * rise;
     }
 }
 
@@ -61,11 +80,14 @@ static void conditionals(gibbs *g, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         g->site[c] = (int64_t)(chains->step[c] % (uint64_t)chains->space->n_variables);
     }
-    for (int64_t c = 0; g->tracker && c < chains->n; c++) {
+    for (int64_t c = 0; g->scans && c < chains->n; c++) {
+        scan_differences(g, chains, c);
+    }
+    for (int64_t c = 0; !g->scans && g->tracker && c < chains->n; c++) {
         sali_tracker_differences(g->tracker, c, g->site[c],
                                  g->delta + c * chains->space->max_states);
     }
-    if (!g->tracker) {
+    if (!g->scans && !g->tracker) {
         sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site,
                             chains->f, g->delta);
     }
@@ -130,9 +152,9 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
  * and a resumed run sees the same numbers. */
 #define REBUILD_EVERY 65536
 
-static void gibbs_step(void *self, sali_chains *chains)
+/* A step by the tracker, or by evaluating neighbours. */
+static void track_step(gibbs *g, sali_chains *chains)
 {
-    gibbs *g = self;
     const sal_space *space = chains->space;
     if (chains->step[0] % REBUILD_EVERY == 0) {
         gibbs_refresh(g, chains);
@@ -156,6 +178,22 @@ static void gibbs_step(void *self, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
+static void gibbs_steps(void *self, sali_chains *chains, int64_t n)
+{
+    gibbs *g = self;
+    if (g->scans) {
+        sali_pairwise_scan_steps(g->scan, chains, n);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        track_step(g, chains);
+    }
+}
+
+static void gibbs_step(void *self, sali_chains *chains)
+{
+    gibbs_steps(self, chains, 1);
+}
 static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
 {
     gibbs *g = self;
@@ -185,5 +223,6 @@ const sali_sampler sali_sampler_gibbs = {
     .destroy = gibbs_destroy,
     .refresh = gibbs_refresh,
     .step = gibbs_step,
+    .steps = gibbs_steps,
     .log_q = gibbs_log_q,
 };
