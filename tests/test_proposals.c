@@ -15,10 +15,13 @@
 
 /* What a move from one state to another looks like. */
 typedef struct move {
-    int64_t variables, site, levels; /* that change; the last of them; by how many codes it does */
-    double half_gradient;            /* g'(x' - x) / 2 */
-    double square;                   /* |x' - x|^2 */
-    double f;                        /* at the end of the move */
+    int64_t variables, site; /* that change; the last of them */
+    int64_t unordered;       /* that change, ordinal ones of more than two levels left out */
+    int64_t levels;          /* of the largest change of such a one */
+    double half_gradient;    /* g'(x' - x) / 2 */
+    double difference;       /* f at the end less f at the start */
+    double square;           /* |x' - x|^2 */
+    double f;                /* at the end of the move */
 } move;
 
 /* Log-weight of a move in the proposal of a sampler, from the text; a sampler that is not here is
@@ -34,14 +37,52 @@ static double ncg_formula(const move *m, const sal_space *space,
     return m->half_gradient - m->square / (2 * settings->step_size);
 }
 
-/* Grathwohl et al. 2021, algorithm 1. */
+/* log g(t) of the setting `balance`: Sansone 2022, table of balancing functions. */
+static double balanced(double log_t, int balance)
+{
+    double t = exp(log_t);
+    double g[] = { sqrt(t), t / (1 + t), fmin(1, t), fmax(1, t) };
+    return log(g[balance]);
+}
+
+/* A move of up to `sites` variables, within the window. */
+static double local_formula(const move *m, double log_t, int64_t sites, double radius,
+                            double balance)
+{
+    bool possible =
+        m->variables >= 1 && m->variables <= sites && (radius == 0 || (double)m->levels <= radius);
+    return possible ? balanced(log_t, (int)balance) : -INFINITY;
+}
+
+/* Grathwohl et al. 2021, algorithm 1; Rhodes & Gutmann 2022, app. G and eq. 29. */
 static double gwg_formula(const move *m, const sal_space *space,
                           const sali_sampler_settings *settings)
 {
-    double radius = sali_sampler_value(sali_sampler_find("gwg"), settings, "radius");
-    bool possible = m->variables == 1 && (space->variables[m->site].kind != SAL_ORDINAL ||
-                                          radius == 0 || (double)m->levels <= radius);
-    return possible ? m->half_gradient : -INFINITY;
+    const sali_sampler *gwg = sali_sampler_find("gwg");
+    (void)space;
+    return local_formula(
+        m, 2 * m->half_gradient, (int64_t)sali_sampler_value(gwg, settings, "ball"),
+        sali_sampler_value(gwg, settings, "radius"), sali_sampler_value(gwg, settings, "balance"));
+}
+
+/* Sansone 2022, eq. 2. */
+static double lb_formula(const move *m, const sal_space *space,
+                         const sali_sampler_settings *settings)
+{
+    const sali_sampler *lb = sali_sampler_find("lb");
+    (void)space;
+    return local_formula(m, m->difference, 1, sali_sampler_value(lb, settings, "radius"),
+                         sali_sampler_value(lb, settings, "balance"));
+}
+
+/* Rhodes & Gutmann 2022, app. G; an untuned radius is 1. */
+static double mh_uniform_formula(const move *m, const sal_space *space,
+                                 const sali_sampler_settings *settings)
+{
+    double radius = sali_sampler_value(sali_sampler_find("mh-uniform"), settings, "radius");
+    (void)space;
+    radius = fmax(radius, 1);
+    return (double)m->unordered <= radius && (double)m->levels <= radius ? 0 : -INFINITY;
 }
 
 /* The conditional of variable 0, which step 0 moves. */
@@ -56,7 +97,11 @@ static double gibbs_formula(const move *m, const sal_space *space,
 static const struct {
     const char *name;
     formula *log_weight;
-} formulas[] = { { "gibbs", gibbs_formula }, { "gwg", gwg_formula }, { "ncg", ncg_formula } };
+} formulas[] = { { "mh-uniform", mh_uniform_formula },
+                 { "gibbs", gibbs_formula },
+                 { "lb", lb_formula },
+                 { "gwg", gwg_formula },
+                 { "ncg", ncg_formula } };
 
 static move describe(const sal_space *space, const double *gradient, const int32_t *from,
                      const int32_t *to)
@@ -72,8 +117,13 @@ static move describe(const sal_space *space, const double *gradient, const int32
     for (int64_t v = 0; v < V; v++) {
         m.site = from[v] != to[v] ? v : m.site;
         m.variables += from[v] != to[v];
+        if (space->variables[v].kind != SAL_ORDINAL || space->variables[v].states == 2) {
+            m.unordered += from[v] != to[v];
+        } else {
+            int64_t levels = llabs((long long)to[v] - from[v]);
+            m.levels = levels > m.levels ? levels : m.levels;
+        }
     }
-    m.levels = llabs((long long)to[m.site] - from[m.site]);
     for (int64_t k = 0; k < N; k++) {
         m.half_gradient += gradient[k] * (x[N + k] - x[k]) / 2;
         m.square += (x[N + k] - x[k]) * (x[N + k] - x[k]);
@@ -81,36 +131,120 @@ static move describe(const sal_space *space, const double *gradient, const int32
     return m;
 }
 
-/* q(i -> .) is the softmax of the formula's log-weights. */
-static void check_formula(const contract_case *k)
+/* Probabilities of all states [n] by the softmax of the formula's log-weights. */
+static void by_formula(const contract_case *k, const transition *t, formula *log_weight, int64_t i,
+                       double *q)
 {
     const sal_space *space = k->model->space;
-    int64_t n = states_count(space);
     int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
-    double gradient[TINY_MOST_REALS], f, weight[TINY_MOST_STATES];
-    formula *log_weight = NULL;
+    double gradient[TINY_MOST_REALS], f, sum = 0;
     sal_error err;
+    state_codes(space, i, from);
+    ck_ok(sal_model_evaluate(k->model, 1, from, &f, gradient, NULL, &err), &err);
+    for (int64_t j = 0; j < t->n; j++) {
+        state_codes(space, j, to);
+        move m = describe(space, gradient, from, to);
+        m.half_gradient *= k->beta;
+        m.f = t->f[j];
+        m.difference = t->f[j] - t->f[i];
+        q[j] = exp(log_weight(&m, space, &k->settings));
+        sum += q[j];
+    }
+    for (int64_t j = 0; j < t->n; j++) {
+        q[j] /= sum;
+    }
+}
+
+/* The variables where two states differ, the first two; their number. */
+static int64_t changes(const sal_space *space, int64_t i, int64_t j, int64_t *site)
+{
+    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
+    int64_t n = 0;
+    state_codes(space, i, from);
+    state_codes(space, j, to);
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (from[v] != to[v]) {
+            site[n < 2 ? n : 1] = v;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* State i with one variable as in j. */
+static int64_t with_variable_of(const sal_space *space, int64_t i, int64_t j, int64_t site)
+{
+    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
+    state_codes(space, i, from);
+    state_codes(space, j, to);
+    from[site] = to[site];
+    return state_of(space, from);
+}
+
+/* Two hops, from the probabilities q of one: the same site twice and a value for it; or one site
+ * and the other, in either order, and a value for each. */
+static void two_hops(const sal_space *space, int64_t n, int64_t i, double *q)
+{
+    double site[TINY_MOST_REALS] = { 0 }, two[TINY_MOST_STATES];
+    int64_t s[2];
+    for (int64_t j = 0; j < n; j++) {
+        if (changes(space, i, j, s) == 1) {
+            site[s[0]] += q[j];
+        }
+    }
+    for (int64_t j = 0; j < n; j++) {
+        int64_t changed = changes(space, i, j, s);
+        two[j] = changed == 1   ? site[s[0]] * q[j]
+                 : changed == 2 ? 2 * q[with_variable_of(space, i, j, s[0])] *
+                                      q[with_variable_of(space, i, j, s[1])]
+                                : 0;
+    }
+    memcpy(q, two, (size_t)n * sizeof *q);
+}
+
+/* A random scan of Gibbs sampling: the conditionals of all variables, each as often. */
+static void random_scan(const sal_space *space, const transition *t, int64_t i, double *q)
+{
+    int64_t V = space->n_variables, s[2] = { 0 };
+    memset(q, 0, (size_t)t->n * sizeof *q);
+    for (int64_t v = 0; v < V; v++) {
+        double sum = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            for (int64_t j = 0; j < t->n; j++) {
+                int64_t changed = changes(space, i, j, s);
+                bool possible = changed == 0 || (changed == 1 && s[0] == v);
+                sum += possible && pass == 0 ? exp(t->f[j]) : 0;
+                q[j] += possible && pass == 1 ? exp(t->f[j]) / sum / (double)V : 0;
+            }
+        }
+    }
+}
+
+/* q(i -> .) is what the formula gives. */
+static void check_formula(const contract_case *k)
+{
+    double q[TINY_MOST_STATES], hops = sali_sampler_value(k->sampler, &k->settings, "hops");
+    formula *log_weight = NULL;
     for (size_t s = 0; s < sizeof formulas / sizeof *formulas; s++) {
         log_weight =
             strcmp(formulas[s].name, k->sampler->name) == 0 ? formulas[s].log_weight : log_weight;
     }
+    if (!log_weight) {
+        return;
+    }
     transition t = transition_make(k->sampler, k->model, &k->settings, k->beta, 0);
-    for (int64_t i = 0; log_weight && i < n; i++) {
-        double sum = 0;
-        state_codes(space, i, from);
-        ck_ok(sal_model_evaluate(k->model, 1, from, &f, gradient, NULL, &err), &err);
-        for (int64_t j = 0; j < n; j++) {
-            state_codes(space, j, to);
-            move m = describe(space, gradient, from, to);
-            m.half_gradient *= k->beta;
-            m.f = t.f[j];
-            weight[j] = exp(log_weight(&m, space, &k->settings));
-            sum += weight[j];
+    ck_assert(hops <= 2);
+    for (int64_t i = 0; i < t.n; i++) {
+        by_formula(k, &t, log_weight, i, q);
+        if (sali_sampler_value(k->sampler, &k->settings, "scan") > 0) {
+            random_scan(k->model->space, &t, i, q);
+        } else if (hops == 2) {
+            two_hops(k->model->space, t.n, i, q);
         }
-        for (int64_t j = 0; j < n; j++) {
-            double q = exp(t.log_q[i * n + j]);
-            ck_assert_msg(fabs(q - weight[j] / sum) < TOLERANCE, "%s: q %.15g, by the text %.15g",
-                          k->where, q, weight[j] / sum);
+        for (int64_t j = 0; j < t.n; j++) {
+            double made = exp(t.log_q[i * t.n + j]);
+            ck_assert_msg(fabs(made - q[j]) < TOLERANCE, "%s: q %.15g, by the text %.15g", k->where,
+                          made, q[j]);
         }
     }
     transition_free(&t);
@@ -125,6 +259,56 @@ START_TEST(proposals_are_those_of_the_papers)
         sal_model_destroy(model);
         sal_space_destroy(space);
     }
+}
+END_TEST
+
+/* After warm-up of an adaptive scan: what is shared adds up to 1 and has its floor, a variable that
+ * seldom wants to move is drawn less, and the proposal uses it. */
+START_TEST(adaptive_scans_draw_restless_variables_more)
+{
+    static const double bias[] = { 0.1, 4, -0.2, 0.3 };
+    const sali_sampler *gibbs = sali_sampler_find("gibbs");
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    sali_sampler_settings settings = { 0 };
+    sali_tuned item;
+    bool changed = false;
+    double log_q[256], sum = 0;
+    sal_error err;
+    sal_expr f = sal_dot(sal_constant(tape, bias, SAL_SHAPE(4)), sal_state(tape));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    ck_ok(
+        sali_specification_values("gibbs:scan=adaptive", gibbs->parameters, settings.values, &err),
+        &err);
+    bench b = bench_open(gibbs, model, &settings, 1, 16, 0);
+    for (int step = 0; step < 400; step++) {
+        gibbs->step(b.self, b.chains);
+    }
+    sali_warmup warmup = { model, 1, 1, &b.chains, &b.self, 400, 400, 400 };
+    ck_ok(gibbs->adapt(b.shared, &warmup, &changed, &err), &err);
+    ck_assert(changed);
+    ck_assert_int_eq(gibbs->tuned(b.shared, &item), 1);
+    for (int v = 0; v < 4; v++) {
+        sum += item.values[v];
+        ck_assert_double_ge(item.values[v], 0.025);
+    }
+    ck_assert_double_eq_tol(sum, 1, 1e-12);
+    /* The mean of 1 - p(present | rest) is 2 p (1 - p). */
+    double p = 1 / (1 + exp(-4.0)), q = 1 / (1 + exp(-0.1));
+    ck_assert_double_eq_tol((item.values[1] - 0.025) / (item.values[0] - 0.025),
+                            p * (1 - p) / (q * (1 - q)), 0.02);
+    for (int64_t c = 0; c < 16; c++) {
+        state_codes(space, c, b.chains->codes + 4 * c);
+    }
+    sali_chains_embed(b.chains);
+    gibbs->refresh(b.self, b.chains);
+    bench_log_q(&b, log_q);
+    ck_assert_double_eq_tol(exp(log_q[0 * 16 + 4]), item.values[1] * p, 1e-12);
+    bench_close(&b);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
 }
 END_TEST
 
@@ -199,6 +383,7 @@ static Suite *proposals_suite(void)
     TCase *tcase = tcase_create("proposals");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, proposals_are_those_of_the_papers);
+    tcase_add_test(tcase, adaptive_scans_draw_restless_variables_more);
     tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);
     suite_add_tcase(suite, tcase);
     return suite;

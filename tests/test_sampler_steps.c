@@ -147,10 +147,10 @@ static void check_caches(const contract_case *k)
     same_numbers(n * N, b.chains->x, x, "x", k->where);
     ck_ok(sal_model_evaluate(k->model, n, b.chains->codes, f, NULL, NULL, &err), &err);
     same_numbers(n, b.chains->f, f, "f", k->where);
-    if (k->sampler->log_q) {
-        bench_log_q(&b, cached);
+    if (has_matrix(k->sampler)) {
+        bench_proposals(&b, cached);
         k->sampler->refresh(b.self, b.chains);
-        bench_log_q(&b, fresh);
+        bench_proposals(&b, fresh);
         same_numbers(n * n, cached, fresh, "log_q", k->where);
     }
     bench_close(&b);
@@ -174,15 +174,15 @@ static void check_step_size(const contract_case *k)
            *given = malloc((size_t)(n * n) * sizeof *set);
     sali_sampler_settings other = k->settings;
     other.step_size *= 3;
-    if (k->sampler->flags & SALI_SAMPLER_STEP_SIZE && k->sampler->log_q) {
+    if (k->sampler->flags & SALI_SAMPLER_STEP_SIZE && has_matrix(k->sampler)) {
         bench a = bench_open(k->sampler, k->model, &k->settings, k->beta, n, 0);
         bench b = bench_open(k->sampler, k->model, &other, k->beta, n, 0);
         for (int64_t c = 0; c < n; c++) {
             a.chains->step_size[c] = other.step_size;
         }
         k->sampler->refresh(a.self, a.chains);
-        bench_log_q(&a, set);
-        bench_log_q(&b, given);
+        bench_proposals(&a, set);
+        bench_proposals(&b, given);
         same_numbers(n * n, set, given, "log_q", k->where);
         bench_close(&a);
         bench_close(&b);

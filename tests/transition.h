@@ -183,60 +183,119 @@ static inline bool auxiliary_next(const bench *b, int64_t size, int32_t *u)
     return false;
 }
 
-/* log q(u, j | i) of all pairs; and log q(back(u), i | j), one pair at a time. */
-static inline void auxiliary_log_q(bench *b, const int32_t *u, double *log_q, double *back)
+/* Number of a vector u in that order; and of all vectors. */
+static inline int64_t auxiliary_index(const bench *b, int64_t size, const int32_t *u)
+{
+    int64_t index = 0;
+    for (int64_t k = size - 1; k >= 0; k--) {
+        int32_t bound = b->sampler->auxiliary->bound(b->self, b->chains, k);
+        ck_assert(u[k] >= 0 && u[k] < bound);
+        index = index * bound + u[k];
+    }
+    return index;
+}
+
+static inline int64_t auxiliary_count(const bench *b, int64_t size)
+{
+    int64_t count = 1;
+    for (int64_t k = 0; k < size; k++) {
+        count *= b->sampler->auxiliary->bound(b->self, b->chains, k);
+    }
+    return count;
+}
+
+/* Size of the discrete auxiliary variables; 0 without. */
+static inline int64_t auxiliary_size(const bench *b)
 {
     const sali_auxiliary *a = b->sampler->auxiliary;
+    return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
+}
+
+#define MOST_AUXILIARY 64
+
+/* log q(u, j | i) of all pairs of states [n x n], for one u. */
+static inline void auxiliary_log_q(bench *b, const int32_t *u, double *log_q)
+{
     const sal_space *space = b->chains->space;
     int64_t n = b->chains->n, V = space->n_variables;
-    int32_t *to = malloc((size_t)(n * V) * sizeof *to), from[TINY_MOST_REALS], other[64];
+    int32_t *to = malloc((size_t)(n * V) * sizeof *to);
     double *column = malloc((size_t)n * sizeof *column);
-    ck_assert_int_le(a->size(b->self, b->chains), 64);
     for (int64_t j = 0; j < n; j++) {
         for (int64_t c = 0; c < n; c++) {
             state_codes(space, j, to + c * V);
         }
-        a->log_q(b->self, b->chains, u, to, column);
+        b->sampler->auxiliary->log_q(b->self, b->chains, u, to, column);
         for (int64_t i = 0; i < n; i++) {
             log_q[i * n + j] = column[i];
         }
-        for (int64_t i = 0; !a->back && i < n; i++) { /* column[i] is q(u, j | i): i's way back */
-            back[j * n + i] = column[i];
-        }
-    }
-    for (int64_t k = 0; a->back && k < n * n; k++) {
-        if (log_q[k] == -INFINITY) {
-            back[k] = -INFINITY;
-            continue;
-        }
-        state_codes(space, k / n, from);
-        for (int64_t c = 0; c < n; c++) {
-            state_codes(space, k / n, to + c * V);
-        }
-        int32_t there[TINY_MOST_REALS];
-        state_codes(space, k % n, there);
-        a->back(b->self, b->chains, from, there, u, other);
-        a->log_q(b->self, b->chains, other, to, column);
-        back[k] = column[k % n];
     }
     free(to);
     free(column);
 }
 
+/* log q(back(u), i | j) of all pairs where log q(u, j | i) is finite; `all` [count x n x n] holds
+ * log q of all u. */
+static inline void auxiliary_back(const bench *b, const int32_t *u, const double *all,
+                                  double *log_q_back)
+{
+    const sali_auxiliary *a = b->sampler->auxiliary;
+    int64_t n = b->chains->n, size = a->size(b->self, b->chains);
+    int64_t index = auxiliary_index(b, size, u);
+    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS], other[MOST_AUXILIARY];
+    for (int64_t k = 0; k < n * n; k++) {
+        int64_t back = index;
+        if (a->back && all[index * n * n + k] > -INFINITY) {
+            state_codes(b->chains->space, k / n, from);
+            state_codes(b->chains->space, k % n, to);
+            a->back(b->self, b->chains, from, to, u, other);
+            back = auxiliary_index(b, size, other);
+        }
+        log_q_back[k] = all[back * n * n + k % n * n + k / n];
+    }
+}
+
 /* With discrete auxiliary variables, by enumerating them. */
 static inline void transition_auxiliary(transition *t, bench *b)
 {
-    int64_t n = t->n, size = b->sampler->auxiliary->size(b->self, b->chains);
-    double *log_q = malloc((size_t)(n * n) * sizeof *log_q);
+    int64_t n = t->n, size = auxiliary_size(b), count = auxiliary_count(b, size);
+    ck_assert_int_le(size, MOST_AUXILIARY);
+    ck_assert_int_le(count * n * n, 1 << 26);
+    double *all = malloc((size_t)(count * n * n) * sizeof *all);
     double *back = malloc((size_t)(n * n) * sizeof *back);
-    int32_t *u = calloc((size_t)size + 1, sizeof *u);
+    int32_t u[MOST_AUXILIARY] = { 0 };
     do {
-        auxiliary_log_q(b, u, log_q, back);
-        add_moves(t, b->sampler, log_q, back);
+        auxiliary_log_q(b, u, all + auxiliary_index(b, size, u) * n * n);
     } while (auxiliary_next(b, size, u));
-    free(log_q);
+    do { /* u is all 0 again */
+        auxiliary_back(b, u, all, back);
+        add_moves(t, b->sampler, all + auxiliary_index(b, size, u) * n * n, back);
+    } while (auxiliary_next(b, size, u));
+    free(all);
     free(back);
-    free(u);
+}
+
+/* log q(i -> j) of all pairs [n x n], summed over auxiliary variables. */
+static inline void bench_proposals(bench *b, double *log_q)
+{
+    int64_t n = b->chains->n, size = auxiliary_size(b);
+    int32_t u[MOST_AUXILIARY] = { 0 };
+    double *one = malloc((size_t)(n * n) * sizeof *one);
+    if (size == 0) {
+        bench_log_q(b, log_q);
+        free(one);
+        return;
+    }
+    memset(log_q, 0, (size_t)(n * n) * sizeof *log_q);
+    do {
+        auxiliary_log_q(b, u, one);
+        for (int64_t k = 0; k < n * n; k++) {
+            log_q[k] += exp(one[k]);
+        }
+    } while (auxiliary_next(b, size, u));
+    for (int64_t k = 0; k < n * n; k++) {
+        log_q[k] = log(log_q[k]);
+    }
+    free(one);
 }
 
 /* The exact matrix of step number `step` at an inverse temperature. */
@@ -250,10 +309,10 @@ static inline transition transition_make(const sali_sampler *sampler, const sal_
                      calloc((size_t)(n * n), sizeof(double)) };
     bench b = bench_open(sampler, model, settings, beta, n, step);
     states_probabilities(model, beta, t.f, t.pi);
-    if (sampler->log_q) {
-        transition_plain(&t, &b);
-    } else {
+    if (auxiliary_size(&b) > 0) {
         transition_auxiliary(&t, &b);
+    } else {
+        transition_plain(&t, &b);
     }
     for (int64_t k = 0; k < n * n; k++) {
         t.log_q[k] = log(t.log_q[k]);

@@ -21,3 +21,16 @@ double sali_adapt_next(sali_adaptation *a, double acceptance)
     a->log_step = fmin(fmax(a->log_step, a->low), a->high);
     return exp(a->log_step);
 }
+
+double sali_warmup_acceptance(const sali_warmup *warmup)
+{
+    double sum = 0, steps = 0;
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        const sali_chains *chains = warmup->chains[k];
+        for (int64_t c = 0; c < chains->n; c++) {
+            sum += chains->acceptance_sum[c];
+        }
+        steps += (double)(warmup->window * chains->n);
+    }
+    return sum / steps;
+}

@@ -7,8 +7,12 @@ static void uniforms(const sali_stream *stream, int64_t n, void *out)
 }
 
 const sali_kernels RN(sali_kernels) = {
+    .log_balance = { RN(sali_log_sqrt), RN(sali_log_barker), RN(sali_log_min), RN(sali_log_max) },
+    .single_site_exclude = RN(sali_single_site_exclude),
+    .single_site_combine = RN(sali_single_site_combine),
     .single_site_prepare = RN(sali_single_site_prepare),
     .single_site_pick = RN(sali_single_site_pick),
+    .single_site_remove = RN(sali_single_site_remove),
     .factorised_prepare = RN(sali_factorised_prepare),
     .factorised_draw = RN(sali_factorised_draw),
     .factorised_log_q = RN(sali_factorised_log_q),

@@ -10,15 +10,16 @@
 #include <saltus/ad.h>
 #include "core/rng.h"
 #include "core/space.h"
+#include "samplers/balance.h"
 
 /* Partial sums are kept for blocks of this many slots. */
 #define SALI_MOVE_BLOCK 64
 
-/* Prepared moves of one state. */
+/* Prepared moves of one state: S of them, one a slot, unless said otherwise. */
 typedef struct sali_move_row {
-    void *log_weight; /* real [S] */
-    void *weight;     /* real [S]: exp(log_weight - largest) within its softmax */
-    double *partial;  /* single site: [S / SALI_MOVE_BLOCK + 1] sums of weights */
+    void *log_weight; /* real [moves] */
+    void *weight;     /* real [moves]: exp(log_weight - largest) within its softmax */
+    double *partial;  /* single site: [moves / SALI_MOVE_BLOCK + 1] sums of weights */
     void *norm;       /* factorised: real [V] sum of a multi-level variable's weights */
     double log_norm;  /* log of the sum of exp(log_weight); factorised: summed over variables */
 } sali_move_row;
@@ -29,10 +30,10 @@ typedef struct sali_move_rows {
     int64_t n;
     sali_move_row *rows; /* [2n] */
     uint8_t *current;    /* [n] 0 or 1 */
-    void *buffer;        /* real [max(S, V)]: scratch of the kernels, uniforms */
+    void *buffer;        /* real [max(moves, V)]: scratch of the kernels, uniforms */
 } sali_move_rows;
 
-bool sali_move_rows_create(const sal_space *space, sal_dtype dtype, int64_t n,
+bool sali_move_rows_create(const sal_space *space, int64_t moves, sal_dtype dtype, int64_t n,
                            sali_move_rows *rows);
 void sali_move_rows_free(sali_move_rows *rows);
 
@@ -62,13 +63,24 @@ static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, i
 
 /* The kernels for one type. */
 typedef struct sali_kernels {
-    /* Single site: row->log_weight holds differences on entry and half of them on return (the
-     * balancing function sqrt(t), Zanella 2020), -inf for staying and outside the window of
+    /* log g(t) for arrays of log t, by SALI_BALANCE_*. */
+    void (*log_balance[SALI_BALANCES])(const void *context, int64_t n, const void *log_t,
+                                       void *log_g);
+
+    /* Single site. log t real [S] of all slots becomes -inf for staying and outside the window of
      * `radius` levels of an ordinal variable. */
-    void (*single_site_prepare)(const sal_space *space, const int32_t *codes, int64_t radius,
-                                sali_move_row *row);
-    /* The slot that the uniform u selects; -1 if no move is possible. */
-    int64_t (*single_site_pick)(const sal_space *space, const sali_move_row *row, double u);
+    void (*single_site_exclude)(const sal_space *space, const int32_t *codes, int64_t radius,
+                                void *log_t);
+    /* Moves of several variables: out[k] is the sum of log_t over the `width` slots of row k. */
+    void (*single_site_combine)(int64_t n, int64_t width, const int32_t *slots, const void *log_t,
+                                void *out);
+    /* Weights, partial sums and norm of n moves from row->log_weight. */
+    void (*single_site_prepare)(int64_t n, sali_move_row *row);
+    /* The move of n that the uniform u selects; -1 if none is possible. */
+    int64_t (*single_site_pick)(int64_t n, const sali_move_row *row, double u);
+    /* Weights and partial sums without moves first .. first + count - 1; the sum of what is left.
+     */
+    double (*single_site_remove)(int64_t n, sali_move_row *row, int64_t first, int64_t count);
 
     /* Factorised: q(v) proportional to exp(a v + b v^2) for each variable, with
      * a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for one-hot). */
@@ -91,7 +103,7 @@ static inline const sali_kernels *sali_kernels_of(sal_dtype dtype)
     return dtype == SAL_F32 ? &sali_kernels_f32 : &sali_kernels_f64;
 }
 
-/* log of the probability of the move in `slot`. */
-double sali_single_site_log_q(sal_dtype dtype, const sali_move_row *row, int64_t slot);
+/* log of the probability of a move. */
+double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move);
 
 #endif

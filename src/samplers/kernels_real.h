@@ -5,9 +5,17 @@
 #include "core/real.h"
 #include "samplers/kernels.h"
 
-void RN(sali_single_site_prepare)(const sal_space *space, const int32_t *codes, int64_t radius,
-                                  sali_move_row *row);
-int64_t RN(sali_single_site_pick)(const sal_space *space, const sali_move_row *row, double u);
+void RN(sali_log_sqrt)(const void *context, int64_t n, const void *log_t, void *log_g);
+void RN(sali_log_barker)(const void *context, int64_t n, const void *log_t, void *log_g);
+void RN(sali_log_min)(const void *context, int64_t n, const void *log_t, void *log_g);
+void RN(sali_log_max)(const void *context, int64_t n, const void *log_t, void *log_g);
+void RN(sali_single_site_exclude)(const sal_space *space, const int32_t *codes, int64_t radius,
+                                  void *log_t);
+void RN(sali_single_site_combine)(int64_t n, int64_t width, const int32_t *slots, const void *log_t,
+                                  void *out);
+void RN(sali_single_site_prepare)(int64_t n, sali_move_row *row);
+int64_t RN(sali_single_site_pick)(int64_t n, const sali_move_row *row, double u);
+double RN(sali_single_site_remove)(int64_t moves, sali_move_row *row, int64_t first, int64_t count);
 void RN(sali_factorised_prepare)(const sal_space *space, const int32_t *codes, double alpha,
                                  const void *gradient, double beta, const void *y, double b,
                                  sali_move_row *row, void *buffer);

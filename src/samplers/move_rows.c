@@ -4,10 +4,11 @@
 
 #include "core/alloc.h"
 
-bool sali_move_rows_create(const sal_space *space, sal_dtype dtype, int64_t n, sali_move_rows *rows)
+bool sali_move_rows_create(const sal_space *space, int64_t moves, sal_dtype dtype, int64_t n,
+                           sali_move_rows *rows)
 {
     size_t element = dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    int64_t widest = space->slots > space->n_variables ? space->slots : space->n_variables;
+    int64_t widest = moves > space->n_variables ? moves : space->n_variables;
     *rows = (sali_move_rows){ .n = n };
     rows->rows = SALI_NEW_ARRAY(sali_move_row, 2 * n);
     rows->current = SALI_NEW_ARRAY(uint8_t, n);
@@ -15,10 +16,10 @@ bool sali_move_rows_create(const sal_space *space, sal_dtype dtype, int64_t n, s
     bool ok = rows->rows && rows->current && rows->buffer;
     for (int64_t r = 0; ok && r < 2 * n; r++) {
         sali_move_row *row = &rows->rows[r];
-        row->log_weight = sali_alloc(space->slots, element);
-        row->weight = sali_alloc(space->slots, element);
+        row->log_weight = sali_alloc(moves, element);
+        row->weight = sali_alloc(moves, element);
         row->norm = sali_alloc(space->n_variables, element);
-        row->partial = SALI_NEW_ARRAY(double, space->slots / SALI_MOVE_BLOCK + 1);
+        row->partial = SALI_NEW_ARRAY(double, moves / SALI_MOVE_BLOCK + 1);
         ok = row->log_weight && row->weight && row->norm && row->partial;
     }
     if (!ok) {
@@ -70,9 +71,9 @@ void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, 
     }
 }
 
-double sali_single_site_log_q(sal_dtype dtype, const sali_move_row *row, int64_t slot)
+double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move)
 {
-    double log_weight = dtype == SAL_F32 ? (double)((const float *)row->log_weight)[slot]
-                                         : ((const double *)row->log_weight)[slot];
+    double log_weight = dtype == SAL_F32 ? (double)((const float *)row->log_weight)[move]
+                                         : ((const double *)row->log_weight)[move];
     return log_weight - row->log_norm;
 }

@@ -35,8 +35,8 @@ static sal_status ncg_create(const sali_chains *chains, const sali_sampler_setti
     (void)settings;
     (void)shared;
     g->log_q = SALI_NEW_ARRAY(double, chains->n);
-    if (!g->log_q ||
-        !sali_move_rows_create(chains->space, chains->model->dtype, chains->n, &g->moves)) {
+    if (!g->log_q || !sali_move_rows_create(chains->space, chains->space->slots,
+                                            chains->model->dtype, chains->n, &g->moves)) {
         ncg_destroy(g);
         return sali_fail_memory(err);
     }

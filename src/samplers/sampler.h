@@ -68,8 +68,9 @@ enum {
     SALI_SAMPLER_COUPLED = 128        /* chains depend on each other: all are in one shard */
 };
 
-/* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them. A step draws
- * u and s' given s, and accepts with the ratio of pi(s') q(back(u), s | s') to pi(s) q(u, s' | s).
+/* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them; with a size
+ * of 0 there are none, and the sampler's log_q tells all. A step draws u and s' given s, and
+ * accepts with the ratio of pi(s') q(back(u), s | s') to pi(s) q(u, s' | s).
  */
 typedef struct sali_auxiliary {
     bool gaussian; /* u is real, normal given s, [size] doubles; else u[k] in 0 .. bound(k) - 1 */
@@ -92,6 +93,9 @@ typedef struct sali_warmup {
     int64_t window;             /* steps since the last call */
     int64_t done, total;        /* steps of warm-up, this window included */
 } sali_warmup;
+
+/* Mean probability of acceptance over the chains and steps of the last window. */
+double sali_warmup_acceptance(const sali_warmup *warmup);
 
 /* Values that adaptation found, to be saved and given again. */
 typedef struct sali_tuned {
@@ -136,7 +140,8 @@ typedef struct sali_sampler {
     /* n steps: the same bits as n calls of `step`, with less to do between them. May be NULL. */
     void (*steps)(void *self, sali_chains *chains, int64_t n);
     /* log q(present state -> to) of the next step's proposal, [n]; `to` [n x V]. After refresh.
-     * NULL with auxiliary variables that cannot be summed out. */
+     * NULL with auxiliary variables that cannot be summed out; means nothing where their size is
+     * above 0. */
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
     const sali_auxiliary *auxiliary;                                /* NULL: none */
     int64_t (*pieces)(const void *self, const sali_chains *chains); /* of a sweep; NULL: V */

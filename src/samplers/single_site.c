@@ -5,26 +5,41 @@
 #include "core/vmath.h"
 #include "samplers/kernels_real.h"
 
-/* Halve the differences; staying and what lies outside the window get weight 0. */
-SALI_CLONES
-static void halve(real *log_weight, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        log_weight[k] *= (real)0.5;
-    }
-}
-
-static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius, real *log_weight)
+static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius, real *log_t)
 {
     bool window = s->kind == SAL_ORDINAL && radius < s->states;
     for (int64_t i = 0; i < s->count; i++) {
-        real *row = log_weight + i * s->states;
+        real *row = log_t + i * s->states;
         for (int32_t k = 0; window && k < s->states; k++) {
             if (k < codes[i] - radius || k > codes[i] + radius) {
                 row[k] = -INFINITY;
             }
         }
         row[codes[i]] = -INFINITY;
+    }
+}
+
+void RN(sali_single_site_exclude)(const sal_space *space, const int32_t *codes, int64_t radius,
+                                  void *log_t)
+{
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        if (!sali_two_level(s)) {
+            exclude(s, codes + s->first, radius, (real *)log_t + s->slot);
+        }
+    }
+}
+
+void RN(sali_single_site_combine)(int64_t n, int64_t width, const int32_t *slots, const void *log_t,
+                                  void *out)
+{
+    const real *from = log_t;
+    for (int64_t k = 0; k < n; k++) {
+        real sum = 0;
+        for (int64_t j = 0; j < width; j++) {
+            sum += from[slots[k * width + j]];
+        }
+        ((real *)out)[k] = sum;
     }
 }
 
@@ -58,45 +73,45 @@ static double sum_of(const real *values, int64_t n)
     return sum;
 }
 
-void RN(sali_single_site_prepare)(const sal_space *space, const int32_t *codes, int64_t radius,
-                                  sali_move_row *row)
+void RN(sali_single_site_prepare)(int64_t moves, sali_move_row *row)
 {
-    real *log_weight = row->log_weight, *weight = row->weight;
-    halve(log_weight, space->slots);
-    for (int64_t b = 0; b < space->n_blocks; b++) {
-        const sali_stretch *s = &space->stretches[b];
-        if (!sali_two_level(s)) {
-            exclude(s, codes + s->first, radius, log_weight + s->slot);
-        }
-    }
-    real largest = largest_of(log_weight, space->slots);
-    subtract(log_weight, isfinite(largest) ? largest : 0, space->slots, weight);
-    RN(sali_vexp)(space->slots, weight, weight);
+    real *weight = row->weight;
+    const real *log_weight = row->log_weight;
+    real largest = largest_of(log_weight, moves);
+    subtract(log_weight, isfinite(largest) ? largest : 0, moves, weight);
+    RN(sali_vexp)(moves, weight, weight);
     double total = 0;
-    for (int64_t first = 0, k = 0; first < space->slots; first += SALI_MOVE_BLOCK, k++) {
-        int64_t n = space->slots - first;
+    for (int64_t first = 0, k = 0; first < moves; first += SALI_MOVE_BLOCK, k++) {
+        int64_t n = moves - first;
         row->partial[k] = sum_of(weight + first, n < SALI_MOVE_BLOCK ? n : SALI_MOVE_BLOCK);
         total += row->partial[k];
     }
     row->log_norm = log(total) + (isfinite(largest) ? (double)largest : 0);
 }
 
-int64_t RN(sali_single_site_pick)(const sal_space *space, const sali_move_row *row, double u)
+int64_t RN(sali_single_site_pick)(int64_t moves, const sali_move_row *row, double u)
 {
     const real *weight = row->weight;
-    int64_t blocks = (space->slots + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK, chosen = -1;
+    int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK, chosen = -1;
     double total = 0;
     for (int64_t k = 0; k < blocks; k++) {
         total += row->partial[k];
     }
     double rest = u * total;
-    int64_t block = 0;
-    while (block < blocks - 1 && rest >= row->partial[block]) {
-        rest -= row->partial[block++];
+    int64_t block = -1;
+    /* Rounding may carry the sum past the end: the last block that has weight is then it, */
+    for (int64_t k = 0; k < blocks; k++) {
+        if (row->partial[k] > 0) {
+            rest -= block < 0 ? 0 : row->partial[block];
+            block = k;
+            if (rest < row->partial[k]) {
+                break;
+            }
+        }
     }
-    /* Rounding may carry the sum past the end of the block: the last possible move is then it. */
+    /* or within the block the last possible move. */
     int64_t end = (block + 1) * SALI_MOVE_BLOCK;
-    for (int64_t k = block * SALI_MOVE_BLOCK; k < end && k < space->slots; k++) {
+    for (int64_t k = block * SALI_MOVE_BLOCK; block >= 0 && k < end && k < moves; k++) {
         if (weight[k] > 0) {
             chosen = k;
             rest -= (double)weight[k];
@@ -106,4 +121,23 @@ int64_t RN(sali_single_site_pick)(const sal_space *space, const sali_move_row *r
         }
     }
     return chosen;
+}
+
+double RN(sali_single_site_remove)(int64_t moves, sali_move_row *row, int64_t first, int64_t count)
+{
+    real *weight = row->weight;
+    int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK;
+    double total = 0;
+    for (int64_t k = first; k < first + count; k++) {
+        weight[k] = 0;
+    }
+    for (int64_t b = first / SALI_MOVE_BLOCK; b <= (first + count - 1) / SALI_MOVE_BLOCK; b++) {
+        int64_t n = moves - b * SALI_MOVE_BLOCK;
+        row->partial[b] =
+            sum_of(weight + b * SALI_MOVE_BLOCK, n < SALI_MOVE_BLOCK ? n : SALI_MOVE_BLOCK);
+    }
+    for (int64_t b = 0; b < blocks; b++) {
+        total += row->partial[b];
+    }
+    return total;
 }

@@ -1,0 +1,66 @@
+/* The ready-made balancing functions, on arrays of log t. Compiled for float and double. */
+#include <math.h>
+
+#include "core/real.h"
+#include "core/vmath.h"
+#include "samplers/kernels_real.h"
+
+SALI_CLONES
+static void half(int64_t n, const real *restrict log_t, real *restrict log_g)
+{
+    for (int64_t k = 0; k < n; k++) {
+        log_g[k] = (real)0.5 * log_t[k];
+    }
+}
+
+SALI_CLONES
+static void negative(int64_t n, const real *log_t, real *log_g)
+{
+    for (int64_t k = 0; k < n; k++) {
+        log_g[k] = -log_t[k];
+    }
+}
+
+SALI_CLONES
+static void smaller(int64_t n, const real *restrict log_t, real *restrict log_g)
+{
+    for (int64_t k = 0; k < n; k++) {
+        log_g[k] = log_t[k] > 0 ? 0 : log_t[k];
+    }
+}
+
+SALI_CLONES
+static void larger(int64_t n, const real *restrict log_t, real *restrict log_g)
+{
+    for (int64_t k = 0; k < n; k++) {
+        bool worse = log_t[k] < 0 && log_t[k] != -INFINITY;
+        log_g[k] = worse ? 0 : log_t[k];
+    }
+}
+
+void RN(sali_log_sqrt)(const void *context, int64_t n, const void *log_t, void *log_g)
+{
+    (void)context;
+    half(n, log_t, log_g);
+}
+
+/* log(t / (1 + t)) = -softplus(-log t) */
+void RN(sali_log_barker)(const void *context, int64_t n, const void *log_t, void *log_g)
+{
+    (void)context;
+    negative(n, log_t, log_g);
+    RN(sali_vsoftplus)(n, log_g, log_g);
+    negative(n, log_g, log_g);
+}
+
+void RN(sali_log_min)(const void *context, int64_t n, const void *log_t, void *log_g)
+{
+    (void)context;
+    smaller(n, log_t, log_g);
+}
+
+void RN(sali_log_max)(const void *context, int64_t n, const void *log_t, void *log_g)
+{
+    (void)context;
+    larger(n, log_t, log_g);
+}

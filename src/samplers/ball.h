@@ -1,0 +1,33 @@
+/* The moves of up to r variables at once, one by one: a Hamming ball around a state. */
+#ifndef SALI_BALL_H
+#define SALI_BALL_H
+
+#include "core/space.h"
+#include <saltus/status.h>
+
+/* The most moves of a ball; a row of weights has one entry for each. */
+#define SALI_BALL_MOST 65536
+/* The largest radius: 2^16 - 1 moves of 16 two-level variables. */
+#define SALI_BALL_RADIUS 16
+
+/* Sets of slots (core/space.h) of different variables, in lexicographic order. */
+typedef struct sali_ball {
+    int64_t radius, size;
+    int32_t *slots; /* [size x radius] ascending, filled up with the number of slots */
+} sali_ball;
+
+/* Moves in the ball, present states' slots of multi-level variables included; more than
+ * SALI_BALL_MOST stands for all larger numbers. */
+int64_t sali_ball_size(const sal_space *space, int64_t radius);
+
+/* Of a size that is not too large. SAL_ERR_MEMORY. */
+sal_status sali_ball_create(const sal_space *space, int64_t radius, sali_ball *ball,
+                            sal_error *err);
+void sali_ball_free(sali_ball *ball);
+
+/* The move that changes the variables where `from` and `to` differ to the codes of `to`; -1 if it
+ * is not in the ball. */
+int64_t sali_ball_find(const sali_ball *ball, const sal_space *space, const int32_t *from,
+                       const int32_t *to);
+
+#endif

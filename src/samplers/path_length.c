@@ -1,0 +1,54 @@
+#include "samplers/path_length.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+#define TARGET_ACCEPTANCE 0.574
+#define START 5
+#define GAIN 3
+
+sal_status sali_path_length_share(const sal_model *model, double length, void **shared,
+                                  sal_error *err)
+{
+    sali_path_length *path = SALI_NEW(sali_path_length);
+    if (!path) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < model->space->n_variables; v++) {
+        path->most += model->space->variables[v].states > 1;
+    }
+    path->most = fmax(path->most, 1);
+    path->adapted = length == 0;
+    path->running = fmin(START, path->most);
+    path->length = path->adapted ? path->running : length;
+    *shared = path;
+    return SAL_OK;
+}
+
+void sali_path_length_unshare(void *shared)
+{
+    sali_free(shared);
+}
+
+sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
+                                  sal_error *err)
+{
+    sali_path_length *path = shared;
+    (void)changed; /* nothing cached depends on it */
+    (void)err;
+    if (path->adapted) {
+        path->running += GAIN * (sali_warmup_acceptance(warmup) - TARGET_ACCEPTANCE);
+        path->running = fmin(fmax(path->running, 1), path->most);
+        path->length = round(path->running);
+    }
+    return SAL_OK;
+}
+
+int64_t sali_path_length_tuned(void *shared, sali_tuned *items)
+{
+    sali_path_length *path = shared;
+    items[0] = (sali_tuned){ .name = "length", .n = 1, .values = &path->length };
+    return 1;
+}

@@ -1,0 +1,39 @@
+/* The length L of a path of single-site moves: given, or adapted in warm-up to an acceptance of
+ * 0.574 (Sun et al. 2022).
+ *
+ * With L > 1 a step's path has L or L - 1 moves, either with probability 1/2 whatever the state.
+ * On two-level variables paths of an even length keep the parity of the state, and so would never
+ * reach half of the states. */
+#ifndef SALI_PATH_LENGTH_H
+#define SALI_PATH_LENGTH_H
+
+#include "samplers/sampler.h"
+
+typedef struct sali_path_length {
+    bool adapted;
+    double running, most; /* not rounded; upper bound */
+    double length;        /* in use, a whole number */
+} sali_path_length;
+
+/* The setting, for a descriptor's list. */
+#define SALI_PATH_LENGTH_SETTING                                                               \
+    {                                                                                          \
+        "length", 0, 0, 1 << 20, true, "moves of a path; 0: adapted to acceptance 0.574", NULL \
+    }
+
+/* The shared state of a sampler: `length` 0 is adapted. SAL_ERR_MEMORY. */
+sal_status sali_path_length_share(const sal_model *model, double length, void **shared,
+                                  sal_error *err);
+void sali_path_length_unshare(void *shared);
+sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
+                                  sal_error *err);
+int64_t sali_path_length_tuned(void *shared, sali_tuned *items);
+
+/* Moves of a path, by a uniform u. */
+static inline int64_t sali_path_length_draw(const sali_path_length *path, double u)
+{
+    int64_t length = (int64_t)path->length;
+    return length > 1 && u < 0.5 ? length - 1 : length;
+}
+
+#endif
