@@ -88,13 +88,8 @@ sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_bala
 
 /* ---- weights */
 
-static bool can_move(const sali_pairwise_moves *m, int64_t v)
-{
-    return m->model->space->variables[v].states == 2;
-}
-
-/* g(t) of k flips, from log t; 0 of variables of one state. */
-static void weigh(const sali_pairwise_moves *m, int64_t k, const int32_t *site)
+/* g(t) of k flips, from log t. */
+static void weigh(const sali_pairwise_moves *m, int64_t k)
 {
     sal_dtype dtype = m->model->dtype;
     m->balance.log_g(m->balance.context, k, m->log_t, m->log_g);
@@ -102,11 +97,6 @@ static void weigh(const sali_pairwise_moves *m, int64_t k, const int32_t *site)
         m->weight[j] = sali_load(dtype, m->log_g, j);
     }
     sali_vexp_f64(k, m->weight, m->weight);
-    for (int64_t j = 0; j < k; j++) {
-        if (!can_move(m, site ? site[j] : j)) {
-            m->weight[j] = 0;
-        }
-    }
 }
 
 /* Rises, weights and f of chain c from its codes. */
@@ -120,12 +110,12 @@ static void rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
         double sign = codes[v] ? -chains->beta[c] : chains->beta[c];
         sali_store(m->model->dtype, m->log_t, v, sign * rise[v]);
     }
-    weigh(m, V, NULL);
-    for (int64_t v = 0; v < V; v++) {
-        nodes[v] = m->weight[v];
+    weigh(m, V);
+    for (int64_t v = 0; v < V;
+         v++) { /* a variable of one state cannot move, and has no neighbours */
+        nodes[v] = m->model->space->variables[v].states == 2 ? m->weight[v] : 0;
     }
     sali_sum_tree_build(&m->tree, nodes);
-    chains->f[c] = sali_pairwise_value(m->pairs, codes);
 }
 
 bool sali_pairwise_moves_refresh(sali_pairwise_moves *m, sali_chains *chains)
@@ -170,7 +160,7 @@ static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int
         m->old_weight[k] = nodes[j];
         sali_store(m->model->dtype, m->log_t, k, (codes[j] ? -beta : beta) * m->new_rise[k]);
     }
-    weigh(m, k, m->site);
+    weigh(m, k);
     return k;
 }
 
@@ -197,39 +187,102 @@ static void accept(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64
     chains->jump_sum[c] += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[1] - v->levels[0]);
 }
 
-static void step(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
+/* The variable that a chain is to flip (-1: nothing can move), and the uniform that decides. */
+typedef struct proposal {
+    int64_t i;
+    double u;
+} proposal;
+
+static proposal propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c)
+{
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    double u[2];
+    sali_rng_uniform_f64(&stream, 2, u);
+    return (proposal){ sali_sum_tree_pick(&m->tree, m->nodes + c * m->tree.size, u[0]), u[1] };
+}
+
+static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, proposal made)
 {
     double *nodes = m->nodes + c * m->tree.size;
-    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    int64_t i = sali_sum_tree_pick(&m->tree, nodes, sali_rng_uniform_at(&stream, 0));
+    int64_t i = made.i, V = m->pairs->n;
     chains->step[c]++;
-    if (i < 0) { /* nothing can move: the proposal is to stay */
+    if (i < 0) { /* the proposal is to stay */
         chains->accepted_sum[c] += 1;
         chains->acceptance_sum[c] += 1;
         return;
     }
-    double df = m->rise[c * m->pairs->n + i] * (chains->codes[c * m->pairs->n + i] ? -1 : 1);
+    double df = m->rise[c * V + i] * (chains->codes[c * V + i] ? -1 : 1);
     double there = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
     int64_t k = look_ahead(m, chains, c, i);
     put(m, nodes, k, m->weight);
     double back = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
     double ratio = exp(chains->beta[c] * df) * (back / there);
     chains->acceptance_sum[c] += ratio < 1 ? ratio : 1;
-    if (ratio >= 1 || sali_rng_uniform_at(&stream, 1) < ratio) {
+    if (ratio >= 1 || made.u < ratio) {
         accept(m, chains, c, k, df);
     } else {
         put(m, nodes, k, m->old_weight);
     }
 }
 
+/* ---- many steps */
+
+/* Trees of so many variables do not stay in the nearest caches: then some chains take turns, and
+ * what each will read is on its way while the others work. */
+enum { LARGE = 4096, GROUP = 8 };
+
+static void fetch_row(const sali_pairwise_moves *m, const proposal *made, int64_t count)
+{
+    for (int64_t c = 0; c < count; c++) {
+        __builtin_prefetch(&m->pairs->begin[made[c].i < 0 ? 0 : made[c].i]);
+    }
+    for (int64_t c = 0; c < count; c++) {
+        int64_t first = m->pairs->begin[made[c].i < 0 ? 0 : made[c].i];
+        __builtin_prefetch(&m->pairs->neighbour[first]);
+        __builtin_prefetch(&m->pairs->J[first]);
+    }
+}
+
+static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
+                             int64_t i)
+{
+    const sali_pairwise *p = m->pairs;
+    int64_t V = p->n, last = i < 0 ? 0 : p->begin[i + 1];
+    for (int64_t e = i < 0 ? 0 : p->begin[i]; e < last; e++) {
+        int64_t j = p->neighbour[e];
+        __builtin_prefetch(&m->rise[c * V + j]);
+        __builtin_prefetch(&chains->codes[c * V + j]);
+        __builtin_prefetch(&m->nodes[c * m->tree.size + j / SALI_SUM_TREE_FAN * SALI_SUM_TREE_FAN]);
+    }
+}
+
+static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t first, int64_t count)
+{
+    proposal made[GROUP];
+    for (int64_t c = 0; c < count; c++) {
+        if (chains->step[first + c] % REBUILD_EVERY == 0) {
+            rebuild(m, chains, first + c);
+        }
+        made[c] = propose(m, chains, first + c);
+    }
+    if (count > 1) {
+        fetch_row(m, made, count);
+        for (int64_t c = 0; c < count; c++) {
+            fetch_neighbours(m, chains, first + c, made[c].i);
+        }
+    }
+    for (int64_t c = 0; c < count; c++) {
+        decide(m, chains, first + c, made[c]);
+    }
+}
+
 void sali_pairwise_moves_steps(sali_pairwise_moves *m, sali_chains *chains, int64_t n)
 {
-    for (int64_t c = 0; c < chains->n; c++) { /* one chain's tree at a time stays in the cache */
+    int64_t size = m->pairs->n < LARGE ? 1 : GROUP;
+    for (int64_t first = 0; first < chains->n; first += size) {
+        int64_t left = chains->n - first;
         for (int64_t k = 0; k < n; k++) {
-            if (chains->step[c] % REBUILD_EVERY == 0) {
-                rebuild(m, chains, c);
-            }
-            step(m, chains, c);
+            step_group(m, chains, first, left < size ? left : size);
         }
     }
 }

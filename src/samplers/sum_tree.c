@@ -69,6 +69,28 @@ void sali_sum_tree_set(const sali_sum_tree *tree, double *nodes, int64_t k, int3
     }
 }
 
+/* Which of four weights `rest` falls on, without branches; the sum before it is taken off. */
+static inline int choose(const double *weight, double *rest)
+{
+    double before[4] = { 0, weight[0], weight[0] + weight[1], weight[0] + weight[1] + weight[2] };
+    int k = (*rest >= before[1]) + (*rest >= before[2]) + (*rest >= before[3]);
+    *rest -= before[k];
+    return k;
+}
+
+/* The last child that has weight, up to `k` or else at all. */
+static int with_weight(const double *child, int k)
+{
+    int last = k;
+    while (last >= 0 && !(child[last] > 0)) {
+        last--;
+    }
+    for (int j = k + 1; last < 0; j++) {
+        last = child[j] > 0 ? j : -1;
+    }
+    return last;
+}
+
 int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, double u)
 {
     int64_t at = 0;
@@ -78,16 +100,14 @@ int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, doubl
     }
     for (int level = tree->depth - 1; level >= 0; level--) {
         const double *child = nodes + tree->first[level] + FAN * at;
-        int chosen = -1;
-        /* Rounding may carry the sum past the end: the last child that has weight is then it. */
-        for (int k = 0; k < FAN; k++) {
-            if (child[k] > 0) {
-                rest -= chosen < 0 ? 0 : child[chosen];
-                chosen = k;
-                if (rest < child[k]) {
-                    break;
-                }
-            }
+        double four[4];
+        for (int k = 0; k < 4; k++) {
+            four[k] = (child[4 * k] + child[4 * k + 1]) + (child[4 * k + 2] + child[4 * k + 3]);
+        }
+        int group = choose(four, &rest), chosen = 4 * group;
+        chosen += choose(child + chosen, &rest);
+        if (!(child[chosen] > 0)) { /* rounding carried the sum past the one that was meant */
+            chosen = with_weight(child, chosen);
         }
         at = FAN * at + chosen;
     }
