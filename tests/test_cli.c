@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <sys/wait.h>
 
+#include <saltus/saltus.h>
 #include "io/npy.h"
 
 /* What a command printed, stdout and stderr apart. */
@@ -204,6 +205,218 @@ START_TEST(train_writes_a_model_that_sample_reads)
 }
 END_TEST
 
+/* The number `key` of an entry of a compare's samplers. */
+static double figure(const json_t *object, const char *sampler, const char *key)
+{
+    size_t k;
+    json_t *row;
+    json_array_foreach(json_object_get(object, "samplers"), k, row)
+    {
+        if (strcmp(json_string_value(json_object_get(row, "sampler")), sampler) == 0) {
+            const json_t *value = json_object_get(row, key);
+            ck_assert_msg(value != NULL, "%s has no %s", sampler, key);
+            return json_is_null(value) ? NAN : json_number_value(value);
+        }
+    }
+    ck_abort_msg("no %s", sampler);
+    return NAN;
+}
+
+START_TEST(exact_gives_what_can_be_worked_out_by_hand)
+{
+    temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
+    temp_write("chain.uai.evid", "1 1 2\n", 6);
+    ck_run("exact chain.uai --marginals m.json --json");
+    json_t *object = json_out(), *file = json_load_file(temp_path("m.json"), 0, NULL);
+    /* 3.5 = 0.25 (1 + 1) + 0.75 (2 + 1 + 1) */
+    ck_assert_double_eq_tol(json_number_value(json_object_get(object, "log_z")), log(3.5), 1e-9);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(file, "log_z")), log(3.5), 1e-9);
+    const json_t *rows = json_object_get(file, "marginals");
+    double p = json_number_value(json_array_get(json_array_get(rows, 1), 0));
+    ck_assert_double_eq_tol(p, 0.5, 1e-9);
+    json_decref(object);
+    json_decref(file);
+    ck_run("exact chain.uai --evidence chain.uai.evid --marginals m.json");
+    ck_assert_ptr_nonnull(strstr(out, "1 clamped"));
+    file = json_load_file(temp_path("m.json"), 0, NULL);
+    rows = json_object_get(file, "marginals");
+    ck_assert_double_eq(json_number_value(json_array_get(json_array_get(rows, 1), 2)), 1);
+    p = json_number_value(json_array_get(json_array_get(rows, 0), 1));
+    ck_assert_double_eq_tol(p, 0.75, 1e-9);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(file, "log_z")), 0, 1e-9);
+    json_decref(file);
+    ck_refused(64, "2.14748e+09 states", "exact ising-dense:dim=31 --limit 100000000");
+    ck_refused(64, "limit", "exact ising:side=2 --limit -3");
+    ck_refused(74, "cannot be written", "exact ising:side=2 --marginals ''");
+}
+END_TEST
+
+START_TEST(compare_puts_the_figures_of_sample_side_by_side)
+{
+    ck_run("compare ising:side=3,theta=0.1 --samplers gwg,ncg:step-size=0.5,gibbs --chains 4 "
+           "--draws 500 --thin 2 --seed 7 --threads 2 --check-exact --json");
+    json_t *first = json_out();
+    ck_run("compare ising:side=3,theta=0.1 --samplers ncg:step-size=0.5,gibbs --chains 4 "
+           "--draws 500 --thin 2 --seed 7 --threads 1 --check-exact --json");
+    json_t *again = json_out();
+    ck_run("sample ising:side=3,theta=0.1 --sampler ncg --step-size 0.5 --chains 4 --draws 500 "
+           "--thin 2 --seed 7 --check-exact --json");
+    json_t *alone = json_out();
+    const char *keys[] = { "acceptance_rate", "mean_jump", "rhat_max", "total_variation",
+                           "total_variation_ideal" };
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        double value = json_number_value(json_object_get(alone, keys[k]));
+        ck_assert_double_eq(figure(first, "ncg", keys[k]), value);
+        ck_assert_double_eq(figure(again, "ncg", keys[k]), value);
+        ck_assert(!isnan(figure(first, "gwg", keys[k])));
+    }
+    ck_assert_double_eq(figure(first, "ncg", "step_size"), 0.5);
+    ck_assert_double_eq(figure(first, "gibbs", "marginal_error"),
+                        figure(again, "gibbs", "marginal_error"));
+    ck_assert(figure(first, "gwg", "pair_l1") < 0.2 && figure(first, "gwg", "pair_l1") > 0);
+    ck_assert(figure(first, "gwg", "covariance_error") > 0);
+    ck_assert(figure(first, "gwg", "autocorrelation_time") > 1);
+    ck_assert(figure(first, "gwg", "ess_per_step") > 0);
+    json_decref(first);
+    json_decref(again);
+    json_decref(alone);
+}
+END_TEST
+
+START_TEST(compare_lists_every_sampler_and_why_some_cannot_run)
+{
+    size_t k;
+    json_t *row;
+    ck_run("compare potts:side=2 --chains 2 --draws 20 --warmup 20 --threads 1 --json");
+    json_t *object = json_out();
+    sal_sampler_info info;
+    for (int64_t s = 0; sal_sampler_list(s, &info); s++) {
+        bool found = false;
+        json_array_foreach(json_object_get(object, "samplers"), k, row)
+        {
+            if (strcmp(json_string_value(json_object_get(row, "sampler")), info.name) == 0) {
+                found = true;
+                ck_assert_int_eq(json_is_true(json_object_get(row, "exact")), info.exact);
+            }
+        }
+        ck_assert_msg(found, "%s is not listed", info.name);
+    }
+    json_decref(object);
+    /* a window of levels is for ordinal variables */
+    int code = saltus("compare ising:side=2 --samplers gwg:radius=2,gibbs --chains 2 --draws 20 "
+                      "--threads 1");
+    ck_assert_int_eq(code, 0);
+    ck_assert_msg(strstr(out, "gibbs") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "exact answers by enumeration") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "IAT") != NULL && strstr(out, "pair L1") != NULL, "%s", out);
+}
+END_TEST
+
+START_TEST(compare_for_equal_time_stops_by_the_clock)
+{
+    ck_run("compare ising:side=3 --samplers gwg,gibbs --chains 2 --draws 50 --warmup 10 "
+           "--threads 1 --time 0.3s --json");
+    json_t *object = json_out();
+    ck_assert(figure(object, "gwg", "draws") > 0);
+    ck_assert(figure(object, "gwg", "thin") >= 1);
+    ck_assert_double_eq(json_number_value(json_object_get(object, "time")), 0.3);
+    json_decref(object);
+    ck_refused(64, "10s", "compare ising --time soon");
+    ck_refused(64, "10s", "compare ising --time -3s");
+    ck_refused(64, "10s", "compare ising --time 0");
+}
+END_TEST
+
+/* Exact marginals from a file beside the network, or given; only if made for the same evidence. */
+START_TEST(compare_reads_exact_marginals_made_for_the_same_evidence)
+{
+    const char quick[] = "--samplers gibbs --chains 8 --draws 200 --threads 1 --limit 1 --json";
+    temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
+    temp_write("chain.uai.evid", "1 1 2\n", 6);
+    ck_run("compare chain.uai %s", quick);
+    json_t *object = json_out();
+    ck_assert(json_is_null(json_object_get(object, "reference")));
+    ck_assert(isnan(figure(object, "gibbs", "marginal_error")));
+    json_decref(object);
+    ck_run("exact chain.uai --marginals chain.mar.json --json");
+    ck_run("compare chain.uai %s", quick);
+    object = json_out();
+    ck_assert(figure(object, "gibbs", "marginal_error") < 0.1);
+    ck_assert(isnan(figure(object, "gibbs", "pair_l1")));
+    json_decref(object);
+    ck_run("compare chain.uai --evidence chain.uai.evid %s", quick); /* left alone */
+    object = json_out();
+    ck_assert(json_is_null(json_object_get(object, "reference")));
+    json_decref(object);
+    ck_refused(65, "other evidence",
+               "compare chain.uai --evidence chain.uai.evid --marginals-exact chain.mar.json %s",
+               quick);
+    ck_run("exact chain.uai --evidence chain.uai.evid --marginals given.json --json");
+    ck_run("compare chain.uai --evidence chain.uai.evid --marginals-exact given.json %s", quick);
+    object = json_out();
+    ck_assert(figure(object, "gibbs", "marginal_error") < 0.1);
+    json_decref(object);
+    ck_refused(65, "other evidence", "compare chain.uai --marginals-exact given.json %s", quick);
+    const char bad[] = "{\"marginals\": [[0.5, 0.5]]}";
+    temp_write("bad.json", bad, sizeof bad - 1);
+    ck_refused(65, "bad.json: marginals of 1", "compare chain.uai --marginals-exact bad.json %s",
+               quick);
+    ck_refused(66, "none.json", "compare chain.uai --marginals-exact none.json %s", quick);
+    temp_write("chain.mar.json", "{", 1);
+    ck_refused(65, "chain.mar.json:1", "compare chain.uai %s", quick);
+}
+END_TEST
+
+START_TEST(compare_refuses_samplers_that_do_not_exist)
+{
+    ck_refused(64, "gwq", "compare ising:side=2 --samplers gwg,gwq");
+    ck_refused(64, "step size", "compare ising:side=2 --samplers gwg:step-size=0.1");
+    ck_refused(64, "step-size", "compare ising:side=2 --samplers ncg:step-size=no");
+    ck_refused(64, "nonsense", "compare ising:side=2 --samplers gwg:radius=0,nonsense=2,gibbs");
+    ck_refused(64, "nonsense", "compare ising:side=2 --samplers ncg:step-size=1,nonsense=2,gibbs");
+    ck_refused(64, "--samplers", "compare ising:side=2 --samplers ,gwg");
+    ck_refused(64, "--samplers", "compare ising:side=2 --samplers ''");
+    ck_refused(64, "1 or more", "compare ising:side=2 --draws 0");
+}
+END_TEST
+
+static const char peer_script[] = "echo \"$@\" >>calls.txt\n"
+                                  "echo a line that is not JSON\n"
+                                  "echo '{\"sampler\": \"gwg\", \"steps_per_s\": 2}'\n"
+                                  "echo '{\"sampler\": \"other\", \"steps_per_s\": 3}'\n"
+                                  "test \"$1\" != potts\n";
+
+START_TEST(bench_puts_a_peer_beside_its_own_figures)
+{
+    temp_write("peer.sh", peer_script, sizeof peer_script - 1);
+    ck_run("bench ising-lattice --side 4 --batch 2 --threads 1 --seconds 0.01 --json --samplers "
+           "gwg,ncg:step-size=0.3 --peer 'sh peer.sh'");
+    char *second = strchr(out, '\n');
+    ck_assert_ptr_nonnull(second);
+    *second++ = '\0';
+    json_t *gwg = json_out(), *ncg = json_loads(second, 0, NULL);
+    double rate = json_number_value(json_object_get(gwg, "steps_per_s"));
+    ck_assert_double_eq(json_number_value(json_object_get(gwg, "peer_steps_per_s")), 2);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(gwg, "ratio")), rate / 2,
+                            1e-8 * rate);
+    ck_assert(json_is_null(json_object_get(ncg, "ratio")));
+    ck_assert_str_eq(json_string_value(json_object_get(ncg, "sampler")), "ncg");
+    json_decref(gwg);
+    json_decref(ncg);
+    char calls[512];
+    read_all(temp_path("calls.txt"), calls, sizeof calls);
+    ck_assert_str_eq(calls, "ising-lattice --batch 2 --threads 1 --seconds 0.01 --steps 50 --side "
+                            "4 --samplers gwg,ncg\n");
+    int code = saltus("bench potts --dim 4 --states 3 --batch 2 --threads 1 --seconds 0.01 --peer "
+                      "'sh peer.sh'");
+    ck_assert_int_eq(code, 0); /* what the peer said before it failed counts */
+    ck_assert_ptr_nonnull(strstr(errors, "the peer failed on potts (exit 1)"));
+    ck_assert_ptr_nonnull(strstr(out, "ratio"));
+    ck_refused(64, "ising-lattice", "bench nothing --peer true");
+    ck_refused(64, "at least 1", "bench potts --batch 0");
+}
+END_TEST
+
 START_TEST(mistakes_get_one_line_and_the_right_code)
 {
     ck_refused(64, "unknown command 'smaple'", "smaple ising");
@@ -274,6 +487,13 @@ int main(void)
     tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
     tcase_add_test(tcase, value_writes_arrays);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
+    tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
+    tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
+    tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
+    tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);
+    tcase_add_test(tcase, compare_reads_exact_marginals_made_for_the_same_evidence);
+    tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);
+    tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
     tcase_add_test(tcase, help_and_lists_are_there);
     suite_add_tcase(suite, tcase);

@@ -66,6 +66,73 @@ START_TEST(ising_lattice_counts_each_pair_once)
 }
 END_TEST
 
+/* theta s'As of labels: 2 theta for each pair of equal neighbours, borders cyclic or free. */
+static double potts(int side, int cyclic, double theta, const int32_t *codes)
+{
+    double f = 0;
+    for (int i = 0; i < side * side; i++) {
+        for (int j = 0; j < i; j++) {
+            int dr = abs(i / side - j / side), dc = abs(i % side - j % side);
+            dr = cyclic && dr == side - 1 ? (dr > 0) : dr;
+            dc = cyclic && dc == side - 1 ? (dc > 0) : dc;
+            f += dr + dc == 1 && codes[i] == codes[j] ? 2 * theta : 0;
+        }
+    }
+    return f;
+}
+
+START_TEST(potts_lattice_counts_each_pair_of_equal_neighbours_once)
+{
+    sal_error err = { 0 };
+    for (int side = 1; side <= 5; side++) {
+        for (int cyclic = 0; cyclic <= 1; cyclic++) {
+            char spec[80];
+            sal_model *model = NULL;
+            int32_t codes[25];
+            double f;
+            snprintf(spec, sizeof spec, "potts:side=%d,states=3,theta=0.3,cyclic=%d", side, cyclic);
+            ck_ok(sal_model_builtin(spec, SAL_F64, &model, &err), &err);
+            for (uint32_t k = 0; k < 5; k++) {
+                random_state(model, k, codes);
+                ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+                CLOSE(f, potts(side, cyclic, 0.3, codes), 1e-13);
+            }
+            sal_model_destroy(model);
+        }
+    }
+}
+END_TEST
+
+START_TEST(dense_potts_is_half_the_quadratic_form_of_the_one_hot)
+{
+    enum { DIM = 4, K = 3, N = DIM * K };
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    double J[N * N], h[N], f;
+    int32_t codes[DIM];
+    ck_ok(sal_model_builtin("potts-dense:dim=4,states=3,scale=0.5", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_get_params(model, "J", J, &err), &err);
+    ck_ok(sal_model_get_params(model, "h", h, &err), &err);
+    for (uint32_t k = 0; k < 5; k++) {
+        double want = 0;
+        random_state(model, k, codes);
+        for (int i = 0; i < DIM; i++) {
+            want += h[i * K + codes[i]];
+            for (int j = 0; j < DIM; j++) {
+                want += J[(i * K + codes[i]) * N + j * K + codes[j]] / 2;
+            }
+        }
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        CLOSE(f, want, 1e-12);
+    }
+    sal_model_destroy(model);
+    ck_fails(sal_model_builtin("potts-dense:dim=20000,states=2", 0, &model, &err), SAL_ERR_ARGUMENT,
+             &err, "20000");
+    ck_fails(sal_model_builtin("potts:states=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+             "states");
+}
+END_TEST
+
 START_TEST(rbm_equals_the_sum_over_hidden_units)
 {
     enum { D = 5, H = 3 };
@@ -403,6 +470,8 @@ int main(void)
     Suite *suite = suite_create("models");
     TCase *tcase = tcase_create("models");
     tcase_add_test(tcase, ising_lattice_counts_each_pair_once);
+    tcase_add_test(tcase, potts_lattice_counts_each_pair_of_equal_neighbours_once);
+    tcase_add_test(tcase, dense_potts_is_half_the_quadratic_form_of_the_one_hot);
     tcase_add_test(tcase, rbm_equals_the_sum_over_hidden_units);
     tcase_add_test(tcase, ordinal_mixtures_follow_their_formula);
     tcase_add_test(tcase, network_gradients_are_exact_differences);

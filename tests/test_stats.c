@@ -137,7 +137,7 @@ START_TEST(ess_tfp_of_a_chain_that_never_moves_is_nan)
 END_TEST
 
 /* A first-order autoregression, from a small generator of its own. */
-static double *autoregression(int64_t chains, int64_t draws, double phi, uint64_t seed)
+static double *autoregress(int64_t chains, int64_t draws, double phi, uint64_t seed)
 {
     double *x = SALI_NEW_ARRAY(double, chains *draws);
     for (int64_t i = 0; i < chains * draws; i++) {
@@ -155,7 +155,7 @@ START_TEST(diagnostics_hold_their_identities)
 {
     sal_error err = { 0 };
     int64_t chains = 3, draws = 400;
-    double *x = autoregression(chains, draws, 0.5, 11), ess, sum = 0.0;
+    double *x = autoregress(chains, draws, 0.5, 11), ess, sum = 0.0;
     sal_diagnostics d, moved;
     ck_ok(sal_stats_diagnose(chains, draws, x, &d, &err), &err);
     for (int64_t c = 0; c < chains; c++) {
@@ -208,7 +208,7 @@ START_TEST(rhat_of_counts_is_basic_rhat_of_the_indicator)
 {
     sal_error err = { 0 };
     int64_t chains = 4, draws = 90, ones[8] = { 0 };
-    double *x = autoregression(chains, draws, 0.8, 3), rhat;
+    double *x = autoregress(chains, draws, 0.8, 3), rhat;
     for (int64_t i = 0; i < chains * draws; i++) {
         x[i] = x[i] > 0.4 ? 1.0 : 0.0;
         ones[i / (draws / 2)] += x[i] > 0.5;
@@ -348,6 +348,62 @@ START_TEST(chi_square_agrees_with_r)
 }
 END_TEST
 
+/* Sokal: the relative variance of the estimate is about 2 (2 M + 1) / draws, M the window. */
+START_TEST(autocorrelation_time_is_that_of_autoregressions)
+{
+    enum { CHAINS = 3, DRAWS = 30001 };
+    sal_error err = { 0 };
+    const double phis[] = { -0.5, 0, 0.3, 0.8, 0.95 };
+    for (size_t k = 0; k < sizeof phis / sizeof *phis; k++) {
+        double tau = 0, truth = (1 + phis[k]) / (1 - phis[k]), window = 5 * fmax(truth, 1);
+        double deviation = sqrt(2 * (2 * window + 1) / (CHAINS * DRAWS)) * truth;
+        double *x = autoregress(CHAINS, DRAWS, phis[k], 7 + k);
+        ck_ok(sal_stats_autocorrelation_time(CHAINS, DRAWS, x, &tau, &err), &err);
+        /* cutting off after 5 times loses 1% at most; -0.5 loses 0.5^5 */
+        ck_assert_double_eq_tol(tau, truth, 4 * deviation + 0.02 * truth);
+        sali_free(x);
+    }
+}
+END_TEST
+
+START_TEST(autocorrelation_time_ignores_where_and_how_wide_a_chain_is)
+{
+    enum { DRAWS = 1000 };
+    double *x = autoregress(2, DRAWS, 0.7, 3), one, moved, twice;
+    sal_error err = { 0 };
+    for (int t = 0; t < DRAWS; t++) {
+        x[DRAWS + t] = 100 + x[t];
+    }
+    ck_ok(sal_stats_autocorrelation_time(1, DRAWS, x, &one, &err), &err);
+    ck_ok(sal_stats_autocorrelation_time(1, DRAWS, x + DRAWS, &moved, &err), &err);
+    ck_ok(sal_stats_autocorrelation_time(2, DRAWS, x, &twice, &err), &err);
+    ck_assert_double_eq_tol(moved, one, 1e-9);
+    ck_assert_double_eq_tol(twice, one, 1e-9);
+    sali_free(x);
+}
+END_TEST
+
+START_TEST(autocorrelation_time_of_what_has_none_is_nan)
+{
+    double x[] = { 1, 1, 1, 1, 1, 1, 1, 2, 1, 2 }, tau = 0;
+    sal_error err = { 0 };
+    ck_ok(sal_stats_autocorrelation_time(1, 6, x, &tau, &err), &err);
+    ck_assert(isnan(tau));
+    ck_ok(sal_stats_autocorrelation_time(2, 5, x, &tau, &err), &err);
+    ck_assert(isfinite(tau)); /* the second chain moves */
+    ck_ok(sal_stats_autocorrelation_time(3, 3, x, &tau, &err), &err);
+    ck_assert(isnan(tau));
+    x[9] = INFINITY;
+    ck_ok(sal_stats_autocorrelation_time(2, 5, x, &tau, &err), &err);
+    ck_assert(isnan(tau));
+    tau = 7;
+    ck_fails(sal_stats_autocorrelation_time(0, 5, x, &tau, &err), SAL_ERR_ARGUMENT, &err, "chains");
+    ck_fails(sal_stats_autocorrelation_time(1, 5, NULL, &tau, &err), SAL_ERR_ARGUMENT, &err,
+             "series");
+    ck_assert_double_eq(tau, 7);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stats");
@@ -363,6 +419,9 @@ int main(void)
     tcase_add_test(tc, sorting_is_stable_and_orders_every_double);
     tcase_add_test(tc, normal_quantile_agrees_with_r);
     tcase_add_test(tc, chi_square_agrees_with_r);
+    tcase_add_test(tc, autocorrelation_time_is_that_of_autoregressions);
+    tcase_add_test(tc, autocorrelation_time_ignores_where_and_how_wide_a_chain_is);
+    tcase_add_test(tc, autocorrelation_time_of_what_has_none_is_nan);
     suite_add_tcase(suite, tc);
     return test_main(suite);
 }

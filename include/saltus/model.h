@@ -143,6 +143,38 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
                                        const double *theta, sal_extension *extension,
                                        double *gradient, double *gradient_error, sal_error *err);
 
+/* ---- exact answers for small models */
+
+/* Zeros stand for the defaults. */
+typedef struct sal_exact_options {
+    const char *oracle; /* "enumeration", or NULL: the first that can serve the model */
+    int64_t limit;      /* the most states that enumeration walks through; default 2^20 */
+    int threads;        /* 0: OpenMP's choice; the results do not depend on it */
+} sal_exact_options;
+
+typedef struct sal_exact {
+    double log_z;         /* log of the sum of exp f over all states, natural */
+    double log_prob_mean; /* E f: log_z less it is the entropy of p */
+    const char *oracle;   /* the one that answered */
+} sal_exact;
+
+/* The normalising constant of a model and expectations under p(s) = exp(f(s)) / Z.
+ * Params:  options: NULL for the defaults. With R the sum of the variables' states, variable 0
+ *          first, and N the width of the embedding x; each may be NULL, no aliasing:
+ *          marginals [R]: the probabilities of the states of all variables;
+ *          pairs [R x R]: p(s_i = k, s_j = l), symmetric, and on the diagonal blocks the marginals;
+ *          covariance [N x N]: of the embedding.
+ * Returns: SAL_ERR_ARGUMENT (options; an oracle that does not exist, naming those that do);
+ *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each;
+ *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown; or -inf at all of them);
+ *          SAL_ERR_MEMORY. The outputs are then untouched.
+ * Cost:    enumeration: f of all states, and for pairs or covariance O(V^2) a state; memory
+ *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
+ * Threads: any; works on `threads` threads. */
+SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,
+                                   sal_exact *exact, double *marginals, double *pairs,
+                                   double *covariance, sal_error *err);
+
 /* ---- parameters */
 
 /* Number of named parameters, and of their numbers in all. */

@@ -70,6 +70,10 @@ typedef struct sal_run_summary {
                                             random state (Rhodes & Gutmann, app. J), at most
                                             draws log10 draws */
     double ess_per_second;               /* sum over chains of that, per second of sampling */
+    double ess_total;                    /* sum over chains of that */
+    double ess_per_step;                 /* ess_total by step of a single chain */
+    double autocorrelation_time;         /* integrated, of the same distance, in steps
+                                            (sal_stats_autocorrelation_time) */
     double rhat_max;       /* the largest of: rank-normalised split R-hat of f, split R-hat of the
                               indicators of all variables and states */
     int64_t rhat_variable; /* where it is largest: a variable, or -1 for f */
@@ -85,6 +89,41 @@ SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summar
 
 /* The summary for people, with a warning and what to try when chains disagree. */
 SAL_API sal_status sal_run_print_summary(const sal_run *run, FILE *stream);
+
+/* How far averages over the draws of all chains are from the exact ones. */
+typedef struct sal_run_errors {
+    double marginal_mean; /* |q_i(k) - p_i(k)|, mean over variables and states */
+    double marginal_l1;   /* sum_k |q_i(k) - p_i(k)|, mean over variables */
+    double marginal_max;  /* the largest |q_i(k) - p_i(k)| */
+    double pair_l1;       /* sum_kl |q_ij(k,l) - p_ij(k,l)|, mean over pairs i <= j; NaN unknown */
+    double covariance;    /* Frobenius norm of the difference of the embedding's covariances; NaN
+                             unknown */
+} sal_run_errors;
+
+/* Compare a run with exact marginals [R] and pairs [R x R] of the whole space, laid out as
+ * sal_model_exact's. pairs may be NULL; they are compared if the run kept its draws.
+ * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw, SAL_ERR_MEMORY.
+ * Cost:    O(R); with pairs O(chains draws V^2 + R^2).
+ * Source:  Rhodes & Gutmann 2022, table 5 (there by chain, here from all draws together). */
+SAL_API sal_status sal_run_measure_errors(const sal_run *run, const double *marginals,
+                                          const double *pairs, sal_run_errors *errors,
+                                          sal_error *err);
+
+/* The distance of the draws' distribution over states from the exact one. */
+typedef struct sal_run_variation {
+    double distance; /* total variation: half of sum_s |share of draws - p(s)| */
+    double ideal;    /* its expectation for round(ess_total) independent exact draws: what sampling
+                        noise alone makes of it */
+    double states;   /* how many there are */
+} sal_run_variation;
+
+/* The total variation distance to enumeration, of a run that kept its draws.
+ * Params:  limit: the most states to enumerate; 0: 2^20. threads: as in the options.
+ * Returns: SAL_ERR_UNSUPPORTED when there are more states; SAL_ERR_ARGUMENT when the run kept or
+ *          made no draws; SAL_ERR_MODEL; SAL_ERR_MEMORY.
+ * Cost:    f of all states, O(chains draws V). Memory two numbers a state. */
+SAL_API sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int threads,
+                                           sal_run_variation *variation, sal_error *err);
 
 /* Whether the figures say that the averages cannot be trusted (chains disagree, or one never
  * moved); then `text` receives what was found and what to try, cut to `room` bytes. */

@@ -77,6 +77,23 @@ SAL_API sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const doubl
  * Source:  TensorFlow Probability, mcmc.effective_sample_size; Geyer (1992). */
 SAL_API sal_status sal_stats_ess_tfp(int64_t n, const double *series, double *ess, sal_error *err);
 
+/* The integrated autocorrelation time: how many draws of the chains are worth an independent one.
+ * Math:    tau = 1 + 2 sum_{t=1}^{M} C(t) / C(0), where C(t) is the autocovariance (divisor draws,
+ *          each chain about its own mean) averaged over the chains, and the window M is the
+ *          smallest with M >= 5 max(tau, 1), tau being the sum so far.
+ * Params:  chains, draws >= 1; series [chains x draws]; tau not NULL.
+ * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*tau is then untouched).
+ *          *tau is NaN when no chain moves, with fewer than 4 draws, and when a draw is not finite.
+ *          It is below 1 for antithetic chains. Chains shorter than some 50 tau give too small a
+ *          tau. Multiply by the steps between draws for a time in steps.
+ * Cost:    O(chains draws log draws); 10 draws to 20 draws doubles.
+ * Threads: any.
+ * Source:  Sokal (1997), Monte Carlo methods in statistical mechanics, sec. 3; Goodman & Weare
+ *          (2010); van den Hoek's thesis, eq. 26. */
+SAL_API sal_status sal_stats_autocorrelation_time(int64_t chains, int64_t draws,
+                                                  const double *series, double *tau,
+                                                  sal_error *err);
+
 /* The basic split R-hat of a 0/1 quantity from counts alone, so that disagreeing chains are found
  * for every state of every variable without storing draws.
  * Math:    p_j = ones_j / n, W = n/(n-1) mean_j p_j (1 - p_j), B / n = variance of the p_j (divisor

@@ -4,40 +4,71 @@
 #include <time.h>
 
 #include "cli/bench.h"
-#include "cli/json.h"
 
 static const bench_case cases[] = {
     { .name = "ising-dense",
       .specification = "ising-dense:dim=%lld",
-      .dim = 100,
+      .size = 100,
+      .size_option = "dim",
+      .samplers = "gwg,ncg,avg,pavg,gibbs",
+      .step_size = 0.5,
+      .peer_has_it = true,
+      .measure = bench_samplers },
+    { .name = "ising-lattice",
+      .specification = "ising:side=%lld,theta=0.2",
+      .size = 40,
+      .size_option = "side",
       .samplers = "gwg,ncg,gibbs",
       .step_size = 0.5,
+      .peer_has_it = true,
+      .measure = bench_samplers },
+    { .name = "rbm",
+      .specification = "rbm:visible=784,hidden=500",
+      .samplers = "gwg,ncg,avg,gibbs",
+      .step_size = 0.2,
+      .peer_has_it = true,
+      .measure = bench_samplers },
+    { .name = "potts",
+      .specification = "potts-dense:dim=%lld,states=%lld",
+      .size = 48,
+      .size_option = "dim",
+      .states = 20,
+      .samplers = "gwg",
+      .peer_has_it = true,
       .measure = bench_samplers },
     { .name = "ordinal",
       .specification = "ordinal-poly2:dim=%lld",
-      .dim = 20,
+      .size = 20,
+      .size_option = "dim",
       .samplers = "ncg,gwg",
       .step_size = 0.05,
+      .peer_has_it = true,
       .measure = bench_samplers },
     { .name = "ordinal-grad",
       .specification = "ordinal-poly2:dim=%lld",
-      .dim = 20,
+      .size = 20,
+      .size_option = "dim",
       .value_too = true,
       .measure = bench_gradient },
     { .name = "conv",
       .specification = "usps-conv:quadratic=1",
-      .samplers = "gwg,ncg",
+      .samplers = "gwg,ncg,avg,pavg,gibbs",
       .step_size = 0.2,
+      .peer_has_it = true,
       .measure = bench_samplers },
     { .name = "conv-grad",
       .specification = "usps-conv:quadratic=1",
+      .peer_has_it = true,
       .mflops = 11.42, /* of its convolutions, the padding counted */
       .measure = bench_gradient },
     { .name = "mnist-conv-grad", .specification = "mnist-conv", .measure = bench_gradient },
     { .name = "mnist-resnet-grad",
       .specification = "mnist-resnet:channels=64",
       .measure = bench_gradient },
-    { .name = "conv-train", .specification = "usps-conv:quadratic=1", .measure = bench_training },
+    { .name = "conv-train",
+      .specification = "usps-conv:quadratic=1",
+      .peer_has_it = true,
+      .measure = bench_training },
 };
 
 #define N_CASES (sizeof cases / sizeof *cases)
@@ -81,17 +112,15 @@ double bench_time(void (*work)(void *context), void *context, double seconds)
     return bench_median(times, n);
 }
 
-int bench_print(const bench_case *c, const bench_options *o, const char *sampler, double rate,
-                double gemm_fraction)
+int64_t bench_size(const bench_case *c, const bench_options *o)
 {
-    json_t *line = json_pack("{s:s, s:s, s:I, s:I}", "case", c->name, "sampler", sampler, "batch",
-                             (json_int_t)o->batch, "threads", (json_int_t)o->threads);
-    cli_json_number(line, "steps_per_s", rate);
-    cli_json_number(line, "ms_per_step", 1e3 / rate);
-    if (gemm_fraction > 0) {
-        cli_json_number(line, "gemm_fraction", gemm_fraction);
-    }
-    return cli_json_print(line);
+    int64_t given = !c->size_option ? 0 : strcmp(c->size_option, "side") == 0 ? o->side : o->dim;
+    return given ? given : c->size;
+}
+
+int64_t bench_states(const bench_case *c, const bench_options *o)
+{
+    return o->states && c->states ? o->states : c->states;
 }
 
 static int run_case(const bench_case *c, const bench_options *o)
@@ -99,8 +128,8 @@ static int run_case(const bench_case *c, const bench_options *o)
     char specification[128];
     sal_error err = { 0 };
     sal_model *model = NULL;
-    snprintf(specification, sizeof specification, c->specification,
-             (long long)(o->dim ? o->dim : c->dim));
+    snprintf(specification, sizeof specification, c->specification, (long long)bench_size(c, o),
+             (long long)bench_states(c, o));
     sal_status status = sal_model_builtin(specification, 0, &model, &err);
     int code = status == SAL_OK ? c->measure(c, o, model) : cli_fail(status, &err);
     sal_model_destroy(model);
@@ -109,24 +138,50 @@ static int run_case(const bench_case *c, const bench_options *o)
 
 static int unknown_case(const char *name)
 {
-    char names[256] = "";
+    char names[300] = "all";
     for (size_t k = 0; k < N_CASES; k++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", cases[k].name);
+        snprintf(names + used, sizeof names - used, ", %s", cases[k].name);
     }
     return cli_usage("bench: unknown case '%s'; there are: %s", name, names);
+}
+
+/* A case, or all, in a table: ours and the peer's alternate case by case. */
+static int run_table(const char *name, bench_options *o, bool json)
+{
+    bench_lines lines = { 0 };
+    int code = CLI_OK;
+    o->lines = &lines;
+    if (!json) {
+        bench_print_head(o);
+    }
+    for (size_t k = 0; code == CLI_OK && k < N_CASES; k++) {
+        if (strcmp(name, "all") == 0 || strcmp(name, cases[k].name) == 0) {
+            code = run_case(&cases[k], o);
+            code = code ? code : bench_ask_peer(&cases[k], o);
+            code = code ? code : bench_print_lines(o, json);
+        }
+    }
+    free(lines.lines);
+    return code;
 }
 
 static int run_bench(const cli_command *command, int argc, char **argv)
 {
     bench_options o = { .batch = 50, .threads = 2, .steps = 50, .seconds = 3 };
+    bool json = false;
     const cli_option table[] = {
         { "batch", CLI_INT, &o.batch, "N", "chains [50]" },
         { "threads", CLI_INT, &o.threads, "N", "[2]" },
         { "dim", CLI_INT, &o.dim, "N", "variables [the case's]" },
-        { "samplers", CLI_TEXT, &o.samplers, "A,B", "[the case's]" },
+        { "side", CLI_INT, &o.side, "N", "of a lattice [the case's]" },
+        { "states", CLI_INT, &o.states, "N", "of a variable [the case's]" },
+        { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value", "with step-size=X [the case's]" },
         { "steps", CLI_INT, &o.steps, "K", "sampler steps a training iteration [50]" },
         { "seconds", CLI_REAL, &o.seconds, "X", "for each line [3]" },
+        { "peer", CLI_TEXT, &o.peer, "COMMAND",
+          "run COMMAND CASE --batch N .. after each case; a table with ratios" },
+        { "json", CLI_FLAG, &json, NULL, "JSON lines instead of a table" },
         { 0 },
     };
     const char *name = NULL;
@@ -134,15 +189,19 @@ static int run_bench(const cli_command *command, int argc, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    if (o.batch < 1 || o.threads < 1 || o.steps < 1 || o.dim < 0) {
+    if (o.batch < 1 || o.threads < 1 || o.steps < 1 || o.dim < 0 || o.side < 0 || o.states < 0) {
         return cli_usage("bench: --batch, --threads and --steps must be at least 1");
     }
+    bool all = strcmp(name, "all") == 0;
+    const bench_case *chosen = NULL;
     for (size_t k = 0; k < N_CASES; k++) {
-        if (strcmp(cases[k].name, name) == 0) {
-            return run_case(&cases[k], &o);
-        }
+        chosen = strcmp(cases[k].name, name) == 0 ? &cases[k] : chosen;
     }
-    return unknown_case(name);
+    if (!chosen && !all) {
+        return unknown_case(name);
+    }
+    return all || o.peer ? run_table(name, &o, json) : run_case(chosen, &o);
 }
 
-const cli_command cli_bench = { "bench", "CASE", "steps a second, as JSON lines", run_bench };
+const cli_command cli_bench = { "bench", "CASE|all", "steps a second, as JSON lines or a table",
+                                run_bench };

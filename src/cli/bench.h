@@ -4,21 +4,41 @@
 
 #include "cli/cli.h"
 
+struct bench_case;
+
+/* One thing measured. */
+typedef struct bench_line {
+    const struct bench_case *bench;
+    char sampler[64];
+    double rate; /* steps a second */
+    double peer; /* the other program's, 0: unknown */
+    double gemm_fraction;
+} bench_line;
+
+typedef struct bench_lines {
+    int64_t n;
+    bench_line *lines;
+} bench_lines;
+
 typedef struct bench_options {
-    int64_t batch, threads, dim, steps;
+    int64_t batch, threads, dim, side, states, steps;
     double seconds;
-    const char *samplers;
+    const char *samplers, *peer;
+    bench_lines *lines; /* NULL: each is printed as it comes */
 } bench_options;
 
 /* A case: a model, and what is measured of it. */
 typedef struct bench_case {
     const char *name;
-    const char *specification; /* with %lld for --dim */
-    int64_t dim;
-    const char *samplers;
-    double step_size; /* of samplers that have one */
-    bool value_too;   /* measure the value alone as well */
-    double mflops;    /* of a value and gradient of one state, for gemm_fraction */
+    const char *specification; /* with %lld for the size, and another for the states */
+    int64_t size;              /* the usual one */
+    const char *size_option;   /* that changes it: "dim" or "side"; NULL: none */
+    int64_t states;            /* the usual number, where there is a choice */
+    const char *samplers;      /* those that do not exist are left out */
+    double step_size;          /* of samplers that have one */
+    bool peer_has_it;          /* torch_baseline.py knows this case by the same name */
+    bool value_too;            /* measure the value alone as well */
+    double mflops;             /* of a value and gradient of one state, for gemm_fraction */
     int (*measure)(const struct bench_case *c, const bench_options *o, sal_model *model);
 } bench_case;
 
@@ -36,8 +56,21 @@ double bench_median(double *numbers, int64_t n);
  */
 double bench_time(void (*work)(void *context), void *context, double seconds);
 
-/* Print one line; gemm_fraction is left out if it is not positive. */
+/* The case's size and number of states, or those asked for. */
+int64_t bench_size(const bench_case *c, const bench_options *o);
+int64_t bench_states(const bench_case *c, const bench_options *o);
+
+/* Report one figure: print a JSON line, or append to o->lines. gemm_fraction is left out if it is
+ * not positive. */
 int bench_print(const bench_case *c, const bench_options *o, const char *sampler, double rate,
                 double gemm_fraction);
+
+/* The head of the table; and what o->lines holds as rows of it or as JSON lines, which empties it.
+ */
+void bench_print_head(const bench_options *o);
+int bench_print_lines(const bench_options *o, bool json);
+
+/* Run the peer on a case, and put its figures beside ours in o->lines. */
+int bench_ask_peer(const bench_case *c, const bench_options *o);
 
 #endif

@@ -1,7 +1,6 @@
 /* Steps of samplers. */
-#include <string.h>
-
 #include "cli/bench.h"
+#include "samplers/sampler.h"
 
 /* Steps a second of a run of `steps` steps. */
 static sal_status measure_once(sal_model *model, const bench_options *o, const char *sampler,
@@ -56,17 +55,23 @@ static sal_status measure(sal_model *model, const bench_options *o, const char *
 
 int bench_samplers(const bench_case *c, const bench_options *o, sal_model *model)
 {
-    char sampler[64];
-    int code = CLI_OK;
     const char *names = o->samplers ? o->samplers : c->samplers;
-    while (code == CLI_OK && *names) {
-        size_t length = strcspn(names, ",");
-        snprintf(sampler, sizeof sampler, "%.*s", (int)length, names);
-        double step_size = strcmp(sampler, "ncg") == 0 ? c->step_size : 0, rate = 0;
+    cli_sampler_item item;
+    int code = CLI_OK;
+    do {
+        code = cli_next_sampler(&names, &item);
+        const sali_sampler *sampler = code ? NULL : sali_sampler_find(item.specification);
+        if (code != CLI_OK || (!sampler && !o->samplers)) {
+            continue;
+        }
+        if (sampler && sampler->flags & SALI_SAMPLER_STEP_SIZE && item.step_size == 0) {
+            item.step_size = c->step_size;
+        }
+        double rate = 0;
         sal_error err = { 0 };
-        sal_status status = measure(model, o, sampler, step_size, &rate, &err);
-        code = status == SAL_OK ? bench_print(c, o, sampler, rate, 0) : cli_fail(status, &err);
-        names += length + (names[length] == ',');
-    }
+        sal_status status = measure(model, o, item.specification, item.step_size, &rate, &err);
+        code = status == SAL_OK ? bench_print(c, o, item.specification, rate, 0)
+                                : cli_fail(status, &err);
+    } while (code == CLI_OK && *names);
     return code;
 }

@@ -19,7 +19,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
-    cli_list;
+    cli_list, cli_exact, cli_compare;
 
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 
@@ -39,6 +39,10 @@ typedef struct cli_option {
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments);
 
+/* Seconds of the value of an option: "10s", "2m", "1h" or a number of seconds; above 0. CLI_USAGE
+ * after a message. */
+int cli_seconds(const char *option, const char *text, double *seconds);
+
 /* Print "saltus: message" to stderr; the exit code of the status. */
 int cli_fail(sal_status status, const sal_error *err);
 
@@ -54,6 +58,21 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 
 /* Open a model and load parameters (NULL: none); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
+
+/* Variables fixed by --clamp 3=1,7=0 and --evidence FILE. */
+typedef struct cli_clamps {
+    int64_t n;
+    int64_t *variables;
+    int32_t *codes;
+} cli_clamps;
+
+/* Read both (each may be NULL) into a zeroed list. */
+int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
+                    cli_clamps *list);
+void cli_clamps_free(cli_clamps *list);
+
+/* Put the clamped model in place of *model, if anything is clamped. */
+int cli_clamps_apply(const cli_clamps *list, sal_model **model);
 
 /* A sampler by its options: --sampler NAME and settings of its own, each as text. */
 typedef struct cli_sampler_options {
@@ -76,6 +95,16 @@ typedef struct cli_sampler_options {
 
 /* Put them together as one specification, or NULL if none is given; CLI_USAGE after a message. */
 int cli_sampler(cli_sampler_options *options, const char **specification);
+
+/* One sampler of a list --samplers: NAME or NAME:key=value,... (commas separate samplers and
+ * settings: what has a '=' and no name before it belongs to the sampler before). */
+typedef struct cli_sampler_item {
+    char specification[256]; /* without the step size */
+    double step_size;        /* of "step-size=X" among the settings; 0: not given */
+} cli_sampler_item;
+
+/* The next one; *list moves on, to the NUL after the last. CLI_USAGE after a message. */
+int cli_next_sampler(const char **list, cli_sampler_item *item);
 
 /* A progress line on stderr, if that is a terminal: `what`, share done, rate and time left. */
 typedef struct cli_progress {

@@ -120,3 +120,18 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
     }
     return CLI_OK;
 }
+
+int cli_seconds(const char *option, const char *text, double *seconds)
+{
+    static const char units[] = "smh";
+    static const double factors[] = { 1, 60, 3600 };
+    size_t length = strlen(text);
+    const char *unit = length > 0 ? strchr(units, text[length - 1]) : NULL;
+    double number;
+    if (sali_parse_double(text, (int64_t)(length - (unit != NULL)), &number) != SAL_OK ||
+        !(number > 0)) {
+        return cli_usage("--%s %s: expected a time such as 10s, 2m or 1h", option, text);
+    }
+    *seconds = number * (unit ? factors[unit - units] : 1);
+    return CLI_OK;
+}

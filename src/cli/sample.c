@@ -13,71 +13,8 @@ typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
     const char *dtype, *params, *evidence, *clamp, *init, *marginals, *out, *step_size;
-    bool json;
+    bool json, check_exact;
 } options;
-
-/* ---- clamped variables: --clamp 3=1,7=0 and --evidence FILE */
-
-typedef struct clamps {
-    int64_t n;
-    int64_t *variables;
-    int32_t *codes;
-} clamps;
-
-static int add_clamp(clamps *list, int64_t variable, int64_t code)
-{
-    int64_t *variables = realloc(list->variables, (size_t)(list->n + 1) * sizeof *variables);
-    if (variables) {
-        list->variables = variables;
-    }
-    int32_t *codes = realloc(list->codes, (size_t)(list->n + 1) * sizeof *codes);
-    if (codes) {
-        list->codes = codes;
-    }
-    if (!variables || !codes) {
-        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
-    }
-    list->variables[list->n] = variable;
-    list->codes[list->n++] = (int32_t)code;
-    return CLI_OK;
-}
-
-static int parse_clamps(const char *text, clamps *list)
-{
-    while (text && *text) {
-        size_t pair = strcspn(text, ","), name = strcspn(text, "=");
-        int64_t variable, code;
-        if (name >= pair || sali_parse_int(text, (int64_t)name, &variable) != SAL_OK ||
-            sali_parse_int(text + name + 1, (int64_t)(pair - name - 1), &code) != SAL_OK ||
-            code < 0 || code > INT32_MAX) {
-            return cli_usage("--clamp %.*s: expected VARIABLE=CODE,...", (int)pair, text);
-        }
-        int status = add_clamp(list, variable, code);
-        if (status != CLI_OK) {
-            return status;
-        }
-        text += pair + (text[pair] == ',');
-    }
-    return CLI_OK;
-}
-
-static int read_evidence(const char *path, const sal_model *model, clamps *list)
-{
-    int64_t n = 0, *variables = NULL;
-    int32_t *codes = NULL;
-    sal_error err = { 0 };
-    sal_status status = sal_model_evidence(path, model, &n, &variables, &codes, &err);
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    int code = CLI_OK;
-    for (int64_t k = 0; code == CLI_OK && k < n; k++) {
-        code = add_clamp(list, variables[k], codes[k]);
-    }
-    sal_free(variables);
-    sal_free(codes);
-    return code;
-}
 
 /* ---- starting states: codes [V] for all chains, or [chains x V] */
 
@@ -136,7 +73,8 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
     return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
 }
 
-static int print_json(const sal_run *run)
+/* `variation`: NULL unless asked for. */
+static int print_json(const sal_run *run, const sal_run_variation *variation)
 {
     sal_run_summary s;
     sal_error err = { 0 };
@@ -173,7 +111,37 @@ static int print_json(const sal_run *run)
     cli_json_number(object, "steps_per_second", s.steps_per_second);
     cli_json_number(object, "seconds", s.seconds);
     cli_json_number(object, "log_prob_mean", s.log_prob_mean);
+    if (variation) {
+        cli_json_number(object, "total_variation", variation->distance);
+        cli_json_number(object, "total_variation_ideal", variation->ideal);
+    }
     return cli_json_print(object);
+}
+
+static int print_text(const sal_run *run, const sal_run_variation *variation)
+{
+    if (sal_run_print_summary(run, stdout) != SAL_OK) {
+        return CLI_IO;
+    }
+    if (variation) {
+        printf("total variation  %.4f to enumeration of %.0f states; %.4f is what as many "
+               "independent draws as the ESS give\n",
+               variation->distance, variation->states, variation->ideal);
+    }
+    return CLI_OK;
+}
+
+static int print(const sal_run *run, const options *o)
+{
+    sal_run_variation variation;
+    sal_error err = { 0 };
+    sal_status status =
+        o->check_exact ? sal_run_total_variation(run, 0, o->run.threads, &variation, &err) : SAL_OK;
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    const sal_run_variation *found = o->check_exact ? &variation : NULL;
+    return o->json ? print_json(run, found) : print_text(run, found);
 }
 
 /* ---- the command */
@@ -191,7 +159,7 @@ static int sample(sal_model *model, options *o)
     cli_progress progress = cli_progress_begin();
     o->run.progress = show_progress;
     o->run.progress_data = &progress;
-    o->run.keep_draws = o->out != NULL;
+    o->run.keep_draws = o->out != NULL || o->check_exact;
     cli_catch_interrupt();
     sal_status status = sal_sample(model, &o->run, &run, &err);
     cli_progress_end(&progress);
@@ -211,9 +179,7 @@ static int sample(sal_model *model, options *o)
         code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
     if (code == CLI_OK) {
-        code = o->json                                        ? print_json(run)
-               : sal_run_print_summary(run, stdout) == SAL_OK ? CLI_OK
-                                                              : CLI_IO;
+        code = print(run, o);
     }
     sal_run_destroy(run);
     return code;
@@ -261,21 +227,20 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE", "write the marginals as JSON" },
         { "out", CLI_TEXT, &o.out, "FILE.npy", "write the draws, (chains, draws, V) codes" },
+        { "check-exact", CLI_FLAG, &o.check_exact, NULL,
+          "total variation distance to enumeration" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };
     const char *specification = NULL;
     sal_model *model = NULL;
-    clamps list = { 0 };
+    cli_clamps list = { 0 };
     int32_t *init = NULL;
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_sampler(&o.sampler, &o.run.sampler);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
-    code = code ? code : parse_clamps(o.clamp, &list);
-    if (code == CLI_OK && o.evidence) {
-        code = read_evidence(o.evidence, model, &list);
-    }
+    code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);
     }
@@ -286,8 +251,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         o.run.init = init;
         code = sample(model, &o);
     }
-    free(list.variables);
-    free(list.codes);
+    cli_clamps_free(&list);
     free(init);
     sal_model_destroy(model);
     return code;

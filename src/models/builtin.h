@@ -21,6 +21,8 @@ typedef struct sali_builtin {
 #define SALI_BUILTIN_LIST(X) \
     X(ising)                 \
     X(ising_dense)           \
+    X(potts)                 \
+    X(potts_dense)           \
     X(rbm)                   \
     X(ordinal_poly2)         \
     X(ordinal_poly4)         \

@@ -1,11 +1,11 @@
 /* The multilinear extension: arguments, and which method. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/extension.h"
+#include "models/states.h"
 
 #define STANDARD_LIMIT (INT64_C(1) << 20)
 #define STANDARD_SAMPLES 1000
@@ -78,16 +78,6 @@ static sal_status fill_options(const sal_extension_options *given, sal_extension
 
 /* ---- which method */
 
-/* Number of states, INFINITY past double's range. */
-static double count_states(const sal_space *space)
-{
-    double count = 1;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        count *= space->variables[v].states;
-    }
-    return count;
-}
-
 static bool closed_applies(const sal_model *model)
 {
     return model->multilinear && model->has_gradient;
@@ -95,7 +85,7 @@ static bool closed_applies(const sal_model *model)
 
 static sal_status choose(const sal_model *model, sal_extension_options *options, sal_error *err)
 {
-    double states = count_states(model->space);
+    double states = sali_states_count(model->space);
     bool few = states <= (double)options->limit;
     if (options->method == SAL_EXTENSION_AUTO) {
         options->method = closed_applies(model) ? SAL_EXTENSION_CLOSED
@@ -112,25 +102,6 @@ static sal_status choose(const sal_model *model, sal_extension_options *options,
                          "%s has %.6g states, more than the limit of %lld: raise it, or use Monte "
                          "Carlo",
                          model->name, states, (long long)options->limit);
-    }
-    return SAL_OK;
-}
-
-sal_status sali_extension_check(const sal_model *model, int64_t n, const int32_t *codes,
-                                const double *f, sal_error *err)
-{
-    int64_t V = model->space->n_variables;
-    for (int64_t c = 0; c < n; c++) {
-        if (!isnan(f[c]) && f[c] < INFINITY) {
-            continue;
-        }
-        char text[200] = "";
-        size_t used = 0;
-        for (int64_t v = 0; v < V && used < sizeof text - 16; v++) {
-            used += (size_t)snprintf(text + used, sizeof text - used, " %d", codes[c * V + v]);
-        }
-        return sali_fail(err, SAL_ERR_MODEL, "%s: f is %s at the state%s", model->name,
-                         isnan(f[c]) ? "NaN" : "+inf", text);
     }
     return SAL_OK;
 }

@@ -22,10 +22,6 @@ sal_status sali_extension_closed(sali_extension *ext, sal_error *err);
 sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err);
 sal_status sali_extension_sample(sali_extension *ext, sal_error *err);
 
-/* SAL_ERR_MODEL, showing the state, when f is NaN or +inf at one of n states. */
-sal_status sali_extension_check(const sal_model *model, int64_t n, const int32_t *codes,
-                                const double *f, sal_error *err);
-
 /* The expectation so far, plus f of a state of positive probability: rounding a tiny weight to zero
  * must not let a forbidden state pass. */
 static inline double sali_expect(double sum, double weight, double f)

@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/extension.h"
+#include "models/states.h"
 
 typedef struct walk {
     sali_extension *ext;
@@ -89,24 +90,12 @@ static sal_status flush(walk *w, sal_error *err)
     const sal_model *model = w->ext->model;
     sali_model_embed(model, w->n, w->codes, w->x);
     sali_value(w->e, w->n, w->codes, w->x, w->f);
-    sal_status status = sali_extension_check(model, w->n, w->codes, w->f, err);
+    sal_status status = sali_states_check(model, w->n, w->codes, w->f, err);
     for (int64_t c = 0; status == SAL_OK && c < w->n; c++) {
         add_state(w, w->codes + c * model->space->n_variables, w->f[c]);
     }
     w->n = 0;
     return status;
-}
-
-/* The next state, the last variable fastest; false after the last one. */
-static bool advance(const sal_space *space, int32_t *state)
-{
-    for (int64_t v = space->n_variables; v-- > 0;) {
-        if (++state[v] < space->variables[v].states) {
-            return true;
-        }
-        state[v] = 0;
-    }
-    return false;
 }
 
 sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
@@ -122,7 +111,7 @@ sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
                    (size_t)space->n_variables * sizeof *w.state);
             w.n++;
         }
-        more = advance(space, w.state);
+        more = sali_states_next(space, w.state);
         if (w.n == SALI_EXTENSION_ROWS || (!more && w.n > 0)) {
             status = flush(&w, err);
         }

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "models/extension.h"
+#include "models/states.h"
 #include "models/neighbours.h"
 
 typedef struct draws {
@@ -157,7 +158,7 @@ static sal_status add_batch(draws *d, int64_t rows, sal_error *err)
     draw_states(d, rows);
     sali_model_embed(model, rows, d->codes, d->x);
     sali_value(d->e, rows, d->codes, d->x, d->f);
-    sal_status status = sali_extension_check(model, rows, d->codes, d->f, err);
+    sal_status status = sali_states_check(model, rows, d->codes, d->f, err);
     if (status == SAL_OK && ext->gradient) {
         evaluate_neighbours(d, rows);
     }

@@ -2,40 +2,11 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
+#include "models/lattice.h"
 
 /* ---- lattice */
 
 enum { SIDE, THETA, BIAS, CYCLIC };
-
-/* Append the pair {i, j} unless it is a loop or, on a side of 2, was listed the other way round. */
-static int64_t add_edge(int64_t *pairs, int64_t n, int64_t i, int64_t j, bool again)
-{
-    if (i == j || again) {
-        return n;
-    }
-    pairs[2 * n] = i;
-    pairs[2 * n + 1] = j;
-    return n + 1;
-}
-
-static int64_t list_lattice(int64_t side, bool cyclic, int64_t *pairs)
-{
-    int64_t n = 0;
-    for (int64_t r = 0; r < side; r++) {
-        for (int64_t c = 0; c < side; c++) {
-            bool last_r = r == side - 1, last_c = c == side - 1;
-            if (cyclic || !last_c) {
-                n = add_edge(pairs, n, r * side + c, r * side + (c + 1) % side,
-                             side == 2 && last_c);
-            }
-            if (cyclic || !last_r) {
-                n = add_edge(pairs, n, r * side + c, (r + 1) % side * side + c,
-                             side == 2 && last_r);
-            }
-        }
-    }
-    return n;
-}
 
 static sal_status make_lattice(const double *values, sal_dtype dtype, sal_model **out,
                                sal_error *err)
@@ -50,7 +21,7 @@ static sal_status make_lattice(const double *values, sal_dtype dtype, sal_model 
         status = sali_fail_memory(err);
         goto done;
     }
-    int64_t n = list_lattice(side, values[CYCLIC] != 0, pairs);
+    int64_t n = sali_lattice_edges(side, values[CYCLIC] != 0, pairs);
     for (int64_t e = 0; e < n; e++) {
         ones[e] = 2.0; /* theta multiplies s'As: each neighbour pair twice */
     }

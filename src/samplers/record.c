@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "models/clamp.h"
 #include "samplers/run.h"
 
 /* L1 distance of chain c to the reference state, in the embedding. */
@@ -37,11 +36,11 @@ static void keep(sal_run *run, const sali_run_shard *shard, int64_t c, int64_t d
     int64_t row = (shard->first + c) * run->options.draws + draw;
     const int32_t *codes = chains->codes + c * chains->space->n_variables;
     if (run->draw_bytes == 4) {
-        sali_clamp_expand(run->model, 1, codes, (int32_t *)run->draws + row * V);
+        sali_run_expand(run, 1, codes, (int32_t *)run->draws + row * V);
         return;
     }
     uint8_t *to = (uint8_t *)run->draws + row * V;
-    sali_clamp_expand(run->model, 1, codes, shard->full);
+    sali_run_expand(run, 1, codes, shard->full);
     for (int64_t v = 0; v < V; v++) {
         to[v] = (uint8_t)shard->full[v];
     }

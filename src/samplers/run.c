@@ -12,7 +12,6 @@
 #include "core/blas.h"
 #include "core/error.h"
 #include "core/shard.h"
-#include "models/clamp.h"
 #include "samplers/start.h"
 
 /* Steps of a window: of adaptation, and of sampling. */
@@ -160,7 +159,7 @@ static sal_status restrict_init(sal_run *run, const int32_t *init, int32_t **cod
     if (!*codes) {
         return sali_fail_memory(err);
     }
-    sali_clamp_restrict(run->model, run->options.chains, init, *codes);
+    sali_run_restrict(run, run->options.chains, init, *codes);
     return SAL_OK;
 }
 
@@ -340,6 +339,26 @@ static sal_status sample(sal_run *run, int64_t total, sal_error *err)
     return status;
 }
 
+/* Rows of `draws` entries of `size` bytes become rows of `made`. */
+static void close_gaps(void *array, int64_t chains, int64_t draws, int64_t made, size_t size)
+{
+    char *bytes = array;
+    for (int64_t c = 1; bytes && made < draws && c < chains; c++) {
+        memmove(bytes + (size_t)(c * made) * size, bytes + (size_t)(c * draws) * size,
+                (size_t)made * size);
+    }
+}
+
+/* Draws that a stopped run did not make leave no gaps between the chains. */
+static void compact(sal_run *run)
+{
+    int64_t chains = run->options.chains, draws = run->options.draws, made = run->draws_made;
+    close_gaps(run->log_prob, chains, draws, made, sizeof *run->log_prob);
+    close_gaps(run->distance, chains, draws, made, sizeof *run->distance);
+    close_gaps(run->draws, chains, draws, made,
+               (size_t)(run->base->space->n_variables * run->draw_bytes));
+}
+
 static sal_status start_chains(sal_run *run, const int32_t *init, sal_error *err)
 {
     int32_t *codes = NULL;
@@ -408,6 +427,7 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
         sal_run_destroy(run);
         return status;
     }
+    compact(run);
     run->options.init = NULL;
     *out = run;
     return SAL_OK;

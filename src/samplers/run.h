@@ -29,6 +29,8 @@ struct sal_run {
     sali_chains **shard_chains; /* [n_shards], as in shards: for the sampler's adaptation */
     void **shard_selves;
 
+    /* By chain and draw; draws_made = draws unless the run was stopped, and after it the arrays are
+     * [chains x draws_made]. */
     int64_t draws_made;
     double *log_prob; /* [chains x draws] */
     double *distance; /* [chains x draws] L1 distance to the reference state */
@@ -45,6 +47,20 @@ struct sal_run {
 
 /* Record the present states of a shard as draw number `draw`. */
 void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw);
+
+/* The code of variable v of the whole space in a draw of a chain; the run must have kept them. */
+static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t draw, int64_t v)
+{
+    int64_t at = (chain * run->draws_made + draw) * run->base->space->n_variables + v;
+    return run->draw_bytes == 1 ? ((const uint8_t *)run->draws)[at]
+                                : ((const int32_t *)run->draws)[at];
+}
+
+/* Between the codes of the model that is sampled and those of the whole space, the model's that was
+ * given (which may be a clamped one itself): as sali_clamp_expand and so on. */
+void sali_run_expand(const sal_run *run, int64_t chains, const int32_t *codes, int32_t *full);
+void sali_run_restrict(const sal_run *run, int64_t chains, const int32_t *full, int32_t *codes);
+void sali_run_variables(const sal_run *run, int64_t *original);
 
 /* Step-size adaptation in warm-up: Robbins-Monro on log eps towards an acceptance of 0.574 (Roberts
  * & Rosenthal 1998). */

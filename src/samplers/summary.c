@@ -8,7 +8,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/shard.h"
-#include "models/clamp.h"
 #include "samplers/run.h"
 
 /* Chains disagree about a state when R-hat passes this. */
@@ -40,19 +39,22 @@ static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_erro
     }
     sal_status status = SAL_OK;
     for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
-        status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->options.draws,
+        status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->draws_made,
                                    &ess[known], err);
         if (status == SAL_OK && !isnan(ess[known])) {
             ess[known] = capped(ess[known], (double)run->draws_made);
             sum += ess[known++];
         }
     }
-    s->ess_min = s->ess_median = s->ess_max = s->ess_per_second = NAN;
+    s->ess_min = s->ess_median = s->ess_max = NAN;
+    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
     if (status == SAL_OK && known == chains) { /* a chain that never moved has no ESS */
         qsort(ess, (size_t)known, sizeof *ess, ascending);
         s->ess_min = ess[0];
         s->ess_median = (ess[(known - 1) / 2] + ess[known / 2]) / 2;
         s->ess_max = ess[known - 1];
+        s->ess_total = sum;
+        s->ess_per_step = sum / ((double)chains * (double)run->steps);
         s->ess_per_second = run->seconds > 0 ? sum / run->seconds : NAN;
     }
     sali_free(ess);
@@ -97,7 +99,7 @@ static sal_status summarise_indicators(const sal_run *run, sal_run_summary *s, s
         sali_free(original);
         return sali_fail_memory(err);
     }
-    sali_clamp_variables(run->model, original);
+    sali_run_variables(run, original);
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
         int32_t slots = sali_is_two_level(variable) ? 1 : variable->states;
@@ -121,20 +123,25 @@ static sal_status summarise_indicators(const sal_run *run, sal_run_summary *s, s
 /* R-hat and mean of f. */
 static sal_status summarise_log_prob(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
-    int64_t chains = run->options.chains, n = run->draws_made;
-    double *series = SALI_NEW_ARRAY(double, chains *n);
     sal_diagnostics d = { .rhat = NAN, .mean = NAN };
-    if (!series) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t c = 0; c < chains; c++) { /* stopped runs have gaps at the end of their rows */
-        memcpy(series + c * n, run->log_prob + c * run->options.draws, (size_t)n * sizeof *series);
-    }
-    sal_status status = n > 0 ? sal_stats_diagnose(chains, n, series, &d, err) : SAL_OK;
+    sal_status status =
+        run->draws_made > 0
+            ? sal_stats_diagnose(run->options.chains, run->draws_made, run->log_prob, &d, err)
+            : SAL_OK;
     s->log_prob_mean = d.mean;
     s->rhat_max = d.rhat;
     s->rhat_variable = -1;
-    sali_free(series);
+    return status;
+}
+
+static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    double tau = NAN;
+    sal_status status = run->draws_made > 0
+                            ? sal_stats_autocorrelation_time(run->options.chains, run->draws_made,
+                                                             run->distance, &tau, err)
+                            : SAL_OK;
+    s->autocorrelation_time = tau * (double)run->options.thin;
     return status;
 }
 
@@ -161,6 +168,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .steps_per_second = run->seconds > 0 ? (double)run->steps / run->seconds : NAN,
     };
     sal_status status = summarise_ess(run, &s, err);
+    status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, &s, err);
     status = status ? status : summarise_indicators(run, &s, err);
     if (status == SAL_OK) {
@@ -288,11 +296,11 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
         row_of[v + 1] = row_of[v] + whole->variables[v].states;
     }
     memset(marginals, 0, (size_t)row_of[whole->n_variables] * sizeof *marginals);
-    sali_clamp_expand(run->model, 1, run->shards[0].chains->codes, full);
+    sali_run_expand(run, 1, run->shards[0].chains->codes, full);
     for (int64_t v = 0; v < whole->n_variables; v++) {
         marginals[row_of[v] + full[v]] = 1; /* stays so for clamped variables */
     }
-    sali_clamp_variables(run->model, original);
+    sali_run_variables(run, original);
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
         double *row = marginals + row_of[original[v]];
@@ -339,8 +347,8 @@ sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err)
     (void)err;
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
-        sali_clamp_expand(run->model, shard->chains->n, shard->chains->codes,
-                          codes + shard->first * run->base->space->n_variables);
+        sali_run_expand(run, shard->chains->n, shard->chains->codes,
+                        codes + shard->first * run->base->space->n_variables);
     }
     return SAL_OK;
 }

@@ -1,0 +1,92 @@
+/* Clamped variables: --clamp and --evidence. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/number.h"
+
+static int add_clamp(cli_clamps *list, int64_t variable, int64_t code)
+{
+    int64_t *variables = realloc(list->variables, (size_t)(list->n + 1) * sizeof *variables);
+    if (variables) {
+        list->variables = variables;
+    }
+    int32_t *codes = realloc(list->codes, (size_t)(list->n + 1) * sizeof *codes);
+    if (codes) {
+        list->codes = codes;
+    }
+    if (!variables || !codes) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    list->variables[list->n] = variable;
+    list->codes[list->n++] = (int32_t)code;
+    return CLI_OK;
+}
+
+static int parse_clamps(const char *text, cli_clamps *list)
+{
+    while (text && *text) {
+        size_t pair = strcspn(text, ","), name = strcspn(text, "=");
+        int64_t variable, code;
+        if (name >= pair || sali_parse_int(text, (int64_t)name, &variable) != SAL_OK ||
+            sali_parse_int(text + name + 1, (int64_t)(pair - name - 1), &code) != SAL_OK ||
+            code < 0 || code > INT32_MAX) {
+            return cli_usage("--clamp %.*s: expected VARIABLE=CODE,...", (int)pair, text);
+        }
+        int status = add_clamp(list, variable, code);
+        if (status != CLI_OK) {
+            return status;
+        }
+        text += pair + (text[pair] == ',');
+    }
+    return CLI_OK;
+}
+
+static int read_evidence(const char *path, const sal_model *model, cli_clamps *list)
+{
+    int64_t n = 0, *variables = NULL;
+    int32_t *codes = NULL;
+    sal_error err = { 0 };
+    sal_status status = sal_model_evidence(path, model, &n, &variables, &codes, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    int code = CLI_OK;
+    for (int64_t k = 0; code == CLI_OK && k < n; k++) {
+        code = add_clamp(list, variables[k], codes[k]);
+    }
+    sal_free(variables);
+    sal_free(codes);
+    return code;
+}
+
+int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
+                    cli_clamps *list)
+{
+    int code = parse_clamps(clamp, list);
+    return code == CLI_OK && evidence ? read_evidence(evidence, model, list) : code;
+}
+
+void cli_clamps_free(cli_clamps *list)
+{
+    free(list->variables);
+    free(list->codes);
+    *list = (cli_clamps){ 0 };
+}
+
+int cli_clamps_apply(const cli_clamps *list, sal_model **model)
+{
+    sal_error err = { 0 };
+    sal_model *clamped = NULL;
+    if (list->n == 0) {
+        return CLI_OK;
+    }
+    sal_status status =
+        sal_model_clamp(*model, list->n, list->variables, list->codes, &clamped, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    sal_model_destroy(*model);
+    *model = clamped;
+    return CLI_OK;
+}

@@ -1,0 +1,302 @@
+/* saltus compare: samplers side by side on one model. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/compare.h"
+#include "samplers/sampler.h"
+
+/* Draws are kept for pairs and states up to this many bytes a sampler. */
+#define MOST_DRAW_BYTES (INT64_C(1) << 30)
+/* In equal time: seconds of the trial run that finds the number of steps, and how many more steps
+ * than it foretells are allowed, so that the clock ends the run. */
+#define TRIAL_SECONDS 0.1
+#define MARGIN 1.25
+
+typedef struct options {
+    sal_run_options run;
+    sal_exact_options exact;
+    const char *samplers, *dtype, *params, *evidence, *clamp, *marginals_exact, *time_text;
+    double time;
+    bool check_exact, json;
+} options;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the list of samplers */
+
+typedef struct item_list {
+    int64_t n;
+    cli_sampler_item *items;
+} item_list;
+
+static int add_item(item_list *list, const cli_sampler_item *item)
+{
+    cli_sampler_item *items = realloc(list->items, (size_t)(list->n + 1) * sizeof *items);
+    if (!items) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    list->items = items;
+    items[list->n++] = *item;
+    return CLI_OK;
+}
+
+static int all_samplers(item_list *list)
+{
+    sal_sampler_info info;
+    int code = CLI_OK;
+    for (int64_t k = 0; code == CLI_OK && sal_sampler_list(k, &info); k++) {
+        cli_sampler_item item = { 0 };
+        snprintf(item.specification, sizeof item.specification, "%s", info.name);
+        code = add_item(list, &item);
+    }
+    return code;
+}
+
+static int listed_samplers(const char *text, item_list *list)
+{
+    cli_sampler_item item;
+    int code = CLI_OK;
+    do {
+        code = cli_next_sampler(&text, &item);
+        code = code ? code : add_item(list, &item);
+    } while (code == CLI_OK && *text);
+    return code;
+}
+
+/* ---- one run */
+
+typedef struct watch {
+    cli_progress progress;
+    const char *sampler;
+    double limit, start; /* seconds of sampling; when it began, 0: not yet */
+    int64_t warmup;
+} watch;
+
+static int look(int64_t done, int64_t total, void *data)
+{
+    watch *w = data;
+    double time = now();
+    cli_progress_show(&w->progress, w->sampler, done, total);
+    if (w->start == 0 && done >= w->warmup) {
+        w->start = time;
+    }
+    return cli_interrupted() || (w->limit > 0 && w->start > 0 && time - w->start >= w->limit);
+}
+
+/* Steps a second of a sampler, from short runs of growing length. */
+static sal_status find_rate(sal_model *model, const sal_run_options *given, double *rate,
+                            sal_error *err)
+{
+    sal_run_options o = *given;
+    sal_status status = SAL_OK;
+    sal_run_summary s = { 0 };
+    o.warmup = -1;
+    o.draws = 1;
+    o.keep_draws = false;
+    for (o.thin = 4; status == SAL_OK && s.seconds < TRIAL_SECONDS; o.thin *= 2) {
+        sal_run *run = NULL;
+        status = sal_sample(model, &o, &run, err);
+        status = status ? status : sal_run_summarise(run, &s, err);
+        sal_run_destroy(run);
+    }
+    *rate = s.steps_per_second;
+    return status;
+}
+
+/* Draws and thin so that about `draws` draws of a chain fill the time. */
+static void fill_time(sal_run_options *o, double steps)
+{
+    double draws = (double)o->draws, thin = floor(steps / draws);
+    o->thin = thin < 1 ? 1 : thin > 1e12 ? (int64_t)1e12 : (int64_t)thin;
+    draws = ceil(fmin(draws, steps / (double)o->thin) * MARGIN);
+    o->draws = draws < 1 ? 1 : (int64_t)draws;
+}
+
+static bool keeps_draws(const options *o, const sal_run_options *run, const sal_model *model,
+                        const compare_reference *reference)
+{
+    double bytes = (double)run->chains * (double)run->draws *
+                   (double)sal_space_variables(sal_model_space(model)) * 4;
+    return (reference->pairs || o->check_exact) && bytes <= (double)MOST_DRAW_BYTES;
+}
+
+static sal_status sample(sal_model *model, const options *o, const compare_reference *reference,
+                         const cli_sampler_item *item, sal_run **run, sal_error *err)
+{
+    sal_run_options r = o->run;
+    sal_status status = SAL_OK;
+    double rate = 0;
+    r.sampler = item->specification;
+    r.step_size = item->step_size;
+    if (o->time > 0) {
+        status = find_rate(model, &r, &rate, err);
+        fill_time(&r, rate * o->time);
+    }
+    watch w = { .progress = cli_progress_begin(),
+                .sampler = item->specification,
+                .limit = o->time,
+                .start = r.warmup < 0 ? now() : 0,
+                .warmup = r.warmup };
+    r.progress = look;
+    r.progress_data = &w;
+    r.keep_draws = keeps_draws(o, &r, model, reference);
+    status = status ? status : sal_sample(model, &r, run, err);
+    cli_progress_end(&w.progress);
+    return status;
+}
+
+/* The figures of a run into its row. */
+static sal_status measure(const sal_run *run, const options *o, const compare_reference *reference,
+                          compare_row *row, sal_error *err)
+{
+    int bytes;
+    sal_status status = sal_run_summarise(run, &row->summary, err);
+    if (status == SAL_OK && reference->marginals && row->summary.draws > 0) {
+        status =
+            sal_run_measure_errors(run, reference->marginals, reference->pairs, &row->errors, err);
+    }
+    if (status == SAL_OK && o->check_exact && row->summary.draws > 0 &&
+        sal_run_draws(run, &bytes)) {
+        status =
+            sal_run_total_variation(run, o->exact.limit, o->exact.threads, &row->variation, err);
+        status = status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
+    }
+    return status;
+}
+
+static void fill_row(sal_model *model, const options *o, const compare_reference *reference,
+                     const cli_sampler_item *item, compare_row *row)
+{
+    sal_error err = { 0 };
+    sal_run *run = NULL;
+    *row = (compare_row){ .errors = { NAN, NAN, NAN, NAN, NAN }, .variation = { NAN, NAN, NAN } };
+    snprintf(row->sampler, sizeof row->sampler, "%s", item->specification);
+    row->exact = sali_sampler_find(item->specification)->flags & SALI_SAMPLER_EXACT;
+    sal_status status = sample(model, o, reference, item, &run, &err);
+    status = status ? status : measure(run, o, reference, row, &err);
+    if (status != SAL_OK) {
+        snprintf(row->reason, sizeof row->reason, "%s",
+                 err.message[0] ? err.message : sal_status_string(status));
+    }
+    sal_run_destroy(run);
+}
+
+/* ---- all of them */
+
+/* A sampler that does not exist, or does not have a setting: the user's mistake, before anything
+ * runs. What cannot serve the model gets a row that says so. */
+static int check_items(const sal_model *model, const item_list *list)
+{
+    for (int64_t k = 0; k < list->n; k++) {
+        const sali_sampler *sampler;
+        sali_sampler_settings settings;
+        sal_error err = { 0 };
+        sal_status status =
+            sali_sampler_choose(list->items[k].specification, model, list->items[k].step_size,
+                                &sampler, &settings, &err);
+        if (status != SAL_OK && status != SAL_ERR_UNSUPPORTED) {
+            return cli_fail(status, &err);
+        }
+    }
+    return CLI_OK;
+}
+
+static int compare(sal_model *model, const options *o, const item_list *list,
+                   const compare_reference *reference)
+{
+    compare_report report = { .model = sal_model_name(model),
+                              .variables = sal_space_variables(sal_model_space(model)),
+                              .reference = reference,
+                              .options = &o->run,
+                              .time = o->time,
+                              .check_exact = o->check_exact };
+    compare_row *rows = calloc((size_t)list->n, sizeof *rows);
+    if (!rows) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    cli_catch_interrupt();
+    for (; report.n < list->n && !cli_interrupted(); report.n++) {
+        fill_row(model, o, reference, &list->items[report.n], &rows[report.n]);
+    }
+    report.rows = rows;
+    int code = o->json ? compare_print_json(&report) : compare_print_table(&report);
+    bool any = false;
+    for (int64_t k = 0; k < report.n; k++) {
+        any = any || !rows[k].reason[0];
+    }
+    if (code == CLI_OK && !any) {
+        code = cli_usage("compare: no sampler could be run");
+    }
+    free(rows);
+    return code;
+}
+
+static int check_options(options *o)
+{
+    if (o->run.chains < 1 || o->run.draws < 1 || o->run.thin < 1 || o->run.warmup < 0) {
+        return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
+    }
+    o->run.warmup = o->run.warmup == 0 ? -1 : o->run.warmup;
+    o->exact.threads = o->run.threads;
+    return o->time_text ? cli_seconds("time", o->time_text, &o->time) : CLI_OK;
+}
+
+static int run_compare(const cli_command *command, int argc, char **argv)
+{
+    options o = { .run = { .chains = 16, .warmup = 1000, .draws = 1000, .thin = 1 } };
+    const cli_option table[] = {
+        { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value,...",
+          "with settings and step-size=X [all that apply]" },
+        { "time", CLI_TEXT, &o.time_text, "10s",
+          "of sampling for each; thin follows [equal steps]" },
+        { "chains", CLI_INT, &o.run.chains, "N", "independent chains [16]" },
+        { "warmup", CLI_INT, &o.run.warmup, "N", "steps before the first draw [1000]" },
+        { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
+        { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1]" },
+        { "seed", CLI_SEED, &o.run.seed, "N", "same seed and equal steps, same figures [0]" },
+        { "threads", CLI_THREADS, &o.run.threads, "N", "figures do not depend on it [all]" },
+        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes" },
+        { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
+        { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
+        { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },
+        { "marginals-exact", CLI_TEXT, &o.marginals_exact, "FILE",
+          "true marginals, as exact --marginals writes [MODEL.mar.json]" },
+        { "check-exact", CLI_FLAG, &o.check_exact, NULL,
+          "total variation distance to enumeration" },
+        { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
+        { 0 },
+    };
+    const char *specification = NULL;
+    sal_model *model = NULL;
+    cli_clamps clamps = { 0 };
+    item_list list = { 0 };
+    compare_reference reference = { .log_z = NAN };
+    int code = cli_parse(command, argc, argv, table, 1, &specification);
+    code = code ? code : check_options(&o);
+    code = code ? code : cli_open(specification, o.dtype, o.params, &model);
+    code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &clamps);
+    code = code ? code : cli_clamps_apply(&clamps, &model);
+    if (code == CLI_OK) {
+        code = o.samplers ? listed_samplers(o.samplers, &list) : all_samplers(&list);
+    }
+    code = code ? code : check_items(model, &list);
+    code = code ? code
+                : compare_find_reference(model, specification, o.marginals_exact, &o.exact,
+                                         &reference);
+    code = code ? code : compare(model, &o, &list, &reference);
+    compare_free_reference(&reference);
+    free(list.items);
+    cli_clamps_free(&clamps);
+    sal_model_destroy(model);
+    return code;
+}
+
+const cli_command cli_compare = { "compare", "MODEL", "samplers side by side", run_compare };

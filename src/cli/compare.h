@@ -1,0 +1,45 @@
+/* What the parts of saltus compare share. */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include "cli/cli.h"
+
+/* Exact answers to compare with. */
+typedef struct compare_reference {
+    char source[256];  /* the oracle's name or the file's; "" without reference */
+    double log_z;      /* NaN unknown */
+    double *marginals; /* [R], or NULL */
+    double *pairs;     /* [R x R], or NULL */
+} compare_reference;
+
+/* Find a reference for a model, which may be a clamped one: `file` if it is given, and an oracle;
+ * or else MODEL.mar.json beside MODEL.uai. A file beside that does not fit the evidence is left
+ * alone, a given one is refused. */
+int compare_find_reference(const sal_model *model, const char *specification, const char *file,
+                           const sal_exact_options *exact, compare_reference *reference);
+void compare_free_reference(compare_reference *reference);
+
+/* What became of one sampler. */
+typedef struct compare_row {
+    char sampler[256];           /* as asked for */
+    bool exact;                  /* leaves the target invariant */
+    char reason[SAL_ERROR_SIZE]; /* why it did not run; "" if it did */
+    sal_run_summary summary;
+    sal_run_errors errors;       /* NaN where unknown */
+    sal_run_variation variation; /* NaN where unknown */
+} compare_row;
+
+typedef struct compare_report {
+    const char *model;
+    int64_t variables, n;
+    const compare_row *rows;
+    const compare_reference *reference;
+    const sal_run_options *options;
+    double time; /* seconds for each sampler; 0: equal steps */
+    bool check_exact;
+} compare_report;
+
+int compare_print_json(const compare_report *report);
+int compare_print_table(const compare_report *report);
+
+#endif

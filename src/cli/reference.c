@@ -1,0 +1,152 @@
+/* Exact answers to compare samplers with. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/compare.h"
+#include "io/marginals.h"
+#include "models/clamp.h"
+
+/* Exact pairs of more states than this are not asked for. */
+#define MOST_PAIR_STATES 2000
+
+static int64_t count_states(const sal_space *space)
+{
+    int64_t R = 0;
+    for (int64_t v = 0; v < sal_space_variables(space); v++) {
+        R += sal_space_states(space, v);
+    }
+    return R;
+}
+
+/* ---- oracles */
+
+static int ask_oracle(const sal_model *model, const sal_exact_options *options,
+                      compare_reference *r)
+{
+    int64_t R = count_states(sal_model_space(model));
+    sal_error err = { 0 };
+    sal_exact exact;
+    r->marginals = malloc((size_t)R * sizeof(double));
+    r->pairs = R <= MOST_PAIR_STATES ? malloc((size_t)(R * R) * sizeof(double)) : NULL;
+    sal_status status = SAL_ERR_MEMORY;
+    if (r->marginals && (r->pairs || R > MOST_PAIR_STATES)) {
+        status = sal_model_exact(model, options, &exact, r->marginals, r->pairs, NULL, &err);
+    }
+    if (status == SAL_OK) {
+        snprintf(r->source, sizeof r->source, "%s", exact.oracle);
+        r->log_z = exact.log_z;
+        return CLI_OK;
+    }
+    compare_free_reference(r);
+    return status == SAL_ERR_UNSUPPORTED ? CLI_OK : cli_fail(status, &err);
+}
+
+/* ---- files */
+
+/* The rows of the free variables, moved to the front; whether those of clamped variables are point
+ * masses at their codes. */
+static bool keep_free(const sal_model *model, const int64_t *original, const int32_t *full,
+                      double *marginals)
+{
+    const sal_space *whole = sal_model_space(sali_clamp_inner(model));
+    int64_t V = sal_space_variables(sal_model_space(model)), next = 0;
+    double *to = marginals, *row = marginals;
+    bool fits = true;
+    for (int64_t v = 0; v < sal_space_variables(whole); row += sal_space_states(whole, v++)) {
+        if (next < V && original[next] == v) {
+            memmove(to, row, (size_t)sal_space_states(whole, v) * sizeof *to);
+            to += sal_space_states(whole, v);
+            next++;
+        } else {
+            fits = fits && row[full[v]] > 0.999;
+        }
+    }
+    return fits;
+}
+
+/* Keep the rows of the model's own variables; false if the file was made for other evidence. */
+static sal_status restrict_marginals(const sal_model *model, int64_t evidence, double *marginals,
+                                     bool *fits)
+{
+    int64_t V = sal_space_variables(sal_model_space(model));
+    int64_t all = sal_space_variables(sal_model_space(sali_clamp_inner(model)));
+    int64_t *original = malloc((size_t)V * sizeof *original);
+    int32_t *codes = calloc((size_t)V, sizeof *codes);
+    int32_t *full = malloc((size_t)all * sizeof *full);
+    bool ok = original && codes && full;
+    if (ok) {
+        sali_clamp_variables(model, original);
+        sali_clamp_expand(model, 1, codes, full);
+        *fits =
+            keep_free(model, original, full, marginals) && (evidence < 0 || evidence == all - V);
+    }
+    free(original);
+    free(codes);
+    free(full);
+    return ok ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+/* Marginals of a file in place of those there; `given`: what does not fit is an error. */
+static int read_file(const sal_model *model, const char *path, bool given, compare_reference *r)
+{
+    const sal_space *whole = sal_model_space(sali_clamp_inner(model));
+    double *marginals = malloc((size_t)count_states(whole) * sizeof *marginals), log_z = NAN;
+    int64_t evidence = -1;
+    bool fits = false;
+    sal_error err = { 0 };
+    sal_status status = marginals
+                            ? sali_marginals_read(path, whole, marginals, &log_z, &evidence, &err)
+                            : SAL_ERR_MEMORY;
+    status = status ? status : restrict_marginals(model, evidence, marginals, &fits);
+    if (status == SAL_OK && given && !fits) {
+        snprintf(err.message, sizeof err.message,
+                 "%.300s: these marginals are for other evidence; give the same by --evidence or "
+                 "--clamp",
+                 path);
+        status = SAL_ERR_DATA;
+    }
+    if (status != SAL_OK || !fits) {
+        free(marginals);
+        return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    }
+    free(r->marginals);
+    r->marginals = marginals;
+    r->log_z = log_z;
+    snprintf(r->source, sizeof r->source, "%.255s", path);
+    return CLI_OK;
+}
+
+/* MODEL.mar.json for MODEL.uai, if it is there. */
+static bool file_beside(const char *specification, char *path, size_t room)
+{
+    size_t length = strlen(specification);
+    if (length < 5 || strcmp(specification + length - 4, ".uai") != 0 || length + 8 > room) {
+        return false;
+    }
+    snprintf(path, room, "%.*s.mar.json", (int)(length - 4), specification);
+    return access(path, R_OK) == 0;
+}
+
+int compare_find_reference(const sal_model *model, const char *specification, const char *file,
+                           const sal_exact_options *exact, compare_reference *r)
+{
+    char path[4096];
+    *r = (compare_reference){ .log_z = NAN };
+    int code = ask_oracle(model, exact, r);
+    if (code == CLI_OK && file) {
+        return read_file(model, file, true, r);
+    }
+    if (code == CLI_OK && !r->marginals && file_beside(specification, path, sizeof path)) {
+        return read_file(model, path, false, r);
+    }
+    return code;
+}
+
+void compare_free_reference(compare_reference *r)
+{
+    free(r->marginals);
+    free(r->pairs);
+    *r = (compare_reference){ .log_z = NAN };
+}

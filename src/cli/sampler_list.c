@@ -1,0 +1,60 @@
+/* Lists of samplers: "gwg,ncg:step-size=0.2,gibbs:scan=random". */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/number.h"
+
+/* Where the sampler's text ends: at a comma, unless what follows is another of its settings, a
+ * "key=value" without a name before it. */
+static size_t item_length(const char *text)
+{
+    size_t length = strcspn(text, ",");
+    while (text[length]) {
+        const char *next = text + length + 1;
+        size_t word = strcspn(next, ":=,");
+        if (next[word] != '=') {
+            return length;
+        }
+        length += 1 + strcspn(next, ",");
+    }
+    return length;
+}
+
+/* Take "step-size=X" out of the settings. */
+static int take_step_size(cli_sampler_item *item)
+{
+    static const char key[] = "step-size=";
+    char *at = strchr(item->specification, ':');
+    while (at && strncmp(at + 1, key, sizeof key - 1) != 0) {
+        at = strchr(at + 1, ',');
+    }
+    if (!at) {
+        return CLI_OK;
+    }
+    char *value = at + sizeof key;
+    size_t length = strcspn(value, ",");
+    if (sali_parse_double(value, (int64_t)length, &item->step_size) != SAL_OK ||
+        !(item->step_size > 0)) {
+        return cli_usage("%s: expected a positive number as step-size", item->specification);
+    }
+    if (*at == ':' && value[length]) { /* the first of several: keep the colon */
+        memmove(at + 1, value + length + 1, strlen(value + length + 1) + 1);
+    } else {
+        memmove(at, value + length, strlen(value + length) + 1);
+    }
+    return CLI_OK;
+}
+
+int cli_next_sampler(const char **list, cli_sampler_item *item)
+{
+    size_t length = item_length(*list);
+    *item = (cli_sampler_item){ 0 };
+    if (length == 0 || length >= sizeof item->specification) {
+        return cli_usage("--samplers: expected names with settings, NAME:key=value,..., separated "
+                         "by commas; found '%.40s'",
+                         *list);
+    }
+    memcpy(item->specification, *list, length);
+    *list += length + ((*list)[length] == ',');
+    return take_step_size(item);
+}

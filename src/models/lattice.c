@@ -1,0 +1,31 @@
+#include "models/lattice.h"
+
+/* Append the pair {i, j} unless it is a loop or, on a side of 2, was listed the other way round. */
+static int64_t add_edge(int64_t *pairs, int64_t n, int64_t i, int64_t j, bool again)
+{
+    if (i == j || again) {
+        return n;
+    }
+    pairs[2 * n] = i;
+    pairs[2 * n + 1] = j;
+    return n + 1;
+}
+
+int64_t sali_lattice_edges(int64_t side, bool cyclic, int64_t *pairs)
+{
+    int64_t n = 0;
+    for (int64_t r = 0; r < side; r++) {
+        for (int64_t c = 0; c < side; c++) {
+            bool last_r = r == side - 1, last_c = c == side - 1;
+            if (cyclic || !last_c) {
+                n = add_edge(pairs, n, r * side + c, r * side + (c + 1) % side,
+                             side == 2 && last_c);
+            }
+            if (cyclic || !last_r) {
+                n = add_edge(pairs, n, r * side + c, (r + 1) % side * side + c,
+                             side == 2 && last_r);
+            }
+        }
+    }
+    return n;
+}

@@ -1,0 +1,12 @@
+/* The square lattice of a side, as a list of edges. */
+#ifndef SALI_LATTICE_H
+#define SALI_LATTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The pairs of neighbours, each once: i0, j0, i1, j1, ... into pairs (room for 4 side^2 numbers);
+ * their number. Site (r, c) is r side + c; cyclic: a torus. */
+int64_t sali_lattice_edges(int64_t side, bool cyclic, int64_t *pairs);
+
+#endif

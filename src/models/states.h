@@ -1,0 +1,21 @@
+/* Counting through all states of a space, the last variable fastest. */
+#ifndef SALI_STATES_H
+#define SALI_STATES_H
+
+#include "models/model.h"
+
+/* Number of states, INFINITY past double's range. */
+double sali_states_count(const sal_space *space);
+
+/* The next state [V]; false after the last one, which is followed by the first. */
+bool sali_states_next(const sal_space *space, int32_t *state);
+
+/* The state [V] of a number in 0 .. count - 1, and back. */
+void sali_states_at(const sal_space *space, int64_t index, int32_t *state);
+int64_t sali_states_index(const sal_space *space, const int32_t *state);
+
+/* SAL_ERR_MODEL, showing the state, when f is NaN or +inf at one of n states. */
+sal_status sali_states_check(const sal_model *model, int64_t n, const int32_t *codes,
+                             const double *f, sal_error *err);
+
+#endif
