@@ -13,10 +13,10 @@ static void *allocate(size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     if (bytes >= 2 * HUGE_PAGE) {
+        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
         void *p = aligned_alloc(HUGE_PAGE, bytes);
         if (p) {
-            /* Advice: it may be ignored. */
-            madvise(p, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+            madvise(p, bytes, MADV_HUGEPAGE); /* advice: it may be ignored */
         }
         return p;
     }
