@@ -111,8 +111,13 @@ static void rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
         sali_store(m->model->dtype, m->log_t, v, sign * rise[v]);
     }
     weigh(m, V);
-    for (int64_t v = 0; v < V;
-         v++) { /* a variable of one state cannot move, and has no neighbours */
+    double sum = m->pairs->constant;
+    for (int64_t v = 0; v < V; v++) { /* a coupling is in the rises of both its variables */
+        sum += codes[v] ? (m->pairs->h[v] + rise[v]) / 2 : 0;
+    }
+    chains->f[c] = sum;
+    /* A variable of one state cannot move, and is nobody's neighbour. */
+    for (int64_t v = 0; v < V; v++) {
         nodes[v] = m->model->space->variables[v].states == 2 ? m->weight[v] : 0;
     }
     sali_sum_tree_build(&m->tree, nodes);
