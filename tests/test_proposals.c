@@ -256,6 +256,24 @@ static void two_hops(const sal_space *space, int64_t n, int64_t i, double *q)
     memcpy(q, two, (size_t)n * sizeof *q);
 }
 
+/* A random scan of Gibbs sampling: the conditionals of all variables, each as often. */
+static void random_scan(const sal_space *space, const transition *t, int64_t i, double *q)
+{
+    int64_t V = space->n_variables, s[2] = { 0 };
+    memset(q, 0, (size_t)t->n * sizeof *q);
+    for (int64_t v = 0; v < V; v++) {
+        double sum = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            for (int64_t j = 0; j < t->n; j++) {
+                int64_t changed = changes(space, i, j, s);
+                bool possible = changed == 0 || (changed == 1 && s[0] == v);
+                sum += possible && pass == 0 ? exp(t->f[j]) : 0;
+                q[j] += possible && pass == 1 ? exp(t->f[j]) / sum / (double)V : 0;
+            }
+        }
+    }
+}
+
 /* q(i -> .) is what the formula gives. */
 static void check_formula(const contract_case *k)
 {
@@ -272,7 +290,9 @@ static void check_formula(const contract_case *k)
     ck_assert(hops <= 2);
     for (int64_t i = 0; i < t.n; i++) {
         by_formula(k, &t, log_weight, i, q);
-        if (hops == 2) {
+        if (sali_sampler_value(k->sampler, &k->settings, "scan") > 0) {
+            random_scan(k->model->space, &t, i, q);
+        } else if (hops == 2) {
             two_hops(k->model->space, t.n, i, q);
         }
         for (int64_t j = 0; j < t.n; j++) {
@@ -293,6 +313,56 @@ START_TEST(proposals_are_those_of_the_papers)
         sal_model_destroy(model);
         sal_space_destroy(space);
     }
+}
+END_TEST
+
+/* After warm-up of an adaptive scan: what is shared adds up to 1 and has its floor, a variable that
+ * seldom wants to move is drawn less, and the proposal uses it. */
+START_TEST(adaptive_scans_draw_restless_variables_more)
+{
+    static const double bias[] = { 0.1, 4, -0.2, 0.3 };
+    const sali_sampler *gibbs = sali_sampler_find("gibbs");
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    sali_sampler_settings settings = { 0 };
+    sali_tuned item;
+    bool changed = false;
+    double log_q[256], sum = 0;
+    sal_error err;
+    sal_expr f = sal_dot(sal_constant(tape, bias, SAL_SHAPE(4)), sal_state(tape));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    ck_ok(
+        sali_specification_values("gibbs:scan=adaptive", gibbs->parameters, settings.values, &err),
+        &err);
+    bench b = bench_open(gibbs, model, &settings, 1, 16, 0);
+    for (int step = 0; step < 400; step++) {
+        gibbs->step(b.self, b.chains);
+    }
+    sali_warmup warmup = { model, 1, 1, &b.chains, &b.self, 400, 400, 400 };
+    ck_ok(gibbs->adapt(b.shared, &warmup, &changed, &err), &err);
+    ck_assert(changed);
+    ck_assert_int_eq(gibbs->tuned(b.shared, &item), 1);
+    for (int v = 0; v < 4; v++) {
+        sum += item.values[v];
+        ck_assert_double_ge(item.values[v], 0.025);
+    }
+    ck_assert_double_eq_tol(sum, 1, 1e-12);
+    /* The mean of 1 - p(present | rest) is 2 p (1 - p). */
+    double p = 1 / (1 + exp(-4.0)), q = 1 / (1 + exp(-0.1));
+    ck_assert_double_eq_tol((item.values[1] - 0.025) / (item.values[0] - 0.025),
+                            p * (1 - p) / (q * (1 - q)), 0.02);
+    for (int64_t c = 0; c < 16; c++) {
+        state_codes(space, c, b.chains->codes + 4 * c);
+    }
+    sali_chains_embed(b.chains);
+    gibbs->refresh(b.self, b.chains);
+    bench_log_q(&b, log_q);
+    ck_assert_double_eq_tol(exp(log_q[0 * 16 + 4]), item.values[1] * p, 1e-12);
+    bench_close(&b);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
 }
 END_TEST
 
@@ -367,6 +437,7 @@ static Suite *proposals_suite(void)
     TCase *tcase = tcase_create("proposals");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, proposals_are_those_of_the_papers);
+    tcase_add_test(tcase, adaptive_scans_draw_restless_variables_more);
     tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);
     suite_add_tcase(suite, tcase);
     return suite;

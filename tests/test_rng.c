@@ -15,6 +15,28 @@
 
 static const sali_stream base = { 0x0123456789abcdef, 17, 3, SALI_RNG_TEST };
 
+START_TEST(rows_of_chains_equal_their_streams)
+{
+    enum { N = 3 * SALI_RNG_CHAINS };
+    uint32_t chain[N], rows[4 * N], own[4];
+    sali_stream s = { UINT64_C(0xfedcba9876543210), UINT64_C(0x300000007), 0, SALI_RNG_TEST };
+    for (uint32_t k = 0; k < N; k++) {
+        chain[k] = k * k * 2654435761u;
+    }
+    for (sali_isa isa = SALI_ISA_BASE; isa <= sali_isa_best(); isa++) {
+        sali_philox_rows[isa](&s, 5, N, chain, rows);
+        for (int k = 0; k < N; k++) {
+            sali_stream one = s;
+            one.chain = chain[k];
+            sali_rng_words(&one, 5, 4, own);
+            for (int w = 0; w < 4; w++) {
+                ck_assert_uint_eq(rows[w * N + k], own[w]);
+            }
+        }
+    }
+}
+END_TEST
+
 /* The p-value of equal expected counts. */
 static double uniform_p(int cells, const double *counts)
 {
@@ -423,6 +445,7 @@ static Suite *suite(void)
     TCase *c = tcase_create("rng");
     tcase_add_test(c, known_answers);
     tcase_add_test(c, tiles_of_all_instruction_sets_equal_random123);
+    tcase_add_test(c, rows_of_chains_equal_their_streams);
     tcase_add_test(c, words_depend_neither_on_n_nor_on_the_first_block);
     tcase_add_test(c, elements_depend_on_words_only);
     tcase_add_test(c, streams_differ);

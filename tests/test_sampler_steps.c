@@ -270,6 +270,60 @@ START_TEST(step_counters_pass_two_to_the_32)
 }
 END_TEST
 
+/* ---- many steps at once */
+
+static void check_same_chains(const bench *a, const bench *b, const char *where)
+{
+    int64_t n = a->chains->n, V = a->chains->space->n_variables;
+    size_t reals = (size_t)(n * a->chains->space->width) * a->chains->element;
+    size_t doubles = (size_t)n * sizeof(double);
+    ck_assert_msg(memcmp(a->chains->codes, b->chains->codes, (size_t)(n * V) * sizeof(int32_t)) ==
+                      0,
+                  "%s: codes", where);
+    ck_assert_msg(memcmp(a->chains->x, b->chains->x, reals) == 0, "%s: x", where);
+    ck_assert_msg(memcmp(a->chains->f, b->chains->f, doubles) == 0, "%s: f", where);
+    ck_assert_msg(memcmp(a->chains->step, b->chains->step, doubles) == 0, "%s: step", where);
+    for (int64_t c = 0; c < n; c++) {
+        const double sums[][2] = { { a->chains->accepted_sum[c], b->chains->accepted_sum[c] },
+                                   { a->chains->acceptance_sum[c], b->chains->acceptance_sum[c] },
+                                   { a->chains->jump_sum[c], b->chains->jump_sum[c] } };
+        for (int k = 0; k < 3; k++) {
+            ck_assert_msg(fabs(sums[k][0] - sums[k][1]) < 1e-10 * (1 + sums[k][1]), "%s: sum %d",
+                          where, k);
+        }
+    }
+}
+
+/* Stretches of any length, past the step where f is made anew. */
+static void check_stretches(const contract_case *k)
+{
+    static const int64_t lengths[] = { 1, 3, 2, 40, 5, 67, 1, 131 };
+    int64_t n = states_count(k->model->space);
+    if (!k->sampler->steps) {
+        return;
+    }
+    bench a = bench_open(k->sampler, k->model, &k->settings, k->beta, n, 65536 - 50);
+    bench b = bench_open(k->sampler, k->model, &k->settings, k->beta, n, 65536 - 50);
+    leave_forbidden(&a);
+    leave_forbidden(&b);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        k->sampler->steps(a.self, a.chains, lengths[i]);
+        for (int64_t step = 0; step < lengths[i]; step++) {
+            k->sampler->step(b.self, b.chains);
+        }
+        check_same_chains(&a, &b, k->where);
+    }
+    bench_close(&a);
+    bench_close(&b);
+}
+
+START_TEST(steps_at_once_are_those_one_by_one)
+{
+    for_every_case(SAL_F64, check_stretches);
+    for_every_case(SAL_F32, check_stretches);
+}
+END_TEST
+
 static Suite *steps_suite(void)
 {
     Suite *suite = suite_create("sampler_steps");
@@ -280,6 +334,7 @@ static Suite *steps_suite(void)
     tcase_add_test(tcase, caches_agree_with_the_state_after_many_steps);
     tcase_add_test(tcase, step_size_can_be_set_later);
     tcase_add_test(tcase, step_counters_pass_two_to_the_32);
+    tcase_add_test(tcase, steps_at_once_are_those_one_by_one);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -38,6 +38,10 @@ static const double two_levels[] = { -1.0, 1.5 };
     {                                                                       \
         .name = "label", .kind = SAL_CATEGORICAL, .count = (n), .states = 3 \
     }
+#define TINY_TWO(n)                                                       \
+    {                                                                     \
+        .name = "two", .kind = SAL_CATEGORICAL, .count = (n), .states = 2 \
+    }
 #define TINY_SINGLE                                                        \
     {                                                                      \
         .name = "single", .kind = SAL_CATEGORICAL, .count = 1, .states = 1 \
@@ -49,6 +53,7 @@ static const tiny_space tiny_spaces[] = {
     { "grid", 1, { TINY_GRID(2) } },
     { "pair", 1, { TINY_PAIR(3) } },
     { "label", 2, { TINY_LABEL(2), TINY_SINGLE } },
+    { "twins", 5, { TINY_BINARY(1), TINY_TWO(1), TINY_SPIN(1), TINY_SINGLE, TINY_PAIR(2) } },
     { "factors", 5, { TINY_SPIN(1), TINY_LABEL(1), TINY_SINGLE, TINY_PAIR(1), TINY_BINARY(2) } },
     { "mixed",
       6,
@@ -149,6 +154,35 @@ static inline sal_model *tiny_tables(const sal_space *space, sal_dtype dtype)
     return model;
 }
 
+/* Quadratic and multilinear: couplings of all pairs of variables of two states, and b's. */
+static inline sal_model *tiny_pairwise(const sal_space *space, sal_dtype dtype)
+{
+    int64_t N = sal_space_width(space);
+    double J[TINY_MOST_REALS * TINY_MOST_REALS], b[TINY_MOST_REALS];
+    sal_model *model = NULL;
+    sal_error err;
+    if (space->max_states > 2) {
+        return NULL;
+    }
+    tiny_normals(6, N * N, 0.4, J);
+    tiny_normals(7, N, 0.4, b);
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr s = sal_state(tape), terms = sal_dot(sal_constant(tape, b, SAL_SHAPE(N)), s);
+    int64_t pairs[TINY_MOST_REALS * TINY_MOST_REALS], n = 0;
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            if (sali_space_owner(space, i) != sali_space_owner(space, j)) {
+                pairs[2 * n] = i;
+                pairs[2 * n++ + 1] = j;
+            }
+        }
+    }
+    sal_expr f = sal_add(sal_edges(s, sal_constant(tape, J, SAL_SHAPE(n)), n, pairs), terms);
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
+    return model;
+}
+
 /* sum of 0.9 sin(x_i + i), and 0.7 x_0 x_last; `data` points to N. */
 static inline double tiny_callback_f(const double *x, double *gradient, void *data)
 {
@@ -188,6 +222,7 @@ static const struct {
 } tiny_models[] = {
     { "formula", tiny_formula },
     { "tables", tiny_tables },
+    { "pairwise", tiny_pairwise },
     { "callback", tiny_callback },
 };
 #define N_TINY_MODELS ((int)(sizeof tiny_models / sizeof *tiny_models))

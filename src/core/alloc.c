@@ -2,6 +2,27 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* Arrays of this size lie in huge pages where the system has them: reads all over such an array
+ * would otherwise spend more time on page tables than on the array. */
+#define HUGE_PAGE ((size_t)1 << 21)
+
+/* At an address that suits its size; NULL: no memory. */
+static void *allocate(size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (bytes >= 2 * HUGE_PAGE) {
+        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        void *p = aligned_alloc(HUGE_PAGE, bytes);
+        if (p) {
+            madvise(p, bytes, MADV_HUGEPAGE); /* advice: it may be ignored */
+        }
+        return p;
+    }
+#endif
+    return aligned_alloc(SALI_ALIGN, bytes);
+}
 
 void *sali_alloc(int64_t count, size_t size)
 {
@@ -11,7 +32,7 @@ void *sali_alloc(int64_t count, size_t size)
         return NULL;
     }
     bytes = (bytes / SALI_ALIGN + 1) * SALI_ALIGN; /* at least one, and always a multiple */
-    void *p = aligned_alloc(SALI_ALIGN, bytes);
+    void *p = allocate(bytes);
     if (p) {
         memset(p, 0, bytes);
     }

@@ -13,6 +13,8 @@ typedef uint64_t vector_512 __attribute__((vector_size(64)));
 
 #define TARGET
 #define TILE tile_sse2
+#define ROW row_sse2
+#define ROUNDS rounds_sse2
 #define VECTOR vector_128
 #define MUL(a, b) ((VECTOR)_mm_mul_epu32((__m128i)(a), (__m128i)(b)))
 #define UNPACK_LO(a, b) ((VECTOR)_mm_unpacklo_epi64((__m128i)(a), (__m128i)(b)))
@@ -21,6 +23,8 @@ typedef uint64_t vector_512 __attribute__((vector_size(64)));
 
 #define TARGET __attribute__((target("avx2")))
 #define TILE tile_avx2
+#define ROW row_avx2
+#define ROUNDS rounds_avx2
 #define VECTOR vector_256
 #define MUL(a, b) ((VECTOR)_mm256_mul_epu32((__m256i)(a), (__m256i)(b)))
 #define UNPACK_LO(a, b) ((VECTOR)_mm256_unpacklo_epi64((__m256i)(a), (__m256i)(b)))
@@ -29,6 +33,8 @@ typedef uint64_t vector_512 __attribute__((vector_size(64)));
 
 #define TARGET __attribute__((target("avx512f")))
 #define TILE tile_avx512
+#define ROW row_avx512
+#define ROUNDS rounds_avx512
 #define VECTOR vector_512
 #define MUL(a, b) ((VECTOR)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
 #define UNPACK_LO(a, b) ((VECTOR)_mm512_unpacklo_epi64((__m512i)(a), (__m512i)(b)))
@@ -36,6 +42,7 @@ typedef uint64_t vector_512 __attribute__((vector_size(64)));
 #include "core/philox_kernel.h"
 
 sali_philox_tile *const sali_philox_tiles[SALI_ISA_COUNT] = { tile_sse2, tile_avx2, tile_avx512 };
+sali_philox_row *const sali_philox_rows[SALI_ISA_COUNT] = { row_sse2, row_avx2, row_avx512 };
 
 #else
 
@@ -47,6 +54,20 @@ static void tile_any(const sali_stream *stream, uint32_t first, uint32_t *out)
     }
 }
 
+static void row_any(const sali_stream *stream, uint32_t block, int64_t n, const uint32_t *chain,
+                    uint32_t *out)
+{
+    for (int64_t k = 0; k < n; k++) {
+        sali_stream own = *stream;
+        own.chain = chain[k];
+        philox4x32_ctr_t words = sali_philox_block(&own, block);
+        for (int w = 0; w < 4; w++) {
+            out[w * n + k] = words.v[w];
+        }
+    }
+}
+
 sali_philox_tile *const sali_philox_tiles[SALI_ISA_COUNT] = { tile_any, tile_any, tile_any };
+sali_philox_row *const sali_philox_rows[SALI_ISA_COUNT] = { row_any, row_any, row_any };
 
 #endif

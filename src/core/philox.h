@@ -18,6 +18,11 @@ typedef void sali_philox_tile(const sali_stream *stream, uint32_t first, uint32_
 /* By instruction set; the machine must have it. */
 extern sali_philox_tile *const sali_philox_tiles[SALI_ISA_COUNT];
 
+/* One block of each of n chains, as sali_rng_words_by_chain says. */
+typedef void sali_philox_row(const sali_stream *stream, uint32_t block, int64_t n,
+                             const uint32_t *chain, uint32_t *out);
+extern sali_philox_row *const sali_philox_rows[SALI_ISA_COUNT];
+
 /* One block, by Random123's own function. */
 static inline philox4x32_ctr_t sali_philox_block(const sali_stream *stream, uint32_t block)
 {

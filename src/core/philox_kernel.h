@@ -2,7 +2,8 @@
  * defines
  *
  *     TARGET            the function attribute that enables the instruction set
- *     TILE              the function's name
+ *     TILE, ROW         the functions' names
+ *     ROUNDS            that of the ten rounds
  *     VECTOR            a vector of LANES 64-bit unsigned integers
  *     MUL(a, b)         products of the low halves of each lane
  *     UNPACK_LO(a, b)   lanes 0 2 4 .. of a and b in turn: a0 b0 a2 b2 ..
@@ -11,12 +12,28 @@
  * A 32-bit word lives in the low half of a lane, where the multiplication wants it; what piles up
  * in the high half never reaches a result. */
 
+/* Counters c to random words. */
+static inline __attribute__((always_inline)) TARGET void ROUNDS(uint64_t seed, VECTOR c[4])
+{
+    const VECTOR zero = { 0 };
+    const VECTOR m0 = zero + PHILOX_M4x32_0, m1 = zero + PHILOX_M4x32_1;
+    const VECTOR w0 = zero + PHILOX_W32_0, w1 = zero + PHILOX_W32_1;
+    VECTOR k0 = zero + (uint32_t)seed, k1 = zero + (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        VECTOR p0 = MUL(m0, c[0]), p1 = MUL(m1, c[2]);
+        c[0] = (p1 >> 32) ^ c[1] ^ k0;
+        c[1] = p1;
+        c[2] = (p0 >> 32) ^ c[3] ^ k1;
+        c[3] = p0;
+        k0 += w0;
+        k1 += w1;
+    }
+}
+
 static TARGET void TILE(const sali_stream *stream, uint32_t first, uint32_t *out)
 {
     enum { LANES = sizeof(VECTOR) / sizeof(uint64_t), HALF = LANES / 2 };
     const VECTOR zero = { 0 };
-    const VECTOR m0 = zero + PHILOX_M4x32_0, m1 = zero + PHILOX_M4x32_1;
-    const VECTOR w0 = zero + PHILOX_W32_0, w1 = zero + PHILOX_W32_1;
 
     /* Even lanes hold the first half of the blocks, so that unpacking puts blocks in order. */
     VECTOR block = zero;
@@ -27,30 +44,44 @@ static TARGET void TILE(const sali_stream *stream, uint32_t first, uint32_t *out
     block += zero + (stream->purpose << 24 | first);
 
     for (int b = 0; b < SALI_PHILOX_BLOCKS; b += LANES, block += zero + LANES) {
-        VECTOR k0 = zero + (uint32_t)stream->seed, k1 = zero + (uint32_t)(stream->seed >> 32);
-        VECTOR c0 = zero + (uint32_t)stream->step;
-        VECTOR c1 = zero + (uint32_t)(stream->step >> 32);
-        VECTOR c2 = zero + stream->chain;
-        VECTOR c3 = block;
-        for (int round = 0; round < 10; round++) {
-            VECTOR p0 = MUL(m0, c0), p1 = MUL(m1, c2);
-            c0 = (p1 >> 32) ^ c1 ^ k0;
-            c1 = p1;
-            c2 = (p0 >> 32) ^ c3 ^ k1;
-            c3 = p0;
-            k0 += w0;
-            k1 += w1;
-        }
-        VECTOR c01 = (c0 & 0xffffffffu) | c1 << 32;
-        VECTOR c23 = (c2 & 0xffffffffu) | c3 << 32;
+        VECTOR c[4] = { zero + (uint32_t)stream->step, zero + (uint32_t)(stream->step >> 32),
+                        zero + stream->chain, block };
+        ROUNDS(stream->seed, c);
+        VECTOR c01 = (c[0] & 0xffffffffu) | c[1] << 32;
+        VECTOR c23 = (c[2] & 0xffffffffu) | c[3] << 32;
         VECTOR front = UNPACK_LO(c01, c23), back = UNPACK_HI(c01, c23);
         memcpy(out + 4 * b, &front, sizeof front);
         memcpy(out + 4 * (b + HALF), &back, sizeof back);
     }
 }
 
+/* Two vectors at a time: chains of even and of odd place, so that their words interleave. */
+static TARGET void ROW(const sali_stream *stream, uint32_t block, int64_t n, const uint32_t *chain,
+                       uint32_t *out)
+{
+    enum { LANES = sizeof(VECTOR) / sizeof(uint64_t) };
+    const VECTOR zero = { 0 };
+    for (int64_t k = 0; k < n; k += 2 * LANES) {
+        VECTOR pairs, even[4], odd[4];
+        memcpy(&pairs, chain + k, sizeof pairs);
+        even[0] = odd[0] = zero + (uint32_t)stream->step;
+        even[1] = odd[1] = zero + (uint32_t)(stream->step >> 32);
+        even[2] = pairs & 0xffffffffu;
+        odd[2] = pairs >> 32;
+        even[3] = odd[3] = zero + (stream->purpose << 24 | block);
+        ROUNDS(stream->seed, even);
+        ROUNDS(stream->seed, odd);
+        for (int w = 0; w < 4; w++) {
+            VECTOR both = (even[w] & 0xffffffffu) | odd[w] << 32;
+            memcpy(out + w * n + k, &both, sizeof both);
+        }
+    }
+}
+
 #undef TARGET
 #undef TILE
+#undef ROW
+#undef ROUNDS
 #undef VECTOR
 #undef MUL
 #undef UNPACK_LO

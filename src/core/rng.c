@@ -38,6 +38,14 @@ void sali_rng_words(const sali_stream *stream, uint32_t first, int64_t n, uint32
     }
 }
 
+void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t n,
+                             const uint32_t *chain, uint32_t *out)
+{
+    assert(n % SALI_RNG_CHAINS == 0);
+    check_room(block, 4);
+    sali_philox_rows[sali_isa_best()](stream, block, n, chain, out);
+}
+
 /* The middles of 2^23 and of 2^52 equal intervals: 0 and 1 cannot occur, and nothing rounds. */
 static inline float unit_f32(uint32_t word)
 {

@@ -19,9 +19,10 @@ typedef enum sali_purpose {
     SALI_RNG_DIGITS,    /* synthetic digits */
     SALI_RNG_STATISTIC, /* random reference states of diagnostics */
     SALI_RNG_TEST,
-    SALI_RNG_EXTENSION, /* states of a multilinear extension */
-    SALI_RNG_AUXILIARY, /* Gaussian auxiliary variables of a proposal */
-    SALI_RNG_RELAXATION /* points of a relaxation within the orthant of a state */
+    SALI_RNG_EXTENSION,  /* states of a multilinear extension */
+    SALI_RNG_AUXILIARY,  /* Gaussian auxiliary variables of a proposal */
+    SALI_RNG_RELAXATION, /* points of a relaxation within the orthant of a state */
+    SALI_RNG_SCAN        /* scans of pairwise models: "step" is the number of steps / 4 */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of
@@ -35,6 +36,12 @@ typedef struct sali_stream {
 
 /* n words, starting at the stream's block `first` (word 4 * first). */
 void sali_rng_words(const sali_stream *stream, uint32_t first, int64_t n, uint32_t *out);
+
+/* The words of one block of n streams that differ in their chain only: out[w * n + k] is word w of
+ * chain[k]'s, w = 0 .. 3. n is a multiple of SALI_RNG_CHAINS. Vectorised over the chains. */
+#define SALI_RNG_CHAINS 16
+void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t n,
+                             const uint32_t *chain, uint32_t *out);
 
 /* n uniforms strictly inside (0, 1), from the stream's start: f32 takes one word each,
  * (x >> 9) * 2^-23 + 2^-24; f64 takes two, 53 bits minus one in the same way. Element k does not

@@ -1,40 +1,147 @@
-/* Gibbs sampling: a systematic scan of exact conditionals; step t moves variable t mod V. */
+/* Gibbs sampling: one variable a step is drawn from its exact conditional. In a systematic scan
+ * step t moves variable t mod V; in a random one each chain draws its variable, uniformly or by
+ * probabilities that warm-up adapts (van den Hoek 2022, 2.1.2):
+ *
+ *     p_i = 0.1 / V + 0.9 m_i / sum_j m_j,
+ *
+ * m_i the running mean of 1 - p(present s_i | rest), by how much the variable wants to move. */
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/tracker.h"
+#include "samplers/pairwise_scan.h"
 #include "samplers/sampler.h"
 
+enum { SCAN };
+enum { SYSTEMATIC, RANDOM, ADAPTIVE };
+
+static const char *const scans[] = { "systematic", "random", "adaptive", NULL };
+
+static const sali_setting parameters[] = {
+    { "scan", SYSTEMATIC, 0, 2, true, "which variable moves: t mod V, any, or adapted", scans },
+    { 0 },
+};
+
+static const char *const variants[] = { "", "scan=random", "scan=adaptive", NULL };
+
+/* ---- adapted probabilities */
+
+#define FLOOR 0.1
+
+typedef struct adapted {
+    int64_t n;     /* variables */
+    double *p;     /* [n] */
+    double *sum;   /* [n] of 1 - p(present s_i | rest), */
+    double *count; /* [n] over so many visits; both with a first visit that found 1/2 */
+    int64_t steps; /* since the last adaptation */
+} adapted;
+
+static void unshare(void *shared)
+{
+    adapted *a = shared;
+    if (a) {
+        sali_free(a->p);
+        sali_free(a->sum);
+        sali_free(a->count);
+        sali_free(a);
+    }
+}
+
+static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err)
+{
+    int64_t n = model->space->n_variables;
+    *shared = NULL;
+    if (settings->values[SCAN] != ADAPTIVE) {
+        return SAL_OK;
+    }
+    adapted *a = SALI_NEW(adapted);
+    if (!a) {
+        return sali_fail_memory(err);
+    }
+    a->n = n;
+    a->p = SALI_NEW_ARRAY(double, n);
+    a->sum = SALI_NEW_ARRAY(double, n);
+    a->count = SALI_NEW_ARRAY(double, n);
+    if (!a->p || !a->sum || !a->count) {
+        unshare(a);
+        return sali_fail_memory(err);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        a->p[i] = 1 / (double)n;
+        a->sum[i] = 0.5;
+        a->count[i] = 1;
+    }
+    *shared = a;
+    return SAL_OK;
+}
+
+static int64_t tuned(void *shared, sali_tuned *items)
+{
+    adapted *a = shared;
+    if (!a) {
+        return 0;
+    }
+    items[0] = (sali_tuned){ "scan", a->n, a->p };
+    return 1;
+}
+
+/* ---- one shard */
+
 typedef struct gibbs {
-    sali_tracker *tracker; /* NULL: the model cannot be tracked cheaply */
-    int64_t *site;         /* [n] the variable of this step */
-    double *delta;         /* [n x max_states] differences of f */
+    int scan_kind;
+    const adapted *shared;
+    double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
+    double *wishes, *calls;   /* [V] what `adapt` collects; NULL unless adaptive */
+    sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
+    bool scans;               /* from the last refresh on, by `scan`; else by what follows */
+    sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply */
+    int64_t *site;            /* [n] the variable of this step */
+    double *delta;            /* [n x max_states] differences of f */
 } gibbs;
 
 static void gibbs_destroy(void *self)
 {
     gibbs *g = self;
     if (g) {
+        sali_pairwise_scan_destroy(g->scan);
         sali_tracker_destroy(g->tracker);
+        sali_free(g->cumulative);
+        sali_free(g->wishes);
+        sali_free(g->calls);
         sali_free(g->site);
         sali_free(g->delta);
         sali_free(g);
     }
 }
 
+static bool allocate_adaptive(gibbs *g)
+{
+    int64_t n = g->shared->n;
+    g->cumulative = SALI_NEW_ARRAY(double, n);
+    g->wishes = SALI_NEW_ARRAY(double, n);
+    g->calls = SALI_NEW_ARRAY(double, n);
+    return g->cumulative && g->wishes && g->calls;
+}
+
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
-    (void)settings;
-    (void)shared;
     gibbs *g = SALI_NEW(gibbs);
     if (!g) {
         return sali_fail_memory(err);
     }
     g->site = SALI_NEW_ARRAY(int64_t, chains->n);
     g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
-    sal_status status = g->site && g->delta ? SAL_OK : sali_fail_memory(err);
+    g->scan_kind = (int)settings->values[SCAN];
+    g->shared = shared;
+    sal_status status =
+        g->site && g->delta && (!shared || allocate_adaptive(g)) ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && g->scan_kind == SYSTEMATIC) {
+        status = sali_pairwise_scan_create(chains, &g->scan, err);
+    }
     if (status == SAL_OK && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
     }
@@ -50,22 +157,59 @@ static void gibbs_refresh(void *self, sali_chains *chains)
 {
     gibbs *g = self;
     sali_chains_start(chains, false);
-    if (g->tracker) {
+    double sum = 0;
+    for (int64_t i = 0; g->cumulative && i < g->shared->n; i++) {
+        g->cumulative[i] = sum += g->shared->p[i];
+    }
+    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
+    if (g->tracker && !g->scans) {
         sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
     }
 }
 
-/* Differences of each chain's variable of this step, times its inverse temperature. */
+/* By the couplings: of two states at most. */
+static void scan_differences(const gibbs *g, const sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    int32_t now = chains->codes[c * space->n_variables + g->site[c]];
+    double rise = sali_pairwise_scan_rise(g->scan, chains, c, g->site[c]);
+    for (int32_t k = 0; k < space->variables[g->site[c]].states; k++) {
+        g->delta[c * space->max_states + k] = (double)(k - now) * rise;
+    }
+}
+
+/* The variable that chain c moves at its present step. */
+static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
+{
+    int64_t V = chains->space->n_variables;
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    if (g->scan_kind == SYSTEMATIC) {
+        return (int64_t)(chains->step[c] % (uint64_t)V);
+    }
+    if (g->scan_kind == RANDOM) {
+        return sali_rng_below(&stream, 1, (uint32_t)V);
+    }
+    double u = sali_rng_uniform_at(&stream, 1) * g->cumulative[V - 1];
+    int64_t first = 0, last = V - 1; /* the first i with u < cumulative[i] */
+    while (first < last) {
+        int64_t middle = (first + last) / 2;
+        first = u < g->cumulative[middle] ? first : middle + 1;
+        last = u < g->cumulative[middle] ? middle : last;
+    }
+    return first;
+}
+
+/* Differences of each chain's variable `site`, times its inverse temperature. */
 static void conditionals(gibbs *g, sali_chains *chains)
 {
-    for (int64_t c = 0; c < chains->n; c++) {
-        g->site[c] = (int64_t)(chains->step[c] % (uint64_t)chains->space->n_variables);
+    for (int64_t c = 0; g->scans && c < chains->n; c++) {
+        scan_differences(g, chains, c);
     }
-    for (int64_t c = 0; g->tracker && c < chains->n; c++) {
+    for (int64_t c = 0; !g->scans && g->tracker && c < chains->n; c++) {
         sali_tracker_differences(g->tracker, c, g->site[c],
                                  g->delta + c * chains->space->max_states);
     }
-    if (!g->tracker) {
+    if (!g->scans && !g->tracker) {
         sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site,
                             chains->f, g->delta);
     }
@@ -130,12 +274,23 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
  * and a resumed run sees the same numbers. */
 #define REBUILD_EVERY 65536
 
-static void gibbs_step(void *self, sali_chains *chains)
+/* 1 - p(present state | rest): the present state's difference is 0. */
+static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 {
-    gibbs *g = self;
+    double largest, sum = norm(delta, states, &largest);
+    g->wishes[g->site[c]] += 1 - exp(-largest) / sum;
+    g->calls[g->site[c]] += 1;
+}
+
+/* A step by the tracker, or by evaluating neighbours. */
+static void track_step(gibbs *g, sali_chains *chains)
+{
     const sal_space *space = chains->space;
     if (chains->step[0] % REBUILD_EVERY == 0) {
         gibbs_refresh(g, chains);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        g->site[c] = choose_site(g, chains, c);
     }
     conditionals(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -147,6 +302,9 @@ static void gibbs_step(void *self, sali_chains *chains)
             note_bad(g, chains, c);
             continue;
         }
+        if (g->wishes) {
+            note_wish(g, c, delta, space->variables[site].states);
+        }
         double f = chains->f[c] + delta[code] / chains->beta[c];
         if (g->tracker && code != chains->codes[c * space->n_variables + site]) {
             f = sali_tracker_move(g->tracker, c, site, code);
@@ -156,34 +314,137 @@ static void gibbs_step(void *self, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
+static void gibbs_steps(void *self, sali_chains *chains, int64_t n)
+{
+    gibbs *g = self;
+    if (g->scans) {
+        sali_pairwise_scan_steps(g->scan, chains, n);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        track_step(g, chains);
+    }
+}
+
+static void gibbs_step(void *self, sali_chains *chains)
+{
+    gibbs_steps(self, chains, 1);
+}
+/* log p(state of `to` at the site | rest); -inf if `to` differs elsewhere. */
+static double conditional_log_q(const gibbs *g, const sali_chains *chains, int64_t c,
+                                const int32_t *target)
+{
+    const sal_space *space = chains->space;
+    const int32_t *from = chains->codes + c * space->n_variables;
+    const double *delta = g->delta + c * space->max_states;
+    bool elsewhere = false;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        elsewhere |= v != g->site[c] && from[v] != target[v];
+    }
+    double largest, sum = norm(delta, space->variables[g->site[c]].states, &largest);
+    return elsewhere ? -INFINITY : delta[target[g->site[c]]] - largest - log(sum);
+}
+
+/* Of a random scan: summed over the variables that may be drawn. */
+static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, double *log_q)
+{
+    int64_t V = chains->space->n_variables;
+    memset(log_q, 0, (size_t)chains->n * sizeof *log_q);
+    for (int64_t v = 0; v < V; v++) {
+        double p = g->shared ? g->shared->p[v] : 1 / (double)V;
+        for (int64_t c = 0; c < chains->n; c++) {
+            g->site[c] = v;
+        }
+        conditionals(g, chains);
+        for (int64_t c = 0; c < chains->n; c++) {
+            log_q[c] += p * exp(conditional_log_q(g, chains, c, to + c * V));
+        }
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        log_q[c] = log(log_q[c]);
+    }
+}
+
 static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
 {
     gibbs *g = self;
-    const sal_space *space = chains->space;
+    if (g->scan_kind != SYSTEMATIC) {
+        random_log_q(g, chains, to, log_q);
+        return;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        g->site[c] = choose_site(g, chains, c);
+    }
     conditionals(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        const int32_t *from = chains->codes + c * space->n_variables;
-        const int32_t *target = to + c * space->n_variables;
-        const double *delta = g->delta + c * space->max_states;
-        bool elsewhere = false;
-        for (int64_t v = 0; v < space->n_variables; v++) {
-            elsewhere |= v != g->site[c] && from[v] != target[v];
-        }
-        double largest, sum = norm(delta, space->variables[g->site[c]].states, &largest);
-        log_q[c] = elsewhere ? -INFINITY : delta[target[g->site[c]]] - largest - log(sum);
+        log_q[c] = conditional_log_q(g, chains, c, to + c * chains->space->n_variables);
     }
+}
+
+/* A random scan is the same kernel at every step. */
+static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
+{
+    const gibbs *g = self;
+    return g->scan_kind == SYSTEMATIC ? chains->space->n_variables : 1;
+}
+
+/* ---- adaptation, when each chain has made as many steps as there are variables */
+
+static void collect(adapted *a, gibbs *g)
+{
+    for (int64_t i = 0; i < a->n; i++) {
+        a->sum[i] += g->wishes[i];
+        a->count[i] += g->calls[i];
+        g->wishes[i] = g->calls[i] = 0;
+    }
+}
+
+/* The means move by 1 / visits: less and less. */
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    adapted *a = shared;
+    (void)err;
+    if (!a) {
+        return SAL_OK;
+    }
+    a->steps += warmup->window;
+    if (a->steps < a->n && warmup->done < warmup->total) {
+        return SAL_OK;
+    }
+    double total = 0;
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        collect(a, warmup->selves[k]);
+    }
+    for (int64_t i = 0; i < a->n; i++) {
+        total += a->sum[i] / a->count[i];
+    }
+    for (int64_t i = 0; i < a->n; i++) {
+        double share_of_i = total > 0 ? a->sum[i] / a->count[i] / total : 1 / (double)a->n;
+        a->p[i] = FLOOR / (double)a->n + (1 - FLOOR) * share_of_i;
+    }
+    a->steps = 0;
+    *changed = true;
+    return SAL_OK;
 }
 
 const sali_sampler sali_sampler_gibbs = {
     .name = "gibbs",
-    .doc = "Gibbs: exact conditional of one variable a step, systematic scan",
-    .source = "Geman & Geman 1984; Grathwohl et al. 2021, sec. 2.1",
+    .doc = "Gibbs: exact conditional of one variable a step, in turn or at random",
+    .source = "Geman & Geman 1984; van den Hoek 2022, sec. 2.1.2",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP |
              SALI_SAMPLER_REJECTION_FREE,
     .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .parameters = parameters,
+    .variants = variants,
+    .share = share,
+    .unshare = unshare,
+    .adapt = adapt,
+    .tuned = tuned,
     .create = gibbs_create,
     .destroy = gibbs_destroy,
     .refresh = gibbs_refresh,
     .step = gibbs_step,
+    .steps = gibbs_steps,
     .log_q = gibbs_log_q,
+    .pieces = gibbs_pieces,
 };

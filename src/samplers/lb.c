@@ -40,5 +40,6 @@ const sali_sampler sali_sampler_lb = {
     .destroy = sali_single_site_destroy,
     .refresh = sali_single_site_refresh,
     .step = sali_single_site_step,
+    .steps = sali_single_site_steps,
     .log_q = sali_single_site_log_q,
 };

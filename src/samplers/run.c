@@ -226,11 +226,12 @@ static void advance_shard(void *context, int64_t k)
     if (w->step_size > 0 || w->refresh) {
         run->sampler->refresh(shard->self, shard->chains);
     }
-    for (int64_t i = 0; i < w->steps; i++) {
-        run->sampler->step(shard->self, shard->chains);
-        int64_t step = w->done + i + 1;
-        if (w->record && step % run->options.thin == 0) {
-            sali_record_draw(run, shard, step / run->options.thin - 1);
+    for (int64_t done = w->done, end = w->done + w->steps, n; done < end; done += n) {
+        int64_t thin = run->options.thin, before_draw = thin - done % thin;
+        n = w->record && before_draw < end - done ? before_draw : end - done;
+        sali_sampler_steps(run->sampler, shard->self, shard->chains, n);
+        if (w->record && (done + n) % thin == 0) {
+            sali_record_draw(run, shard, (done + n) / thin - 1);
         }
     }
 }

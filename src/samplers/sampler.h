@@ -142,6 +142,8 @@ typedef struct sali_sampler {
     void (*refresh)(void *self, sali_chains *chains);
     /* One step of every chain. */
     void (*step)(void *self, sali_chains *chains);
+    /* n steps: the same bits as n calls of `step`, with less to do between them. May be NULL. */
+    void (*steps)(void *self, sali_chains *chains, int64_t n);
     /* log q(present state -> to) of the next step's proposal, [n]; `to` [n x V]. After refresh.
      * NULL with auxiliary variables that cannot be summed out; means nothing where their size is
      * above 0. */
@@ -185,6 +187,18 @@ unsigned sali_sampler_wants(const sali_sampler *sampler);
 /* The sampler's state for a shard, the chains' step sizes set. */
 sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
                              void *shared, sali_chains *chains, void **self, sal_error *err);
+
+/* n steps of every chain. */
+static inline void sali_sampler_steps(const sali_sampler *sampler, void *self, sali_chains *chains,
+                                      int64_t n)
+{
+    for (int64_t k = 0; !sampler->steps && k < n; k++) {
+        sampler->step(self, chains);
+    }
+    if (sampler->steps) {
+        sampler->steps(self, chains, n);
+    }
+}
 
 /* The usual step size of a space for a sampler with one: `base` for binary variables, scaled with
  * the squared spacing of levels (2 base for one-hot, 4 base for spins). */

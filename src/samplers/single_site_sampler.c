@@ -43,6 +43,14 @@ void sali_single_site_close(sali_single_site *g)
     sali_free(g->sites);
     sali_free(g->made);
     sali_free(g->log_q);
+    sali_pairwise_moves_destroy(g->pairwise);
+}
+
+/* One site a step, and differences that are those of the couplings. */
+static bool suits_pairs(const sali_single_site_options *options, const sal_model *model)
+{
+    return options->hops == 1 && options->ball == 1 && !options->rule &&
+           (options->direction == SALI_EXACT_DIFFERENCES || model->multilinear);
 }
 
 sal_status sali_single_site_create(const sali_chains *chains,
@@ -54,6 +62,9 @@ sal_status sali_single_site_create(const sali_chains *chains,
         return sali_fail_memory(err);
     }
     sal_status status = sali_single_site_open(g, chains, options, err);
+    if (status == SAL_OK && suits_pairs(options, chains->model)) {
+        status = sali_pairwise_moves_create(chains, &options->balance, &g->pairwise, err);
+    }
     if (status != SAL_OK) {
         sali_single_site_destroy(g);
         return status;
@@ -115,6 +126,10 @@ void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t 
 void sali_single_site_refresh(void *self, sali_chains *chains)
 {
     sali_single_site *g = self;
+    g->fast = g->pairwise && sali_pairwise_moves_refresh(g->pairwise, chains);
+    if (g->fast) {
+        return;
+    }
     if (g->options.direction == SALI_EXACT_DIFFERENCES) {
         sali_chains_differences(chains, chains->codes, chains->x, chains->f, g->log_t);
     } else {
@@ -169,6 +184,10 @@ void sali_single_site_decide(sali_single_site *g, sali_chains *chains)
 void sali_single_site_step(void *self, sali_chains *chains)
 {
     sali_single_site *g = self;
+    if (g->fast) {
+        sali_pairwise_moves_steps(g->pairwise, chains, 1);
+        return;
+    }
     for (int64_t c = 0; c < chains->n; c++) {
         draw(g, chains, c);
     }
@@ -181,6 +200,18 @@ void sali_single_site_step(void *self, sali_chains *chains)
         chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->log_q[c], back);
     }
     sali_single_site_decide(g, chains);
+}
+
+void sali_single_site_steps(void *self, sali_chains *chains, int64_t n)
+{
+    sali_single_site *g = self;
+    if (g->fast) {
+        sali_pairwise_moves_steps(g->pairwise, chains, n);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        sali_single_site_step(g, chains);
+    }
 }
 
 /* ---- the proposal's probability */
@@ -211,6 +242,11 @@ static double log_q_of(const sali_single_site *g, const sali_chains *chains, int
 
 void sali_single_site_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
 {
+    const sali_single_site *g = self;
+    if (g->fast) {
+        sali_pairwise_moves_log_q(g->pairwise, chains, to, log_q);
+        return;
+    }
     for (int64_t c = 0; c < chains->n; c++) {
         log_q[c] = log_q_of(self, chains, c, to + c * chains->space->n_variables);
     }

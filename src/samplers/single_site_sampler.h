@@ -11,6 +11,7 @@
 
 #include "samplers/ball.h"
 #include "samplers/kernels.h"
+#include "samplers/pairwise_moves.h"
 #include "samplers/sampler.h"
 
 typedef enum sali_direction {
@@ -52,6 +53,10 @@ struct sali_single_site {
     int64_t *sites; /* [n x hops or ball] variables drawn, in their order */
     int64_t *made;  /* [n] entries in it */
     double *log_q;  /* [n] of the proposal made */
+    /* Of sali_single_site_create on pairwise models, one site a step: takes over refresh, steps and
+     * log_q from the last refresh on if `fast`. NULL on others. */
+    sali_pairwise_moves *pairwise;
+    bool fast;
 };
 
 /* Open within `g`, which is zeroed; on failure the caller still closes it. */
@@ -68,6 +73,7 @@ void sali_single_site_destroy(void *self);
 /* The descriptor's functions. */
 void sali_single_site_refresh(void *self, sali_chains *chains);
 void sali_single_site_step(void *self, sali_chains *chains);
+void sali_single_site_steps(void *self, sali_chains *chains, int64_t n);
 void sali_single_site_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);
 
 /* Several hops: the sites in the order drawn are auxiliary variables. None with one hop. */

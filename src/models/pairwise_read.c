@@ -1,0 +1,530 @@
+/* The quadratic polynomial that a formula is, found by going through its nodes.
+ *
+ * Forward: nodes whose elements are affine in one bit each (*lines*). Backward from f: by how much
+ * each element of each node counts in f (its *weight*), as long as ops are linear; where an op
+ * multiplies, its operands must be lines. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "models/clamp.h"
+#include "models/pairwise_terms.h"
+
+/* base + slope b, b the bit of a variable of the model; slope is 0 for a constant. */
+typedef struct line {
+    double base, slope;
+    int32_t variable;
+} line;
+
+typedef struct reader {
+    const sali_program *program;
+    const sali_params *params;
+    sali_pairwise_terms *terms;
+    int32_t *free;   /* by the tape's variable: the model's, or -1 for clamped ones */
+    int32_t *code;   /* by the tape's variable: the code that a clamped one has */
+    line **lines;    /* by node: [size], or NULL */
+    double **weight; /* by node: [size], or NULL for none */
+} reader;
+
+/* ---- elements of operands */
+
+static double value_of(const reader *r, int32_t node, int64_t k)
+{
+    return sali_load(r->program->dtype, r->params->value[node], k);
+}
+
+static bool varies(const reader *r, int32_t node)
+{
+    return r->program->nodes[node].varying;
+}
+
+/* The element of a broadcast operand that element k of the output meets. */
+static int64_t broadcast(const sal_shape *out, const sal_shape *in, int64_t k)
+{
+    int64_t at = 0, stride = 1;
+    for (int32_t i = 1; i <= in->rank; i++) {
+        int64_t size = in->dim[in->rank - i], whole = out->dim[out->rank - i];
+        at += size == 1 ? 0 : k % whole * stride;
+        stride *= size;
+        k /= whole;
+    }
+    return at;
+}
+
+/* The element of input `operand` that element k of an elementwise or a selecting op reads. */
+static int64_t source(const reader *r, const sali_node *node, int operand, int64_t k)
+{
+    const sali_node *from = &r->program->nodes[node->in[operand]];
+    const sal_shape *in = &from->shape;
+    if (node->op != SALI_OP_slice && node->op != SALI_OP_gather) {
+        bool same = node->op == SALI_OP_reshape || node->op == SALI_OP_scale ||
+                    sali_shape_equal(in, &node->shape);
+        return same ? k : broadcast(&node->shape, in, k);
+    }
+    int64_t axis = node->ints[0], inner = 1;
+    for (int32_t i = in->rank - 1; i > axis; i--) {
+        inner *= in->dim[i];
+    }
+    int64_t length = node->shape.dim[axis], at = k / inner % length;
+    int64_t index = node->op == SALI_OP_slice ? node->ints[1] + at : node->ints[1 + at];
+    return (k / inner / length * in->dim[axis] + index) * inner + k % inner;
+}
+
+/* ---- terms */
+
+static void add_line(reader *r, const line *a, double weight)
+{
+    r->terms->constant += weight * a->base;
+    if (a->slope != 0) {
+        r->terms->h[a->variable] += weight * a->slope;
+    }
+}
+
+static sal_status add_pair(reader *r, int32_t i, int32_t j, double J)
+{
+    sali_pairwise_terms *t = r->terms;
+    if (t->n_pairs == SALI_MOST_PAIRS) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    if (sali_grow((void **)&t->pairs, &t->room, t->n_pairs + 1, sizeof *t->pairs) != 0) {
+        return SAL_ERR_MEMORY;
+    }
+    t->pairs[t->n_pairs++] = (sali_pair_term){ i, j, J };
+    return SAL_OK;
+}
+
+/* weight times the product of two lines; b b = b. */
+static sal_status add_product(reader *r, const line *a, const line *b, double weight)
+{
+    double both = weight * a->slope * b->slope;
+    r->terms->constant += weight * a->base * b->base;
+    if (a->slope != 0) {
+        r->terms->h[a->variable] += weight * a->slope * b->base;
+    }
+    if (b->slope != 0) {
+        r->terms->h[b->variable] += weight * b->slope * a->base;
+    }
+    if (both == 0) {
+        return SAL_OK;
+    }
+    if (a->variable == b->variable) {
+        r->terms->h[a->variable] += both;
+        return SAL_OK;
+    }
+    return add_pair(r, a->variable, b->variable, both);
+}
+
+/* ---- forward: lines */
+
+/* Elements of the state. A two-level variable has its level, a one-hot its indicators. */
+static void state_lines(const reader *r, line *lines)
+{
+    const sal_space *space = r->program->space;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        for (int32_t k = 0; k < variable->width; k++) {
+            double at[2] = { 0, 0 }; /* the element at codes 0 and 1 */
+            bool fixed = r->free[v] < 0 || variable->states == 1;
+            int32_t first = fixed ? r->code[v] : 0;
+            at[0] = variable->levels ? variable->levels[first] : first == k;
+            at[1] = fixed ? at[0] : variable->levels ? variable->levels[1] : k == 1;
+            lines[variable->offset + k] = (line){ at[0], at[1] - at[0], r->free[v] };
+        }
+    }
+}
+
+/* Element k of an operand as a line; false if it is none. */
+static bool operand(const reader *r, const sali_node *node, int which, int64_t k, line *out)
+{
+    int32_t in = node->in[which];
+    int64_t at = source(r, node, which, k);
+    if (!varies(r, in)) {
+        *out = (line){ value_of(r, in, at), 0, 0 };
+        return true;
+    }
+    if (r->lines[in]) {
+        *out = r->lines[in][at];
+    }
+    return r->lines[in] != NULL;
+}
+
+/* a + sign b, a b: lines again if one of them is constant or, of sums, they are of one variable. */
+static bool combine(sali_op_id op, const line *a, const line *b, line *out)
+{
+    const line *moving = a->slope != 0 ? a : b;
+    if (op == SALI_OP_mul) {
+        *out =
+            (line){ a->base * b->base, a->base * b->slope + b->base * a->slope, moving->variable };
+        return a->slope == 0 || b->slope == 0;
+    }
+    double sign = op == SALI_OP_sub ? -1 : 1;
+    *out = (line){ a->base + sign * b->base, a->slope + sign * b->slope, moving->variable };
+    return a->slope == 0 || b->slope == 0 || a->variable == b->variable;
+}
+
+static bool line_of(const reader *r, const sali_node *node, int64_t k, line *out)
+{
+    line a, b;
+    switch (node->op) {
+    case SALI_OP_reshape:
+    case SALI_OP_slice:
+    case SALI_OP_gather:
+        return operand(r, node, 0, k, out);
+    case SALI_OP_scale:
+        a = (line){ node->reals[0], 0, 0 };
+        return operand(r, node, 0, k, &b) && combine(SALI_OP_mul, &a, &b, out);
+    case SALI_OP_add:
+    case SALI_OP_sub:
+    case SALI_OP_mul:
+        return operand(r, node, 0, k, &a) && operand(r, node, 1, k, &b) &&
+               combine(node->op, &a, &b, out);
+    default:
+        return false;
+    }
+}
+
+/* Ops that may make lines of lines. */
+static bool keeps_lines(sali_op_id op)
+{
+    return op == SALI_OP_reshape || op == SALI_OP_slice || op == SALI_OP_gather ||
+           op == SALI_OP_scale || op == SALI_OP_add || op == SALI_OP_sub || op == SALI_OP_mul;
+}
+
+static sal_status find_lines(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    int64_t size = r->program->steps[i].size;
+    if (!node->varying || (node->op != SALI_OP_state && !keeps_lines(node->op))) {
+        return SAL_OK;
+    }
+    for (int32_t k = 0; k < node->n_in; k++) {
+        if (varies(r, node->in[k]) && !r->lines[node->in[k]]) {
+            return SAL_OK;
+        }
+    }
+    line *lines = SALI_NEW_ARRAY(line, size);
+    if (!lines) {
+        return SAL_ERR_MEMORY;
+    }
+    bool good = true;
+    if (node->op == SALI_OP_state) {
+        state_lines(r, lines);
+    }
+    for (int64_t k = 0; good && node->op != SALI_OP_state && k < size; k++) {
+        good = line_of(r, node, k, &lines[k]);
+    }
+    if (good) {
+        r->lines[i] = lines;
+    } else {
+        sali_free(lines);
+    }
+    return SAL_OK;
+}
+
+/* ---- backward: weights */
+
+/* The weights of an input, made when first asked for; NULL: no memory. */
+static double *weights_of(reader *r, int32_t node)
+{
+    if (!r->weight[node]) {
+        r->weight[node] = SALI_NEW_ARRAY(double, r->program->steps[node].size);
+    }
+    return r->weight[node];
+}
+
+/* Elementwise and selecting ops: each operand gets the weights times a factor. */
+static sal_status push_elements(reader *r, int32_t i, int which, double factor)
+{
+    const sali_node *node = &r->program->nodes[i];
+    double *to = weights_of(r, node->in[which]);
+    for (int64_t k = 0; to && k < r->program->steps[i].size; k++) {
+        to[source(r, node, which, k)] += factor * r->weight[i][k];
+    }
+    return to ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+/* Products and quotients by a constant; products of lines. */
+static sal_status push_product(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    int moving = varies(r, node->in[0]) ? 0 : 1, n_moving = 0;
+    for (int which = 0; which < node->n_in; which++) {
+        n_moving += varies(r, node->in[which]);
+    }
+    int64_t size = r->program->steps[node->op == SALI_OP_dot ? node->in[0] : i].size;
+    for (int64_t k = 0; k < size; k++) {
+        double weight = r->weight[i][node->op == SALI_OP_dot ? 0 : k];
+        int64_t at[2] = { k, k };
+        for (int which = 0; node->op == SALI_OP_mul && which < 2; which++) {
+            at[which] = source(r, node, which, k);
+        }
+        if (n_moving == 1 && node->op != SALI_OP_square) {
+            double *to = weights_of(r, node->in[moving]);
+            if (!to) {
+                return SAL_ERR_MEMORY;
+            }
+            to[at[moving]] += weight * value_of(r, node->in[1 - moving], at[1 - moving]);
+            continue;
+        }
+        const line *a = r->lines[node->in[0]], *b = r->lines[node->in[node->n_in - 1]];
+        sal_status status =
+            a && b ? add_product(r, &a[at[0]], &b[at[1]], weight) : SAL_ERR_UNSUPPORTED;
+        if (status != SAL_OK) {
+            return status;
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status push_matvec(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    int64_t m = r->program->steps[i].size, n = r->program->steps[node->in[1]].size;
+    if (varies(r, node->in[0])) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    double *to = weights_of(r, node->in[1]);
+    for (int64_t k = 0; to && k < m * n; k++) {
+        to[k % n] += r->weight[i][k / n] * value_of(r, node->in[0], k);
+    }
+    return to ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+/* Sums and means, of all elements or along an axis. */
+static sal_status push_sum(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    const sal_shape *in = &r->program->nodes[node->in[0]].shape;
+    int64_t size = r->program->steps[node->in[0]].size, inner = 1, length = size;
+    if (node->ints[0] >= 0) {
+        length = in->dim[node->ints[0]];
+        for (int32_t axis = in->rank - 1; axis > node->ints[0]; axis--) {
+            inner *= in->dim[axis];
+        }
+    }
+    double factor = node->op == SALI_OP_mean ? 1 / (double)length : 1;
+    double *to = weights_of(r, node->in[0]);
+    for (int64_t k = 0; to && k < size; k++) {
+        to[k] += factor * r->weight[i][k / inner / length * inner + k % inner];
+    }
+    return to ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+static sal_status push_quad(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    const line *x = r->lines[node->in[0]];
+    int64_t n = r->program->steps[node->in[0]].size;
+    double weight = r->weight[i][0];
+    sal_status status = x && !varies(r, node->in[1]) ? SAL_OK : SAL_ERR_UNSUPPORTED;
+    for (int64_t a = 0; status == SAL_OK && a < n; a++) {
+        for (int64_t b = a; status == SAL_OK && b < n; b++) { /* the matrix is symmetric */
+            double S = value_of(r, node->in[1], a * n + b);
+            if (S != 0) {
+                status = add_product(r, &x[a], &x[b], weight * (a == b ? S : 2 * S));
+            }
+        }
+    }
+    return status;
+}
+
+static sal_status push_edges(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    const line *x = r->lines[node->in[0]];
+    sal_status status = x && !varies(r, node->in[1]) ? SAL_OK : SAL_ERR_UNSUPPORTED;
+    for (int64_t e = 0; status == SAL_OK && e < node->n_ints / 2; e++) {
+        status = add_product(r, &x[node->ints[2 * e]], &x[node->ints[2 * e + 1]],
+                             r->weight[i][0] * value_of(r, node->in[1], e));
+    }
+    return status;
+}
+
+/* A factor whose table begins at `start`: f(b, b') of its free variables, at most two. Moves
+ * *start past it. */
+static sal_status add_factor(reader *r, const sali_node *node, int64_t length, const int64_t *scope,
+                             double weight, int64_t *start)
+{
+    const sal_space *space = r->program->space;
+    int64_t stride = 1, at = *start, step[2] = { 0, 0 };
+    int32_t variable[2] = { 0, 0 };
+    int n_free = 0;
+    for (int64_t k = length - 1; k >= 0; k--) {
+        int64_t v = scope[k];
+        if (r->free[v] < 0) {
+            at += stride * r->code[v];
+        } else if (space->variables[v].states > 1) {
+            if (n_free == 2) {
+                return SAL_ERR_UNSUPPORTED;
+            }
+            variable[n_free] = r->free[v];
+            step[n_free++] = stride;
+        }
+        stride *= space->variables[v].states;
+    }
+    *start += stride;
+    double T00 = value_of(r, node->in[1], at), T10 = value_of(r, node->in[1], at + step[0]);
+    double T01 = value_of(r, node->in[1], at + step[1]);
+    double T11 = value_of(r, node->in[1], at + step[0] + step[1]);
+    r->terms->constant += weight * T00;
+    if (n_free > 0) {
+        r->terms->h[variable[0]] += weight * (T10 - T00);
+    }
+    if (n_free < 2) {
+        return SAL_OK;
+    }
+    r->terms->h[variable[1]] += weight * (T01 - T00);
+    double J = (T11 - T10) - (T01 - T00);
+    return J == 0 ? SAL_OK : add_pair(r, variable[0], variable[1], weight * J);
+}
+
+static sal_status push_table(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    const int64_t *at = node->ints + 1;
+    int64_t start = 0;
+    sal_status status = varies(r, node->in[1]) ? SAL_ERR_UNSUPPORTED : SAL_OK;
+    for (int64_t m = 0; status == SAL_OK && m < node->ints[0]; m++) {
+        int64_t length = *at++;
+        status = add_factor(r, node, length, at, r->weight[i][0], &start);
+        at += length;
+    }
+    return status;
+}
+
+static sal_status push_leaf(reader *r, int32_t i)
+{
+    for (int64_t k = 0; k < r->program->steps[i].size; k++) {
+        if (varies(r, i)) {
+            add_line(r, &r->lines[i][k], r->weight[i][k]);
+        } else {
+            r->terms->constant += r->weight[i][k] * value_of(r, i, k);
+        }
+    }
+    return SAL_OK;
+}
+
+/* Hand the weights of node i to its inputs. */
+static sal_status push(reader *r, int32_t i)
+{
+    const sali_node *node = &r->program->nodes[i];
+    sal_status status;
+    if (!node->varying) {
+        return push_leaf(r, i);
+    }
+    switch (node->op) {
+    case SALI_OP_state:
+        return push_leaf(r, i);
+    case SALI_OP_reshape:
+    case SALI_OP_slice:
+    case SALI_OP_gather:
+        return push_elements(r, i, 0, 1);
+    case SALI_OP_scale:
+        return push_elements(r, i, 0, node->reals[0]);
+    case SALI_OP_add:
+    case SALI_OP_sub:
+        status = push_elements(r, i, 0, 1);
+        return status ? status : push_elements(r, i, 1, node->op == SALI_OP_sub ? -1 : 1);
+    case SALI_OP_mul:
+    case SALI_OP_dot:
+    case SALI_OP_square:
+        return push_product(r, i);
+    case SALI_OP_matvec:
+        return push_matvec(r, i);
+    case SALI_OP_sum:
+    case SALI_OP_mean:
+        return push_sum(r, i);
+    case SALI_OP_quad:
+        return push_quad(r, i);
+    case SALI_OP_edges:
+        return push_edges(r, i);
+    case SALI_OP_table:
+        return push_table(r, i);
+    default:
+        return SAL_ERR_UNSUPPORTED;
+    }
+}
+
+/* ---- all of it */
+
+static bool knows(sali_op_id op)
+{
+    return keeps_lines(op) || op == SALI_OP_state || op == SALI_OP_dot || op == SALI_OP_square ||
+           op == SALI_OP_matvec || op == SALI_OP_sum || op == SALI_OP_mean || op == SALI_OP_quad ||
+           op == SALI_OP_edges || op == SALI_OP_table;
+}
+
+/* A look at the ops alone turns most other formulas away at no cost. */
+static bool promising(const sali_program *program)
+{
+    bool good = true;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        good &= !program->nodes[i].varying || knows(program->nodes[i].op);
+    }
+    return good;
+}
+
+static sal_status open_reader(reader *r, const sal_model *model)
+{
+    int64_t whole = r->program->space->n_variables, n = model->space->n_variables;
+    int64_t *original = SALI_NEW_ARRAY(int64_t, n);
+    int32_t *zeros = SALI_NEW_ARRAY(int32_t, n);
+    r->free = SALI_NEW_ARRAY(int32_t, whole);
+    r->code = SALI_NEW_ARRAY(int32_t, whole);
+    r->lines = SALI_NEW_ARRAY(line *, r->program->n_nodes);
+    r->weight = SALI_NEW_ARRAY(double *, r->program->n_nodes);
+    bool ok = original && zeros && r->free && r->code && r->lines && r->weight;
+    if (ok) {
+        sali_clamp_variables(model, original);
+        sali_clamp_expand(model, 1, zeros, r->code);
+        for (int64_t v = 0; v < whole; v++) {
+            r->free[v] = -1;
+        }
+        for (int64_t v = 0; v < n; v++) {
+            r->free[original[v]] = (int32_t)v;
+        }
+    }
+    sali_free(original);
+    sali_free(zeros);
+    return ok ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+static void close_reader(reader *r)
+{
+    for (int32_t i = 0; i < r->program->n_nodes; i++) {
+        if (r->lines) {
+            sali_free(r->lines[i]);
+        }
+        if (r->weight) {
+            sali_free(r->weight[i]);
+        }
+    }
+    sali_free(r->free);
+    sali_free(r->code);
+    sali_free(r->lines);
+    sali_free(r->weight);
+}
+
+sal_status sali_pairwise_read(const sal_model *model, const sali_tape_model *tape,
+                              sali_pairwise_terms *terms)
+{
+    reader r = { .program = tape->program, .params = tape->params, .terms = terms };
+    if (!promising(r.program)) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    sal_status status = open_reader(&r, model);
+    for (int32_t i = 0; status == SAL_OK && i < r.program->n_nodes; i++) {
+        status = find_lines(&r, i);
+    }
+    if (status == SAL_OK) {
+        double *one = weights_of(&r, r.program->output);
+        status = one ? SAL_OK : SAL_ERR_MEMORY;
+        if (one) {
+            one[0] = 1;
+        }
+    }
+    for (int32_t i = r.program->output; status == SAL_OK && i >= 0; i--) {
+        status = r.weight[i] ? push(&r, i) : SAL_OK;
+    }
+    close_reader(&r);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* Sums of many nonnegative weights of which few change at a time: a tree in which every node is the
+ * sum of its 16 children. Setting k weights and drawing one in proportion cost O(k + log n).
+ *
+ * Sums are always made of their children anew, never by differences: nothing drifts, and weights
+ * set back to what they were leave the same bits. */
+#ifndef SALI_SUM_TREE_H
+#define SALI_SUM_TREE_H
+
+#include <stdint.h>
+
+#define SALI_SUM_TREE_FAN 16
+#define SALI_SUM_TREE_DEPTH 9
+
+/* The shape of trees of n weights; the numbers are in arrays of `size` doubles, the weights first.
+ */
+typedef struct sali_sum_tree {
+    int64_t n, size;
+    int depth;                          /* levels above the weights */
+    int64_t first[SALI_SUM_TREE_DEPTH]; /* of each level's nodes, the weights' level included */
+} sali_sum_tree;
+
+/* n in 1 .. 2^31. */
+sali_sum_tree sali_sum_tree_shape(int64_t n);
+
+/* All sums of the weights nodes[0 .. n - 1]; what lies between levels is zeroed. */
+void sali_sum_tree_build(const sali_sum_tree *tree, double *nodes);
+
+/* Set k weights and the sums above them. `leaf` is overwritten; neighbours in it had better be
+ * near each other. */
+void sali_sum_tree_set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
+                       const double *weight);
+
+static inline double sali_sum_tree_total(const sali_sum_tree *tree, const double *nodes)
+{
+    return nodes[tree->first[tree->depth]];
+}
+
+/* The weight that u in (0, 1) selects, never one that is 0; -1 if all are. */
+int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, double u);
+
+#endif
