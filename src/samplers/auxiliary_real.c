@@ -7,7 +7,7 @@
 #define LANES 8
 
 SALI_CLONES
-void RN(sali_scale_each)(int64_t n, const void *scale, void *noise)
+static void scale_each(int64_t n, const void *scale, void *noise)
 {
     const real *s = scale;
     real *z = noise;
@@ -17,7 +17,7 @@ void RN(sali_scale_each)(int64_t n, const void *scale, void *noise)
 }
 
 SALI_CLONES
-void RN(sali_scale_all)(int64_t n, double factor, void *noise)
+static void scale_all(int64_t n, double factor, void *noise)
 {
     real *z = noise, s = (real)factor;
     for (int64_t k = 0; k < n; k++) {
@@ -26,7 +26,7 @@ void RN(sali_scale_all)(int64_t n, double factor, void *noise)
 }
 
 SALI_CLONES
-void RN(sali_subtract)(int64_t n, const void *to, const void *from, void *d)
+static void subtract(int64_t n, const void *to, const void *from, void *d)
 {
     const real *b = to, *a = from;
     real *restrict out = d;
@@ -36,8 +36,8 @@ void RN(sali_subtract)(int64_t n, const void *to, const void *from, void *d)
 }
 
 SALI_CLONES
-void RN(sali_auxiliary_shift)(int64_t n, double delta, const void *x, const void *w, double factor,
-                              const void *product, void *y)
+static void shift(int64_t n, double delta, const void *x, const void *w, double factor,
+                  const void *product, void *y)
 {
     const real *at = x, *noise = w, *p = product;
     real *restrict out = y, by = (real)delta, f = (real)factor;
@@ -93,6 +93,29 @@ static double ratio_bent(int64_t n, const real *from, const real *to, const real
         total += sum[j];
     }
     return total;
+}
+
+/* ---- what others call: clones that are not static would be exported */
+
+void RN(sali_scale_each)(int64_t n, const void *scale, void *noise)
+{
+    scale_each(n, scale, noise);
+}
+
+void RN(sali_scale_all)(int64_t n, double factor, void *noise)
+{
+    scale_all(n, factor, noise);
+}
+
+void RN(sali_subtract)(int64_t n, const void *to, const void *from, void *d)
+{
+    subtract(n, to, from, d);
+}
+
+void RN(sali_auxiliary_shift)(int64_t n, double delta, const void *x, const void *w, double factor,
+                              const void *product, void *y)
+{
+    shift(n, delta, x, w, factor, product, y);
 }
 
 double RN(sali_auxiliary_ratio)(int64_t n, const void *from, const void *to, const void *w,
