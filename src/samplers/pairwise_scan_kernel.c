@@ -91,7 +91,7 @@ set_site(const sali_scan_tile *t, int64_t i, const lanes *threshold, int64_t at,
 }
 
 SALI_CLONES
-void RN(sali_scan_sites)(const sali_scan_tile *tile, int64_t first, int64_t count, int64_t row)
+static void scan_sites(const sali_scan_tile *tile, int64_t first, int64_t count, int64_t row)
 {
     const sali_scan_tile t = *tile;
     const int64_t width = t.lanes / LANES;
@@ -106,13 +106,17 @@ void RN(sali_scan_sites)(const sali_scan_tile *tile, int64_t first, int64_t coun
     }
 }
 
+void RN(sali_scan_sites)(const sali_scan_tile *tile, int64_t first, int64_t count, int64_t row)
+{
+    scan_sites(tile, first, count, row);
+}
+
 /* ---- states */
 
 /* Blocks are turned, so that whole cache lines are read and written. */
 SALI_CLONES
-void RN(sali_scan_store)(const sali_scan_tile *tile, int64_t chains, int64_t first, int64_t count,
-                         const double *level, int32_t *codes, int64_t codes_row, void *x,
-                         int64_t x_row)
+static void store(const sali_scan_tile *tile, int64_t chains, int64_t first, int64_t count,
+                  const double *level, int32_t *codes, int64_t codes_row, void *x, int64_t x_row)
 {
     enum { BLOCK = 16 };
     const real low = (real)level[0], high = (real)level[1], *bits = tile->bits;
@@ -130,4 +134,11 @@ void RN(sali_scan_store)(const sali_scan_tile *tile, int64_t chains, int64_t fir
             }
         }
     }
+}
+
+void RN(sali_scan_store)(const sali_scan_tile *tile, int64_t chains, int64_t first, int64_t count,
+                         const double *level, int32_t *codes, int64_t codes_row, void *x,
+                         int64_t x_row)
+{
+    store(tile, chains, first, count, level, codes, codes_row, x, x_row);
 }

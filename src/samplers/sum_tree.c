@@ -46,8 +46,8 @@ void sali_sum_tree_build(const sali_sum_tree *tree, double *nodes)
 }
 
 SALI_CLONES
-void sali_sum_tree_set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
-                       const double *weight)
+static void set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
+                const double *weight)
 {
     for (int64_t j = 0; j < k; j++) {
         nodes[leaf[j]] = weight[j];
@@ -67,6 +67,12 @@ void sali_sum_tree_set(const sali_sum_tree *tree, double *nodes, int64_t k, int3
             here[leaf[j]] = sum_of(below + FAN * (int64_t)leaf[j]);
         }
     }
+}
+
+void sali_sum_tree_set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
+                       const double *weight)
+{
+    set(tree, nodes, k, leaf, weight);
 }
 
 /* Which of four weights `rest` falls on, without branches; the sum before it is taken off. */
