@@ -1,21 +1,35 @@
-/* Gibbs sampling: a systematic scan of exact conditionals; step t moves variable t mod V. */
+/* Gibbs sampling: a systematic scan of exact conditionals; step t moves variable t mod V, or draws
+ * a whole block of variables (samplers/block_conditional.h). */
 #include <math.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/tracker.h"
+#include "samplers/block_conditional.h"
 #include "samplers/sampler.h"
 
+enum { BLOCK };
+
+static const sali_setting parameters[] = {
+    { "block", 1, 1, INT32_MAX, true, "variables drawn at once, from their joint conditional",
+      NULL },
+    { 0 },
+};
+
+static const char *const variants[] = { "", "block=2", "block=3", NULL };
+
 typedef struct gibbs {
-    sali_tracker *tracker; /* NULL: the model cannot be tracked cheaply */
-    int64_t *site;         /* [n] the variable of this step */
-    double *delta;         /* [n x max_states] differences of f */
+    sali_block_conditional *blocks; /* of more than one variable; then nothing else is used */
+    sali_tracker *tracker;          /* NULL: the model cannot be tracked cheaply */
+    int64_t *site;                  /* [n] the variable of this step */
+    double *delta;                  /* [n x max_states] differences of f */
 } gibbs;
 
 static void gibbs_destroy(void *self)
 {
     gibbs *g = self;
     if (g) {
+        sali_block_conditional_destroy(g->blocks);
         sali_tracker_destroy(g->tracker);
         sali_free(g->site);
         sali_free(g->delta);
@@ -23,11 +37,18 @@ static void gibbs_destroy(void *self)
     }
 }
 
+static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size, sal_error *err)
+{
+    sali_blocks blocks;
+    sal_status status = sali_blocks_consecutive(chains->space, size, &blocks, err);
+    return status ? status : sali_block_conditional_create(chains, blocks, size, &g->blocks, err);
+}
+
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
-    (void)settings;
     (void)shared;
+    int64_t block = (int64_t)settings->values[BLOCK];
     gibbs *g = SALI_NEW(gibbs);
     if (!g) {
         return sali_fail_memory(err);
@@ -35,7 +56,9 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     g->site = SALI_NEW_ARRAY(int64_t, chains->n);
     g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
     sal_status status = g->site && g->delta ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && chains->model->trackable) {
+    if (status == SAL_OK && block > 1) {
+        status = create_blocks(g, chains, block, err);
+    } else if (status == SAL_OK && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
     }
     if (status != SAL_OK) {
@@ -49,6 +72,10 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
 static void gibbs_refresh(void *self, sali_chains *chains)
 {
     gibbs *g = self;
+    if (g->blocks) {
+        sali_block_conditional_refresh(g->blocks, chains);
+        return;
+    }
     sali_chains_start(chains, false);
     if (g->tracker) {
         sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
@@ -134,6 +161,10 @@ static void gibbs_step(void *self, sali_chains *chains)
 {
     gibbs *g = self;
     const sal_space *space = chains->space;
+    if (g->blocks) {
+        sali_block_conditional_step(g->blocks, chains);
+        return;
+    }
     if (chains->step[0] % REBUILD_EVERY == 0) {
         gibbs_refresh(g, chains);
     }
@@ -160,6 +191,10 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
 {
     gibbs *g = self;
     const sal_space *space = chains->space;
+    if (g->blocks) {
+        sali_block_conditional_log_q(g->blocks, chains, NULL, to, log_q);
+        return;
+    }
     conditionals(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         const int32_t *from = chains->codes + c * space->n_variables;
@@ -174,16 +209,25 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
     }
 }
 
+static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
+{
+    const gibbs *g = self;
+    return g->blocks ? sali_block_conditional_pieces(g->blocks) : chains->space->n_variables;
+}
+
 const sali_sampler sali_sampler_gibbs = {
     .name = "gibbs",
-    .doc = "Gibbs: exact conditional of one variable a step, systematic scan",
+    .doc = "Gibbs: exact conditional of a variable, or of a block, a step; systematic scan",
     .source = "Geman & Geman 1984; Grathwohl et al. 2021, sec. 2.1",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP |
              SALI_SAMPLER_REJECTION_FREE,
     .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .parameters = parameters,
+    .variants = variants,
     .create = gibbs_create,
     .destroy = gibbs_destroy,
     .refresh = gibbs_refresh,
     .step = gibbs_step,
     .log_q = gibbs_log_q,
+    .pieces = gibbs_pieces,
 };
