@@ -135,6 +135,19 @@ static range reads(const builder *b, int32_t i, int32_t which, int64_t k)
     return (range){ 0, size, 1 };
 }
 
+/* Whether element e of the vector of a matrix product has a fixed weight of zero in row k. */
+static bool has_no_weight(const builder *b, const sali_node *node, int32_t which, int64_t k,
+                          int64_t e)
+{
+    int32_t A = node->in[0];
+    if (node->op != SALI_OP_matvec || which != 1 || b->program->nodes[A].varying ||
+        b->program->steps[A].param_path) {
+        return false;
+    }
+    int64_t n = b->program->nodes[A].shape.dim[1];
+    return sali_load(b->program->dtype, b->params->value[A], k * n + e) == 0;
+}
+
 static void add_inputs(builder *b, int32_t i, int64_t k)
 {
     const sali_node *node = &b->program->nodes[i];
@@ -145,7 +158,9 @@ static void add_inputs(builder *b, int32_t i, int64_t k)
         }
         range r = reads(b, i, which, k);
         for (int64_t e = 0; e < r.count; e++) {
-            add_element(b, in, r.first + e * r.step);
+            if (!has_no_weight(b, node, which, k, e)) {
+                add_element(b, in, r.first + e * r.step);
+            }
         }
     }
 }

@@ -19,7 +19,8 @@ static const sali_setting parameters[] = {
     { 0 },
 };
 
-static const char *const variants[] = { "", "block=2", "block=3,radius=2", "radius=2", NULL };
+static const char *const variants[] = { "",         "block=2",      "block=3,radius=2",
+                                        "radius=2", "blocks=model", NULL };
 
 static const char *ball_obstacle(const sal_model *model, const sali_sampler_settings *settings)
 {
