@@ -31,8 +31,7 @@ static const char *block_gibbs_obstacle(const sal_model *model,
     const char *why = NULL;
     (void)settings;
     if (!model->structure) {
-        sal_status status = sali_colour_classes(model, &classes, &why, NULL);
-        why = status == SAL_OK ? why : "its interactions do not fit into memory";
+        sali_colour_classes(model, &classes, &why, NULL); /* no memory: `share` will say so */
         sali_blocks_free(&classes);
     }
     return why;
