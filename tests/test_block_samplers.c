@@ -352,7 +352,7 @@ static Suite *block_samplers_suite(void)
 {
     Suite *suite = suite_create("block_samplers");
     TCase *tcase = tcase_create("blocks");
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, pieces_are_joint_conditionals);
     tcase_add_test(tcase, blocks_of_a_callback_are_joint_conditionals);
     tcase_add_test(tcase, layers_are_drawn_given_each_other);
