@@ -11,6 +11,7 @@
 /* Beyond these, everything is taken to meet everything. */
 #define MOST_PAIRS (INT64_C(1) << 25)
 #define MOST_SCOPES (INT64_C(1) << 24)
+#define MOST_READS (INT64_C(1) << 28)
 
 /* Of a node: the variables that each element depends on. */
 typedef struct scopes {
@@ -28,6 +29,7 @@ typedef struct builder {
     int64_t n_pairs, pairs_room;
     int32_t *list; /* [V] a union in the making */
     int64_t n_list, *seen, stamp;
+    int64_t reads; /* entries of scopes read so far */
     bool all, memory;
 } builder;
 
@@ -77,6 +79,7 @@ static void add_variable(builder *b, int64_t v)
 static void add_element(builder *b, int32_t node, int64_t k)
 {
     const scopes *s = &b->scopes[node];
+    b->reads += 1 + s->begin[k + 1] - s->begin[k];
     for (int64_t at = s->begin[k]; at < s->begin[k + 1]; at++) {
         add_variable(b, s->variable[at]);
     }
@@ -201,7 +204,8 @@ static void find_scopes(builder *b, int32_t i)
             memcpy(s->variable + used, b->list, (size_t)b->n_list * sizeof *b->list);
         }
         s->begin[k + 1] = used + b->n_list;
-        s->all = s->begin[k + 1] > MOST_SCOPES;
+        s->all = s->begin[k + 1] > MOST_SCOPES || b->reads > MOST_READS ||
+                 (b->n_list == b->program->space->n_variables && b->n_list > 2);
     }
     b->memory |= !s->begin || !s->variable;
 }
