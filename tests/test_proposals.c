@@ -98,13 +98,14 @@ static double mh_uniform_formula(const move *m, const sal_space *space,
     return (double)m->unordered <= radius && (double)m->levels <= radius ? 0 : -INFINITY;
 }
 
-/* The conditional of variable 0, which step 0 moves. */
+/* The joint conditional of the first block, which step 0 draws: the last variable that moves is in
+ * it. */
 static double gibbs_formula(const move *m, const sal_space *space,
                             const sali_sampler_settings *settings)
 {
     (void)space;
-    (void)settings;
-    return m->variables == 0 || (m->variables == 1 && m->site == 0) ? m->f : -INFINITY;
+    double block = sali_sampler_value(sali_sampler_find("gibbs"), settings, "block");
+    return m->variables == 0 || (double)m->site < block ? m->f : -INFINITY;
 }
 
 static const struct {

@@ -83,11 +83,13 @@ static void check_window(const transition *t, const sal_space *space, int64_t ra
     }
 }
 
-/* Whether a variable moves at most once in a step, and others may stay: mh-uniform moves all, a
- * path of pas some of them several times. */
-static bool single_site(const sali_sampler *sampler)
+/* Whether the setting `radius` is a window of levels that a step of one variable fills: mh-uniform
+ * moves all variables, a path of pas some of them several times, and a Hamming ball's radius counts
+ * variables. */
+static bool has_window(const sali_sampler *sampler)
 {
-    return strcmp(sampler->name, "mh-uniform") != 0 && strcmp(sampler->name, "pas") != 0;
+    return strcmp(sampler->name, "mh-uniform") != 0 && strcmp(sampler->name, "pas") != 0 &&
+           strcmp(sampler->name, "hamming-ball") != 0;
 }
 
 /* All that holds for a sampler on a model whose probabilities are pi: for a sweep, piece by piece
@@ -113,7 +115,7 @@ static void check_sampler(const contract_case *k)
         if (sweep || (flags & SALI_SAMPLER_REVERSIBLE)) {
             check_detailed_balance(&t, k->where);
         }
-        if (single_site(k->sampler) && radius > 0) {
+        if (has_window(k->sampler) && radius > 0) {
             check_window(&t, k->model->space, radius, k->where);
         }
         advance(&t, row);

@@ -227,4 +227,28 @@ static const struct {
 };
 #define N_TINY_MODELS ((int)(sizeof tiny_models / sizeof *tiny_models))
 
+/* Ready-made models of which samplers know the structure; 64 states at most. */
+static const char *const tiny_builtins[] = {
+    "rbm:visible=4,hidden=3,scale=0.9",
+    "ising:side=2,theta=0.3,bias=0.2",
+    "fhmm:length=3,factors=2,sigma=0.8,p=0.7,v=0.3,seed=5",
+};
+#define N_TINY_BUILTINS ((int)(sizeof tiny_builtins / sizeof *tiny_builtins))
+
+/* One of them; an RBM with biases. */
+static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
+{
+    sal_model *model = NULL;
+    double b[4], c[3];
+    sal_error err;
+    ck_ok(sal_model_builtin(tiny_builtins[k], dtype, &model, &err), &err);
+    if (strncmp(tiny_builtins[k], "rbm", 3) == 0) {
+        tiny_normals(6, 4, 0.7, b);
+        tiny_normals(7, 3, 0.7, c);
+        ck_ok(sal_model_set_params(model, "b", b, &err), &err);
+        ck_ok(sal_model_set_params(model, "c", c, &err), &err);
+    }
+    return model;
+}
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef TRANSITION_H
 #define TRANSITION_H
 
+#include "models/structure.h"
 #include "samplers/sampler.h"
 #include "tiny_models.h"
 
@@ -128,6 +129,7 @@ typedef struct transition {
     double *f, *pi;    /* [n]; f times beta */
     double *log_q, *P; /* [n x n]; rows of forbidden states mean nothing. log_q is summed over
                           auxiliary variables */
+    bool taken;        /* what is proposed, always */
 } transition;
 
 static inline double acceptance(const transition *t, int64_t i, int64_t j, double forward,
@@ -137,18 +139,26 @@ static inline double acceptance(const transition *t, int64_t i, int64_t j, doubl
     return log_ratio >= 0 ? 1 : exp(log_ratio);
 }
 
+/* Whether what is proposed is always taken. Draws of a model's structure that are not exact when
+ * tempered are proposals then (models/structure.h). */
+static inline bool is_taken(const sali_sampler *sampler, const sal_model *model, double beta)
+{
+    bool by_structure = strcmp(sampler->name, "block-gibbs") == 0 && model->structure;
+    if (by_structure && model->structure->log_density && beta != 1) {
+        return false;
+    }
+    return !(sampler->flags & SALI_SAMPLER_EXACT) || (sampler->flags & SALI_SAMPLER_REJECTION_FREE);
+}
+
 /* The proposal as it is (one that is forbidden is refused), or its acceptance by
  * Metropolis-Hastings. */
-static inline void add_moves(transition *t, const sali_sampler *sampler, const double *log_q,
-                             const double *log_q_back)
+static inline void add_moves(transition *t, const double *log_q, const double *log_q_back)
 {
-    unsigned flags = sampler->flags;
-    bool taken = !(flags & SALI_SAMPLER_EXACT) || (flags & SALI_SAMPLER_REJECTION_FREE);
     int64_t n = t->n;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             double q = exp(log_q[i * n + j]);
-            double a = taken    ? t->f[j] > -INFINITY
+            double a = t->taken ? t->f[j] > -INFINITY
                        : q == 0 ? 1
                                 : acceptance(t, i, j, log_q[i * n + j], log_q_back[i * n + j]);
             t->log_q[i * n + j] += q; /* not yet its log */
@@ -168,7 +178,7 @@ static inline void transition_plain(transition *t, bench *b)
     for (int64_t k = 0; k < n * n; k++) {
         back[k] = log_q[k % n * n + k / n];
     }
-    add_moves(t, b->sampler, log_q, back);
+    add_moves(t, log_q, back);
     free(log_q);
     free(back);
 }
@@ -272,7 +282,7 @@ static inline void transition_auxiliary(transition *t, bench *b)
     } while (auxiliary_next(b, size, u));
     do { /* u is all 0 again */
         auxiliary_back(b, u, all, back);
-        add_moves(t, b->sampler, all + auxiliary_index(b, size, u) * n * n, back);
+        add_moves(t, all + auxiliary_index(b, size, u) * n * n, back);
     } while (auxiliary_next(b, size, u));
     free(all);
     free(back);
@@ -306,11 +316,15 @@ static inline void bench_proposals(bench *b, double *log_q)
 static inline transition transition_of(bench *b)
 {
     int64_t n = b->chains->n;
-    transition t = { n, malloc((size_t)n * sizeof(double)), malloc((size_t)n * sizeof(double)),
-                     calloc((size_t)(n * n), sizeof(double)),
-                     calloc((size_t)(n * n), sizeof(double)) };
+    size_t row = (size_t)n * sizeof(double);
+    transition t = { .n = n,
+                     .f = malloc(row),
+                     .pi = malloc(row),
+                     .log_q = calloc((size_t)n, row),
+                     .P = calloc((size_t)n, row),
+                     .taken = is_taken(b->sampler, b->chains->model, b->chains->beta[0]) };
     states_probabilities(b->chains->model, b->chains->beta[0], t.f, t.pi);
-    if (auxiliary_size(b) > 0) {
+    if (!b->sampler->log_q || auxiliary_size(b) > 0) {
         transition_auxiliary(&t, b);
     } else {
         transition_plain(&t, b);
@@ -404,7 +418,7 @@ static inline void for_every_sampler(const sal_model *model, const sal_model *ex
 {
     contract_case k = { .model = model, .exact = exact };
     for (int64_t i = 0; (k.sampler = sali_sampler_at(i)) != NULL; i++) {
-        char settings[96], where[240];
+        char settings[96], where[320];
         for (int o = 0;
              settings_at(k.sampler, model->space, o, &k.settings, settings, sizeof settings); o++) {
             k.beta = (o + (int)strlen(name)) % 2 ? 0.6 : 1;
@@ -435,6 +449,15 @@ static inline void for_every_case(sal_dtype dtype, contract_check *check)
             sal_model_destroy(exact);
         }
         sal_space_destroy(space);
+    }
+    for (int k = 0; k < N_TINY_BUILTINS; k++) {
+        sal_model *model = tiny_builtin(k, dtype), *exact = tiny_builtin(k, SAL_F64);
+        char again[100]; /* a name longer by an odd number: the other temperatures */
+        snprintf(again, sizeof again, "again, %s", tiny_builtins[k]);
+        for_every_sampler(model, exact, tiny_builtins[k], check);
+        for_every_sampler(model, exact, again, check);
+        sal_model_destroy(model);
+        sal_model_destroy(exact);
     }
 }
 

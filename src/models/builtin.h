@@ -29,7 +29,8 @@ typedef struct sali_builtin {
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \
-    X(random_factors)
+    X(random_factors)        \
+    X(fhmm)
 
 #define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)

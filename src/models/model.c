@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/structure.h"
 
 sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
                              sal_dtype dtype, const char *name, sal_model **out, sal_error *err)
@@ -43,6 +44,9 @@ void sal_model_destroy(sal_model *model)
         return;
     }
     model->ops->destroy(model->content);
+    if (model->structure && model->structure->destroy) {
+        model->structure->destroy(model->structure_data);
+    }
     sal_space_destroy(model->space);
     sali_free(model->name);
     sali_free(model);

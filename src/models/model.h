@@ -36,7 +36,9 @@ struct sal_model {
     sal_dtype dtype;
     bool has_gradient;
     bool multilinear;
-    bool trackable; /* models/tracker.h */
+    bool trackable;                         /* models/tracker.h */
+    const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
+    void *structure_data;
     char *name;
     _Atomic int holders; /* runs in several threads hold a model */
 };

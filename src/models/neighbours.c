@@ -101,22 +101,30 @@ static void flush(sali_neighbours *nb)
     nb->n = 0;
 }
 
-void sali_neighbours_add(sali_neighbours *nb, int64_t c, int64_t v, int32_t code, int64_t to)
+void sali_neighbours_add_several(sali_neighbours *nb, int64_t c, int64_t n, const int64_t *sites,
+                                 const int32_t *codes, int64_t to)
 {
     const sal_space *space = nb->model->space;
     size_t row = (size_t)space->width * nb->element;
-    int32_t *codes = nb->codes + nb->n * space->n_variables;
+    int32_t *state = nb->codes + nb->n * space->n_variables;
     void *x = (char *)nb->x + (size_t)nb->n * row;
-    memcpy(codes, nb->from_codes + c * space->n_variables,
-           (size_t)space->n_variables * sizeof *codes);
+    memcpy(state, nb->from_codes + c * space->n_variables,
+           (size_t)space->n_variables * sizeof *state);
     memcpy(x, (const char *)nb->from_x + (size_t)c * row, row);
-    codes[v] = code;
-    sali_model_embed_one(nb->model, v, code, x);
+    for (int64_t k = 0; k < n; k++) {
+        state[sites[k]] = codes[k];
+        sali_model_embed_one(nb->model, sites[k], codes[k], x);
+    }
     nb->chain[nb->n] = c;
     nb->to[nb->n] = to;
     if (++nb->n == nb->rows) {
         flush(nb);
     }
+}
+
+void sali_neighbours_add(sali_neighbours *nb, int64_t c, int64_t v, int32_t code, int64_t to)
+{
+    sali_neighbours_add_several(nb, c, 1, &v, &code, to);
 }
 
 void sali_neighbours_end(sali_neighbours *nb)

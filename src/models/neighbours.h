@@ -1,4 +1,4 @@
-/* Values of f at neighbours (states that differ in one variable), evaluated in full batches
+/* Values of f at neighbours (states that differ in a few variables), evaluated in full batches
  * whatever the number of chains they belong to. */
 #ifndef SALI_NEIGHBOURS_H
 #define SALI_NEIGHBOURS_H
@@ -21,6 +21,9 @@ void sali_neighbours_begin(sali_neighbours *nb, const int32_t *codes, const void
 /* The neighbour of chain c with variable v at `code`: its result goes to out[to], at the latest
  * when the list ends. */
 void sali_neighbours_add(sali_neighbours *nb, int64_t c, int64_t v, int32_t code, int64_t to);
+/* The same with n variables, distinct, set to codes[0 .. n - 1]. */
+void sali_neighbours_add_several(sali_neighbours *nb, int64_t c, int64_t n, const int64_t *sites,
+                                 const int32_t *codes, int64_t to);
 void sali_neighbours_end(sali_neighbours *nb);
 
 #endif

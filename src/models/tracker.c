@@ -11,6 +11,7 @@ struct sali_tracker {
     sali_changes *changes; /* of the tape, which has all variables */
     const sal_space *whole;
     int64_t *site_of; /* [V] the tape's index of each variable of the model */
+    int64_t *sites;   /* [V] those of a try, in the tape */
     int32_t *full;    /* [chains x V of the tape] */
     bool by_gradient;
 };
@@ -61,12 +62,13 @@ void sali_tracker_destroy(sali_tracker *t)
     }
     sali_changes_destroy(t->changes);
     sali_free(t->site_of);
+    sali_free(t->sites);
     sali_free(t->full);
     sali_free(t);
 }
 
-sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
-                               sal_error *err)
+static sal_status create(const sal_model *model, int64_t chains, bool gradient, sali_tracker **out,
+                         sal_error *err)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     sali_tracker *t = SALI_NEW(sali_tracker);
@@ -76,19 +78,32 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_trac
     t->model = model;
     t->whole = tape->program->space;
     t->site_of = SALI_NEW_ARRAY(int64_t, model->space->n_variables);
+    t->sites = SALI_NEW_ARRAY(int64_t, model->space->n_variables);
     t->full = SALI_NEW_ARRAY(int32_t, chains * t->whole->n_variables);
-    sal_status status = t->site_of && t->full
-                            ? sali_changes_create(tape->program, tape->params, chains,
-                                                  model->multilinear, &t->changes, err)
-                            : sali_fail_memory(err);
+    sal_status status =
+        t->site_of && t->sites && t->full
+            ? sali_changes_create(tape->program, tape->params, chains, gradient, &t->changes, err)
+            : sali_fail_memory(err);
     if (status != SAL_OK) {
         sali_tracker_destroy(t);
         return status;
     }
-    t->by_gradient = model->multilinear && sali_changes_has_local_gradient(t->changes);
+    t->by_gradient = gradient && sali_changes_has_local_gradient(t->changes);
     sali_clamp_variables(model, t->site_of);
     *out = t;
     return SAL_OK;
+}
+
+sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
+                               sal_error *err)
+{
+    return create(model, chains, model->multilinear, out, err);
+}
+
+sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
+                                      sal_error *err)
+{
+    return create(model, chains, false, out, err);
 }
 
 void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double *f)
@@ -137,5 +152,20 @@ double sali_tracker_move(sali_tracker *t, int64_t c, int64_t site, int32_t code)
 {
     double f = sali_changes_try(t->changes, c, 1, &t->site_of[site], &code);
     sali_changes_keep(t->changes, c);
+    return f;
+}
+
+double sali_tracker_try(sali_tracker *t, int64_t c, int64_t n, const int64_t *sites,
+                        const int32_t *codes, bool keep)
+{
+    for (int64_t k = 0; k < n; k++) {
+        t->sites[k] = t->site_of[sites[k]];
+    }
+    double f = sali_changes_try(t->changes, c, n, t->sites, codes);
+    if (keep) {
+        sali_changes_keep(t->changes, c);
+    } else {
+        sali_changes_undo(t->changes, c);
+    }
     return f;
 }

@@ -15,6 +15,9 @@ sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error
 /* For a model that is trackable. */
 sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
                                sal_error *err);
+/* The same without gradients: cheaper where only values of tried states are asked for. */
+sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
+                                      sal_error *err);
 void sali_tracker_destroy(sali_tracker *tracker);
 
 /* Evaluate the first n chains anew at codes [n x V]; f [n], or NULL. */
@@ -28,5 +31,10 @@ double sali_tracker_difference(sali_tracker *tracker, int64_t c, int64_t site, i
 
 /* Set a variable of chain c; f of the new state. */
 double sali_tracker_move(sali_tracker *tracker, int64_t c, int64_t site, int32_t code);
+
+/* f of chain c with n variables, distinct, set to `codes`; the chain stays where it is, or goes
+ * there if `keep`. */
+double sali_tracker_try(sali_tracker *tracker, int64_t c, int64_t n, const int64_t *sites,
+                        const int32_t *codes, bool keep);
 
 #endif

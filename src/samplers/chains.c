@@ -201,13 +201,11 @@ void sali_chains_decide(sali_chains *chains)
     }
 }
 
-void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f)
+/* One variable, without sums over steps. */
+static void set_variable(sali_chains *chains, int64_t c, int64_t site, int32_t code)
 {
     const sali_variable *v = &chains->space->variables[site];
     int32_t *now = &chains->codes[c * chains->space->n_variables + site];
-    chains->acceptance_sum[c] += 1;
-    chains->accepted_sum[c] += 1;
-    chains->f[c] = f;
     if (code == *now) {
         return;
     }
@@ -215,6 +213,22 @@ void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code
     *now = code;
     void *x = sali_row(chains, chains->x, c, chains->space->width);
     sali_model_embed_one(chains->model, site, code, x);
+}
+
+void sali_chains_move_several(sali_chains *chains, int64_t c, int64_t n, const int64_t *sites,
+                              const int32_t *codes, double f)
+{
+    chains->acceptance_sum[c] += 1;
+    chains->accepted_sum[c] += 1;
+    chains->f[c] = f;
+    for (int64_t k = 0; k < n; k++) {
+        set_variable(chains, c, sites[k], codes[k]);
+    }
+}
+
+void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f)
+{
+    sali_chains_move_several(chains, c, 1, &site, &code, f);
 }
 
 sali_chains_sums sali_chains_take_sums(sali_chains *chains)

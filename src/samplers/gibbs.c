@@ -4,27 +4,33 @@
  *
  *     p_i = 0.1 / V + 0.9 m_i / sum_j m_j,
  *
- * m_i the running mean of 1 - p(present s_i | rest), by how much the variable wants to move. */
+ * m_i the running mean of 1 - p(present s_i | rest), by how much the variable wants to move.
+ *
+ * Or it draws a whole block of variables (samplers/block_conditional.h), in turn. */
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/tracker.h"
+#include "samplers/block_conditional.h"
 #include "samplers/pairwise_scan.h"
 #include "samplers/sampler.h"
 
-enum { SCAN };
+enum { SCAN, BLOCK };
 enum { SYSTEMATIC, RANDOM, ADAPTIVE };
 
 static const char *const scans[] = { "systematic", "random", "adaptive", NULL };
 
 static const sali_setting parameters[] = {
     { "scan", SYSTEMATIC, 0, 2, true, "which variable moves: t mod V, any, or adapted", scans },
+    { "block", 1, 1, INT32_MAX, true, "variables drawn at once, from their joint conditional",
+      NULL },
     { 0 },
 };
 
-static const char *const variants[] = { "", "scan=random", "scan=adaptive", NULL };
+static const char *const variants[] = { "",        "scan=random", "scan=adaptive",
+                                        "block=2", "block=3",     NULL };
 
 /* ---- adapted probabilities */
 
@@ -91,6 +97,7 @@ static int64_t tuned(void *shared, sali_tuned *items)
 /* ---- one shard */
 
 typedef struct gibbs {
+    sali_block_conditional *blocks; /* of more than one variable; then nothing else is used */
     int scan_kind;
     const adapted *shared;
     double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
@@ -107,6 +114,7 @@ static void gibbs_destroy(void *self)
     gibbs *g = self;
     if (g) {
         sali_pairwise_scan_destroy(g->scan);
+        sali_block_conditional_destroy(g->blocks);
         sali_tracker_destroy(g->tracker);
         sali_free(g->cumulative);
         sali_free(g->wishes);
@@ -126,9 +134,17 @@ static bool allocate_adaptive(gibbs *g)
     return g->cumulative && g->wishes && g->calls;
 }
 
+static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size, sal_error *err)
+{
+    sali_blocks blocks;
+    sal_status status = sali_blocks_consecutive(chains->space, size, &blocks, err);
+    return status ? status : sali_block_conditional_create(chains, blocks, size, &g->blocks, err);
+}
+
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
+    int64_t block = (int64_t)settings->values[BLOCK];
     gibbs *g = SALI_NEW(gibbs);
     if (!g) {
         return sali_fail_memory(err);
@@ -139,10 +155,12 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     g->shared = shared;
     sal_status status =
         g->site && g->delta && (!shared || allocate_adaptive(g)) ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && g->scan_kind == SYSTEMATIC) {
+    if (status == SAL_OK && block > 1) {
+        status = create_blocks(g, chains, block, err);
+    } else if (status == SAL_OK && g->scan_kind == SYSTEMATIC) {
         status = sali_pairwise_scan_create(chains, &g->scan, err);
     }
-    if (status == SAL_OK && chains->model->trackable) {
+    if (status == SAL_OK && block == 1 && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
     }
     if (status != SAL_OK) {
@@ -156,6 +174,10 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
 static void gibbs_refresh(void *self, sali_chains *chains)
 {
     gibbs *g = self;
+    if (g->blocks) {
+        sali_block_conditional_refresh(g->blocks, chains);
+        return;
+    }
     sali_chains_start(chains, false);
     double sum = 0;
     for (int64_t i = 0; g->cumulative && i < g->shared->n; i++) {
@@ -286,6 +308,10 @@ static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 static void track_step(gibbs *g, sali_chains *chains)
 {
     const sal_space *space = chains->space;
+    if (g->blocks) {
+        sali_block_conditional_step(g->blocks, chains);
+        return;
+    }
     if (chains->step[0] % REBUILD_EVERY == 0) {
         gibbs_refresh(g, chains);
     }
@@ -368,6 +394,10 @@ static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, doubl
 static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
 {
     gibbs *g = self;
+    if (g->blocks) {
+        sali_block_conditional_log_q(g->blocks, chains, NULL, to, log_q);
+        return;
+    }
     if (g->scan_kind != SYSTEMATIC) {
         random_log_q(g, chains, to, log_q);
         return;
@@ -385,7 +415,9 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
 static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 {
     const gibbs *g = self;
-    return g->scan_kind == SYSTEMATIC ? chains->space->n_variables : 1;
+    return g->blocks                    ? sali_block_conditional_pieces(g->blocks)
+           : g->scan_kind == SYSTEMATIC ? chains->space->n_variables
+                                        : 1;
 }
 
 /* ---- adaptation, when each chain has made as many steps as there are variables */
@@ -429,7 +461,7 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
 
 const sali_sampler sali_sampler_gibbs = {
     .name = "gibbs",
-    .doc = "Gibbs: exact conditional of one variable a step, in turn or at random",
+    .doc = "Gibbs: exact conditional of a variable, or of a block, in turn or at random",
     .source = "Geman & Geman 1984; van den Hoek 2022, sec. 2.1.2",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP |
              SALI_SAMPLER_REJECTION_FREE,

@@ -266,6 +266,10 @@ void sali_chains_decide(sali_chains *chains);
  * acceptance of 1. */
 void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f);
 
+/* The same for n variables at once. */
+void sali_chains_move_several(sali_chains *chains, int64_t c, int64_t n, const int64_t *sites,
+                              const int32_t *codes, double f);
+
 /* The sums over chains of accepted_sum, acceptance_sum and jump_sum, which are cleared. */
 typedef struct sali_chains_sums {
     double accepted, acceptance, jump;

@@ -1,0 +1,53 @@
+/* Exact draws of whole blocks of variables: from the target restricted to the states of a block
+ * within a Hamming distance of a centre, the other variables held fixed. A radius as large as the
+ * block makes that the block's joint conditional. The states are listed and f is found for each, by
+ * changes where the model follows them (models/tracker.h), else in batches. A systematic scan: step
+ * t draws block t mod n_blocks. */
+#ifndef SALI_BLOCK_CONDITIONAL_H
+#define SALI_BLOCK_CONDITIONAL_H
+
+#include "samplers/sampler.h"
+
+/* Disjoint blocks that together have all variables. */
+typedef struct sali_blocks {
+    int64_t n;
+    int64_t *begin; /* [n + 1] into sites */
+    int64_t *sites; /* [V] */
+} sali_blocks;
+
+/* Blocks of `size` consecutive variables, the last perhaps smaller; the model's groups
+ * (models/structure.h), which it must have. */
+sal_status sali_blocks_consecutive(const sal_space *space, int64_t size, sali_blocks *blocks,
+                                   sal_error *err);
+sal_status sali_blocks_of_model(const sal_model *model, sali_blocks *blocks, sal_error *err);
+void sali_blocks_free(sali_blocks *blocks);
+
+/* The most states of a block that are listed. */
+#define SALI_BLOCK_STATES 65536
+
+typedef struct sali_block_conditional sali_block_conditional;
+
+/* `blocks` is taken over, also on failure. With a `radius` >= 1 below the size of a block its
+ * centre is drawn uniformly from the states within that distance of the present one (Titsias & Yau
+ * 2017): that is what leaves the target invariant. Returns: SAL_ERR_ARGUMENT when a block has more
+ * than SALI_BLOCK_STATES such states; SAL_ERR_MEMORY. */
+sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
+                                         int64_t radius, sali_block_conditional **out,
+                                         sal_error *err);
+void sali_block_conditional_destroy(sali_block_conditional *b); /* NULL is fine */
+void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chains);
+void sali_block_conditional_step(sali_block_conditional *b, sali_chains *chains);
+
+int64_t sali_block_conditional_pieces(const sali_block_conditional *b);
+
+/* The variables of chain 0's next step, and their number. */
+const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
+                                            const sali_chains *chains, int64_t *n);
+
+/* log q(centre, to | present state) of the next step, [n]; `centre` has a code for each variable of
+ * the block. NULL: log q(to | present state) of blocks no larger than the radius, which need none.
+ */
+void sali_block_conditional_log_q(sali_block_conditional *b, sali_chains *chains,
+                                  const int32_t *centre, const int32_t *to, double *log_q);
+
+#endif
