@@ -19,7 +19,9 @@ typedef enum sali_purpose {
     SALI_RNG_DIGITS,    /* synthetic digits */
     SALI_RNG_STATISTIC, /* random reference states of diagnostics */
     SALI_RNG_TEST,
-    SALI_RNG_EXTENSION /* states of a multilinear extension */
+    SALI_RNG_EXTENSION, /* states of a multilinear extension */
+    SALI_RNG_SWAP,      /* swaps of states between temperatures */
+    SALI_RNG_ANNEAL     /* moves whose differences set a range of temperatures */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of
