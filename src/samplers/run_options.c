@@ -65,6 +65,17 @@ static sal_status check_clamps(const sal_run_options *o, sal_error *err)
     return SAL_OK;
 }
 
+/* Warm-up and draws, as far as they are known, must fit a counter of steps. */
+static sal_status check_steps(const sal_run_options *o, sal_error *err)
+{
+    int64_t steps;
+    if (__builtin_mul_overflow(o->draws, o->thin, &steps) ||
+        __builtin_add_overflow(o->warmup, steps, &steps)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "draws times thin is more than 2^63 steps");
+    }
+    return SAL_OK;
+}
+
 sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_error *err)
 {
     o->sampler = o->sampler ? o->sampler : model->has_gradient ? "gwg" : "gibbs";
@@ -81,7 +92,8 @@ sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_erro
     status = status ? status : check_range("warmup", o->warmup, -1, INT64_C(1) << 50, err);
     status = status ? status : check_range("threads", o->threads, 0, 4096, err);
     status = status ? status : check_range("clamped", o->clamped, 0, INT32_MAX, err);
-    return status ? status : check_clamps(o, err);
+    status = status ? status : check_clamps(o, err);
+    return status ? status : check_steps(o, err);
 }
 
 /* Steps in which the sampler has moved, or tried to move, about all variables. */
@@ -100,7 +112,7 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
 {
     sal_run_options *o = &run->options;
     bool by_interval = run->ladder.n > 1 || o->anneal;
-    int64_t every = interval(run), steps;
+    int64_t every = interval(run);
     run->ladder.every = o->swap_every ? o->swap_every : every;
     every = by_interval ? run->ladder.every : 1;
     o->thin = o->thin ? o->thin : every;
@@ -108,15 +120,11 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "warmup is more than 2^63 steps");
     }
     o->warmup = o->warmup == -1 ? 0 : o->warmup;
-    if (__builtin_mul_overflow(o->draws, o->thin, &steps) ||
-        __builtin_add_overflow(o->warmup, steps, &steps)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "draws times thin is more than 2^63 steps");
-    }
     if (run->step_sizes.rule == SAL_STEP_SIZE_SEARCH && o->warmup < SALI_SEARCH_LEAST) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the search for a step size needs a warm-up of %d steps or more; warmup "
                          "is %lld",
                          SALI_SEARCH_LEAST, (long long)o->warmup);
     }
-    return SAL_OK;
+    return check_steps(o, err);
 }
