@@ -112,12 +112,9 @@ double sali_anneal_temperature(const sal_run *run, double share)
     return run->anneal_from * pow(run->anneal_to / run->anneal_from, share);
 }
 
-void sali_run_set_temperature(sal_run *run, double temperature)
+void sali_set_temperature(sali_chains *chains, double temperature)
 {
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        sali_chains *chains = run->shards[k].chains;
-        for (int64_t c = 0; c < chains->n; c++) {
-            chains->beta[c] = 1 / temperature;
-        }
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->beta[c] = 1 / temperature;
     }
 }

@@ -42,6 +42,18 @@ static void swap_when_due(sal_run *run, sali_run_shard *shard)
     }
 }
 
+/* Annealing: the temperature of step number `step` after warm-up, where a level of it begins. */
+static void cool_when_due(sal_run *run, sali_run_shard *shard, int64_t step)
+{
+    int64_t steps = run->options.draws * run->options.thin;
+    int64_t level = steps > ANNEAL_LEVELS ? steps / ANNEAL_LEVELS : 1;
+    if (step % level == 0) {
+        double share = (double)step / (double)steps;
+        sali_set_temperature(shard->chains, sali_anneal_temperature(run, share));
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+}
+
 static void advance_shard(void *context, int64_t k)
 {
     const window *w = context;
@@ -51,6 +63,9 @@ static void advance_shard(void *context, int64_t k)
         run->sampler->refresh(shard->self, shard->chains);
     }
     for (int64_t i = 0; i < w->steps; i++) {
+        if (w->record && run->options.anneal) {
+            cool_when_due(run, shard, w->done + i);
+        }
         run->sampler->step(shard->self, shard->chains);
         swap_when_due(run, shard);
         int64_t step = w->done + i + 1;
@@ -171,7 +186,7 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
     window w = { .run = run };
     for (int64_t done = 0; status == SAL_OK && done < warmup && !run->stopped; done += w.steps) {
         int64_t most = warmup - done < ADAPT_WINDOW ? warmup - done : ADAPT_WINDOW;
-        w.steps = sali_step_sizes_window(&run->step_sizes, done, most);
+        w.steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
         advance(&w);
         status = sali_run_check(run, err);
         status = status ? status : adapt_sampler(run, &w, done + w.steps, err);
@@ -195,8 +210,7 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 
 /* ---- after warm-up: nothing adapts, but for annealing */
 
-/* Steps of the next window: draws that are shown must fit into their buffer, and a level of
- * annealing ends with a window. */
+/* Steps of the next window: draws that are shown must fit into their buffer. */
 static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
 {
     const sal_run_options *o = &run->options;
@@ -205,23 +219,7 @@ static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
         int64_t room = (done / o->thin + run->shown_room) * o->thin - done;
         n = room < n ? room : n;
     }
-    if (o->anneal) {
-        int64_t level = steps / ANNEAL_LEVELS > 0 ? steps / ANNEAL_LEVELS : 1;
-        int64_t left = level - done % level;
-        n = left < n ? left : n;
-    }
     return n;
-}
-
-/* The temperature of the next window of annealing. */
-static void cool(sal_run *run, window *w, int64_t steps)
-{
-    int64_t level = steps / ANNEAL_LEVELS > 0 ? steps / ANNEAL_LEVELS : 1;
-    if (w->done % level == 0) {
-        sali_run_set_temperature(run,
-                                 sali_anneal_temperature(run, (double)w->done / (double)steps));
-        w->refresh = true;
-    }
 }
 
 /* Hand the draws of a window to the caller, one by one. */
@@ -246,9 +244,6 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
     sal_status status = SAL_OK;
     window w = { .run = run, .record = true };
     while (status == SAL_OK && w.done < steps && !run->stopped) {
-        if (o->anneal) {
-            cool(run, &w, steps);
-        }
         w.steps = window_steps(run, w.done, steps);
         run->window_first = run->draws_made;
         advance(&w);

@@ -305,11 +305,10 @@ static sal_status prepare_annealing(sal_run *run, sal_error *err)
         return SAL_OK;
     }
     sal_status status = sali_anneal_range(run, err);
-    if (status == SAL_OK) {
-        sali_run_set_temperature(run, run->anneal_from);
-        for (int64_t k = 0; k < run->n_shards; k++) {
-            run->sampler->refresh(run->shards[k].self, run->shards[k].chains);
-        }
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        sali_run_shard *shard = &run->shards[k];
+        sali_set_temperature(shard->chains, run->anneal_from);
+        run->sampler->refresh(shard->self, shard->chains);
     }
     return status;
 }

@@ -87,10 +87,10 @@ sal_status sali_best_create(sali_run_shard *shard, sal_error *err);
 void sali_best_note(sali_run_shard *shard);
 
 /* The range of temperatures of annealing, and the temperature when a share of it is done
- * (annealing.c); it is set in all chains. */
+ * (annealing.c). */
 sal_status sali_anneal_range(sal_run *run, sal_error *err);
 double sali_anneal_temperature(const sal_run *run, double share);
-void sali_run_set_temperature(sal_run *run, double temperature);
+void sali_set_temperature(sali_chains *chains, double temperature);
 
 /* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are
  * chains (tuning.c). */

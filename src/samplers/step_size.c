@@ -161,9 +161,14 @@ void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains
     }
 }
 
-int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t most)
+int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t total, int64_t most)
 {
-    int64_t left = s->candidates ? s->length - (done - s->begin) % s->length : most;
+    int64_t left = most;
+    if (s->candidates) {
+        left = s->length - (done - s->begin) % s->length;
+    } else if (s->rule == SAL_STEP_SIZE_SEARCH && s->begin == 0) {
+        left = total / 4 - done;
+    }
     return left < most ? left : most;
 }
 

@@ -38,9 +38,9 @@ sal_status sali_step_sizes_create(sali_step_sizes *s, const sal_space *space, in
                                   sal_error *err);
 void sali_step_sizes_free(sali_step_sizes *s);
 
-/* The most steps of the window that begins when `done` steps of warm-up are over: a turn ends with
- * a window. */
-int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t most);
+/* The most steps of the window that begins when `done` of `total` steps of warm-up are over: the
+ * quarter before the search and each of its turns end with a window. */
+int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t total, int64_t most);
 
 /* After a window of warm-up: learn from the sums of all chains (chain c of a shard is of rung
  * c mod rungs; first[k] is shard k's first group), and set the chains' step sizes for the next
