@@ -24,9 +24,12 @@ START_TEST(annealing_finds_the_best_state)
     for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
         for (int s = 0; s < N_TINY_SPACES; s++) {
             sal_model *model = tiny_formula_over(tiny_spaces[s].name, SAL_F64);
-            sal_run_options options = {
-                .sampler = sampler->name, .draws = 200, .thin = 5, .warmup = 50, .anneal = true
-            };
+            sal_run_options options = { .sampler = sampler->name,
+                                        .draws = 200,
+                                        .thin = 5,
+                                        .warmup = 50,
+                                        .anneal = true,
+                                        .threads = 1 };
             double found, f;
             int32_t codes[TINY_MOST_REALS];
             sal_error err;

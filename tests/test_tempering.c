@@ -302,6 +302,7 @@ START_TEST(tempered_draws_follow_the_target)
                                     .replicas = 3,
                                     .temperatures = temperatures,
                                     .swap_every = 3,
+                                    .threads = 1,
                                     .seed = 12 };
         if (can_be_tempered(sampler) && sali_sampler_serves(sampler, model)) {
             sal_run *run = run_it(model, &options);
@@ -356,7 +357,9 @@ START_TEST(tempering_crosses_between_modes)
     double exact;
     static const int32_t init[4 * 9] = { 0 };
     sal_model *model = two_modes(&exact);
-    sal_run_options options = { .sampler = "gibbs", .draws = 4000, .init = init, .thin = 9 };
+    sal_run_options options = {
+        .sampler = "gibbs", .draws = 4000, .init = init, .thin = 9, .threads = 1
+    };
     sal_run *plain = run_it(model, &options);
     ck_assert_double_gt(exact, 0.75);
     ck_assert_double_gt(exact - mean_of_codes(plain), 0.3);
@@ -382,7 +385,9 @@ START_TEST(swap_rates_are_even)
     sal_error err;
     ck_ok(sal_model_builtin("ising:side=8,theta=0.3", SAL_F32, &model, &err), &err);
     for (int64_t replicas = 8; replicas <= 14; replicas += 6) {
-        sal_run_options options = { .sampler = "gibbs", .replicas = replicas, .chains = 8 };
+        sal_run_options options = {
+            .sampler = "gibbs", .replicas = replicas, .chains = 8, .threads = 1
+        };
         sal_run *run = run_it(model, &options);
         sal_run_summary s = summary_of(run);
         for (int64_t r = 0; r + 1 < replicas; r++) {
@@ -401,7 +406,7 @@ START_TEST(too_few_replicas_are_reported)
     sal_model *model = NULL;
     sal_error err;
     ck_ok(sal_model_builtin("ising:side=10,theta=0.5", SAL_F32, &model, &err), &err);
-    sal_run_options options = { .sampler = "gibbs", .replicas = 2, .draws = 200 };
+    sal_run_options options = { .sampler = "gibbs", .replicas = 2, .draws = 200, .threads = 1 };
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     char text[SAL_ERROR_SIZE];
@@ -619,13 +624,16 @@ static double marginal_error(const sal_run *run, const char *path)
 static Suite *tempering_suite(void)
 {
     Suite *suite = suite_create("tempering");
-    TCase *tcase = tcase_create("tempering");
+    TCase *tcase = tcase_create("swaps");
     tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, swaps_are_balanced_for_the_joint_target);
     tcase_add_test(tcase, forbidden_states_are_not_swapped);
     tcase_add_test(tcase, pairs_swap_by_their_ratio_and_parity);
     tcase_add_test(tcase, round_trips_are_counted);
     tcase_add_test(tcase, steps_and_swaps_leave_the_product_invariant);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("runs");
+    tcase_set_timeout(tcase, 240);
     tcase_add_loop_test(tcase, tempered_draws_follow_the_target, 0, 2);
     tcase_add_test(tcase, tempering_crosses_between_modes);
     tcase_add_test(tcase, swap_rates_are_even);

@@ -18,6 +18,7 @@ static double mean_jump(sal_model *model, const char *sampler, double step_size)
 {
     sal_run_options options = { .sampler = sampler,
                                 .chains = 10,
+                                .threads = 1,
                                 .step_size = step_size,
                                 .warmup = 50,
                                 .draws = 500,
@@ -39,6 +40,7 @@ START_TEST(search_finds_the_largest_jump)
     for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
         sal_run_options options = { .sampler = sampler->name,
                                     .chains = 10,
+                                    .threads = 1,
                                     .warmup = 2000,
                                     .draws = 10,
                                     .step_size_rule = SAL_STEP_SIZE_SEARCH };
