@@ -112,6 +112,71 @@ END_TEST
 /* A small network whose marginals can be worked out by hand. */
 static const char chain_uai[] = "MARKOV\n2\n2 3\n2\n1 0\n2 0 1\n2\n 0.25 0.75\n6\n 1 0 1  2 1 1\n";
 
+START_TEST(tempering_anneals_and_votes_are_printed)
+{
+    ck_run("sample ising:side=3,theta=0.3 --sampler gibbs --tempering 4 --draws 100 --json");
+    json_t *object = json_out(), *tempering = json_object_get(object, "tempering");
+    ck_assert_uint_eq(json_array_size(json_object_get(tempering, "temperatures")), 4);
+    ck_assert_uint_eq(json_array_size(json_object_get(tempering, "swap_rates")), 3);
+    ck_assert_int_eq(json_integer_value(json_object_get(object, "thin")), 9);
+    ck_assert_int_eq(json_integer_value(json_object_get(object, "warmup")), 9000);
+    json_decref(object);
+    ck_run("sample ising:side=3,theta=0.3 --temperatures 1,2.5 --swap-every 3 --draws 100");
+    ck_assert_ptr_nonnull(strstr(out, "2, 1 to 2.5"));
+    ck_run("sample ising:side=3,theta=0.3,bias=0.1 --anneal --draws 100 --best best.npy --json");
+    object = json_out();
+    json_t *state = json_object_get(object, "best_state");
+    ck_assert_uint_eq(json_array_size(state), 9);
+    for (size_t v = 0; v < 9; v++) {
+        ck_assert_int_eq(json_integer_value(json_array_get(state, v)), 1);
+    }
+    ck_assert(json_number_value(json_object_get(object, "best_log_prob")) > 0);
+    json_decref(object);
+    sali_npy best = { 0 };
+    sal_error err = { 0 };
+    ck_ok(sali_npy_read(temp_path("best.npy"), &best, &err), &err);
+    ck_assert(best.ndim == 1 && best.shape[0] == 9);
+    sali_npy_free(&best);
+    ck_run("sample ising:side=3,bias=1 --draws 50 --vote sites --vote-ones 2 --vote-out v.npy "
+           "--json");
+    object = json_out();
+    int ones = 0;
+    state = json_object_get(json_object_get(object, "vote"), "state");
+    for (size_t v = 0; v < 9; v++) {
+        ones += (int)json_integer_value(json_array_get(state, v));
+    }
+    ck_assert_int_eq(ones, 2);
+    json_decref(object);
+    ck_run("sample ising:side=3,bias=3 --draws 50 --vote state");
+    ck_assert_ptr_nonnull(strstr(out, "of 200 draws"));
+}
+END_TEST
+
+START_TEST(tuning_is_written_then_read)
+{
+    ck_run("sample ising:side=3 --sampler ncg --tempering 3 --draws 20 --tuning t.json --json");
+    json_t *first = json_out();
+    ck_run("sample ising:side=3 --sampler ncg --draws 20 --seed 8 --tuning t.json --json");
+    json_t *second = json_out();
+    ck_assert(
+        json_equal(json_object_get(first, "step_size"), json_object_get(second, "step_size")));
+    ck_assert(json_equal(json_object_get(json_object_get(first, "tempering"), "temperatures"),
+                         json_object_get(json_object_get(second, "tempering"), "temperatures")));
+    json_decref(first);
+    json_decref(second);
+    ck_refused(65, "9 free variables, not 16", "sample ising:side=4 --sampler ncg --tuning t.json");
+    ck_run("sample ising:side=3 --sampler ncg --step-size auto --draws 20");
+    ck_run("sample ising:side=3 --sampler ncg --step-size adapt --draws 20");
+    ck_refused(64, "'adapt', 'auto'", "sample ising:side=3 --sampler ncg --step-size best");
+    ck_refused(64, "one of them", "sample ising:side=3 --tempering 2 --temperatures 1,2");
+    ck_refused(64, "expected 1,T", "sample ising:side=3 --temperatures 1,x");
+    ck_refused(64, "number 1 is 2", "sample ising:side=3 --temperatures 2,3");
+    ck_refused(64, "--vote-ones", "sample ising:side=3 --vote-ones 2");
+    ck_refused(64, "'state' or 'sites'", "sample ising:side=3 --vote all");
+    ck_refused(64, ".npy", "sample ising:side=3 --best b.txt");
+}
+END_TEST
+
 START_TEST(networks_are_sampled_given_evidence)
 {
     temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
@@ -429,7 +494,7 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(64, "gwg", "sample ising --sampler gwq");
     ck_refused(64, "step size", "sample ising --sampler gwg --step-size 0.1");
     ck_refused(64, "--step-size", "sample ising --sampler ncg --step-size -1");
-    ck_refused(64, "'una' is not exact", "sample ising --sampler una --step-size auto");
+    ck_refused(64, "'una' accepts every proposal", "sample ising --sampler una --step-size auto");
     ck_refused(64, ".npy", "sample ising --out draws.txt");
     ck_refused(64, "f32 or f64", "sample ising --dtype f16");
     ck_refused(66, "isng", "sample isng");
@@ -485,6 +550,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, sample_prints_the_documented_fields);
     tcase_add_test(tcase, same_seed_writes_the_same_draws_for_any_threads);
+    tcase_add_test(tcase, tempering_anneals_and_votes_are_printed);
+    tcase_add_test(tcase, tuning_is_written_then_read);
     tcase_add_test(tcase, networks_are_sampled_given_evidence);
     tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
     tcase_add_test(tcase, value_writes_arrays);

@@ -294,7 +294,7 @@ static inline void bench_proposals(bench *b, double *log_q)
     int64_t n = b->chains->n, size = auxiliary_size(b);
     int32_t u[MOST_AUXILIARY] = { 0 };
     double *one = malloc((size_t)(n * n) * sizeof *one);
-    if (size == 0) {
+    if (size == 0 && b->sampler->log_q) {
         bench_log_q(b, log_q);
         free(one);
         return;

@@ -76,6 +76,17 @@ SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, 
  * Threads: any. */
 SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err);
 
+/* Write what a run found in warm-up as JSON: {"saltus_tuning": 1, "sampler": "ncg:...",
+ * "variables": V, "values": {"step_size": [..], "temperatures": [..], ..}}; the file is replaced at
+ * once.
+ * Returns: SAL_ERR_IO; SAL_ERR_MEMORY. */
+SAL_API sal_status sal_tuning_save(const sal_tuning *tuning, const char *path, sal_error *err);
+
+/* Read it back. Whether it fits a run is checked by sal_sample.
+ * Returns: SAL_ERR_DATA, saying what was expected, for content that is none; SAL_ERR_NOT_FOUND;
+ *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *tuning is untouched. */
+SAL_API sal_status sal_tuning_open(const char *path, sal_tuning **tuning, sal_error *err);
+
 /* Free an array that a function of the library handed to the caller; NULL is fine. */
 SAL_API void sal_free(void *array);
 

@@ -13,14 +13,32 @@
 extern "C" {
 #endif
 
-/* What to run. Fields left zero take their defaults. */
+/* How a step size is found in warm-up, for samplers that have one. */
+typedef enum sal_step_size_rule {
+    SAL_STEP_SIZE_USUAL, /* ADAPT; a fixed usual one for samplers without acceptance (dula, ...) */
+    SAL_STEP_SIZE_ADAPT, /* stochastic approximation to an acceptance of 0.574 (Roberts & Rosenthal
+                            1998), within the range of SEARCH; all through warm-up */
+    SAL_STEP_SIZE_SEARCH /* the largest mean jump among five magnitudes, then the deciles of the
+                            best one (Rhodes & Gutmann, app. H): a quarter of warm-up each, after a
+                            quarter of ADAPT; the last quarter runs with what was found */
+} sal_step_size_rule;
+
+/* What warm-up found, to be saved and given to another run. */
+typedef struct sal_tuning sal_tuning;
+
+/* What to run. Fields left zero take their defaults.
+ *
+ * An *interval* is the time after which replicas swap: a sweep of samplers that move one variable
+ * (or block) a step, 5 steps of samplers that move all of them. */
 typedef struct sal_run_options {
     const char *sampler; /* a name of sal_sampler_list, with settings of its own if wanted:
                             "gwg:radius=2"; NULL: "gwg", or "gibbs" without gradient */
     int64_t chains;      /* >= 1; 0: 4 */
-    int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000 */
+    int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000,
+                            with tempering or annealing 1000 intervals */
     int64_t draws;       /* kept states of each chain; 0: 1000 */
-    int64_t thin;        /* steps from one draw to the next; 0: 1 */
+    int64_t thin;        /* steps from one draw to the next; 0: 1, with tempering or annealing an
+                            interval */
     uint64_t seed;       /* same seed, same bits, whatever the number of threads */
     int threads;         /* 0: OpenMP's choice */
 
@@ -35,12 +53,45 @@ typedef struct sal_run_options {
                                      used. Its factor is learned in warm-up. NULL: the sampler's
                                      own choice */
 
-    const int32_t *init; /* starting codes [chains x V] of the whole space, or NULL: random */
+    sal_step_size_rule step_size_rule; /* when step_size is 0 */
+
+    /* Parallel tempering: every chain has replicas at temperatures T_0 = 1 < T_1 < .. that target
+     * exp(f / T), and neighbours try to exchange their states every `swap_every` steps, even and
+     * odd pairs in turn (Okabe et al. 2001; Syed et al. 2022). Draws and all figures are those of
+     * temperature 1. It costs `replicas` times the time, and lets chains cross between modes. For
+     * exact samplers. */
+    int64_t replicas;           /* 0: 1, none, or as many as `tuning` has */
+    const double *temperatures; /* [replicas], from 1 up; NULL: found in warm-up for even swap
+                                   rates, the hottest by the spread of f there */
+    int64_t swap_every;         /* 0: an interval */
+
+    /* Annealing: search for a state of large f. Warm-up runs at the temperature anneal_from, then
+     * temperature falls geometrically to anneal_to over the draws, step sizes being adapted on the
+     * way. 0: by the differences of f between neighbouring states at random ones: twice their mean,
+     * and a fifth of their 0.05 quantile. */
+    bool anneal;
+    double anneal_from, anneal_to;
+
+    bool track_best; /* note the best state met, for sal_run_best; annealing does so always */
+
+    /* Step sizes, temperatures and what the sampler itself adapts, of an earlier run: they are used
+     * as they are, and nothing is adapted. NULL: none. Only read during the call. */
+    const sal_tuning *tuning;
+
+    const int32_t *init; /* starting codes [chains x V] of the whole space, for all replicas of a
+                            chain alike; or NULL: random */
     int64_t clamped;     /* number of fixed variables */
     const int64_t *clamp_variables;
     const int32_t *clamp_codes;
 
     bool keep_draws; /* hold all draws in memory, for sal_run_draws */
+
+    /* Called for each draw, in their order, from the calling thread, a window of steps after it was
+     * made: codes [chains x V] of the whole space and f [chains], good during the call. A return
+     * value other than 0 stops the run as `progress` does; the draws that the window had made
+     * already are kept, but not shown. Memory: up to 64 MiB for the window's draws. NULL: none. */
+    int (*draw)(int64_t draw, const int32_t *codes, const double *log_prob, void *data);
+    void *draw_data;
 
     /* Called now and then from the calling thread (at least every few hundred steps) with the
      * number of steps done and in all; a return value other than 0 stops the run after that step:
@@ -55,10 +106,11 @@ typedef struct sal_run sal_run;
  * forbidden factors is repaired by reducing their number.
  * Returns: SAL_OK (also when stopped by `progress`); SAL_ERR_ARGUMENT (an option out of range, or
  *          no such sampler; names it); SAL_ERR_UNSUPPORTED (the sampler needs what the model lacks;
- *          names samplers that work); SAL_ERR_MODEL (NaN or +inf, with chain and step; or no
- *          feasible start); SAL_ERR_MEMORY.
- * Cost:    (warmup + draws thin) steps of every chain. Memory O(chains (draws + S)), plus
- *          chains draws V codes with keep_draws.
+ *          names samplers that work; or it cannot be tempered or tuned as asked); SAL_ERR_DATA
+ *          (`tuning` is of another sampler or model); SAL_ERR_MODEL (NaN or +inf, with chain and
+ *          step; or no feasible start); SAL_ERR_MEMORY.
+ * Cost:    (warmup + draws thin) steps of every replica of every chain. Memory O(chains (draws +
+ *          replicas S)), plus chains draws V codes with keep_draws.
  * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
@@ -91,6 +143,17 @@ typedef struct sal_run_summary {
     double seconds;       /* sampling, without warm-up */
     double warmup_seconds;
     double steps_per_second; /* steps of the whole batch */
+
+    int64_t replicas;           /* 1 without tempering; the arrays live as long as the run */
+    const double *temperatures; /* [replicas] */
+    const double *swap_rates;   /* [replicas - 1] accepted / tried after warm-up, pairs (r, r+1) */
+    double swap_rate_min;       /* NaN without tempering */
+    double round_trips;         /* states that went from T = 1 to the hottest and back, per chain */
+    double barrier;             /* sum of the swaps' rejection rates: about twice as many replicas,
+                                   and one, serve best (Syed et al. 2022); NaN */
+    bool annealed;              /* R-hat and ESS then mean nothing */
+    double anneal_from, anneal_to;
+    double best_log_prob; /* NaN unless tracked */
 } sal_run_summary;
 
 SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err);
@@ -149,6 +212,36 @@ SAL_API const double *sal_run_log_probs(const sal_run *run);
  * at most 256 states (*bytes is 1), else int32 (4). NULL without keep_draws. Lives as long as the
  * run. */
 SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
+
+/* The best state that any chain (or replica) met after warm-up, codes [V] of the whole space, and
+ * its f; either may be NULL. Of equal ones the first chain's.
+ * Returns: SAL_ERR_ARGUMENT when the run neither annealed nor had track_best, or was stopped before
+ *          its first step after warm-up. */
+SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob,
+                                sal_error *err);
+
+/* Sample-wise majority vote: the state drawn most often, over all chains (Wang et al. 2022, used in
+ * sec. 7.2 of the Newton proposal's paper). Of equally frequent ones the one with larger f, then
+ * the one drawn first, chain by chain. Params:  codes  [V] of the whole space. votes  how many
+ * draws it has; may be NULL. Returns: SAL_ERR_ARGUMENT without keep_draws or without a draw;
+ * SAL_ERR_MEMORY. Cost:    O(chains draws V). */
+SAL_API sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_error *err);
+
+/* Dimension-wise majority vote: every variable takes the code it had most often, the smaller of
+ * equally frequent ones; with `ones` > 0, for spaces of two-level variables, the `ones` variables
+ * that had code 1 most often take it, of equally frequent ones the first, and the others code 0
+ * (the Newton proposal's paper, supplement 8, algorithm 2). Params:  ones   number of variables to
+ * select, at most V; 0: no such constraint. codes  [V] of the whole space. Returns:
+ * SAL_ERR_ARGUMENT without a draw, for `ones` out of range, or with `ones` for variables of more
+ * than two levels; SAL_ERR_MEMORY. */
+SAL_API sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, int32_t *codes,
+                                             sal_error *err);
+
+/* What the run used after warm-up: step sizes, temperatures, and what the sampler adapted, for
+ * sal_run_options.tuning and sal_tuning_save. The caller destroys it; it outlives the run.
+ * Returns: SAL_ERR_MEMORY. */
+SAL_API sal_status sal_run_tuning(const sal_run *run, sal_tuning **tuning, sal_error *err);
+SAL_API void sal_tuning_destroy(sal_tuning *tuning);
 
 /* Codes of the last states [chains x V] of the whole space. */
 SAL_API sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err);

@@ -1,22 +1,81 @@
 /* saltus sample: draw samples of a model. */
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/sample_output.h"
 #include "io/npy.h"
 #include "core/number.h"
 #include "samplers/sampler.h"
 
+/* Options not given: defaults that depend on others are the library's. */
+#define NOT_GIVEN INT64_MIN
+
 typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
-    const char *dtype, *params, *evidence, *clamp, *init, *marginals, *out, *step_size;
-    const char *preconditioner;
-    bool json, check_exact;
+    cli_sample_outputs outputs;
+    const char *dtype, *params, *evidence, *clamp, *init, *step_size, *temperatures, *tuning,
+        *preconditioner;
+    double *temperature_list;
+    bool write_tuning;
 } options;
+
+/* ---- --temperatures 1,2,.. and --tuning FILE */
+
+static int parse_temperatures(options *o)
+{
+    const char *text = o->temperatures;
+    int64_t room = text ? (int64_t)strlen(text) : 0, n = 0;
+    if (!text) {
+        return CLI_OK;
+    }
+    if (o->run.replicas != 0) {
+        return cli_usage("--tempering and --temperatures: give one of them");
+    }
+    o->temperature_list = malloc((size_t)(room + 1) * sizeof *o->temperature_list);
+    if (!o->temperature_list) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    for (bool more = true; more;) {
+        size_t length = strcspn(text, ",");
+        if (sali_parse_double(text, (int64_t)length, &o->temperature_list[n++]) != SAL_OK) {
+            return cli_usage("--temperatures %.*s: expected 1,T,..", (int)length, text);
+        }
+        more = text[length] == ',';
+        text += length + more;
+    }
+    o->run.replicas = n;
+    o->run.temperatures = o->temperature_list;
+    return CLI_OK;
+}
+
+/* A file that is there is read; otherwise it will be written. */
+static int open_tuning(options *o, sal_tuning **tuning)
+{
+    sal_error err = { 0 };
+    if (!o->tuning) {
+        return CLI_OK;
+    }
+    o->write_tuning = access(o->tuning, F_OK) != 0;
+    if (o->write_tuning) {
+        return cli_check_output(o->tuning);
+    }
+    sal_status status = sal_tuning_open(o->tuning, tuning, &err);
+    o->run.tuning = *tuning;
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int save_tuning(const sal_run *run, const char *path)
+{
+    sal_tuning *tuning = NULL;
+    sal_error err = { 0 };
+    sal_status status = sal_run_tuning(run, &tuning, &err);
+    status = status ? status : sal_tuning_save(tuning, path, &err);
+    sal_tuning_destroy(tuning);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
 
 /* ---- starting states: codes [V] for all chains, or [chains x V] */
 
@@ -71,105 +130,6 @@ static int read_preconditioner(const char *path, const sal_model *model, double 
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* ---- outputs */
-
-static int write_marginals(const sal_run *run, const sal_model *model, const char *path)
-{
-    const sal_space *space = sal_model_space(model);
-    int64_t V = sal_space_variables(space), total = 0;
-    for (int64_t v = 0; v < V; v++) {
-        total += sal_space_states(space, v);
-    }
-    sal_error err = { 0 };
-    double *marginals = malloc((size_t)total * sizeof *marginals), *at = marginals;
-    sal_status status = marginals ? sal_run_marginals(run, marginals, &err) : SAL_ERR_MEMORY;
-    if (status != SAL_OK) {
-        free(marginals);
-        return cli_fail(status, &err);
-    }
-    json_t *rows = json_array();
-    for (int64_t v = 0; v < V; v++) {
-        json_t *row = json_array();
-        for (int64_t k = 0; k < sal_space_states(space, v); k++) {
-            json_array_append_new(row, json_real(*at++));
-        }
-        json_array_append_new(rows, row);
-    }
-    free(marginals);
-    return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
-}
-
-/* `variation`: NULL unless asked for. */
-static int print_json(const sal_run *run, const sal_run_variation *variation)
-{
-    sal_run_summary s;
-    sal_error err = { 0 };
-    sal_status status = sal_run_summarise(run, &s, &err);
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "model",
-                               s.model, "sampler", s.sampler, "variables", (json_int_t)s.variables,
-                               "chains", (json_int_t)s.chains, "warmup", (json_int_t)s.warmup,
-                               "draws", (json_int_t)s.draws, "thin", (json_int_t)s.thin, "seed",
-                               (json_int_t)s.seed, "threads", s.threads, "stopped", s.stopped);
-    json_t *ess = json_object();
-    cli_json_number(ess, "min", s.ess_min);
-    cli_json_number(ess, "median", s.ess_median);
-    cli_json_number(ess, "max", s.ess_max);
-    cli_json_number(object, "step_size", s.step_size);
-    cli_json_number(object, "acceptance_rate", s.acceptance_rate);
-    cli_json_number(object, "mean_jump", s.mean_jump);
-    json_object_set_new(object, "ess", ess);
-    cli_json_number(object, "ess_per_second", s.ess_per_second);
-    cli_json_number(object, "rhat_max", s.rhat_max);
-    json_object_set_new(object, "rhat_variable",
-                        s.rhat_variable < 0 ? json_null() : json_integer(s.rhat_variable));
-    json_object_set_new(object, "disagreeing_variables", json_integer(s.disagreeing));
-    json_object_set_new(object, "chains_agree",
-                        isnan(s.rhat_max) ? json_null() : json_boolean(s.rhat_max <= 1.1));
-    json_t *warnings = json_array();
-    char text[SAL_ERROR_SIZE];
-    if (sal_run_warning(&s, text, sizeof text)) {
-        json_array_append_new(warnings, json_string(text));
-    }
-    json_object_set_new(object, "warnings", warnings);
-    cli_json_number(object, "steps_per_second", s.steps_per_second);
-    cli_json_number(object, "seconds", s.seconds);
-    cli_json_number(object, "log_prob_mean", s.log_prob_mean);
-    if (variation) {
-        cli_json_number(object, "total_variation", variation->distance);
-        cli_json_number(object, "total_variation_ideal", variation->ideal);
-    }
-    return cli_json_print(object);
-}
-
-static int print_text(const sal_run *run, const sal_run_variation *variation)
-{
-    if (sal_run_print_summary(run, stdout) != SAL_OK) {
-        return CLI_IO;
-    }
-    if (variation) {
-        printf("total variation  %.4f to enumeration of %.0f states; %.4f is what as many "
-               "independent draws as the ESS give\n",
-               variation->distance, variation->states, variation->ideal);
-    }
-    return CLI_OK;
-}
-
-static int print(const sal_run *run, const options *o)
-{
-    sal_run_variation variation;
-    sal_error err = { 0 };
-    sal_status status =
-        o->check_exact ? sal_run_total_variation(run, 0, o->run.threads, &variation, &err) : SAL_OK;
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    const sal_run_variation *found = o->check_exact ? &variation : NULL;
-    return o->json ? print_json(run, found) : print_text(run, found);
-}
-
 /* ---- the command */
 
 static int show_progress(int64_t done, int64_t total, void *data)
@@ -185,7 +145,9 @@ static int sample(sal_model *model, options *o)
     cli_progress progress = cli_progress_begin();
     o->run.progress = show_progress;
     o->run.progress_data = &progress;
-    o->run.keep_draws = o->out != NULL || o->check_exact;
+    o->run.keep_draws =
+        o->outputs.out != NULL || o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
+    o->run.track_best = o->outputs.best != NULL;
     cli_catch_interrupt();
     sal_status status = sal_sample(model, &o->run, &run, &err);
     cli_progress_end(&progress);
@@ -196,64 +158,74 @@ static int sample(sal_model *model, options *o)
         fprintf(stderr, "saltus: stopped; what follows is from %lld draws a chain\n",
                 (long long)sal_run_n_draws(run));
     }
-    int code = CLI_OK;
-    if (o->marginals) {
-        code = write_marginals(run, model, o->marginals);
-    }
-    if (code == CLI_OK && o->out) {
-        status = sal_run_save(run, o->out, &err);
-        code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
-    }
-    if (code == CLI_OK) {
-        code = print(run, o);
-    }
+    int code = o->write_tuning ? save_tuning(run, o->tuning) : CLI_OK;
+    code = code ? code : cli_sample_write(run, model, &o->outputs);
     sal_run_destroy(run);
     return code;
 }
 
-static int check_options(options *o)
+static int check_numbers(options *o)
 {
-    size_t length = o->out ? strlen(o->out) : 0;
-    if (o->out && (length < 5 || strcmp(o->out + length - 4, ".npy") != 0)) {
-        return cli_usage("--out %s: expected a file name that ends in .npy", o->out);
-    }
-    if (cli_check_output(o->out) || cli_check_output(o->marginals)) {
-        return CLI_IO;
-    }
-    if (o->run.chains < 1 || o->run.draws < 1 || o->run.thin < 1 || o->run.warmup < 0) {
+    if (o->run.chains < 1 || o->run.draws < 1 || (o->run.thin < 1 && o->run.thin != NOT_GIVEN) ||
+        (o->run.warmup < 0 && o->run.warmup != NOT_GIVEN)) {
         return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
     }
-    o->run.warmup = o->run.warmup == 0 ? -1 : o->run.warmup;
-    const sali_sampler *sampler = o->run.sampler ? sali_sampler_find(o->run.sampler) : NULL;
-    if (o->step_size && strcmp(o->step_size, "auto") == 0 && sampler &&
-        (sampler->flags & SALI_SAMPLER_STEP_SIZE) && !sali_sampler_adapts(sampler)) {
-        return cli_usage(
-            "--step-size auto: sampler '%s' is not exact, so it has no acceptance that "
-            "tells a good step size; give a number",
-            sali_sampler_called(sampler, o->run.sampler));
+    if (o->run.replicas < 0 || o->run.swap_every < 0) {
+        return cli_usage("--tempering and --swap-every must be 1 or more");
     }
-    if (o->step_size && strcmp(o->step_size, "auto") != 0) {
-        double *value = &o->run.step_size;
-        if (sali_parse_double(o->step_size, (int64_t)strlen(o->step_size), value) != SAL_OK ||
-            !(*value > 0)) {
-            return cli_usage("--step-size %s: expected 'auto' or a positive number", o->step_size);
-        }
+    o->run.thin = o->run.thin == NOT_GIVEN ? 0 : o->run.thin;
+    o->run.warmup = o->run.warmup == NOT_GIVEN ? 0 : o->run.warmup == 0 ? -1 : o->run.warmup;
+    return CLI_OK;
+}
+
+static int check_step_size(options *o)
+{
+    const char *text = o->step_size;
+    if (!text) {
+        return CLI_OK;
+    }
+    if (strcmp(text, "auto") == 0) {
+        o->run.step_size_rule = SAL_STEP_SIZE_SEARCH;
+    } else if (strcmp(text, "adapt") == 0) {
+        o->run.step_size_rule = SAL_STEP_SIZE_ADAPT;
+    } else if (sali_parse_double(text, (int64_t)strlen(text), &o->run.step_size) != SAL_OK ||
+               !(o->run.step_size > 0)) {
+        return cli_usage("--step-size %s: expected 'adapt', 'auto' or a positive number", text);
     }
     return CLI_OK;
 }
 
+static int check_options(options *o)
+{
+    int code = cli_sample_check_outputs(&o->outputs);
+    code = code ? code : check_numbers(o);
+    code = code ? code : check_step_size(o);
+    return code ? code : parse_temperatures(o);
+}
+
 static int run_sample(const cli_command *command, int argc, char **argv)
 {
-    options o = { .run = { .chains = 4, .warmup = 1000, .draws = 1000, .thin = 1 } };
+    options o = { .run = { .chains = 4, .warmup = NOT_GIVEN, .draws = 1000, .thin = NOT_GIVEN } };
     const cli_option table[] = {
         CLI_SAMPLER_OPTIONS(o.sampler),
         { "chains", CLI_INT, &o.run.chains, "N", "independent chains [4]" },
-        { "warmup", CLI_INT, &o.run.warmup, "N", "steps before the first draw [1000]" },
+        { "warmup", CLI_INT, &o.run.warmup, "N", "steps before the first draw [1000 (*)]" },
         { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
-        { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1]" },
-        { "step-size", CLI_TEXT, &o.step_size, "auto|X", "of samplers that have one [auto]" },
+        { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1 (*)]" },
+        { "step-size", CLI_TEXT, &o.step_size, "adapt|auto|X",
+          "to acceptance 0.574, by the mean jump, or given [adapt]" },
         { "preconditioner", CLI_TEXT, &o.preconditioner, "FILE.npy",
           "matrix (N, N) of pavg, such as the covariance of data" },
+        { "tempering", CLI_INT, &o.run.replicas, "N",
+          "replicas of each chain at temperatures found in warm-up" },
+        { "temperatures", CLI_TEXT, &o.temperatures, "1,T,..", "replicas at these temperatures" },
+        { "swap-every", CLI_INT, &o.run.swap_every, "N",
+          "steps from swap to swap [a sweep, or 5]" },
+        { "anneal", CLI_FLAG, &o.run.anneal, NULL, "search: cool down, print the best f found" },
+        { "anneal-from", CLI_REAL, &o.run.anneal_from, "T", "first temperature [by f]" },
+        { "anneal-to", CLI_REAL, &o.run.anneal_to, "T", "last temperature [by f]" },
+        { "tuning", CLI_TEXT, &o.tuning, "FILE.json",
+          "step sizes, temperatures ..: read if it is there, else written" },
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &o.run.threads, "N", "results do not depend on it [all]" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
@@ -261,11 +233,18 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
-        { "marginals", CLI_TEXT, &o.marginals, "FILE", "write the marginals as JSON" },
-        { "out", CLI_TEXT, &o.out, "FILE.npy", "write the draws, (chains, draws, V) codes" },
-        { "check-exact", CLI_FLAG, &o.check_exact, NULL,
+        { "marginals", CLI_TEXT, &o.outputs.marginals, "FILE", "write the marginals as JSON" },
+        { "out", CLI_TEXT, &o.outputs.out, "FILE.npy",
+          "write the draws, (chains, draws, V) codes" },
+        { "best", CLI_TEXT, &o.outputs.best, "FILE.npy", "write the best state met, (V,) codes" },
+        { "vote", CLI_TEXT, &o.outputs.vote, "state|sites",
+          "majority over draws: most frequent state, or code of each variable" },
+        { "vote-ones", CLI_INT, &o.outputs.ones, "N",
+          "with --vote sites: the N variables that are most often 1" },
+        { "vote-out", CLI_TEXT, &o.outputs.vote_out, "FILE.npy", "write that state, (V,) codes" },
+        { "check-exact", CLI_FLAG, &o.outputs.check_exact, NULL,
           "total variation distance to enumeration" },
-        { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
+        { "json", CLI_FLAG, &o.outputs.json, NULL, "print one JSON object" },
         { 0 },
     };
     const char *specification = NULL;
@@ -273,6 +252,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     cli_clamps list = { 0 };
     int32_t *init = NULL;
     double *preconditioner = NULL;
+    sal_tuning *tuning = NULL;
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_sampler(&o.sampler, &o.run.sampler);
     code = code ? code : check_options(&o);
@@ -284,6 +264,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && o.preconditioner) {
         code = read_preconditioner(o.preconditioner, model, &preconditioner);
     }
+    code = code ? code : open_tuning(&o, &tuning);
     if (code == CLI_OK) {
         o.run.preconditioner = preconditioner;
         o.run.clamped = list.n;
@@ -295,6 +276,8 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     cli_clamps_free(&list);
     free(init);
     free(preconditioner);
+    free(o.temperature_list);
+    sal_tuning_destroy(tuning);
     sal_model_destroy(model);
     return code;
 }

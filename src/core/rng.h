@@ -22,7 +22,9 @@ typedef enum sali_purpose {
     SALI_RNG_EXTENSION,  /* states of a multilinear extension */
     SALI_RNG_AUXILIARY,  /* Gaussian auxiliary variables of a proposal */
     SALI_RNG_RELAXATION, /* points of a relaxation within the orthant of a state */
-    SALI_RNG_SCAN        /* scans of pairwise models: "step" is the number of steps / 4 */
+    SALI_RNG_SCAN,       /* scans of pairwise models: "step" is the number of steps / 4 */
+    SALI_RNG_SWAP,       /* swaps of states between temperatures */
+    SALI_RNG_ANNEAL      /* moves whose differences set a range of temperatures */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

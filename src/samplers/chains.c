@@ -249,3 +249,18 @@ void sali_chains_tick(sali_chains *chains)
         chains->step[c]++;
     }
 }
+
+double sali_warmup_acceptance(const sali_warmup *warmup)
+{
+    double sum = 0, steps = 0;
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        const sali_chains *chains = warmup->chains[k];
+        for (int64_t c = 0; c < chains->n; c++) {
+            if (chains->beta[c] == 1) {
+                sum += chains->acceptance_sum[c];
+                steps += (double)warmup->window;
+            }
+        }
+    }
+    return sum / steps;
+}

@@ -29,20 +29,31 @@ static void count(const sal_space *space, const int32_t *codes, uint32_t *counts
 }
 
 /* The draw of chain c in the whole space, one or four bytes a variable. */
-static void keep(sal_run *run, const sali_run_shard *shard, int64_t c, int64_t draw)
+static void keep(sal_run *run, const int32_t *full, int64_t row)
 {
-    const sali_chains *chains = shard->chains;
     int64_t V = run->base->space->n_variables;
-    int64_t row = (shard->first + c) * run->options.draws + draw;
-    const int32_t *codes = chains->codes + c * chains->space->n_variables;
     if (run->draw_bytes == 4) {
-        sali_run_expand(run, 1, codes, (int32_t *)run->draws + row * V);
+        memcpy((int32_t *)run->draws + row * V, full, (size_t)V * sizeof *full);
         return;
     }
     uint8_t *to = (uint8_t *)run->draws + row * V;
-    sali_run_expand(run, 1, codes, shard->full);
     for (int64_t v = 0; v < V; v++) {
-        to[v] = (uint8_t)shard->full[v];
+        to[v] = (uint8_t)full[v];
+    }
+}
+
+/* Put a state among the draws kept, and those to be shown. */
+static void keep_and_show(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t chain,
+                          int64_t draw)
+{
+    int64_t V = run->base->space->n_variables;
+    sali_run_expand(run, 1, codes, shard->full);
+    if (run->draws) {
+        keep(run, shard->full, chain * run->options.draws + draw);
+    }
+    if (run->shown) {
+        int64_t row = (draw - run->window_first) * run->options.chains + chain;
+        memcpy(run->shown + row * V, shard->full, (size_t)V * sizeof *run->shown);
     }
 }
 
@@ -51,14 +62,15 @@ void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
     const sali_chains *chains = shard->chains;
     const sal_space *space = chains->space;
     int64_t half = draw < run->options.draws / 2 ? 0 : 1;
-    for (int64_t c = 0; c < chains->n; c++) {
-        int64_t chain = shard->first + c, at = chain * run->options.draws + draw;
+    for (int64_t g = 0; g < shard->groups; g++) {
+        int64_t chain = shard->first + g, at = chain * run->options.draws + draw;
+        int64_t c = g * run->ladder.n;
+        const int32_t *codes = chains->codes + c * space->n_variables;
         run->log_prob[at] = chains->f[c];
         run->distance[at] = distance(chains, shard->reference, c);
-        count(space, chains->codes + c * space->n_variables,
-              run->counts + (2 * chain + half) * space->slots);
-        if (run->draws) {
-            keep(run, shard, c, draw);
+        count(space, codes, run->counts + (2 * chain + half) * space->slots);
+        if (run->draws || run->shown) {
+            keep_and_show(run, shard, codes, chain, draw);
         }
     }
 }

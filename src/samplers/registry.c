@@ -110,8 +110,7 @@ static sal_status unknown_sampler(const char *specification, sal_error *err)
                      (int)sali_specification_name(specification), specification, names);
 }
 
-/* eps and 1 / eps must be numbers of the model's type, with room for levels and gradients. */
-static sal_status check_step_size(double step_size, sal_dtype dtype, sal_error *err)
+sal_status sali_step_size_check(double step_size, sal_dtype dtype, sal_error *err)
 {
     double low = dtype == SAL_F32 ? 1e-20 : 1e-150, high = 1 / low;
     return step_size == 0 || (step_size >= low && step_size <= high)
@@ -133,14 +132,13 @@ sal_status sali_sampler_choose(const char *specification, const sal_model *model
     if (step_size != 0 && !has_step_size) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size", sampler->name);
     }
-    sal_status status = check_step_size(step_size, model->dtype, err);
+    sal_status status = sali_step_size_check(step_size, model->dtype, err);
     if (status != SAL_OK) {
         return status;
     }
     *out = sampler;
     *settings = (sali_sampler_settings){
         .step_size = step_size > 0 ? step_size : sali_default_step_size(model->space, 0.2),
-        .adapt_step_size = step_size == 0 && sali_sampler_adapts(sampler),
     };
     status = sali_specification_values(specification, sampler->parameters, settings->values, err);
     return status ? status : sali_sampler_check(sampler, settings, model, err);

@@ -1,11 +1,7 @@
-/* The run loop. Shards advance independently in windows of steps; between windows the calling
- * thread adapts step sizes, looks for errors and reports progress. */
+/* Making runs and taking them apart. */
 #include "samplers/run.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
@@ -15,54 +11,11 @@
 #include "samplers/preconditioner.h"
 #include "samplers/start.h"
 
-/* Steps of a window: of adaptation, and of sampling. */
-#define ADAPT_WINDOW 25
-#define SAMPLE_WINDOW 256
+/* What the draws of a window, shown to the caller, may take, and how many there are at most. */
+#define SHOWN_BYTES (INT64_C(64) << 20)
+#define SHOWN_DRAWS 256
 
-double sali_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* ---- options */
-
-static sal_status check_range(const char *name, int64_t value, int64_t low, int64_t high,
-                              sal_error *err)
-{
-    return value >= low && value <= high
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT, "%s is %lld; expected %lld to %lld", name,
-                           (long long)value, (long long)low, (long long)high);
-}
-
-/* Put defaults in place of zeros, and check ranges. */
-static sal_status resolve(sal_run_options *o, const sal_model *model, sal_error *err)
-{
-    o->sampler = o->sampler ? o->sampler : model->has_gradient ? "gwg" : "gibbs";
-    o->chains = o->chains ? o->chains : 4;
-    o->warmup = o->warmup == -1 ? 0 : o->warmup ? o->warmup : 1000;
-    o->draws = o->draws ? o->draws : 1000;
-    o->thin = o->thin ? o->thin : 1;
-    sal_status status = check_range("chains", o->chains, 1, INT64_C(1) << 31, err);
-    status = status ? status : check_range("draws", o->draws, 1, INT64_C(1) << 40, err);
-    status = status ? status : check_range("thin", o->thin, 1, INT64_C(1) << 40, err);
-    status = status ? status : check_range("warmup", o->warmup, 0, INT64_C(1) << 50, err);
-    status = status ? status : check_range("threads", o->threads, 0, 4096, err);
-    status = status ? status : check_range("clamped", o->clamped, 0, INT32_MAX, err);
-    int64_t steps;
-    if (status == SAL_OK && (__builtin_mul_overflow(o->draws, o->thin, &steps) ||
-                             __builtin_add_overflow(o->warmup, steps, &steps))) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "draws times thin is more than 2^63 steps");
-    }
-    if (status == SAL_OK && o->clamped > 0 && (!o->clamp_variables || !o->clamp_codes)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "clamped is %lld, but %s is NULL",
-                         (long long)o->clamped,
-                         o->clamp_variables ? "clamp_codes" : "clamp_variables");
-    }
-    return status;
-}
+/* ---- the sampler, its step sizes and temperatures */
 
 /* The sampler's shared state. A preconditioner is read here and not kept. */
 static sal_status share_sampler(sal_run *run, sal_error *err)
@@ -100,6 +53,61 @@ static sal_status choose_sampler(sal_run *run, sal_error *err)
     return status;
 }
 
+/* How step sizes are found, ADAPT or SEARCH; USUAL: not at all. */
+static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    bool has_step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE;
+    bool exact = run->sampler->flags & SALI_SAMPLER_EXACT;
+    *rule = o->step_size_rule;
+    if (*rule != SAL_STEP_SIZE_USUAL && !has_step_size) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size",
+                         run->sampler->name);
+    }
+    if (*rule != SAL_STEP_SIZE_USUAL && !exact) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s' accepts every proposal, so nothing keeps a tuned step size "
+                         "from growing: give one",
+                         run->sampler->name);
+    }
+    if (o->step_size != 0 || !has_step_size || !exact || o->tuning) {
+        *rule = SAL_STEP_SIZE_USUAL;
+    } else if (*rule == SAL_STEP_SIZE_USUAL) {
+        *rule = SAL_STEP_SIZE_ADAPT;
+    }
+    return SAL_OK;
+}
+
+/* Temperatures and step sizes, given ones or where they start from. */
+static sal_status prepare_tuning(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    int64_t replicas = o->replicas > 0 ? o->replicas : 1;
+    sal_step_size_rule rule;
+    sal_status status = choose_rule(run, &rule, err);
+    if (status == SAL_OK && o->tuning) {
+        return sali_run_tune(run, err);
+    }
+    status = status ? status : sali_ladder_create(&run->ladder, replicas, o->temperatures, err);
+    status = status ? status
+                    : sali_step_sizes_create(&run->step_sizes, run->model->space, run->ladder.n,
+                                             rule, run->settings.step_size, NULL, err);
+    return status;
+}
+
+static sal_status check_replicas(const sal_run *run, sal_error *err)
+{
+    unsigned flags = run->sampler->flags;
+    if (run->ladder.n > 1 && (!(flags & SALI_SAMPLER_EXACT) || flags & SALI_SAMPLER_COUPLED)) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s' %s: swaps between temperatures want exact, independent "
+                         "chains",
+                         run->sampler->name,
+                         flags & SALI_SAMPLER_COUPLED ? "couples its chains" : "is approximate");
+    }
+    return SAL_OK;
+}
+
 /* ---- creation */
 
 /* Whether so many bytes fit into the machine's memory: it is promised to anyone who asks, and the
@@ -107,6 +115,14 @@ static sal_status choose_sampler(sal_run *run, sal_error *err)
 static bool fits_memory(double bytes)
 {
     return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+}
+
+/* A chain and its replicas are in one shard. */
+static int64_t count_shards(const sal_run *run)
+{
+    int64_t chains = run->options.chains, n = sali_shard_count(chains * run->ladder.n);
+    n = run->sampler->flags & SALI_SAMPLER_COUPLED ? 1 : n;
+    return n < chains ? n : chains;
 }
 
 static sal_status allocate(sal_run *run, sal_error *err)
@@ -128,26 +144,40 @@ static sal_status allocate(sal_run *run, sal_error *err)
     run->log_prob = SALI_NEW_ARRAY(double, kept);
     run->distance = SALI_NEW_ARRAY(double, kept);
     run->counts = SALI_NEW_ARRAY(uint32_t, 2 * o->chains * run->model->space->slots);
-    run->n_shards = run->sampler->flags & SALI_SAMPLER_COUPLED ? 1 : sali_shard_count(o->chains);
+    run->n_shards = count_shards(run);
     run->shards = SALI_NEW_ARRAY(sali_run_shard, run->n_shards);
     run->shard_chains = SALI_NEW_ARRAY(sali_chains *, run->n_shards);
     run->shard_selves = SALI_NEW_ARRAY(void *, run->n_shards);
+    run->shard_first = SALI_NEW_ARRAY(int64_t, run->n_shards);
+    run->shard_swaps = SALI_NEW_ARRAY(sali_swaps *, run->n_shards);
     run->draw_bytes = whole->max_states > 256 ? 4 : 1;
     if (o->keep_draws) {
         run->draws = sali_alloc(codes, (size_t)run->draw_bytes);
     }
     bool ok = run->log_prob && run->distance && run->counts && run->shards && run->shard_chains &&
-              run->shard_selves && (run->draws || !o->keep_draws);
+              run->shard_selves && run->shard_first && run->shard_swaps &&
+              (run->draws || !o->keep_draws);
     return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+/* Random streams, temperatures and step sizes of a shard's chains. */
+static void number_chains(sal_run *run, sali_run_shard *shard)
+{
+    for (int64_t c = 0; c < shard->chains->n; c++) {
+        int64_t replica = c % run->ladder.n;
+        shard->chains->id[c] = (uint32_t)(shard->first * run->ladder.n + c);
+        shard->chains->beta[c] = run->ladder.beta[replica];
+        shard->chains->step_size[c] = run->step_sizes.value[replica];
+    }
 }
 
 static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
 {
     sali_run_shard *shard = &run->shards[k];
     const sal_space *space = run->model->space;
-    int64_t end = sali_shard_first(run->options.chains, run->n_shards, k + 1);
     unsigned wants = sali_sampler_wants(run->sampler);
     shard->first = sali_shard_first(run->options.chains, run->n_shards, k);
+    shard->groups = sali_shard_first(run->options.chains, run->n_shards, k + 1) - shard->first;
     shard->reference = SALI_NEW_ARRAY(int32_t, space->n_variables);
     shard->full = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
     if (!shard->reference || !shard->full) {
@@ -155,21 +185,62 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     }
     sali_stream stream = { .seed = run->options.seed, .purpose = SALI_RNG_STATISTIC };
     sali_random_codes(space, &stream, shard->reference);
-    sal_status status = sali_chains_create(run->model, end - shard->first, wants, run->options.seed,
-                                           &shard->chains, err);
-    if (status != SAL_OK) {
-        return status;
+    sal_status status = sali_chains_create(run->model, shard->groups * run->ladder.n, wants,
+                                           run->options.seed, &shard->chains, err);
+    if (status == SAL_OK && run->ladder.n > 1) {
+        status = sali_swaps_create(&shard->swaps, shard->chains, run->ladder.n, err);
     }
-    for (int64_t c = 0; c < shard->chains->n; c++) {
-        shard->chains->id[c] = (uint32_t)(shard->first + c);
+    if (status == SAL_OK && (run->options.anneal || run->options.track_best)) {
+        status = sali_best_create(shard, err);
     }
-    return sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains, &shard->self,
-                             err);
+    if (status == SAL_OK) {
+        status = sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
+                                   &shard->self, err);
+    }
+    if (status == SAL_OK) {
+        number_chains(run, shard);
+    }
+    return status;
 }
 
-/* Starting codes of the free variables, from those of the whole space. */
+static sal_status create_shards(sal_run *run, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        sali_run_shard *shard = &run->shards[k];
+        status = create_shard(run, k, err);
+        run->shard_chains[k] = shard->chains;
+        run->shard_selves[k] = shard->self;
+        run->shard_first[k] = shard->first;
+        run->shard_swaps[k] = &shard->swaps;
+    }
+    return status;
+}
+
+/* Room for what a window shows to the caller. */
+static sal_status make_room_to_show(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    int64_t row, V = run->base->space->n_variables;
+    if (!o->draw) {
+        return SAL_OK;
+    }
+    if (__builtin_mul_overflow(o->chains, V * (int64_t)sizeof *run->shown, &row)) {
+        return sali_fail_memory(err);
+    }
+    run->shown_room = SHOWN_BYTES / row < 1 ? 1 : SHOWN_BYTES / row;
+    run->shown_room = run->shown_room > SHOWN_DRAWS ? SHOWN_DRAWS : run->shown_room;
+    run->shown = SALI_NEW_ARRAY(int32_t, run->shown_room * o->chains * V);
+    run->shown_f = SALI_NEW_ARRAY(double, o->chains);
+    return run->shown && run->shown_f ? SAL_OK : sali_fail_memory(err);
+}
+
+/* ---- starting states */
+
+/* Starting codes of the free variables of all replicas, from those of the whole space by chain. */
 static sal_status restrict_init(sal_run *run, const int32_t *init, int32_t **codes, sal_error *err)
 {
+    int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
     *codes = NULL;
     if (!init) {
         return SAL_OK;
@@ -178,15 +249,15 @@ static sal_status restrict_init(sal_run *run, const int32_t *init, int32_t **cod
     if (status != SAL_OK) {
         return sali_fail_prefix(err, status, "init");
     }
-    *codes = SALI_NEW_ARRAY(int32_t, run->options.chains * run->model->space->n_variables);
+    *codes = SALI_NEW_ARRAY(int32_t, run->options.chains * run->ladder.n * V);
     if (!*codes) {
         return sali_fail_memory(err);
     }
-    sali_run_restrict(run, run->options.chains, init, *codes);
+    for (int64_t c = 0; c < run->options.chains * run->ladder.n; c++) {
+        sali_run_restrict(run, 1, init + c / run->ladder.n * whole, *codes + c * V);
+    }
     return SAL_OK;
 }
-
-/* ---- work of one shard, in parallel */
 
 typedef struct start_work {
     sal_run *run;
@@ -197,169 +268,14 @@ typedef struct start_work {
 static void start_shard(void *context, int64_t k)
 {
     start_work *work = context;
-    sali_run_shard *shard = &work->run->shards[k];
-    int64_t V = work->run->model->space->n_variables;
-    shard->status = sali_start(shard->chains, work->init ? work->init + shard->first * V : NULL,
-                               work->guide, &shard->error);
-    if (shard->status == SAL_OK) {
-        work->run->sampler->refresh(shard->self, shard->chains);
-    }
-}
-
-typedef struct window {
-    sal_run *run;
-    int64_t steps;
-    double step_size; /* to set first; 0: leave */
-    bool refresh;     /* first: the sampler's shared state has changed */
-    bool record;
-    int64_t done; /* steps after warm-up before this window */
-} window;
-
-static void advance_shard(void *context, int64_t k)
-{
-    const window *w = context;
-    sal_run *run = w->run;
+    sal_run *run = work->run;
     sali_run_shard *shard = &run->shards[k];
-    for (int64_t c = 0; w->step_size > 0 && c < shard->chains->n; c++) {
-        shard->chains->step_size[c] = w->step_size;
-    }
-    if (w->step_size > 0 || w->refresh) {
+    int64_t first = shard->first * run->ladder.n * run->model->space->n_variables;
+    shard->status = sali_start(shard->chains, work->init ? work->init + first : NULL, work->guide,
+                               &shard->error);
+    if (shard->status == SAL_OK) {
         run->sampler->refresh(shard->self, shard->chains);
     }
-    for (int64_t done = w->done, end = w->done + w->steps, n; done < end; done += n) {
-        int64_t thin = run->options.thin, before_draw = thin - done % thin;
-        n = w->record && before_draw < end - done ? before_draw : end - done;
-        sali_sampler_steps(run->sampler, shard->self, shard->chains, n);
-        if (w->record && (done + n) % thin == 0) {
-            sali_record_draw(run, shard, (done + n) / thin - 1);
-        }
-    }
-}
-
-/* ---- between windows */
-
-/* The first bad value of the lowest chain, as an error with the state it happened at. */
-static sal_status check_shards(const sal_run *run, sal_error *err)
-{
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const sali_chains *chains = run->shards[k].chains;
-        if (chains->bad_chain < 0) {
-            continue;
-        }
-        char state[160] = "";
-        for (int64_t v = 0; v < chains->space->n_variables && strlen(state) < 140; v++) {
-            size_t used = strlen(state);
-            snprintf(state + used, sizeof state - used, " %d", chains->bad_codes[v]);
-        }
-        return sali_fail(
-            err, SAL_ERR_MODEL,
-            "%s: %s at chain %lld, step %llu, state%s%s; f must be a number or -inf, its gradient "
-            "a number where f is one",
-            run->model->name, isnan(chains->bad_value) ? "f or its gradient is NaN" : "f is +inf",
-            (long long)(run->shards[k].first + chains->bad_chain),
-            (unsigned long long)chains->bad_step, state, strlen(state) >= 140 ? " ..." : "");
-    }
-    return SAL_OK;
-}
-
-/* Take the sums gathered since the last call out of the shards, in their order. */
-static sali_chains_sums collect(sal_run *run)
-{
-    sali_chains_sums all = { 0 };
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        sali_chains_sums sums = sali_chains_take_sums(run->shards[k].chains);
-        all.accepted += sums.accepted;
-        all.acceptance += sums.acceptance;
-        all.jump += sums.jump;
-    }
-    return all;
-}
-
-static bool asked_to_stop(sal_run *run, int64_t done, int64_t total)
-{
-    const sal_run_options *o = &run->options;
-    if (o->progress && o->progress(done, total, o->progress_data) != 0) {
-        run->stopped = true;
-    }
-    return run->stopped;
-}
-
-/* The sampler's own adaptation, after a window of warm-up. */
-static sal_status adapt_shared(sal_run *run, window *w, int64_t done, sal_error *err)
-{
-    sali_warmup warmup = {
-        .model = run->model,
-        .seed = run->options.seed,
-        .n_shards = run->n_shards,
-        .chains = run->shard_chains,
-        .selves = run->shard_selves,
-        .window = w->steps,
-        .done = done,
-        .total = run->options.warmup,
-    };
-    w->refresh = false;
-    return run->sampler->adapt ? run->sampler->adapt(run->shared, &warmup, &w->refresh, err)
-                               : SAL_OK;
-}
-
-/* The step size for the next window, from the chains' sums of this one. */
-static void adapt_step_size(sal_run *run, window *w, sali_adaptation *adaptation)
-{
-    sali_chains_sums sums = collect(run);
-    if (run->settings.adapt_step_size) {
-        double steps = (double)(w->steps * run->options.chains);
-        w->step_size = sali_adapt_next(adaptation, sums.acceptance / steps);
-        run->settings.step_size = w->step_size;
-    }
-}
-
-static sal_status warm_up(sal_run *run, int64_t total, sal_error *err)
-{
-    const sal_run_options *o = &run->options;
-    sali_adaptation adaptation;
-    double start = sali_now();
-    sal_status status = SAL_OK;
-    window w = { .run = run };
-    sali_adapt_begin(&adaptation, run->model->space, run->settings.step_size);
-    for (int64_t done = 0; status == SAL_OK && done < o->warmup; done += w.steps) {
-        w.steps = o->warmup - done < ADAPT_WINDOW ? o->warmup - done : ADAPT_WINDOW;
-        sali_shard_run(run->n_shards, o->threads, advance_shard, &w);
-        status = check_shards(run, err);
-        status = status ? status : adapt_shared(run, &w, done + w.steps, err);
-        adapt_step_size(run, &w, &adaptation);
-        if (status == SAL_OK && asked_to_stop(run, done + w.steps, total)) {
-            break;
-        }
-    }
-    if (status == SAL_OK && (w.step_size > 0 || w.refresh)) { /* what the last window found */
-        w.steps = 0;
-        sali_shard_run(run->n_shards, o->threads, advance_shard, &w);
-    }
-    run->warmup_seconds = sali_now() - start;
-    return status;
-}
-
-static sal_status sample(sal_run *run, int64_t total, sal_error *err)
-{
-    const sal_run_options *o = &run->options;
-    double start = sali_now();
-    int64_t steps = o->draws * o->thin;
-    sal_status status = SAL_OK;
-    window w = { .run = run, .record = true };
-    while (status == SAL_OK && w.done < steps && !run->stopped) {
-        w.steps = steps - w.done < SAMPLE_WINDOW ? steps - w.done : SAMPLE_WINDOW;
-        sali_shard_run(run->n_shards, o->threads, advance_shard, &w);
-        sali_chains_sums sums = collect(run);
-        run->accepted_sum += sums.accepted;
-        run->jump_sum += sums.jump;
-        w.done += w.steps;
-        run->steps = w.done;
-        run->draws_made = w.done / o->thin;
-        status = check_shards(run, err);
-        asked_to_stop(run, o->warmup + w.done, total);
-    }
-    run->seconds = sali_now() - start;
-    return status;
 }
 
 /* Rows of `draws` entries of `size` bytes become rows of `made`. */
@@ -402,14 +318,14 @@ static sal_status start_chains(sal_run *run, const int32_t *init, sal_error *err
     }
     sal_model_destroy(guide);
     sali_free(codes);
-    return status == SAL_OK ? check_shards(run, err) : status;
+    return status == SAL_OK ? sali_run_check(run, err) : status;
 }
 
 static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     run->base = sali_model_hold(model);
-    sal_status status = resolve(&run->options, model, err);
+    sal_status status = sali_run_resolve(&run->options, model, err);
     if (status == SAL_OK && o->clamped > 0) {
         status = sal_model_clamp(model, o->clamped, o->clamp_variables, o->clamp_codes, &run->model,
                                  err);
@@ -417,13 +333,37 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
         run->model = sali_model_hold(model);
     }
     status = status ? status : choose_sampler(run, err);
+    status = status ? status : prepare_tuning(run, err);
+    status = status ? status : check_replicas(run, err);
     status = status ? status : allocate(run, err);
+    status = status ? status : create_shards(run, err);
+    status = status ? status : sali_run_resolve_intervals(run, err);
+    return status ? status : make_room_to_show(run, err);
+}
+
+/* Warm-up at the first temperature of annealing. */
+static sal_status prepare_annealing(sal_run *run, sal_error *err)
+{
+    if (!run->options.anneal) {
+        return SAL_OK;
+    }
+    sal_status status = sali_anneal_range(run, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
-        status = create_shard(run, k, err);
-        run->shard_chains[k] = run->shards[k].chains;
-        run->shard_selves[k] = run->shards[k].self;
+        sali_run_shard *shard = &run->shards[k];
+        sali_set_temperature(shard->chains, run->anneal_from);
+        run->sampler->refresh(shard->self, shard->chains);
     }
     return status;
+}
+
+/* Pointers of the caller's are not kept. */
+static void forget_pointers(sal_run_options *o)
+{
+    o->init = NULL;
+    o->temperatures = NULL;
+    o->tuning = NULL;
+    o->clamp_variables = NULL;
+    o->clamp_codes = NULL;
 }
 
 sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **out,
@@ -440,10 +380,10 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
     sali_blas_single_thread_begin(); /* once for all windows */
     sal_status status = prepare(run, model, err);
     status = status ? status : start_chains(run, run->options.init, err);
-    int64_t total = run->options.warmup + run->options.draws * run->options.thin;
-    status = status ? status : warm_up(run, total, err);
+    status = status ? status : prepare_annealing(run, err);
+    status = status ? status : sali_run_warm_up(run, err);
     if (status == SAL_OK && !run->stopped) {
-        status = sample(run, total, err);
+        status = sali_run_sample(run, err);
     }
     sali_blas_single_thread_end();
     if (status != SAL_OK) {
@@ -451,7 +391,10 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
         return status;
     }
     compact(run);
-    run->options.init = NULL;
+    if (run->ladder.n > 1) {
+        sali_ladder_finish(&run->ladder, run->n_shards, run->shard_swaps);
+    }
+    forget_pointers(&run->options);
     *out = run;
     return SAL_OK;
 }
@@ -469,12 +412,21 @@ void sal_run_destroy(sal_run *run)
         sali_chains_destroy(shard->chains);
         sali_free(shard->reference);
         sali_free(shard->full);
+        sali_swaps_free(&shard->swaps);
+        sali_free(shard->best);
+        sali_free(shard->best_codes);
     }
     if (run->shared) {
         run->sampler->unshare(run->shared);
     }
     sali_free(run->shard_chains);
     sali_free(run->shard_selves);
+    sali_free(run->shard_first);
+    sali_free(run->shard_swaps);
+    sali_ladder_free(&run->ladder);
+    sali_step_sizes_free(&run->step_sizes);
+    sali_free(run->shown);
+    sali_free(run->shown_f);
     sali_free(run->shards);
     sali_free(run->log_prob);
     sali_free(run->distance);

@@ -1,19 +1,32 @@
-/* A run: shards of chains, what is recorded of them, and its options with defaults filled in. */
+/* A run: shards of chains, what is recorded of them, and its options with defaults filled in.
+ *
+ * With tempering, chain c of the run is the group of `replicas` chains of which the first, at
+ * temperature 1, is what is recorded: chain g replicas + r of a shard is replica r of its group g,
+ * and has the random streams of chain number (first + g) replicas + r. */
 #ifndef SALI_RUN_H
 #define SALI_RUN_H
 
 #include "samplers/sampler.h"
+#include "samplers/step_size.h"
+#include "samplers/tempering.h"
+
+/* Chains disagree about a state when R-hat passes this. */
+#define SALI_RHAT_LIMIT 1.1
 
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
  * that belong to its chains are written by it alone. */
 typedef struct sali_run_shard {
-    int64_t first; /* chain */
+    int64_t first;  /* chain of the run */
+    int64_t groups; /* number of chains of the run */
     sali_chains *chains;
     void *self;
+    sali_swaps swaps;
     int32_t *reference; /* [V] a random state, for distances */
     int32_t *full;      /* [V of base] one state of the whole space */
     int64_t draws_made;
-    sal_status status; /* of its creation and start */
+    double *best;        /* [chains->n] the largest f met; NULL: not tracked */
+    int32_t *best_codes; /* [chains->n x V] */
+    sal_status status;   /* of its creation and start */
     sal_error error;
 } sali_run_shard;
 
@@ -28,6 +41,12 @@ struct sal_run {
     sali_run_shard *shards;
     sali_chains **shard_chains; /* [n_shards], as in shards: for the sampler's adaptation */
     void **shard_selves;
+    int64_t *shard_first;
+    sali_swaps **shard_swaps;
+
+    sali_ladder ladder;         /* of temperatures */
+    sali_step_sizes step_sizes; /* by temperature */
+    double anneal_from, anneal_to;
 
     /* By chain and draw; draws_made = draws unless the run was stopped, and after it the arrays are
      * [chains x draws_made]. */
@@ -39,11 +58,28 @@ struct sal_run {
     void *draws;      /* [chains x draws x V of base], or NULL */
     int draw_bytes;
 
+    int64_t shown_room;   /* draws that a window may make when they are shown to the caller */
+    int64_t window_first; /* the first draw of the window under way */
+    int32_t *shown;       /* [shown_room x chains x V of base], or NULL */
+    double *shown_f;      /* [chains] */
+
     double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
     int64_t steps;                 /* after warm-up */
     double seconds, warmup_seconds;
     bool stopped;
 };
+
+/* Put defaults in place of zeros, and check ranges (run_options.c); and those that depend on the
+ * sampler's interval, once there are chains. */
+sal_status sali_run_resolve(sal_run_options *options, const sal_model *model, sal_error *err);
+sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
+
+/* The loop (loop.c): warm-up, and the steps after it. */
+sal_status sali_run_warm_up(sal_run *run, sal_error *err);
+sal_status sali_run_sample(sal_run *run, sal_error *err);
+
+/* NaN or +inf in any shard as an error. */
+sal_status sali_run_check(const sal_run *run, sal_error *err);
 
 /* Record the present states of a shard as draw number `draw`. */
 void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw);
@@ -62,15 +98,19 @@ void sali_run_expand(const sal_run *run, int64_t chains, const int32_t *codes, i
 void sali_run_restrict(const sal_run *run, int64_t chains, const int32_t *full, int32_t *codes);
 void sali_run_variables(const sal_run *run, int64_t *original);
 
-/* Step-size adaptation in warm-up: Robbins-Monro on log eps towards an acceptance of 0.574 (Roberts
- * & Rosenthal 1998). */
-typedef struct sali_adaptation {
-    int64_t windows; /* so far */
-    double log_step, low, high;
-} sali_adaptation;
+/* Note states better than any before (best.c). */
+sal_status sali_best_create(sali_run_shard *shard, sal_error *err);
+void sali_best_note(sali_run_shard *shard);
 
-void sali_adapt_begin(sali_adaptation *a, const sal_space *space, double step_size);
-double sali_adapt_next(sali_adaptation *a, double acceptance);
+/* The range of temperatures of annealing, and the temperature when a share of it is done
+ * (annealing.c). */
+sal_status sali_anneal_range(sal_run *run, sal_error *err);
+double sali_anneal_temperature(const sal_run *run, double share);
+void sali_set_temperature(sali_chains *chains, double temperature);
+
+/* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are
+ * chains (tuning.c). */
+sal_status sali_run_tune(sal_run *run, sal_error *err);
 
 /* Seconds of a clock that does not jump. */
 double sali_now(void);

@@ -51,8 +51,7 @@ typedef struct sali_chains {
 
 /* Options of a sampler, resolved: no zeros that stand for defaults. */
 typedef struct sali_sampler_settings {
-    double step_size; /* start value when adapted */
-    bool adapt_step_size;
+    double step_size;             /* start value when adapted */
     double values[SALI_SETTINGS]; /* of the descriptor's parameters, in their order */
     const double *preconditioner; /* [N x N] or NULL; read by `share` only */
 } sali_sampler_settings;
@@ -203,6 +202,10 @@ static inline void sali_sampler_steps(const sali_sampler *sampler, void *self, s
 /* The usual step size of a space for a sampler with one: `base` for binary variables, scaled with
  * the squared spacing of levels (2 base for one-hot, 4 base for spins). */
 double sali_default_step_size(const sal_space *space, double base);
+
+/* eps and 1 / eps must be numbers of the model's type, with room for levels and gradients; 0 stands
+ * for none. SAL_ERR_ARGUMENT otherwise. */
+sal_status sali_step_size_check(double step_size, sal_dtype dtype, sal_error *err);
 
 /* ---- chains.c */
 

@@ -1,6 +1,5 @@
 /* The figures of a run. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +9,6 @@
 #include "core/shard.h"
 #include "samplers/run.h"
 
-/* Chains disagree about a state when R-hat passes this. */
-#define RHAT_LIMIT 1.1
 /* Indicators of states rarer than this say little: one visit more or less makes any R-hat. */
 #define RARE 0.01
 
@@ -106,7 +103,7 @@ static sal_status summarise_indicators(const sal_run *run, sal_run_summary *s, s
         bool disagrees = false;
         for (int32_t k = 0; k < slots; k++) {
             double rhat = slot_rhat(run, variable->slot + k, ones);
-            disagrees |= rhat > RHAT_LIMIT;
+            disagrees |= rhat > SALI_RHAT_LIMIT;
             if (rhat > s->rhat_max || (isnan(s->rhat_max) && !isnan(rhat))) {
                 s->rhat_max = rhat;
                 s->rhat_variable = original[v];
@@ -145,6 +142,23 @@ static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_err
     return status;
 }
 
+/* Temperatures and swaps. */
+static void summarise_tempering(const sal_run *run, sal_run_summary *s)
+{
+    const sali_ladder *ladder = &run->ladder;
+    s->replicas = ladder->n;
+    s->temperatures = ladder->temperature;
+    s->swap_rates = ladder->rate;
+    s->swap_rate_min = s->round_trips = s->barrier = NAN;
+    for (int64_t r = 0; r + 1 < ladder->n; r++) {
+        s->swap_rate_min = r > 0 ? fmin(s->swap_rate_min, ladder->rate[r]) : ladder->rate[r];
+    }
+    if (ladder->n > 1) {
+        s->round_trips = ladder->round_trips;
+        s->barrier = ladder->barrier;
+    }
+}
+
 sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -160,13 +174,19 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .seed = o->seed,
         .threads = sali_shard_threads(o->threads),
         .stopped = run->stopped,
-        .step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE ? run->settings.step_size : NAN,
+        .step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE ? run->step_sizes.value[0] : NAN,
         .acceptance_rate = run->accepted_sum / moves,
         .mean_jump = run->jump_sum / moves,
         .seconds = run->seconds,
         .warmup_seconds = run->warmup_seconds,
         .steps_per_second = run->seconds > 0 ? (double)run->steps / run->seconds : NAN,
+        .annealed = o->anneal,
+        .anneal_from = run->anneal_from,
+        .anneal_to = run->anneal_to,
+        .best_log_prob = NAN,
     };
+    summarise_tempering(run, &s);
+    sal_run_best(run, NULL, &s.best_log_prob, NULL);
     sal_status status = summarise_ess(run, &s, err);
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, &s, err);
@@ -175,103 +195,6 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         *summary = s;
     }
     return status;
-}
-
-/* ---- for people */
-
-/* Append formatted text, cut to the room. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t room,
-                                                         const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, room - used, format, args);
-    va_end(args);
-}
-
-static void describe_disagreement(const sal_run_summary *s, char *text, size_t room)
-{
-    char where[64] = "f";
-    if (s->rhat_variable >= 0) {
-        snprintf(where, sizeof where, "variable %lld = %d", (long long)s->rhat_variable,
-                 s->rhat_code);
-    }
-    append(text, room,
-           "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. Do "
-           "not trust the averages: the chains have not mixed, or stay in different modes. Try "
-           "more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler; if "
-           "R-hat stays high, this sampler cannot cross between the modes.",
-           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, RHAT_LIMIT);
-}
-
-bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
-{
-    bool stuck = isnan(s->ess_median), disagree = s->rhat_max > RHAT_LIMIT;
-    if (room == 0) {
-        return s->draws == 0 || stuck || disagree;
-    }
-    text[0] = '\0';
-    if (s->draws == 0) {
-        append(text, room, "The run was stopped before its first draw.");
-    } else if (stuck) {
-        append(text, room, "Some chain never moved: it has no ESS. Try more draws%s. ",
-               isnan(s->step_size)        ? ""
-               : s->acceptance_rate > 0.5 ? ", or a larger --step-size"
-                                          : ", or a smaller --step-size");
-    }
-    if (disagree) {
-        describe_disagreement(s, text, room);
-    }
-    return text[0] != '\0';
-}
-
-/* Print text in lines of at most 78 characters. */
-static void print_wrapped(const char *text, FILE *stream)
-{
-    size_t column = 0;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column > 0 && column + 1 + word > 78) {
-            fputc('\n', stream);
-            column = 0;
-        }
-        column += (size_t)fprintf(stream, "%s%.*s", column ? " " : "", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
-    fputc('\n', stream);
-}
-
-sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
-{
-    sal_run_summary s;
-    sal_status status = sal_run_summarise(run, &s, NULL);
-    if (status != SAL_OK) {
-        return status;
-    }
-    fprintf(stream, "model            %s, %lld variables\n", s.model, (long long)s.variables);
-    fprintf(stream, "sampler          %s", s.sampler);
-    if (!isnan(s.step_size)) {
-        fprintf(stream, ", step size %.3g", s.step_size);
-    }
-    fprintf(stream, "\nchains           %lld x %lld draws (warm-up %lld, thin %lld), seed %llu%s\n",
-            (long long)s.chains, (long long)s.draws, (long long)s.warmup, (long long)s.thin,
-            (unsigned long long)s.seed, s.stopped ? ", stopped early" : "");
-    fprintf(stream, "acceptance       %.3f\n", s.acceptance_rate);
-    fprintf(stream, "mean jump        %.3f (L1 distance a step)\n", s.mean_jump);
-    fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
-            s.ess_median, s.ess_min, s.ess_max);
-    fprintf(stream, "ESS per second   %.0f\n", s.ess_per_second);
-    fprintf(stream, "largest R-hat    %.3f\n", s.rhat_max);
-    fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s.log_prob_mean);
-    fprintf(stream, "steps per second %.0f (%.2f s, %d thread%s)\n", s.steps_per_second, s.seconds,
-            s.threads, s.threads == 1 ? "" : "s");
-    char text[SAL_ERROR_SIZE];
-    if (sal_run_warning(&s, text, sizeof text)) {
-        fputc('\n', stream);
-        print_wrapped(text, stream);
-    }
-    return ferror(stream) ? SAL_ERR_IO : SAL_OK;
 }
 
 /* ---- marginals and draws */
@@ -347,8 +270,11 @@ sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err)
     (void)err;
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
-        sali_run_expand(run, shard->chains->n, shard->chains->codes,
-                        codes + shard->first * run->base->space->n_variables);
+        int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
+        for (int64_t g = 0; g < shard->groups; g++) {
+            sali_run_expand(run, 1, shard->chains->codes + g * run->ladder.n * V,
+                            codes + (shard->first + g) * whole);
+        }
     }
     return SAL_OK;
 }

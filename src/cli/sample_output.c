@@ -1,0 +1,310 @@
+/* What saltus sample prints and writes. */
+#include "cli/sample_output.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "io/npy.h"
+
+/* ---- options */
+
+static int check_npy(const char *option, const char *path)
+{
+    size_t length = path ? strlen(path) : 0;
+    if (path && (length < 5 || strcmp(path + length - 4, ".npy") != 0)) {
+        return cli_usage("--%s %s: expected a file name that ends in .npy", option, path);
+    }
+    return cli_check_output(path);
+}
+
+bool cli_sample_votes_on_states(const cli_sample_outputs *o)
+{
+    return o->vote && strcmp(o->vote, "state") == 0;
+}
+
+static int check_vote(const cli_sample_outputs *o)
+{
+    if (o->vote && !cli_sample_votes_on_states(o) && strcmp(o->vote, "sites") != 0) {
+        return cli_usage("--vote %s: expected 'state' or 'sites'", o->vote);
+    }
+    if ((o->ones != 0 && (!o->vote || cli_sample_votes_on_states(o))) || o->ones < 0) {
+        return cli_usage("--vote-ones wants 1 or more, and --vote sites");
+    }
+    if (o->vote_out && !o->vote) {
+        return cli_usage("--vote-out wants --vote");
+    }
+    return CLI_OK;
+}
+
+int cli_sample_check_outputs(const cli_sample_outputs *o)
+{
+    int code = check_npy("out", o->out);
+    code = code ? code : check_npy("best", o->best);
+    code = code ? code : check_npy("vote-out", o->vote_out);
+    code = code ? code : cli_check_output(o->marginals);
+    return code ? code : check_vote(o);
+}
+
+/* ---- one state */
+
+static json_t *json_codes(int64_t n, const int32_t *codes)
+{
+    json_t *array = json_array();
+    for (int64_t v = 0; v < n; v++) {
+        json_array_append_new(array, json_integer(codes[v]));
+    }
+    return array;
+}
+
+static int write_state(const char *path, int64_t n, const int32_t *codes)
+{
+    sal_error err = { 0 };
+    sal_status status = sali_npy_write(path, SALI_DTYPE_I32, 1, &n, codes, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int64_t variables_of(const sal_run *run)
+{
+    int64_t chains, draws, variables;
+    sal_run_size(run, &chains, &draws, &variables);
+    return variables;
+}
+
+/* The best state, for the JSON object or a file. */
+static int best_state(const sal_run *run, json_t **json, const char *path)
+{
+    sal_error err = { 0 };
+    int64_t n = variables_of(run);
+    int32_t *codes = malloc((size_t)n * sizeof *codes);
+    sal_status status = codes ? sal_run_best(run, codes, NULL, &err) : SAL_ERR_MEMORY;
+    int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    if (code == CLI_OK && json) {
+        *json = json_codes(n, codes);
+    }
+    if (code == CLI_OK && path) {
+        code = write_state(path, n, codes);
+    }
+    free(codes);
+    return code;
+}
+
+/* ---- the vote */
+
+typedef struct vote {
+    int64_t n;
+    int32_t *codes; /* NULL: none */
+    double log_prob;
+    int64_t votes; /* of sample-wise votes, else 0 */
+    int64_t draws;
+} vote;
+
+static int cast_vote(const sal_run *run, sal_model *model, const cli_sample_outputs *o, vote *v)
+{
+    sal_error err = { 0 };
+    int64_t chains, draws;
+    if (!o->vote) {
+        return CLI_OK;
+    }
+    sal_run_size(run, &chains, &draws, &v->n);
+    v->draws = chains * draws;
+    v->codes = malloc((size_t)v->n * sizeof *v->codes);
+    sal_status status = !v->codes ? SAL_ERR_MEMORY
+                        : cli_sample_votes_on_states(o)
+                            ? sal_run_vote(run, v->codes, &v->votes, &err)
+                            : sal_run_vote_by_dimension(run, o->ones, v->codes, &err);
+    status =
+        status ? status : sal_model_evaluate(model, 1, v->codes, &v->log_prob, NULL, NULL, &err);
+    int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    return code == CLI_OK && o->vote_out ? write_state(o->vote_out, v->n, v->codes) : code;
+}
+
+static void print_vote(const vote *v)
+{
+    if (!v->codes) {
+        return;
+    }
+    printf("majority         log prob %.10g", v->log_prob);
+    if (v->votes > 0) {
+        printf(", %lld of %lld draws", (long long)v->votes, (long long)v->draws);
+    }
+    putchar('\n');
+}
+
+static void add_vote(json_t *object, const vote *v)
+{
+    if (!v->codes) {
+        return;
+    }
+    json_t *entry = json_object();
+    cli_json_number(entry, "log_prob", v->log_prob);
+    json_object_set_new(entry, "votes", v->votes > 0 ? json_integer(v->votes) : json_null());
+    json_object_set_new(entry, "state", json_codes(v->n, v->codes));
+    json_object_set_new(object, "vote", entry);
+}
+
+/* ---- marginals */
+
+static int write_marginals(const sal_run *run, const sal_model *model, const char *path)
+{
+    const sal_space *space = sal_model_space(model);
+    int64_t V = sal_space_variables(space), total = 0;
+    for (int64_t v = 0; v < V; v++) {
+        total += sal_space_states(space, v);
+    }
+    sal_error err = { 0 };
+    double *marginals = malloc((size_t)total * sizeof *marginals), *at = marginals;
+    sal_status status = marginals ? sal_run_marginals(run, marginals, &err) : SAL_ERR_MEMORY;
+    if (status != SAL_OK) {
+        free(marginals);
+        return cli_fail(status, &err);
+    }
+    json_t *rows = json_array();
+    for (int64_t v = 0; v < V; v++) {
+        json_t *row = json_array();
+        for (int64_t k = 0; k < sal_space_states(space, v); k++) {
+            json_array_append_new(row, json_real(*at++));
+        }
+        json_array_append_new(rows, row);
+    }
+    free(marginals);
+    return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
+}
+
+/* ---- the summary */
+
+static json_t *json_numbers(int64_t n, const double *values)
+{
+    json_t *array = json_array();
+    for (int64_t k = 0; k < n; k++) {
+        json_array_append_new(array, isfinite(values[k]) ? json_real(values[k]) : json_null());
+    }
+    return array;
+}
+
+static void add_tempering(json_t *object, const sal_run_summary *s)
+{
+    if (s->replicas > 1) {
+        json_t *tempering = json_object();
+        json_object_set_new(tempering, "temperatures", json_numbers(s->replicas, s->temperatures));
+        json_object_set_new(tempering, "swap_rates", json_numbers(s->replicas - 1, s->swap_rates));
+        cli_json_number(tempering, "round_trips", s->round_trips);
+        cli_json_number(tempering, "barrier", s->barrier);
+        json_object_set_new(object, "tempering", tempering);
+    }
+    if (s->annealed) {
+        json_object_set_new(object, "anneal",
+                            json_pack("{s:f, s:f}", "from", s->anneal_from, "to", s->anneal_to));
+    }
+}
+
+static int add_best(json_t *object, const sal_run *run, const sal_run_summary *s)
+{
+    json_t *state = NULL;
+    if (isnan(s->best_log_prob)) {
+        return CLI_OK;
+    }
+    int code = best_state(run, &state, NULL);
+    cli_json_number(object, "best_log_prob", s->best_log_prob);
+    json_object_set_new(object, "best_state", state);
+    return code;
+}
+
+/* `variation`: NULL unless asked for. */
+static int print_json(const sal_run *run, const vote *v, const sal_run_variation *variation)
+{
+    sal_run_summary s;
+    sal_error err = { 0 };
+    sal_status status = sal_run_summarise(run, &s, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "model",
+                               s.model, "sampler", s.sampler, "variables", (json_int_t)s.variables,
+                               "chains", (json_int_t)s.chains, "warmup", (json_int_t)s.warmup,
+                               "draws", (json_int_t)s.draws, "thin", (json_int_t)s.thin, "seed",
+                               (json_int_t)s.seed, "threads", s.threads, "stopped", s.stopped);
+    json_t *ess = json_object();
+    cli_json_number(ess, "min", s.ess_min);
+    cli_json_number(ess, "median", s.ess_median);
+    cli_json_number(ess, "max", s.ess_max);
+    cli_json_number(object, "step_size", s.step_size);
+    cli_json_number(object, "acceptance_rate", s.acceptance_rate);
+    cli_json_number(object, "mean_jump", s.mean_jump);
+    json_object_set_new(object, "ess", ess);
+    cli_json_number(object, "ess_per_second", s.ess_per_second);
+    cli_json_number(object, "rhat_max", s.rhat_max);
+    json_object_set_new(object, "rhat_variable",
+                        s.rhat_variable < 0 ? json_null() : json_integer(s.rhat_variable));
+    json_object_set_new(object, "disagreeing_variables", json_integer(s.disagreeing));
+    json_object_set_new(object, "chains_agree",
+                        isnan(s.rhat_max) ? json_null() : json_boolean(s.rhat_max <= 1.1));
+    json_t *warnings = json_array();
+    char text[SAL_ERROR_SIZE];
+    if (sal_run_warning(&s, text, sizeof text)) {
+        json_array_append_new(warnings, json_string(text));
+    }
+    json_object_set_new(object, "warnings", warnings);
+    cli_json_number(object, "steps_per_second", s.steps_per_second);
+    cli_json_number(object, "seconds", s.seconds);
+    cli_json_number(object, "log_prob_mean", s.log_prob_mean);
+    if (variation) {
+        cli_json_number(object, "total_variation", variation->distance);
+        cli_json_number(object, "total_variation_ideal", variation->ideal);
+    }
+    add_tempering(object, &s);
+    int code = add_best(object, run, &s);
+    add_vote(object, v);
+    if (code != CLI_OK) {
+        json_decref(object);
+        return code;
+    }
+    return cli_json_print(object);
+}
+
+static int print_text(const sal_run *run, const vote *v, const sal_run_variation *variation)
+{
+    if (sal_run_print_summary(run, stdout) != SAL_OK) {
+        return CLI_IO;
+    }
+    print_vote(v);
+    if (variation) {
+        printf("total variation  %.4f to enumeration of %.0f states; %.4f is what as many "
+               "independent draws as the ESS give\n",
+               variation->distance, variation->states, variation->ideal);
+    }
+    return CLI_OK;
+}
+
+static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
+{
+    sal_run_variation variation;
+    sal_error err = { 0 };
+    sal_status status =
+        o->check_exact ? sal_run_total_variation(run, 0, 0, &variation, &err) : SAL_OK;
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    const sal_run_variation *found = o->check_exact ? &variation : NULL;
+    return o->json ? print_json(run, v, found) : print_text(run, v, found);
+}
+
+int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outputs *o)
+{
+    vote v = { 0 };
+    sal_error err = { 0 };
+    int code = o->marginals ? write_marginals(run, model, o->marginals) : CLI_OK;
+    if (code == CLI_OK && o->out) {
+        sal_status status = sal_run_save(run, o->out, &err);
+        code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    }
+    if (code == CLI_OK && o->best) {
+        code = best_state(run, NULL, o->best);
+    }
+    code = code ? code : cast_vote(run, model, o, &v);
+    code = code ? code : print(run, o, &v);
+    free(v.codes);
+    return code;
+}

@@ -1,0 +1,22 @@
+/* What saltus sample prints and writes. */
+#ifndef SAMPLE_OUTPUT_H
+#define SAMPLE_OUTPUT_H
+
+#include "cli/cli.h"
+
+typedef struct cli_sample_outputs {
+    const char *marginals, *out, *best, *vote, *vote_out;
+    int64_t ones;
+    bool json, check_exact;
+} cli_sample_outputs;
+
+/* Whether the options fit together and the files can be written. */
+int cli_sample_check_outputs(const cli_sample_outputs *outputs);
+
+/* Whether the vote needs all draws. */
+bool cli_sample_votes_on_states(const cli_sample_outputs *outputs);
+
+/* Print the summary and write all files. */
+int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outputs *outputs);
+
+#endif

@@ -1,0 +1,285 @@
+/* The run loop. Shards advance independently in windows of steps; between windows the calling
+ * thread looks for errors, in warm-up adapts, and shows draws and progress. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/error.h"
+#include "core/shard.h"
+#include "samplers/run.h"
+
+/* Steps of a window: of adaptation, and of sampling. */
+#define ADAPT_WINDOW 25
+#define SAMPLE_WINDOW 256
+/* Temperatures that annealing goes through. */
+#define ANNEAL_LEVELS 256
+
+double sali_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- work of one shard, in parallel */
+
+typedef struct window {
+    sal_run *run;
+    int64_t steps;
+    bool refresh; /* first: step sizes, temperatures or the sampler's shared state have changed */
+    bool record;
+    int64_t done; /* steps after warm-up before this window */
+} window;
+
+/* Swap states between temperatures, at fixed steps of the chains' lives. */
+static void swap_when_due(sal_run *run, sali_run_shard *shard)
+{
+    uint64_t step = shard->chains->step[0], every = (uint64_t)run->ladder.every;
+    if (run->ladder.n > 1 && step % every == 0) {
+        sali_swap(&shard->swaps, shard->chains, (int64_t)(step / every % 2));
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+}
+
+/* Annealing: the temperature of step number `step` after warm-up, where a level of it begins. */
+static void cool_when_due(sal_run *run, sali_run_shard *shard, int64_t step)
+{
+    int64_t steps = run->options.draws * run->options.thin;
+    int64_t level = steps > ANNEAL_LEVELS ? steps / ANNEAL_LEVELS : 1;
+    if (step % level == 0) {
+        double share = (double)step / (double)steps;
+        sali_set_temperature(shard->chains, sali_anneal_temperature(run, share));
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+}
+
+/* How many steps until something is due: the end of the window, a draw, a swap, a lower
+ * temperature; one at a time where each state counts. */
+static int64_t steps_until_due(const window *w, const sali_run_shard *shard, int64_t i)
+{
+    const sal_run *run = w->run;
+    int64_t n = w->steps - i, thin = run->options.thin, every = run->ladder.every;
+    if (w->record && (shard->best || run->options.anneal)) {
+        return 1;
+    }
+    if (w->record && thin - (w->done + i) % thin < n) {
+        n = thin - (w->done + i) % thin;
+    }
+    if (run->ladder.n > 1) {
+        int64_t swap = every - (int64_t)(shard->chains->step[0] % (uint64_t)every);
+        n = swap < n ? swap : n;
+    }
+    return n;
+}
+
+static void advance_shard(void *context, int64_t k)
+{
+    const window *w = context;
+    sal_run *run = w->run;
+    sali_run_shard *shard = &run->shards[k];
+    if (w->refresh) {
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+    for (int64_t i = 0, n; i < w->steps; i += n) {
+        if (w->record && run->options.anneal) {
+            cool_when_due(run, shard, w->done + i);
+        }
+        n = steps_until_due(w, shard, i);
+        sali_sampler_steps(run->sampler, shard->self, shard->chains, n);
+        swap_when_due(run, shard);
+        int64_t step = w->done + i + n;
+        if (w->record && shard->best) {
+            sali_best_note(shard);
+        }
+        if (w->record && step % run->options.thin == 0) {
+            sali_record_draw(run, shard, step / run->options.thin - 1);
+        }
+    }
+}
+
+static void advance(window *w)
+{
+    sali_shard_run(w->run->n_shards, w->run->options.threads, advance_shard, w);
+    w->refresh = false;
+}
+
+/* ---- between windows */
+
+sal_status sali_run_check(const sal_run *run, sal_error *err)
+{
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_chains *chains = run->shards[k].chains;
+        if (chains->bad_chain < 0) {
+            continue;
+        }
+        char state[160] = "";
+        for (int64_t v = 0; v < chains->space->n_variables && strlen(state) < 140; v++) {
+            size_t used = strlen(state);
+            snprintf(state + used, sizeof state - used, " %d", chains->bad_codes[v]);
+        }
+        return sali_fail(
+            err, SAL_ERR_MODEL,
+            "%s: %s at chain %lld, step %llu, state%s%s; f must be a number or -inf, its gradient "
+            "a number where f is one",
+            run->model->name, isnan(chains->bad_value) ? "f or its gradient is NaN" : "f is +inf",
+            (long long)(run->shards[k].first + chains->bad_chain / run->ladder.n),
+            (unsigned long long)chains->bad_step, state, strlen(state) >= 140 ? " ..." : "");
+    }
+    return SAL_OK;
+}
+
+/* Clear the sums gathered since the last time, after adding those of temperature 1 to the run's if
+ * they count; shard by shard. */
+static void collect(sal_run *run, bool count)
+{
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_chains *chains = run->shards[k].chains;
+        for (int64_t c = 0; count && c < chains->n; c += run->ladder.n) {
+            run->accepted_sum += chains->accepted_sum[c];
+            run->jump_sum += chains->jump_sum[c];
+        }
+        sali_chains_take_sums(chains);
+    }
+}
+
+static bool asked_to_stop(sal_run *run, int64_t done)
+{
+    const sal_run_options *o = &run->options;
+    int64_t total = o->warmup + o->draws * o->thin;
+    if (o->progress && o->progress(done, total, o->progress_data) != 0) {
+        run->stopped = true;
+    }
+    return run->stopped;
+}
+
+/* ---- warm-up */
+
+/* The sampler's own adaptation, unless its values were given. */
+static sal_status adapt_sampler(sal_run *run, window *w, int64_t done, sal_error *err)
+{
+    sali_warmup warmup = {
+        .model = run->model,
+        .seed = run->options.seed,
+        .n_shards = run->n_shards,
+        .chains = run->shard_chains,
+        .selves = run->shard_selves,
+        .window = w->steps,
+        .done = done,
+        .total = run->options.warmup,
+    };
+    bool changed = false;
+    if (!run->sampler->adapt || run->options.tuning) {
+        return SAL_OK;
+    }
+    sal_status status = run->sampler->adapt(run->shared, &warmup, &changed, err);
+    w->refresh |= changed;
+    return status;
+}
+
+static void adapt_step_sizes(sal_run *run, window *w, int64_t done, int64_t total)
+{
+    w->refresh |= sali_step_sizes_learn(&run->step_sizes, run->n_shards, run->shard_chains,
+                                        run->shard_first, w->steps, done, total);
+}
+
+static void adapt_ladder(sal_run *run, window *w, int64_t done)
+{
+    if (!sali_ladder_is_due(&run->ladder, done - w->steps, done, run->options.warmup)) {
+        return;
+    }
+    sali_ladder_update(&run->ladder, run->n_shards, run->shard_swaps);
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_chains *chains = run->shards[k].chains;
+        for (int64_t c = 0; c < chains->n; c++) {
+            chains->beta[c] = run->ladder.beta[c % run->ladder.n];
+        }
+    }
+    w->refresh = true;
+}
+
+sal_status sali_run_warm_up(sal_run *run, sal_error *err)
+{
+    int64_t warmup = run->options.warmup;
+    double start = sali_now();
+    sal_status status = SAL_OK;
+    window w = { .run = run };
+    for (int64_t done = 0; status == SAL_OK && done < warmup && !run->stopped; done += w.steps) {
+        int64_t most = warmup - done < ADAPT_WINDOW ? warmup - done : ADAPT_WINDOW;
+        w.steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
+        advance(&w);
+        status = sali_run_check(run, err);
+        status = status ? status : adapt_sampler(run, &w, done + w.steps, err);
+        adapt_step_sizes(run, &w, done + w.steps, warmup);
+        adapt_ladder(run, &w, done + w.steps);
+        collect(run, false);
+        if (status == SAL_OK) {
+            asked_to_stop(run, done + w.steps);
+        }
+    }
+    if (status == SAL_OK && w.refresh) { /* what the last window found */
+        w.steps = 0;
+        advance(&w);
+    }
+    for (int64_t k = 0; run->ladder.n > 1 && k < run->n_shards; k++) {
+        sali_swaps_clear(&run->shards[k].swaps, true);
+    }
+    run->warmup_seconds = sali_now() - start;
+    return status;
+}
+
+/* ---- after warm-up: nothing adapts, but for annealing */
+
+/* Steps of the next window: draws that are shown must fit into their buffer. */
+static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
+{
+    const sal_run_options *o = &run->options;
+    int64_t n = steps - done < SAMPLE_WINDOW ? steps - done : SAMPLE_WINDOW;
+    if (run->shown) {
+        int64_t room = (done / o->thin + run->shown_room) * o->thin - done;
+        n = room < n ? room : n;
+    }
+    return n;
+}
+
+/* Hand the draws of a window to the caller, one by one. */
+static void show_draws(sal_run *run, int64_t made)
+{
+    const sal_run_options *o = &run->options;
+    int64_t row = o->chains * run->base->space->n_variables;
+    for (int64_t d = run->window_first; run->shown && d < made && !run->stopped; d++) {
+        for (int64_t c = 0; c < o->chains; c++) {
+            run->shown_f[c] = run->log_prob[c * o->draws + d];
+        }
+        const int32_t *codes = run->shown + (d - run->window_first) * row;
+        run->stopped = o->draw(d, codes, run->shown_f, o->draw_data) != 0;
+    }
+}
+
+sal_status sali_run_sample(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    double start = sali_now();
+    int64_t steps = o->draws * o->thin;
+    sal_status status = SAL_OK;
+    window w = { .run = run, .record = true };
+    while (status == SAL_OK && w.done < steps && !run->stopped) {
+        w.steps = window_steps(run, w.done, steps);
+        run->window_first = run->draws_made;
+        advance(&w);
+        if (o->anneal) {
+            adapt_step_sizes(run, &w, o->warmup, o->warmup);
+        }
+        collect(run, true);
+        w.done += w.steps;
+        run->steps = w.done;
+        run->draws_made = w.done / o->thin;
+        status = sali_run_check(run, err);
+        if (status == SAL_OK) {
+            show_draws(run, run->draws_made);
+            asked_to_stop(run, o->warmup + w.done);
+        }
+    }
+    run->seconds = sali_now() - start;
+    return status;
+}

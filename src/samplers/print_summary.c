@@ -1,0 +1,150 @@
+/* The summary of a run for people. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <saltus/sample.h>
+#include "samplers/run.h"
+
+/* Append formatted text, cut to the room. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t room,
+                                                         const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, room - used, format, args);
+    va_end(args);
+}
+
+static void describe_disagreement(const sal_run_summary *s, char *text, size_t room)
+{
+    char where[64] = "f";
+    if (s->rhat_variable >= 0) {
+        snprintf(where, sizeof where, "variable %lld = %d", (long long)s->rhat_variable,
+                 s->rhat_code);
+    }
+    append(text, room,
+           "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. Do "
+           "not trust the averages: the chains have not mixed, or stay in different modes. Try "
+           "more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler; if "
+           "R-hat stays high, this sampler cannot cross between the modes%s.",
+           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, SALI_RHAT_LIMIT,
+           s->replicas > 1 ? " with these replicas" : ": tempering can (--tempering)");
+}
+
+/* Neighbouring temperatures that hardly ever swap cut the ladder in two. */
+#define RARE_SWAPS 0.1
+
+static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t room)
+{
+    append(text, room,
+           "Neighbouring temperatures swap too rarely (%.1f%% at worst): tempering helps little. "
+           "About %.0f replicas would serve (--tempering).%s",
+           100 * s->swap_rate_min, ceil(2 * s->barrier) + 1,
+           s->barrier > 0.8 * (double)(s->replicas - 1) ? " Perhaps more: the estimate is low."
+                                                        : "");
+}
+
+bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
+{
+    bool stuck = isnan(s->ess_median) && !s->annealed;
+    bool disagree = s->rhat_max > SALI_RHAT_LIMIT && !s->annealed;
+    bool rare = s->swap_rate_min < RARE_SWAPS;
+    if (room == 0) {
+        return s->draws == 0 || stuck || disagree || rare;
+    }
+    text[0] = '\0';
+    if (s->draws == 0) {
+        append(text, room, "The run was stopped before its first draw.");
+    } else if (stuck) {
+        append(text, room, "Some chain never moved: it has no ESS. Try more draws%s. ",
+               isnan(s->step_size)        ? ""
+               : s->acceptance_rate > 0.5 ? ", or a larger --step-size"
+                                          : ", or a smaller --step-size");
+    }
+    if (disagree) {
+        describe_disagreement(s, text, room);
+    }
+    if (rare) {
+        append(text, room, disagree ? " " : "");
+        describe_rare_swaps(s, text, room);
+    }
+    return text[0] != '\0';
+}
+
+/* Print text in lines of at most 78 characters. */
+static void print_wrapped(const char *text, FILE *stream)
+{
+    size_t column = 0;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column > 0 && column + 1 + word > 78) {
+            fputc('\n', stream);
+            column = 0;
+        }
+        column += (size_t)fprintf(stream, "%s%.*s", column ? " " : "", (int)word, text);
+        text += word + (text[word] == ' ');
+    }
+    fputc('\n', stream);
+}
+
+/* Temperatures, swaps and the best state, where there are any. */
+static void print_tempering(const sal_run_summary *s, FILE *stream)
+{
+    if (s->replicas > 1) {
+        fprintf(stream,
+                "temperatures     %lld, 1 to %.4g: swaps %.2f or more, %.1f round trips "
+                "a chain\n",
+                (long long)s->replicas, s->temperatures[s->replicas - 1], s->swap_rate_min,
+                s->round_trips);
+    }
+    if (s->annealed) {
+        fprintf(stream, "annealed         from temperature %.4g to %.4g\n", s->anneal_from,
+                s->anneal_to);
+    }
+    if (!isnan(s->best_log_prob)) {
+        fprintf(stream, "best log prob    %.10g (unnormalised)\n", s->best_log_prob);
+    }
+}
+
+/* What says how well the draws represent the target. */
+static void print_mixing(const sal_run_summary *s, FILE *stream)
+{
+    fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
+            s->ess_median, s->ess_min, s->ess_max);
+    fprintf(stream, "ESS per second   %.0f\n", s->ess_per_second);
+    fprintf(stream, "largest R-hat    %.3f\n", s->rhat_max);
+    fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s->log_prob_mean);
+}
+
+sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
+{
+    sal_run_summary s;
+    sal_status status = sal_run_summarise(run, &s, NULL);
+    if (status != SAL_OK) {
+        return status;
+    }
+    fprintf(stream, "model            %s, %lld variables\n", s.model, (long long)s.variables);
+    fprintf(stream, "sampler          %s", s.sampler);
+    if (!isnan(s.step_size)) {
+        fprintf(stream, ", step size %.3g", s.step_size);
+    }
+    fprintf(stream, "\nchains           %lld x %lld draws (warm-up %lld, thin %lld), seed %llu%s\n",
+            (long long)s.chains, (long long)s.draws, (long long)s.warmup, (long long)s.thin,
+            (unsigned long long)s.seed, s.stopped ? ", stopped early" : "");
+    fprintf(stream, "acceptance       %.3f\n", s.acceptance_rate);
+    fprintf(stream, "mean jump        %.3f (L1 distance a step)\n", s.mean_jump);
+    if (!s.annealed) {
+        print_mixing(&s, stream);
+    }
+    print_tempering(&s, stream);
+    fprintf(stream, "steps per second %.0f (%.2f s, %d thread%s)\n", s.steps_per_second, s.seconds,
+            s.threads, s.threads == 1 ? "" : "s");
+    char text[SAL_ERROR_SIZE];
+    if (sal_run_warning(&s, text, sizeof text)) {
+        fputc('\n', stream);
+        print_wrapped(text, stream);
+    }
+    return ferror(stream) ? SAL_ERR_IO : SAL_OK;
+}

@@ -1,0 +1,54 @@
+/* Step sizes in warm-up, by temperature: stochastic approximation, and the search of appendix H. */
+#ifndef SALI_STEP_SIZE_H
+#define SALI_STEP_SIZE_H
+
+#include "samplers/sampler.h"
+
+/* Robbins-Monro on log eps towards an acceptance of 0.574 (Roberts & Rosenthal 1998). */
+typedef struct sali_adaptation {
+    int64_t windows; /* so far */
+    double log_step, low, high;
+} sali_adaptation;
+
+void sali_adapt_begin(sali_adaptation *a, const sal_space *space, double step_size);
+double sali_adapt_next(sali_adaptation *a, double acceptance);
+
+/* Candidates of the two stages of the search. */
+#define SALI_MAGNITUDES 5
+#define SALI_DECILES 9
+
+/* The shortest warm-up that it fits into. */
+#define SALI_SEARCH_LEAST 40
+
+typedef struct sali_step_sizes {
+    sal_step_size_rule rule;     /* USUAL: nothing is to be found */
+    int64_t rungs;               /* temperatures */
+    double unit;                 /* by which the space scales step sizes */
+    double *value;               /* [rungs] in use, or found so far */
+    sali_adaptation *adaptation; /* [rungs] */
+    double *jump;                /* [rungs x SALI_DECILES] of the candidates of this stage */
+    int64_t begin, length;       /* of the stage, and of each turn within it, in steps */
+    int64_t candidates;          /* of the stage; 0: none is under way */
+    double (*candidate)(double unit, double centre, int64_t k);
+} sali_step_sizes;
+
+/* All rungs at `step_size`, or at their own given ones if not NULL. */
+sal_status sali_step_sizes_create(sali_step_sizes *s, const sal_space *space, int64_t rungs,
+                                  sal_step_size_rule rule, double step_size, const double *given,
+                                  sal_error *err);
+void sali_step_sizes_free(sali_step_sizes *s);
+
+/* The most steps of the window that begins when `done` of `total` steps of warm-up are over: the
+ * quarter before the search and each of its turns end with a window. */
+int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t total, int64_t most);
+
+/* After a window of warm-up: learn from the sums of all chains (chain c of a shard is of rung
+ * c mod rungs; first[k] is shard k's first group), and set the chains' step sizes for the next
+ * window. Whether any changed. */
+bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                           const int64_t *first, int64_t window, int64_t done, int64_t total);
+
+/* Set those in use. */
+void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains);
+
+#endif

@@ -1,0 +1,78 @@
+/* Parallel tempering: a ladder of temperatures, found in warm-up, and swaps of states between
+ * neighbours on it. Okabe et al. 2001 (even and odd pairs in turn); Syed, Bouchard-Côté,
+ * Deligiannidis & Doucet 2022, Non-reversible parallel tempering: a scalable highly parallel MCMC
+ * scheme. */
+#ifndef SALI_TEMPERING_H
+#define SALI_TEMPERING_H
+
+#include "samplers/sampler.h"
+
+/* The most replicas of a chain. */
+#define SALI_MOST_REPLICAS 1000
+
+/* The swaps of one shard. Slot r of each group keeps its temperature; states move. */
+typedef struct sali_swaps {
+    int64_t groups, replicas, every;
+    /* By pair of slots (r, r + 1), since they were cleared: swaps tried, made, and the sum of their
+     * probabilities. */
+    int64_t *tried, *made;
+    double *probability;
+    int32_t *walker; /* [groups x replicas] which state, by its slot at the start, is in a slot */
+    bool
+        *from_hottest; /* [groups x replicas] by walker: was last at the hot end, not at the cold */
+    int64_t round_trips; /* of all walkers: from the coldest to the hottest slot and back */
+    int64_t f_count;     /* of f at the hottest temperature, less the first one */
+    double f_first, f_sum, f_squares;
+    int32_t *codes; /* [V] */
+    void *x;        /* real [N] */
+} sali_swaps;
+
+sal_status sali_swaps_create(sali_swaps *swaps, const sali_chains *chains, int64_t replicas,
+                             sal_error *err);
+void sali_swaps_free(sali_swaps *swaps);
+
+/* Log of the ratio by which states with f_a and f_b, at inverse temperatures beta_a and beta_b,
+ * change places: (beta_a - beta_b) (f_b - f_a), of Metropolis for the product of the two targets.
+ * Forbidden states stay where they are. */
+double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b);
+
+/* Try the pairs (r, r + 1) of all groups with r of a parity, after the chains' present step; the
+ * sampler's caches are the caller's to refresh. */
+void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity);
+
+/* Forget what was counted; round trips begin anew if `trips`. */
+void sali_swaps_clear(sali_swaps *swaps, bool trips);
+
+/* The temperatures. */
+typedef struct sali_ladder {
+    int64_t n;     /* replicas */
+    int64_t every; /* steps from one swap to the next */
+    bool adapt;    /* false: given */
+    double *beta;  /* [n] from 1 down */
+    int64_t updates;
+    /* After the run, for its summary. */
+    double *temperature, *rate; /* [n], [n - 1] */
+    double barrier, round_trips;
+} sali_ladder;
+
+/* With given temperatures, or a first guess. */
+sal_status sali_ladder_create(sali_ladder *ladder, int64_t n, const double *temperatures,
+                              sal_error *err);
+void sali_ladder_free(sali_ladder *ladder);
+
+/* Temperatures from 1 up: SAL_ERR_ARGUMENT otherwise, saying where they are from. */
+sal_status sali_ladder_check(int64_t n, const double *temperatures, const char *what,
+                             sal_error *err);
+
+/* Whether the ladder is to be made anew between `before` and `done` steps of a warm-up: when
+ * 1/32, 1/16, .. 1/2 of it are over. */
+bool sali_ladder_is_due(const sali_ladder *ladder, int64_t before, int64_t done, int64_t total);
+
+/* Spread the temperatures for equal rates of rejection, by what the shards counted since the last
+ * time, and clear that; move the hot end to where f varies little at its temperature. */
+void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps);
+
+/* Figures for the summary. */
+void sali_ladder_finish(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps);
+
+#endif

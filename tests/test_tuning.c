@@ -1,0 +1,350 @@
+/* Step sizes found in warm-up, frozen after it; tuning saved and given again. */
+#include "temp_dir.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <saltus/io.h>
+#include "core/tuning.h"
+#include "run_helpers.h"
+
+static bool has_tunable_step(const sali_sampler *sampler)
+{
+    return sampler->flags & SALI_SAMPLER_STEP_SIZE && sampler->flags & SALI_SAMPLER_EXACT;
+}
+
+static double mean_jump(sal_model *model, const char *sampler, double step_size)
+{
+    sal_run_options options = { .sampler = sampler,
+                                .chains = 10,
+                                .threads = 1,
+                                .step_size = step_size,
+                                .warmup = 50,
+                                .draws = 500,
+                                .seed = 9 };
+    sal_run *run = run_it(model, &options);
+    double jump = summary_of(run).mean_jump;
+    sal_run_destroy(run);
+    return jump;
+}
+
+/* The search ends on its grid, at a step size that jumps about as far as the best of the grid. */
+START_TEST(search_finds_the_largest_jump)
+{
+    const sali_sampler *sampler;
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_builtin("ising:side=4,theta=0.15", SAL_F64, &model, &err), &err);
+    double unit = sali_default_step_size(model->space, 1);
+    for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
+        sal_run_options options = { .sampler = sampler->name,
+                                    .chains = 10,
+                                    .threads = 1,
+                                    .warmup = 2000,
+                                    .draws = 10,
+                                    .step_size_rule = SAL_STEP_SIZE_SEARCH };
+        double best = 0;
+        bool on_grid = false;
+        if (!has_tunable_step(sampler) || !sali_sampler_serves(sampler, model)) {
+            continue;
+        }
+        sal_run *run = run_it(model, &options);
+        double found = summary_of(run).step_size;
+        for (int m = 0; m < 5; m++) {
+            for (int d = 1; d <= 9; d++) {
+                double candidate = unit * 0.05 * pow(10, m) * 0.2 * d;
+                on_grid |= fabs(found / candidate - 1) < 1e-12;
+                best = d % 2 ? fmax(best, mean_jump(model, sampler->name, candidate)) : best;
+            }
+        }
+        ck_assert_msg(on_grid, "%s: %g", sampler->name, found / unit);
+        double jump = mean_jump(model, sampler->name, found);
+        ck_assert_msg(jump > 0.8 * best, "%s: jump %g at %g, best %g", sampler->name, jump, found,
+                      best);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Fewer chains than candidates: they take turns; every warm-up of the least length or more works.
+ */
+START_TEST(search_works_for_any_length)
+{
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    for (int64_t warmup = SALI_SEARCH_LEAST; warmup < SALI_SEARCH_LEAST + 150; warmup += 7) {
+        sal_run_options options = { .sampler = "ncg",
+                                    .chains = 1 + warmup % 3,
+                                    .warmup = warmup,
+                                    .draws = 3,
+                                    .replicas = 1 + warmup % 2,
+                                    .step_size_rule = SAL_STEP_SIZE_SEARCH };
+        sal_run *run = run_it(model, &options);
+        for (int64_t c = 0; c < run->shards[0].chains->n; c++) {
+            ck_assert_double_eq(run->shards[0].chains->step_size[c],
+                                run->step_sizes.value[c % run->ladder.n]);
+        }
+        ck_assert_int_eq(run->step_sizes.candidates, 0);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Forms of one model whose levels lie 1, sqrt 2 and 2 apart are searched alike. */
+START_TEST(grid_scales_with_the_squared_spacing)
+{
+    double found[2];
+    for (int spin = 0; spin < 2; spin++) {
+        sal_model *model = tiny_formula_over(spin ? "spin" : "binary", SAL_F64);
+        sali_step_sizes s;
+        ck_ok(sali_step_sizes_create(&s, model->space, 1, SAL_STEP_SIZE_SEARCH, 1, NULL, NULL),
+              &(sal_error){ 0 });
+        found[spin] = s.unit;
+        ck_assert_double_eq_tol(exp(s.adaptation[0].low), 0.01 * s.unit, 1e-12);
+        ck_assert_double_eq_tol(exp(s.adaptation[0].high), 900 * s.unit, 1e-9);
+        sali_step_sizes_free(&s);
+        sal_model_destroy(model);
+    }
+    ck_assert_double_eq(found[1], 4 * found[0]);
+}
+END_TEST
+
+START_TEST(rules_are_refused_where_they_make_no_sense)
+{
+    const sali_sampler *sampler;
+    sal_model *model = tiny_formula_over("binary", SAL_F64);
+    for (int rule = SAL_STEP_SIZE_ADAPT; rule <= SAL_STEP_SIZE_SEARCH; rule++) {
+        for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
+            sal_run_options options = { .sampler = sampler->name,
+                                        .draws = 5,
+                                        .step_size_rule = (sal_step_size_rule)rule };
+            bool has = sampler->flags & SALI_SAMPLER_STEP_SIZE;
+            if (!has && sali_sampler_serves(sampler, model)) {
+                run_refused(model, &options, SAL_ERR_ARGUMENT, "no step size");
+            } else if (!has_tunable_step(sampler) && sali_sampler_serves(sampler, model)) {
+                run_refused(model, &options, SAL_ERR_UNSUPPORTED, "accepts every proposal");
+            }
+        }
+    }
+    sal_run_options options = { .sampler = "ncg",
+                                .step_size = 0.5,
+                                .step_size_rule = SAL_STEP_SIZE_ADAPT };
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "nothing to find");
+    options.step_size = 0;
+    options.step_size_rule = SAL_STEP_SIZE_SEARCH;
+    options.warmup = SALI_SEARCH_LEAST - 1;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "warm-up of 40");
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- what a run used */
+
+static sal_tuning *tuning_of(const sal_run *run)
+{
+    sal_tuning *tuning = NULL;
+    sal_error err;
+    ck_ok(sal_run_tuning(run, &tuning, &err), &err);
+    return tuning;
+}
+
+static bool same_tuning(const sal_tuning *a, const sal_tuning *b)
+{
+    bool same = strcmp(a->sampler, b->sampler) == 0 && a->variables == b->variables &&
+                a->n_lists == b->n_lists;
+    for (int64_t k = 0; same && k < a->n_lists; k++) {
+        same = strcmp(a->lists[k].name, b->lists[k].name) == 0 && a->lists[k].n == b->lists[k].n &&
+               memcmp(a->lists[k].values, b->lists[k].values,
+                      (size_t)a->lists[k].n * sizeof(double)) == 0;
+    }
+    return same;
+}
+
+static sal_run_options short_run(const sali_sampler *sampler, int64_t draws)
+{
+    return (sal_run_options){ .sampler = sampler->name,
+                              .chains = 6,
+                              .warmup = 300,
+                              .draws = draws,
+                              .thin = 1,
+                              .replicas = can_be_tempered(sampler) ? 3 : 0,
+                              .seed = 2 };
+}
+
+/* Two runs that differ in what comes after warm-up only have the same tuning: nothing adapts there.
+ */
+START_TEST(nothing_adapts_after_warm_up)
+{
+    const sali_sampler *sampler;
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
+        sal_run_options one = short_run(sampler, 1), many = short_run(sampler, 900);
+        if (!sali_sampler_serves(sampler, model)) {
+            continue;
+        }
+        sal_run *a = run_it(model, &one), *b = run_it(model, &many);
+        sal_tuning *of_a = tuning_of(a), *of_b = tuning_of(b);
+        ck_assert_msg(same_tuning(of_a, of_b), "%s", sampler->name);
+        ck_assert(one.replicas == 0 || sali_tuning_find(of_a, "temperatures")->n == 3);
+        sal_tuning_destroy(of_a);
+        sal_tuning_destroy(of_b);
+        sal_run_destroy(a);
+        sal_run_destroy(b);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Saved, read and given again, a tuning is used as it is. */
+START_TEST(tuning_is_saved_and_given_again)
+{
+    const sali_sampler *sampler;
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    sal_error err;
+    for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
+        sal_run_options options = short_run(sampler, 5);
+        sal_tuning *read = NULL;
+        if (!sali_sampler_serves(sampler, model)) {
+            continue;
+        }
+        sal_run *first = run_it(model, &options);
+        sal_tuning *tuning = tuning_of(first);
+        ck_ok(sal_tuning_save(tuning, temp_path("t.json"), &err), &err);
+        ck_ok(sal_tuning_open(temp_path("t.json"), &read, &err), &err);
+        ck_assert(same_tuning(tuning, read));
+        options.tuning = read;
+        options.replicas = 0;
+        options.seed = 77;
+        sal_run *second = run_it(model, &options);
+        sal_tuning *again = tuning_of(second);
+        ck_assert_msg(same_tuning(tuning, again), "%s", sampler->name);
+        ck_assert_int_eq(second->ladder.n, first->ladder.n);
+        sal_tuning_destroy(tuning);
+        sal_tuning_destroy(read);
+        sal_tuning_destroy(again);
+        sal_run_destroy(first);
+        sal_run_destroy(second);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* A tuning made by hand, for ncg over 4 variables; values NULL: no such list. */
+static sal_tuning *make_tuning(const char *sampler, int64_t variables, int64_t n_steps,
+                               const double *steps, int64_t n, const double *temperatures)
+{
+    sal_tuning *tuning = sali_tuning_make(sampler, variables);
+    ck_assert(!steps || sali_tuning_add(tuning, "step_size", n_steps, steps));
+    ck_assert(!temperatures || sali_tuning_add(tuning, "temperatures", n, temperatures));
+    return tuning;
+}
+
+START_TEST(tuning_of_something_else_is_refused)
+{
+    static const double steps[] = { 0.2, 0.3 }, zero[] = { 0, 0 }, minus[] = { -1, 1 };
+    static const double rising[] = { 1, 2 }, falling[] = { 1, 0.5 };
+    const struct {
+        const char *sampler;
+        int64_t variables, n_steps;
+        const double *steps;
+        int64_t n;
+        const double *temperatures;
+        const char *text;
+    } cases[] = {
+        { "gwg:radius=0", 4, 1, steps, 0, NULL, "of sampler 'gwg:radius=0'" },
+        { "avg", 5, 1, steps, 0, NULL, "5 free variables" },
+        { "avg", 4, 0, NULL, 0, NULL, "'step_size' of 1" },
+        { "avg", 4, 2, steps, 0, NULL, "'step_size' of 1" },
+        { "avg", 4, 1, steps, 2, rising, "'step_size' of 2" },
+        { "avg", 4, 1, zero, 0, NULL, "step_size is 0" },
+        { "avg", 4, 1, minus, 0, NULL, "step_size is -1" },
+        { "avg", 4, 2, steps, 2, falling, "number 2 is 0.5" },
+        { "avg", 4, 1, steps, 1, rising, "2 to 1000" },
+    };
+    sal_model *model = tiny_formula_over("binary", SAL_F64);
+    sal_run_options options = { .sampler = "avg", .draws = 5, .warmup = 5 };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_tuning *tuning = make_tuning(cases[k].sampler, cases[k].variables, cases[k].n_steps,
+                                         cases[k].steps, cases[k].n, cases[k].temperatures);
+        options.tuning = tuning;
+        run_refused(model, &options, SAL_ERR_DATA, cases[k].text);
+        sal_tuning_destroy(tuning);
+    }
+    sal_tuning *tuning = make_tuning("avg", 4, 2, steps, 2, rising);
+    options.tuning = tuning;
+    options.replicas = 3;
+    run_refused(model, &options, SAL_ERR_DATA, "2 temperatures, not 3");
+    options.replicas = 0;
+    options.step_size = 1;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "both step_size and tuning");
+    options.step_size = 0;
+    options.anneal = true;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "anneals");
+    sal_tuning_destroy(tuning);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(hostile_files_are_refused)
+{
+    static const struct {
+        const char *content, *text;
+    } cases[] = {
+        { "", "t.json" },
+        { "[", "t.json:1" },
+        { "[]", "saltus_tuning" },
+        { "{}", "saltus_tuning" },
+        { "{\"saltus_tuning\": 2}", "saltus_tuning" },
+        { "{\"saltus_tuning\": 1}", "sampler" },
+        { "{\"saltus_tuning\": 1, \"sampler\": 3, \"variables\": 4, \"values\": {}}", "sampler" },
+        { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1.5, \"values\": {}}",
+          "variables" },
+        { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": []}",
+          "values" },
+        { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": {\"x\": 1}}",
+          "\"x\"" },
+        { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": "
+          "{\"x\": [1, \"2\"]}}",
+          "finite numbers" },
+        { "{\"saltus_tuning\": 1, \"saltus_tuning\": 1}", "duplicate" },
+        { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": "
+          "{\"x\": [1e999]}}",
+          "t.json" },
+    };
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_tuning *mark = (sal_tuning *)&mark, *tuning = mark;
+        temp_write("t.json", cases[k].content, strlen(cases[k].content));
+        ck_fails(sal_tuning_open(temp_path("t.json"), &tuning, &err), SAL_ERR_DATA, &err,
+                 cases[k].text);
+        ck_assert_ptr_eq(tuning, mark);
+    }
+    ck_fails(sal_tuning_open(temp_path("none.json"), &(sal_tuning *){ NULL }, &err),
+             SAL_ERR_NOT_FOUND, &err, "none.json");
+}
+END_TEST
+
+static Suite *tuning_suite(void)
+{
+    Suite *suite = suite_create("tuning");
+    TCase *tcase = tcase_create("tuning");
+    tcase_set_timeout(tcase, 240);
+    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, search_finds_the_largest_jump);
+    tcase_add_test(tcase, search_works_for_any_length);
+    tcase_add_test(tcase, grid_scales_with_the_squared_spacing);
+    tcase_add_test(tcase, rules_are_refused_where_they_make_no_sense);
+    tcase_add_test(tcase, nothing_adapts_after_warm_up);
+    tcase_add_test(tcase, tuning_is_saved_and_given_again);
+    tcase_add_test(tcase, tuning_of_something_else_is_refused);
+    tcase_add_test(tcase, hostile_files_are_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(tuning_suite());
+}
