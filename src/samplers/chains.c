@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "samplers/kernels.h"
 
 sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants, uint64_t seed,
                               sali_chains **out, sal_error *err)
@@ -97,6 +98,52 @@ void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, 
     }
 }
 
+void sali_chains_note_bad_move(sali_chains *chains, int64_t c, const int32_t *codes, int64_t site,
+                               int32_t code, double value)
+{
+    if (chains->bad_chain < 0) {
+        sali_chains_note_bad(chains, c, codes, value);
+        chains->bad_codes[site] = code;
+    }
+}
+
+/* Whether all are numbers below +inf. */
+static bool all_usable(sal_dtype dtype, const void *values, int64_t n)
+{
+    int bad = 0;
+    if (dtype == SAL_F32) {
+        for (int64_t k = 0; k < n; k++) {
+            bad |= !(((const float *)values)[k] < INFINITY);
+        }
+    } else {
+        for (int64_t k = 0; k < n; k++) {
+            bad |= !(((const double *)values)[k] < INFINITY);
+        }
+    }
+    return !bad;
+}
+
+/* Differences from a state of finite f must be numbers below +inf, as f is at all neighbours. */
+static void check_differences(sali_chains *chains, const int32_t *codes, const double *f,
+                              const void *slots)
+{
+    const sal_space *space = chains->space;
+    for (int64_t c = 0; c < chains->n; c++) {
+        const void *row = sali_row(chains, (void *)slots, c, space->slots);
+        if (!(f[c] > -INFINITY) || all_usable(chains->model->dtype, row, space->slots)) {
+            continue;
+        }
+        int64_t slot = 0, site;
+        int32_t code;
+        while (sali_load(chains->model->dtype, row, slot) < INFINITY) {
+            slot++;
+        }
+        sali_slot_move(space, codes + c * space->n_variables, slot, &site, &code);
+        sali_chains_note_bad_move(chains, c, codes, site, code,
+                                  sali_load(chains->model->dtype, row, slot));
+    }
+}
+
 /* f must be a number below +inf. */
 static void check_f(sali_chains *chains, const int32_t *codes, const double *f)
 {
@@ -132,6 +179,7 @@ void sali_chains_differences(sali_chains *chains, const int32_t *codes, const vo
                              void *slots)
 {
     sali_chains_differences_to(chains, codes, x, NULL, f, slots);
+    check_differences(chains, codes, f, slots);
     temper(chains, chains->space->slots, slots);
 }
 

@@ -281,15 +281,12 @@ static int32_t draw(const double *delta, int32_t states, double u)
 /* Report the state of chain c with its variable at a code where f is not a number below +inf. */
 static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
 {
-    const sal_space *space = chains->space;
-    const double *delta = g->delta + c * space->max_states;
-    int32_t *code = &chains->codes[c * space->n_variables + g->site[c]], kept = *code, bad = 0;
+    const double *delta = g->delta + c * chains->space->max_states;
+    int32_t bad = 0;
     while (delta[bad] < INFINITY) {
         bad++;
     }
-    *code = bad;
-    sali_chains_note_bad(chains, c, chains->codes, delta[bad]);
-    *code = kept;
+    sali_chains_note_bad_move(chains, c, chains->codes, g->site[c], bad, delta[bad]);
 }
 
 /* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift

@@ -62,21 +62,18 @@ static bool turn_back(sali_langevin *l, const sali_chains *chains, const int32_t
 /* The difference to a code, from a state of finite f; what cannot be is noted, with the neighbour
  * where f is no number below +inf. */
 static double checked(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
-                      int32_t *codes, const double *f, int32_t code)
+                      const int32_t *codes, const double *f, int32_t code)
 {
     double delta = difference(l, chains, c, i, code);
     if (!(delta < INFINITY) && f[c] > -INFINITY) {
-        int32_t *at = &codes[c * chains->space->n_variables + i], now = *at;
-        *at = code;
-        sali_chains_note_bad(chains, c, codes, delta);
-        *at = now;
+        sali_chains_note_bad_move(chains, c, codes, i, code, delta);
     }
     return delta;
 }
 
 /* beta D of variable i of chain c into chains->gradient. */
 static void set_slopes(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
-                       int32_t *codes, const double *f, int32_t to)
+                       const int32_t *codes, const double *f, int32_t to)
 {
     const sali_variable *v = &chains->space->variables[i];
     int32_t now = codes[c * chains->space->n_variables + i];
@@ -98,7 +95,7 @@ static void set_slopes(const sali_langevin *l, sali_chains *chains, int64_t c, i
 static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
 {
     const sal_space *space = chains->space;
-    int32_t *codes = proposed ? chains->codes_new : chains->codes;
+    const int32_t *codes = proposed ? chains->codes_new : chains->codes;
     const void *x = proposed ? chains->x_new : chains->x;
     double *f = proposed ? chains->f_new : chains->f;
     int64_t V = space->n_variables, cells = chains->n * V;

@@ -82,7 +82,7 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model)
 sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_settings *settings,
                               const sal_model *model, sal_error *err)
 {
-    char why[200], able[400] = "";
+    char why[200], able[SAL_ERROR_SIZE] = ""; /* a message holds no more */
     if (!obstacle(sampler, settings, model, why, sizeof why)) {
         return SAL_OK;
     }
@@ -99,7 +99,7 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
 
 static sal_status unknown_sampler(const char *specification, sal_error *err)
 {
-    char names[400] = "";
+    char names[SAL_ERROR_SIZE] = "";
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
         const sali_sampler *s = samplers[k];
         size_t used = strlen(names);

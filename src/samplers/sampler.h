@@ -239,16 +239,21 @@ void sali_chains_propose(sali_chains *chains, bool gradient);
 void sali_chains_start(sali_chains *chains, bool gradient);
 
 /* Exact differences of all moves from the states `codes`, beta times f(s') - f(s), real [n x S];
- * also f. */
+ * also f. Notes the state itself or a neighbour where f is NaN or +inf. */
 void sali_chains_differences(sali_chains *chains, const int32_t *codes, const void *x, double *f,
                              void *slots);
 
-/* Differences of some moves only, as sali_differences_to, and of f itself: without beta. */
+/* Differences of some moves only, as sali_differences_to, and of f itself: without beta, and notes
+ * f only: the caller knows which of the differences to look at. */
 void sali_chains_differences_to(sali_chains *chains, const int32_t *codes, const void *x,
                                 const int32_t *to, double *f, void *slots);
 
 /* Note a value that must not be, of chain c at `codes` [n x V]; the first one is kept. */
 void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value);
+
+/* The same of the neighbour with variable `site` at `code`, whose difference is `value`. */
+void sali_chains_note_bad_move(sali_chains *chains, int64_t c, const int32_t *codes, int64_t site,
+                               int32_t code, double value);
 
 /* Log of the Metropolis-Hastings ratio f' - f + log q(s' -> s) - log q(s -> s'), with the rules for
  * infinities: a forbidden s' is never accepted, a finite one always from a forbidden s. */
