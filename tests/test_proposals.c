@@ -39,8 +39,10 @@ static double gwg_formula(const move *m, const sal_space *space,
                           const sali_sampler_settings *settings)
 {
     double radius = sali_sampler_value(sali_sampler_find("gwg"), settings, "radius");
-    bool possible = m->variables == 1 && (space->variables[m->site].kind != SAL_ORDINAL ||
-                                          radius == 0 || (double)m->levels <= radius);
+    sal_kind kind = space->variables[m->site].kind;
+    radius = kind == SAL_COUNT ? 1 : radius; /* table 1: the window {x - 1, x + 1} */
+    bool window = kind == SAL_COUNT || (kind == SAL_ORDINAL && radius > 0);
+    bool possible = m->variables == 1 && (!window || (double)m->levels <= radius);
     return possible ? m->half_gradient : -INFINITY;
 }
 

@@ -71,12 +71,13 @@ typedef struct sal_run_summary {
                                             draws log10 draws */
     double ess_per_second;               /* sum over chains of that, per second of sampling */
     double rhat_max;       /* the largest of: rank-normalised split R-hat of f, split R-hat of the
-                              indicators of all variables and states */
+                              indicators of all variables and states, and of the values of counts
+                              without a cap */
     int64_t rhat_variable; /* where it is largest: a variable, or -1 for f */
-    int32_t rhat_code;
-    int64_t disagreeing;  /* number of variables with an indicator of R-hat above 1.1 */
-    double log_prob_mean; /* mean f over draws */
-    double seconds;       /* sampling, without warm-up */
+    int32_t rhat_code;     /* and the state; -1 for a count without a cap */
+    int64_t disagreeing;   /* number of variables with an R-hat above 1.1 */
+    double log_prob_mean;  /* mean f over draws */
+    double seconds;        /* sampling, without warm-up */
     double warmup_seconds;
     double steps_per_second; /* steps of the whole batch */
 } sal_run_summary;
@@ -91,7 +92,9 @@ SAL_API sal_status sal_run_print_summary(const sal_run *run, FILE *stream);
 SAL_API bool sal_run_warning(const sal_run_summary *summary, char *text, size_t room);
 
 /* Probabilities of all states of all variables (clamped ones are point masses), one row a variable
- * after another: [sum of states], from draws of all chains.
+ * after another: [sum of states], from draws of all chains. A count without a cap has
+ * SAL_COUNT_LEVELS entries: of 0, 1, 2, .., and in the last one of all counts from there on (63 or
+ * more); what is known of larger ones is in the draws.
  * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw, SAL_ERR_MEMORY. */
 SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err);
 
@@ -99,8 +102,8 @@ SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_
 SAL_API const double *sal_run_log_probs(const sal_run *run);
 
 /* All draws as codes [chains x draws x V] of the whole space, one byte each if every variable has
- * at most 256 states (*bytes is 1), else int32 (4). NULL without keep_draws. Lives as long as the
- * run. */
+ * at most 256 states (*bytes is 1), else int32 (4); counts without a cap have more. NULL without
+ * keep_draws. Lives as long as the run. */
 SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
 
 /* Codes of the last states [chains x V] of the whole space. */
@@ -120,7 +123,8 @@ typedef struct sal_sampler_info {
     const char *source; /* paper and algorithm */
     bool exact;         /* leaves the target invariant */
     bool needs_gradient;
-    char kinds[64];       /* "binary spin ordinal categorical" */
+    char kinds[64];       /* "binary spin ordinal categorical count"; "capped-count" if not
+                             those without a cap */
     char parameters[256]; /* the keys with their defaults: "hops=1, radius=0" */
 } sal_sampler_info;
 

@@ -1,6 +1,8 @@
 /* The evaluator: a model's workspace, and exact differences by the cheapest way that the model
  * allows: its gradient when f is multilinear (Newton eq. 11), else trying each change where all ops
  * can follow it, else evaluating the neighbours. */
+#include <math.h>
+
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/neighbours.h"
@@ -123,6 +125,20 @@ void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, cons
 
 /* ---- differences by evaluating neighbours */
 
+/* The difference of entry k of variable v of chain c, to out[to]: evaluated where there is such a
+ * code, other than the present one. */
+static void add_entry(sali_evaluator *e, int64_t c, int64_t v, int32_t now, int32_t k,
+                      sal_dtype dtype, void *out, int64_t to)
+{
+    const sali_variable *variable = &e->model->space->variables[v];
+    int32_t code = sali_entry_code(variable->states, now, k);
+    if (code != now && sali_has_code(variable, code)) {
+        sali_neighbours_add(e->neighbours, c, v, code, to);
+    } else {
+        sali_store(dtype, out, to, code == now ? 0 : -INFINITY);
+    }
+}
+
 static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *codes,
                                 const void *x, const double *f, void *slots)
 {
@@ -137,12 +153,9 @@ static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t
                 sali_neighbours_add(e->neighbours, c, v, 1 - now, slot);
                 continue;
             }
-            for (int32_t k = 0; k < variable->states; k++) {
-                if (k != now) {
-                    sali_neighbours_add(e->neighbours, c, v, k, slot + k);
-                }
+            for (int32_t k = 0; k < sali_entries(variable->states); k++) {
+                add_entry(e, c, v, now, k, e->model->dtype, slots, slot + k);
             }
-            sali_store(e->model->dtype, slots, slot + now, 0);
         }
     }
     sali_neighbours_end(e->neighbours);
@@ -155,12 +168,9 @@ static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *c
     sali_neighbours_begin(e->neighbours, codes, x, f, SAL_F64, delta);
     for (int64_t c = 0; c < chains; c++) {
         int32_t now = codes[c * space->n_variables + sites[c]];
-        for (int32_t k = 0; k < space->variables[sites[c]].states; k++) {
-            if (k != now) {
-                sali_neighbours_add(e->neighbours, c, sites[c], k, c * space->max_states + k);
-            }
+        for (int32_t k = 0; k < sali_entries(space->variables[sites[c]].states); k++) {
+            add_entry(e, c, sites[c], now, k, SAL_F64, delta, c * space->max_states + k);
         }
-        delta[c * space->max_states + now] = 0;
     }
     sali_neighbours_end(e->neighbours);
 }
@@ -182,7 +192,7 @@ static void slots_by_changes(sali_evaluator *e, int64_t chains, const int32_t *c
                 sali_store(e->model->dtype, slots, slot, e->delta[1 - now]);
                 continue;
             }
-            for (int32_t k = 0; k < variable->states; k++) {
+            for (int32_t k = 0; k < sali_entries(variable->states); k++) {
                 sali_store(e->model->dtype, slots, slot + k, e->delta[k]);
             }
         }
@@ -214,13 +224,16 @@ static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *cod
         const sali_variable *v = &space->variables[sites[c]];
         int32_t now = codes[c * space->n_variables + sites[c]];
         double *row = delta + c * space->max_states;
-        for (int32_t k = 0; k < v->states; k++) {
-            if (k == now) {
+        for (int32_t k = 0; k < sali_entries(v->states); k++) {
+            int32_t code = sali_entry_code(v->states, now, k);
+            if (code == now) {
                 row[k] = 0;
+            } else if (!sali_has_code(v, code)) {
+                row[k] = -INFINITY;
             } else if (v->kind == SAL_CATEGORICAL) {
                 row[k] = gradient_at(e, c, v->offset + k) - gradient_at(e, c, v->offset + now);
             } else {
-                row[k] = gradient_at(e, c, v->offset) * (v->levels[k] - v->levels[now]);
+                row[k] = gradient_at(e, c, v->offset) * (sali_level(v, code) - sali_level(v, now));
             }
         }
     }

@@ -1,5 +1,7 @@
 #include "models/tracker.h"
 
+#include <math.h>
+
 #include "ad/changes.h"
 #include "core/alloc.h"
 #include "core/error.h"
@@ -107,11 +109,17 @@ static void by_gradient(const sali_tracker *t, int64_t c, const sali_variable *v
     const void *g = sali_changes_gradient(t->changes, c);
     bool one_hot = v->kind == SAL_CATEGORICAL;
     double here = sali_load(t->model->dtype, g, v->offset + (one_hot ? now : 0));
-    for (int32_t k = 0; k < v->states; k++) {
-        delta[k] = one_hot ? sali_load(t->model->dtype, g, v->offset + k) - here
-                           : here * (v->levels[k] - v->levels[now]);
+    for (int32_t k = 0; k < sali_entries(v->states); k++) {
+        int32_t code = sali_entry_code(v->states, now, k);
+        if (code == now) {
+            delta[k] = 0;
+        } else if (!sali_has_code(v, code)) {
+            delta[k] = -INFINITY;
+        } else {
+            delta[k] = one_hot ? sali_load(t->model->dtype, g, v->offset + k) - here
+                               : here * (sali_level(v, code) - sali_level(v, now));
+        }
     }
-    delta[now] = 0;
 }
 
 void sali_tracker_differences(sali_tracker *t, int64_t c, int64_t site, double *delta)
@@ -124,10 +132,11 @@ void sali_tracker_differences(sali_tracker *t, int64_t c, int64_t site, double *
         return;
     }
     double f = sali_changes_value(t->changes, c);
-    for (int32_t k = 0; k < v->states; k++) {
-        delta[k] = 0;
-        if (k != now) {
-            delta[k] = sali_changes_try(t->changes, c, 1, &i, &k) - f;
+    for (int32_t k = 0; k < sali_entries(v->states); k++) {
+        int32_t code = sali_entry_code(v->states, now, k);
+        delta[k] = sali_has_code(v, code) ? 0 : -INFINITY;
+        if (code != now && sali_has_code(v, code)) {
+            delta[k] = sali_changes_try(t->changes, c, 1, &i, &code) - f;
             sali_changes_undo(t->changes, c);
         }
     }

@@ -2,6 +2,7 @@
  * differences. Grathwohl et al. 2021, algorithm 1; ordinal windows: Rhodes & Gutmann 2022, app. G.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -12,7 +13,8 @@
 enum { RADIUS };
 
 static const sali_setting parameters[] = {
-    { "radius", 0, 0, INT32_MAX, true, "window of ordinal moves in levels, 0: all levels", NULL },
+    { "radius", 0, 0, INT32_MAX, true,
+      "window of ordinal moves in levels, 0: all levels; counts move by 1", NULL },
     { 0 },
 };
 
@@ -122,8 +124,9 @@ static void gwg_step(void *self, sali_chains *chains)
         double log_q_reverse = 0;
         prepare(g, chains, c, chains->codes_new + c * space->n_variables, row);
         if (g->site[c] >= 0) {
+            int32_t code = chains->codes_new[c * space->n_variables + g->site[c]];
             log_q_reverse = sali_single_site_log_q(
-                chains->model->dtype, row, sali_move_slot(space, g->site[c], g->old_code[c]));
+                chains->model->dtype, row, sali_move_slot(space, g->site[c], code, g->old_code[c]));
         }
         chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->log_q[c], log_q_reverse);
     }
@@ -152,8 +155,10 @@ static void gwg_log_q(void *self, sali_chains *chains, const int32_t *to, double
             }
         }
         bool stuck = row->log_norm == -INFINITY;
-        if (moved == 1 && !stuck) {
-            int64_t slot = sali_move_slot(space, site, target[site]);
+        bool far = moved == 1 && space->variables[site].states == 0 &&
+                   llabs((long long)target[site] - from[site]) > 1;
+        if (moved == 1 && !stuck && !far) {
+            int64_t slot = sali_move_slot(space, site, from[site], target[site]);
             log_q[c] = sali_single_site_log_q(chains->model->dtype, row, slot);
         } else {
             log_q[c] = moved == 0 && stuck ? 0 : -INFINITY;
@@ -166,7 +171,7 @@ const sali_sampler sali_sampler_gwg = {
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
     .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,
     .create = gwg_create,

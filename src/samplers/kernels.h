@@ -51,20 +51,22 @@ static inline void sali_move_flip(sali_move_rows *rows, int64_t c)
     rows->current[c] ^= 1;
 }
 
-/* Variable and code that a slot stands for, at a state with these codes; and the slot of a move. */
+/* Variable and code that a slot stands for, at a state with these codes; and the slot of a move of
+ * a variable from its code `now`. */
 void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, int64_t *variable,
                     int32_t *code);
-static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, int32_t code)
+static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, int32_t now,
+                                     int32_t code)
 {
     const sali_variable *v = &space->variables[variable];
-    return v->slot + (sali_is_two_level(v) ? 0 : code);
+    return v->slot + (sali_is_two_level(v) ? 0 : v->states == 0 ? code > now : code);
 }
 
 /* The kernels for one type. */
 typedef struct sali_kernels {
     /* Single site: row->log_weight holds differences on entry and half of them on return (the
      * balancing function sqrt(t), Zanella 2020), -inf for staying and outside the window of
-     * `radius` levels of an ordinal variable. */
+     * `radius` levels of an ordinal variable, of 1 of a count. */
     void (*single_site_prepare)(const sal_space *space, const int32_t *codes, int64_t radius,
                                 sali_move_row *row);
     /* The slot that the uniform u selects; -1 if no move is possible. */

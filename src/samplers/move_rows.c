@@ -65,8 +65,9 @@ void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, 
         *variable = s->first + within;
         *code = 1 - codes[*variable];
     } else {
-        *variable = s->first + within / s->states;
-        *code = (int32_t)(within % s->states);
+        int32_t entries = sali_entries(s->states);
+        *variable = s->first + within / entries;
+        *code = sali_entry_code(s->states, codes[*variable], (int32_t)(within % entries));
     }
 }
 

@@ -27,11 +27,12 @@ static sal_status check_factor(const sali_node *node, const sali_shape_context *
                              (long long)factor, (long long)v, (long long)(space->n_variables - 1));
         }
         const sali_variable *variable = &space->variables[v];
-        if (variable->kind == SAL_ORDINAL && variable->states > 2) {
+        if (variable->kind != SAL_CATEGORICAL && variable->states != 2) {
             return sali_fail(context->err, SAL_ERR_SHAPE,
-                             "table: factor %lld has variable %lld, which is ordinal with %d "
-                             "states; make it categorical",
-                             (long long)factor, (long long)v, variable->states);
+                             "table: factor %lld has variable %lld, which is %s of more than two "
+                             "levels; make it categorical",
+                             (long long)factor, (long long)v,
+                             variable->kind == SAL_COUNT ? "a count" : "ordinal");
         }
         if (seen[v] == factor + 1) {
             return sali_fail(context->err, SAL_ERR_SHAPE,
