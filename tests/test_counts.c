@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <saltus/train.h>
+
 #include "alloc_fail.h"
 #include "chi_square.h"
 #include "models/clamp.h"
@@ -789,6 +791,36 @@ START_TEST(clamped_counts_keep_their_codes)
 }
 END_TEST
 
+/* The likelihood of independent Poisson counts is largest where the rates are the data's means. */
+START_TEST(rates_are_learned_from_counts)
+{
+    const uint8_t rows[] = { 4, 0, 6, 1, 2, 0, 8, 3, 5, 0, 5, 2 };
+    uint8_t *codes = malloc(sizeof rows);
+    memcpy(codes, rows, sizeof rows);
+    sal_data data = { .rows = 6, .variables = 2, .codes = codes };
+    sal_model *model = builtin("poisson:dim=2,rate=2", SAL_F64);
+    sal_train_options options = { .steps = 20,
+                                  .iterations = 1500,
+                                  .batch = 6,
+                                  .buffer = 200,
+                                  .learning_rate = 0.01,
+                                  .seed = 1,
+                                  .threads = 1 };
+    double log_rate[2];
+    sal_error err;
+    ck_ok(sal_train(model, &data, &options, &err), &err);
+    ck_ok(sal_model_get_params(model, "log_rate", log_rate, &err), &err);
+    ck_assert_double_eq_tol(exp(log_rate[0]), 5, 0.8);
+    ck_assert_double_eq_tol(exp(log_rate[1]), 1, 0.4);
+    sal_model_destroy(model);
+    model = builtin("poisson:dim=2,cap=7", SAL_F64);
+    ck_fails(sal_train(model, &data, &options, &err), SAL_ERR_ARGUMENT, &err,
+             "row 3, variable 0: code 8; expected 0 to 7");
+    sal_model_destroy(model);
+    free(codes);
+}
+END_TEST
+
 static Suite *counts_suite(void)
 {
     Suite *suite = suite_create("counts");
@@ -814,6 +846,7 @@ static Suite *counts_suite(void)
     tcase_add_test(tcase, the_canonical_form_leaves_powers_of_counts_alone);
     tcase_add_test(tcase, tables_are_not_for_counts);
     tcase_add_test(tcase, clamped_counts_keep_their_codes);
+    tcase_add_test(tcase, rates_are_learned_from_counts);
     suite_add_tcase(suite, tcase);
     return suite;
 }
