@@ -27,12 +27,17 @@ static sal_status check_factor(const sali_node *node, const sali_shape_context *
                              (long long)factor, (long long)v, (long long)(space->n_variables - 1));
         }
         const sali_variable *variable = &space->variables[v];
+        if (variable->kind != SAL_CATEGORICAL && variable->states == 0) {
+            return sali_fail(context->err, SAL_ERR_SHAPE,
+                             "table: factor %lld has variable %lld, which is a count without a cap",
+                             (long long)factor, (long long)v);
+        }
         if (variable->kind != SAL_CATEGORICAL && variable->states != 2) {
             return sali_fail(context->err, SAL_ERR_SHAPE,
-                             "table: factor %lld has variable %lld, which is %s of more than two "
-                             "levels; make it categorical",
+                             "table: factor %lld has variable %lld, which is %s with %d states; "
+                             "make it categorical",
                              (long long)factor, (long long)v,
-                             variable->kind == SAL_COUNT ? "a count" : "ordinal");
+                             variable->kind == SAL_COUNT ? "a count" : "ordinal", variable->states);
         }
         if (seen[v] == factor + 1) {
             return sali_fail(context->err, SAL_ERR_SHAPE,
