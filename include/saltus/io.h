@@ -69,9 +69,11 @@ SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, 
                                       int64_t **variables, int32_t **codes, sal_error *err);
 
 /* Save the draws of a run that kept them (keep_draws) as codes: an array of shape (chains, draws,
- * variables), uint8, or int32 where a variable has more than 256 states or is a count without a
- * cap. Params:  path  ends in ".npy". Returns: SAL_ERR_UNSUPPORTED for another kind of file;
- * SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_IO; SAL_ERR_MEMORY. Threads: any. */
+ * variables), uint8, or int32 where a variable has more than 256 states or no cap.
+ * Params:  path  ends in ".npy".
+ * Returns: SAL_ERR_UNSUPPORTED for another kind of file; SAL_ERR_ARGUMENT when the run kept or made
+ *          no draws; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Threads: any. */
 SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err);
 
 /* Free an array that a function of the library handed to the caller; NULL is fine. */

@@ -134,11 +134,12 @@ typedef struct sal_extension {
  *          is then 0. Forbidden states too rare to be drawn are missed.
  * Returns: SAL_ERR_ARGUMENT (theta, naming the variable; options); SAL_ERR_UNSUPPORTED when the
  *          method asked for does not apply (closed: f is not known to be multilinear; enumerate:
- *          more states than the limit), or a variable is a count without a cap; SAL_ERR_MODEL (f is
- * NaN or +inf, showing the state); SAL_ERR_MEMORY. The outputs are then untouched. Cost:    closed:
- * one gradient. Enumerate: f at all states. Monte Carlo: f, and for a gradient all differences, at
- * `samples` states. Memory O(R), and of 64 states. Threads: any; runs in the calling one. Source:
- * Xiang et al. 2023 eq. 11, supplement 3.2; Sahin et al. 2020 (products of simplices). */
+ *          more states than the limit; any: a count without a cap); SAL_ERR_MODEL (f is NaN or
+ *          +inf, showing the state); SAL_ERR_MEMORY. The outputs are then untouched.
+ * Cost:    closed: one gradient. Enumerate: f at all states. Monte Carlo: f, and for a gradient all
+ *          differences, at `samples` states. Memory O(R), and of 64 states.
+ * Threads: any; runs in the calling one.
+ * Source:  Xiang et al. 2023 eq. 11, supplement 3.2; Sahin et al. 2020 (products of simplices). */
 SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extension_options *options,
                                        const double *theta, sal_extension *extension,
                                        double *gradient, double *gradient_error, sal_error *err);

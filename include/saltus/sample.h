@@ -44,13 +44,14 @@ typedef struct sal_run_options {
 typedef struct sal_run sal_run;
 
 /* Sample. Chains start at `init`, or at random states (counts without a cap: 0 to 9) where f is
- * finite: a random state with forbidden factors is repaired by reducing their number. Returns:
- * SAL_OK (also when stopped by `progress`); SAL_ERR_ARGUMENT (an option out of range, or no such
- * sampler; names it); SAL_ERR_UNSUPPORTED (the sampler needs what the model lacks; names samplers
- * that work); SAL_ERR_MODEL (NaN or +inf, with chain and step; or no feasible start);
- * SAL_ERR_MEMORY. Cost:    (warmup + draws thin) steps of every chain. Memory O(chains (draws +
- * S)), plus chains draws V codes with keep_draws. Threads: several runs may share a model whose
- * parameters do not change. */
+ * finite: a random state with forbidden factors is repaired by reducing their number.
+ * Returns: SAL_OK (also when stopped by `progress`); SAL_ERR_ARGUMENT (an option out of range, or
+ *          no such sampler; names it); SAL_ERR_UNSUPPORTED (the sampler needs what the model lacks;
+ *          names samplers that work); SAL_ERR_MODEL (NaN or +inf, with chain and step; or no
+ *          feasible start); SAL_ERR_MEMORY.
+ * Cost:    (warmup + draws thin) steps of every chain. Memory O(chains (draws + S)), plus
+ *          chains draws V codes with keep_draws.
+ * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
 SAL_API void sal_run_destroy(sal_run *run);
