@@ -17,7 +17,8 @@ static inline int32_t *model_equal_codes(const sal_space *space)
     uint64_t random = 1;
     for (int64_t i = 0; i < MODEL_EQUAL_STATES * n; i++) {
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        codes[i] = (int32_t)((random >> 33) % (uint64_t)sal_space_states(space, i % n));
+        int64_t states = sal_space_states(space, i % n);
+        codes[i] = (int32_t)((random >> 33) % (uint64_t)(states > 0 ? states : 12));
     }
     return codes;
 }
@@ -28,7 +29,8 @@ static inline void ck_spaces_equal(const sal_space *a, const sal_space *b)
     for (int64_t k = 0; k < sal_space_blocks(a); k++) {
         const sal_block *p = sal_space_block(a, k), *q = sal_space_block(b, k);
         ck_assert_str_eq(p->name, q->name);
-        ck_assert(p->kind == q->kind && p->count == q->count && p->states == q->states);
+        ck_assert(p->kind == q->kind && p->count == q->count && p->states == q->states &&
+                  p->cap == q->cap);
         if (p->kind == SAL_ORDINAL) {
             ck_assert_mem_eq(p->levels, q->levels, (size_t)p->states * sizeof *p->levels);
         }

@@ -64,7 +64,7 @@ static sal_space *random_space(generator *g)
     g->state_high = 1;
     for (int64_t b = 0; b < n; b++) {
         sal_block block = { .name = names[b], .kind = SAL_BINARY, .count = 1 + below(g, 3) };
-        switch (below(g, 5)) {
+        switch (below(g, 6)) {
         case 1:
             block.kind = SAL_SPIN;
             g->state_low = fmin(g->state_low, -1);
@@ -74,11 +74,16 @@ static sal_space *random_space(generator *g)
             block.levels = levels;
             block.states = g->style == RANDOM_QUADRATIC ? 2 : 2 + below(g, 3);
             g->state_low = levels[0];
-            g->state_high = 2.5;
+            g->state_high = fmax(g->state_high, 2.5);
             break;
         case 3:
             block.kind = SAL_CATEGORICAL;
             block.states = 1 + below(g, 3);
+            break;
+        case 4:
+            block.kind = SAL_COUNT;
+            block.cap = g->style == RANDOM_QUADRATIC ? 1 : 1 + below(g, 3);
+            g->state_high = fmax(g->state_high, (double)block.cap);
             break;
         default:
             break;
@@ -424,7 +429,7 @@ static bool table(generator *g, term *out)
         ints[at++] = length;
         for (int64_t k = 0; k < length; k++) {
             const sali_variable *v = &space->variables[(first + k) % space->n_variables];
-            if (v->kind == SAL_ORDINAL && v->states > 2) {
+            if (v->width == 1 && v->states > 2) {
                 return false;
             }
             entries *= v->states;

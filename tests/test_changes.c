@@ -222,6 +222,13 @@ START_TEST(hidden_units_follow_changes)
 }
 END_TEST
 
+START_TEST(counts_follow_changes)
+{
+    check_builtin("poisson:dim=9,interaction=0.1,cap=5", false);
+    check_builtin("poisson:dim=1,cap=1", false);
+}
+END_TEST
+
 /* Terms of very unlike size, which come and go: sums must not keep their rounding errors; and sums
  * that pass through -inf must come back. */
 START_TEST(large_terms_leave_nothing_behind)
@@ -406,6 +413,7 @@ int main(void)
     tcase_add_test(tcase, lattices_follow_changes);
     tcase_add_test(tcase, dense_couplings_follow_changes);
     tcase_add_test(tcase, hidden_units_follow_changes);
+    tcase_add_test(tcase, counts_follow_changes);
     tcase_add_test(tcase, convolutions_follow_changes);
     tcase_add_test(tcase, large_terms_leave_nothing_behind);
     tcase_add_test(tcase, factor_graphs_follow_changes);

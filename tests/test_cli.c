@@ -109,6 +109,74 @@ START_TEST(same_seed_writes_the_same_draws_for_any_threads)
 }
 END_TEST
 
+/* Counts have no last state: four bytes a draw, and marginals that end with "or more". */
+START_TEST(counts_without_a_cap_are_sampled)
+{
+    sali_npy draws = { 0 };
+    sal_error err = { 0 };
+    ck_run("sample poisson:dim=2,rate=4 --chains 16 --draws 4000 --out p.npy --marginals p.json "
+           "--json");
+    json_t *summary = json_out();
+    ck_assert_str_eq(json_string_value(json_object_get(summary, "sampler")), "gwg");
+    json_decref(summary);
+    ck_ok(sali_npy_read(temp_path("p.npy"), &draws, &err), &err);
+    ck_assert_int_eq(draws.dtype, SALI_DTYPE_I32);
+    ck_assert_int_eq(draws.count, 16 * 4000 * 2);
+    sali_npy_free(&draws);
+    json_t *file = json_load_file(temp_path("p.json"), 0, NULL);
+    json_t *row = json_array_get(json_object_get(file, "marginals"), 1);
+    ck_assert_int_eq((int)json_array_size(row), 64);
+    double p = exp(-4);
+    for (int k = 0; k < 10; p *= 4.0 / ++k) {
+        ck_assert_double_eq_tol(json_number_value(json_array_get(row, (size_t)k)), p, 0.02);
+    }
+    json_decref(file);
+    ck_run("stats p.npy --json");
+    json_decref(json_out());
+    ck_run("sample poisson:dim=2,rate=4,cap=6 --sampler gibbs --draws 100 --marginals p.json");
+    file = json_load_file(temp_path("p.json"), 0, NULL);
+    ck_assert_int_eq((int)json_array_size(json_array_get(json_object_get(file, "marginals"), 0)),
+                     7);
+    json_decref(file);
+    ck_run("check poisson:dim=2");
+    ck_assert_ptr_nonnull(strstr(out, "2 x count\n"));
+    ck_assert_ptr_nonnull(strstr(out, "gwg"));
+    ck_assert_ptr_null(strstr(out, "gibbs"));
+    ck_run("check poisson:dim=2,cap=6");
+    ck_assert_ptr_nonnull(strstr(out, "2 x count, 7 states\n"));
+    ck_assert_ptr_nonnull(strstr(out, "gibbs"));
+    ck_refused(64, "counts without a cap", "sample poisson --sampler gibbs");
+}
+END_TEST
+
+START_TEST(values_of_counts)
+{
+    sali_npy array = { 0 };
+    sal_error err = { 0 };
+    const double x[4] = { 0, 3, 1.5, 2 };
+    const int64_t shape[2] = { 1, 2 };
+    ck_ok(sali_npy_write(temp_path("n.npy"), SALI_DTYPE_F64, 2, shape, x, &err), &err);
+    ck_run("value poisson:dim=2,rate=1 --state n.npy --out-differences nd.npy");
+    ck_ok(sali_npy_read(temp_path("nd.npy"), &array, &err), &err);
+    double d[4];
+    ck_assert_int_eq(array.count, 4);
+    sali_npy_doubles(&array, d);
+    ck_assert_double_eq(d[0], -INFINITY);
+    ck_assert_double_eq_tol(d[1], 0, 1e-14);
+    ck_assert_double_eq_tol(d[2], log(3), 1e-14);
+    ck_assert_double_eq_tol(d[3], -log(4), 1e-14);
+    sali_npy_free(&array);
+    ck_run("value poisson:dim=2,rate=1,cap=3 --state n.npy --out-differences nd.npy");
+    ck_ok(sali_npy_read(temp_path("nd.npy"), &array, &err), &err);
+    ck_assert_int_eq(array.count, 8);
+    sali_npy_free(&array);
+    ck_ok(sali_npy_write(temp_path("n.npy"), SALI_DTYPE_F64, 2, shape, x + 2, &err), &err);
+    ck_refused(64, "no states", "value poisson:dim=2 --state n.npy --out-differences nd.npy");
+    ck_ok(sali_npy_write(temp_path("n.npy"), SALI_DTYPE_F64, 2, shape, x, &err), &err);
+    ck_refused(64, "no states", "value poisson:dim=2,cap=2 --state n.npy --out-differences nd.npy");
+}
+END_TEST
+
 /* A small network whose marginals can be worked out by hand. */
 static const char chain_uai[] = "MARKOV\n2\n2 3\n2\n1 0\n2 0 1\n2\n 0.25 0.75\n6\n 1 0 1  2 1 1\n";
 
@@ -552,6 +620,8 @@ int main(void)
     tcase_add_test(tcase, same_seed_writes_the_same_draws_for_any_threads);
     tcase_add_test(tcase, tempering_anneals_and_votes_are_printed);
     tcase_add_test(tcase, tuning_is_written_then_read);
+    tcase_add_test(tcase, counts_without_a_cap_are_sampled);
+    tcase_add_test(tcase, values_of_counts);
     tcase_add_test(tcase, networks_are_sampled_given_evidence);
     tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
     tcase_add_test(tcase, value_writes_arrays);

@@ -269,8 +269,8 @@ END_TEST
 
 START_TEST(differences_are_exact_for_models_of_both_ways)
 {
-    const char *specs[] = { "ising:side=4,bias=0.2", "rbm:visible=9,hidden=4",
-                            "ising-dense:dim=9" };
+    const char *specs[] = { "ising:side=4,bias=0.2", "rbm:visible=9,hidden=4", "ising-dense:dim=9",
+                            "poisson:dim=3,interaction=0.2,cap=6" };
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         sal_error err = { 0 };
         sal_model *model = NULL;

@@ -16,14 +16,15 @@
 /* What a move from one state to another looks like. */
 typedef struct move {
     int64_t variables, site; /* that change; the last of them */
-    int64_t unordered;       /* that change, ordinal ones of more than two levels left out */
-    int64_t levels;          /* of the largest change of such a one */
-    double half_gradient;    /* g'(x' - x) / 2 */
-    double half_newton;      /* the same with slopes of forward differences */
-    double difference;       /* f at the end less f at the start */
-    double square;           /* |x' - x|^2 */
-    double square_fewer;     /* the same with K - 1 reals for a label of K */
-    double f;                /* at the end of the move */
+    int64_t unordered; /* that change, ordinal ones and counts of more than two levels left out */
+    int64_t levels;    /* of the largest change of such an ordinal one, */
+    int64_t counted;   /* and of such a count */
+    double half_gradient; /* g'(x' - x) / 2 */
+    double half_newton;   /* the same with slopes of forward differences */
+    double difference;    /* f at the end less f at the start */
+    double square;        /* |x' - x|^2 */
+    double square_fewer;  /* the same with K - 1 reals for a label of K */
+    double f;             /* at the end of the move */
 } move;
 
 /* Log-weight of a move in the proposal of a sampler at step 0, from the text; a sampler that is not
@@ -58,12 +59,13 @@ static double balanced(double log_t, int balance)
     return log(g[balance]);
 }
 
-/* A move of up to `sites` variables, within the window. */
+/* A move of up to `sites` variables, within the window: for counts {x - 1, x + 1}, Grathwohl et al.
+ * 2021, table 1. */
 static double local_formula(const move *m, double log_t, int64_t sites, double radius,
                             double balance)
 {
-    bool possible =
-        m->variables >= 1 && m->variables <= sites && (radius == 0 || (double)m->levels <= radius);
+    bool window = (radius == 0 || (double)m->levels <= radius) && m->counted <= 1;
+    bool possible = m->variables >= 1 && m->variables <= sites && window;
     return possible ? balanced(log_t, (int)balance) : -INFINITY;
 }
 
@@ -95,7 +97,8 @@ static double mh_uniform_formula(const move *m, const sal_space *space,
     double radius = sali_sampler_value(sali_sampler_find("mh-uniform"), settings, "radius");
     (void)space;
     radius = fmax(radius, 1);
-    return (double)m->unordered <= radius && (double)m->levels <= radius ? 0 : -INFINITY;
+    bool window = (double)m->levels <= radius && (double)m->counted <= radius;
+    return (double)m->unordered <= radius && window ? 0 : -INFINITY;
 }
 
 /* The joint conditional of the first block, which step 0 draws: the last variable that moves is in
@@ -134,11 +137,12 @@ static move describe(const sal_space *space, const double *gradient, const int32
     for (int64_t v = 0; v < V; v++) {
         m.site = from[v] != to[v] ? v : m.site;
         m.variables += from[v] != to[v];
-        if (space->variables[v].kind != SAL_ORDINAL || space->variables[v].states == 2) {
+        if (space->variables[v].kind == SAL_CATEGORICAL || space->variables[v].states == 2) {
             m.unordered += from[v] != to[v];
         } else {
             int64_t levels = llabs((long long)to[v] - from[v]);
-            m.levels = levels > m.levels ? levels : m.levels;
+            int64_t *most = space->variables[v].kind == SAL_COUNT ? &m.counted : &m.levels;
+            *most = levels > *most ? levels : *most;
         }
     }
     for (int64_t k = 0; k < N; k++) {

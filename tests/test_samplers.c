@@ -56,28 +56,27 @@ static void advance(const transition *t, double *row)
     free(next);
 }
 
-/* An ordinal variable moves by at most `radius` levels, and by each of them. */
+/* An ordinal variable moves by at most `radius` levels, a count by 1, and by each of them. */
 static void check_window(const transition *t, const sal_space *space, int64_t radius,
                          const char *where)
 {
     int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
     for (int64_t i = 0; i < t->n; i++) {
         for (int64_t j = 0; j < t->n; j++) {
-            int64_t moved = 0, farthest = 0;
+            int64_t moved = 0;
+            bool inside = true;
             state_codes(space, i, from);
             state_codes(space, j, to);
             for (int64_t v = 0; v < space->n_variables; v++) {
                 int64_t distance = llabs((long long)to[v] - from[v]);
                 moved += distance > 0;
-                if (space->variables[v].kind == SAL_ORDINAL) {
-                    farthest = distance > farthest ? distance : farthest;
-                }
+                inside &= space->variables[v].kind != SAL_ORDINAL || distance <= radius;
+                inside &= space->variables[v].kind != SAL_COUNT || distance <= 1;
             }
             bool proposed = t->log_q[i * t->n + j] > -INFINITY;
-            ck_assert_msg(t->pi[i] == 0 || !proposed || farthest <= radius,
-                          "%s: proposes a move of %d levels", where, (int)farthest);
-            ck_assert_msg(t->pi[i] == 0 || t->pi[j] == 0 || moved != 1 || farthest > radius ||
-                              proposed,
+            ck_assert_msg(t->pi[i] == 0 || !proposed || inside,
+                          "%s: proposes a move out of the window", where);
+            ck_assert_msg(t->pi[i] == 0 || t->pi[j] == 0 || moved != 1 || !inside || proposed,
                           "%s: never proposes a move inside the window", where);
         }
     }

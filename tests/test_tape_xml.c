@@ -74,6 +74,8 @@ static sal_model *mixed_model(void)
           .levels = (double[]){ -1.0 / 3, 0.1, 1e300 / 3e299 } },
         { .name = "label", .kind = SAL_CATEGORICAL, .count = 2, .states = 3 },
         { .name = "one", .kind = SAL_CATEGORICAL, .count = 1, .states = 1 },
+        { .name = "count", .kind = SAL_COUNT, .count = 2 },
+        { .name = "capped", .kind = SAL_COUNT, .count = 1, .cap = 7 },
     };
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
         ck_ok(sal_space_add(space, &blocks[b], &err), &err);
@@ -93,6 +95,8 @@ static sal_model *mixed_model(void)
     f = sal_sub(f, sal_sum(sal_square(hidden)));
     f = sal_add(f, sal_logsumexp(sal_logsumexp_axis(label, -1)));
     f = sal_add(f, sal_mean(sal_sigmoid(sal_slice(sal_state_block(t, "grid"), 0, 1, 1))));
+    f = sal_add(
+        f, sal_mul(sal_sum(sal_state_block(t, "count")), sal_mean(sal_state_block(t, "capped"))));
     sal_model *model = NULL;
     ck_ok(sal_model_from_tape(t, f, &model, &err), &err);
     const double params[] = { 0.1, 1.0 / 3, -2, 1e-17, 4, 5, -0.7 };
@@ -339,6 +343,12 @@ static const struct {
     { SPACE(BLOCK("name='x' count='1' kind='categorical' states='2000000'")), "2000000 states" },
     { SPACE(BLOCK("name='x' count='8000000' kind='categorical' states='2000000000'")),
       "f:2: the space is too large" },
+    { SPACE(BLOCK("name='x' count='1' kind='count' cap='0'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='1' kind='count' cap='-1'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='1' kind='count' cap='2000000'")),
+      "f:2: block 'x': cap 2000000" },
+    { SPACE(BLOCK("name='x' count='1' kind='count' states='3'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='1' kind='spin' cap='3'")), "f:2: " },
     { SPACE(BLOCK("name='x' count='1' kind='ordinal'")), "f:2: " },
     { SPACE("<block name='x' count='1' kind='ordinal'><levels/></block>"), "f:2: 0 levels" },
     { SPACE("<block name='x' count='1' kind='ordinal'><levels>1</levels></block>"), "1 levels" },

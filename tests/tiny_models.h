@@ -42,6 +42,14 @@ static const double two_levels[] = { -1.0, 1.5 };
     {                                                                     \
         .name = "two", .kind = SAL_CATEGORICAL, .count = (n), .states = 2 \
     }
+#define TINY_COUNT(n)                                              \
+    {                                                              \
+        .name = "count", .kind = SAL_COUNT, .count = (n), .cap = 3 \
+    }
+#define TINY_BIT(n)                                              \
+    {                                                            \
+        .name = "bit", .kind = SAL_COUNT, .count = (n), .cap = 1 \
+    }
 #define TINY_SINGLE                                                        \
     {                                                                      \
         .name = "single", .kind = SAL_CATEGORICAL, .count = 1, .states = 1 \
@@ -54,6 +62,7 @@ static const tiny_space tiny_spaces[] = {
     { "pair", 1, { TINY_PAIR(3) } },
     { "label", 2, { TINY_LABEL(2), TINY_SINGLE } },
     { "twins", 5, { TINY_BINARY(1), TINY_TWO(1), TINY_SPIN(1), TINY_SINGLE, TINY_PAIR(2) } },
+    { "count", 2, { TINY_COUNT(2), TINY_BIT(1) } },
     { "factors", 5, { TINY_SPIN(1), TINY_LABEL(1), TINY_SINGLE, TINY_PAIR(1), TINY_BINARY(2) } },
     { "mixed",
       6,
@@ -132,7 +141,7 @@ static inline sal_model *tiny_tables(const sal_space *space, sal_dtype dtype)
     sal_model *model = NULL;
     sal_error err;
     for (int64_t v = 0; v < V; v++) {
-        if (space->variables[v].kind == SAL_ORDINAL && space->variables[v].states > 2) {
+        if (space->variables[v].width == 1 && space->variables[v].states > 2) {
             return NULL;
         }
     }

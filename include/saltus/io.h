@@ -69,7 +69,7 @@ SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, 
                                       int64_t **variables, int32_t **codes, sal_error *err);
 
 /* Save the draws of a run that kept them (keep_draws) as codes: an array of shape (chains, draws,
- * variables), uint8, or int32 where a variable has more than 256 states.
+ * variables), uint8, or int32 where a variable has more than 256 states or no cap.
  * Params:  path  ends in ".npy".
  * Returns: SAL_ERR_UNSUPPORTED for another kind of file; SAL_ERR_ARGUMENT when the run kept or made
  *          no draws; SAL_ERR_IO; SAL_ERR_MEMORY.

@@ -78,7 +78,8 @@ SAL_API bool sal_model_is_multilinear(const sal_model *model);
 
 /* f [states], and if they are not NULL gradient [states x N] and differences. The differences
  * f(s with variable v at code k) - f(s) are exact, one row a state, the codes of variable 0 first:
- * [states x sum of the variables' states].
+ * [states x sum of the variables' states]. A count x without a cap has two entries instead, for the
+ * codes x - 1 and x + 1; at the border, where there is no such code, -inf.
  * Params:  codes [states x V].
  * Returns: SAL_ERR_ARGUMENT (code out of range), SAL_ERR_UNSUPPORTED (no gradient),
  *          SAL_ERR_MODEL (NaN or +inf; names the state), SAL_ERR_MEMORY. */
@@ -133,8 +134,8 @@ typedef struct sal_extension {
  *          is then 0. Forbidden states too rare to be drawn are missed.
  * Returns: SAL_ERR_ARGUMENT (theta, naming the variable; options); SAL_ERR_UNSUPPORTED when the
  *          method asked for does not apply (closed: f is not known to be multilinear; enumerate:
- *          more states than the limit); SAL_ERR_MODEL (f is NaN or +inf, showing the state);
- *          SAL_ERR_MEMORY. The outputs are then untouched.
+ *          more states than the limit; any: a count without a cap); SAL_ERR_MODEL (f is NaN or
+ *          +inf, showing the state); SAL_ERR_MEMORY. The outputs are then untouched.
  * Cost:    closed: one gradient. Enumerate: f at all states. Monte Carlo: f, and for a gradient all
  *          differences, at `samples` states. Memory O(R), and of 64 states.
  * Threads: any; runs in the calling one.

@@ -102,8 +102,8 @@ typedef struct sal_run_options {
 
 typedef struct sal_run sal_run;
 
-/* Sample. Chains start at `init`, or at random states where f is finite: a random state with
- * forbidden factors is repaired by reducing their number.
+/* Sample. Chains start at `init`, or at random states (counts without a cap: 0 to 9) where f is
+ * finite: a random state with forbidden factors is repaired by reducing their number.
  * Returns: SAL_OK (also when stopped by `progress`); SAL_ERR_ARGUMENT (an option out of range, or
  *          no such sampler; names it); SAL_ERR_UNSUPPORTED (the sampler needs what the model lacks;
  *          names samplers that work; or it cannot be tempered or tuned as asked); SAL_ERR_DATA
@@ -135,12 +135,13 @@ typedef struct sal_run_summary {
     double autocorrelation_time;         /* integrated, of the same distance, in steps
                                             (sal_stats_autocorrelation_time) */
     double rhat_max;       /* the largest of: rank-normalised split R-hat of f, split R-hat of the
-                              indicators of all variables and states */
+                              indicators of all variables and states, and of the values of counts
+                              without a cap */
     int64_t rhat_variable; /* where it is largest: a variable, or -1 for f */
-    int32_t rhat_code;
-    int64_t disagreeing;  /* number of variables with an indicator of R-hat above 1.1 */
-    double log_prob_mean; /* mean f over draws */
-    double seconds;       /* sampling, without warm-up */
+    int32_t rhat_code;     /* and the state; -1 for a count without a cap */
+    int64_t disagreeing;   /* number of variables with an R-hat above 1.1 */
+    double log_prob_mean;  /* mean f over draws */
+    double seconds;        /* sampling, without warm-up */
     double warmup_seconds;
     double steps_per_second; /* steps of the whole batch */
 
@@ -173,7 +174,8 @@ typedef struct sal_run_errors {
 
 /* Compare a run with exact marginals [R] and pairs [R x R] of the whole space, laid out as
  * sal_model_exact's. pairs may be NULL; they are compared if the run kept its draws.
- * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw, SAL_ERR_MEMORY.
+ * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw; SAL_ERR_UNSUPPORTED
+ *          for counts without a cap; SAL_ERR_MEMORY.
  * Cost:    O(R); with pairs O(chains draws V^2 + R^2).
  * Source:  Rhodes & Gutmann 2022, table 5 (there by chain, here from all draws together). */
 SAL_API sal_status sal_run_measure_errors(const sal_run *run, const double *marginals,
@@ -190,9 +192,9 @@ typedef struct sal_run_variation {
 
 /* The total variation distance to enumeration, of a run that kept its draws.
  * Params:  limit: the most states to enumerate; 0: 2^20. threads: as in the options.
- * Returns: SAL_ERR_UNSUPPORTED when there are more states; SAL_ERR_ARGUMENT when the run kept or
- *          made no draws; SAL_ERR_MODEL; SAL_ERR_MEMORY.
- * Cost:    f of all states, O(chains draws V). Memory two numbers a state. */
+ * Returns: SAL_ERR_UNSUPPORTED when there are more states, or counts without a cap;
+ * SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_MODEL; SAL_ERR_MEMORY. Cost:    f of
+ * all states, O(chains draws V). Memory two numbers a state. */
 SAL_API sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int threads,
                                            sal_run_variation *variation, sal_error *err);
 
@@ -201,7 +203,9 @@ SAL_API sal_status sal_run_total_variation(const sal_run *run, int64_t limit, in
 SAL_API bool sal_run_warning(const sal_run_summary *summary, char *text, size_t room);
 
 /* Probabilities of all states of all variables (clamped ones are point masses), one row a variable
- * after another: [sum of states], from draws of all chains.
+ * after another: [sum of states], from draws of all chains. A count without a cap has
+ * SAL_COUNT_LEVELS entries: of 0, 1, 2, .., and in the last one of all counts from there on (63 or
+ * more); what is known of larger ones is in the draws.
  * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw, SAL_ERR_MEMORY. */
 SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err);
 
@@ -209,8 +213,8 @@ SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_
 SAL_API const double *sal_run_log_probs(const sal_run *run);
 
 /* All draws as codes [chains x draws x V] of the whole space, one byte each if every variable has
- * at most 256 states (*bytes is 1), else int32 (4). NULL without keep_draws. Lives as long as the
- * run. */
+ * at most 256 states (*bytes is 1), else int32 (4); counts without a cap have more. NULL without
+ * keep_draws. Lives as long as the run. */
 SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
 
 /* The best state that any chain (or replica) met after warm-up, codes [V] of the whole space, and
@@ -222,18 +226,21 @@ SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_
 
 /* Sample-wise majority vote: the state drawn most often, over all chains (Wang et al. 2022, used in
  * sec. 7.2 of the Newton proposal's paper). Of equally frequent ones the one with larger f, then
- * the one drawn first, chain by chain. Params:  codes  [V] of the whole space. votes  how many
- * draws it has; may be NULL. Returns: SAL_ERR_ARGUMENT without keep_draws or without a draw;
- * SAL_ERR_MEMORY. Cost:    O(chains draws V). */
+ * the one drawn first, chain by chain.
+ * Params:  codes [V] of the whole space. votes: how many draws it has; may be NULL.
+ * Returns: SAL_ERR_ARGUMENT without keep_draws or without a draw; SAL_ERR_MEMORY.
+ * Cost:    O(chains draws V). */
 SAL_API sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_error *err);
 
 /* Dimension-wise majority vote: every variable takes the code it had most often, the smaller of
  * equally frequent ones; with `ones` > 0, for spaces of two-level variables, the `ones` variables
  * that had code 1 most often take it, of equally frequent ones the first, and the others code 0
- * (the Newton proposal's paper, supplement 8, algorithm 2). Params:  ones   number of variables to
- * select, at most V; 0: no such constraint. codes  [V] of the whole space. Returns:
- * SAL_ERR_ARGUMENT without a draw, for `ones` out of range, or with `ones` for variables of more
- * than two levels; SAL_ERR_MEMORY. */
+ * (the Newton proposal's paper, supplement 8, algorithm 2).
+ * Params:  ones: number of variables to select, at most V; 0: no such constraint.
+ *          codes [V] of the whole space.
+ * Returns: SAL_ERR_ARGUMENT without a draw, for `ones` out of range, or with `ones` for variables
+ *          of more than two levels; SAL_ERR_UNSUPPORTED with counts without a cap; SAL_ERR_MEMORY.
+ */
 SAL_API sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, int32_t *codes,
                                              sal_error *err);
 
@@ -260,7 +267,8 @@ typedef struct sal_sampler_info {
     const char *source; /* paper and algorithm */
     bool exact;         /* leaves the target invariant */
     bool needs_gradient;
-    char kinds[64];       /* "binary spin ordinal categorical" */
+    char kinds[64];       /* "binary spin ordinal categorical count"; "capped-count" if not
+                             those without a cap */
     char parameters[256]; /* the keys with their defaults: "hops=1, radius=0" */
     const char *alias;    /* another name of it, or NULL */
 } sal_sampler_info;

@@ -16,6 +16,7 @@ typedef enum sal_kind {
     SAL_SPIN,        /* {-1, +1}: code 0 is -1; 1 real */
     SAL_ORDINAL,     /* a sorted grid of real levels; 1 real, the level */
     SAL_CATEGORICAL, /* `states` labels; one-hot, `states` reals */
+    SAL_COUNT,       /* 0, 1, 2, .., without bound or up to `cap`; 1 real, the count */
 } sal_kind;
 
 /* A block of `count` variables of one kind. Unused fields are zero. */
@@ -23,10 +24,18 @@ typedef struct sal_block {
     const char *name; /* unique in its space; letters, digits, '_', '-', '.' */
     sal_kind kind;
     int64_t count;  /* variables in the block, >= 1 */
-    int64_t states; /* ordinal (>= 2) and categorical (>= 1); 0 or 2 for the others */
+    int64_t states; /* ordinal (>= 2) and categorical (>= 1); 0 or 2 for binary and spin; 0 or
+                       cap + 1 for a count with a cap, 0 for one without */
     const double
         *levels; /* ordinal: `states` finite reals, strictly increasing; NULL: 0, 1, 2, .. */
+    int64_t cap; /* count: the largest, 1 to 2^20 - 1; 0: no bound */
 } sal_block;
+
+/* The largest code of a count without a cap, 2^24: up to there floats hold every integer. */
+#define SAL_COUNT_MOST 16777216
+
+/* Entries of a count without a cap in the marginals of a run (sample.h). */
+#define SAL_COUNT_LEVELS 64
 
 typedef struct sal_space sal_space;
 
@@ -49,7 +58,7 @@ SAL_API int64_t sal_space_blocks(const sal_space *space);
 /* Block `index` in 0 .. blocks - 1 (its pointers live as long as the space); NULL out of range. */
 SAL_API const sal_block *sal_space_block(const sal_space *space, int64_t index);
 
-/* Number of states of a variable in 0 .. V - 1; 0 out of range. */
+/* Number of states of a variable in 0 .. V - 1; 0 for a count without a cap, and out of range. */
 SAL_API int64_t sal_space_states(const sal_space *space, int64_t variable);
 
 /* Embed codes [chains x V] as reals x [chains x N], both row-major.

@@ -67,10 +67,10 @@ static sal_status find_origin(rewriter *r, int64_t i)
 static bool linear_form(const sal_space *space, int64_t coordinate, double p, double *A, double *B)
 {
     const sali_variable *v = &space->variables[sali_space_owner(space, coordinate)];
-    double low = v->levels ? v->levels[0] : 0, high = v->levels ? v->levels[1] : 1;
-    if (v->levels && v->states != 2) {
+    if (v->kind != SAL_CATEGORICAL && v->states != 2) {
         return false;
     }
+    double low = v->levels ? v->levels[0] : 0, high = v->levels ? v->levels[1] : 1;
     *B = (pow(high, p) - pow(low, p)) / (high - low);
     *A = pow(low, p) - *B * low;
     return true;

@@ -15,7 +15,7 @@
 
 static void print_space(const sal_model *model)
 {
-    static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical" };
+    static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
     const sal_space *space = sal_model_space(model);
     printf("model        %s (%s)\n", sal_model_name(model),
            sal_model_dtype(model) == SAL_F32 ? "f32" : "f64");
@@ -23,8 +23,12 @@ static void print_space(const sal_model *model)
            (long long)sal_space_width(space));
     for (int64_t b = 0; b < sal_space_blocks(space); b++) {
         const sal_block *block = sal_space_block(space, b);
-        printf("  block      %-12s %lld x %s, %lld states\n", block->name, (long long)block->count,
-               kinds[block->kind], (long long)block->states);
+        printf("  block      %-12s %lld x %s", block->name, (long long)block->count,
+               kinds[block->kind]);
+        if (block->states > 0) {
+            printf(", %lld states", (long long)block->states);
+        }
+        putchar('\n');
     }
 }
 
@@ -99,14 +103,18 @@ static double taylor_error(const sal_model *model, const int32_t *codes, const d
     double error = 0, scale = 1e-12;
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
-        for (int32_t k = 0; k < variable->states; k++) {
+        for (int32_t k = 0; k < sali_entries(variable->states); k++) {
+            int32_t code = sali_entry_code(variable->states, codes[v], k);
+            double exact = *differences++;
+            if (code == codes[v] || !sali_has_code(variable, code)) {
+                continue;
+            }
             double taylor =
                 variable->kind == SAL_CATEGORICAL
-                    ? gradient[variable->offset + k] - gradient[variable->offset + codes[v]]
+                    ? gradient[variable->offset + code] - gradient[variable->offset + codes[v]]
                     : gradient[variable->offset] *
-                          (variable->levels[k] - variable->levels[codes[v]]);
-            double exact = *differences++;
-            if (k != codes[v] && isfinite(taylor) && isfinite(exact)) {
+                          (sali_level(variable, code) - sali_level(variable, codes[v]));
+            if (isfinite(taylor) && isfinite(exact)) {
                 error = fmax(error, fabs(taylor - exact));
                 scale = fmax(scale, fabs(exact));
             }

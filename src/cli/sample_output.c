@@ -147,12 +147,19 @@ static void add_vote(json_t *object, const vote *v)
 
 /* ---- marginals */
 
+/* Entries of a variable in the marginals. */
+static int64_t levels(const sal_space *space, int64_t v)
+{
+    int64_t states = sal_space_states(space, v);
+    return states > 0 ? states : SAL_COUNT_LEVELS;
+}
+
 static int write_marginals(const sal_run *run, const sal_model *model, const char *path)
 {
     const sal_space *space = sal_model_space(model);
     int64_t V = sal_space_variables(space), total = 0;
     for (int64_t v = 0; v < V; v++) {
-        total += sal_space_states(space, v);
+        total += levels(space, v);
     }
     sal_error err = { 0 };
     double *marginals = malloc((size_t)total * sizeof *marginals), *at = marginals;
@@ -164,7 +171,7 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
     json_t *rows = json_array();
     for (int64_t v = 0; v < V; v++) {
         json_t *row = json_array();
-        for (int64_t k = 0; k < sal_space_states(space, v); k++) {
+        for (int64_t k = 0; k < levels(space, v); k++) {
             json_array_append_new(row, json_real(*at++));
         }
         json_array_append_new(rows, row);

@@ -1,4 +1,5 @@
 /* saltus value: f of given states, its gradient and its differences. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,10 @@ static int32_t code_of(const sal_block *block, int64_t states, const double *x)
             code = x[k] == 1 ? (int32_t)k : code;
         }
         return code;
+    }
+    if (block->kind == SAL_COUNT) {
+        double most = states > 0 ? (double)(states - 1) : SAL_COUNT_MOST;
+        return x[0] >= 0 && x[0] <= most && x[0] == floor(x[0]) ? (int32_t)x[0] : -1;
     }
     for (int64_t k = 0; k < states; k++) {
         double level = block->kind == SAL_BINARY ? (double)k
@@ -111,7 +116,8 @@ static int compute(const options *o, const sal_model *model, values *v)
     const sal_space *space = sal_model_space(model);
     sal_error err = { 0 };
     for (int64_t i = 0; i < sal_space_variables(space); i++) {
-        v->row += sal_space_states(space, i);
+        int64_t states = sal_space_states(space, i);
+        v->row += states > 0 ? states : 2; /* a count without a cap: down and up */
     }
     v->f = malloc((size_t)v->states * sizeof *v->f);
     if (o->out_gradient) {
@@ -167,7 +173,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
         { "out-value", CLI_TEXT, &o.out_value, "FILE.npy", "write f instead of printing it" },
         { "out-gradient", CLI_TEXT, &o.out_gradient, "FILE.npy", "write df/dx, (states, N)" },
         { "out-differences", CLI_TEXT, &o.out_differences, "FILE.npy",
-          "write f(s with s_i = v) - f(s), (states, sum of states)" },
+          "write f(s with s_i = v) - f(s), (states, sum of states; 2 for a count without a cap)" },
         { 0 },
     };
     const char *specification = NULL;

@@ -20,6 +20,10 @@ static void embed_row(const sal_space *space, const int32_t *codes, real *x)
             for (int64_t i = 0; i < s->count; i++) {
                 to[i] = lo + step * (real)code[i];
             }
+        } else if (s->states == 0) {
+            for (int64_t i = 0; i < s->count; i++) {
+                to[i] = (real)code[i];
+            }
         } else {
             for (int64_t i = 0; i < s->count; i++) {
                 to[i] = (real)s->levels[code[i]];
@@ -43,6 +47,6 @@ void RN(sali_embed_one)(const sal_space *space, int64_t v, int32_t code, real *x
         memset(to, 0, (size_t)variable->states * sizeof *to);
         to[code] = 1;
     } else {
-        to[0] = (real)variable->levels[code];
+        to[0] = (real)sali_level(variable, code);
     }
 }

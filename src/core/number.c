@@ -91,13 +91,15 @@ sal_status sali_format_double(double x, char out[SALI_NUMBER_SIZE])
     if (!c_locale) {
         return SAL_ERR_MEMORY;
     }
+    char text[SALI_NUMBER_SIZE] = "";
     locale_t before = uselocale(c_locale); /* of this thread only */
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(out, SALI_NUMBER_SIZE, "%.*g", digits, x);
-        if (strtod(out, NULL) == x) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) {
             break;
         }
     }
+    memcpy(out, text, sizeof text);
     uselocale(before);
     freelocale(c_locale);
     return SAL_OK;

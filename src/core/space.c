@@ -26,6 +26,9 @@ void sal_space_destroy(sal_space *space)
     for (int64_t b = 0; b < space->n_blocks; b++) {
         sali_free((void *)space->blocks[b].name);
         sali_free((void *)space->blocks[b].levels);
+        if (space->blocks[b].kind == SAL_COUNT) {
+            sali_free((void *)space->stretches[b].levels);
+        }
     }
     sali_free(space->blocks);
     sali_free(space->variables);
@@ -39,6 +42,26 @@ static bool name_is_good(const char *name)
     return name && name[0] && strspn(name, letters) == strlen(name);
 }
 
+static sal_status check_cap(const sal_block *block, sal_error *err)
+{
+    if (block->cap != 0 && block->kind != SAL_COUNT) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': a cap is for counts only",
+                         block->name);
+    }
+    if (block->cap < 0 || block->cap >= MAX_STATES) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "block '%s': cap %lld; expected 1 to %d, or 0 for none", block->name,
+                         (long long)block->cap, MAX_STATES - 1);
+    }
+    return SAL_OK;
+}
+
+/* States that a count's block may name, besides none. */
+static int64_t count_states(const sal_block *block)
+{
+    return block->cap > 0 ? block->cap + 1 : 0;
+}
+
 static sal_status check_states(const sal_block *block, sal_error *err)
 {
     bool grid = block->kind == SAL_ORDINAL, labels = block->kind == SAL_CATEGORICAL;
@@ -47,6 +70,12 @@ static sal_status check_states(const sal_block *block, sal_error *err)
         if (block->states < least || block->states > MAX_STATES) {
             return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': %lld states; expected %lld to %d",
                              block->name, (long long)block->states, (long long)least, MAX_STATES);
+        }
+    } else if (block->kind == SAL_COUNT) {
+        if (block->states != 0 && block->states != count_states(block)) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "block '%s': %lld states; leave them 0 for a count, and set cap",
+                             block->name, (long long)block->states);
         }
     } else if (block->states != 0 && block->states != 2) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -74,7 +103,7 @@ static sal_status check_block(const sal_space *space, const sal_block *block, sa
                          "a block needs a name of letters, digits, '_', '-', '.'; got '%s'",
                          block->name ? block->name : "(none)");
     }
-    if (block->kind < SAL_BINARY || block->kind > SAL_CATEGORICAL) {
+    if (block->kind < SAL_BINARY || block->kind > SAL_COUNT) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': unknown kind %d", block->name,
                          (int)block->kind);
     }
@@ -87,10 +116,11 @@ static sal_status check_block(const sal_space *space, const sal_block *block, sa
             return sali_fail(err, SAL_ERR_ARGUMENT, "block '%s': the name is taken", block->name);
         }
     }
-    return check_states(block, err);
+    sal_status status = check_cap(block, err);
+    return status ? status : check_states(block, err);
 }
 
-/* Levels of an ordinal block: the user's, or 0, 1, 2, ... */
+/* Levels of an ordinal block or of counts with a cap: the user's, or 0, 1, 2, ... */
 static double *copy_levels(const sal_block *block)
 {
     if (block->levels) {
@@ -124,9 +154,11 @@ static void append_variables(sal_space *space, const sal_block *block, const dou
         .count = block->count,
         .offset = space->width,
         .slot = space->slots,
+        .bin = space->bins,
         .levels = levels,
     };
-    int32_t slots = sali_two_level(&space->stretches[space->n_blocks]) ? 1 : states;
+    int32_t entries = sali_entries(states);
+    int32_t slots = sali_two_level(&space->stretches[space->n_blocks]) ? 1 : entries;
     for (int64_t i = 0; i < block->count; i++) {
         space->variables[space->n_variables++] = (sali_variable){
             .kind = block->kind,
@@ -134,13 +166,16 @@ static void append_variables(sal_space *space, const sal_block *block, const dou
             .width = width,
             .offset = space->width,
             .slot = space->slots,
+            .bin = space->bins,
             .levels = levels,
         };
         space->width += width;
         space->slots += slots;
-        space->n_states += states;
+        space->bins += states > 0 ? slots : SAL_COUNT_LEVELS;
+        space->n_states += entries;
     }
-    space->max_states = states > space->max_states ? states : space->max_states;
+    space->max_states = entries > space->max_states ? entries : space->max_states;
+    space->unbounded |= states == 0;
 }
 
 sal_status sal_space_add(sal_space *space, const sal_block *block, sal_error *err)
@@ -156,18 +191,22 @@ sal_status sal_space_add(sal_space *space, const sal_block *block, sal_error *er
     if (copy.kind == SAL_BINARY || copy.kind == SAL_SPIN) {
         copy.states = 2;
     }
+    if (copy.kind == SAL_COUNT) {
+        copy.states = count_states(&copy);
+    }
+    bool grid = copy.kind == SAL_ORDINAL || (copy.kind == SAL_COUNT && copy.cap > 0);
+    double *own = grid ? copy_levels(&copy) : NULL;
     copy.name = sali_strdup(block->name);
-    copy.levels = copy.kind == SAL_ORDINAL ? copy_levels(&copy) : NULL;
-    if (!copy.name || (copy.kind == SAL_ORDINAL && !copy.levels) ||
-        make_room(space, copy.count) != 0) {
+    copy.levels = copy.kind == SAL_ORDINAL ? own : NULL;
+    if (!copy.name || (grid && !own) || make_room(space, copy.count) != 0) {
         sali_free((void *)copy.name);
-        sali_free((void *)copy.levels);
+        sali_free(own);
         return sali_fail_memory(err);
     }
-    const double *levels = copy.kind == SAL_BINARY ? binary_levels
-                           : copy.kind == SAL_SPIN ? spin_levels
-                                                   : copy.levels;
-    append_variables(space, &copy, levels);
+    append_variables(space, &copy,
+                     copy.kind == SAL_BINARY ? binary_levels
+                     : copy.kind == SAL_SPIN ? spin_levels
+                                             : own);
     space->blocks[space->n_blocks++] = copy;
     return SAL_OK;
 }
@@ -240,10 +279,10 @@ sal_status sali_codes_check(const sal_space *space, int64_t chains, const int32_
     for (int64_t c = 0; c < chains; c++) {
         const int32_t *row = codes + c * space->n_variables;
         for (int64_t v = 0; v < space->n_variables; v++) {
-            if (row[v] < 0 || row[v] >= space->variables[v].states) {
+            if (!sali_has_code(&space->variables[v], row[v])) {
                 return sali_fail(
                     err, SAL_ERR_ARGUMENT, "chain %lld, variable %lld: code %d; expected 0 to %d",
-                    (long long)c, (long long)v, row[v], space->variables[v].states - 1);
+                    (long long)c, (long long)v, row[v], sali_last_code(&space->variables[v]));
             }
         }
     }
@@ -280,6 +319,10 @@ double sali_distance(const sal_space *space, const int32_t *a, const int32_t *b)
             sum += 2 * (double)count_moved(s->count, from, to);
         } else if (s->states == 2) {
             sum += (s->levels[1] - s->levels[0]) * (double)count_moved(s->count, from, to);
+        } else if (s->states == 0) {
+            for (int64_t i = 0; i < s->count; i++) {
+                sum += fabs((double)to[i] - (double)from[i]);
+            }
         } else {
             for (int64_t i = 0; i < s->count; i++) {
                 sum += fabs(s->levels[to[i]] - s->levels[from[i]]);

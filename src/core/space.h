@@ -7,23 +7,30 @@
 
 typedef struct sali_variable {
     sal_kind kind;
-    int32_t states;       /* K */
+    int32_t states;       /* K; 0: a count without a cap */
     int32_t width;        /* reals in the embedding: 1, or K for categorical */
     int64_t offset;       /* of its first real in the embedding */
     int64_t slot;         /* of its first move, see below */
-    const double *levels; /* value of each code for width 1; NULL for categorical */
+    int64_t bin;          /* of its first bin, see below */
+    const double *levels; /* value of each code for width 1; NULL for categorical, and for counts
+                             without a cap: the code itself */
 } sali_variable;
 
 /* A run of consecutive variables with the same kind and levels; kernels loop over stretches.
  *
  * Slots number the moves of single variables: a two-level variable (one real, two states) has one
- * slot, its flip; any other has one for each of its states, the present one included. */
+ * slot, its flip; any other has one for each of its states, the present one included. A count
+ * without a cap has two, one down and one up.
+ *
+ * Bins are where draws are counted: one for each slot, but SAL_COUNT_LEVELS for a count without a
+ * cap, one for each code, the last of them for all codes from there on. */
 typedef struct sali_stretch {
     sal_kind kind;
     int32_t states;
     int64_t first, count; /* variables first .. first + count - 1 */
     int64_t offset;       /* of the first variable's reals */
     int64_t slot;         /* of the first variable's moves */
+    int64_t bin;          /* of the first variable's draws */
     const double *levels;
 } sali_stretch;
 
@@ -35,9 +42,11 @@ struct sal_space {
     sali_stretch *stretches; /* one a block */
     int64_t stretches_room;
     int64_t width;
-    int64_t slots;    /* S */
-    int64_t n_states; /* of all variables together */
-    int32_t max_states;
+    int64_t slots; /* S */
+    int64_t bins;
+    int64_t n_states;   /* entries (see below) of all variables together */
+    int32_t max_states; /* the most entries of a variable */
+    bool unbounded;     /* has counts without a cap */
 };
 
 /* A deep copy, or NULL when out of memory. */
@@ -55,6 +64,36 @@ static inline bool sali_two_level(const sali_stretch *s)
 static inline bool sali_is_two_level(const sali_variable *v)
 {
     return v->width == 1 && v->states == 2;
+}
+
+/* Differences of f over the moves of one variable are listed by entries: one for each of its
+ * states, whatever the present one; two for a count without a cap (`states` 0), the next lower
+ * code and the next higher one. */
+static inline int32_t sali_entries(int32_t states)
+{
+    return states > 0 ? states : 2;
+}
+
+/* The code that entry k stands for at the present code `now`; there may be none such. */
+static inline int32_t sali_entry_code(int32_t states, int32_t now, int32_t k)
+{
+    return states > 0 ? k : now - 1 + 2 * k;
+}
+
+static inline int32_t sali_last_code(const sali_variable *v)
+{
+    return v->states > 0 ? v->states - 1 : SAL_COUNT_MOST;
+}
+
+static inline bool sali_has_code(const sali_variable *v, int32_t code)
+{
+    return code >= 0 && code <= sali_last_code(v);
+}
+
+/* The real that stands for a code of a variable of width 1. */
+static inline double sali_level(const sali_variable *v, int32_t code)
+{
+    return v->levels ? v->levels[code] : (double)code;
 }
 
 /* Index of the variable that owns coordinate `coordinate` of the embedding. */

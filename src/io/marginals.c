@@ -51,6 +51,12 @@ static sal_status parse_rows(const char *name, const json_t *rows, const sal_spa
     sal_status status = SAL_OK;
     for (int64_t v = 0; status == SAL_OK && v < V; v++) {
         int64_t states = sal_space_states(space, v);
+        if (states == 0) {
+            return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                             "%.200s: variable %lld is a count without a cap, which has no finite "
+                             "row of marginals",
+                             name, (long long)v);
+        }
         status = parse_row(name, v, json_array_get(rows, (size_t)v), states, marginals, err);
         marginals += states;
     }

@@ -272,7 +272,7 @@ sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t 
     int32_t *observed = SALI_NEW_ARRAY(int32_t, space->n_variables);
     sal_status status = states && observed ? SAL_OK : sali_fail_memory(err);
     for (int64_t v = 0; status == SAL_OK && v < space->n_variables; v++) {
-        states[v] = space->variables[v].states;
+        states[v] = sali_last_code(&space->variables[v]) + 1;
     }
     if (status == SAL_OK) {
         sali_factor_graph graph = { .variables = space->n_variables, .states = states };

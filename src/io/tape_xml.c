@@ -155,16 +155,20 @@ static sal_kind kind_of(const xmlChar *text)
            : strcmp(kind, "spin") == 0    ? SAL_SPIN
            : strcmp(kind, "ordinal") == 0 ? SAL_ORDINAL
            : strcmp(kind, "binary") == 0  ? SAL_BINARY
+           : strcmp(kind, "count") == 0   ? SAL_COUNT
                                           : SAL_CATEGORICAL;
 }
 
-/* The numbers of a block: count, states or levels. */
+/* The numbers of a block: count, states, levels or cap. */
 static sal_status read_block_sizes(const tape_reader *r, const xmlNode *element, sal_block *block,
                                    real_list *levels)
 {
     sal_status status = read_int(r, element, "count", 1, SALI_TAPE_MAX_VARIABLES, &block->count);
     if (status == SAL_OK && block->kind == SAL_CATEGORICAL) {
         status = read_int(r, element, "states", 1, INT32_MAX, &block->states);
+    }
+    if (status == SAL_OK && block->kind == SAL_COUNT && xmlHasProp(element, BAD_CAST "cap")) {
+        status = read_int(r, element, "cap", 1, INT32_MAX, &block->cap);
     }
     if (status == SAL_OK && block->kind == SAL_ORDINAL) {
         status = read_reals(r, xmlFirstElementChild((xmlNode *)element), levels);

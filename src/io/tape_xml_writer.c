@@ -118,6 +118,8 @@ static const char *kind_name(sal_kind kind)
         return "ordinal";
     case SAL_CATEGORICAL:
         return "categorical";
+    case SAL_COUNT:
+        return "count";
     }
     return "";
 }
@@ -132,6 +134,8 @@ static void put_block(tape_writer *w, const sal_block *block)
         put_int(w, "states", block->states);
     } else if (block->kind == SAL_ORDINAL) {
         put_list(w, "levels", block->states, NULL, block->levels);
+    } else if (block->kind == SAL_COUNT && block->cap > 0) {
+        put_int(w, "cap", block->cap);
     }
     end(w);
 }

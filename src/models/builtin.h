@@ -26,6 +26,7 @@ typedef struct sali_builtin {
     X(rbm)                   \
     X(ordinal_poly2)         \
     X(ordinal_poly4)         \
+    X(poisson)               \
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \

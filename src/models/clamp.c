@@ -198,10 +198,10 @@ static sal_status mark_fixed(const sal_model *model, int64_t n, const int64_t *v
                              "clamp: variable %lld; %s has variables 0 to %lld", (long long)v,
                              model->name, (long long)space->n_variables - 1);
         }
-        if (codes[k] < 0 || codes[k] >= space->variables[v].states) {
+        if (!sali_has_code(&space->variables[v], codes[k])) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
                              "clamp: variable %lld to code %d; it has codes 0 to %d", (long long)v,
-                             codes[k], space->variables[v].states - 1);
+                             codes[k], sali_last_code(&space->variables[v]));
         }
         if (fixed[v] >= 0 && fixed[v] != codes[k]) {
             return sali_fail(err, SAL_ERR_ARGUMENT,

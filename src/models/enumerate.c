@@ -250,6 +250,10 @@ static sal_status answer(sali_question *q, sal_error *err)
 static bool serves(const sal_model *model, const sal_exact_options *options, char *why, size_t room)
 {
     double count = sali_states_count(model->space);
+    if (model->space->unbounded) {
+        snprintf(why, room, "it has counts without a cap");
+        return false;
+    }
     snprintf(why, room, "it has %.6g states, more than the limit of %lld", count,
              (long long)options->limit);
     return count <= (double)options->limit && count < 0x1p62;

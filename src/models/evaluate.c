@@ -59,10 +59,12 @@ void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *co
             int32_t now = codes[c * space->n_variables + v];
             int64_t slot = c * space->slots + variable->slot;
             bool flip = sali_is_two_level(variable);
-            for (int32_t k = 0; k < variable->states; k++) {
-                rows[k] = k == now ? 0 : sali_load(model->dtype, slots, flip ? slot : slot + k);
+            int32_t entries = sali_entries(variable->states);
+            for (int32_t k = 0; k < entries; k++) {
+                bool same = sali_entry_code(variable->states, now, k) == now;
+                rows[k] = same ? 0 : sali_load(model->dtype, slots, flip ? slot : slot + k);
             }
-            rows += variable->states;
+            rows += entries;
         }
     }
 }

@@ -1,6 +1,8 @@
 /* The evaluator: a model's workspace, and exact differences by the cheapest way that the model
  * allows: its gradient when f is multilinear (Newton eq. 11), else trying each change where all ops
  * can follow it, else evaluating the neighbours. */
+#include <math.h>
+
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/neighbours.h"
@@ -117,13 +119,27 @@ void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, cons
     e->model->ops->gradient(e->ws, chains, codes, x, f, gradient);
 }
 
-/* Whether the move of a variable from `now` to k is asked for: to all states where `to` is -1. */
-static bool asked(int32_t to, int32_t now, int32_t k)
+/* Whether the move of a variable from `now` to `code` is asked for: to all where `to` is -1. */
+static bool asked(int32_t to, int32_t now, int32_t code)
 {
-    return k != now && (to == -1 || to == k);
+    return code != now && (to == -1 || to == code);
 }
 
 /* ---- differences by evaluating neighbours */
+
+/* The difference of entry k of variable v of chain c, to out[to]: evaluated where there is such a
+ * code, other than the present one. */
+static void add_entry(sali_evaluator *e, int64_t c, int64_t v, int32_t now, int32_t k,
+                      sal_dtype dtype, void *out, int64_t to)
+{
+    const sali_variable *variable = &e->model->space->variables[v];
+    int32_t code = sali_entry_code(variable->states, now, k);
+    if (code != now && sali_has_code(variable, code)) {
+        sali_neighbours_add(e->neighbours, c, v, code, to);
+    } else {
+        sali_store(dtype, out, to, code == now ? 0 : -INFINITY);
+    }
+}
 
 /* `to` as in sali_differences_to; NULL: all moves. */
 static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *codes,
@@ -137,14 +153,17 @@ static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t
             int32_t now = codes[c * space->n_variables + v];
             int32_t wanted = to ? to[c * space->n_variables + v] : -1;
             int64_t slot = c * space->slots + variable->slot;
-            bool two_level = sali_is_two_level(variable);
-            for (int32_t k = 0; k < variable->states; k++) {
-                if (asked(wanted, now, k)) {
-                    sali_neighbours_add(e->neighbours, c, v, k, two_level ? slot : slot + k);
+            if (sali_is_two_level(variable)) {
+                if (asked(wanted, now, 1 - now)) {
+                    sali_neighbours_add(e->neighbours, c, v, 1 - now, slot);
                 }
+                continue;
             }
-            if (!two_level) {
-                sali_store(e->model->dtype, slots, slot + now, 0);
+            for (int32_t k = 0; k < sali_entries(variable->states); k++) {
+                int32_t code = sali_entry_code(variable->states, now, k);
+                if (code == now || asked(wanted, now, code)) {
+                    add_entry(e, c, v, now, k, e->model->dtype, slots, slot + k);
+                }
             }
         }
     }
@@ -158,12 +177,9 @@ static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *c
     sali_neighbours_begin(e->neighbours, codes, x, f, SAL_F64, delta);
     for (int64_t c = 0; c < chains; c++) {
         int32_t now = codes[c * space->n_variables + sites[c]];
-        for (int32_t k = 0; k < space->variables[sites[c]].states; k++) {
-            if (k != now) {
-                sali_neighbours_add(e->neighbours, c, sites[c], k, c * space->max_states + k);
-            }
+        for (int32_t k = 0; k < sali_entries(space->variables[sites[c]].states); k++) {
+            add_entry(e, c, sites[c], now, k, SAL_F64, delta, c * space->max_states + k);
         }
-        delta[c * space->max_states + now] = 0;
     }
     sali_neighbours_end(e->neighbours);
 }
@@ -183,14 +199,14 @@ static void slots_by_changes(sali_evaluator *e, int64_t chains, const int32_t *c
             int32_t wanted = to ? to[c * space->n_variables + v] : -1;
             int64_t slot = c * space->slots + variable->slot;
             bool two_level = sali_is_two_level(variable);
-            for (int32_t k = 0; k < variable->states; k++) {
-                if (asked(wanted, now, k)) {
+            for (int32_t k = 0; k < sali_entries(variable->states); k++) {
+                int32_t code = sali_entry_code(variable->states, now, k);
+                if (asked(wanted, now, code)) {
                     sali_store(dtype, slots, two_level ? slot : slot + k,
-                               sali_tracker_difference(e->tracker, c, v, k));
+                               sali_tracker_difference(e->tracker, c, v, code));
+                } else if (code == now && !two_level) {
+                    sali_store(dtype, slots, slot + k, 0);
                 }
-            }
-            if (!two_level) {
-                sali_store(dtype, slots, slot + now, 0);
             }
         }
     }
@@ -221,13 +237,16 @@ static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *cod
         const sali_variable *v = &space->variables[sites[c]];
         int32_t now = codes[c * space->n_variables + sites[c]];
         double *row = delta + c * space->max_states;
-        for (int32_t k = 0; k < v->states; k++) {
-            if (k == now) {
+        for (int32_t k = 0; k < sali_entries(v->states); k++) {
+            int32_t code = sali_entry_code(v->states, now, k);
+            if (code == now) {
                 row[k] = 0;
+            } else if (!sali_has_code(v, code)) {
+                row[k] = -INFINITY;
             } else if (v->kind == SAL_CATEGORICAL) {
                 row[k] = gradient_at(e, c, v->offset + k) - gradient_at(e, c, v->offset + now);
             } else {
-                row[k] = gradient_at(e, c, v->offset) * (v->levels[k] - v->levels[now]);
+                row[k] = gradient_at(e, c, v->offset) * (sali_level(v, code) - sali_level(v, now));
             }
         }
     }

@@ -122,6 +122,12 @@ sal_status sal_model_extension(const sal_model *model, const sal_extension_optio
                                const double *theta, sal_extension *extension, double *gradient,
                                double *gradient_error, sal_error *err)
 {
+    if (model->space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: a count without a cap has no finite row of probabilities; give it a "
+                         "cap",
+                         model->name);
+    }
     size_t R = (size_t)model->space->n_states;
     sali_extension ext = { .model = model };
     double *buffer = SALI_NEW_ARRAY(double, 3 * model->space->n_states);

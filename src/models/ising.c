@@ -50,10 +50,11 @@ const sali_builtin sali_builtin_ising = {
     .doc = "theta s'As + bias sum s, s in {-1,+1}^(side x side), A the lattice's adjacency",
     .source = "Grathwohl et al. 2021 sec. 6; Rhodes & Gutmann 2022 sec. 5.3",
     .dtype = SAL_F32,
-    .parameters = { [SIDE] = { "side", 10, 1, 10000, true, "spins along one side" },
-                    [THETA] = { "theta", 0.2, -1e6, 1e6, false, "coupling; an edge counts twice" },
-                    [BIAS] = { "bias", 0, -1e6, 1e6, false, "linear term of every spin" },
-                    [CYCLIC] = { "cyclic", 1, 0, 1, true, "1: a torus, 0: free borders" } },
+    .parameters = { [SIDE] = { "side", 10, 1, 10000, true, "spins along one side", NULL },
+                    [THETA] = { "theta", 0.2, -1e6, 1e6, false, "coupling; an edge counts twice",
+                                NULL },
+                    [BIAS] = { "bias", 0, -1e6, 1e6, false, "linear term of every spin", NULL },
+                    [CYCLIC] = { "cyclic", 1, 0, 1, true, "1: a torus, 0: free borders", NULL } },
     .make = make_lattice,
 };
 
@@ -83,8 +84,9 @@ const sali_builtin sali_builtin_ising_dense = {
     .doc = "s'Js / 2 + b's, s in {-1,+1}^dim, J random normal (symmetrised), b = 0",
     .source = "Rhodes & Gutmann 2022 eq. 23",
     .dtype = SAL_F32,
-    .parameters = { [DIM] = { "dim", 100, 1, 20000, true, "number of spins" },
-                    [SCALE] = { "scale", 0.1, 0, 1e6, false, "standard deviation of J's entries" },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random J" } },
+    .parameters = { [DIM] = { "dim", 100, 1, 20000, true, "number of spins", NULL },
+                    [SCALE] = { "scale", 0.1, 0, 1e6, false, "standard deviation of J's entries",
+                                NULL },
+                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random J", NULL } },
     .make = make_dense,
 };

@@ -80,7 +80,8 @@ void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, cons
                    double *f, void *gradient);
 
 /* Exact differences of all single-variable moves, real [chains x S] by slots (core/space.h); the
- * present state's slot of a multi-level variable is 0. */
+ * present state's slot of a multi-level variable is 0, that of a code which a count cannot have
+ * -inf. */
 void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                       double *f, void *slots);
 
@@ -90,8 +91,8 @@ void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, c
 void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                          const int32_t *to, double *f, void *slots);
 
-/* Exact differences of one variable a chain: delta[c * max_states + k] = f(s with s_i = k) - f(s)
- * for i = sites[c]; f [chains] is f(s), given. */
+/* Exact differences of one variable a chain: delta[c * max_states + k] = f(s with s_i at entry k) -
+ * f(s) for i = sites[c]; f [chains] is f(s), given. */
 void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                          const int64_t *sites, const double *f, double *delta);
 
@@ -103,8 +104,8 @@ void sali_model_embed(const sal_model *model, int64_t chains, const int32_t *cod
 /* Write the reals of variable v at `code` into the row x [N] of one chain. */
 void sali_model_embed_one(const sal_model *model, int64_t v, int32_t code, void *x);
 
-/* Slots [chains x S] as rows with one entry for each state of each variable (0 for the present
- * ones): the layout of sal_model_evaluate's differences. */
+/* Slots [chains x S] as rows of all entries of all variables (0 for the present states): the layout
+ * of sal_model_evaluate's differences. */
 void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *codes,
                        const void *slots, double *rows);
 

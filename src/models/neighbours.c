@@ -32,7 +32,7 @@ static int64_t count_neighbours(const sal_space *space)
 {
     int64_t count = 0;
     for (int64_t v = 0; v < space->n_variables; v++) {
-        count += space->variables[v].states - 1;
+        count += space->variables[v].states > 0 ? space->variables[v].states - 1 : 2;
     }
     return count;
 }

@@ -13,12 +13,13 @@ enum { CHANNELS, KIND, QUADRATIC, SEED };
 
 static const char *const kinds[] = { "binary", "spin", NULL };
 
-#define NET_PARAMETERS(standard)                                                             \
-    .parameters = { [CHANNELS] = { "channels", standard, 1, 1024, true,                      \
-                                   "channels of the first layer" },                          \
-                    [KIND] = { "kind", 0, 0, 1, true, "pixels in {0,1} or {-1,+1}", kinds }, \
-                    [QUADRATIC] = { "quadratic", 0, 0, 1, true, "1: add s'Js + b's" },       \
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random weights" } }
+#define NET_PARAMETERS(standard)                                                                   \
+    .parameters = {                                                                                \
+        [CHANNELS] = { "channels", standard, 1, 1024, true, "channels of the first layer", NULL }, \
+        [KIND] = { "kind", 0, 0, 1, true, "pixels in {0,1} or {-1,+1}", kinds },                   \
+        [QUADRATIC] = { "quadratic", 0, 0, 1, true, "1: add s'Js + b's", NULL },                   \
+        [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL }          \
+    }
 
 /* ---- formulas */
 

@@ -148,6 +148,17 @@ static sali_pairwise *sort(int64_t n, sali_pairwise_terms *terms)
     return p;
 }
 
+/* Variables of at most two states. Counts are left out, with a cap of 1 too: how they move is the
+ * samplers' own. */
+static bool has_bits(const sal_space *space)
+{
+    bool counts = false;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        counts |= space->stretches[b].kind == SAL_COUNT;
+    }
+    return space->max_states <= 2 && !counts;
+}
+
 sal_status sali_pairwise_create(const sal_model *model, sali_pairwise **out, sal_error *err)
 {
     const sali_tape_model *tape = sali_model_tape(model);
@@ -155,7 +166,7 @@ sal_status sali_pairwise_create(const sal_model *model, sali_pairwise **out, sal
     sali_pairwise_terms terms = { 0 };
     sali_pairwise *p = NULL;
     *out = NULL;
-    if (!tape || n >= INT32_MAX || model->space->max_states > 2) {
+    if (!tape || n >= INT32_MAX || !has_bits(model->space)) {
         return SAL_OK;
     }
     terms.h = SALI_NEW_ARRAY(double, n);

@@ -125,8 +125,9 @@ static void state_lines(const reader *r, line *lines)
             double at[2] = { 0, 0 }; /* the element at codes 0 and 1 */
             bool fixed = r->free[v] < 0 || variable->states == 1;
             int32_t first = fixed ? r->code[v] : 0;
-            at[0] = variable->levels ? variable->levels[first] : first == k;
-            at[1] = fixed ? at[0] : variable->levels ? variable->levels[1] : k == 1;
+            bool one_hot = variable->kind == SAL_CATEGORICAL;
+            at[0] = one_hot ? first == k : sali_level(variable, first);
+            at[1] = fixed ? at[0] : one_hot ? k == 1 : sali_level(variable, 1);
             lines[variable->offset + k] = (line){ at[0], at[1] - at[0], r->free[v] };
         }
     }

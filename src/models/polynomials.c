@@ -77,11 +77,11 @@ static sal_status make_poly4(const double *values, sal_dtype dtype, sal_model **
     return finish(tape, g, "ordinal-poly4", out, err);
 }
 
-#define PARAMETERS                                                                   \
-    {                                                                                \
-        [DIM] = { "dim", 20, 1, 10000, true, "variables" },                          \
-        [COMPONENTS] = { "components", 50, 1, 10000, true, "terms of the mixture" }, \
-        [LEVELS] = { "levels", 50, 2, 10000, true, "points from -1.5 to 3" },        \
+#define PARAMETERS                                                                         \
+    {                                                                                      \
+        [DIM] = { "dim", 20, 1, 10000, true, "variables", NULL },                          \
+        [COMPONENTS] = { "components", 50, 1, 10000, true, "terms of the mixture", NULL }, \
+        [LEVELS] = { "levels", 50, 2, 10000, true, "points from -1.5 to 3", NULL },        \
     }
 
 const sali_builtin sali_builtin_ordinal_poly2 = {

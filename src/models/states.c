@@ -7,9 +7,9 @@
 
 double sali_states_count(const sal_space *space)
 {
-    double count = 1;
+    double count = space->unbounded ? INFINITY : 1;
     for (int64_t v = 0; v < space->n_variables; v++) {
-        count *= space->variables[v].states;
+        count *= space->variables[v].states > 0 ? space->variables[v].states : 1;
     }
     return count;
 }

@@ -4,7 +4,8 @@
 
 #include "models/model.h"
 
-/* Number of states, INFINITY past double's range. */
+/* Number of states, INFINITY past double's range and with counts without a cap; these cannot be
+ * gone through by the functions below. */
 double sali_states_count(const sal_space *space);
 
 /* The next state [V]; false after the last one, which is followed by the first. */

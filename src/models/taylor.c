@@ -1,5 +1,7 @@
 /* Moves of single variables by the first-order Taylor expansion, GWG eq. 3-4. Compiled for float
  * and double. */
+#include <math.h>
+
 #include "core/real.h"
 #include "models/model.h"
 
@@ -19,6 +21,15 @@ static void ordinal(const sali_stretch *s, const int32_t *code, const real *g, r
         for (int32_t k = 0; k < s->states; k++) {
             slot[i * s->states + k] = k == code[i] ? 0 : g[i] * (real)(s->levels[k] - now);
         }
+    }
+}
+
+/* Counts without a cap: down and up; there is nothing below 0 and above the last code. */
+static void unbounded(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        slot[2 * i] = code[i] > 0 ? -g[i] : -INFINITY;
+        slot[2 * i + 1] = code[i] < SAL_COUNT_MOST ? g[i] : -INFINITY;
     }
 }
 
@@ -47,6 +58,8 @@ void RN(sali_taylor_slots)(const sal_space *space, int64_t chains, const int32_t
                 two_level(s, code, g, slot);
             } else if (s->kind == SAL_CATEGORICAL) {
                 categorical(s, code, g, slot);
+            } else if (s->states == 0) {
+                unbounded(s, code, g, slot);
             } else {
                 ordinal(s, code, g, slot);
             }

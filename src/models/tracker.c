@@ -1,5 +1,7 @@
 #include "models/tracker.h"
 
+#include <math.h>
+
 #include "ad/changes.h"
 #include "core/alloc.h"
 #include "core/error.h"
@@ -117,24 +119,28 @@ void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double
 
 /* f is multilinear: differences are those of the gradient (Newton eq. 11). */
 static double by_gradient(const sali_tracker *t, int64_t c, const sali_variable *v, int32_t now,
-                          int32_t k)
+                          int32_t code)
 {
     const void *g = sali_changes_gradient(t->changes, c);
     if (v->kind == SAL_CATEGORICAL) {
-        return sali_load(t->model->dtype, g, v->offset + k) -
+        return sali_load(t->model->dtype, g, v->offset + code) -
                sali_load(t->model->dtype, g, v->offset + now);
     }
-    return sali_load(t->model->dtype, g, v->offset) * (v->levels[k] - v->levels[now]);
+    return sali_load(t->model->dtype, g, v->offset) * (sali_level(v, code) - sali_level(v, now));
 }
 
-double sali_tracker_difference(sali_tracker *t, int64_t c, int64_t site, int32_t k)
+double sali_tracker_difference(sali_tracker *t, int64_t c, int64_t site, int32_t code)
 {
     int64_t i = t->site_of[site];
+    const sali_variable *v = &t->whole->variables[i];
+    if (!sali_has_code(v, code)) {
+        return -INFINITY;
+    }
     if (t->by_gradient) {
-        return by_gradient(t, c, &t->whole->variables[i], sali_changes_codes(t->changes, c)[i], k);
+        return by_gradient(t, c, v, sali_changes_codes(t->changes, c)[i], code);
     }
     double f = sali_changes_value(t->changes, c);
-    double delta = sali_changes_try(t->changes, c, 1, &i, &k) - f;
+    double delta = sali_changes_try(t->changes, c, 1, &i, &code) - f;
     sali_changes_undo(t->changes, c);
     return delta;
 }
@@ -143,8 +149,10 @@ void sali_tracker_differences(sali_tracker *t, int64_t c, int64_t site, double *
 {
     int64_t i = t->site_of[site];
     int32_t now = sali_changes_codes(t->changes, c)[i];
-    for (int32_t k = 0; k < t->whole->variables[i].states; k++) {
-        delta[k] = k == now ? 0 : sali_tracker_difference(t, c, site, k);
+    int32_t states = t->whole->variables[i].states;
+    for (int32_t k = 0; k < sali_entries(states); k++) {
+        int32_t code = sali_entry_code(states, now, k);
+        delta[k] = code == now ? 0 : sali_tracker_difference(t, c, site, code);
     }
 }
 

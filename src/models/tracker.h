@@ -23,7 +23,8 @@ void sali_tracker_destroy(sali_tracker *tracker);
 /* Evaluate the first n chains anew at codes [n x V]; f [n], or NULL. */
 void sali_tracker_start(sali_tracker *tracker, int64_t n, const int32_t *codes, double *f);
 
-/* delta[k] = f(s with s_site = k) - f(s) of chain c, for all states k of the variable. */
+/* delta[k] = f(s') - f(s) of chain c, s' with the site at entry k (core/space.h); -inf where there
+ * is no such code. */
 void sali_tracker_differences(sali_tracker *tracker, int64_t c, int64_t site, double *delta);
 
 /* That for one state k alone, which must not be the present one. */

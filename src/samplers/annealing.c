@@ -40,7 +40,8 @@ static int64_t move_sizes(const sali_chains *chains, sali_evaluator *evaluator, 
         }
         sali_differences_at(evaluator, chains->n, chains->codes, chains->x, site, chains->f, delta);
         for (int64_t c = 0; c < chains->n; c++) {
-            for (int32_t v = 0; v < space->variables[site[c]].states && n < room; v++) {
+            for (int32_t v = 0; v < sali_entries(space->variables[site[c]].states) && n < room;
+                 v++) {
                 double size = fabs(delta[c * space->max_states + v]);
                 if (isfinite(size) && size > 0) {
                     sizes[n++] = size;

@@ -17,7 +17,7 @@ const sali_sampler sali_sampler_avg = {
     .source = "Rhodes & Gutmann 2022, eq. 13, alg. B.2",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
              SALI_SAMPLER_STEP_SIZE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_FINITE_KINDS,
     .create = avg_create,
     .destroy = sali_auxiliary_destroy,
     .refresh = sali_auxiliary_refresh,

@@ -7,7 +7,7 @@
 /* Slots of a variable. */
 static int64_t slots_of(const sali_variable *v)
 {
-    return sali_is_two_level(v) ? 1 : v->states;
+    return sali_is_two_level(v) ? 1 : sali_entries(v->states);
 }
 
 int64_t sali_ball_size(const sal_space *space, int64_t radius)
@@ -86,7 +86,10 @@ int64_t sali_ball_find(const sali_ball *ball, const sal_space *space, const int3
             if (changed == ball->radius) {
                 return -1;
             }
-            wanted[changed++] = (int32_t)sali_move_slot(space, v, to[v]);
+            wanted[changed] = (int32_t)sali_move_slot(space, v, from[v], to[v]);
+            if (wanted[changed++] < 0) {
+                return -1;
+            }
         }
     }
     for (int64_t k = changed; k < ball->radius; k++) {

@@ -26,7 +26,7 @@ sal_status sali_ball_create(const sal_space *space, int64_t radius, sali_ball *b
 void sali_ball_free(sali_ball *ball);
 
 /* The move that changes the variables where `from` and `to` differ to the codes of `to`; -1 if it
- * is not in the ball. */
+ * is not in the ball, as where a count without a cap changes by more than 1. */
 int64_t sali_ball_find(const sali_ball *ball, const sal_space *space, const int32_t *from,
                        const int32_t *to);
 

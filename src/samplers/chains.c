@@ -257,7 +257,8 @@ static void set_variable(sali_chains *chains, int64_t c, int64_t site, int32_t c
     if (code == *now) {
         return;
     }
-    chains->jump_sum[c] += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[code] - v->levels[*now]);
+    chains->jump_sum[c] +=
+        v->kind == SAL_CATEGORICAL ? 2 : fabs(sali_level(v, code) - sali_level(v, *now));
     *now = code;
     void *x = sali_row(chains, chains->x, c, chains->space->width);
     sali_model_embed_one(chains->model, site, code, x);

@@ -93,6 +93,12 @@ sal_status sal_run_measure_errors(const sal_run *run, const double *marginals, c
 {
     const sal_space *space = run->base->space;
     sal_run_errors e = { .pair_l1 = NAN, .covariance = NAN };
+    if (space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: counts without a cap have no finite marginals to compare; give them "
+                         "a cap",
+                         run->base->name);
+    }
     double *q = SALI_NEW_ARRAY(double, space->n_states);
     sal_status status = q ? sal_run_marginals(run, q, err) : sali_fail_memory(err);
     if (status == SAL_OK) {

@@ -462,7 +462,7 @@ const sali_sampler sali_sampler_gibbs = {
     .source = "Geman & Geman 1984; van den Hoek 2022, sec. 2.1.2",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP |
              SALI_SAMPLER_REJECTION_FREE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = variants,
     .share = share,

@@ -6,7 +6,8 @@
 enum { RADIUS, HOPS, BALL, BALANCE };
 
 static const sali_setting parameters[] = {
-    { "radius", 0, 0, INT32_MAX, true, "window of ordinal moves in levels, 0: all levels", NULL },
+    { "radius", 0, 0, INT32_MAX, true,
+      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
     { "hops", 1, 1, 1024, true, "sites drawn a step; distinct ones move", NULL },
     { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
       NULL },
@@ -58,7 +59,7 @@ const sali_sampler sali_sampler_gwg = {
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
     .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,
     .obstacle = gwg_obstacle,

@@ -52,12 +52,17 @@ static inline void sali_move_flip(sali_move_rows *rows, int64_t c)
     rows->current[c] ^= 1;
 }
 
-/* Variable and code that a slot stands for, at a state with these codes; and the slot of a move. */
+/* Variable and code that a slot stands for, at a state with these codes; and the slot of a move of
+ * a variable from its code `now`, -1 if it has none: a count without a cap has moves by 1 only. */
 void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, int64_t *variable,
                     int32_t *code);
-static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, int32_t code)
+static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, int32_t now,
+                                     int32_t code)
 {
     const sali_variable *v = &space->variables[variable];
+    if (v->states == 0) {
+        return code == now + 1 ? v->slot + 1 : code == now - 1 ? v->slot : -1;
+    }
     return v->slot + (sali_is_two_level(v) ? 0 : code);
 }
 
@@ -67,8 +72,8 @@ typedef struct sali_kernels {
     void (*log_balance[SALI_BALANCES])(const void *context, int64_t n, const void *log_t,
                                        void *log_g);
 
-    /* Single site. log t real [S] of all slots becomes -inf for staying and outside the window of
-     * `radius` levels of an ordinal variable. */
+    /* Single site. log t real [S] of all slots becomes -inf for staying and outside the window: of
+     * `radius` levels of an ordinal variable, of 1 of a count. */
     void (*single_site_exclude)(const sal_space *space, const int32_t *codes, int64_t radius,
                                 void *log_t);
     /* Moves of several variables: out[k] is the sum of log_t over the `width` slots of row k. */
@@ -108,7 +113,7 @@ static inline const sali_kernels *sali_kernels_of(sal_dtype dtype)
     return dtype == SAL_F32 ? &sali_kernels_f32 : &sali_kernels_f64;
 }
 
-/* log of the probability of a move. */
+/* log of the probability of a move; -INFINITY for -1. */
 double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move);
 
 #endif

@@ -6,7 +6,8 @@ enum { BALANCE, RADIUS };
 
 static const sali_setting parameters[] = {
     { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    { "radius", 0, 0, INT32_MAX, true, "window of ordinal moves in levels, 0: all levels", NULL },
+    { "radius", 0, 0, INT32_MAX, true,
+      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
     { 0 },
 };
 
@@ -33,7 +34,7 @@ const sali_sampler sali_sampler_lb = {
     .doc = "locally balanced: one site by exact differences and a balancing function g",
     .source = "Zanella 2020; Sansone 2022, eq. 2",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,
     .create = lb_create,

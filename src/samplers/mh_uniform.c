@@ -1,6 +1,6 @@
-/* Metropolis-Hastings with a uniform proposal. Ordinal variables of more than two levels all move
- * by at most r levels, uniformly over the window cut at its borders; of the others at most r
- * change, uniformly over that Hamming ball. Rhodes & Gutmann 2022, app. G. */
+/* Metropolis-Hastings with a uniform proposal. Ordinal variables and counts of more than two levels
+ * all move by at most r levels, uniformly over the window cut at its borders; of the others at most
+ * r change, uniformly over that Hamming ball. Rhodes & Gutmann 2022, app. G. */
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +11,9 @@
 
 /* Of random-walk proposals: Roberts, Gelman & Gilks 1997. */
 #define TARGET_ACCEPTANCE 0.234
+
+/* Windows of counts without a cap whose logarithms are kept. */
+#define COUNT_SIZES 256
 
 enum { RADIUS };
 
@@ -40,6 +43,11 @@ static void uniform_unshare(void *shared)
     sali_free(s);
 }
 
+static int64_t last_level(const sali_stretch *s)
+{
+    return s->states > 0 ? s->states - 1 : SAL_COUNT_MOST;
+}
+
 /* The radius that reaches everything. */
 static double most_radius(const sal_space *space)
 {
@@ -47,7 +55,7 @@ static double most_radius(const sal_space *space)
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
         variables += sali_unordered(s) && s->states > 1 ? s->count : 0;
-        levels = !sali_unordered(s) && s->states - 1 > levels ? s->states - 1 : levels;
+        levels = !sali_unordered(s) && last_level(s) > levels ? last_level(s) : levels;
     }
     return (double)(variables > levels ? variables : levels);
 }
@@ -110,8 +118,9 @@ static int64_t uniform_tuned(void *shared, sali_tuned *items)
 typedef struct uniform {
     const uniform_shared *shared;
     double *u;        /* [V] uniforms */
-    double *log_size; /* [max_states + 1] log of whole numbers */
-    bool ordinal;     /* some variables have a window */
+    double *log_size; /* [sizes] log of whole numbers */
+    int64_t sizes;
+    bool window; /* some variables have one */
 } uniform;
 
 static void uniform_destroy(void *self)
@@ -135,16 +144,17 @@ static sal_status uniform_create(const sali_chains *chains, const sali_sampler_s
     }
     g->shared = shared;
     g->u = SALI_NEW_ARRAY(double, space->n_variables);
-    g->log_size = SALI_NEW_ARRAY(double, (int64_t)space->max_states + 1);
+    g->sizes = (int64_t)space->max_states + 1 + (space->unbounded ? COUNT_SIZES : 0);
+    g->log_size = SALI_NEW_ARRAY(double, g->sizes);
     if (!g->u || !g->log_size) {
         uniform_destroy(g);
         return sali_fail_memory(err);
     }
-    for (int32_t k = 1; k <= space->max_states; k++) {
-        g->log_size[k] = log(k);
+    for (int64_t k = 1; k < g->sizes; k++) {
+        g->log_size[k] = log((double)k);
     }
     for (int64_t b = 0; b < space->n_blocks; b++) {
-        g->ordinal |= !sali_unordered(&space->stretches[b]);
+        g->window |= !sali_unordered(&space->stretches[b]);
     }
     *self = g;
     return SAL_OK;
@@ -165,7 +175,7 @@ static span window_of(const uniform *g, const sali_stretch *s, int32_t code)
 {
     int64_t radius = (int64_t)g->shared->radius;
     int64_t low = code - radius > 0 ? code - radius : 0;
-    int64_t high = code + radius < s->states - 1 ? code + radius : s->states - 1;
+    int64_t high = code + radius < last_level(s) ? code + radius : last_level(s);
     return (span){ (int32_t)low, (int32_t)(high - low + 1) };
 }
 
@@ -176,7 +186,8 @@ static double log_windows(const uniform *g, const sal_space *space, const int32_
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
         for (int64_t i = 0; !sali_unordered(s) && i < s->count; i++) {
-            sum += g->log_size[window_of(g, s, codes[s->first + i]).size];
+            int32_t size = window_of(g, s, codes[s->first + i]).size;
+            sum += size < g->sizes ? g->log_size[size] : log(size);
         }
     }
     return sum;
@@ -202,7 +213,7 @@ static void draw(const uniform *g, sali_chains *chains, int64_t c)
     int32_t *codes = chains->codes + c * V, *codes_new = chains->codes_new + c * V;
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     memcpy(codes_new, codes, (size_t)V * sizeof *codes);
-    if (g->ordinal) {
+    if (g->window) {
         sali_rng_uniform_f64(&stream, V, g->u);
         draw_windows(g, space, codes, codes_new);
     }
@@ -261,7 +272,7 @@ const sali_sampler sali_sampler_mh_uniform = {
     .doc = "Metropolis-Hastings: uniform in a window of r levels, or with up to r sites changed",
     .source = "Rhodes & Gutmann 2022, app. G",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_REVERSIBLE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,
     .share = uniform_share,

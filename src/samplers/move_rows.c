@@ -66,13 +66,17 @@ void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, 
         *variable = s->first + within;
         *code = 1 - codes[*variable];
     } else {
-        *variable = s->first + within / s->states;
-        *code = (int32_t)(within % s->states);
+        int32_t entries = sali_entries(s->states);
+        *variable = s->first + within / entries;
+        *code = sali_entry_code(s->states, codes[*variable], (int32_t)(within % entries));
     }
 }
 
 double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move)
 {
+    if (move < 0) {
+        return -INFINITY;
+    }
     double log_weight = dtype == SAL_F32 ? (double)((const float *)row->log_weight)[move]
                                          : ((const double *)row->log_weight)[move];
     return log_weight - row->log_norm;

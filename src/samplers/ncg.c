@@ -83,7 +83,7 @@ const sali_sampler sali_sampler_ncg = {
     .source = "Rhodes & Gutmann 2022, eq. 8, alg. B.1; Zhang et al. 2022",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
              SALI_SAMPLER_STEP_SIZE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = ncg_variants,
     .share = share,
@@ -102,7 +102,7 @@ const sali_sampler sali_sampler_dula = {
     .doc = "ncg without acceptance: biased, the less the smaller eps, which is not adapted",
     .source = "Zhang et al. 2022",
     .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = dula_variants,
     .share = share,

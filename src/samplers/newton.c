@@ -34,11 +34,12 @@ static int32_t neighbour(const sali_variable *v, int32_t code)
     return code < v->states - 1 ? code + 1 : code > 0 ? code - 1 : code;
 }
 
+/* All kinds here have finitely many states: a slot tells where it goes, from wherever. */
 static double difference(const sali_langevin *l, const sali_chains *chains, int64_t c, int64_t i,
                          int32_t code)
 {
     return sali_load(chains->model->dtype, l->slots,
-                     c * chains->space->slots + sali_move_slot(chains->space, i, code));
+                     c * chains->space->slots + sali_move_slot(chains->space, i, code, code));
 }
 
 /* Where a state's next level is forbidden but not the state: ask for the level below, if there is
@@ -158,7 +159,7 @@ const sali_sampler sali_sampler_mana = {
     .source = "Xiang et al. 2023, eq. 7-10, alg. 1, suppl. 3",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
              SALI_SAMPLER_STEP_SIZE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = mana_variants,
     .create = mana_create,
@@ -173,7 +174,7 @@ const sali_sampler sali_sampler_una = {
     .doc = "mana without acceptance: biased, the less the smaller eps, which is not adapted",
     .source = "Xiang et al. 2023, eq. 9",
     .flags = SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_STEP_SIZE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = una_variants,
     .create = una_create,

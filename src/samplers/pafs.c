@@ -14,7 +14,8 @@ enum { LENGTH, BALANCE, RADIUS };
 static const sali_setting parameters[] = {
     SALI_PATH_LENGTH_SETTING,
     { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    { "radius", 0, 0, INT32_MAX, true, "window of ordinal moves in levels, 0: all levels", NULL },
+    { "radius", 0, 0, INT32_MAX, true,
+      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
     { 0 },
 };
 
@@ -60,7 +61,7 @@ static walk walk_begin(pafs *p, const sali_chains *chains, const sali_move_row *
 static void slots_of(const sali_variable *v, int64_t *first, int64_t *count)
 {
     *first = v->slot;
-    *count = sali_is_two_level(v) ? 1 : v->states;
+    *count = sali_is_two_level(v) ? 1 : sali_entries(v->states);
 }
 
 /* Make the weights that are left anew after `made` sites. */
@@ -99,10 +100,11 @@ static double move_log_q(const sali_chains *chains, const walk *w, int64_t slot)
     return sali_load(chains->model->dtype, w->row->log_weight, slot) - w->shift - log(w->total);
 }
 
-/* log q of the path that moves `made` sites in this order to their codes in `to` and then ends:
+/* log q of the path that moves `made` sites in this order from `from` to `to` and then ends:
  * it has `length` moves, or as many as are possible. */
 static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row *row,
-                         const int64_t *sites, int64_t made, int64_t length, const int32_t *to)
+                         const int64_t *sites, int64_t made, int64_t length, const int32_t *from,
+                         const int32_t *to)
 {
     walk w = walk_begin(p, chains, row);
     double log_q = 0;
@@ -110,7 +112,11 @@ static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row
         if (w.total == 0) {
             return -INFINITY;
         }
-        log_q += move_log_q(chains, &w, sali_move_slot(chains->space, sites[k], to[sites[k]]));
+        int64_t slot = sali_move_slot(chains->space, sites[k], from[sites[k]], to[sites[k]]);
+        if (slot < 0) {
+            return -INFINITY;
+        }
+        log_q += move_log_q(chains, &w, slot);
         take_out(p, chains, &w, sites, k + 1);
     }
     return made < length && w.total > 0 ? -INFINITY : log_q;
@@ -146,8 +152,9 @@ static double pafs_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
         sites[k] = sites[made - 1 - k];
         sites[made - 1 - k] = site;
     }
-    return path_log_q(p, chains, row, sites, made, p->length[c],
-                      chains->codes + c * chains->space->n_variables);
+    int64_t first = c * chains->space->n_variables;
+    return path_log_q(p, chains, row, sites, made, p->length[c], chains->codes_new + first,
+                      chains->codes + first);
 }
 
 static const sali_site_rule path_rule = { pafs_draw, pafs_reverse };
@@ -206,7 +213,7 @@ static void pafs_auxiliary(void *self, sali_chains *chains, const void *u, const
         bool stuck = row->log_norm == -INFINITY;
         log_q[c] = -INFINITY;
         if (sites_of(p, u, from, target, made, sites) && (made == 0) == stuck) {
-            log_q[c] = stuck ? 0 : path_log_q(p, chains, row, sites, made, length, target);
+            log_q[c] = stuck ? 0 : path_log_q(p, chains, row, sites, made, length, from, target);
         }
         log_q[c] += made <= length ? log(0.5) : -INFINITY;
     }
@@ -296,7 +303,7 @@ const sali_sampler sali_sampler_pafs = {
     .doc = "fast path auxiliary: L sites without replacement by one gradient",
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,
     .share = pafs_share,

@@ -14,7 +14,8 @@ enum { LENGTH, BALANCE, RADIUS };
 static const sali_setting parameters[] = {
     SALI_PATH_LENGTH_SETTING,
     { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    { "radius", 0, 0, INT32_MAX, true, "window of ordinal moves in levels, 0: all levels", NULL },
+    { "radius", 0, 0, INT32_MAX, true,
+      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
     { 0 },
 };
 
@@ -73,7 +74,8 @@ static void look_back(pas *p, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
     sali_move_row *row = sali_move_next(&p->core.rows, c);
-    int64_t slot = sali_move_slot(space, p->site[c], p->old_code[c]);
+    int64_t slot = sali_move_slot(
+        space, p->site[c], chains->codes_new[c * space->n_variables + p->site[c]], p->old_code[c]);
     sali_single_site_prepare(&p->core, chains, c, chains->codes_new + c * space->n_variables, row);
     p->back[c] += sali_move_log_q(chains->model->dtype, row, slot);
 }
@@ -117,7 +119,8 @@ static void pas_step(void *self, sali_chains *chains)
 }
 
 /* ---- auxiliary variables: whether the path is one shorter, and its moves but the last, numbered
- * over the states of all variables (0 past the end). None with L = 1. */
+ * over the states of all variables (0 past the end), so that all must have a last one. None with
+ * L = 1. */
 
 static int64_t pas_size(const void *self, const sali_chains *chains)
 {
@@ -175,7 +178,7 @@ static void follow(pas *p, const sali_chains *chains, int64_t c, int64_t made, i
         return;
     }
     *log_q += sali_move_log_q(chains->model->dtype, row_after(p, c, made),
-                              sali_move_slot(chains->space, site, code));
+                              sali_move_slot(chains->space, site, now, code));
     if (*log_q > -INFINITY) {
         sali_single_site_put(chains, c, site, code);
     }
@@ -331,7 +334,7 @@ const sali_sampler sali_sampler_pas = {
     .doc = "path auxiliary: L single-site moves by exact differences, accepted as one",
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,
     .share = pas_share,

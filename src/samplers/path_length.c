@@ -17,7 +17,7 @@ sal_status sali_path_length_share(const sal_model *model, double length, void **
         return sali_fail_memory(err);
     }
     for (int64_t v = 0; v < model->space->n_variables; v++) {
-        path->most += model->space->variables[v].states > 1;
+        path->most += model->space->variables[v].states != 1;
     }
     path->most = fmax(path->most, 1);
     path->adapted = length == 0;

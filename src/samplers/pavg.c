@@ -157,7 +157,7 @@ const sali_sampler sali_sampler_pavg = {
     .source = "Rhodes & Gutmann 2022, eq. 17, 40, alg. B.3, F.4; Martens & Sutskever 2010",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
              SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_PRECONDITIONED,
-    .kinds = 1u << SAL_BINARY | 1u << SAL_SPIN | 1u << SAL_ORDINAL | 1u << SAL_CATEGORICAL,
+    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = variants,
     .obstacle = obstacle,

@@ -20,9 +20,11 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t room
 static void describe_disagreement(const sal_run_summary *s, char *text, size_t room)
 {
     char where[64] = "f";
-    if (s->rhat_variable >= 0) {
+    if (s->rhat_variable >= 0 && s->rhat_code >= 0) {
         snprintf(where, sizeof where, "variable %lld = %d", (long long)s->rhat_variable,
                  s->rhat_code);
+    } else if (s->rhat_variable >= 0) {
+        snprintf(where, sizeof where, "variable %lld", (long long)s->rhat_variable);
     }
     append(text, room,
            "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. Do "

@@ -12,15 +12,36 @@ static double distance(const sali_chains *chains, const int32_t *reference, int6
     return sali_distance(chains->space, codes, reference);
 }
 
+/* The bin of a count without a cap: codes past the last one belong to it. */
+static int32_t bin_of(int32_t code)
+{
+    return code < SAL_COUNT_LEVELS - 1 ? code : SAL_COUNT_LEVELS - 1;
+}
+
+/* Add the counts without a cap among the codes, the n-th draw, to their moments [V]. */
+static void add_moments(const sal_space *space, const int32_t *codes, int64_t n,
+                        sali_running *moments)
+{
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (space->variables[v].states == 0) {
+            double off = (double)codes[v] - moments[v].mean;
+            moments[v].mean += off / (double)n;
+            moments[v].squares += off * ((double)codes[v] - moments[v].mean);
+        }
+    }
+}
+
 static void count(const sal_space *space, const int32_t *codes, uint32_t *counts)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
         const int32_t *code = codes + s->first;
-        uint32_t *to = counts + s->slot;
+        uint32_t *to = counts + s->bin;
         for (int64_t i = 0; i < s->count; i++) {
             if (sali_two_level(s)) {
                 to[i] += (uint32_t)code[i];
+            } else if (s->states == 0) {
+                to[i * SAL_COUNT_LEVELS + bin_of(code[i])]++;
             } else {
                 to[i * s->states + code[i]]++;
             }
@@ -68,7 +89,11 @@ void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
         const int32_t *codes = chains->codes + c * space->n_variables;
         run->log_prob[at] = chains->f[c];
         run->distance[at] = distance(chains, shard->reference, c);
-        count(space, codes, run->counts + (2 * chain + half) * space->slots);
+        count(space, codes, run->counts + (2 * chain + half) * space->bins);
+        if (run->moments) {
+            add_moments(space, codes, draw + 1 - half * (run->options.draws / 2),
+                        run->moments + (2 * chain + half) * space->n_variables);
+        }
         if (run->draws || run->shown) {
             keep_and_show(run, shard, codes, chain, draw);
         }

@@ -48,7 +48,16 @@ bool sali_sampler_adapts(const sali_sampler *sampler)
     return (sampler->flags & SALI_SAMPLER_STEP_SIZE) && (sampler->flags & SALI_SAMPLER_EXACT);
 }
 
-static const char *const kind_names[] = { "", "binary", "spin", "ordinal", "categorical" };
+static const char *const kind_names[] = {
+    "",       "binary variables",    "spin variables", "ordinal variables", "categorical variables",
+    "counts", "counts without a cap"
+};
+
+/* The kind by which samplers tell what they move. */
+static int moved_kind(const sali_stretch *s)
+{
+    return s->states == 0 ? SALI_UNBOUNDED_COUNT : (int)s->kind;
+}
 
 /* Why a sampler cannot serve a model, into text; false if it can. */
 static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
@@ -59,9 +68,9 @@ static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *s
         return true;
     }
     for (int64_t b = 0; b < model->space->n_blocks; b++) {
-        sal_kind kind = model->space->stretches[b].kind;
+        int kind = moved_kind(&model->space->stretches[b]);
         if (!(sampler->kinds & 1u << kind)) {
-            snprintf(text, room, "it does not move %s variables", kind_names[kind]);
+            snprintf(text, room, "it does not move %s", kind_names[kind]);
             return true;
         }
     }
@@ -170,6 +179,21 @@ sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_set
     return sampler->create(chains, settings, shared, self, err);
 }
 
+/* "binary spin .."; counts are "capped-count" if they need a cap. */
+static void list_kinds(unsigned kinds, char *text, size_t room)
+{
+    static const char *const words[] = { "",        "binary",      "spin",
+                                         "ordinal", "categorical", "capped-count" };
+    for (int kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
+        size_t used = strlen(text);
+        bool any = kind == SAL_COUNT && (kinds & 1u << SALI_UNBOUNDED_COUNT);
+        if (kinds & 1u << kind) {
+            snprintf(text + used, room - used, "%s%s", used ? " " : "",
+                     any ? "count" : words[kind]);
+        }
+    }
+}
+
 bool sal_sampler_list(int64_t index, sal_sampler_info *info)
 {
     const sali_sampler *sampler = sali_sampler_at(index);
@@ -185,13 +209,7 @@ bool sal_sampler_list(int64_t index, sal_sampler_info *info)
         .needs_gradient = (sampler->flags & SALI_SAMPLER_GRADIENT) != 0,
     };
     sali_specification_keys(sampler->parameters, info->parameters, sizeof info->parameters);
-    for (int kind = SAL_BINARY; kind <= SAL_CATEGORICAL; kind++) {
-        size_t used = strlen(info->kinds);
-        if (sampler->kinds & 1u << kind) {
-            snprintf(info->kinds + used, sizeof info->kinds - used, "%s%s", used ? " " : "",
-                     kind_names[kind]);
-        }
-    }
+    list_kinds(sampler->kinds, info->kinds, sizeof info->kinds);
     return true;
 }
 
@@ -201,7 +219,9 @@ double sali_default_step_size(const sal_space *space, double base)
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
         double square = 2; /* one-hot: |s' - s|^2 of any move */
-        if (s->kind != SAL_CATEGORICAL) {
+        if (s->states == 0) {
+            square = 1;
+        } else if (s->kind != SAL_CATEGORICAL) {
             double spacing = (s->levels[s->states - 1] - s->levels[0]) / (s->states - 1);
             square = spacing * spacing;
         }

@@ -143,20 +143,23 @@ static sal_status allocate(sal_run *run, sal_error *err)
     }
     run->log_prob = SALI_NEW_ARRAY(double, kept);
     run->distance = SALI_NEW_ARRAY(double, kept);
-    run->counts = SALI_NEW_ARRAY(uint32_t, 2 * o->chains * run->model->space->slots);
+    run->counts = SALI_NEW_ARRAY(uint32_t, 2 * o->chains * run->model->space->bins);
+    if (run->model->space->unbounded) {
+        run->moments = SALI_NEW_ARRAY(sali_running, 2 * o->chains * run->model->space->n_variables);
+    }
     run->n_shards = count_shards(run);
     run->shards = SALI_NEW_ARRAY(sali_run_shard, run->n_shards);
     run->shard_chains = SALI_NEW_ARRAY(sali_chains *, run->n_shards);
     run->shard_selves = SALI_NEW_ARRAY(void *, run->n_shards);
     run->shard_first = SALI_NEW_ARRAY(int64_t, run->n_shards);
     run->shard_swaps = SALI_NEW_ARRAY(sali_swaps *, run->n_shards);
-    run->draw_bytes = whole->max_states > 256 ? 4 : 1;
+    run->draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
     if (o->keep_draws) {
         run->draws = sali_alloc(codes, (size_t)run->draw_bytes);
     }
     bool ok = run->log_prob && run->distance && run->counts && run->shards && run->shard_chains &&
               run->shard_selves && run->shard_first && run->shard_swaps &&
-              (run->draws || !o->keep_draws);
+              (run->draws || !o->keep_draws) && (run->moments || !run->model->space->unbounded);
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
@@ -431,6 +434,7 @@ void sal_run_destroy(sal_run *run)
     sali_free(run->log_prob);
     sali_free(run->distance);
     sali_free(run->counts);
+    sali_free(run->moments);
     sali_free(run->draws);
     sal_model_destroy(run->model);
     sal_model_destroy(run->base);

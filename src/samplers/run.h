@@ -13,6 +13,11 @@
 /* Chains disagree about a state when R-hat passes this. */
 #define SALI_RHAT_LIMIT 1.1
 
+/* Mean and sum of squared deviations from it of some draws (Welford 1962). */
+typedef struct sali_running {
+    double mean, squares;
+} sali_running;
+
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
  * that belong to its chains are written by it alone. */
 typedef struct sali_run_shard {
@@ -51,11 +56,12 @@ struct sal_run {
     /* By chain and draw; draws_made = draws unless the run was stopped, and after it the arrays are
      * [chains x draws_made]. */
     int64_t draws_made;
-    double *log_prob; /* [chains x draws] */
-    double *distance; /* [chains x draws] L1 distance to the reference state */
-    uint32_t *counts; /* [chains x 2 x S] draws by half of the run, chain and slot: two-level
-                         variables count code 1 */
-    void *draws;      /* [chains x draws x V of base], or NULL */
+    double *log_prob;      /* [chains x draws] */
+    double *distance;      /* [chains x draws] L1 distance to the reference state */
+    uint32_t *counts;      /* [chains x 2 x bins] draws by half of the run, chain and bin: two-level
+                              variables count code 1 */
+    sali_running *moments; /* [chains x 2 x V] of counts without a cap; NULL if there are none */
+    void *draws;           /* [chains x draws x V of base], or NULL */
     int draw_bytes;
 
     int64_t shown_room;   /* draws that a window may make when they are shown to the caller */

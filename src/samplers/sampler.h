@@ -110,13 +110,22 @@ typedef struct sali_tuned {
 /* The most entries of a sampler's `tuned`. */
 #define SALI_MOST_TUNED 8
 
+/* Kinds of variables that a sampler moves: SAL_COUNT stands for counts with a cap, which have a
+ * finite list of states like all others; counts without one are a kind of their own. */
+enum {
+    SALI_UNBOUNDED_COUNT = SAL_COUNT + 1,
+    SALI_FINITE_KINDS =
+        1 << SAL_BINARY | 1 << SAL_SPIN | 1 << SAL_ORDINAL | 1 << SAL_CATEGORICAL | 1 << SAL_COUNT,
+    SALI_ALL_KINDS = SALI_FINITE_KINDS | 1 << SALI_UNBOUNDED_COUNT
+};
+
 /* A row of the table of samplers. `self` is the sampler's state for one shard; `shared` what all
  * shards of a run read, and only `adapt` writes. Functions may be NULL where it says so. */
 typedef struct sali_sampler {
     const char *name, *doc, *source;
     const char *alias; /* another name that it is found by, or NULL */
     unsigned flags;
-    unsigned kinds;                 /* OR of 1 << sal_kind */
+    unsigned kinds;                 /* OR of 1 << sal_kind, see below */
     const sali_setting *parameters; /* NULL: none besides the step size */
     /* Settings "key=value,..." for the contract tests to try, NULL at the end; NULL: the defaults
      * only. */

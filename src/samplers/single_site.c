@@ -5,9 +5,11 @@
 #include "core/vmath.h"
 #include "samplers/kernels_real.h"
 
+/* Counts move by 1 (Grathwohl et al. 2021, table 1). */
 static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius, real *log_t)
 {
-    bool window = s->kind == SAL_ORDINAL && radius < s->states;
+    radius = s->kind == SAL_COUNT ? 1 : radius;
+    bool window = s->kind != SAL_CATEGORICAL && radius < s->states;
     for (int64_t i = 0; i < s->count; i++) {
         real *row = log_t + i * s->states;
         for (int32_t k = 0; window && k < s->states; k++) {
@@ -24,7 +26,7 @@ void RN(sali_single_site_exclude)(const sal_space *space, const int32_t *codes, 
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
-        if (!sali_two_level(s)) {
+        if (!sali_two_level(s) && s->states > 0) { /* no cap: both slots are moves by 1 */
             exclude(s, codes + s->first, radius, (real *)log_t + s->slot);
         }
     }

@@ -235,9 +235,9 @@ static double log_q_of(const sali_single_site *g, const sali_chains *chains, int
     if (g->ball.size > 0) {
         move = sali_ball_find(&g->ball, space, from, to);
     } else if (moved == 1) {
-        move = sali_move_slot(space, site, to[site]);
+        move = sali_move_slot(space, site, from[site], to[site]);
     }
-    return move < 0 ? -INFINITY : sali_move_log_q(chains->model->dtype, row, move);
+    return sali_move_log_q(chains->model->dtype, row, move);
 }
 
 void sali_single_site_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)

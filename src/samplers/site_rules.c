@@ -16,24 +16,26 @@ static double site_log_weight(const sal_space *space, sal_dtype dtype, const sal
         return sali_load(dtype, row->log_weight, v->slot);
     }
     double largest = -INFINITY, sum = 0;
-    for (int32_t k = 0; k < v->states; k++) {
+    for (int32_t k = 0; k < sali_entries(v->states); k++) {
         largest = fmax(largest, sali_load(dtype, row->log_weight, v->slot + k));
     }
-    for (int32_t k = 0; largest > -INFINITY && k < v->states; k++) {
+    for (int32_t k = 0; largest > -INFINITY && k < sali_entries(v->states); k++) {
         sum += exp(sali_load(dtype, row->log_weight, v->slot + k) - largest);
     }
     return largest > -INFINITY ? largest + log(sum) : -INFINITY;
 }
 
-/* log q(sites, values of `to` | the row's state). */
+/* log q(sites, values of `to` | the row's state `from`). */
 static double hops_log_q(const sali_single_site *g, const sali_chains *chains,
-                         const sali_move_row *row, const int64_t *sites, const int32_t *to)
+                         const sali_move_row *row, const int64_t *sites, const int32_t *from,
+                         const int32_t *to)
 {
     const sal_space *space = chains->space;
     sal_dtype dtype = chains->model->dtype;
     double log_q = 0;
     if (g->options.hops == 1) {
-        return sali_move_log_q(dtype, row, sali_move_slot(space, sites[0], to[sites[0]]));
+        int64_t slot = sali_move_slot(space, sites[0], from[sites[0]], to[sites[0]]);
+        return sali_move_log_q(dtype, row, slot);
     }
     for (int64_t h = 0; h < g->options.hops; h++) {
         double log_site = site_log_weight(space, dtype, row, sites[h]);
@@ -46,8 +48,8 @@ static double hops_log_q(const sali_single_site *g, const sali_chains *chains,
         }
         log_q += log_site - row->log_norm;
         if (earlier == h) {
-            int64_t slot = sali_move_slot(space, sites[h], to[sites[h]]);
-            log_q += sali_load(dtype, row->log_weight, slot) - log_site;
+            int64_t slot = sali_move_slot(space, sites[h], from[sites[h]], to[sites[h]]);
+            log_q += sali_move_log_q(dtype, row, slot) + row->log_norm - log_site;
         }
     }
     return log_q;
@@ -72,14 +74,15 @@ static void hops_draw(sali_single_site *g, sali_chains *chains, int64_t c)
         }
     }
     g->made[c] = g->options.hops;
-    g->log_q[c] = hops_log_q(g, chains, row, sites, codes_new);
+    g->log_q[c] = hops_log_q(g, chains, row, sites, codes, codes_new);
 }
 
 static double hops_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
                            const sali_move_row *row)
 {
-    return hops_log_q(g, chains, row, g->sites + c * g->options.hops,
-                      chains->codes + c * chains->space->n_variables);
+    int64_t first = c * chains->space->n_variables;
+    return hops_log_q(g, chains, row, g->sites + c * g->options.hops, chains->codes_new + first,
+                      chains->codes + first);
 }
 
 const sali_site_rule sali_hops_rule = { hops_draw, hops_reverse };
@@ -134,7 +137,7 @@ static void hops_auxiliary(void *self, sali_chains *chains, const void *u, const
             log_q[c] = zero && stays ? 0 : -INFINITY;
         } else {
             log_q[c] = changes_are(space, sites, hops, from, target)
-                           ? hops_log_q(g, chains, row, sites, target)
+                           ? hops_log_q(g, chains, row, sites, from, target)
                            : -INFINITY;
         }
     }

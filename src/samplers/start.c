@@ -12,12 +12,15 @@
 #define ATTEMPTS 20
 #define BLIND_ATTEMPTS 1000
 #define SWEEPS 100
+/* Counts without a cap start below this. */
+#define COUNT_START 10
 
 void sali_random_codes(const sal_space *space, const sali_stream *stream, int32_t *codes)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
+        int32_t states = space->variables[v].states;
         codes[v] =
-            (int32_t)sali_rng_below(stream, (uint32_t)v, (uint32_t)space->variables[v].states);
+            (int32_t)sali_rng_below(stream, (uint32_t)v, (uint32_t)(states ? states : COUNT_START));
     }
 }
 
@@ -81,6 +84,9 @@ static void repair_sweep(repair *r, sali_chains *chains, const bool *forbidden, 
     const sal_space *space = chains->space;
     double beta = 1 + 9 * (double)(sweep % 20) / 19;
     for (int64_t v = 0; v < space->n_variables; v++) {
+        if (space->variables[v].states == 0) {
+            continue; /* factors have no counts without a cap */
+        }
         for (int64_t c = 0; c < chains->n; c++) {
             r->site[c] = v;
         }

@@ -10,7 +10,7 @@
 sal_status sali_start(sali_chains *chains, const int32_t *init, const sal_model *guide,
                       sal_error *err);
 
-/* Uniformly random codes of one state, from a stream. */
+/* Uniformly random codes of one state, from a stream; counts without a cap are 0 to 9. */
 void sali_random_codes(const sal_space *space, const sali_stream *stream, int32_t *codes);
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "samplers/run.h"
+#include "stats/rhat.h"
 
 /* Indicators of states rarer than this say little: one visit more or less makes any R-hat. */
 #define RARE 0.01
@@ -66,16 +67,16 @@ static void half_draws(const sal_run *run, int64_t *halves)
     halves[1] = run->draws_made - halves[0];
 }
 
-/* Split R-hat of the indicator behind a slot, with half-chains as R-hat's chains; NaN if the state
+/* Split R-hat of the indicator behind a bin, with half-chains as R-hat's chains; NaN if the state
  * is too rare or too common to tell. `ones` has room for 2 chains. */
-static double slot_rhat(const sal_run *run, int64_t slot, int64_t *ones)
+static double bin_rhat(const sal_run *run, int64_t bin, int64_t *ones)
 {
-    int64_t halves[2], S = run->model->space->slots;
+    int64_t halves[2], bins = run->model->space->bins;
     half_draws(run, halves);
     int64_t n = halves[0] < halves[1] ? halves[0] : halves[1];
     double rhat = NAN, p = 0;
     for (int64_t h = 0; h < 2 * run->options.chains; h++) {
-        double share = (double)run->counts[h * S + slot] / (double)halves[h % 2];
+        double share = (double)run->counts[h * bins + bin] / (double)halves[h % 2];
         ones[h] = (int64_t)llround(share * (double)n); /* odd numbers of draws: same size */
         p += share / (double)(2 * run->options.chains);
     }
@@ -85,34 +86,60 @@ static double slot_rhat(const sal_run *run, int64_t slot, int64_t *ones)
     return rhat;
 }
 
-/* R-hat over all indicators, in terms of the whole space's variables. */
-static sal_status summarise_indicators(const sal_run *run, sal_run_summary *s, sal_error *err)
+/* Split R-hat of a count without a cap, of the values themselves: `moments` has room for 4 chains.
+ */
+static double count_rhat(const sal_run *run, int64_t v, double *moments)
+{
+    int64_t halves[2], V = run->model->space->n_variables;
+    double *mean = moments, *variance = moments + 2 * run->options.chains;
+    half_draws(run, halves);
+    int64_t n = halves[0] < halves[1] ? halves[0] : halves[1];
+    for (int64_t h = 0; h < 2 * run->options.chains; h++) {
+        mean[h] = run->moments[h * V + v].mean;
+        variance[h] = run->moments[h * V + v].squares / (double)(halves[h % 2] - 1);
+    }
+    return n >= 2 ? sali_rhat_moments(2 * run->options.chains, n, mean, variance) : NAN;
+}
+
+/* Take note of an R-hat of a variable; whether it says that chains disagree. */
+static bool note_rhat(sal_run_summary *s, double rhat, int64_t variable, int32_t code)
+{
+    if (rhat > s->rhat_max || (isnan(s->rhat_max) && !isnan(rhat))) {
+        s->rhat_max = rhat;
+        s->rhat_variable = variable;
+        s->rhat_code = code;
+    }
+    return rhat > SALI_RHAT_LIMIT;
+}
+
+/* R-hat over all indicators and counts, in terms of the whole space's variables. */
+static sal_status summarise_variables(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     const sal_space *space = run->model->space;
     int64_t *ones = SALI_NEW_ARRAY(int64_t, 2 * run->options.chains);
+    double *moments = SALI_NEW_ARRAY(double, 4 * run->options.chains);
     int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
-    if (!ones || !original) {
+    if (!ones || !moments || !original) {
         sali_free(ones);
+        sali_free(moments);
         sali_free(original);
         return sali_fail_memory(err);
     }
     sali_run_variables(run, original);
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
-        int32_t slots = sali_is_two_level(variable) ? 1 : variable->states;
-        bool disagrees = false;
-        for (int32_t k = 0; k < slots; k++) {
-            double rhat = slot_rhat(run, variable->slot + k, ones);
-            disagrees |= rhat > SALI_RHAT_LIMIT;
-            if (rhat > s->rhat_max || (isnan(s->rhat_max) && !isnan(rhat))) {
-                s->rhat_max = rhat;
-                s->rhat_variable = original[v];
-                s->rhat_code = sali_is_two_level(variable) ? 1 : k;
-            }
+        bool two = sali_is_two_level(variable), disagrees = false;
+        for (int32_t k = 0; k < (two ? 1 : variable->states); k++) {
+            double rhat = bin_rhat(run, variable->bin + k, ones);
+            disagrees |= note_rhat(s, rhat, original[v], two ? 1 : k);
+        }
+        if (variable->states == 0) {
+            disagrees = note_rhat(s, count_rhat(run, v, moments), original[v], -1);
         }
         s->disagreeing += disagrees;
     }
     sali_free(ones);
+    sali_free(moments);
     sali_free(original);
     return SAL_OK;
 }
@@ -190,7 +217,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     sal_status status = summarise_ess(run, &s, err);
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, &s, err);
-    status = status ? status : summarise_indicators(run, &s, err);
+    status = status ? status : summarise_variables(run, &s, err);
     if (status == SAL_OK) {
         *summary = s;
     }
@@ -198,6 +225,12 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
 }
 
 /* ---- marginals and draws */
+
+/* Entries of a variable's row of marginals. */
+static int32_t levels_of(const sali_variable *v)
+{
+    return v->states > 0 ? v->states : SAL_COUNT_LEVELS;
+}
 
 sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err)
 {
@@ -216,22 +249,24 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
         return sali_fail_memory(err);
     }
     for (int64_t v = 0; v < whole->n_variables; v++) {
-        row_of[v + 1] = row_of[v] + whole->variables[v].states;
+        row_of[v + 1] = row_of[v] + levels_of(&whole->variables[v]);
     }
     memset(marginals, 0, (size_t)row_of[whole->n_variables] * sizeof *marginals);
     sali_run_expand(run, 1, run->shards[0].chains->codes, full);
     for (int64_t v = 0; v < whole->n_variables; v++) {
-        marginals[row_of[v] + full[v]] = 1; /* stays so for clamped variables */
+        int32_t last = levels_of(&whole->variables[v]) - 1;
+        int32_t level = full[v] < last ? full[v] : last;
+        marginals[row_of[v] + level] = 1; /* stays so for clamped variables */
     }
     sali_run_variables(run, original);
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
         double *row = marginals + row_of[original[v]];
         bool two = sali_is_two_level(variable);
-        for (int32_t k = 0; k < variable->states; k++) {
+        for (int32_t k = 0; k < levels_of(variable); k++) {
             double ones = 0;
             for (int64_t h = 0; h < 2 * run->options.chains; h++) {
-                ones += run->counts[h * space->slots + variable->slot + (two ? 0 : k)];
+                ones += run->counts[h * space->bins + variable->bin + (two ? 0 : k)];
             }
             row[k] = two && k == 0 ? 1 - ones / (double)draws : ones / (double)draws;
         }

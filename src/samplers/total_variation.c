@@ -65,6 +65,11 @@ sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int thread
                          run->draws ? "the run was stopped before its first draw"
                                     : "the run kept no draws; set keep_draws in its options");
     }
+    if (run->model->space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: states of counts without a cap cannot be listed; give them a cap",
+                         run->model->name);
+    }
     if (!(states <= (double)limit)) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "%s has %.6g states, more than the limit of %lld", run->model->name,

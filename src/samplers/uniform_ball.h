@@ -1,5 +1,6 @@
 /* States drawn uniformly from a Hamming ball around a state: those that differ from it in at most
- * `radius` of the variables without order (all but ordinal ones of more than two levels). */
+ * `radius` of the variables without order (all but ordinal ones and counts of more than two
+ * levels). */
 #ifndef SALI_UNIFORM_BALL_H
 #define SALI_UNIFORM_BALL_H
 
@@ -16,7 +17,7 @@ typedef struct sali_uniform_ball {
 /* Whether a stretch belongs to the ball. */
 static inline bool sali_unordered(const sali_stretch *s)
 {
-    return s->kind != SAL_ORDINAL || sali_two_level(s);
+    return s->kind == SAL_CATEGORICAL || sali_two_level(s);
 }
 
 /* SAL_ERR_MEMORY. Cost: O(V radius). */

@@ -147,6 +147,12 @@ sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, int32_t *
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "ones is for variables of two levels; %s has others", run->base->name);
     }
+    if (space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s has counts without a cap, whose marginals do not list all states; "
+                         "vote on states instead",
+                         run->base->name);
+    }
     double *marginals = SALI_NEW_ARRAY(double, space->n_states);
     sal_status status = marginals ? sal_run_marginals(run, marginals, err) : sali_fail_memory(err);
     if (status == SAL_OK && ones > 0) {

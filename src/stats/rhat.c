@@ -44,6 +44,15 @@ double sali_rhat(int64_t chains, int64_t n, const double *x)
     return tally_rhat(&t, chains, n);
 }
 
+double sali_rhat_moments(int64_t chains, int64_t n, const double *mean, const double *variance)
+{
+    tally t = { 0 };
+    for (int64_t c = 0; c < chains; c++) {
+        tally_add(&t, c, mean[c], variance[c]);
+    }
+    return chains < 2 || n < 2 ? NAN : tally_rhat(&t, chains, n);
+}
+
 sal_status sal_stats_rhat_counts(int64_t halves, int64_t draws, const int64_t *ones, double *rhat,
                                  sal_error *err)
 {

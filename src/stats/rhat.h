@@ -8,4 +8,8 @@
  * one chain, or with fewer than 2 draws; +inf when no chain moves but they differ. */
 double sali_rhat(int64_t chains, int64_t n, const double *x);
 
+/* The same from the chains' means and their variances, sums of squared deviations over n - 1. NaN
+ * when all chains stay at one value, +inf when they stay at different ones. */
+double sali_rhat_moments(int64_t chains, int64_t n, const double *mean, const double *variance);
+
 #endif

@@ -99,10 +99,11 @@ static sal_status check_data(const trainer *t, sal_error *err)
     for (int64_t r = 0; r < t->data->rows; r++) {
         for (int64_t v = 0; v < space->n_variables; v++) {
             int code = t->data->codes[r * space->n_variables + v];
-            if (code >= space->variables[v].states) {
+            if (!sali_has_code(&space->variables[v], code)) {
                 return sali_fail(err, SAL_ERR_ARGUMENT,
                                  "train: data row %lld, variable %lld: code %d; expected 0 to %d",
-                                 (long long)r, (long long)v, code, space->variables[v].states - 1);
+                                 (long long)r, (long long)v, code,
+                                 sali_last_code(&space->variables[v]));
             }
         }
     }

@@ -5,7 +5,7 @@
 #include "models/builtin.h"
 
 /* Mean of the data by coordinate of the embedding, in 0..1: the share of the highest code, or of
- * each label. */
+ * each label; of a count without a cap the mean itself. */
 static void data_mean(const sal_space *space, const sal_data *data, double *mean)
 {
     double unit = 1 / (double)data->rows;
@@ -16,7 +16,8 @@ static void data_mean(const sal_space *space, const sal_data *data, double *mean
             if (variable->kind == SAL_CATEGORICAL) {
                 mean[variable->offset + code] += unit;
             } else {
-                mean[variable->offset] += unit * code / (variable->states - 1);
+                int32_t highest = variable->states > 0 ? variable->states - 1 : 1;
+                mean[variable->offset] += unit * code / highest;
             }
         }
     }

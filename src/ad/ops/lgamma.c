@@ -1,4 +1,5 @@
 /* log |Gamma(a)|; infinite at 0 and the negative integers, where the derivative is NaN. */
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 #include "ad/ops/digamma.h"
 
@@ -25,6 +26,18 @@ static void backward(const sali_call *call)
     }
 }
 
+static sali_change_outcome change(sali_change *ch)
+{
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        real x = change_new(ch, 0, k), y;
+        RN(sali_vlgamma)(1, &x, &y);
+        if (!change_set(ch, ch->in[0]->index[k], y)) {
+            return SALI_CHANGE_GIVE_UP;
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_lgamma) = {
     .name = "lgamma",
     .arity = 1,
@@ -36,4 +49,5 @@ const sali_op RN(sali_op_lgamma) = {
     .degree = sali_degree_nonlinear,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

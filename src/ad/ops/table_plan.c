@@ -7,6 +7,24 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
+/* Factors have two-level variables and labels. */
+static sal_status check_variable(int64_t factor, int64_t v, const sali_variable *variable,
+                                 sal_error *err)
+{
+    if (variable->kind == SAL_CATEGORICAL || variable->states == 2) {
+        return SAL_OK;
+    }
+    return variable->states == 0
+               ? sali_fail(err, SAL_ERR_SHAPE,
+                           "table: factor %lld has variable %lld, which is a count without a cap",
+                           (long long)factor, (long long)v)
+               : sali_fail(err, SAL_ERR_SHAPE,
+                           "table: factor %lld has variable %lld, which is %s with %d states; make "
+                           "it categorical",
+                           (long long)factor, (long long)v,
+                           variable->kind == SAL_COUNT ? "a count" : "ordinal", variable->states);
+}
+
 /* One factor's attributes, ints[*at ..]: its length and its scope. `seen` [variables] holds the
  * last factor + 1 that had a variable. Sets the size of its table. */
 static sal_status check_factor(const sali_node *node, const sali_shape_context *context,
@@ -27,11 +45,9 @@ static sal_status check_factor(const sali_node *node, const sali_shape_context *
                              (long long)factor, (long long)v, (long long)(space->n_variables - 1));
         }
         const sali_variable *variable = &space->variables[v];
-        if (variable->kind == SAL_ORDINAL && variable->states > 2) {
-            return sali_fail(context->err, SAL_ERR_SHAPE,
-                             "table: factor %lld has variable %lld, which is ordinal with %d "
-                             "states; make it categorical",
-                             (long long)factor, (long long)v, variable->states);
+        sal_status status = check_variable(factor, v, variable, context->err);
+        if (status != SAL_OK) {
+            return status;
         }
         if (seen[v] == factor + 1) {
             return sali_fail(context->err, SAL_ERR_SHAPE,
