@@ -41,7 +41,7 @@ void sali_log_mixture_f64(const void *mixture, int64_t n, const void *log_t, voi
  * log g(0) = -inf. */
 enum {
     SALI_TABLE_REACH = 32, /* the last |log t| */
-    SALI_TABLE_RATE = 16,  /* nodes for each unit of log t */
+    SALI_TABLE_RATE = 8,   /* nodes for each unit of log t */
     SALI_TABLE_NODES = 2 * SALI_TABLE_REACH * SALI_TABLE_RATE + 1
 };
 typedef struct sali_balance_table {

@@ -265,13 +265,17 @@ double sali_lsb_gradient_slopes(sali_lsb_function *g, int64_t n, const double *t
 /* From the nodes of the table to theta. */
 static void pull_back(sali_lsb_function *g)
 {
-    double u[CHUNK], value[CHUNK];
-    for (int64_t first = 0; first < SALI_TABLE_NODES; first += CHUNK) {
-        int64_t n = SALI_TABLE_NODES - first < CHUNK ? SALI_TABLE_NODES - first : CHUNK;
-        for (int64_t k = 0; k < n; k++) {
-            u[k] = node_log_t(first + k);
+    double u[CHUNK], w[CHUNK], value[CHUNK];
+    int64_t held = 0;
+    for (int64_t node = 0; node < SALI_TABLE_NODES; node++) {
+        if (g->node_weight[node] != 0) {
+            u[held] = node_log_t(node);
+            w[held++] = g->node_weight[node];
         }
-        sali_workspace_param_gradient(g->ws, n, NULL, u, g->node_weight + first, value);
+        if (held == CHUNK || (held > 0 && node == SALI_TABLE_NODES - 1)) {
+            sali_workspace_param_gradient(g->ws, held, NULL, u, w, value);
+            held = 0;
+        }
     }
 }
 
