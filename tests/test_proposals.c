@@ -90,6 +90,18 @@ static double lb_formula(const move *m, const sal_space *space,
                          sali_sampler_value(lb, settings, "balance"));
 }
 
+/* Sansone 2022, sec. 3.1, with the equal weights that learning starts from. */
+static double lsb1_formula(const move *m, const sal_space *space,
+                           const sali_sampler_settings *settings)
+{
+    double radius = sali_sampler_value(sali_sampler_find("lsb1"), settings, "radius"), sum = 0;
+    (void)space;
+    for (int balance = 0; balance < 4; balance++) {
+        sum += exp(local_formula(m, m->difference, 1, radius, balance)) / 4;
+    }
+    return m->difference > -INFINITY ? log(sum) : -INFINITY;
+}
+
 /* Rhodes & Gutmann 2022, app. G; an untuned radius is 1. */
 static double mh_uniform_formula(const move *m, const sal_space *space,
                                  const sali_sampler_settings *settings)
@@ -117,6 +129,7 @@ static const struct {
 } formulas[] = { { "mh-uniform", mh_uniform_formula },
                  { "gibbs", gibbs_formula },
                  { "lb", lb_formula },
+                 { "lsb1", lsb1_formula },
                  { "gwg", gwg_formula },
                  { "ncg", ncg_formula },
                  { "dula", ncg_formula },

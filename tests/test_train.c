@@ -7,9 +7,9 @@
 
 #include "ad/workspace.h"
 #include "alloc_fail.h"
+#include "core/adam.h"
 #include "core/alloc.h"
 #include "models/tape_model.h"
-#include "train/adam.h"
 
 /* Four-pixel pictures of which two kinds are common. */
 static sal_data two_kinds(int64_t rows)

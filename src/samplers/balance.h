@@ -26,4 +26,48 @@ enum {
 extern const char *const sali_balance_names[SALI_BALANCES + 1]; /* ends with NULL */
 sali_balance sali_balance_of(sal_dtype dtype, int which);
 
+/* ---- learned ones: balanced whatever their numbers are */
+
+/* g = sum_j weight[j] g_j of the ready-made ones, weights positive (Sansone 2022, prop. 1). */
+typedef struct sali_mixture {
+    double weight[SALI_BALANCES];
+} sali_mixture;
+
+void sali_log_mixture_f32(const void *mixture, int64_t n, const void *log_t, void *log_g);
+void sali_log_mixture_f64(const void *mixture, int64_t n, const void *log_t, void *log_g);
+
+/* g(t) = min(h(t), t h(1/t)) (Sansone 2022, prop. 2) of any h, here one whose logarithm is linear
+ * in log t between the nodes of a table, and constant beyond its ends: so g is bounded, and
+ * log g(0) = -inf. */
+enum {
+    SALI_TABLE_REACH = 32, /* the last |log t| */
+    SALI_TABLE_RATE = 8,   /* nodes for each unit of log t */
+    SALI_TABLE_NODES = 2 * SALI_TABLE_REACH * SALI_TABLE_RATE + 1
+};
+typedef struct sali_balance_table {
+    double log_h[SALI_TABLE_NODES]; /* finite */
+} sali_balance_table;
+
+/* log h(t) = (1 - *part) log_h[node] + *part log_h[node + 1] for the node returned. */
+static inline int32_t sali_table_place(double log_t, double *part)
+{
+    double within = log_t > -SALI_TABLE_REACH ? log_t : -SALI_TABLE_REACH;
+    within = within < SALI_TABLE_REACH ? within : SALI_TABLE_REACH;
+    double at = (within + SALI_TABLE_REACH) * SALI_TABLE_RATE;
+    int32_t node = (int32_t)at;
+    node = node < SALI_TABLE_NODES - 2 ? node : SALI_TABLE_NODES - 2;
+    *part = at - node;
+    return node;
+}
+
+static inline double sali_table_log_h(const sali_balance_table *table, double log_t)
+{
+    double part;
+    int32_t node = sali_table_place(log_t, &part);
+    return table->log_h[node] + part * (table->log_h[node + 1] - table->log_h[node]);
+}
+
+void sali_log_table_f32(const void *table, int64_t n, const void *log_t, void *log_g);
+void sali_log_table_f64(const void *table, int64_t n, const void *log_t, void *log_g);
+
 #endif

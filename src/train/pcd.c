@@ -7,13 +7,13 @@
 
 #include <saltus/train.h>
 #include "ad/workspace.h"
+#include "core/adam.h"
 #include "core/alloc.h"
 #include "core/blas.h"
 #include "core/error.h"
 #include "core/shard.h"
 #include "models/tape_model.h"
 #include "samplers/run.h"
-#include "train/adam.h"
 
 /* What a shard of the minibatch needs: chains that move, and a workspace for parameter gradients.
  */

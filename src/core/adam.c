@@ -1,4 +1,4 @@
-#include "train/adam.h"
+#include "core/adam.h"
 
 #include <math.h>
 

@@ -1,0 +1,181 @@
+/* Locally self-balancing proposals: `lb` with a balancing function that warm-up learns. Sansone
+ * 2022; g and the objective are in lsb_function.c and lsb_objective.c. */
+#include "samplers/lsb.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/single_site_sampler.h"
+
+/* Chains whose states an update of theta sees (Sansone 2022, supplement, sec. 12). */
+enum { BATCH = 30 };
+
+enum { RATE, UPDATES, RADIUS, BLOCKS, UNITS };
+
+#define PARAMETERS(rate)                                                                          \
+    { "rate", rate, 0, 10, false, "of learning, by Adam; 0: g stays as it starts", NULL },        \
+        { "updates", 10, 1, 1000, true, "of theta after every 25 steps of warm-up", NULL },       \
+    {                                                                                             \
+        "radius", 0, 0, INT32_MAX, true, "window of ordinal moves in levels, 0: all levels", NULL \
+    }
+
+static const sali_setting lsb1_parameters[] = { PARAMETERS(0.05), { 0 } };
+
+static const sali_setting lsb2_parameters[] = {
+    PARAMETERS(0.01),
+    { "blocks", 20, 1, 100, true, "of the monotonic network: h is their least", NULL },
+    { "units", 20, 1, 100, true, "of each block: it is their largest", NULL },
+    { 0 },
+};
+
+static const char *const lsb1_variants[] = { "", "radius=1", NULL };
+static const char *const lsb2_variants[] = { "blocks=3,units=4", "blocks=2,units=2,radius=1",
+                                             NULL };
+
+/* ---- what all shards share */
+
+static void unshare(void *shared)
+{
+    sali_lsb *lsb = shared;
+    sali_lsb_batch_close(&lsb->batch);
+    sali_lsb_close(&lsb->g);
+    sali_adam_free(&lsb->adam);
+    sali_free(lsb->gradient);
+    sali_free(lsb->candidate);
+    sali_free(lsb);
+}
+
+static sal_status share(const sali_sampler_settings *settings, bool network, void **shared,
+                        sal_error *err)
+{
+    sali_lsb *lsb = SALI_NEW(sali_lsb);
+    const double *values = settings->values;
+    if (!lsb) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_lsb_open(&lsb->g, network, network ? (int64_t)values[BLOCKS] : 0,
+                                      network ? (int64_t)values[UNITS] : 0, err);
+    lsb->rate = values[RATE];
+    lsb->updates = (int64_t)values[UPDATES];
+    lsb->radius = (int64_t)values[RADIUS];
+    lsb->gradient = SALI_NEW_ARRAY(double, lsb->g.n);
+    lsb->candidate = SALI_NEW_ARRAY(double, lsb->g.n);
+    bool ok =
+        lsb->gradient && lsb->candidate && sali_adam_create(&lsb->adam, lsb->g.n, lsb->rate, 0);
+    status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
+    if (status != SAL_OK) {
+        unshare(lsb);
+        return status;
+    }
+    *shared = lsb;
+    return SAL_OK;
+}
+
+static sal_status lsb1_share(const sal_model *model, const sali_sampler_settings *settings,
+                             void **shared, sal_error *err)
+{
+    (void)model;
+    return share(settings, false, shared, err);
+}
+
+static sal_status lsb2_share(const sal_model *model, const sali_sampler_settings *settings,
+                             void **shared, sal_error *err)
+{
+    (void)model;
+    return share(settings, true, shared, err);
+}
+
+/* ---- learning */
+
+static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
+{
+    int64_t chains = 0;
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        chains += warmup->chains[k]->n;
+    }
+    chains = chains < BATCH ? chains : BATCH;
+    return sali_lsb_batch_open(&lsb->batch, warmup->model, 2 * chains, lsb->radius, err);
+}
+
+/* One step downhill, unless it leads nowhere. */
+static void update(sali_lsb *lsb, const sali_warmup *warmup)
+{
+    int64_t n = lsb->g.n;
+    bool finite = true;
+    sali_lsb_batch_draw(&lsb->batch, &lsb->g, warmup, lsb->made++);
+    sali_lsb_objective(&lsb->batch, &lsb->g, lsb->gradient);
+    for (int64_t k = 0; k < n; k++) {
+        finite &= isfinite(lsb->gradient[k]);
+        lsb->gradient[k] = -lsb->gradient[k];
+        lsb->candidate[k] = lsb->g.theta[k];
+    }
+    if (finite) {
+        sali_adam_update(&lsb->adam, lsb->gradient, lsb->candidate);
+        sali_lsb_set(&lsb->g, lsb->candidate);
+    }
+}
+
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    sali_lsb *lsb = shared;
+    sal_status status = SAL_OK;
+    if (lsb->rate == 0) {
+        return SAL_OK;
+    }
+    if (!lsb->batch.pool) {
+        status = open_batch(lsb, warmup, err);
+    }
+    for (int64_t k = 0; status == SAL_OK && k < lsb->updates; k++) {
+        update(lsb, warmup);
+    }
+    if (warmup->done == warmup->total || status != SAL_OK) {
+        sali_lsb_batch_close(&lsb->batch);
+    }
+    *changed = true;
+    return status;
+}
+
+static int64_t tuned(void *shared, sali_tuned *items)
+{
+    sali_lsb *lsb = shared;
+    items[0] = (sali_tuned){ "theta", lsb->g.n, lsb->g.theta };
+    return 1;
+}
+
+/* ---- the sampler */
+
+static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
+                         void *shared, void **self, sal_error *err)
+{
+    const sali_lsb *lsb = shared;
+    sali_single_site_options options = {
+        .direction = SALI_EXACT_DIFFERENCES,
+        .balance = sali_lsb_balance(&lsb->g, chains->model->dtype),
+        .radius = (int64_t)settings->values[RADIUS],
+        .hops = 1,
+        .ball = 1,
+    };
+    return sali_single_site_create(chains, &options, self, err);
+}
+
+#define LSB(title, sharing, settings, tries)                                                \
+    .source = "Sansone 2022", .doc = title,                                                 \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,       \
+    .kinds = SALI_ALL_KINDS, \
+    .parameters = settings, .variants = tries, .share = sharing, .unshare = unshare,        \
+    .adapt = adapt, .tuned = tuned, .create = create, .destroy = sali_single_site_destroy,  \
+    .refresh = sali_single_site_refresh, .step = sali_single_site_step,                     \
+    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
+
+const sali_sampler sali_sampler_lsb1 = {
+    .name = "lsb1",
+    LSB("locally self-balancing: lb with a learned mixture of balancing functions", lsb1_share,
+        lsb1_parameters, lsb1_variants),
+};
+
+const sali_sampler sali_sampler_lsb2 = {
+    .name = "lsb2",
+    LSB("locally self-balancing: lb with a balancing function by a monotonic network", lsb2_share,
+        lsb2_parameters, lsb2_variants),
+};

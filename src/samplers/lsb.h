@@ -1,0 +1,109 @@
+/* Locally self-balancing proposals (Sansone 2022): a balancing function g with parameters theta,
+ * and their learning. g(t) = t g(1/t) holds for every theta, so a sampler that uses it is exact
+ * whatever was learned. */
+#ifndef SALI_LSB_H
+#define SALI_LSB_H
+
+#include "ad/workspace.h"
+#include "core/adam.h"
+#include "samplers/balance.h"
+#include "samplers/sampler.h"
+
+/* An empty tape in double whose "state" is `count` reals, given off the lattice: the inputs of a
+ * small net. NULL when out of memory. */
+sal_tape *sali_lsb_tape(int64_t count);
+
+/* ---- lsb_function.c: g and its gradient by theta */
+
+/* LSB 1: the mixture of the ready-made functions with weights softmax(theta).
+ * LSB 2: min(h(t), t h(1/t)), h = softplus(m(log t)) with a monotonic network m (Sill 1997): the
+ * least of `blocks` largest of `units` increasing lines. theta: logarithms of the lines' slopes,
+ * then their heights at t = 1. Sampling and learning use h from a table (sali_balance_table). */
+typedef struct sali_lsb_function {
+    bool network;
+    int64_t blocks, units;
+    int64_t n;     /* parameters */
+    double *theta; /* [n]; changed by sali_lsb_set only */
+    sali_mixture mixture;
+    sali_balance_table table;
+
+    /* The tape of log g (LSB 1) or log h (LSB 2) as a function of its "state" log t, one real. */
+    sali_program *program;
+    sali_params *params;
+    sali_workspace *ws;
+    double node_weight[SALI_TABLE_NODES]; /* d objective / d log h of the nodes, gathered */
+    /* LSB 2: that of the regulariser, whose "state" is log 1/t and log 1/(t + epsilon). */
+    sali_program *slope_program;
+    sali_params *slope_params;
+    sali_workspace *slope_ws;
+    double *slope_gradient; /* [n] */
+} sali_lsb_function;
+
+/* Opens a zeroed one at the start values of theta; on failure the caller still closes it. */
+sal_status sali_lsb_open(sali_lsb_function *g, bool network, int64_t blocks, int64_t units,
+                         sal_error *err);
+void sali_lsb_close(sali_lsb_function *g);
+
+void sali_lsb_set(sali_lsb_function *g, const double *theta);
+
+/* For the samplers; follows sali_lsb_set. */
+sali_balance sali_lsb_balance(const sali_lsb_function *g, sal_dtype dtype);
+
+/* The gradient of an objective by theta: begin; add d objective / d log g at n values of log t
+ * (those of weight 0 are left out) and, for LSB 2, terms of the regulariser, whose mean over the n
+ * values t is returned; end, into flat [n]. */
+void sali_lsb_gradient_begin(sali_lsb_function *g);
+void sali_lsb_gradient_add(sali_lsb_function *g, int64_t n, const double *log_t,
+                           const double *weight);
+double sali_lsb_gradient_slopes(sali_lsb_function *g, int64_t n, const double *t);
+void sali_lsb_gradient_end(sali_lsb_function *g, double *flat);
+
+/* ---- lsb_objective.c: Sansone 2022, eq. 5, 6 and 10, algorithm 1 */
+
+/* States that the objective is estimated at, the first half of them those of chains, the others
+ * uniformly random, and a proposed state of each. */
+typedef struct sali_lsb_batch {
+    sali_chains *pool;
+    int64_t S;         /* slots */
+    int64_t radius;    /* window of ordinal moves */
+    int64_t rows;      /* in use */
+    void *slots;       /* real [rows x S] */
+    double *log_t[2];  /* [rows x S] of the moves from the states, and from the proposed ones */
+    double *log_g;     /* [S] */
+    int64_t *move;     /* [rows] slot proposed, -1: the row does not count */
+    double *log_q;     /* [rows] of the move when it was drawn */
+    double *t;         /* [rows] where the regulariser is evaluated */
+    double *x, *slope; /* [2S + 3] the objective's tape's "state" and its gradient */
+    double *weight;    /* [S] */
+    sali_program *program;
+    sali_params *params;
+    sali_workspace *ws;
+} sali_lsb_batch;
+
+/* What all shards of a run share. */
+typedef struct sali_lsb {
+    sali_lsb_function g;
+    sali_lsb_batch batch; /* pool is NULL but in warm-up */
+    sali_adam adam;
+    double rate;
+    int64_t radius;
+    int64_t updates;   /* in each window of warm-up */
+    uint64_t made;     /* updates so far */
+    double *gradient;  /* [g.n] */
+    double *candidate; /* [g.n] */
+} sali_lsb;
+
+/* Room for up to `rows` states of the model; `batch` is zeroed, on failure the caller closes it. */
+sal_status sali_lsb_batch_open(sali_lsb_batch *batch, const sal_model *model, int64_t rows,
+                               int64_t radius, sal_error *err);
+void sali_lsb_batch_close(sali_lsb_batch *batch);
+
+/* Take states from the chains of warm-up, draw random ones and proposals of all by g. `number` of
+ * the update: what is drawn depends on it and the seed. */
+void sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
+                         const sali_warmup *warmup, uint64_t number);
+
+/* The estimate of the objective at the present theta from what was drawn, and its gradient [n]. */
+double sali_lsb_objective(sali_lsb_batch *batch, sali_lsb_function *g, double *gradient);
+
+#endif
