@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alloc_fail.h"
 #include "core/alloc.h"
 #include "samplers/lsb.h"
 #include "samplers/run.h"
@@ -431,6 +432,21 @@ START_TEST(a_rate_of_0_learns_nothing)
 }
 END_TEST
 
+START_TEST(running_out_of_memory_is_reported)
+{
+    sal_model *model = image_model(3, 0.2, 1);
+    sal_run_options options = { .sampler = _i ? "lsb2:blocks=2,units=2" : "lsb1",
+                                .chains = 2,
+                                .warmup = 30,
+                                .draws = 2,
+                                .threads = 1 };
+    sal_run *run = NULL;
+    sal_error err;
+    ck_alloc_sweep(sal_sample(model, &options, &run, &err), sal_run_destroy(run));
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* The four cases of Sansone 2022, table 2, on a smaller lattice: independent and dependent, noisy
  * and clean. The worst ready-made function there is max(1, t); in the first case they hardly
  * differ. */
@@ -469,6 +485,7 @@ static Suite *lsb_suite(void)
     tcase_add_loop_test(tcase, learning_lowers_the_objective, 0, 4);
     tcase_add_loop_test(tcase, learning_depends_on_the_seed_and_not_on_threads, 0, 2);
     tcase_add_test(tcase, a_rate_of_0_learns_nothing);
+    tcase_add_loop_test(tcase, running_out_of_memory_is_reported, 0, 2);
     tcase_add_loop_test(tcase, what_is_learned_beats_the_worst_ready_made_function, 0, 4);
     suite_add_tcase(suite, tcase);
     return suite;
