@@ -18,11 +18,7 @@ static const sali_setting parameters[] = {
 static const char *const variants[] = {
     "",
     "radius=1",
-    "radius=2",
-    "balance=barker",
-    "balance=min",
-    "balance=max",
-    "hops=2",
+    "balance=barker,radius=2",
     "hops=2,radius=1",
     "ball=2",
     "ball=3,radius=1,balance=barker",

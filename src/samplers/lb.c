@@ -12,7 +12,7 @@ static const sali_setting parameters[] = {
 };
 
 static const char *const variants[] = {
-    "", "balance=barker", "balance=min", "balance=max", "radius=1", "balance=barker,radius=2", NULL,
+    "", "balance=barker,radius=2", "balance=min", "balance=max,radius=1", NULL,
 };
 
 static sal_status lb_create(const sali_chains *chains, const sali_sampler_settings *settings,

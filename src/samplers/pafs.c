@@ -20,9 +20,9 @@ static const sali_setting parameters[] = {
 };
 
 static const char *const variants[] = {
-    "length=1",
     "length=2",
-    "length=2,balance=barker,radius=1",
+    "length=2,radius=1",
+    "length=1,balance=barker",
     NULL,
 };
 
