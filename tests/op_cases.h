@@ -177,6 +177,8 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_dot, .in = { P(7), P(7) } },
     { .op = SALI_OP_matvec, .in = { P(3, 5), V(5) } },
     { .op = SALI_OP_matvec, .in = { P(1, 5), V(5) } },
+    { .op = SALI_OP_matvec, .in = { P(32, 16), V(16) } },
+    { .op = SALI_OP_matvec, .in = { P(37, 20), V(20) } },
     { .op = SALI_OP_matvec, .in = { P(5, 1), V(1) } },
     { .op = SALI_OP_matvec, .in = { V(3, 4), P(4) } },
     { .op = SALI_OP_matvec, .in = { V(3, 4), V(4) } },

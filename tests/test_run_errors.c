@@ -61,6 +61,28 @@ START_TEST(options_out_of_range_are_named)
 }
 END_TEST
 
+/* A refusal names every sampler that serves the model, none cut short. */
+static void check_names_who_can(sal_model *model, const sal_run_options *options)
+{
+    for (int64_t k = 0; sali_sampler_at(k); k++) {
+        if (sali_sampler_serves(sali_sampler_at(k), model)) {
+            check_refused(model, options, SAL_ERR_UNSUPPORTED, sali_sampler_at(k)->name);
+        }
+    }
+}
+
+START_TEST(model_of_other_variables_is_told_who_can)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
+    sal_model *model = tiny_formula(space, SAL_F64);
+    sal_run_options options = { .sampler = "r-mala" };
+    check_refused(model, &options, SAL_ERR_UNSUPPORTED, "does not move");
+    check_names_who_can(model, &options);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(unknown_sampler_is_told_the_known_ones)
 {
     sal_model *model = binary_model();
@@ -127,16 +149,6 @@ static sal_model *callback_model(double (*f)(const double *, double *, void *), 
     ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
     sal_space_destroy(space);
     return model;
-}
-
-/* A refusal names every sampler that serves the model, none cut short. */
-static void check_names_who_can(sal_model *model, const sal_run_options *options)
-{
-    for (int64_t k = 0; sali_sampler_at(k); k++) {
-        if (sali_sampler_serves(sali_sampler_at(k), model)) {
-            check_refused(model, options, SAL_ERR_UNSUPPORTED, sali_sampler_at(k)->name);
-        }
-    }
 }
 
 START_TEST(model_without_gradient_is_told_who_can)
@@ -270,6 +282,7 @@ static Suite *errors_suite(void)
     TCase *tcase = tcase_create("errors");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, options_out_of_range_are_named);
+    tcase_add_test(tcase, model_of_other_variables_is_told_who_can);
     tcase_add_test(tcase, unknown_sampler_is_told_the_known_ones);
     tcase_add_test(tcase, clamp_mistakes_are_named);
     tcase_add_test(tcase, init_out_of_range_is_named);

@@ -1,6 +1,8 @@
-/* A x: [m, n] times [n]. With A fixed and x varying it is one product X A' over the batch. */
+/* A x: [m, n] times [n]. With A fixed and x varying it is one product X A' over the batch,
+ * with A arranged for it at each update. */
 #include "ad/change.h"
 #include "ad/ops/matrix.h"
+#include "ad/ops/panels.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -12,11 +14,32 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return sali_expect_attributes(node, 0, 0, context->err);
 }
 
+/* A' for forward, and A for the adjoint of x, in panels; nothing if A varies. */
+static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
+{
+    int64_t m = node->shape.dim[0], n = in[1]->shape.dim[0];
+    return in[0]->varying ? 1 : panels_size(n, m) + panels_size(m, n);
+}
+
+static void prepare(const sali_call *call, void *prepared)
+{
+    const real *A = call->in[0].value;
+    int64_t m = call->in[0].shape->dim[0], n = call->in[0].shape->dim[1];
+    if (A && call->in[0].stride == 0) {
+        panels_pack(n, m, A, 1, n, prepared);
+        panels_pack(m, n, A, n, 1, (real *)prepared + panels_size(n, m));
+    }
+}
+
 static void forward(const sali_call *call)
 {
     const sali_arg *A = &call->in[0], *x = &call->in[1];
     int64_t m = A->shape->dim[0], n = A->shape->dim[1];
     real *out = (real *)call->out.value;
+    if (A->stride == 0 && call->chains >= PANEL_ROWS) {
+        panels_product(call->chains, n, m, x->value, call->prepared, false, out);
+        return;
+    }
     if (A->stride == 0) {
         gemm(PLAIN, TURNED, call->chains, m, n, x->value, A->value, 0, out);
         return;
@@ -42,7 +65,10 @@ static void backward(const sali_call *call)
         if (A->adjoint) {
             gemm(TURNED, PLAIN, m, n, call->chains, g, x->value, 1, A->adjoint);
         }
-        if (x->adjoint) {
+        if (x->adjoint && call->chains >= PANEL_ROWS) {
+            panels_product(call->chains, m, n, g, (const real *)call->prepared + panels_size(n, m),
+                           true, x->adjoint);
+        } else if (x->adjoint) {
             gemm(PLAIN, PLAIN, call->chains, n, m, g, A->value, 1, x->adjoint);
         }
         return;
@@ -87,6 +113,8 @@ const sali_op RN(sali_op_matvec) = {
     .doc = "sum_j A_ij x_j",
     .shape = shape,
     .degree = sali_degree_bilinear,
+    .prepared_size = prepared_size,
+    .prepare = prepare,
     .forward = forward,
     .backward = backward,
     .change = change,

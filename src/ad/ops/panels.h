@@ -1,0 +1,105 @@
+/* Products with a matrix that stays the same over many of them, at the inner loops of core/tile.h.
+ * BLAS arranges both matrices anew in every product, which takes longer than the product when one
+ * of them is as low as a shard of chains; here B is arranged once for each update.
+ *
+ * B [depth x columns] is kept in panels of two vectors of columns (the last one may have one
+ * vector), each [depth x its width], filled up with zeros. */
+#ifndef SALI_PANELS_H
+#define SALI_PANELS_H
+
+#include <string.h>
+
+#include "core/real.h"
+#include "core/tile.h"
+
+/* Below so many rows a product reads B once anyway, and BLAS does that well. */
+#define PANEL_ROWS 4
+#define PANEL_LANES_MOST 16
+
+/* Width of the panel that begins at column j. */
+static inline int64_t panel_width(int64_t columns, int64_t j, int64_t lanes)
+{
+    return columns - j > lanes ? SALI_TILE_VECTORS * lanes : lanes;
+}
+
+static inline int64_t panels_size(int64_t depth, int64_t columns)
+{
+    int64_t lanes = RN(sali_tile)()->lanes;
+    return (columns + lanes - 1) / lanes * lanes * depth;
+}
+
+/* Element (k, j) of B is B[k step_depth + j step_column]. */
+static inline void panels_pack(int64_t depth, int64_t columns, const real *B, int64_t step_depth,
+                               int64_t step_column, real *panels)
+{
+    int64_t lanes = RN(sali_tile)()->lanes, width;
+    for (int64_t j = 0; j < columns; j += width) {
+        width = panel_width(columns, j, lanes);
+        for (int64_t k = 0; k < depth; k++) {
+            for (int64_t i = 0; i < width; i++) {
+                *panels++ = j + i < columns ? B[k * step_depth + (j + i) * step_column] : 0;
+            }
+        }
+    }
+}
+
+/* The last columns, fewer than the panel is wide, by way of a buffer. */
+static inline void panels_last(sali_tile tile, int64_t rows, int64_t width, int64_t filled,
+                               bool add)
+{
+    real buffer[PANEL_ROWS * SALI_TILE_VECTORS * PANEL_LANES_MOST], *c = tile.c;
+    const real *x = tile.a;
+    tile.c = buffer;
+    int64_t gap = tile.c_row;
+    tile.c_row = width;
+    tile.init_row = 0;
+    for (int64_t first = 0; first < rows; first += PANEL_ROWS) {
+        int64_t n = rows - first < PANEL_ROWS ? rows - first : PANEL_ROWS;
+        tile.a = x + first * tile.a_row;
+        RN(sali_tile)()->product(&tile, n, (int)(width / RN(sali_tile)()->lanes));
+        for (int64_t r = 0; r < n; r++) {
+            real *to = c + (first + r) * gap;
+            for (int64_t j = 0; j < filled; j++) {
+                to[j] = (add ? to[j] : 0) + buffer[r * width + j];
+            }
+        }
+    }
+}
+
+/* C [rows x columns] = X [rows x depth] B, or += with `add`. Row r of C depends on row r of X
+ * only. */
+static inline void panels_product(int64_t rows, int64_t depth, int64_t columns, const real *X,
+                                  const real *panels, bool add, real *C)
+{
+    static const real zeros[SALI_TILE_VECTORS * PANEL_LANES_MOST];
+    static const sali_tile_step step = { 0, 0 };
+    const sali_tile_kernel *kernel = RN(sali_tile)();
+    int64_t width;
+    for (int64_t j = 0; j < columns; j += width) {
+        width = panel_width(columns, j, kernel->lanes);
+        int64_t filled = columns - j < width ? columns - j : width;
+        sali_tile tile = {
+            .n_steps = 1,
+            .steps = &step,
+            .depth = depth,
+            .a = X,
+            .a_row = depth,
+            .a_depth = 1,
+            .b = panels,
+            .b_depth = width,
+            .init = zeros,
+            .c = C + j,
+            .c_row = columns,
+        };
+        if (filled < width) {
+            panels_last(tile, rows, width, filled, add);
+        } else {
+            tile.init = add ? C + j : zeros;
+            tile.init_row = add ? columns : 0;
+            kernel->product(&tile, rows, (int)(width / kernel->lanes));
+        }
+        panels += depth * width;
+    }
+}
+
+#endif
