@@ -472,6 +472,38 @@ START_TEST(refresh_forgets_what_was_before)
 }
 END_TEST
 
+/* A vectorised scan follows each chain's temperature: without couplings, magnetisations are known.
+ */
+START_TEST(scans_are_tempered_chain_by_chain)
+{
+    static const double betas[] = { 1, 0.3 };
+    const sali_sampler *gibbs = sali_sampler_find("gibbs");
+    sali_sampler_settings settings = { .values = { 0, 1 } };
+    sal_model *model = NULL;
+    double up[2] = { 0 }, f[2];
+    sal_error err;
+    ck_ok(sal_model_builtin("ising:side=3,theta=0,bias=0.6", SAL_F64, &model, &err), &err);
+    int32_t codes[18] = { 1 };
+    ck_ok(sal_model_evaluate(model, 2, codes, f, NULL, NULL, &err), &err);
+    bench b = bench_open(gibbs, model, &settings, 1, 40, 0);
+    for (int64_t c = 0; c < 40; c++) {
+        b.chains->beta[c] = betas[c % 2];
+    }
+    gibbs->refresh(b.self, b.chains);
+    for (int sweep = 0; sweep < 200; sweep++) {
+        sali_sampler_steps(gibbs, b.self, b.chains, 9);
+        for (int64_t i = 0; i < 40 * 9; i++) {
+            up[i / 9 % 2] += b.chains->codes[i] / (20.0 * 9 * 200);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        ck_assert_double_eq_tol(up[k], 1 / (1 + exp(-betas[k] * (f[0] - f[1]))), 0.015);
+    }
+    bench_close(&b);
+    sal_model_destroy(model);
+}
+END_TEST
+
 static Suite *steps_suite(void)
 {
     Suite *suite = suite_create("sampler_steps");
@@ -488,6 +520,7 @@ static Suite *steps_suite(void)
     tcase_add_test(shards, chains_of_unlike_steps_do_not_depend_on_each_other);
     tcase_add_test(shards, scans_at_unlike_steps_draw_each_chains_variable);
     tcase_add_test(shards, refresh_forgets_what_was_before);
+    tcase_add_test(shards, scans_are_tempered_chain_by_chain);
     suite_add_tcase(suite, tcase);
     suite_add_tcase(suite, shards);
     return suite;
