@@ -295,6 +295,28 @@ START_TEST(other_formulas_are_refused)
 }
 END_TEST
 
+/* Terms of a pair that add up to 0 leave no neighbours behind. */
+START_TEST(terms_that_cancel_are_dropped)
+{
+    static const int64_t pairs[] = { 0, 1, 1, 2, 1, 0 };
+    static const double J[] = { 0.7, 0.5, -0.7 };
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    sal_error err;
+    sal_expr f = sal_edges(sal_state(tape), sal_constant(tape, J, SAL_SHAPE(3)), 3, pairs);
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sali_pairwise *p = read_pairs(model);
+    ck_assert_int_eq(p->begin[4], 2);
+    ck_assert_int_eq(p->begin[1], 0);
+    ck_assert_int_eq(p->neighbour[0], 2);
+    sali_pairwise_destroy(p);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(new_parameters_make_couplings_stale)
 {
     sal_model *model = builtin("ising:side=3", SAL_F64);
@@ -350,6 +372,7 @@ static Suite *pairwise_suite(void)
     tcase_add_test(tcase, forbidden_entries_are_refused);
     tcase_add_test(tcase, other_formulas_are_refused);
     tcase_add_test(tcase, new_parameters_make_couplings_stale);
+    tcase_add_test(tcase, terms_that_cancel_are_dropped);
     tcase_add_test(tcase, a_large_lattice_takes_well_below_a_second);
     tcase_add_test(tcase, memory_running_out_is_an_error);
     suite_add_tcase(suite, tcase);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "chi_square.h"
+#include "models/pairwise.h"
 #include "transition.h"
 
 /* ---- frequencies of single steps */
@@ -324,6 +325,185 @@ START_TEST(steps_at_once_are_those_one_by_one)
 }
 END_TEST
 
+/* ---- chains of unlike steps, and a refresh for other chains, as training has them */
+
+enum { UNLIKE = 5 };
+
+/* Chains for `unlike`: ids, step counters and states of their own. */
+static void set_apart(bench *b, int64_t first)
+{
+    static const uint64_t steps[UNLIKE] = { 3, 0, 65530, 7, 14 };
+    for (int64_t c = 0; c < b->chains->n; c++) {
+        b->chains->id[c] = (uint32_t)(40 + first + c);
+        b->chains->step[c] = steps[first + c];
+        state_codes(b->chains->space, 0, b->chains->codes + c * b->chains->space->n_variables);
+    }
+    sali_chains_embed(b->chains);
+    b->sampler->refresh(b->self, b->chains);
+}
+
+/* A systematic scan of couplings has other random numbers for chains in step. */
+static bool scans_couplings(const contract_case *k)
+{
+    sali_pairwise *pairs = NULL;
+    ck_assert_int_eq(sali_pairwise_create(k->model, &pairs, NULL), SAL_OK);
+    bool scans = pairs && k->sampler == sali_sampler_find("gibbs") && k->settings.values[0] == 0;
+    sali_pairwise_destroy(pairs);
+    return scans;
+}
+
+static void check_alone(const contract_case *k)
+{
+    if (k->sampler->flags & (SALI_SAMPLER_COUPLED | SALI_SAMPLER_HIDDEN) || scans_couplings(k)) {
+        return;
+    }
+    int64_t V = k->model->space->n_variables;
+    bench all = bench_open(k->sampler, k->model, &k->settings, k->beta, UNLIKE, 0);
+    set_apart(&all, 0);
+    for (int step = 0; step < 20; step++) {
+        k->sampler->step(all.self, all.chains);
+    }
+    for (int64_t c = 0; c < UNLIKE; c++) {
+        bench one = bench_open(k->sampler, k->model, &k->settings, k->beta, 1, 0);
+        set_apart(&one, c);
+        for (int step = 0; step < 20; step++) {
+            k->sampler->step(one.self, one.chains);
+        }
+        ck_assert_msg(
+            memcmp(one.chains->codes, all.chains->codes + c * V, (size_t)V * sizeof(int32_t)) == 0,
+            "%s: chain %d", k->where, (int)c);
+        bench_close(&one);
+    }
+    bench_close(&all);
+}
+
+/* What a chain does depends on its own step number, not on those of its shard. */
+START_TEST(chains_of_unlike_steps_do_not_depend_on_each_other)
+{
+    for_every_case(SAL_F64, check_alone);
+}
+END_TEST
+
+/* A systematic scan at unlike steps draws each chain's own variable. */
+START_TEST(scans_at_unlike_steps_draw_each_chains_variable)
+{
+    static const char *const models[] = { "ising:side=3,theta=0.05", "ising:side=3,theta=0.3" };
+    for (int m = 0; m < 2; m++) {
+        const sali_sampler *gibbs = sali_sampler_find("gibbs");
+        sali_sampler_settings settings = { .values = { 0, 1 } };
+        sal_model *model = NULL;
+        int32_t before[9 * UNLIKE];
+        sal_error err;
+        ck_ok(sal_model_builtin(models[m], SAL_F64, &model, &err), &err);
+        bench b = bench_open(gibbs, model, &settings, 1, UNLIKE, 0);
+        set_apart(&b, 0);
+        for (int step = 0; step < 40; step++) {
+            uint64_t site[UNLIKE];
+            for (int c = 0; c < UNLIKE; c++) {
+                site[c] = b.chains->step[c] % 9;
+            }
+            memcpy(before, b.chains->codes, sizeof before);
+            gibbs->step(b.self, b.chains);
+            for (int i = 0; i < 9 * UNLIKE; i++) {
+                ck_assert((uint64_t)(i % 9) == site[i / 9] || b.chains->codes[i] == before[i]);
+            }
+        }
+        bench_close(&b);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+static const char *changed_parameter;
+
+/* Used before, for other chains of another seed, temperature and other parameters of the model, and
+ * refreshed, a sampler does what a new one does. */
+static void check_refresh(const contract_case *k)
+{
+    double old[64] = { 0.3 }, new[64] = { -0.25 };
+    bool rbm = strcmp(changed_parameter, "theta") != 0;
+    sal_model *model = (sal_model *)k->model;
+    sal_error err;
+    if (k->sampler->flags & SALI_SAMPLER_HIDDEN) {
+        return;
+    }
+    tiny_normals(6, rbm ? 4 : 0, 0.7, old);
+    tiny_normals(11, rbm ? 4 : 0, 0.7, new);
+    bench used = bench_open(k->sampler, k->model, &k->settings, k->beta, 6, 100);
+    for (int step = 0; step < 33; step++) {
+        k->sampler->step(used.self, used.chains);
+    }
+    ck_ok(sal_model_set_params(model, changed_parameter, new, &err), &err);
+    bench fresh = { .sampler = k->sampler };
+    ck_ok(sali_chains_create(model, 6, sali_sampler_wants(k->sampler), 5, &fresh.chains, &err),
+          &err);
+    ck_ok(sali_sampler_open(k->sampler, &k->settings, used.shared, fresh.chains, &fresh.self, &err),
+          &err);
+    for (int i = 0; i < 2; i++) {
+        bench *b = i ? &fresh : &used;
+        b->chains->seed = 5;
+        for (int64_t c = 0; c < 6; c++) {
+            b->chains->id[c] = (uint32_t)(70 + c);
+            b->chains->step[c] = 131;
+            b->chains->beta[c] = 0.8;
+            b->chains->step_size[c] = 1.5;
+            state_codes(model->space, 2 * c, b->chains->codes + c * model->space->n_variables);
+        }
+        sali_chains_embed(b->chains);
+        k->sampler->refresh(b->self, b->chains);
+        sali_chains_take_sums(b->chains);
+        sali_sampler_steps(k->sampler, b->self, b->chains, 25);
+    }
+    check_same_chains(&used, &fresh, k->where);
+    k->sampler->destroy(fresh.self);
+    sali_chains_destroy(fresh.chains);
+    bench_close(&used);
+    ck_ok(sal_model_set_params(model, changed_parameter, old, &err), &err);
+}
+
+START_TEST(refresh_forgets_what_was_before)
+{
+    for (int k = 0; k < 2; k++) {
+        sal_model *model = tiny_builtin(k, SAL_F64);
+        changed_parameter = k == 0 ? "b" : "theta";
+        for_every_sampler(model, model, tiny_builtins[k], check_refresh);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* A vectorised scan follows each chain's temperature: without couplings, magnetisations are known.
+ */
+START_TEST(scans_are_tempered_chain_by_chain)
+{
+    static const double betas[] = { 1, 0.3 };
+    const sali_sampler *gibbs = sali_sampler_find("gibbs");
+    sali_sampler_settings settings = { .values = { 0, 1 } };
+    sal_model *model = NULL;
+    double up[2] = { 0 }, f[2];
+    sal_error err;
+    ck_ok(sal_model_builtin("ising:side=3,theta=0,bias=0.6", SAL_F64, &model, &err), &err);
+    int32_t codes[18] = { 1 };
+    ck_ok(sal_model_evaluate(model, 2, codes, f, NULL, NULL, &err), &err);
+    bench b = bench_open(gibbs, model, &settings, 1, 40, 0);
+    for (int64_t c = 0; c < 40; c++) {
+        b.chains->beta[c] = betas[c % 2];
+    }
+    gibbs->refresh(b.self, b.chains);
+    for (int sweep = 0; sweep < 200; sweep++) {
+        sali_sampler_steps(gibbs, b.self, b.chains, 9);
+        for (int64_t i = 0; i < 40 * 9; i++) {
+            up[i / 9 % 2] += b.chains->codes[i] / (20.0 * 9 * 200);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        ck_assert_double_eq_tol(up[k], 1 / (1 + exp(-betas[k] * (f[0] - f[1]))), 0.015);
+    }
+    bench_close(&b);
+    sal_model_destroy(model);
+}
+END_TEST
+
 static TCase *add_case(Suite *suite, const char *name)
 {
     TCase *tcase = tcase_create(name);
@@ -343,6 +523,11 @@ static Suite *steps_suite(void)
     tcase_add_test(rest, step_size_can_be_set_later);
     tcase_add_test(rest, step_counters_pass_two_to_the_32);
     tcase_add_test(rest, steps_at_once_are_those_one_by_one);
+    TCase *shards = add_case(suite, "shards");
+    tcase_add_test(shards, chains_of_unlike_steps_do_not_depend_on_each_other);
+    tcase_add_test(shards, scans_at_unlike_steps_draw_each_chains_variable);
+    tcase_add_test(shards, refresh_forgets_what_was_before);
+    tcase_add_test(shards, scans_are_tempered_chain_by_chain);
     return suite;
 }
 

@@ -287,6 +287,230 @@ START_TEST(tuning_of_something_else_is_refused)
 }
 END_TEST
 
+/* ---- samplers' own values */
+
+/* Settings with which each sampler that has values of its own finds some. */
+static const char *const finders[] = { "gibbs:scan=adaptive",
+                                       "mh-uniform",
+                                       "pas",
+                                       "pafs",
+                                       "ncg:preconditioner=diagonal",
+                                       "dula:preconditioner=diagonal",
+                                       "pavg:preconditioner=empirical",
+                                       "lsb1",
+                                       "lsb2:blocks=3,units=4" };
+enum { FINDERS = sizeof finders / sizeof *finders };
+
+START_TEST(samplers_with_values_of_their_own_are_tried)
+{
+    const sali_sampler *sampler;
+    for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
+        bool tried = false;
+        for (int i = 0; i < FINDERS; i++) {
+            tried |= sali_sampler_find(finders[i]) == sampler;
+        }
+        ck_assert_msg(tried == (sampler->tuned != NULL), "%s", sampler->name);
+        ck_assert_msg(!sampler->tuned == !sampler->retune, "%s", sampler->name);
+    }
+}
+END_TEST
+
+/* Whether the values of a run are other than those that a sampler begins with. */
+static bool has_learned(const sal_run *run)
+{
+    sali_tuned of_run[SALI_MOST_TUNED], of_new[SALI_MOST_TUNED];
+    void *shared = NULL;
+    sal_error err;
+    bool same = true;
+    ck_ok(run->sampler->share(run->model, &run->settings, &shared, &err), &err);
+    int64_t n = run->sampler->tuned(run->shared, of_run);
+    ck_assert_int_eq(run->sampler->tuned(shared, of_new), n);
+    for (int64_t k = 0; k < n; k++) {
+        same &=
+            memcmp(of_run[k].values, of_new[k].values, (size_t)of_run[k].n * sizeof(double)) == 0;
+    }
+    run->sampler->unshare(shared);
+    return !same;
+}
+
+/* From the same states, with the same random numbers, two runs' chains move alike. */
+static void check_alike(sal_run *a, sal_run *b, const char *name)
+{
+    for (int64_t k = 0; k < a->n_shards; k++) {
+        sali_chains *x = a->shards[k].chains, *y = b->shards[k].chains;
+        size_t bytes = (size_t)(x->n * x->space->n_variables) * sizeof *x->codes;
+        memcpy(y->codes, x->codes, bytes);
+        memcpy(y->step, x->step, (size_t)x->n * sizeof *x->step);
+        y->seed = x->seed;
+        sali_chains_embed(y);
+        a->sampler->refresh(a->shards[k].self, x);
+        b->sampler->refresh(b->shards[k].self, y);
+        for (int step = 0; step < 60; step++) {
+            sali_sampler_steps(a->sampler, a->shards[k].self, x, 1);
+            sali_sampler_steps(b->sampler, b->shards[k].self, y, 1);
+            ck_assert_msg(memcmp(x->codes, y->codes, bytes) == 0, "%s, step %d", name, step);
+        }
+    }
+}
+
+/* A run that is given the values that another one found makes the proposals that that one makes:
+ * all that is made of them is made anew. */
+START_TEST(given_values_are_used)
+{
+    sal_error err;
+    for (int k = 0; k < FINDERS; k++) {
+        sal_model *models[2] = { tiny_formula_over("mixed", SAL_F64), NULL };
+        bool learned = false;
+        ck_ok(sal_model_builtin("ising:side=4,theta=0.1", SAL_F64, &models[1], &err), &err);
+        for (int m = 0; m < 2; m++) {
+            sal_run_options options = {
+                .sampler = finders[k], .chains = 6, .warmup = 400, .draws = 3, .seed = 4
+            };
+            sal_run *first = run_it(models[m], &options);
+            sal_tuning *tuning = tuning_of(first);
+            options.tuning = tuning;
+            options.seed = 5;
+            sal_run *second = run_it(models[m], &options);
+            learned |= has_learned(first);
+            check_alike(first, second, finders[k]);
+            sal_tuning_destroy(tuning);
+            sal_run_destroy(first);
+            sal_run_destroy(second);
+            sal_model_destroy(models[m]);
+        }
+        ck_assert_msg(learned, "%s", finders[k]);
+    }
+}
+END_TEST
+
+/* Values that a sampler cannot work with are refused by name. */
+START_TEST(unusable_values_are_refused)
+{
+    static const double zero[4] = { 0.5, 0.5, 0, 0 }, more[4] = { 1, 1, 1, 1 };
+    static const double half[] = { 1.5 }, none[] = { 0 }, far[] = { 5 }, steps[] = { 0.2 };
+    const struct {
+        const char *sampler, *name;
+        int64_t n;
+        const double *values;
+        const char *text;
+    } cases[] = {
+        { "gibbs:scan=adaptive", "sampler.scan", 4, zero, "probability 3 is 0" },
+        { "gibbs:scan=adaptive", "sampler.scan", 4, more, "add up to 4" },
+        { "mh-uniform", "sampler.radius", 1, half, "radius is 1.5" },
+        { "mh-uniform", "sampler.radius", 1, none, "radius is 0" },
+        { "mh-uniform", "sampler.radius", 1, far, "from 1 to 4" },
+        { "pas", "sampler.length", 1, half, "length is 1.5" },
+        { "pafs", "sampler.length", 1, none, "length is 0" },
+        { "pafs", "sampler.length", 1, far, "from 1 to 4" },
+        { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero, "number 3 is 0" },
+    };
+    sal_model *model = tiny_formula_over("binary", SAL_F64);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_run_options options = { .sampler = cases[k].sampler, .draws = 5, .warmup = 5 };
+        sal_run *run = run_it(model, &options);
+        sal_tuning *found = tuning_of(run);
+        sal_tuning *tuning = make_tuning(found->sampler, 4, 1, steps, 0, NULL);
+        ck_assert(sali_tuning_add(tuning, cases[k].name, cases[k].n, cases[k].values));
+        options.tuning = tuning;
+        run_refused(model, &options, SAL_ERR_DATA, cases[k].text);
+        sal_tuning_destroy(found);
+        sal_tuning_destroy(tuning);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- who is learned from */
+
+enum { COLD = 6 };
+
+/* COLD chains of one temperature, each followed by `hot` ones that are hotter. */
+static bench open_with_hot(const sal_model *model, const char *specification, int64_t hot)
+{
+    const sali_sampler *sampler;
+    sali_sampler_settings settings;
+    sal_error err;
+    ck_ok(sali_sampler_choose(specification, model, 0, &sampler, &settings, &err), &err);
+    bench b = bench_open(sampler, model, &settings, 1, COLD * (1 + hot), 0);
+    for (int64_t c = 0; c < b.chains->n; c++) {
+        int64_t group = c / (1 + hot), replica = c % (1 + hot);
+        b.chains->id[c] = (uint32_t)(group + 100 * replica);
+        b.chains->beta[c] = replica ? 0.05 : 0.9;
+        state_codes(model->space, 5 * group, b.chains->codes + c * model->space->n_variables);
+    }
+    sali_chains_embed(b.chains);
+    sampler->refresh(b.self, b.chains);
+    return b;
+}
+
+static void warm_up(bench *b, const sal_model *model)
+{
+    sali_warmup w = { .model = model,
+                      .n_shards = 1,
+                      .chains = &b->chains,
+                      .selves = &b->self,
+                      .window = 25,
+                      .total = 800 };
+    for (w.done = 25; w.done <= w.total; w.done += 25) {
+        bool changed = false;
+        sal_error err;
+        sali_sampler_steps(b->sampler, b->self, b->chains, 25);
+        ck_ok(b->sampler->adapt(b->shared, &w, &changed, &err), &err);
+        if (changed) {
+            b->sampler->refresh(b->self, b->chains);
+        }
+        sali_chains_take_sums(b->chains);
+    }
+}
+
+/* What a sampler finds in warm-up depends on its coldest chains only, be they at beta = 1 or, as in
+ * annealing, not. */
+START_TEST(hot_chains_are_not_learned_from)
+{
+    static const char *const spaces[] = { "mixed", "binary" };
+    for (int k = 0; k < 2 * FINDERS; k++) {
+        const char *name = finders[k / 2];
+        sal_model *model = tiny_formula_over(spaces[k % 2], SAL_F64);
+        bench cold = open_with_hot(model, name, 0), both = open_with_hot(model, name, 2);
+        sali_tuned a[SALI_MOST_TUNED], b[SALI_MOST_TUNED];
+        warm_up(&cold, model);
+        warm_up(&both, model);
+        int64_t n = cold.sampler->tuned(cold.shared, a);
+        ck_assert_int_eq(n, cold.sampler->tuned(both.shared, b));
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t j = 0; j < a[i].n; j++) {
+                ck_assert_msg(fabs(a[i].values[j] - b[i].values[j]) <=
+                                  1e-9 * fmax(1, fabs(a[i].values[j])),
+                              "%s: %s of %lld: %g, %g", name, a[i].name, (long long)j,
+                              a[i].values[j], b[i].values[j]);
+            }
+        }
+        bench_close(&cold);
+        bench_close(&both);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* At the first temperature of annealing, where nearly all is accepted, paths become long. */
+START_TEST(annealing_adapts_lengths)
+{
+    sal_run_options options = {
+        .sampler = "pas", .chains = 4, .warmup = 300, .draws = 20, .anneal = true
+    };
+    sal_model *model = NULL;
+    sali_tuned item;
+    sal_error err;
+    ck_ok(sal_model_builtin("ising:side=4,theta=0.1", SAL_F64, &model, &err), &err);
+    sal_run *run = run_it(model, &options);
+    ck_assert_int_eq(run->sampler->tuned(run->shared, &item), 1);
+    ck_assert_double_gt(item.values[0], 5);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(hostile_files_are_refused)
 {
     static const struct {
@@ -337,6 +561,11 @@ static Suite *tuning_suite(void)
     tcase_add_test(tcase, grid_scales_with_the_squared_spacing);
     tcase_add_test(tcase, rules_are_refused_where_they_make_no_sense);
     tcase_add_test(tcase, nothing_adapts_after_warm_up);
+    tcase_add_test(tcase, samplers_with_values_of_their_own_are_tried);
+    tcase_add_test(tcase, given_values_are_used);
+    tcase_add_test(tcase, unusable_values_are_refused);
+    tcase_add_test(tcase, hot_chains_are_not_learned_from);
+    tcase_add_test(tcase, annealing_adapts_lengths);
     tcase_add_test(tcase, tuning_is_saved_and_given_again);
     tcase_add_test(tcase, tuning_of_something_else_is_refused);
     tcase_add_test(tcase, hostile_files_are_refused);

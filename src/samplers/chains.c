@@ -299,13 +299,23 @@ void sali_chains_tick(sali_chains *chains)
     }
 }
 
+double sali_chains_coldest(const sali_chains *chains)
+{
+    double beta = chains->beta[0];
+    for (int64_t c = 1; c < chains->n; c++) {
+        beta = fmax(beta, chains->beta[c]);
+    }
+    return beta;
+}
+
 double sali_warmup_acceptance(const sali_warmup *warmup)
 {
     double sum = 0, steps = 0;
     for (int64_t k = 0; k < warmup->n_shards; k++) {
         const sali_chains *chains = warmup->chains[k];
+        double coldest = sali_chains_coldest(chains);
         for (int64_t c = 0; c < chains->n; c++) {
-            if (chains->beta[c] == 1) {
+            if (chains->beta[c] == coldest) {
                 sum += chains->acceptance_sum[c];
                 steps += (double)warmup->window;
             }

@@ -94,6 +94,22 @@ static int64_t tuned(void *shared, sali_tuned *items)
     return 1;
 }
 
+static sal_status retune(void *shared, sal_error *err)
+{
+    const adapted *a = shared;
+    double sum = 0;
+    for (int64_t i = 0; i < a->n; i++) {
+        if (!(a->p[i] > 0)) {
+            return sali_fail(err, SAL_ERR_DATA, "scan: probability %lld is %g; expected > 0",
+                             (long long)(i + 1), a->p[i]);
+        }
+        sum += a->p[i];
+    }
+    return fabs(sum - 1) < 1e-6
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_DATA, "scan: probabilities add up to %g, not 1", sum);
+}
+
 /* ---- one shard */
 
 typedef struct gibbs {
@@ -102,6 +118,7 @@ typedef struct gibbs {
     const adapted *shared;
     double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
     double *wishes, *calls;   /* [V] what `adapt` collects; NULL unless adaptive */
+    double coldest;           /* inverse temperature of the chains that they are collected from */
     sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
     bool scans;               /* from the last refresh on, by `scan`; else by what follows */
     sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply */
@@ -179,6 +196,7 @@ static void gibbs_refresh(void *self, sali_chains *chains)
         return;
     }
     sali_chains_start(chains, false);
+    g->coldest = sali_chains_coldest(chains);
     double sum = 0;
     for (int64_t i = 0; g->cumulative && i < g->shared->n; i++) {
         g->cumulative[i] = sum += g->shared->p[i];
@@ -325,7 +343,7 @@ static void track_step(gibbs *g, sali_chains *chains)
             note_bad(g, chains, c);
             continue;
         }
-        if (g->wishes) {
+        if (g->wishes && chains->beta[c] == g->coldest) {
             note_wish(g, c, delta, space->variables[site].states);
         }
         double f = chains->f[c] + delta[code] / chains->beta[c];
@@ -469,6 +487,7 @@ const sali_sampler sali_sampler_gibbs = {
     .unshare = unshare,
     .adapt = adapt,
     .tuned = tuned,
+    .retune = retune,
     .create = gibbs_create,
     .destroy = gibbs_destroy,
     .refresh = gibbs_refresh,

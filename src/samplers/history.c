@@ -55,11 +55,15 @@ void sali_history_decide(sali_history *h, const sali_chains *chains)
     int64_t V = chains->space->n_variables;
     bool kept = wanted(h, chains);
     h->seen++;
-    for (int64_t c = 0; kept && c < chains->n; c++, h->n++) {
-        if (!chains->accepted[c]) {
-            memcpy(h->to + h->n * V, h->from + h->n * V, (size_t)V * sizeof *h->to);
-            h->y[h->n] = 0;
+    double coldest = kept ? sali_chains_coldest(chains) : 0;
+    for (int64_t c = 0, at = h->n; kept && c < chains->n; c++, at++) {
+        if (chains->beta[c] != coldest) {
+            continue;
         }
+        const int32_t *to = chains->accepted[c] ? h->to + at * V : h->from + at * V;
+        memmove(h->from + h->n * V, h->from + at * V, (size_t)V * sizeof *h->from);
+        memmove(h->to + h->n * V, to, (size_t)V * sizeof *h->to);
+        h->y[h->n++] = chains->accepted[c] ? h->y[at] : 0;
     }
 }
 
@@ -294,8 +298,10 @@ double sali_gamma_next(double gamma, bool fell, double *direction, double rate)
 bool sali_gamma_adapt(sali_adaptation_history *a, const sali_warmup *warmup, double *gamma)
 {
     for (int64_t k = 0; k < warmup->n_shards; k++) {
-        for (int64_t c = 0; c < warmup->chains[k]->n; c++) {
-            a->jump += warmup->chains[k]->jump_sum[c];
+        const sali_chains *chains = warmup->chains[k];
+        double coldest = sali_chains_coldest(chains);
+        for (int64_t c = 0; c < chains->n; c++) {
+            a->jump += chains->beta[c] == coldest ? chains->jump_sum[c] : 0;
         }
     }
     a->steps += warmup->window;

@@ -26,7 +26,7 @@ typedef struct sali_history {
 } sali_history;
 
 /* The step about to be decided, of every chain: `gradient` real [n x N] is beta times that of the
- * present states. Then, which were accepted. */
+ * present states. Then, which were accepted; the coldest chains' steps are kept. */
 void sali_history_propose(sali_history *history, const sali_chains *chains, const void *gradient);
 void sali_history_decide(sali_history *history, const sali_chains *chains);
 

@@ -90,10 +90,7 @@ static sal_status lsb2_share(const sal_model *model, const sali_sampler_settings
 
 static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
 {
-    int64_t chains = 0;
-    for (int64_t k = 0; k < warmup->n_shards; k++) {
-        chains += warmup->chains[k]->n;
-    }
+    int64_t chains = sali_lsb_chains(warmup);
     chains = chains < BATCH ? chains : BATCH;
     return sali_lsb_batch_open(&lsb->batch, warmup->model, 2 * chains, lsb->radius, err);
 }
@@ -143,6 +140,14 @@ static int64_t tuned(void *shared, sali_tuned *items)
     return 1;
 }
 
+static sal_status retune(void *shared, sal_error *err)
+{
+    sali_lsb *lsb = shared;
+    (void)err;
+    sali_lsb_set(&lsb->g, lsb->g.theta);
+    return SAL_OK;
+}
+
 /* ---- the sampler */
 
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -162,11 +167,11 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
 #define LSB(title, sharing, settings, tries)                                                \
     .source = "Sansone 2022", .doc = title,                                                 \
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,       \
-    .kinds = SALI_ALL_KINDS, \
-    .parameters = settings, .variants = tries, .share = sharing, .unshare = unshare,        \
-    .adapt = adapt, .tuned = tuned, .create = create, .destroy = sali_single_site_destroy,  \
-    .refresh = sali_single_site_refresh, .step = sali_single_site_step,                     \
-    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
+    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing,   \
+    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .create = create, \
+    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh,               \
+    .step = sali_single_site_step, .steps = sali_single_site_steps,                         \
+    .log_q = sali_single_site_log_q
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",

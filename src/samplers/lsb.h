@@ -98,6 +98,9 @@ sal_status sali_lsb_batch_open(sali_lsb_batch *batch, const sal_model *model, in
                                int64_t radius, sal_error *err);
 void sali_lsb_batch_close(sali_lsb_batch *batch);
 
+/* How many chains of warm-up there are to learn from: the coldest. */
+int64_t sali_lsb_chains(const sali_warmup *warmup);
+
 /* Take states from the chains of warm-up, draw random ones and proposals of all by g. `number` of
  * the update: what is drawn depends on it and the seed. */
 void sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,

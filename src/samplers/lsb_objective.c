@@ -106,31 +106,45 @@ static sali_stream stream_of(const sali_lsb_batch *batch, uint64_t number, int64
                           .purpose = SALI_RNG_LEARNING };
 }
 
-/* Chain number `index` of all shards: its shard, and its place there. */
-static const sali_chains *chain_at(const sali_warmup *warmup, int64_t index, int64_t *place)
+static int64_t count_coldest(const sali_chains *chains)
 {
-    int64_t k = 0;
-    while (index >= warmup->chains[k]->n) {
-        index -= warmup->chains[k++]->n;
-    }
-    *place = index;
-    return warmup->chains[k];
-}
-
-static int64_t count_chains(const sali_warmup *warmup)
-{
+    double coldest = sali_chains_coldest(chains);
     int64_t n = 0;
-    for (int64_t k = 0; k < warmup->n_shards; k++) {
-        n += warmup->chains[k]->n;
+    for (int64_t c = 0; c < chains->n; c++) {
+        n += chains->beta[c] == coldest;
     }
     return n;
 }
 
-/* States of chains in turn, and as many random ones at their temperatures. */
+/* Of all shards' coldest chains, number `index`: its shard, and its place there. */
+static const sali_chains *chain_at(const sali_warmup *warmup, int64_t index, int64_t *place)
+{
+    int64_t k = 0, c = 0;
+    for (int64_t n; index >= (n = count_coldest(warmup->chains[k])); k++) {
+        index -= n;
+    }
+    double coldest = sali_chains_coldest(warmup->chains[k]);
+    while (warmup->chains[k]->beta[c] != coldest || index-- > 0) {
+        c++;
+    }
+    *place = c;
+    return warmup->chains[k];
+}
+
+int64_t sali_lsb_chains(const sali_warmup *warmup)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        n += count_coldest(warmup->chains[k]);
+    }
+    return n;
+}
+
+/* States of chains in turn, and as many random ones at their temperature. */
 static void take_states(sali_lsb_batch *batch, const sali_warmup *warmup, uint64_t number)
 {
     sali_chains *pool = batch->pool;
-    int64_t V = pool->space->n_variables, half = batch->rows / 2, n = count_chains(warmup);
+    int64_t V = pool->space->n_variables, half = batch->rows / 2, n = sali_lsb_chains(warmup);
     for (int64_t r = 0; r < half; r++) {
         int64_t place, index = (int64_t)((number * (uint64_t)half + (uint64_t)r) % (uint64_t)n);
         const sali_chains *chains = chain_at(warmup, index, &place);

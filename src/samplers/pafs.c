@@ -310,6 +310,7 @@ const sali_sampler sali_sampler_pafs = {
     .unshare = sali_path_length_unshare,
     .adapt = sali_path_length_adapt,
     .tuned = sali_path_length_tuned,
+    .retune = sali_path_length_retune,
     .create = pafs_create,
     .destroy = pafs_destroy,
     .refresh = sali_single_site_refresh,

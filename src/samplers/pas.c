@@ -340,6 +340,7 @@ const sali_sampler sali_sampler_pas = {
     .unshare = sali_path_length_unshare,
     .adapt = sali_path_length_adapt,
     .tuned = sali_path_length_tuned,
+    .retune = sali_path_length_retune,
     .create = pas_create,
     .destroy = pas_destroy,
     .refresh = sali_single_site_refresh,

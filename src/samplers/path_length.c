@@ -8,6 +8,7 @@
 #define TARGET_ACCEPTANCE 0.574
 #define START 5
 #define GAIN 3
+#define MOST_GIVEN (1 << 20)
 
 sal_status sali_path_length_share(const sal_model *model, double length, void **shared,
                                   sal_error *err)
@@ -51,4 +52,16 @@ int64_t sali_path_length_tuned(void *shared, sali_tuned *items)
     sali_path_length *path = shared;
     items[0] = (sali_tuned){ .name = "length", .n = 1, .values = &path->length };
     return 1;
+}
+
+sal_status sali_path_length_retune(void *shared, sal_error *err)
+{
+    sali_path_length *path = shared;
+    double most = path->adapted ? path->most : MOST_GIVEN;
+    if (!(path->length >= 1 && path->length <= most) || path->length != floor(path->length)) {
+        return sali_fail(err, SAL_ERR_DATA, "length is %g; expected a whole number from 1 to %g",
+                         path->length, most);
+    }
+    path->running = path->length;
+    return SAL_OK;
 }

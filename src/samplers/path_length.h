@@ -28,6 +28,7 @@ void sali_path_length_unshare(void *shared);
 sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                   sal_error *err);
 int64_t sali_path_length_tuned(void *shared, sali_tuned *items);
+sal_status sali_path_length_retune(void *shared, sal_error *err);
 
 /* Moves of a path, by a uniform u. */
 static inline int64_t sali_path_length_draw(const sali_path_length *path, double u)

@@ -144,6 +144,13 @@ static int64_t pavg_tuned(void *shared, sali_tuned *items)
     return 2;
 }
 
+static sal_status pavg_retune(void *shared, sal_error *err)
+{
+    (void)err;
+    sali_preconditioner_changed(shared);
+    return SAL_OK;
+}
+
 static sal_status pavg_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {
@@ -165,6 +172,7 @@ const sali_sampler sali_sampler_pavg = {
     .unshare = pavg_unshare,
     .adapt = pavg_adapt,
     .tuned = pavg_tuned,
+    .retune = pavg_retune,
     .create = pavg_create,
     .destroy = sali_auxiliary_destroy,
     .refresh = sali_auxiliary_refresh,

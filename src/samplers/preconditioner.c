@@ -108,6 +108,12 @@ static void symmetrise(int64_t n, double *M)
     }
 }
 
+void sali_preconditioner_changed(sali_preconditioner *p)
+{
+    symmetrise(p->n, p->M);
+    p->revision++;
+}
+
 /* Gradients at `count` unit vectors from number `first` on, less that at 0, are rows of M. */
 static void hessian_rows(sali_preconditioner *p, int64_t first, int64_t count)
 {

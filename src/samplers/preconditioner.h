@@ -60,6 +60,9 @@ bool sali_has_constant_hessian(const sal_model *model);
  * once, as M and parameters do not change while they run. */
 void sali_preconditioner_refresh(sali_preconditioner *p);
 
+/* After other numbers were put into M: makes it symmetric, as all that uses it relies on. */
+void sali_preconditioner_changed(sali_preconditioner *p);
+
 /* Whether the Hessian's entries are numbers, after a refresh. */
 bool sali_preconditioner_finite(const sali_preconditioner *p);
 

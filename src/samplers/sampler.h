@@ -97,7 +97,11 @@ typedef struct sali_warmup {
     int64_t done, total;        /* steps of warm-up, this window included */
 } sali_warmup;
 
-/* Mean probability of acceptance over the chains and steps of the last window. */
+/* The largest inverse temperature of a shard: that of the chains which draws come from (all shards
+ * of a run have some). What is tuned for draws is learned from these chains only. */
+double sali_chains_coldest(const sali_chains *chains);
+
+/* Mean probability of acceptance over the coldest chains and the steps of the last window. */
 double sali_warmup_acceptance(const sali_warmup *warmup);
 
 /* Values that adaptation found, to be saved and given again. */
@@ -141,6 +145,9 @@ typedef struct sali_sampler {
     void (*unshare)(void *shared);
     sal_status (*adapt)(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err);
     int64_t (*tuned)(void *shared, sali_tuned *items); /* number of items; may be NULL */
+    /* After other numbers, finite ones, were put into `tuned`: SAL_ERR_DATA if they cannot be used;
+     * else makes anew what is made of them in the shared state. NULL only without `tuned`. */
+    sal_status (*retune)(void *shared, sal_error *err);
 
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err);

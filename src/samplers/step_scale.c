@@ -26,20 +26,20 @@ static double squared_slope(const sal_model *model, const sali_variable *v, cons
                                       : square;
 }
 
-/* Add the squared slopes of rows of gradients where f is a number; the number of such rows. */
-static int64_t add_slopes(sali_step_scale *p, const sal_model *model, int64_t n,
-                          const double *f, const void *gradient)
+/* Add the squared slopes at the coldest chains where f is a number; the number of these. */
+static int64_t add_slopes(sali_step_scale *p, const sali_chains *chains)
 {
-    const sal_space *space = model->space;
-    size_t row = (size_t)space->width * (model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
+    const sal_space *space = chains->space;
+    double coldest = sali_chains_coldest(chains);
     int64_t rows = 0;
-    for (int64_t c = 0; c < n; c++) {
-        const char *g = (const char *)gradient + (size_t)c * row;
-        for (int64_t v = 0; isfinite(f[c]) && v < p->n; v++) {
-            double slope = squared_slope(model, &space->variables[v], g);
+    for (int64_t c = 0; c < chains->n; c++) {
+        const void *g = sali_row(chains, chains->gradient, c, space->width);
+        bool counts = isfinite(chains->f[c]) && chains->beta[c] == coldest;
+        for (int64_t v = 0; counts && v < p->n; v++) {
+            double slope = squared_slope(chains->model, &space->variables[v], g);
             p->sum[v] += isfinite(slope) ? slope : 0;
         }
-        rows += isfinite(f[c]);
+        rows += counts;
     }
     return rows;
 }
@@ -78,14 +78,13 @@ static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error
     }
     sali_chains_embed(chains);
     sali_chains_start(chains, true);
-    int64_t rows = add_slopes(p, model, RANDOM_STATES, chains->f, chains->gradient);
+    int64_t rows = add_slopes(p, chains);
     update(p, rows > 0 ? rows : 1);
     sali_chains_destroy(chains);
     return SAL_OK;
 }
 
-sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out,
-                                      sal_error *err)
+sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out, sal_error *err)
 {
     sali_step_scale *p = SALI_NEW(sali_step_scale);
     if (!p) {
@@ -117,7 +116,7 @@ void sali_step_scale_destroy(void *shared)
 }
 
 sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
-                                     sal_error *err)
+                                 sal_error *err)
 {
     sali_step_scale *p = shared;
     (void)err;
@@ -129,7 +128,7 @@ sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *
     for (int64_t k = 0; k < warmup->n_shards; k++) {
         sali_chains *chains = warmup->chains[k];
         sali_chains_start(chains, true);
-        rows += add_slopes(p, warmup->model, chains->n, chains->f, chains->gradient);
+        rows += add_slopes(p, chains);
     }
     if (rows > 0) {
         p->windows++;
@@ -147,4 +146,16 @@ int64_t sali_step_scale_tuned(void *shared, sali_tuned *items)
     }
     items[0] = (sali_tuned){ "preconditioner", p->n, p->scale };
     return 1;
+}
+
+sal_status sali_step_scale_retune(void *shared, sal_error *err)
+{
+    const sali_step_scale *p = shared;
+    for (int64_t v = 0; v < p->n; v++) {
+        if (!(p->scale[v] > 0)) {
+            return sali_fail(err, SAL_ERR_DATA, "preconditioner: number %lld is %g; expected > 0",
+                             (long long)(v + 1), p->scale[v]);
+        }
+    }
+    return SAL_OK;
 }

@@ -23,13 +23,13 @@ typedef struct sali_step_scale {
     int64_t windows;
 } sali_step_scale;
 
-sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out,
-                                      sal_error *err);
+sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out, sal_error *err);
 void sali_step_scale_destroy(void *shared);
 
 /* Functions of the descriptor; `shared` NULL: there is none. */
 sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
-                                     sal_error *err);
+                                 sal_error *err);
 int64_t sali_step_scale_tuned(void *shared, sali_tuned *items);
+sal_status sali_step_scale_retune(void *shared, sal_error *err);
 
 #endif

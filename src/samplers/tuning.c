@@ -188,6 +188,9 @@ static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *er
     for (int64_t k = 0; k < n; k++) {
         memcpy(items[k].values, lists[k]->values, (size_t)items[k].n * sizeof *items[k].values);
     }
+    if (n > 0 && run->sampler->retune(run->shared, err) != SAL_OK) {
+        return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
+    }
     return SAL_OK;
 }
 
