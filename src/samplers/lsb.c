@@ -139,8 +139,18 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
 static int64_t tuned(void *shared, sali_tuned *items)
 {
     sali_lsb *lsb = shared;
-    items[0] = (sali_tuned){ "theta", lsb->g.n, lsb->g.theta };
+    items[0] = (sali_tuned){
+        .name = "theta", .n = lsb->g.n, .values = lsb->g.theta, .low = -100, .high = 100
+    };
     return 1;
+}
+
+static sal_status retuned(void *shared, sal_error *err)
+{
+    sali_lsb *lsb = shared;
+    (void)err;
+    sali_lsb_set(&lsb->g, lsb->g.theta);
+    return SAL_OK;
 }
 
 /* ---- the sampler */
@@ -159,14 +169,14 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_create(chains, &options, self, err);
 }
 
-#define LSB(title, sharing, settings, tries)                                                \
-    .source = "Sansone 2022", .doc = title,                                                 \
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,       \
-    .kinds = SALI_ALL_KINDS, \
-    .parameters = settings, .variants = tries, .share = sharing, .unshare = unshare,        \
-    .adapt = adapt, .tuned = tuned, .create = create, .destroy = sali_single_site_destroy,  \
-    .refresh = sali_single_site_refresh, .step = sali_single_site_step,                     \
-    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
+#define LSB(title, sharing, settings, tries)                                                  \
+    .source = "Sansone 2022", .doc = title,                                                   \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,         \
+    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing,     \
+    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retuned = retuned, .create = create, \
+    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh,                 \
+    .step = sali_single_site_step, .steps = sali_single_site_steps,                           \
+    .log_q = sali_single_site_log_q
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",

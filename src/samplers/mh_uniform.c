@@ -80,6 +80,18 @@ static sal_status uniform_share(const sal_model *model, const sali_sampler_setti
     return SAL_OK;
 }
 
+static sal_status set_radius(uniform_shared *s, double radius, sal_error *err)
+{
+    sali_uniform_ball ball;
+    sal_status status = sali_uniform_ball_create(s->space, (int64_t)radius, &ball, err);
+    if (status == SAL_OK) {
+        sali_uniform_ball_free(&s->ball);
+        s->ball = ball;
+        s->radius = radius;
+    }
+    return status;
+}
+
 /* Robbins-Monro on log r. */
 static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                 sal_error *err)
@@ -93,24 +105,25 @@ static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *c
     s->log_radius += gain * (sali_warmup_acceptance(warmup) - TARGET_ACCEPTANCE);
     s->log_radius = fmax(0, fmin(s->log_radius, log(fmax(1, s->most))));
     double radius = round(exp(s->log_radius));
-    if (radius == s->radius) {
-        return SAL_OK;
-    }
-    sali_uniform_ball ball;
-    sal_status status = sali_uniform_ball_create(s->space, (int64_t)radius, &ball, err);
-    if (status == SAL_OK) {
-        sali_uniform_ball_free(&s->ball);
-        s->ball = ball;
-        s->radius = radius;
-    }
-    return status;
+    return radius == s->radius ? SAL_OK : set_radius(s, radius, err);
 }
 
 static int64_t uniform_tuned(void *shared, sali_tuned *items)
 {
     uniform_shared *s = shared;
-    items[0] = (sali_tuned){ .name = "radius", .n = 1, .values = &s->radius };
+    items[0] = (sali_tuned){ .name = "radius",
+                             .n = 1,
+                             .values = &s->radius,
+                             .low = 1,
+                             .high = s->tune ? fmax(s->most, 1) : s->radius,
+                             .whole = true };
     return 1;
+}
+
+static sal_status uniform_retuned(void *shared, sal_error *err)
+{
+    uniform_shared *s = shared;
+    return set_radius(s, s->radius, err);
 }
 
 /* ---- a shard */
@@ -279,6 +292,7 @@ const sali_sampler sali_sampler_mh_uniform = {
     .unshare = uniform_unshare,
     .adapt = uniform_adapt,
     .tuned = uniform_tuned,
+    .retuned = uniform_retuned,
     .create = uniform_create,
     .destroy = uniform_destroy,
     .refresh = uniform_refresh,

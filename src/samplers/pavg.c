@@ -139,9 +139,16 @@ static int64_t pavg_tuned(void *shared, sali_tuned *items)
     if (p->kind == SALI_PRECONDITIONER_NONE || p->kind == SALI_PRECONDITIONER_HESSIAN) {
         return 0;
     }
-    items[0] = (sali_tuned){ "gamma", 1, &p->gamma };
-    items[1] = (sali_tuned){ "preconditioner", p->n * p->n, p->M };
+    items[0] = (sali_tuned){ .name = "gamma", .n = 1, .values = &p->gamma };
+    items[1] = (sali_tuned){ .name = "preconditioner", .n = p->n * p->n, .values = p->M };
     return 2;
+}
+
+static sal_status pavg_retuned(void *shared, sal_error *err)
+{
+    (void)err;
+    ((sali_preconditioner *)shared)->revision++;
+    return SAL_OK;
 }
 
 static sal_status pavg_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -165,6 +172,7 @@ const sali_sampler sali_sampler_pavg = {
     .unshare = pavg_unshare,
     .adapt = pavg_adapt,
     .tuned = pavg_tuned,
+    .retuned = pavg_retuned,
     .create = pavg_create,
     .destroy = sali_auxiliary_destroy,
     .refresh = sali_auxiliary_refresh,

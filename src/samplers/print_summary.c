@@ -41,9 +41,13 @@ static void describe_disagreement(const sal_run_summary *s, char *text, size_t r
 static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t room)
 {
     append(text, room,
-           "Neighbouring temperatures swap too rarely (%.1f%% at worst): tempering helps little. "
-           "About %.0f replicas would serve (--tempering).%s",
-           100 * s->swap_rate_min, ceil(2 * s->barrier) + 1,
+           "Neighbouring temperatures swap too rarely (%.1f%% at worst): tempering helps little. ",
+           100 * s->swap_rate_min);
+    if (isnan(s->barrier)) { /* some pair never tried */
+        append(text, room, "Try more draws, or a smaller --swap-every.");
+        return;
+    }
+    append(text, room, "About %.0f replicas would serve (--tempering).%s", ceil(2 * s->barrier) + 1,
            s->barrier > 0.8 * (double)(s->replicas - 1) ? " Perhaps more: the estimate is low."
                                                         : "");
 }

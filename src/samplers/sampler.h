@@ -105,6 +105,9 @@ typedef struct sali_tuned {
     const char *name;
     int64_t n;
     double *values; /* [n], of the shared state itself */
+    /* What can be given: from low to high, whole numbers if `whole`; 0, 0: any number. */
+    double low, high;
+    bool whole;
 } sali_tuned;
 
 /* The most entries of a sampler's `tuned`. */
@@ -141,6 +144,9 @@ typedef struct sali_sampler {
     void (*unshare)(void *shared);
     sal_status (*adapt)(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err);
     int64_t (*tuned)(void *shared, sali_tuned *items); /* number of items; may be NULL */
+    /* Values of `tuned` were replaced, before any `create`: make what depends on them. May be NULL.
+     */
+    sal_status (*retuned)(void *shared, sal_error *err);
 
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err);

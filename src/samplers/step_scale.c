@@ -27,8 +27,8 @@ static double squared_slope(const sal_model *model, const sali_variable *v, cons
 }
 
 /* Add the squared slopes of rows of gradients where f is a number; the number of such rows. */
-static int64_t add_slopes(sali_step_scale *p, const sal_model *model, int64_t n,
-                          const double *f, const void *gradient)
+static int64_t add_slopes(sali_step_scale *p, const sal_model *model, int64_t n, const double *f,
+                          const void *gradient)
 {
     const sal_space *space = model->space;
     size_t row = (size_t)space->width * (model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
@@ -84,8 +84,7 @@ static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error
     return SAL_OK;
 }
 
-sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out,
-                                      sal_error *err)
+sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out, sal_error *err)
 {
     sali_step_scale *p = SALI_NEW(sali_step_scale);
     if (!p) {
@@ -117,7 +116,7 @@ void sali_step_scale_destroy(void *shared)
 }
 
 sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
-                                     sal_error *err)
+                                 sal_error *err)
 {
     sali_step_scale *p = shared;
     (void)err;
@@ -145,6 +144,8 @@ int64_t sali_step_scale_tuned(void *shared, sali_tuned *items)
     if (!p) {
         return 0;
     }
-    items[0] = (sali_tuned){ "preconditioner", p->n, p->scale };
+    items[0] = (sali_tuned){
+        .name = "preconditioner", .n = p->n, .values = p->scale, .low = 1e-30, .high = 1e30
+    };
     return 1;
 }
