@@ -255,7 +255,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };
-    const char *arch = NULL;
+    const char *arch = "";
     session s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     code = code ? code : check_options(&o);
