@@ -422,6 +422,8 @@ START_TEST(hostile_files_are_refused)
         { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": "
           "{\"x\": [1, \"2\"]}}",
           "finite numbers" },
+        { "{\"saltus_tuning\": 1, \"sampler\": \"a\\u001b[31m\", \"variables\": 1, \"values\": {}}",
+          "sampler" },
         { "{\"saltus_tuning\": 1, \"saltus_tuning\": 1}", "duplicate" },
         { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": "
           "{\"x\": [1e999]}}",
@@ -435,6 +437,17 @@ START_TEST(hostile_files_are_refused)
                  cases[k].text);
         ck_assert_ptr_eq(tuning, mark);
     }
+    static char many[1 << 20];
+    size_t used =
+        (size_t)sprintf(many, "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, "
+                              "\"values\": {\"x\": [1]");
+    for (int k = 0; k < 50000; k++) { /* quickly, too */
+        used += (size_t)sprintf(many + used, ",\"%d\": [1]", k);
+    }
+    used += (size_t)sprintf(many + used, "}}");
+    temp_write("t.json", many, used);
+    ck_fails(sal_tuning_open(temp_path("t.json"), &(sal_tuning *){ NULL }, &err), SAL_ERR_DATA,
+             &err, "more lists");
     ck_fails(sal_tuning_open(temp_path("none.json"), &(sal_tuning *){ NULL }, &err),
              SAL_ERR_NOT_FOUND, &err, "none.json");
 }

@@ -12,6 +12,8 @@
 
 #define VERSION_KEY "saltus_tuning"
 #define VERSION 1
+/* More than any sampler writes. */
+#define MOST_LISTS 64
 
 /* ---- writing */
 
@@ -111,6 +113,9 @@ static sal_status read_object(const char *path, const json_t *object, sal_tuning
                    "expected \"sampler\" (text), \"variables\" (a whole number) and "
                    "\"values\" (an object)",
                    err);
+    }
+    if (json_object_size(values) > MOST_LISTS) {
+        return bad(path, "\"values\" has more lists than any sampler has", err);
     }
     sal_tuning *tuning = sali_tuning_make(sampler, json_integer_value(variables));
     sal_status status = tuning ? SAL_OK : sali_fail_memory(err);
