@@ -52,6 +52,9 @@ static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t roo
                                                         : "");
 }
 
+/* A chain of fewer draws has no ESS even if it moves. */
+#define FEW_DRAWS 4
+
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
     bool stuck = isnan(s->ess_median) && !s->annealed;
@@ -63,6 +66,8 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     text[0] = '\0';
     if (s->draws == 0) {
         append(text, room, "The run was stopped before its first draw.");
+    } else if (stuck && s->draws < FEW_DRAWS) {
+        append(text, room, "Too few draws to judge by: there is no ESS. Try more draws. ");
     } else if (stuck) {
         append(text, room, "Some chain never moved: it has no ESS. Try more draws%s. ",
                isnan(s->step_size)        ? ""
