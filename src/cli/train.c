@@ -157,7 +157,10 @@ static int open_arch(const char *arch, session *s)
     char specification[512];
     sal_error err = { 0 };
     sal_dtype dtype;
-    bool given = strstr(arch, "visible=") != NULL;
+    bool given = arch && strstr(arch, "visible=") != NULL;
+    if (!arch) {
+        return cli_usage("train: expected an architecture");
+    }
     int n = snprintf(specification, sizeof specification, "%s", arch);
     if (strncmp(arch, "rbm", 3) == 0 && !given) {
         n = snprintf(specification, sizeof specification, "%s%cvisible=%lld", arch,
