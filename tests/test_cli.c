@@ -109,6 +109,23 @@ START_TEST(same_seed_writes_the_same_draws_for_any_threads)
 }
 END_TEST
 
+/* What cannot succeed is refused before the chains run. */
+START_TEST(sample_refuses_early)
+{
+    ck_refused(64, "expected 1 to", "sample ising:side=3 --chains 4611686018427387904");
+    ck_refused(64, "more than", "sample ising:side=3 --draws 1099511627776 --thin 1099511627776");
+    ck_refused(64, "--anneal", "sample ising:side=3 --anneal-from 3");
+    ck_refused(64, "--tempering", "sample ising:side=3 --swap-every 3");
+    ck_refused(64, "states", "sample ising:side=10 --check-exact --warmup 99999999999");
+    ck_refused(74, "directory", "sample ising:side=3 --marginals . --warmup 99999999999");
+    ck_run("sample ising:side=5 --check-exact --clamp 0=1,1=1,2=1,3=1,4=1,5=1,6=1,7=1,8=1,9=1,"
+           "10=1,11=1 --draws 20");
+    ck_assert_ptr_nonnull(strstr(out, "total variation"));
+    ck_run("compare ising:side=10 --samplers block-gibbs --check-exact --draws 20 --warmup 9");
+    ck_assert_ptr_nonnull(strstr(out, "no total variation"));
+}
+END_TEST
+
 /* Counts have no last state: four bytes a draw, and marginals that end with "or more". */
 START_TEST(counts_without_a_cap_are_sampled)
 {
@@ -620,6 +637,7 @@ int main(void)
     tcase_add_test(tcase, same_seed_writes_the_same_draws_for_any_threads);
     tcase_add_test(tcase, tempering_anneals_and_votes_are_printed);
     tcase_add_test(tcase, tuning_is_written_then_read);
+    tcase_add_test(tcase, sample_refuses_early);
     tcase_add_test(tcase, counts_without_a_cap_are_sampled);
     tcase_add_test(tcase, values_of_counts);
     tcase_add_test(tcase, networks_are_sampled_given_evidence);

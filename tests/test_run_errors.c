@@ -276,6 +276,70 @@ START_TEST(running_out_of_memory_is_reported)
 }
 END_TEST
 
+/* What goes around a sampler: replicas, annealing, votes, errors, tuning out of a run and in. */
+static sal_status sample_and_use(sal_model *model, const sal_run_options *options)
+{
+    double marginals[32], pairs[32 * 32] = { 0 };
+    int32_t codes[8];
+    sal_run_errors errors;
+    sal_run_variation variation;
+    sal_tuning *mark = (sal_tuning *)&mark, *tuning = mark;
+    sal_run *run = NULL, *again = NULL;
+    sal_run_options second = *options;
+    sal_status status = sal_sample(model, options, &run, NULL);
+    if (status != SAL_OK) {
+        ck_assert_ptr_null(run);
+        return status;
+    }
+    status = sal_run_marginals(run, marginals, NULL);
+    status = status ? status : sal_run_best(run, codes, NULL, NULL);
+    status = status ? status : sal_run_vote(run, codes, NULL, NULL);
+    status = status ? status : sal_run_vote_by_dimension(run, 0, codes, NULL);
+    status = status ? status : sal_run_measure_errors(run, marginals, pairs, &errors, NULL);
+    status = status ? status : sal_run_total_variation(run, 0, 1, &variation, NULL);
+    status = status ? status : sal_run_tuning(run, &tuning, NULL);
+    sal_run_destroy(run);
+    if (status != SAL_OK) {
+        ck_assert_ptr_eq(tuning, mark);
+        return status;
+    }
+    second.tuning = tuning;
+    second.step_size_rule = SAL_STEP_SIZE_USUAL;
+    status = sal_sample(model, &second, &again, NULL);
+    sal_tuning_destroy(tuning);
+    sal_run_destroy(again);
+    return status;
+}
+
+START_TEST(running_out_of_memory_around_a_sampler_is_reported)
+{
+    static const char *const samplers[] = { "gibbs:scan=adaptive", "gwg", "lsb1",
+                                            "mh-uniform",          "pas", "pavg" };
+    sal_space *space = tiny_space_make(tiny_space_named("factors"));
+    sal_model *model = tiny_tables(space, SAL_F64);
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        sal_run_options options = { .sampler = samplers[k],
+                                    .chains = 2,
+                                    .warmup = 60,
+                                    .draws = 8,
+                                    .thin = 2,
+                                    .threads = 1,
+                                    .track_best = true,
+                                    .keep_draws = true };
+        if (!sali_sampler_serves(sali_sampler_find(samplers[k]), model)) {
+            continue;
+        }
+        options.replicas = 3;
+        ck_alloc_sweep(sample_and_use(model, &options), (void)0);
+        options.replicas = 0;
+        options.anneal = true;
+        ck_alloc_sweep(sample_and_use(model, &options), (void)0);
+    }
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
 static Suite *errors_suite(void)
 {
     Suite *suite = suite_create("run_errors");
@@ -290,6 +354,7 @@ static Suite *errors_suite(void)
     tcase_add_test(tcase, nan_and_plus_infinity_stop_the_run);
     tcase_add_test(tcase, model_without_feasible_state_names_factors);
     tcase_add_test(tcase, running_out_of_memory_is_reported);
+    tcase_add_test(tcase, running_out_of_memory_around_a_sampler_is_reported);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -154,11 +154,33 @@ START_TEST(printed_summary_warns_when_chains_disagree)
 }
 END_TEST
 
+/* Chains of a draw or two are too short to judge, even if every step was accepted. */
+START_TEST(few_draws_are_not_called_stuck)
+{
+    sal_model *model = NULL;
+    char text[SAL_ERROR_SIZE];
+    sal_error err;
+    ck_ok(sal_model_builtin("ising:side=4,theta=0", SAL_F64, &model, &err), &err);
+    for (int64_t draws = 1; draws <= 3; draws++) {
+        sal_run_options options = { .draws = draws, .warmup = 10 };
+        sal_run *run = NULL;
+        sal_run_summary s;
+        ck_ok(sal_sample(model, &options, &run, &err), &err);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert(sal_run_warning(&s, text, sizeof text));
+        ck_assert_ptr_nonnull(strstr(text, "Too few draws"));
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 static Suite *summary_suite(void)
 {
     Suite *suite = suite_create("run_summary");
     TCase *tcase = tcase_create("summary");
     tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, few_draws_are_not_called_stuck);
     tcase_add_test(tcase, summary_describes_the_run);
     tcase_add_test(tcase, adapted_step_size_is_the_one_in_use);
     tcase_add_test(tcase, printed_summary_warns_when_chains_disagree);

@@ -231,6 +231,120 @@ START_TEST(tuning_is_saved_and_given_again)
 }
 END_TEST
 
+/* 40 steps of all chains from their first state, of the sampler as it is after a run. */
+static void walk_on(const sal_run *run, int32_t *codes)
+{
+    const sal_space *space = run->model->space;
+    int64_t at = 0;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_chains *chains = run->shards[k].chains;
+        int64_t n = chains->n * space->n_variables;
+        memset(chains->codes, 0, (size_t)n * sizeof *codes);
+        for (int64_t c = 0; c < chains->n; c++) {
+            chains->step[c] = 1000000;
+        }
+        sali_chains_embed(chains);
+        run->sampler->refresh(run->shards[k].self, chains);
+        sali_sampler_steps(run->sampler, run->shards[k].self, chains, 40);
+        memcpy(codes + at, chains->codes, (size_t)n * sizeof *codes);
+        at += n;
+    }
+}
+
+/* The sampler that a tuning makes is the one that found it: from the same states by the same random
+ * numbers it goes the same way. */
+START_TEST(a_tuning_makes_the_sampler_that_found_it)
+{
+    static const char *const spaces[] = { "mixed", "binary" };
+    const sali_sampler *sampler;
+    for (size_t s = 0; s < 2; s++) {
+        sal_model *model = tiny_formula_over(spaces[s], SAL_F64);
+        for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
+            sal_run_options options = { .sampler = sampler->name,
+                                        .chains = 6,
+                                        .threads = 1,
+                                        .warmup = 400,
+                                        .draws = 1,
+                                        .seed = 3 };
+            int32_t walks[2][6 * 7];
+            if (!sali_sampler_serves(sampler, model)) {
+                continue;
+            }
+            sal_run *found = run_it(model, &options);
+            sal_tuning *tuning = tuning_of(found);
+            options.warmup = -1;
+            options.tuning = tuning;
+            sal_run *given = run_it(model, &options);
+            walk_on(found, walks[0]);
+            walk_on(given, walks[1]);
+            size_t size = (size_t)(6 * model->space->n_variables) * sizeof(int32_t);
+            ck_assert_msg(memcmp(walks[0], walks[1], size) == 0, "%s, %s", sampler->name,
+                          spaces[s]);
+            sal_tuning_destroy(tuning);
+            sal_run_destroy(found);
+            sal_run_destroy(given);
+        }
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* Values that no warm-up finds, and that would lead a sampler out of its arrays. */
+START_TEST(values_out_of_range_are_refused)
+{
+    static const struct {
+        const char *sampler, *spelt, *name;
+        double value;
+    } cases[] = {
+        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 1e12 },
+        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 0 },
+        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 1.5 },
+        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 5 },
+        { "mh-uniform", "mh-uniform:radius=0", "sampler.radius", -3 },
+        { "mh-uniform", "mh-uniform:radius=0", "sampler.radius", 1e18 },
+    };
+    sal_model *model = tiny_formula_over("binary", SAL_F64);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_tuning *tuning = sali_tuning_make(cases[k].spelt, 4);
+        ck_assert(sali_tuning_add(tuning, cases[k].name, 1, &cases[k].value));
+        sal_run_options options = {
+            .sampler = cases[k].sampler, .draws = 5, .warmup = 5, .tuning = tuning
+        };
+        run_refused(model, &options, SAL_ERR_DATA, cases[k].name);
+        sal_tuning_destroy(tuning);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+static int stop_at_once(int64_t done, int64_t total, void *data)
+{
+    (void)total;
+    return done >= *(const int64_t *)data;
+}
+
+START_TEST(a_warm_up_that_was_stopped_leaves_no_tuning)
+{
+    sal_model *model = tiny_formula_over("binary", SAL_F64);
+    int64_t at = 50;
+    sal_run_options options = {
+        .sampler = "ncg", .warmup = 500, .progress = stop_at_once, .progress_data = &at
+    };
+    sal_tuning *mark = (sal_tuning *)&mark, *tuning = mark;
+    sal_error err;
+    sal_run *run = run_it(model, &options);
+    ck_fails(sal_run_tuning(run, &tuning, &err), SAL_ERR_ARGUMENT, &err, "warm-up");
+    ck_assert_ptr_eq(tuning, mark);
+    sal_run_destroy(run);
+    at = 600;
+    run = run_it(model, &options);
+    ck_assert(summary_of(run).stopped);
+    sal_tuning_destroy(tuning_of(run));
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* A tuning made by hand, for ncg over 4 variables; values NULL: no such list. */
 static sal_tuning *make_tuning(const char *sampler, int64_t variables, int64_t n_steps,
                                const double *steps, int64_t n, const double *temperatures)
@@ -532,6 +646,8 @@ START_TEST(hostile_files_are_refused)
         { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": "
           "{\"x\": [1, \"2\"]}}",
           "finite numbers" },
+        { "{\"saltus_tuning\": 1, \"sampler\": \"a\\u001b[31m\", \"variables\": 1, \"values\": {}}",
+          "sampler" },
         { "{\"saltus_tuning\": 1, \"saltus_tuning\": 1}", "duplicate" },
         { "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, \"values\": "
           "{\"x\": [1e999]}}",
@@ -545,6 +661,17 @@ START_TEST(hostile_files_are_refused)
                  cases[k].text);
         ck_assert_ptr_eq(tuning, mark);
     }
+    static char many[1 << 20];
+    size_t used =
+        (size_t)sprintf(many, "{\"saltus_tuning\": 1, \"sampler\": \"a\", \"variables\": 1, "
+                              "\"values\": {\"x\": [1]");
+    for (int k = 0; k < 50000; k++) { /* quickly, too */
+        used += (size_t)sprintf(many + used, ",\"%d\": [1]", k);
+    }
+    used += (size_t)sprintf(many + used, "}}");
+    temp_write("t.json", many, used);
+    ck_fails(sal_tuning_open(temp_path("t.json"), &(sal_tuning *){ NULL }, &err), SAL_ERR_DATA,
+             &err, "more lists");
     ck_fails(sal_tuning_open(temp_path("none.json"), &(sal_tuning *){ NULL }, &err),
              SAL_ERR_NOT_FOUND, &err, "none.json");
 }
@@ -567,6 +694,9 @@ static Suite *tuning_suite(void)
     tcase_add_test(tcase, hot_chains_are_not_learned_from);
     tcase_add_test(tcase, annealing_adapts_lengths);
     tcase_add_test(tcase, tuning_is_saved_and_given_again);
+    tcase_add_test(tcase, a_tuning_makes_the_sampler_that_found_it);
+    tcase_add_test(tcase, values_out_of_range_are_refused);
+    tcase_add_test(tcase, a_warm_up_that_was_stopped_leaves_no_tuning);
     tcase_add_test(tcase, tuning_of_something_else_is_refused);
     tcase_add_test(tcase, hostile_files_are_refused);
     suite_add_tcase(suite, tcase);

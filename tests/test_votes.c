@@ -139,6 +139,45 @@ START_TEST(majority_of_states_is_the_most_frequent_one)
 }
 END_TEST
 
+static int stop_late(int64_t draw, const int32_t *codes, const double *log_prob, void *data)
+{
+    (void)codes;
+    (void)log_prob;
+    return draw >= *(const int64_t *)data;
+}
+
+/* Of a stopped run only the draws that were made have a vote. */
+START_TEST(majority_of_a_stopped_run_counts_what_was_drawn)
+{
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        int64_t last = 200, votes, most;
+        sal_run_options options = { .chains = 5,
+                                    .warmup = 20,
+                                    .draws = 1000,
+                                    .keep_draws = true,
+                                    .seed = seed,
+                                    .draw = stop_late,
+                                    .draw_data = &last };
+        int32_t codes[7];
+        int bytes;
+        sal_error err;
+        sal_run *run = run_it(model, &options);
+        int64_t made = sal_run_n_draws(run);
+        const uint8_t *draws = sal_run_draws(run, &bytes);
+        ck_assert_int_lt(made, 1000);
+        ck_ok(sal_run_vote(run, codes, &votes, &err), &err);
+        int64_t winner = brute_force_vote(draws, sal_run_log_probs(run), 5 * made, 7, &most);
+        ck_assert_int_eq(votes, most);
+        for (int v = 0; v < 7; v++) {
+            ck_assert_int_eq(codes[v], draws[winner * 7 + v]);
+        }
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(majority_by_dimension_follows_the_marginals)
 {
     sal_model *model = tiny_formula_over("mixed", SAL_F64);
@@ -200,6 +239,7 @@ static Suite *votes_suite(void)
     tcase_add_test(tcase, draws_are_shown_in_order);
     tcase_add_test(tcase, a_shown_draw_can_stop_the_run);
     tcase_add_test(tcase, majority_of_states_is_the_most_frequent_one);
+    tcase_add_test(tcase, majority_of_a_stopped_run_counts_what_was_drawn);
     tcase_add_test(tcase, majority_by_dimension_follows_the_marginals);
     tcase_add_test(tcase, top_variables_are_selected);
     suite_add_tcase(suite, tcase);

@@ -193,8 +193,8 @@ typedef struct sal_run_variation {
 /* The total variation distance to enumeration, of a run that kept its draws.
  * Params:  limit: the most states to enumerate; 0: 2^20. threads: as in the options.
  * Returns: SAL_ERR_UNSUPPORTED when there are more states, or counts without a cap;
- * SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_MODEL; SAL_ERR_MEMORY. Cost:    f of
- * all states, O(chains draws V). Memory two numbers a state. */
+ *          SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_MODEL; SAL_ERR_MEMORY.
+ * Cost:    f of all states, O(chains draws V). Memory two numbers a state. */
 SAL_API sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int threads,
                                            sal_run_variation *variation, sal_error *err);
 
@@ -246,7 +246,7 @@ SAL_API sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, i
 
 /* What the run used after warm-up: step sizes, temperatures, and what the sampler adapted, for
  * sal_run_options.tuning and sal_tuning_save. The caller destroys it; it outlives the run.
- * Returns: SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_ARGUMENT when the run was stopped in its warm-up; SAL_ERR_MEMORY. */
 SAL_API sal_status sal_run_tuning(const sal_run *run, sal_tuning **tuning, sal_error *err);
 SAL_API void sal_tuning_destroy(sal_tuning *tuning);
 

@@ -190,6 +190,9 @@ static int run_bench(const cli_command *command, int argc, char **argv)
     if (code != CLI_OK) {
         return code;
     }
+    if (!(o.seconds > 0)) {
+        return cli_usage("bench: --seconds must be positive");
+    }
     if (o.batch < 1 || o.threads < 1 || o.steps < 1 || o.dim < 0 || o.side < 0 || o.states < 0) {
         return cli_usage("bench: --batch, --threads and --steps must be at least 1");
     }

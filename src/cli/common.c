@@ -1,6 +1,7 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,6 +41,12 @@ int cli_check_output(const char *path)
     }
     if (slash) {
         snprintf(directory, sizeof directory, "%.*s", (int)(slash - path + 1), path);
+    }
+    struct stat there;
+    if (path[0] && stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
+        snprintf(err.message, sizeof err.message, "%.400s: cannot be written: it is a directory",
+                 path);
+        return cli_fail(SAL_ERR_IO, &err);
     }
     if (path[0] && access(directory, W_OK) == 0) {
         return CLI_OK;

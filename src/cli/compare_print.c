@@ -148,6 +148,15 @@ static bool shown(const compare_report *r, const column *c)
     return false;
 }
 
+static bool shown_titled(const compare_report *r, const char *title)
+{
+    bool found = false;
+    for (size_t k = 0; k < N_COLUMNS; k++) {
+        found = found || (strcmp(columns[k].title, title) == 0 && shown(r, &columns[k]));
+    }
+    return found;
+}
+
 static int name_width(const compare_report *r)
 {
     size_t width = strlen("sampler");
@@ -212,6 +221,10 @@ int compare_print_table(const compare_report *r)
             approximate = approximate || !r->rows[k].exact;
         }
         missing = missing || r->rows[k].reason[0];
+    }
+    if (r->check_exact && !shown_titled(r, "TV")) {
+        puts("\nno total variation (--check-exact): the states are too many to list (--limit), or "
+             "their draws to keep.");
     }
     if (approximate) {
         puts("\nexact no: approximate by nature; more steps do not take its error away.");

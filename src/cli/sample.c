@@ -1,4 +1,5 @@
 /* saltus sample: draw samples of a model. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +8,7 @@
 #include "cli/sample_output.h"
 #include "io/npy.h"
 #include "core/number.h"
-#include "samplers/sampler.h"
+#include "samplers/run.h"
 
 /* Options not given: defaults that depend on others are the library's. */
 #define NOT_GIVEN INT64_MIN
@@ -72,6 +73,10 @@ static int save_tuning(const sal_run *run, const char *path)
     sal_tuning *tuning = NULL;
     sal_error err = { 0 };
     sal_status status = sal_run_tuning(run, &tuning, &err);
+    if (status == SAL_ERR_ARGUMENT) { /* stopped too early */
+        fprintf(stderr, "saltus: %s is not written: %s\n", path, err.message);
+        return CLI_OK;
+    }
     status = status ? status : sal_tuning_save(tuning, path, &err);
     sal_tuning_destroy(tuning);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
@@ -97,7 +102,7 @@ static int read_init(const char *path, const sal_model *model, int64_t chains, i
                  (long long)chains, (long long)V);
         return cli_fail(SAL_ERR_DATA, &err);
     }
-    *codes = malloc((size_t)(chains * V) * sizeof **codes);
+    *codes = calloc((size_t)chains, (size_t)V * sizeof **codes);
     status = *codes ? sali_npy_codes(&array, path, *codes, &err) : SAL_ERR_MEMORY;
     for (int64_t c = 1; status == SAL_OK && one && c < chains; c++) {
         memcpy(*codes + c * V, *codes, (size_t)V * sizeof **codes);
@@ -130,6 +135,28 @@ static int read_preconditioner(const char *path, const sal_model *model, double 
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* ---- --check-exact */
+
+/* Whether all states of the free variables can be listed, before anything runs. */
+static int check_enumerable(const sal_model *model, const cli_clamps *clamps)
+{
+    const sal_space *space = sal_model_space(model);
+    double states = 1;
+    for (int64_t v = 0; v < sal_space_variables(space); v++) {
+        bool clamped = false;
+        for (int64_t k = 0; k < clamps->n && !clamped; k++) {
+            clamped = clamps->variables[k] == v;
+        }
+        int64_t levels = sal_space_states(space, v);
+        states *= clamped ? 1 : levels > 0 ? (double)levels : INFINITY;
+    }
+    return states <= (double)SALI_VARIATION_LIMIT
+               ? CLI_OK
+               : cli_usage("--check-exact: %s has %.6g states; it can list %lld. Clamp variables, "
+                           "or compare with marginals (saltus compare --marginals-exact)",
+                           sal_model_name(model), states, (long long)SALI_VARIATION_LIMIT);
+}
+
 /* ---- the command */
 
 static int show_progress(int64_t done, int64_t total, void *data)
@@ -147,6 +174,7 @@ static int sample(sal_model *model, options *o)
     o->run.progress_data = &progress;
     o->run.keep_draws =
         o->outputs.out != NULL || o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
+    o->outputs.threads = o->run.threads;
     o->run.track_best = o->outputs.best != NULL;
     cli_catch_interrupt();
     sal_status status = sal_sample(model, &o->run, &run, &err);
@@ -169,6 +197,16 @@ static int check_numbers(options *o)
     if (o->run.chains < 1 || o->run.draws < 1 || (o->run.thin < 1 && o->run.thin != NOT_GIVEN) ||
         (o->run.warmup < 0 && o->run.warmup != NOT_GIVEN)) {
         return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
+    }
+    if (o->run.chains > INT32_MAX) {
+        return cli_usage("--chains %lld: expected 1 to %d", (long long)o->run.chains, INT32_MAX);
+    }
+    if (!o->run.anneal && (o->run.anneal_from != 0 || o->run.anneal_to != 0)) {
+        return cli_usage("--anneal-from and --anneal-to want --anneal");
+    }
+    if (o->run.swap_every > 0 && !o->run.anneal && o->run.replicas == 0 && !o->temperatures &&
+        !o->tuning) {
+        return cli_usage("--swap-every wants --tempering or --temperatures");
     }
     if (o->run.replicas < 0 || o->run.swap_every < 0) {
         return cli_usage("--tempering and --swap-every must be 1 or more");
@@ -209,9 +247,11 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     const cli_option table[] = {
         CLI_SAMPLER_OPTIONS(o.sampler),
         { "chains", CLI_INT, &o.run.chains, "N", "independent chains [4]" },
-        { "warmup", CLI_INT, &o.run.warmup, "N", "steps before the first draw [1000 (*)]" },
+        { "warmup", CLI_INT, &o.run.warmup, "N",
+          "steps before the first draw [1000; of --tempering, --anneal 1000 swap intervals]" },
         { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
-        { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1 (*)]" },
+        { "thin", CLI_INT, &o.run.thin, "N",
+          "steps from one draw to the next [1; of those a swap interval]" },
         { "step-size", CLI_TEXT, &o.step_size, "adapt|auto|X",
           "to acceptance 0.574, by the mean jump, or given [adapt]" },
         { "preconditioner", CLI_TEXT, &o.preconditioner, "FILE.npy",
@@ -263,6 +303,9 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     }
     if (code == CLI_OK && o.preconditioner) {
         code = read_preconditioner(o.preconditioner, model, &preconditioner);
+    }
+    if (code == CLI_OK && o.outputs.check_exact) {
+        code = check_enumerable(model, &list);
     }
     code = code ? code : open_tuning(&o, &tuning);
     if (code == CLI_OK) {

@@ -288,13 +288,13 @@ static int print_text(const sal_run *run, const vote *v, const sal_run_variation
 static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
 {
     sal_run_variation variation;
+    const sal_run_variation *found = o->check_exact && sal_run_n_draws(run) > 0 ? &variation : NULL;
     sal_error err = { 0 };
     sal_status status =
-        o->check_exact ? sal_run_total_variation(run, 0, 0, &variation, &err) : SAL_OK;
+        found ? sal_run_total_variation(run, 0, o->threads, &variation, &err) : SAL_OK;
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    const sal_run_variation *found = o->check_exact ? &variation : NULL;
     return o->json ? print_json(run, v, found) : print_text(run, v, found);
 }
 

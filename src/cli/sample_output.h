@@ -8,6 +8,7 @@ typedef struct cli_sample_outputs {
     const char *marginals, *out, *best, *vote, *vote_out;
     int64_t ones;
     bool json, check_exact;
+    int threads; /* for check_exact */
 } cli_sample_outputs;
 
 /* Whether the options fit together and the files can be written. */

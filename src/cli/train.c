@@ -157,7 +157,10 @@ static int open_arch(const char *arch, session *s)
     char specification[512];
     sal_error err = { 0 };
     sal_dtype dtype;
-    bool given = strstr(arch, "visible=") != NULL;
+    bool given = arch && strstr(arch, "visible=") != NULL;
+    if (!arch) {
+        return cli_usage("train: expected an architecture");
+    }
     int n = snprintf(specification, sizeof specification, "%s", arch);
     if (strncmp(arch, "rbm", 3) == 0 && !given) {
         n = snprintf(specification, sizeof specification, "%s%cvisible=%lld", arch,
@@ -255,7 +258,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };
-    const char *arch = NULL;
+    const char *arch = "";
     session s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     code = code ? code : check_options(&o);

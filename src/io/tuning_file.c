@@ -12,6 +12,8 @@
 
 #define VERSION_KEY "saltus_tuning"
 #define VERSION 1
+/* More than any sampler writes. */
+#define MOST_LISTS 64
 
 /* ---- writing */
 
@@ -88,6 +90,15 @@ static sal_status read_list(const char *path, const char *name, const json_t *li
     return status;
 }
 
+/* Names of samplers are plain text: they are shown in messages. */
+static bool is_plain(const char *text)
+{
+    while (*text >= ' ' && *text <= '~') {
+        text++;
+    }
+    return *text == '\0';
+}
+
 static sal_status read_object(const char *path, const json_t *object, sal_tuning **out,
                               sal_error *err)
 {
@@ -97,11 +108,14 @@ static sal_status read_object(const char *path, const json_t *object, sal_tuning
     if (json_integer_value(json_object_get(object, VERSION_KEY)) != VERSION) {
         return bad(path, "expected an object with \"" VERSION_KEY "\": 1", err);
     }
-    if (!sampler || !json_is_integer(variables) || !json_is_object(values)) {
+    if (!sampler || !is_plain(sampler) || !json_is_integer(variables) || !json_is_object(values)) {
         return bad(path,
                    "expected \"sampler\" (text), \"variables\" (a whole number) and "
                    "\"values\" (an object)",
                    err);
+    }
+    if (json_object_size(values) > MOST_LISTS) {
+        return bad(path, "\"values\" has more lists than any sampler has", err);
     }
     sal_tuning *tuning = sali_tuning_make(sampler, json_integer_value(variables));
     sal_status status = tuning ? SAL_OK : sali_fail_memory(err);

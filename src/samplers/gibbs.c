@@ -90,7 +90,7 @@ static int64_t tuned(void *shared, sali_tuned *items)
     if (!a) {
         return 0;
     }
-    items[0] = (sali_tuned){ "scan", a->n, a->p };
+    items[0] = (sali_tuned){ .name = "scan", .n = a->n, .values = a->p, .low = 1e-15, .high = 1 };
     return 1;
 }
 

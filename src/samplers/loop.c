@@ -221,6 +221,7 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
         w.steps = 0;
         advance(&w);
     }
+    run->stopped_in_warmup = run->stopped;
     for (int64_t k = 0; run->ladder.n > 1 && k < run->n_shards; k++) {
         sali_swaps_clear(&run->shards[k].swaps, true);
     }

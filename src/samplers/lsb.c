@@ -136,7 +136,9 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
 static int64_t tuned(void *shared, sali_tuned *items)
 {
     sali_lsb *lsb = shared;
-    items[0] = (sali_tuned){ "theta", lsb->g.n, lsb->g.theta };
+    items[0] = (sali_tuned){
+        .name = "theta", .n = lsb->g.n, .values = lsb->g.theta, .low = -100, .high = 100
+    };
     return 1;
 }
 

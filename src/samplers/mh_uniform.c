@@ -112,7 +112,12 @@ static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *c
 static int64_t uniform_tuned(void *shared, sali_tuned *items)
 {
     uniform_shared *s = shared;
-    items[0] = (sali_tuned){ .name = "radius", .n = 1, .values = &s->radius };
+    items[0] = (sali_tuned){ .name = "radius",
+                             .n = 1,
+                             .values = &s->radius,
+                             .low = 1,
+                             .high = s->tune ? fmax(s->most, 1) : s->radius,
+                             .whole = true };
     return 1;
 }
 

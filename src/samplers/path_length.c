@@ -50,7 +50,12 @@ sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool 
 int64_t sali_path_length_tuned(void *shared, sali_tuned *items)
 {
     sali_path_length *path = shared;
-    items[0] = (sali_tuned){ .name = "length", .n = 1, .values = &path->length };
+    items[0] = (sali_tuned){ .name = "length",
+                             .n = 1,
+                             .values = &path->length,
+                             .low = 1,
+                             .high = path->adapted ? path->most : path->length,
+                             .whole = true };
     return 1;
 }
 

@@ -139,8 +139,8 @@ static int64_t pavg_tuned(void *shared, sali_tuned *items)
     if (p->kind == SALI_PRECONDITIONER_NONE || p->kind == SALI_PRECONDITIONER_HESSIAN) {
         return 0;
     }
-    items[0] = (sali_tuned){ "gamma", 1, &p->gamma };
-    items[1] = (sali_tuned){ "preconditioner", p->n * p->n, p->M };
+    items[0] = (sali_tuned){ .name = "gamma", .n = 1, .values = &p->gamma };
+    items[1] = (sali_tuned){ .name = "preconditioner", .n = p->n * p->n, .values = p->M };
     return 2;
 }
 

@@ -41,12 +41,19 @@ static void describe_disagreement(const sal_run_summary *s, char *text, size_t r
 static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t room)
 {
     append(text, room,
-           "Neighbouring temperatures swap too rarely (%.1f%% at worst): tempering helps little. "
-           "About %.0f replicas would serve (--tempering).%s",
-           100 * s->swap_rate_min, ceil(2 * s->barrier) + 1,
+           "Neighbouring temperatures swap too rarely (%.1f%% at worst): tempering helps little. ",
+           100 * s->swap_rate_min);
+    if (isnan(s->barrier)) { /* some pair never tried */
+        append(text, room, "Try more draws, or a smaller --swap-every.");
+        return;
+    }
+    append(text, room, "About %.0f replicas would serve (--tempering).%s", ceil(2 * s->barrier) + 1,
            s->barrier > 0.8 * (double)(s->replicas - 1) ? " Perhaps more: the estimate is low."
                                                         : "");
 }
+
+/* A chain of fewer draws has no ESS even if it moves. */
+#define FEW_DRAWS 4
 
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
@@ -59,6 +66,8 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     text[0] = '\0';
     if (s->draws == 0) {
         append(text, room, "The run was stopped before its first draw.");
+    } else if (stuck && s->draws < FEW_DRAWS) {
+        append(text, room, "Too few draws to judge by: there is no ESS. Try more draws. ");
     } else if (stuck) {
         append(text, room, "Some chain never moved: it has no ESS. Try more draws%s. ",
                isnan(s->step_size)        ? ""

@@ -134,7 +134,9 @@ static sal_status allocate(sal_run *run, sal_error *err)
         __builtin_mul_overflow(kept, whole->n_variables, &codes)) {
         return sali_fail_memory(err);
     }
-    double bytes = 2.0 * sizeof(double) * (double)kept + (o->keep_draws ? (double)codes : 0.0);
+    run->draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
+    double bytes = 2.0 * sizeof(double) * (double)kept +
+                   (o->keep_draws ? (double)run->draw_bytes * (double)codes : 0.0);
     if (!fits_memory(bytes)) {
         return sali_fail(err, SAL_ERR_MEMORY,
                          "%lld chains of %lld draws need %.1f GB, more than this machine has; thin "
@@ -153,7 +155,6 @@ static sal_status allocate(sal_run *run, sal_error *err)
     run->shard_selves = SALI_NEW_ARRAY(void *, run->n_shards);
     run->shard_first = SALI_NEW_ARRAY(int64_t, run->n_shards);
     run->shard_swaps = SALI_NEW_ARRAY(sali_swaps *, run->n_shards);
-    run->draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
     if (o->keep_draws) {
         run->draws = sali_alloc(codes, (size_t)run->draw_bytes);
     }

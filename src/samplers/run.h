@@ -72,7 +72,7 @@ struct sal_run {
     double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
     int64_t steps;                 /* after warm-up */
     double seconds, warmup_seconds;
-    bool stopped;
+    bool stopped, stopped_in_warmup;
 };
 
 /* Put defaults in place of zeros, and check ranges (run_options.c); and those that depend on the
@@ -97,6 +97,9 @@ static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t d
     return run->draw_bytes == 1 ? ((const uint8_t *)run->draws)[at]
                                 : ((const int32_t *)run->draws)[at];
 }
+
+/* The most states that sal_run_total_variation enumerates unless told otherwise. */
+#define SALI_VARIATION_LIMIT (INT64_C(1) << 20)
 
 /* Between the codes of the model that is sampled and those of the whole space, the model's that was
  * given (which may be a clamped one itself): as sali_clamp_expand and so on. */

@@ -109,6 +109,9 @@ typedef struct sali_tuned {
     const char *name;
     int64_t n;
     double *values; /* [n], of the shared state itself */
+    /* What can be given: from low to high, whole numbers if `whole`; 0, 0: any number. */
+    double low, high;
+    bool whole;
 } sali_tuned;
 
 /* The most entries of a sampler's `tuned`. */

@@ -144,7 +144,9 @@ int64_t sali_step_scale_tuned(void *shared, sali_tuned *items)
     if (!p) {
         return 0;
     }
-    items[0] = (sali_tuned){ "preconditioner", p->n, p->scale };
+    items[0] = (sali_tuned){
+        .name = "preconditioner", .n = p->n, .values = p->scale, .low = 1e-30, .high = 1e30
+    };
     return 1;
 }
 

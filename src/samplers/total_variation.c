@@ -8,8 +8,6 @@
 #include "samplers/run.h"
 #include "stats/variation.h"
 
-#define STANDARD_LIMIT (INT64_C(1) << 20)
-
 /* Shares of the states among the draws. */
 static sal_status count_states(const sal_run *run, double *shares, sal_error *err)
 {
@@ -59,7 +57,7 @@ sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int thread
 {
     double states = sali_states_count(run->model->space);
     sal_run_summary summary;
-    limit = limit ? limit : STANDARD_LIMIT;
+    limit = limit ? limit : SALI_VARIATION_LIMIT;
     if (!run->draws || run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s",
                          run->draws ? "the run was stopped before its first draw"

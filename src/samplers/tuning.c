@@ -1,4 +1,5 @@
 /* What warm-up found, out of a run and into another one. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,10 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
     char text[SPECIFICATION_SIZE];
     double temperatures[SALI_MOST_REPLICAS];
     sali_tuned items[SALI_MOST_TUNED];
+    if (run->stopped_in_warmup) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "the run was stopped in its warm-up, which found nothing to be kept");
+    }
     spell_out(run, text);
     sal_tuning *tuning = sali_tuning_make(text, run->model->space->n_variables);
     bool ok = tuning != NULL;
@@ -85,7 +90,7 @@ static sal_status check_owner(const sal_run *run, const sal_tuning *tuning, sal_
     char text[SPECIFICATION_SIZE];
     spell_out(run, text);
     if (strcmp(text, tuning->sampler) != 0) {
-        return sali_fail(err, SAL_ERR_DATA, "the tuning is of sampler '%s', not '%s'",
+        return sali_fail(err, SAL_ERR_DATA, "the tuning is of sampler '%.200s', not '%s'",
                          tuning->sampler, text);
     }
     if (tuning->variables != run->model->space->n_variables) {
@@ -172,6 +177,25 @@ static sal_status take_step_sizes(sal_run *run, const sal_tuning *tuning, sal_er
                                   SAL_STEP_SIZE_USUAL, run->settings.step_size, given, err);
 }
 
+/* Whether values of the sampler's own lie where it can use them. */
+static sal_status check_own(const sali_tuned *item, const char *name, const double *values,
+                            sal_error *err)
+{
+    bool bounded = item->low < item->high || item->whole;
+    for (int64_t i = 0; i < item->n; i++) {
+        double value = values[i];
+        bool ok = isfinite(value) && (!bounded || (value >= item->low && value <= item->high)) &&
+                  (!item->whole || value == floor(value));
+        if (!ok) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "the tuning's '%s' holds %g; expected %s from %g to %g", name, value,
+                             item->whole ? "a whole number" : "numbers",
+                             bounded ? item->low : -DBL_MAX, bounded ? item->high : DBL_MAX);
+        }
+    }
+    return SAL_OK;
+}
+
 static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
     sali_tuned items[SALI_MOST_TUNED];
@@ -181,8 +205,10 @@ static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *er
         char name[128];
         own_name(&items[k], name);
         lists[k] = find_list(tuning, name, items[k].n, err);
-        if (!lists[k]) {
-            return SAL_ERR_DATA;
+        sal_status status =
+            lists[k] ? check_own(&items[k], name, lists[k]->values, err) : SAL_ERR_DATA;
+        if (status != SAL_OK) {
+            return status;
         }
     }
     for (int64_t k = 0; k < n; k++) {

@@ -54,7 +54,7 @@ static int64_t count_votes(ballot *b, const sal_run *run)
     int64_t winner = -1;
     for (int64_t c = 0; c < run->options.chains; c++) {
         for (int64_t d = 0; d < run->draws_made; d++) {
-            int64_t draw = c * run->options.draws + d, at = place_of(b, draw);
+            int64_t draw = c * run->draws_made + d, at = place_of(b, draw);
             b->first[at] = b->first[at] ? b->first[at] : draw + 1;
             b->votes[at]++;
         }
