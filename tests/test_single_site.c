@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "samplers/ball.h"
 #include "samplers/kernels.h"
 #include "samplers/run.h"
+#include "samplers/single_site_sampler.h"
 #include "samplers/uniform_ball.h"
 #include "transition.h"
 
@@ -228,6 +230,71 @@ START_TEST(paths_go_on_to_weights_that_underflow)
 }
 END_TEST
 
+/* ---- gradients that follow moves */
+
+/* f and the gradient of all chains against their evaluation; `active`: they were followed. */
+static void check_followed(bench *b, bool active, const char *where)
+{
+    sali_chains *chains = b->chains;
+    sali_single_site *g = b->self;
+    int64_t N = chains->space->width;
+    sal_dtype dtype = chains->model->dtype;
+    double tolerance = dtype == SAL_F64 ? 1e-11 : 2e-4;
+    double f[8];
+    ck_assert_msg(sali_followed_gradient_active(&g->followed) == active, "%s", where);
+    memcpy(f, chains->f, (size_t)chains->n * sizeof *f);
+    sali_chains_start(chains, true);
+    for (int64_t c = 0; c < chains->n; c++) {
+        ck_assert_msg(fabs(chains->f[c] - f[c]) <= tolerance, "%s: f is %g, not %g", where, f[c],
+                      chains->f[c]);
+        for (int64_t k = 0; active && k < N; k++) {
+            double now = sali_load(dtype, sali_followed_gradient_now(&g->followed, chains, c), k);
+            double anew = sali_load(dtype, sali_row(chains, chains->gradient, c, N), k);
+            ck_assert_msg(fabs(now - anew) <= tolerance, "%s: gradient is %g, not %g", where, now,
+                          anew);
+        }
+    }
+}
+
+static void check_following(const char *specification, const char *name, sal_dtype dtype)
+{
+    sal_model *model = NULL;
+    const sali_sampler *sampler;
+    sali_sampler_settings settings;
+    sal_error err;
+    double theta = 0.3;
+    ck_ok(sal_model_builtin(specification, dtype, &model, &err), &err);
+    ck_ok(sali_sampler_choose(name, model, 0, &sampler, &settings, &err), &err);
+    bench b = bench_open(sampler, model, &settings, 0.7, 5, 3 * 4096 - 1500);
+    check_followed(&b, true, name);
+    sampler->steps(b.self, b.chains, 1400); /* 100 before they are made anew, */
+    check_followed(&b, true, name);
+    sampler->steps(b.self, b.chains, 300); /* and 200 after */
+    check_followed(&b, true, name);
+    if (strncmp(specification, "potts:", 6) == 0) {
+        ck_ok(sal_model_set_params(model, "theta", &theta, &err), &err);
+        sampler->refresh(b.self, b.chains);
+        check_followed(&b, false, name);
+        sampler->steps(b.self, b.chains, 100);
+        check_followed(&b, false, name);
+    }
+    bench_close(&b);
+    sal_model_destroy(model);
+}
+
+START_TEST(followed_gradients_are_those_of_the_states)
+{
+    static const char *const samplers[] = { "gwg", "gwg:hops=3", "gwg:ball=2", "gwg:balance=min" };
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        for (int f32 = 0; f32 < 2; f32++) {
+            sal_dtype dtype = f32 ? SAL_F32 : SAL_F64;
+            check_following("potts-dense:dim=6,states=3,scale=0.3", samplers[k], dtype);
+            check_following("potts:side=3,states=4,theta=0.2", samplers[k], dtype);
+        }
+    }
+}
+END_TEST
+
 static Suite *single_site_suite(void)
 {
     Suite *suite = suite_create("single_site");
@@ -240,6 +307,7 @@ static Suite *single_site_suite(void)
     tcase_add_test(tcase, mh_uniform_tunes_its_radius);
     tcase_add_loop_test(tcase, paths_tune_their_length, 0, 2);
     tcase_add_test(tcase, paths_go_on_to_weights_that_underflow);
+    tcase_add_test(tcase, followed_gradients_are_those_of_the_states);
     suite_add_tcase(suite, tcase);
     return suite;
 }

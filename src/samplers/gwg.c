@@ -36,16 +36,32 @@ static const char *gwg_obstacle(const sal_model *model, const sali_sampler_setti
                : NULL;
 }
 
+/* The Hessian, where f is quadratic. */
+static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
+                            void **shared, sal_error *err)
+{
+    sali_hessian *hessian = NULL;
+    (void)settings;
+    sal_status status = sali_hessian_create(model, &hessian, err);
+    *shared = hessian;
+    return status;
+}
+
+static void gwg_unshare(void *shared)
+{
+    sali_hessian_destroy(shared);
+}
+
 static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
                              void *shared, void **self, sal_error *err)
 {
-    (void)shared;
     sali_single_site_options options = {
         .direction = SALI_FIRST_ORDER,
         .balance = sali_balance_of(chains->model->dtype, (int)settings->values[BALANCE]),
         .radius = (int64_t)settings->values[RADIUS],
         .hops = (int64_t)settings->values[HOPS],
         .ball = (int64_t)settings->values[BALL],
+        .hessian = shared,
     };
     return sali_single_site_create(chains, &options, self, err);
 }
@@ -59,6 +75,8 @@ const sali_sampler sali_sampler_gwg = {
     .parameters = parameters,
     .variants = variants,
     .obstacle = gwg_obstacle,
+    .share = gwg_share,
+    .unshare = gwg_unshare,
     .create = gwg_create,
     .destroy = sali_single_site_destroy,
     .refresh = sali_single_site_refresh,

@@ -44,6 +44,7 @@ void sali_single_site_close(sali_single_site *g)
     sali_free(g->made);
     sali_free(g->log_q);
     sali_pairwise_moves_destroy(g->pairwise);
+    sali_followed_gradient_close(&g->followed);
 }
 
 /* One site a step, and differences that are those of the couplings. */
@@ -64,6 +65,9 @@ sal_status sali_single_site_create(const sali_chains *chains,
     sal_status status = sali_single_site_open(g, chains, options, err);
     if (status == SAL_OK && suits_pairs(options, chains->model)) {
         status = sali_pairwise_moves_create(chains, &options->balance, &g->pairwise, err);
+    }
+    if (status == SAL_OK) {
+        status = sali_followed_gradient_open(&g->followed, chains, options->hessian, err);
     }
     if (status != SAL_OK) {
         sali_single_site_destroy(g);
@@ -87,9 +91,23 @@ void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains)
 {
     if (g->options.direction == SALI_EXACT_DIFFERENCES) {
         sali_chains_differences(chains, chains->codes_new, chains->x_new, chains->f_new, g->log_t);
+    } else if (sali_followed_gradient_active(&g->followed)) {
+        sali_followed_gradient_propose(&g->followed, chains);
     } else {
         sali_chains_propose(chains, true);
     }
+}
+
+/* The gradient at `codes`: those of the present state or of the proposed one. */
+static const void *gradient_at(const sali_single_site *g, const sali_chains *chains, int64_t c,
+                               const int32_t *codes)
+{
+    int64_t V = chains->space->n_variables;
+    if (!sali_followed_gradient_active(&g->followed)) {
+        return sali_row(chains, chains->gradient, c, chains->space->width);
+    }
+    return codes == chains->codes + c * V ? sali_followed_gradient_now(&g->followed, chains, c)
+                                          : sali_followed_gradient_next(&g->followed, chains, c);
 }
 
 /* log t of the moves of chain c from `codes`, -inf for those that are none. */
@@ -100,8 +118,7 @@ static void *log_ratios(sali_single_site *g, sali_chains *chains, int64_t c, con
     if (g->options.direction == SALI_EXACT_DIFFERENCES) {
         log_t = sali_row(chains, g->log_t, c, space->slots);
     } else {
-        sali_taylor_slots(chains->model, 1, codes,
-                          sali_row(chains, chains->gradient, c, space->width), log_t);
+        sali_taylor_slots(chains->model, 1, codes, gradient_at(g, chains, c, codes), log_t);
     }
     g->kernels->single_site_exclude(space, codes, g->options.radius, log_t);
     return log_t;
@@ -133,7 +150,7 @@ void sali_single_site_refresh(void *self, sali_chains *chains)
     if (g->options.direction == SALI_EXACT_DIFFERENCES) {
         sali_chains_differences(chains, chains->codes, chains->x, chains->f, g->log_t);
     } else {
-        sali_chains_start(chains, true);
+        sali_followed_gradient_start(&g->followed, chains);
     }
     for (int64_t c = 0; c < chains->n; c++) {
         sali_single_site_prepare(g, chains, c, chains->codes + c * chains->space->n_variables,
@@ -156,6 +173,17 @@ void sali_single_site_put(const sali_chains *chains, int64_t c, int64_t site, in
                          sali_row(chains, chains->x_new, c, chains->space->width));
 }
 
+/* Gradients that were followed for long are made anew, and what came of them. */
+static void renew(sali_single_site *g, sali_chains *chains)
+{
+    for (int64_t c = 0; sali_followed_gradient_active(&g->followed) && c < chains->n; c++) {
+        if (sali_followed_gradient_renew(&g->followed, chains, c)) {
+            sali_single_site_prepare(g, chains, c, chains->codes + c * chains->space->n_variables,
+                                     sali_move_now(&g->rows, c));
+        }
+    }
+}
+
 /* Propose for chain c. */
 static void draw(sali_single_site *g, sali_chains *chains, int64_t c)
 {
@@ -176,6 +204,9 @@ void sali_single_site_decide(sali_single_site *g, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         if (chains->accepted[c]) {
             sali_move_flip(&g->rows, c);
+            if (sali_followed_gradient_active(&g->followed)) {
+                sali_followed_gradient_flip(&g->followed, c);
+            }
         }
     }
     sali_chains_tick(chains);
@@ -188,6 +219,7 @@ void sali_single_site_step(void *self, sali_chains *chains)
         sali_pairwise_moves_steps(g->pairwise, chains, 1);
         return;
     }
+    renew(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         draw(g, chains, c);
     }

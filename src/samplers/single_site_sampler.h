@@ -10,6 +10,7 @@
 #define SALI_SINGLE_SITE_SAMPLER_H
 
 #include "samplers/ball.h"
+#include "samplers/followed_gradient.h"
 #include "samplers/kernels.h"
 #include "samplers/pairwise_moves.h"
 #include "samplers/sampler.h"
@@ -41,6 +42,7 @@ typedef struct sali_single_site_options {
     int64_t hops;               /* sites drawn a step, >= 1 */
     int64_t ball;               /* sites that move together, >= 1; first-order only */
     const sali_site_rule *rule; /* NULL: by hops and ball */
+    sali_hessian *hessian;      /* first-order: shared; NULL: gradients are evaluated */
 } sali_single_site_options;
 
 struct sali_single_site {
@@ -57,6 +59,7 @@ struct sali_single_site {
      * log_q from the last refresh on if `fast`. NULL on others. */
     sali_pairwise_moves *pairwise;
     bool fast;
+    sali_followed_gradient followed; /* where f is quadratic, and not `fast` */
 };
 
 /* Open within `g`, which is zeroed; on failure the caller still closes it. */
