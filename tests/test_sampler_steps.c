@@ -516,7 +516,7 @@ static Suite *steps_suite(void)
     tcase_add_test(tcase, caches_agree_with_the_state_after_many_steps);
     tcase_add_test(tcase, step_size_can_be_set_later);
     tcase_add_test(tcase, step_counters_pass_two_to_the_32);
-    tcase_add_test(tcase, steps_at_once_are_those_one_by_one);
+    tcase_add_test(shards, steps_at_once_are_those_one_by_one);
     tcase_add_test(shards, chains_of_unlike_steps_do_not_depend_on_each_other);
     tcase_add_test(shards, scans_at_unlike_steps_draw_each_chains_variable);
     tcase_add_test(shards, refresh_forgets_what_was_before);
