@@ -508,7 +508,7 @@ START_TEST(unusable_values_are_refused)
         const double *values;
         const char *text;
     } cases[] = {
-        { "gibbs:scan=adaptive", "sampler.scan", 4, zero, "probability 3 is 0" },
+        { "gibbs:scan=adaptive", "sampler.scan", 4, zero, "'sampler.scan' holds 0" },
         { "gibbs:scan=adaptive", "sampler.scan", 4, more, "add up to 4" },
         { "mh-uniform", "sampler.radius", 1, half, "radius is 1.5" },
         { "mh-uniform", "sampler.radius", 1, none, "radius is 0" },

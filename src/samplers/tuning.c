@@ -214,10 +214,8 @@ static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *er
     for (int64_t k = 0; k < n; k++) {
         memcpy(items[k].values, lists[k]->values, (size_t)items[k].n * sizeof *items[k].values);
     }
-    if (n > 0 && run->sampler->retune(run->shared, err) != SAL_OK) {
-        return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
-    }
-    return SAL_OK;
+    sal_status status = n > 0 ? run->sampler->retune(run->shared, err) : SAL_OK;
+    return status == SAL_ERR_DATA ? sali_fail_prefix(err, status, "the tuning") : status;
 }
 
 sal_status sali_run_tune(sal_run *run, sal_error *err)
