@@ -510,13 +510,13 @@ START_TEST(unusable_values_are_refused)
     } cases[] = {
         { "gibbs:scan=adaptive", "sampler.scan", 4, zero, "'sampler.scan' holds 0" },
         { "gibbs:scan=adaptive", "sampler.scan", 4, more, "add up to 4" },
-        { "mh-uniform", "sampler.radius", 1, half, "radius is 1.5" },
-        { "mh-uniform", "sampler.radius", 1, none, "radius is 0" },
+        { "mh-uniform", "sampler.radius", 1, half, "'sampler.radius' holds 1.5" },
+        { "mh-uniform", "sampler.radius", 1, none, "'sampler.radius' holds 0" },
         { "mh-uniform", "sampler.radius", 1, far, "from 1 to 4" },
-        { "pas", "sampler.length", 1, half, "length is 1.5" },
-        { "pafs", "sampler.length", 1, none, "length is 0" },
+        { "pas", "sampler.length", 1, half, "'sampler.length' holds 1.5" },
+        { "pafs", "sampler.length", 1, none, "'sampler.length' holds 0" },
         { "pafs", "sampler.length", 1, far, "from 1 to 4" },
-        { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero, "number 3 is 0" },
+        { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero, "'sampler.preconditioner' holds 0" },
     };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
