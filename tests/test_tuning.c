@@ -516,7 +516,8 @@ START_TEST(unusable_values_are_refused)
         { "pas", "sampler.length", 1, half, "'sampler.length' holds 1.5" },
         { "pafs", "sampler.length", 1, none, "'sampler.length' holds 0" },
         { "pafs", "sampler.length", 1, far, "from 1 to 4" },
-        { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero, "'sampler.preconditioner' holds 0" },
+        { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero,
+          "'sampler.preconditioner' holds 0" },
     };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
