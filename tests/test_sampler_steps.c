@@ -20,7 +20,7 @@ static int64_t chains_of(const contract_case *k)
     (void)k;
     return 1000;
 #else
-    return k->model->dtype == SAL_F64 ? 8000 : 4000;
+    return k->model->dtype == SAL_F64 ? 5000 : 2500;
 #endif
 }
 
