@@ -67,4 +67,14 @@ static inline int test_main(Suite *suite)
     return failed != 0;
 }
 
+/* A number of chains or settings for tests of frequencies; sanitizers look for other things, and
+ * make them slow. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED 1
+#define TEST_CHAINS(n) ((n) / 8)
+#else
+#define TEST_SANITIZED 0
+#define TEST_CHAINS(n) (n)
+#endif
+
 #endif

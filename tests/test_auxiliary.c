@@ -410,7 +410,7 @@ static void check_balance(const contract_case *k, int64_t n, const double *pi, c
 static void check_marginal(const contract_case *k, const double *M)
 {
     const sal_space *space = k->model->space;
-    enum { CHAINS = 24000 };
+    enum { CHAINS = TEST_CHAINS(24000) };
     int64_t n = states_count(space), replicas = CHAINS / n;
     double f[MOST_STATES], pi[MOST_STATES], P[MOST_STATES * MOST_STATES];
     double counts[MOST_STATES * MOST_STATES] = { 0 }, expected[MOST_STATES];
@@ -482,7 +482,7 @@ START_TEST(codings_of_one_model_give_the_same_chain)
 {
     static const sal_kind kinds[] = { SAL_BINARY, SAL_SPIN, SAL_CATEGORICAL };
     static const double scale[] = { 1, 4, 2 };
-    enum { CHAINS = 40000 };
+    enum { CHAINS = TEST_CHAINS(40000) };
     double f[2], pi[2], P[4];
     for (int coding = 0; coding < 3; coding++) {
         sal_model *model = coded_model(kinds[coding]);
@@ -519,7 +519,7 @@ END_TEST
 static void check_invariance(const contract_case *k, const double *M)
 {
     const sal_space *space = k->model->space;
-    enum { CHAINS = 10000 };
+    enum { CHAINS = TEST_CHAINS(10000) };
     int64_t n = states_count(space), V = space->n_variables;
     double f[TINY_MOST_STATES], pi[TINY_MOST_STATES], u[CHAINS];
     double counts[TINY_MOST_STATES] = { 0 }, expected[TINY_MOST_STATES];

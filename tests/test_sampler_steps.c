@@ -13,15 +13,10 @@
 /* ---- frequencies of single steps */
 
 /* Chains of a case, shared out among the starting states. Float repeats the cases of double, to
- * test its kernels; sanitizers look for other things than frequencies. */
+ * test its kernels. */
 static int64_t chains_of(const contract_case *k)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    (void)k;
-    return 1000;
-#else
-    return k->model->dtype == SAL_F64 ? 5000 : 2500;
-#endif
+    return TEST_CHAINS(k->model->dtype == SAL_F64 ? 5000 : 2500);
 }
 
 #define MOST_REPLICAS 1000

@@ -296,7 +296,7 @@ START_TEST(tempered_draws_follow_the_target)
         sal_space *space = tiny_space_make(tiny_space_named(spaces[_i]));
         sal_model *model = _i ? tiny_tables(space, SAL_F64) : tiny_formula(space, SAL_F64);
         sal_run_options options = { .sampler = sampler->name,
-                                    .chains = 1500,
+                                    .chains = TEST_CHAINS(1500),
                                     .warmup = 120,
                                     .draws = 1,
                                     .replicas = 3,
