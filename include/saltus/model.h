@@ -50,7 +50,8 @@ SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *st
                                           sal_dtype dtype, sal_model **model, sal_error *err);
 
 /* A ready-made model by its specification "name" or "name:key=value,...", e.g.
- * "ising:side=10,theta=0.2"; see sal_builtin_list. `dtype` 0 takes the model's usual type.
+ * "ising:side=10,theta=0.2"; see sal_builtin_list. `dtype` 0 takes the model's usual type. Those
+ * of files ("max-cut:file=G.txt") are opened by sal_model_open.
  * Returns: SAL_ERR_ARGUMENT naming the key and what it accepts, SAL_ERR_NOT_FOUND when there is no
  *          model of that name. */
 SAL_API sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
@@ -200,6 +201,8 @@ typedef struct sal_builtin_info {
     char parameters[512]; /* the keys with their defaults: "side=10, theta=0.2" */
     const char *doc;      /* the formula, one line */
     const char *source;   /* paper and equation */
+    const char *file;     /* what file=PATH may name ("a graph"); NULL: no file */
+    bool needs_file;      /* there is no such model without a file */
 } sal_builtin_info;
 
 /* Entry `index`, false past the end. */

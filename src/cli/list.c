@@ -3,6 +3,7 @@
 
 #include "ad/op.h"
 #include "cli/cli.h"
+#include "io/format.h"
 
 static void list_samplers(void)
 {
@@ -25,11 +26,14 @@ static void list_models(void)
 {
     sal_builtin_info info;
     for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
-        printf("%-12s %s\n             %s\n             %s\n", info.name, info.doc, info.parameters,
-               info.source);
+        printf("%-12s %s\n             %s\n", info.name, info.doc, info.parameters);
+        if (info.file) {
+            printf("             file=PATH: %s%s\n", info.file, info.needs_file ? ", needed" : "");
+        }
+        printf("             %s\n", info.source);
     }
-    puts("FILE.uai     a Markov or Bayesian network; with --evidence FILE.uai.evid\n"
-         "FILE.xml     a saved tape");
+    puts("FILE         a network, with --evidence FILE; a saved tape; a graph: see "
+         "'saltus list formats'");
 }
 
 static void list_ops(void)
@@ -42,13 +46,21 @@ static void list_ops(void)
 
 static void list_formats(void)
 {
-    puts("uai          Markov and Bayesian networks (read), evidence (read)\n"
-         "xml          saved tapes, with their parameters in safetensors (read, write)\n"
-         "safetensors  parameters (read, write)\n"
+    const sali_format *f;
+    for (int64_t k = 0; (f = sali_format_list(k)); k++) {
+        printf("%-12s %s: %s (%s%s)\n             ", f->name, sali_content_name(f->content), f->doc,
+               f->parse || f->content == SALI_CONTENT_TAPE ? "read" : "",
+               f->write || f->content == SALI_CONTENT_TAPE ? ", write" : "");
+        for (int i = 0; i < SALI_FORMAT_SUFFIXES && f->suffixes[i]; i++) {
+            printf("%s%s", i ? ", " : "", f->suffixes[i]);
+        }
+        puts(f->suffixes[0] ? "" : "any name");
+    }
+    puts("safetensors  parameters (read, write)\n"
          "npy          states, draws, values (read, write)\n"
-         "idx, idx.gz  images (read)\n"
+         "evidence     of networks, in the UAI's two layouts (read)\n"
          "png          sheets of samples (write)\n"
-         "json         marginals, summaries (write)");
+         "json         marginals, summaries, tuning (read, write)");
 }
 
 static int run_list(const cli_command *command, int argc, char **argv)

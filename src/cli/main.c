@@ -3,9 +3,9 @@
 
 #include "cli/cli.h"
 
-static const cli_command *const commands[] = { &cli_sample,  &cli_train, &cli_value,
-                                               &cli_check,   &cli_stats, &cli_exact,
-                                               &cli_compare, &cli_bench, &cli_list };
+static const cli_command *const commands[] = { &cli_sample, &cli_train, &cli_value,   &cli_check,
+                                               &cli_stats,  &cli_exact, &cli_compare, &cli_convert,
+                                               &cli_bench,  &cli_list };
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

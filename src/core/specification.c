@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
 
@@ -108,5 +109,48 @@ sal_status sali_specification_values(const char *specification, const sali_setti
         }
         at += pair;
     }
+    return SAL_OK;
+}
+
+/* The text after "key=", at the start of a pair; NULL without such a pair. */
+static char *find_pair(char *specification, const char *key)
+{
+    size_t length = strlen(key);
+    char *at = specification + sali_specification_name(specification);
+    while (*at) {
+        at++;
+        if (strncmp(at, key, length) == 0 && at[length] == '=') {
+            return at + length + 1;
+        }
+        at += strcspn(at, ",");
+    }
+    return NULL;
+}
+
+sal_status sali_specification_take(char *specification, const char *key, char **value,
+                                   sal_error *err)
+{
+    char *text = find_pair(specification, key);
+    *value = NULL;
+    if (!text) {
+        return SAL_OK;
+    }
+    size_t length = strcspn(text, ",");
+    char *copy = sali_alloc((int64_t)length + 1, 1);
+    if (!copy) {
+        return sali_fail_memory(err);
+    }
+    memcpy(copy, text, length);
+    char *begin = text - strlen(key) - 1, *rest = text + length;
+    begin -= *rest == '\0'; /* the last pair goes with the ':' or ',' before it */
+    rest += *rest == ',';
+    memmove(begin, rest, strlen(rest) + 1);
+    if (length == 0 || find_pair(specification, key)) {
+        sali_free(copy);
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%.*s: %s= is %s",
+                         (int)sali_specification_name(specification), specification, key,
+                         length == 0 ? "empty" : "given twice");
+    }
+    *value = copy;
     return SAL_OK;
 }

@@ -30,6 +30,12 @@ size_t sali_specification_name(const char *specification);
 sal_status sali_specification_values(const char *specification, const sali_setting *parameters,
                                      double *values, sal_error *err);
 
+/* Take the pair "key=value" out of a specification, in place: *value, if it is there, is its text,
+ * up to the next comma, in memory of its own; NULL otherwise. Returns: SAL_ERR_ARGUMENT when the
+ * value is empty or the key there twice; SAL_ERR_MEMORY. */
+sal_status sali_specification_take(char *specification, const char *key, char **value,
+                                   sal_error *err);
+
 /* "side=10, theta=0.2": the keys with their defaults; "" without any. */
 void sali_specification_keys(const sali_setting *parameters, char *text, size_t room);
 

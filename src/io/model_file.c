@@ -2,14 +2,16 @@
 #include <saltus/io.h>
 
 #include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/specification.h"
 #include "io/file.h"
+#include "io/format.h"
 #include "io/tape_xml.h"
 #include "io/uai.h"
+#include "models/builtin.h"
 #include "models/clamp.h"
 #include "models/tape_model.h"
 
@@ -46,22 +48,6 @@ static sal_status build_network(const sali_factor_graph *graph, sal_dtype dtype,
                                empty ? nothing_begin : graph->scope_begin, scope,
                                empty ? nothing : graph->log_table, dtype, out, err);
     sali_free(scope);
-    return status;
-}
-
-static sal_status open_network(const char *path, sal_dtype dtype, sal_model **out, sal_error *err)
-{
-    sali_factor_graph graph = { 0 };
-    sal_status status = sali_uai_read(path, &graph, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    status = build_network(&graph, dtype, out, err);
-    if (status != SAL_OK) {
-        status =
-            sali_fail_prefix(err, status == SAL_ERR_MEMORY ? status : SAL_ERR_DATA, "%s", path);
-    }
-    sali_factor_graph_free(&graph);
     return status;
 }
 
@@ -119,25 +105,100 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+/* The model that a file is by itself. */
+static sal_status build_content(const char *path, const sali_format *format,
+                                const sali_content *content, sal_dtype dtype, sal_model **model,
+                                sal_error *err)
+{
+    if (content->kind == SALI_CONTENT_TAPE) {
+        return open_xml(path, dtype, model, err);
+    }
+    if (content->kind == SALI_CONTENT_NETWORK) {
+        return build_network(&content->network, dtype ? dtype : SAL_F64, model, err);
+    }
+    if (format->model) {
+        return sali_builtin_make(format->model, content, dtype, model, err);
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT,
+                     "holds %s; say what model is made of it: NAME:file=PATH, with a NAME of "
+                     "'saltus list models'",
+                     sali_content_name(content->kind));
+}
+
+/* Errors about content name the file. */
+static sal_status name_file(const char *path, sal_status status, sal_error *err)
+{
+    bool named = status == SAL_OK || status == SAL_ERR_MEMORY ||
+                 (err && strncmp(err->message, path, strlen(path)) == 0);
+    return named ? status : sali_fail_prefix(err, status, "%s", path);
+}
+
+static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    sali_content content = { 0 };
+    const sali_format *format = NULL;
+    sal_status status = sali_content_read(path, NULL, SALI_CONTENT_NONE, &content, &format, err);
+    if (status == SAL_OK) {
+        status = name_file(path, build_content(path, format, &content, dtype, model, err), err);
+    }
+    sali_content_free(&content);
+    return status;
+}
+
+/* "name:file=PATH,..": `rest` is the specification without the file. */
+static sal_status open_named(const char *path, const char *rest, sal_dtype dtype, sal_model **model,
+                             sal_error *err)
+{
+    const sali_builtin *builtin = NULL;
+    sali_content content = { 0 };
+    sal_status status = sali_builtin_find(rest, &builtin, err);
+    if (status == SAL_OK && !builtin->content) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is not made of files", builtin->name);
+    }
+    status = status ? status : sali_content_read(path, NULL, builtin->content, &content, NULL, err);
+    if (status == SAL_OK) {
+        status = name_file(path, sali_builtin_make(rest, &content, dtype, model, err), err);
+    }
+    sali_content_free(&content);
+    return status;
+}
+
+static sal_status open_specification(const char *spec, sal_dtype dtype, sal_model **model,
+                                     sal_error *err)
+{
+    char *rest = sali_strdup(spec), *path = NULL;
+    sal_status status =
+        rest ? sali_specification_take(rest, "file", &path, err) : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        status = path ? open_named(path, rest, dtype, model, err)
+                      : sali_builtin_make(spec, NULL, dtype, model, err);
+    }
+    sali_free(rest);
+    sali_free(path);
+    return status;
+}
+
+/* Whether a text that is the path of no file was meant as one: it has a '/' before its first ':',
+ * or a format's suffix. */
+static bool looks_like_path(const char *spec)
+{
+    const sali_format *format;
+    size_t slash = strcspn(spec, "/");
+    if (spec[slash] && slash < sali_specification_name(spec)) {
+        return true;
+    }
+    for (int64_t k = 0; !strchr(spec, ':') && (format = sali_format_list(k)); k++) {
+        if (sali_format_has_suffix(format, spec)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
 {
-    if (ends_with(spec, ".uai")) {
-        return open_network(spec, dtype, model, err);
-    }
-    if (ends_with(spec, ".xml")) {
-        return open_xml(spec, dtype, model, err);
-    }
-    if (is_file(spec)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: a file of a kind that is not known; expected a name that ends in "
-                         ".uai (a network) or .xml (a saved tape)",
-                         spec);
-    }
-    if (strchr(spec, '/')) {
-        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: %s", spec,
-                         access(spec, F_OK) == 0 ? "not a file" : "there is no such file");
-    }
-    return sal_model_builtin(spec, dtype, model, err);
+    return is_file(spec) || looks_like_path(spec) ? open_file(spec, dtype, model, err)
+                                                  : open_specification(spec, dtype, model, err);
 }
 
 sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)

@@ -1,5 +1,6 @@
 /* Reading saved tapes. The schema has checked which elements and attributes there are; here are
  * their values. Every node goes through sali_record, and so through the shape rule of its op. */
+#include "io/format.h"
 #include "io/tape_xml.h"
 
 #include <inttypes.h>
@@ -582,3 +583,13 @@ sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size,
     xmlFreeDoc(document);
     return status;
 }
+
+/* ---- the record */
+
+/* Any XML is for this reader, unless another recognises it. */
+const sali_format sali_format_tape = {
+    .name = "tape",
+    .doc = "saved tapes; their parameters are beside them in safetensors",
+    .suffixes = { ".xml" },
+    .content = SALI_CONTENT_TAPE,
+};

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "io/format.h"
 #include "io/scan.h"
 
 static sal_status read_kind(sali_scan *scan, sali_factor_graph *g, sal_error *err)
@@ -190,12 +191,39 @@ sal_status sali_uai_read(const char *path, sali_factor_graph *out, sal_error *er
     return status;
 }
 
-void sali_factor_graph_free(sali_factor_graph *graph)
+/* ---- the record */
+
+static bool looks_like_uai(const char *data, int64_t size)
 {
-    sali_free(graph->states);
-    sali_free(graph->scope_begin);
-    sali_free(graph->scope);
-    sali_free(graph->table_begin);
-    sali_free(graph->log_table);
-    *graph = (sali_factor_graph){ 0 };
+    sali_scan scan;
+    sali_token token;
+    sali_scan_init(&scan, "", data, size, SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH);
+    return sali_scan_token(&scan, &token, NULL) == SAL_OK &&
+           (sali_token_is(&token, "MARKOV") || sali_token_is(&token, "BAYES"));
 }
+
+static sal_status parse_content(const char *name, const char *data, int64_t size, sali_content *out,
+                                sal_error *err)
+{
+    sali_content content = { .kind = SALI_CONTENT_NETWORK };
+    sal_status status = sali_uai_parse(name, data, size, &content.network, err);
+    if (status == SAL_OK) {
+        *out = content;
+    }
+    return status;
+}
+
+static sal_status write_content(const char *path, const sali_content *content, sal_error *err)
+{
+    return sali_uai_write(path, &content->network, err);
+}
+
+const sali_format sali_format_uai = {
+    .name = "uai",
+    .doc = "Bayesian and Markov networks of the UAI competitions",
+    .suffixes = { ".uai" },
+    .content = SALI_CONTENT_NETWORK,
+    .recognise = looks_like_uai,
+    .parse = parse_content,
+    .write = write_content,
+};

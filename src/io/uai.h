@@ -2,26 +2,7 @@
 #ifndef SALI_UAI_H
 #define SALI_UAI_H
 
-#include <stdint.h>
-
-#include <saltus/status.h>
-
-typedef enum sali_factor_kind {
-    SALI_FACTOR_MARKOV, /* tables are factors of an unnormalised product */
-    SALI_FACTOR_BAYES   /* tables are conditional probabilities, the child last in the scope */
-} sali_factor_kind;
-
-/* log p(x) = sum over factors f of log_table[f](x in scope f), up to a constant for MARKOV. */
-typedef struct sali_factor_graph {
-    sali_factor_kind kind;
-    int64_t variables;    /* at least 1 */
-    int32_t *states;      /* [variables], each at least 1 */
-    int64_t factors;      /* may be 0 */
-    int64_t *scope_begin; /* [factors + 1]: scope of f is scope[scope_begin[f]] ... */
-    int32_t *scope;       /* variables, none twice in a scope; an empty scope is a constant */
-    int64_t *table_begin; /* [factors + 1] */
-    double *log_table;    /* natural log, -inf for 0; the last variable of the scope is fastest */
-} sali_factor_graph;
+#include "models/content.h"
 
 /* Read a network. Comments of C, C++ and shell are blanks; numbers may be on any lines.
  * Returns:   DATA for anything that is not the format, with file:line; those of sali_file_read.
@@ -31,8 +12,6 @@ sal_status sali_uai_read(const char *path, sali_factor_graph *out, sal_error *er
 /* The same from memory; `name` is for messages. */
 sal_status sali_uai_parse(const char *name, const void *text, int64_t size, sali_factor_graph *out,
                           sal_error *err);
-
-void sali_factor_graph_free(sali_factor_graph *graph);
 
 /* Write a network, atomically, with the heading of its kind.
  * Returns:   ARGUMENT when a table entry is too large or too small to be written as exp(log); IO;

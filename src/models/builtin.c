@@ -24,42 +24,60 @@ bool sal_builtin_list(int64_t index, sal_builtin_info *info)
     const sali_builtin *b = builtins[index];
     *info = (sal_builtin_info){ .name = b->name, .doc = b->doc, .source = b->source };
     sali_specification_keys(b->parameters, info->parameters, sizeof info->parameters);
+    info->file = b->content ? sali_content_name(b->content) : NULL;
+    info->needs_file = !b->make;
     return true;
 }
 
-static const sali_builtin *find(const char *name, size_t length)
+sal_status sali_builtin_find(const char *specification, const sali_builtin **out, sal_error *err)
 {
+    size_t length = sali_specification_name(specification);
     for (int64_t k = 0; k < N_BUILTINS; k++) {
-        if (strlen(builtins[k]->name) == length && strncmp(builtins[k]->name, name, length) == 0) {
-            return builtins[k];
+        const char *name = builtins[k]->name;
+        if (strlen(name) == length && strncmp(name, specification, length) == 0) {
+            *out = builtins[k];
+            return SAL_OK;
         }
     }
-    return NULL;
+    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no model '%.*s'; see 'saltus list models'",
+                     (int)(length < 200 ? length : 200), specification);
 }
 
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err)
 {
-    size_t length = sali_specification_name(specification);
-    const sali_builtin *b = find(specification, length);
-    if (!b) {
-        return sali_fail(err, SAL_ERR_NOT_FOUND,
-                         "there is no model '%.*s'; see 'saltus list models'",
-                         (int)(length < 200 ? length : 200), specification);
-    }
-    *out = b;
-    return sali_specification_values(specification, b->parameters, values, err);
+    sal_status status = sali_builtin_find(specification, out, err);
+    return status ? status
+                  : sali_specification_values(specification, (*out)->parameters, values, err);
 }
 
-sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
-                             sal_error *err)
+/* Whether the record can be made of that (NULL: of no file). */
+static sal_status check_content(const sali_builtin *b, const sali_content *content, sal_error *err)
+{
+    if (!content && !b->make) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s: %s:file=PATH", b->name,
+                         sali_content_name(b->content), b->name);
+    }
+    if (content && content->kind != b->content) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s, and this file holds %s", b->name,
+                         b->content ? sali_content_name(b->content) : "no file",
+                         sali_content_name(content->kind));
+    }
+    return SAL_OK;
+}
+
+sal_status sali_builtin_make(const char *specification, const sali_content *content,
+                             sal_dtype dtype, sal_model **model, sal_error *err)
 {
     const sali_builtin *b = NULL;
     double values[SALI_SETTINGS];
     sal_model *made = NULL;
     sal_status status = sali_builtin_parse(specification, &b, values, err);
+    status = status ? status : check_content(b, content, err);
     if (status == SAL_OK) {
-        status = b->make(values, dtype ? dtype : b->dtype, &made, err);
+        dtype = dtype ? dtype : b->dtype;
+        status = content ? b->make_from(values, content, dtype, &made, err)
+                         : b->make(values, dtype, &made, err);
     }
     if (status == SAL_OK) {
         status = sal_model_set_name(made, specification, err);
@@ -70,6 +88,12 @@ sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_mod
     }
     *model = made;
     return SAL_OK;
+}
+
+sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
+                             sal_error *err)
+{
+    return sali_builtin_make(specification, NULL, dtype, model, err);
 }
 
 sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,

@@ -3,6 +3,7 @@
 #define SALI_BUILTIN_H
 
 #include "core/specification.h"
+#include "models/content.h"
 #include "models/model.h"
 
 typedef struct sali_builtin {
@@ -11,8 +12,13 @@ typedef struct sali_builtin {
     const char *source;
     sal_dtype dtype;
     sali_setting parameters[SALI_SETTINGS]; /* ends with a NULL name */
-    /* Make the model; values[k] is that of parameters[k]. */
+    /* Make the model; values[k] is that of parameters[k]. NULL: only from a file. */
     sal_status (*make)(const double *values, sal_dtype dtype, sal_model **out, sal_error *err);
+    /* Make it of what the file named by the key `file` holds, of this kind; 0 and NULL: no files.
+     * Errors about the content are SAL_ERR_DATA and need not name the file. */
+    sali_content_kind content;
+    sal_status (*make_from)(const double *values, const sali_content *content, sal_dtype dtype,
+                            sal_model **out, sal_error *err);
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
@@ -36,6 +42,14 @@ typedef struct sali_builtin {
 #define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)
 #undef SALI_BUILTIN_DECLARE
+
+/* The record of a name, up to its ':' or end. Returns: SAL_ERR_NOT_FOUND. */
+sal_status sali_builtin_find(const char *specification, const sali_builtin **out, sal_error *err);
+
+/* A model of what a file holds, of the kind that the record asks for, or without one (NULL). The
+ * specification has no key `file`. Errors as sal_model_builtin, and SAL_ERR_DATA. */
+sal_status sali_builtin_make(const char *specification, const sali_content *content,
+                             sal_dtype dtype, sal_model **model, sal_error *err);
 
 /* The record of a specification "name:key=value,...", and its parameters' values
  * [SALI_SETTINGS]. Errors as sal_model_builtin. */

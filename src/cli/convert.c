@@ -1,0 +1,40 @@
+/* saltus convert: a file in another format of the same kind. */
+#include "cli/cli.h"
+#include "io/format.h"
+
+static int find_format(const char *name, const sali_format **format)
+{
+    sal_error err = { 0 };
+    sal_status status = name ? sali_format_named(name, format, &err) : SAL_OK;
+    return status == SAL_OK ? CLI_OK : cli_fail(SAL_ERR_ARGUMENT, &err);
+}
+
+static int run_convert(const cli_command *command, int argc, char **argv)
+{
+    const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL;
+    const sali_format *reader = NULL, *writer = NULL;
+    const cli_option options[] = {
+        { "from", CLI_TEXT, &from, "FORMAT", "instead of what the file's name and content tell" },
+        { "to", CLI_TEXT, &to, "FORMAT", "instead of what OUT's name tells" },
+        { 0 },
+    };
+    int code = cli_parse(command, argc, argv, options, 2, paths);
+    code = code ? code : find_format(from, &reader);
+    code = code ? code : find_format(to, &writer);
+    code = code ? code : cli_check_output(paths[1]);
+    if (code != CLI_OK) {
+        return code;
+    }
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    sal_status status =
+        sali_content_read(paths[0], reader, SALI_CONTENT_NONE, &content, NULL, &err);
+    if (status == SAL_OK) {
+        status = sali_content_write(paths[1], writer, &content, &err);
+    }
+    sali_content_free(&content);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+const cli_command cli_convert = { "convert", "IN OUT", "a file in another format of its kind",
+                                  run_convert };

@@ -1,0 +1,135 @@
+#include "io/format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "io/file.h"
+
+static const sali_format *const formats[] = {
+#define SALI_FORMAT_ENTRY(name) &sali_format_##name,
+    SALI_FORMAT_LIST(SALI_FORMAT_ENTRY)
+#undef SALI_FORMAT_ENTRY
+};
+
+#define N_FORMATS ((int64_t)(sizeof formats / sizeof *formats))
+
+const sali_format *sali_format_list(int64_t index)
+{
+    return index >= 0 && index < N_FORMATS ? formats[index] : NULL;
+}
+
+/* "graphml (.graphml), dimacs (.col)": those of a kind that can be written, or read. */
+static void list_names(sali_content_kind kind, bool written, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (int64_t k = 0; k < N_FORMATS; k++) {
+        const sali_format *f = formats[k];
+        size_t used = strlen(text);
+        if ((kind == SALI_CONTENT_NONE || f->content == kind) && (!written || f->write)) {
+            snprintf(text + used, room - used, "%s%s (%s)", used ? ", " : "", f->name,
+                     f->suffixes[0] ? f->suffixes[0] : "any name");
+        }
+    }
+}
+
+sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err)
+{
+    char names[400];
+    for (int64_t k = 0; k < N_FORMATS; k++) {
+        if (strcmp(formats[k]->name, name) == 0) {
+            *out = formats[k];
+            return SAL_OK;
+        }
+    }
+    list_names(SALI_CONTENT_NONE, false, names, sizeof names);
+    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no format '%.40s'; there are: %s", name,
+                     names);
+}
+
+bool sali_format_has_suffix(const sali_format *format, const char *path)
+{
+    size_t length = strlen(path);
+    if (length > 3 && strcmp(path + length - 3, ".gz") == 0) {
+        length -= 3;
+    }
+    for (int k = 0; k < SALI_FORMAT_SUFFIXES && format->suffixes[k]; k++) {
+        size_t n = strlen(format->suffixes[k]);
+        if (length > n && strncmp(path + length - n, format->suffixes[k], n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- reading */
+
+static bool looks_like(const sali_format *f, const sali_bytes *bytes)
+{
+    return f->recognise && f->recognise((const char *)bytes->data, bytes->size);
+}
+
+/* A suffix that the content does not speak against; else what the content looks like; else the
+ * suffix, whose reader will say what is wrong. */
+static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_content_kind kind)
+{
+    const sali_format *named = NULL, *looks = NULL;
+    for (int64_t k = 0; k < N_FORMATS; k++) {
+        const sali_format *f = formats[k];
+        if ((kind != SALI_CONTENT_NONE && f->content != kind) ||
+            (!f->parse && f->content != SALI_CONTENT_TAPE)) {
+            continue;
+        }
+        bool suffix = sali_format_has_suffix(f, path), content = looks_like(f, bytes);
+        if (suffix && (content || !f->recognise)) {
+            return f;
+        }
+        named = named ? named : suffix ? f : NULL;
+        looks = looks ? looks : content ? f : NULL;
+    }
+    return looks ? looks : named;
+}
+
+sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
+                             sali_content *out, const sali_format **found, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    format = format ? format : tell(path, &bytes, kind);
+    if (!format) {
+        char names[400];
+        list_names(kind, false, names, sizeof names);
+        status = sali_fail(err, SAL_ERR_ARGUMENT, "%s: not recognised%s%s; expected one of: %s",
+                           path, kind ? " as " : "", kind ? sali_content_name(kind) : "", names);
+    } else if (format->parse) {
+        status = format->parse(path, (const char *)bytes.data, bytes.size, out, err);
+    } else {
+        *out = (sali_content){ .kind = format->content };
+    }
+    sali_bytes_free(&bytes);
+    if (status == SAL_OK && found) {
+        *found = format;
+    }
+    return status;
+}
+
+/* ---- writing */
+
+sal_status sali_content_write(const char *path, const sali_format *format,
+                              const sali_content *content, sal_error *err)
+{
+    char names[400];
+    for (int64_t k = 0; !format && k < N_FORMATS; k++) {
+        bool fits = formats[k]->content == content->kind && formats[k]->write;
+        format = fits && sali_format_has_suffix(formats[k], path) ? formats[k] : NULL;
+    }
+    if (format && format->content == content->kind && format->write) {
+        return format->write(path, content, err);
+    }
+    list_names(content->kind, true, names, sizeof names);
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path,
+                     sali_content_name(content->kind), names[0] ? names : "nothing yet");
+}

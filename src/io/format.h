@@ -1,0 +1,60 @@
+/* File formats of what models are made of. To add one: a file with its record, and its name in
+ * SALI_FORMAT_LIST. */
+#ifndef SALI_FORMAT_H
+#define SALI_FORMAT_H
+
+#include "models/content.h"
+
+#define SALI_FORMAT_SUFFIXES 6
+
+typedef struct sali_format {
+    const char *name;                           /* "graphml" */
+    const char *doc;                            /* one line */
+    const char *suffixes[SALI_FORMAT_SUFFIXES]; /* ".graphml", ..; the first is the usual one */
+    sali_content_kind content;
+    /* The model that a file of it is when only the file is named ("ising"); NULL: a network or a
+     * saved tape, which are models, or one that must be said. */
+    const char *model;
+    /* Whether the bytes look like this format: of files with another suffix, or with one that
+     * several formats share. NULL: the suffix decides. */
+    bool (*recognise)(const char *data, int64_t size);
+    /* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
+     * name:line; MEMORY. On failure *out is untouched. NULL: not read, or read elsewhere. */
+    sal_status (*parse)(const char *name, const char *data, int64_t size, sali_content *out,
+                        sal_error *err);
+    /* Write a file of content of this kind, atomically. Returns: ARGUMENT for what the format
+     * cannot say; IO; MEMORY. NULL: not written. */
+    sal_status (*write)(const char *path, const sali_content *content, sal_error *err);
+} sali_format;
+
+#define SALI_FORMAT_LIST(X) \
+    X(uai)                  \
+    X(tape)
+
+#define SALI_FORMAT_DECLARE(name) extern const sali_format sali_format_##name;
+SALI_FORMAT_LIST(SALI_FORMAT_DECLARE)
+#undef SALI_FORMAT_DECLARE
+
+/* Entry `index`; NULL past the end. */
+const sali_format *sali_format_list(int64_t index);
+
+/* The format of that name. Returns: SAL_ERR_NOT_FOUND with the names that there are. */
+sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err);
+
+/* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix
+ * and the content tell, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) is
+ * it; for a format that is read elsewhere (a saved tape) *out is its kind only.
+ * Returns: SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of sali_file_read_gz.
+ *          On failure the outputs are untouched. */
+sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
+                             sali_content *out, const sali_format **found, sal_error *err);
+
+/* Write in the format given, or else by the suffix, among those of the content's kind.
+ * Returns: SAL_ERR_ARGUMENT when there is none, with those that there are. */
+sal_status sali_content_write(const char *path, const sali_format *format,
+                              const sali_content *content, sal_error *err);
+
+/* ".gz" apart, does the path end in one of the format's suffixes? */
+bool sali_format_has_suffix(const sali_format *format, const char *path);
+
+#endif

@@ -1,0 +1,128 @@
+/* What files hold that models are made of, whatever their format: filled by readers, handed to the
+ * ready-made models, written by writers. Plain data; every array is the content's own. */
+#ifndef SALI_CONTENT_H
+#define SALI_CONTENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <saltus/status.h>
+
+typedef enum sali_content_kind {
+    SALI_CONTENT_NONE = 0,
+    SALI_CONTENT_NETWORK,   /* a Bayesian or Markov network */
+    SALI_CONTENT_GRAPH,     /* nodes, weighted edges */
+    SALI_CONTENT_ALIGNMENT, /* aligned sequences */
+    SALI_CONTENT_ARRAY,     /* numbers: pictures, a table */
+    SALI_CONTENT_TEXT,      /* a plain-text document */
+    SALI_CONTENT_TAPE       /* a saved tape; has a reader of its own */
+} sali_content_kind;
+
+/* "a network", "a graph", .. for messages. */
+const char *sali_content_name(sali_content_kind kind);
+
+/* ---- networks */
+
+typedef enum sali_factor_kind {
+    SALI_FACTOR_MARKOV, /* tables are factors of an unnormalised product */
+    SALI_FACTOR_BAYES   /* tables are conditional probabilities, the child last in the scope */
+} sali_factor_kind;
+
+/* log p(x) = sum over factors f of log_table[f](x in scope f), up to a constant for MARKOV. */
+typedef struct sali_factor_graph {
+    sali_factor_kind kind;
+    int64_t variables;    /* at least 1 */
+    int32_t *states;      /* [variables], each at least 1 */
+    int64_t factors;      /* may be 0 */
+    int64_t *scope_begin; /* [factors + 1]: scope of f is scope[scope_begin[f]] ... */
+    int32_t *scope;       /* variables, none twice in a scope; an empty scope is a constant */
+    int64_t *table_begin; /* [factors + 1] */
+    double *log_table;    /* natural log, -inf for 0; the last variable of the scope is fastest */
+    char **names;         /* [variables], or NULL: the format has none */
+    char ***state_names;  /* [variables][states], or NULL */
+} sali_factor_graph;
+
+void sali_factor_graph_free(sali_factor_graph *graph);
+
+/* ---- graphs */
+
+/* What a graph's numbers were meant for, if its format says so. */
+typedef enum sali_vartype {
+    SALI_VARTYPE_NONE,  /* weights of edges and nodes */
+    SALI_VARTYPE_SPIN,  /* an energy sum h_i s_i + sum J_ij s_i s_j, s in {-1,+1}: f is its negative
+                         */
+    SALI_VARTYPE_BINARY /* the same for s in {0,1} */
+} sali_vartype;
+
+/* Undirected; an edge i - i is none (formats that have them mean a node's weight). */
+typedef struct sali_graph {
+    int64_t nodes; /* at least 1 */
+    int64_t edges;
+    int64_t *pairs;  /* [edges x 2], i != j; a pair may be there several times: weights add up */
+    double *weights; /* [edges], finite; 1 where the file says nothing */
+    double *node_weights; /* [nodes], or NULL: none are given */
+    char **names;         /* [nodes], unique, or NULL: nodes are their numbers */
+    sali_vartype vartype;
+} sali_graph;
+
+void sali_graph_free(sali_graph *graph);
+
+/* ---- alignments */
+
+/* The order of codes: code k is the k-th letter. */
+#define SALI_AMINO_ACIDS "-ACDEFGHIKLMNPQRSTVWY"
+#define SALI_N_AMINO_ACIDS 21
+
+typedef struct sali_alignment {
+    int64_t sequences, length; /* both at least 1 */
+    uint8_t *codes;            /* [sequences x length], 0 .. 20; other letters are gaps */
+    char **names;              /* [sequences], or NULL */
+} sali_alignment;
+
+void sali_alignment_free(sali_alignment *alignment);
+
+/* ---- arrays */
+
+#define SALI_ARRAY_MAX_DIM 4
+
+/* In C order; the first dimension counts rows (pictures, records). */
+typedef struct sali_array {
+    int ndim; /* 1 to 4 */
+    int64_t shape[SALI_ARRAY_MAX_DIM];
+    int64_t count;   /* the product of the shape */
+    double *values;  /* [count] */
+    int32_t *labels; /* [shape[0]], or NULL: the format has none */
+} sali_array;
+
+void sali_array_free(sali_array *array);
+
+/* ---- texts */
+
+/* UTF-8, a NUL after `size` bytes, none among them. */
+typedef struct sali_text {
+    char *data;
+    int64_t size;
+} sali_text;
+
+void sali_text_free(sali_text *text);
+
+/* ---- any of them */
+
+/* The member that `kind` says; zero is the empty value. */
+typedef struct sali_content {
+    sali_content_kind kind;
+    union {
+        sali_factor_graph network;
+        sali_graph graph;
+        sali_alignment alignment;
+        sali_array array;
+        sali_text text;
+    };
+} sali_content;
+
+void sali_content_free(sali_content *content);
+
+/* A list of strings [n] and itself; NULL and NULL entries are fine. */
+void sali_names_free(char **names, int64_t n);
+
+#endif
