@@ -74,6 +74,32 @@ START_TEST(setting_weights_is_building_anew)
 END_TEST
 
 /* The weight in which u times the total lies, up to rounding of the sums. */
+/* Trees of one shape that are descended together give what each gives by itself; one is empty. */
+START_TEST(picks_of_many_trees_are_those_of_each)
+{
+    sali_sum_tree tree = sali_sum_tree_shape(300);
+    double *nodes = calloc((size_t)(SALI_SUM_TREE_PICKS * tree.size), sizeof *nodes);
+    double u[SALI_SUM_TREE_PICKS];
+    int64_t picked[SALI_SUM_TREE_PICKS], distinct = 0;
+    for (uint64_t c = 0; c < SALI_SUM_TREE_PICKS; c++) {
+        double *one = random_tree(&tree, c);
+        u[c] = ((double)c + 0.5) / SALI_SUM_TREE_PICKS;
+        if (c != 2) {
+            memcpy(nodes + c * (size_t)tree.size, one, (size_t)tree.size * sizeof *nodes);
+        }
+        free(one);
+    }
+    sali_sum_tree_pick_each(&tree, SALI_SUM_TREE_PICKS, nodes, u, picked);
+    for (int64_t c = 0; c < SALI_SUM_TREE_PICKS; c++) {
+        ck_assert_int_eq(picked[c], sali_sum_tree_pick(&tree, nodes + c * tree.size, u[c]));
+        distinct += c == 0 || picked[c] != picked[c - 1];
+    }
+    ck_assert_int_eq(picked[2], -1);
+    ck_assert_int_ge(distinct, 4);
+    free(nodes);
+}
+END_TEST
+
 START_TEST(picks_are_where_u_falls)
 {
     for (int s = 0; s < N_SIZES; s++) {
@@ -120,6 +146,7 @@ static Suite *sum_tree_suite(void)
     TCase *tcase = tcase_create("sum_tree");
     tcase_add_test(tcase, totals_are_sums);
     tcase_add_test(tcase, setting_weights_is_building_anew);
+    tcase_add_test(tcase, picks_of_many_trees_are_those_of_each);
     tcase_add_test(tcase, picks_are_where_u_falls);
     tcase_add_test(tcase, nothing_is_picked_from_zeros);
     suite_add_tcase(suite, tcase);

@@ -192,18 +192,33 @@ static void accept(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64
     chains->jump_sum[c] += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[1] - v->levels[0]);
 }
 
+/* Some chains take turns, so that a processor can work on several at a time. What many variables
+ * need does not stay in the nearest caches: it is on its way for one chain while others work. */
+enum { GROUP = SALI_SUM_TREE_PICKS };
+
 /* The variable that a chain is to flip (-1: nothing can move), and the uniform that decides. */
 typedef struct proposal {
     int64_t i;
     double u;
 } proposal;
 
-static proposal propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c)
+/* Of the chains first .. first + count - 1. */
+static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
+                    int64_t count, proposal *made)
 {
-    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    double u[2];
-    sali_rng_uniform_f64(&stream, 2, u);
-    return (proposal){ sali_sum_tree_pick(&m->tree, m->nodes + c * m->tree.size, u[0]), u[1] };
+    double u[GROUP];
+    int64_t picked[GROUP];
+    for (int64_t c = 0; c < count; c++) {
+        sali_stream stream = sali_chains_stream(chains, first + c, SALI_RNG_PROPOSAL);
+        double two[2];
+        sali_rng_uniform_f64(&stream, 2, two);
+        u[c] = two[0];
+        made[c].u = two[1];
+    }
+    sali_sum_tree_pick_each(&m->tree, count, m->nodes + first * m->tree.size, u, picked);
+    for (int64_t c = 0; c < count; c++) {
+        made[c].i = picked[c];
+    }
 }
 
 static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, proposal made)
@@ -232,14 +247,12 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, propo
 
 /* ---- many steps */
 
-/* Trees of so many variables do not stay in the nearest caches: then some chains take turns, and
- * what each will read is on its way while the others work. */
-enum { LARGE = 4096, GROUP = 8 };
-
-static void fetch_row(const sali_pairwise_moves *m, const proposal *made, int64_t count)
+static void fetch_rows(const sali_pairwise_moves *m, const proposal *made, int64_t count)
 {
     for (int64_t c = 0; c < count; c++) {
-        __builtin_prefetch(&m->pairs->begin[made[c].i < 0 ? 0 : made[c].i]);
+        int64_t i = made[c].i < 0 ? 0 : made[c].i;
+        __builtin_prefetch(&m->pairs->begin[i]);
+        __builtin_prefetch(&m->model->space->variables[i]);
     }
     for (int64_t c = 0; c < count; c++) {
         int64_t first = m->pairs->begin[made[c].i < 0 ? 0 : made[c].i];
@@ -258,6 +271,8 @@ static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *ch
         __builtin_prefetch(&m->rise[c * V + j]);
         __builtin_prefetch(&chains->codes[c * V + j]);
         __builtin_prefetch(&m->nodes[c * m->tree.size + j / SALI_SUM_TREE_FAN * SALI_SUM_TREE_FAN]);
+        __builtin_prefetch(
+            &m->nodes[c * m->tree.size + j / SALI_SUM_TREE_FAN * SALI_SUM_TREE_FAN + 8]);
     }
 }
 
@@ -268,13 +283,11 @@ static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t firs
         if (chains->step[first + c] % REBUILD_EVERY == 0) {
             rebuild(m, chains, first + c);
         }
-        made[c] = propose(m, chains, first + c);
     }
-    if (count > 1) {
-        fetch_row(m, made, count);
-        for (int64_t c = 0; c < count; c++) {
-            fetch_neighbours(m, chains, first + c, made[c].i);
-        }
+    propose(m, chains, first, count, made);
+    fetch_rows(m, made, count);
+    for (int64_t c = 0; c < count; c++) {
+        fetch_neighbours(m, chains, first + c, made[c].i);
     }
     for (int64_t c = 0; c < count; c++) {
         decide(m, chains, first + c, made[c]);
@@ -283,11 +296,10 @@ static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t firs
 
 void sali_pairwise_moves_steps(sali_pairwise_moves *m, sali_chains *chains, int64_t n)
 {
-    int64_t size = m->pairs->n < LARGE ? 1 : GROUP;
-    for (int64_t first = 0; first < chains->n; first += size) {
+    for (int64_t first = 0; first < chains->n; first += GROUP) {
         int64_t left = chains->n - first;
         for (int64_t k = 0; k < n; k++) {
-            step_group(m, chains, first, left < size ? left : size);
+            step_group(m, chains, first, left < GROUP ? left : GROUP);
         }
     }
 }

@@ -97,25 +97,43 @@ static int with_weight(const double *child, int k)
     return last;
 }
 
-int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, double u)
+/* The child on which `rest` falls; the sum before it is taken off. */
+static inline int64_t descend(const double *child, double *rest)
 {
-    int64_t at = 0;
-    double rest = u * sali_sum_tree_total(tree, nodes);
-    if (!(sali_sum_tree_total(tree, nodes) > 0)) {
-        return -1;
+    double four[4];
+    for (int k = 0; k < 4; k++) {
+        four[k] = (child[4 * k] + child[4 * k + 1]) + (child[4 * k + 2] + child[4 * k + 3]);
+    }
+    int group = choose(four, rest), chosen = 4 * group;
+    chosen += choose(child + chosen, rest);
+    if (!(child[chosen] > 0)) { /* rounding carried the sum past the one that was meant */
+        chosen = with_weight(child, chosen);
+    }
+    return chosen;
+}
+
+void sali_sum_tree_pick_each(const sali_sum_tree *tree, int64_t count, const double *nodes,
+                             const double *u, int64_t *picked)
+{
+    double rest[SALI_SUM_TREE_PICKS];
+    for (int64_t c = 0; c < count; c++) {
+        double total = sali_sum_tree_total(tree, nodes + c * tree->size);
+        rest[c] = u[c] * total;
+        picked[c] = total > 0 ? 0 : -1;
     }
     for (int level = tree->depth - 1; level >= 0; level--) {
-        const double *child = nodes + tree->first[level] + FAN * at;
-        double four[4];
-        for (int k = 0; k < 4; k++) {
-            four[k] = (child[4 * k] + child[4 * k + 1]) + (child[4 * k + 2] + child[4 * k + 3]);
+        for (int64_t c = 0; c < count; c++) {
+            const double *child = nodes + c * tree->size + tree->first[level] + FAN * picked[c];
+            if (picked[c] >= 0) {
+                picked[c] = FAN * picked[c] + descend(child, &rest[c]);
+            }
         }
-        int group = choose(four, &rest), chosen = 4 * group;
-        chosen += choose(child + chosen, &rest);
-        if (!(child[chosen] > 0)) { /* rounding carried the sum past the one that was meant */
-            chosen = with_weight(child, chosen);
-        }
-        at = FAN * at + chosen;
     }
-    return at;
+}
+
+int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, double u)
+{
+    int64_t picked;
+    sali_sum_tree_pick_each(tree, 1, nodes, &u, &picked);
+    return picked;
 }
