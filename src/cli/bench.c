@@ -42,6 +42,7 @@ static const bench_case cases[] = {
       .size_option = "dim",
       .samplers = "ncg,gwg",
       .step_size = 0.05,
+      .dtype = SAL_F32, /* the peer's */
       .peer_has_it = true,
       .measure = bench_samplers },
     { .name = "ordinal-grad",
@@ -131,7 +132,7 @@ static int run_case(const bench_case *c, const bench_options *o)
     sal_model *model = NULL;
     snprintf(specification, sizeof specification, c->specification, (long long)bench_size(c, o),
              (long long)bench_states(c, o));
-    sal_status status = sal_model_builtin(specification, 0, &model, &err);
+    sal_status status = sal_model_builtin(specification, c->dtype, &model, &err);
     int code = status == SAL_OK ? c->measure(c, o, model) : cli_fail(status, &err);
     sal_model_destroy(model);
     return code;

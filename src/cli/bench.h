@@ -36,6 +36,7 @@ typedef struct bench_case {
     int64_t states;            /* the usual number, where there is a choice */
     const char *samplers;      /* those that do not exist are left out */
     double step_size;          /* of samplers that have one */
+    sal_dtype dtype;           /* 0: the model's usual one */
     double preconditioner;     /* of pavg: this times the identity; 0: its own choice */
     bool peer_has_it;          /* torch_baseline.py knows this case by the same name */
     bool value_too;            /* measure the value alone as well */

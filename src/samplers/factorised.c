@@ -124,63 +124,91 @@ static double sum_flipped(int64_t n, const int32_t *code, const int32_t *to, con
 /* ---- variables of several levels: one slot a state */
 
 /* One-hot: v^2 = v, so that without weights b adds the same to every label. */
-static void label_log_weights(const sali_stretch *s, int64_t i, int32_t code, const coefficients *k,
-                              real *log_weight)
+SALI_CLONES
+static void label_log_weights(const sali_stretch *s, const int32_t *code, const coefficients *k,
+                              real *restrict log_weight)
 {
-    int64_t first = s->offset + i * s->states;
-    const real *g = k->gradient + first, *y = k->y + first;
     real alpha = (real)k->alpha, beta = (real)k->beta, b = (real)k->b;
-    for (int32_t v = 0; !k->w && v < s->states; v++) {
-        log_weight[v] = alpha * (g[v] - g[code]) + beta * (y[v] - y[code]);
-    }
-    for (int32_t v = 0; k->w && v < s->states; v++) {
-        log_weight[v] = alpha * (g[v] - g[code]) + k->w[first + v] * (beta * y[v] + b) -
-                        k->w[first + code] * (beta * y[code] + b);
+    for (int64_t i = 0; i < s->count; i++, log_weight += s->states) {
+        int64_t first = s->offset + i * s->states;
+        const real *g = k->gradient + first, *y = k->y + first;
+        real g_now = g[code[i]], y_now = y[code[i]];
+        for (int32_t v = 0; !k->w && v < s->states; v++) {
+            log_weight[v] = alpha * (g[v] - g_now) + beta * (y[v] - y_now);
+        }
+        for (int32_t v = 0; k->w && v < s->states; v++) {
+            log_weight[v] = alpha * (g[v] - g_now) + k->w[first + v] * (beta * y[v] + b) -
+                            k->w[first + code[i]] * (beta * y_now + b);
+        }
+        log_weight[code[i]] = 0;
     }
 }
 
-static void level_log_weights(const sali_stretch *s, int64_t i, int32_t code, const coefficients *k,
-                              real *log_weight)
+SALI_CLONES
+static void level_log_weights(const sali_stretch *s, const int32_t *code, const coefficients *k,
+                              real *restrict log_weight)
 {
-    if (s->kind == SAL_CATEGORICAL) {
-        label_log_weights(s, i, code, k, log_weight);
-    } else {
+    for (int64_t i = 0; i < s->count; i++, log_weight += s->states) {
         double w = k->w ? (double)k->w[s->offset + i] : 1, b = w * k->b;
         double a = k->alpha * (double)k->gradient[s->offset + i] +
                    w * k->beta * (double)k->y[s->offset + i];
-        double now = s->levels[code];
+        double now = s->levels[code[i]];
         for (int32_t v = 0; v < s->states; v++) {
             double level = s->levels[v];
             log_weight[v] = (real)((level - now) * (a + b * (level + now)));
         }
+        log_weight[code[i]] = 0;
     }
-    log_weight[code] = 0;
 }
 
-/* Weights exp(log_weight - largest) and their sums; the sum over variables of the log norm. */
-static double level_norms(const sali_stretch *s, real *log_weight, real *weight, real *norm)
+/* Each row less its largest entry; the sum of these. */
+SALI_CLONES
+static double take_largest(int64_t rows, int64_t states, const real *restrict log_weight,
+                           real *restrict shifted)
 {
     double total = 0;
-    for (int64_t i = 0; i < s->count; i++) {
-        real *row = log_weight + i * s->states, *shifted = weight + i * s->states, largest = 0;
-        for (int32_t v = 0; v < s->states; v++) {
-            largest = row[v] > largest ? row[v] : largest;
+    for (int64_t i = 0; i < rows; i++, log_weight += states, shifted += states) {
+        real largest = 0;
+#pragma omp simd reduction(max : largest)
+        for (int64_t v = 0; v < states; v++) {
+            largest = log_weight[v] > largest ? log_weight[v] : largest;
         }
-        for (int32_t v = 0; v < s->states; v++) {
-            shifted[v] = row[v] - largest;
+        for (int64_t v = 0; v < states; v++) {
+            shifted[v] = sali_below_largest(log_weight[v], largest);
         }
         total += (double)largest;
     }
-    RN(sali_vexp)(s->count * s->states, weight, weight);
-    for (int64_t i = 0; i < s->count; i++) {
+    return total;
+}
+
+/* norm = the rows' sums, each in [1, states]; the sum of their logarithms. */
+SALI_CLONES
+static double sum_rows(int64_t rows, int64_t states, const real *restrict weight,
+                       real *restrict norm)
+{
+    double total = 0, product = 1;
+    for (int64_t i = 0; i < rows; i++, weight += states) {
         real sum = 0;
-        for (int32_t v = 0; v < s->states; v++) {
-            sum += weight[i * s->states + v];
+#pragma omp simd reduction(+ : sum)
+        for (int64_t v = 0; v < states; v++) {
+            sum += weight[v];
         }
         norm[i] = sum;
-        total += log((double)sum);
+        product *= (double)sum;
+        if (!(product < 1e200)) { /* states < 2^31 */
+            total += log(product);
+            product = 1;
+        }
     }
-    return total;
+    return total + log(product);
+}
+
+/* Weights exp(log_weight - largest) and their sums; the sum over variables of the log norm. */
+static double level_norms(const sali_stretch *s, const real *log_weight, real *weight, real *norm)
+{
+    double total = take_largest(s->count, s->states, log_weight, weight);
+    RN(sali_vexp)(s->count * s->states, weight, weight);
+    return total + sum_rows(s->count, s->states, weight, norm);
 }
 
 static int32_t pick_level(const real *weight, int32_t states, real target)
@@ -237,8 +265,10 @@ static void prepare(const sal_space *space, const int32_t *codes, const coeffici
             flip_probability(log_weight, e, s->count, weight);
             row->log_norm += sum_softplus(log_weight, e, s->count);
         } else {
-            for (int64_t i = 0; i < s->count; i++) {
-                level_log_weights(s, i, codes[s->first + i], k, log_weight + i * s->states);
+            if (s->kind == SAL_CATEGORICAL) {
+                label_log_weights(s, codes + s->first, k, log_weight);
+            } else {
+                level_log_weights(s, codes + s->first, k, log_weight);
             }
             row->log_norm += level_norms(s, log_weight, weight, (real *)row->norm + s->first);
         }

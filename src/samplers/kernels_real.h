@@ -3,7 +3,19 @@
 #define SALI_KERNELS_REAL_H
 
 #include "core/real.h"
+#include <math.h>
+
 #include "samplers/kernels.h"
+
+/* A log-weight less the largest. So far below it counts as -inf: the weight would be a denormal
+ * number, which adds nothing to the sum of weights, and at which processors are ten times slower.
+ */
+static inline real sali_below_largest(real log_weight, real largest)
+{
+    const real negligible = SALI_REAL_BITS == 32 ? -87 : -708;
+    real below = log_weight - largest;
+    return below < negligible ? -(real)INFINITY : below;
+}
 
 void RN(sali_log_sqrt)(const void *context, int64_t n, const void *log_t, void *log_g);
 void RN(sali_log_barker)(const void *context, int64_t n, const void *log_t, void *log_g);

@@ -57,10 +57,10 @@ static real largest_of(const real *values, int64_t n)
 }
 
 SALI_CLONES
-static void subtract(const real *values, real shift, int64_t n, real *out)
+static void take_largest(const real *values, real largest, int64_t n, real *out)
 {
     for (int64_t k = 0; k < n; k++) {
-        out[k] = values[k] - shift;
+        out[k] = sali_below_largest(values[k], largest);
     }
 }
 
@@ -80,7 +80,7 @@ void RN(sali_single_site_prepare)(int64_t moves, sali_move_row *row)
     real *weight = row->weight;
     const real *log_weight = row->log_weight;
     real largest = largest_of(log_weight, moves);
-    subtract(log_weight, isfinite(largest) ? largest : 0, moves, weight);
+    take_largest(log_weight, isfinite(largest) ? largest : 0, moves, weight);
     RN(sali_vexp)(moves, weight, weight);
     double total = 0;
     for (int64_t first = 0, k = 0; first < moves; first += SALI_MOVE_BLOCK, k++) {
