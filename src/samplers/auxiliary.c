@@ -121,6 +121,18 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
     return a->w;
 }
 
+/* Whether M is the Hessian of f: then M d is the change of the gradient. */
+static bool has_hessian(const sali_auxiliary_state *a)
+{
+    return !a->flat && a->preconditioner->kind == SALI_PRECONDITIONER_HESSIAN;
+}
+
+/* Gradients have the temperature in them, M has not. */
+static double bend_factor(const sali_auxiliary_state *a, int64_t c)
+{
+    return has_hessian(a) ? a->preconditioner->gamma : a->factor[c];
+}
+
 /* The proposal of chain c from `codes`, of gradient rows `gradient`, given w and, for the way back,
  * M d. */
 static sali_move_row *prepare(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
@@ -129,8 +141,8 @@ static sali_move_row *prepare(sali_auxiliary_state *a, const sali_chains *chains
     const sal_space *space = chains->space;
     int64_t N = space->width;
     BY_TYPE(chains, sali_auxiliary_shift)
-    (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N), a->factor[c],
-     product ? sali_row(chains, product, c, N) : NULL, a->y);
+    (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N),
+     bend_factor(a, c), product ? sali_row(chains, product, c, N) : NULL, a->y);
     a->kernels->factorised_prepare(space, codes + c * space->n_variables, 1,
                                    sali_row(chains, gradient, c, N), 1, a->y, -0.5 * a->delta[c],
                                    &a->moves.rows[0], a->moves.buffer);
@@ -151,13 +163,17 @@ static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
     }
 }
 
-/* M d of all chains, or NULL. */
+/* H d of all chains without a factor that `bend_factor` gives, or NULL. */
 static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
 {
+    int64_t N = chains->space->width;
     if (a->flat) {
         return NULL;
     }
-    int64_t N = chains->space->width;
+    if (has_hessian(a)) {
+        BY_TYPE(chains, sali_subtract)(chains->n * N, chains->gradient, a->gradient, a->product);
+        return a->product;
+    }
     BY_TYPE(chains, sali_subtract)(chains->n * N, chains->x_new, chains->x, a->noise);
     BY_TYPE(chains, sali_auxiliary_product)
     (chains->n, N, a->noise, a->preconditioner->M_real, a->product);
@@ -179,7 +195,7 @@ void sali_auxiliary_step(void *self, sali_chains *chains)
                                                       chains->codes + c * V, row);
         double gaussian = BY_TYPE(chains, sali_auxiliary_ratio)(
             N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
-            sali_row(chains, w, c, N), a->delta[c], a->factor[c],
+            sali_row(chains, w, c, N), a->delta[c], bend_factor(a, c),
             product ? sali_row(chains, product, c, N) : NULL);
         chains->log_ratio[c] = sali_chains_log_ratio(chains, c, a->log_q[c], gaussian + reverse);
     }

@@ -154,17 +154,19 @@ static void check_f(sali_chains *chains, const int32_t *codes, const double *f)
     }
 }
 
-/* Rows [n x width] times the inverse temperatures of their chains. */
+void sali_chains_temper(const sali_chains *chains, int64_t c, int64_t width, void *row)
+{
+    for (int64_t k = 0; chains->beta[c] != 1 && k < width; k++) {
+        sali_store(chains->model->dtype, row, k,
+                   chains->beta[c] * sali_load(chains->model->dtype, row, k));
+    }
+}
+
+/* Rows [n x width] of all chains. */
 static void temper(const sali_chains *chains, int64_t width, void *rows)
 {
     for (int64_t c = 0; c < chains->n; c++) {
-        if (chains->beta[c] == 1) {
-            continue;
-        }
-        for (int64_t k = c * width; k < (c + 1) * width; k++) {
-            sali_store(chains->model->dtype, rows, k,
-                       chains->beta[c] * sali_load(chains->model->dtype, rows, k));
-        }
+        sali_chains_temper(chains, c, width, sali_row(chains, rows, c, width));
     }
 }
 

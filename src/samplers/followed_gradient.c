@@ -67,10 +67,7 @@ bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains
     void *gradient = sali_followed_gradient_now(g, chains, c);
     sali_gradient(chains->evaluator, 1, chains->codes + c * V, sali_row(chains, chains->x, c, N),
                   &chains->f[c], gradient);
-    for (int64_t k = 0; chains->beta[c] != 1 && k < N; k++) {
-        sali_store(chains->model->dtype, gradient, k,
-                   chains->beta[c] * sali_load(chains->model->dtype, gradient, k));
-    }
+    sali_chains_temper(chains, c, N, gradient);
     return true;
 }
 

@@ -1,10 +1,6 @@
 /* Gibbs sampling: one variable a step is drawn from its exact conditional. In a systematic scan
  * step t moves variable t mod V; in a random one each chain draws its variable, uniformly or by
- * probabilities that warm-up adapts (van den Hoek 2022, 2.1.2):
- *
- *     p_i = 0.1 / V + 0.9 m_i / sum_j m_j,
- *
- * m_i the running mean of 1 - p(present s_i | rest), by how much the variable wants to move.
+ * probabilities that warm-up adapts (samplers/adaptive_scan.h).
  *
  * Or it draws a whole block of variables (samplers/block_conditional.h), in turn. */
 #include <math.h>
@@ -13,6 +9,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/tracker.h"
+#include "samplers/adaptive_scan.h"
 #include "samplers/block_conditional.h"
 #include "samplers/pairwise_scan.h"
 #include "samplers/sampler.h"
@@ -32,82 +29,29 @@ static const sali_setting parameters[] = {
 static const char *const variants[] = { "",        "scan=random", "scan=adaptive",
                                         "block=2", "block=3",     NULL };
 
-/* ---- adapted probabilities */
-
-#define FLOOR 0.1
-
-typedef struct adapted {
-    int64_t n;     /* variables */
-    double *p;     /* [n] */
-    double *sum;   /* [n] of 1 - p(present s_i | rest), */
-    double *count; /* [n] over so many visits; both with a first visit that found 1/2 */
-    int64_t steps; /* since the last adaptation */
-} adapted;
+/* ---- the adaptive scan, shared; NULL with another scan */
 
 static void unshare(void *shared)
 {
-    adapted *a = shared;
-    if (a) {
-        sali_free(a->p);
-        sali_free(a->sum);
-        sali_free(a->count);
-        sali_free(a);
-    }
+    sali_adaptive_scan_destroy(shared);
 }
 
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
-    int64_t n = model->space->n_variables;
-    *shared = NULL;
-    if (settings->values[SCAN] != ADAPTIVE) {
-        return SAL_OK;
-    }
-    adapted *a = SALI_NEW(adapted);
-    if (!a) {
-        return sali_fail_memory(err);
-    }
-    a->n = n;
-    a->p = SALI_NEW_ARRAY(double, n);
-    a->sum = SALI_NEW_ARRAY(double, n);
-    a->count = SALI_NEW_ARRAY(double, n);
-    if (!a->p || !a->sum || !a->count) {
-        unshare(a);
-        return sali_fail_memory(err);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        a->p[i] = 1 / (double)n;
-        a->sum[i] = 0.5;
-        a->count[i] = 1;
-    }
-    *shared = a;
-    return SAL_OK;
+    bool adaptive = settings->values[SCAN] == ADAPTIVE;
+    *shared = adaptive ? sali_adaptive_scan_create(model->space->n_variables) : NULL;
+    return *shared || !adaptive ? SAL_OK : sali_fail_memory(err);
 }
 
 static int64_t tuned(void *shared, sali_tuned *items)
 {
-    adapted *a = shared;
-    if (!a) {
-        return 0;
-    }
-    items[0] = (sali_tuned){ .name = "scan", .n = a->n, .values = a->p, .low = 1e-15, .high = 1 };
-    return 1;
+    return shared ? sali_adaptive_scan_tuned(shared, items) : 0;
 }
 
 static sal_status retune(void *shared, sal_error *err)
 {
-    const adapted *a = shared;
-    double sum = 0;
-    for (int64_t i = 0; i < a->n; i++) {
-        if (!(a->p[i] > 0)) {
-            return sali_fail(err, SAL_ERR_DATA, "scan: probability %lld is %g; expected > 0",
-                             (long long)(i + 1), a->p[i]);
-        }
-        sum += a->p[i];
-    }
-    return fabs(sum - 1) < 1e-6
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_DATA, "scan: probabilities add up to %g, not 1", sum);
+    return sali_adaptive_scan_retune(shared, err);
 }
 
 /* ---- one shard */
@@ -115,9 +59,9 @@ static sal_status retune(void *shared, sal_error *err)
 typedef struct gibbs {
     sali_block_conditional *blocks; /* of more than one variable; then nothing else is used */
     int scan_kind;
-    const adapted *shared;
+    const sali_adaptive_scan *shared;
     double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
-    double *wishes, *calls;   /* [V] what `adapt` collects; NULL unless adaptive */
+    double *wishes, *visits;  /* [V] what `adapt` collects; NULL unless adaptive */
     double coldest;           /* inverse temperature of the chains that they are collected from */
     sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
     bool scans;               /* from the last refresh on, by `scan`; else by what follows */
@@ -135,7 +79,7 @@ static void gibbs_destroy(void *self)
         sali_tracker_destroy(g->tracker);
         sali_free(g->cumulative);
         sali_free(g->wishes);
-        sali_free(g->calls);
+        sali_free(g->visits);
         sali_free(g->site);
         sali_free(g->delta);
         sali_free(g);
@@ -147,8 +91,8 @@ static bool allocate_adaptive(gibbs *g)
     int64_t n = g->shared->n;
     g->cumulative = SALI_NEW_ARRAY(double, n);
     g->wishes = SALI_NEW_ARRAY(double, n);
-    g->calls = SALI_NEW_ARRAY(double, n);
-    return g->cumulative && g->wishes && g->calls;
+    g->visits = SALI_NEW_ARRAY(double, n);
+    return g->cumulative && g->wishes && g->visits;
 }
 
 static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size, sal_error *err)
@@ -316,7 +260,7 @@ static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 {
     double largest, sum = norm(delta, states, &largest);
     g->wishes[g->site[c]] += 1 - exp(-largest) / sum;
-    g->calls[g->site[c]] += 1;
+    g->visits[g->site[c]] += 1;
 }
 
 /* A step by the tracker, or by evaluating neighbours. */
@@ -371,6 +315,9 @@ static void gibbs_step(void *self, sali_chains *chains)
 {
     gibbs_steps(self, chains, 1);
 }
+
+/* ---- the proposal's probability */
+
 /* log p(state of `to` at the site | rest); -inf if `to` differs elsewhere. */
 static double conditional_log_q(const gibbs *g, const sali_chains *chains, int64_t c,
                                 const int32_t *target)
@@ -435,41 +382,19 @@ static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
                                         : 1;
 }
 
-/* ---- adaptation, when each chain has made as many steps as there are variables */
+/* ---- adaptation */
 
-static void collect(adapted *a, gibbs *g)
-{
-    for (int64_t i = 0; i < a->n; i++) {
-        a->sum[i] += g->wishes[i];
-        a->count[i] += g->calls[i];
-        g->wishes[i] = g->calls[i] = 0;
-    }
-}
-
-/* The means move by 1 / visits: less and less. */
 static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
-    adapted *a = shared;
     (void)err;
-    if (!a) {
+    if (!shared || !sali_adaptive_scan_due(shared, warmup)) {
         return SAL_OK;
     }
-    a->steps += warmup->window;
-    if (a->steps < a->n && warmup->done < warmup->total) {
-        return SAL_OK;
-    }
-    double total = 0;
     for (int64_t k = 0; k < warmup->n_shards; k++) {
-        collect(a, warmup->selves[k]);
+        gibbs *g = warmup->selves[k];
+        sali_adaptive_scan_collect(shared, g->wishes, g->visits);
     }
-    for (int64_t i = 0; i < a->n; i++) {
-        total += a->sum[i] / a->count[i];
-    }
-    for (int64_t i = 0; i < a->n; i++) {
-        double share_of_i = total > 0 ? a->sum[i] / a->count[i] / total : 1 / (double)a->n;
-        a->p[i] = FLOOR / (double)a->n + (1 - FLOOR) * share_of_i;
-    }
-    a->steps = 0;
+    sali_adaptive_scan_learn(shared);
     *changed = true;
     return SAL_OK;
 }

@@ -9,16 +9,6 @@
 #include "samplers/path_length.h"
 #include "samplers/single_site_sampler.h"
 
-enum { LENGTH, BALANCE, RADIUS };
-
-static const sali_setting parameters[] = {
-    SALI_PATH_LENGTH_SETTING,
-    { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    { "radius", 0, 0, INT32_MAX, true,
-      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
-    { 0 },
-};
-
 static const char *const variants[] = {
     "length=2",
     "length=2,radius=1",
@@ -45,15 +35,21 @@ typedef struct walk {
 /* Below this sum of weights they are made anew, relative to the largest that is left. */
 #define RENEW_BELOW 1e-15
 
+static double sum_of_blocks(const pafs *p, const sali_move_row *row)
+{
+    double total = 0;
+    for (int64_t b = 0; b < (p->core.moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK; b++) {
+        total += row->partial[b];
+    }
+    return total;
+}
+
 static walk walk_begin(pafs *p, const sali_chains *chains, const sali_move_row *row)
 {
     int64_t S = p->core.moves;
-    walk w = { .row = row };
+    walk w = { .row = row, .total = sum_of_blocks(p, row) };
     memcpy(p->left.weight, row->weight, (size_t)S * chains->element);
     memcpy(p->left.partial, row->partial, (size_t)(S / SALI_MOVE_BLOCK + 1) * sizeof(double));
-    for (int64_t b = 0; b < (S + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK; b++) {
-        w.total += row->partial[b];
-    }
     w.shift = row->log_norm - log(w.total);
     return w;
 }
@@ -76,10 +72,7 @@ static void renew(pafs *p, const sali_chains *chains, walk *w, const int64_t *si
         }
     }
     p->core.kernels->single_site_prepare(p->core.moves, &p->left);
-    w->total = 0;
-    for (int64_t b = 0; b < (p->core.moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK; b++) {
-        w->total += p->left.partial[b];
-    }
+    w->total = sum_of_blocks(p, &p->left);
     w->shift = w->total > 0 ? p->left.log_norm - log(w->total) : 0;
 }
 
@@ -239,12 +232,6 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
-static sal_status pafs_share(const sal_model *model, const sali_sampler_settings *settings,
-                             void **shared, sal_error *err)
-{
-    return sali_path_length_share(model, settings->values[LENGTH], shared, err);
-}
-
 static void pafs_destroy(void *self)
 {
     pafs *p = self;
@@ -272,8 +259,8 @@ static sal_status allocate(pafs *p, const sali_chains *chains,
     }
     sali_single_site_options options = {
         .direction = SALI_FIRST_ORDER,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[BALANCE]),
-        .radius = (int64_t)settings->values[RADIUS],
+        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
+        .radius = (int64_t)settings->values[SALI_PATH_RADIUS],
         .hops = p->most,
         .ball = 1,
         .rule = &path_rule,
@@ -304,9 +291,9 @@ const sali_sampler sali_sampler_pafs = {
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE,
     .kinds = SALI_ALL_KINDS,
-    .parameters = parameters,
+    .parameters = sali_path_settings,
     .variants = variants,
-    .share = pafs_share,
+    .share = sali_path_length_share,
     .unshare = sali_path_length_unshare,
     .adapt = sali_path_length_adapt,
     .tuned = sali_path_length_tuned,

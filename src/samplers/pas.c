@@ -9,16 +9,6 @@
 #include "samplers/path_length.h"
 #include "samplers/single_site_sampler.h"
 
-enum { LENGTH, BALANCE, RADIUS };
-
-static const sali_setting parameters[] = {
-    SALI_PATH_LENGTH_SETTING,
-    { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    { "radius", 0, 0, INT32_MAX, true,
-      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
-    { 0 },
-};
-
 static const char *const variants[] = {
     "length=2",
     "length=1,balance=barker,radius=1",
@@ -209,14 +199,14 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
     const int32_t *path = u;
     int64_t V = chains->space->n_variables, length = (int64_t)p->path->length;
     int64_t moves = length - path[0];
-    bool padded = path[0] == 1 && path[length - 1] != 0;
+    bool padded = path[0] == 1 && path[length - 1] != 0; /* a move past the end */
     bool zero = true;
     for (int64_t k = 1; k < length; k++) {
         zero &= path[k] == 0;
     }
     for (int64_t c = 0; c < chains->n; c++) {
         sali_single_site_stay(chains, c);
-        log_q[c] = path[0] == 1 && path[length - 1] != 0 && length > 1 ? -INFINITY : log(0.5);
+        log_q[c] = padded ? -INFINITY : log(0.5);
     }
     follow_all(p, chains, path, padded ? 0 : moves - 1, log_q);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -272,12 +262,6 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
-static sal_status pas_share(const sal_model *model, const sali_sampler_settings *settings,
-                            void **shared, sal_error *err)
-{
-    return sali_path_length_share(model, settings->values[LENGTH], shared, err);
-}
-
 static void pas_destroy(void *self)
 {
     pas *p = self;
@@ -303,8 +287,8 @@ static sal_status allocate(pas *p, const sali_chains *chains, const sali_sampler
     }
     sali_single_site_options options = {
         .direction = SALI_EXACT_DIFFERENCES,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[BALANCE]),
-        .radius = (int64_t)settings->values[RADIUS],
+        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
+        .radius = (int64_t)settings->values[SALI_PATH_RADIUS],
         .hops = 1,
         .ball = 1,
     };
@@ -334,9 +318,9 @@ const sali_sampler sali_sampler_pas = {
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,
     .kinds = SALI_ALL_KINDS,
-    .parameters = parameters,
+    .parameters = sali_path_settings,
     .variants = variants,
-    .share = pas_share,
+    .share = sali_path_length_share,
     .unshare = sali_path_length_unshare,
     .adapt = sali_path_length_adapt,
     .tuned = sali_path_length_tuned,

@@ -4,15 +4,26 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "samplers/balance.h"
 
 #define TARGET_ACCEPTANCE 0.574
 #define START 5
 #define GAIN 3
 #define MOST_GIVEN (1 << 20)
 
-sal_status sali_path_length_share(const sal_model *model, double length, void **shared,
-                                  sal_error *err)
+const sali_setting sali_path_settings[] = {
+    [SALI_PATH_LENGTH] = { "length", 0, 0, MOST_GIVEN, true,
+                           "moves of a path; 0: adapted to acceptance 0.574", NULL },
+    [SALI_PATH_BALANCE] = { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
+    [SALI_PATH_RADIUS] = { "radius", 0, 0, INT32_MAX, true,
+                           "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
+    { 0 },
+};
+
+sal_status sali_path_length_share(const sal_model *model, const sali_sampler_settings *settings,
+                                  void **shared, sal_error *err)
 {
+    const double length = settings->values[SALI_PATH_LENGTH];
     sali_path_length *path = SALI_NEW(sali_path_length);
     if (!path) {
         return sali_fail_memory(err);

@@ -15,15 +15,13 @@ typedef struct sali_path_length {
     double length;        /* in use, a whole number */
 } sali_path_length;
 
-/* The setting, for a descriptor's list. */
-#define SALI_PATH_LENGTH_SETTING                                                               \
-    {                                                                                          \
-        "length", 0, 0, 1 << 20, true, "moves of a path; 0: adapted to acceptance 0.574", NULL \
-    }
+/* The settings of path samplers, for their descriptors, in this order. */
+enum { SALI_PATH_LENGTH, SALI_PATH_BALANCE, SALI_PATH_RADIUS };
+extern const sali_setting sali_path_settings[];
 
-/* The shared state of a sampler: `length` 0 is adapted. SAL_ERR_MEMORY. */
-sal_status sali_path_length_share(const sal_model *model, double length, void **shared,
-                                  sal_error *err);
+/* The descriptors' functions of the shared state, a sali_path_length. */
+sal_status sali_path_length_share(const sal_model *model, const sali_sampler_settings *settings,
+                                  void **shared, sal_error *err);
 void sali_path_length_unshare(void *shared);
 sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                   sal_error *err);

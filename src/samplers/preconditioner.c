@@ -3,15 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "ad/quadratic.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/lapack.h"
 #include "models/clamp.h"
-#include "models/tape_model.h"
-
-/* Gradients of the Hessian are taken at this many points at once. */
-enum { POINTS = 64 };
 
 /* ---- eigenvectors */
 
@@ -77,71 +72,9 @@ bool sali_preconditioner_finite(const sali_preconditioner *p)
 
 /* ---- the matrix */
 
-/* Whether a table of the program holds -inf: f is no polynomial then. */
-static bool forbids(const sali_tape_model *tape)
-{
-    for (int32_t i = 0; i < tape->program->n_nodes; i++) {
-        const sali_node *node = &tape->program->nodes[i];
-        int32_t T = node->op == SALI_OP_table ? node->in[1] : 0;
-        for (int64_t k = 0; node->op == SALI_OP_table && k < tape->program->steps[T].size; k++) {
-            if (!isfinite(sali_load(tape->program->dtype, tape->params->value[T], k))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-bool sali_has_constant_hessian(const sal_model *model)
-{
-    const sali_tape_model *tape = sali_model_tape(model);
-    return tape && sali_program_is_quadratic(tape->program) && !forbids(tape);
-}
-
-/* M = (M + M') / 2. */
-static void symmetrise(int64_t n, double *M)
-{
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < i; j++) {
-            M[i * n + j] = M[j * n + i] = 0.5 * (M[i * n + j] + M[j * n + i]);
-        }
-    }
-}
-
 void sali_preconditioner_changed(sali_preconditioner *p)
 {
-    symmetrise(p->n, p->M);
-    p->revision++;
-}
-
-/* Gradients at `count` unit vectors from number `first` on, less that at 0, are rows of M. */
-static void hessian_rows(sali_preconditioner *p, int64_t first, int64_t count)
-{
-    int64_t n = p->n;
-    memset(p->points, 0,
-           (size_t)(count * n) * (p->dtype == SAL_F32 ? sizeof(float) : sizeof(double)));
-    for (int64_t k = 0; k < count; k++) {
-        sali_store(p->dtype, p->points, k * n + first + k, 1);
-    }
-    sali_gradient(p->evaluator, count, NULL, p->points, p->f, p->gradients);
-    for (int64_t k = 0; k < count * n; k++) {
-        p->M[first * n + k] = sali_load(p->dtype, p->gradients, k) - p->origin[k % n];
-    }
-}
-
-/* The Hessian of a quadratic f. Entries between states of one variable are kept: with them the
- * sampler is an exact block Gibbs sampler. */
-static void fill_hessian(sali_preconditioner *p)
-{
-    memset(p->points, 0, (size_t)p->n * (p->dtype == SAL_F32 ? sizeof(float) : sizeof(double)));
-    sali_gradient(p->evaluator, 1, NULL, p->points, p->f, p->gradients);
-    for (int64_t k = 0; k < p->n; k++) {
-        p->origin[k] = sali_load(p->dtype, p->gradients, k);
-    }
-    for (int64_t first = 0; first < p->n; first += POINTS) {
-        hessian_rows(p, first, p->n - first < POINTS ? p->n - first : POINTS);
-    }
-    symmetrise(p->n, p->M);
+    sali_symmetrise(p->n, p->M);
     p->revision++;
 }
 
@@ -153,7 +86,8 @@ void sali_preconditioner_refresh(sali_preconditioner *p)
     pthread_mutex_lock(&p->lock);
     if (p->kind == SALI_PRECONDITIONER_HESSIAN && p->version != sali_model_version(p->model)) {
         p->version = sali_model_version(p->model);
-        fill_hessian(p);
+        sali_hessian_find(p->search, p->M);
+        p->revision++;
     }
     if (p->prepared != p->revision) {
         prepare(p);
@@ -207,7 +141,7 @@ void sali_preconditioner_destroy(sali_preconditioner *p)
         return;
     }
     sali_history_clear(&p->adaptation);
-    sali_evaluator_destroy(p->evaluator);
+    sali_hessian_search_destroy(p->search);
     sali_free(p->M);
     sali_free(p->lambda);
     sali_free(p->Q);
@@ -215,10 +149,6 @@ void sali_preconditioner_destroy(sali_preconditioner *p)
     sali_free(p->M_real);
     sali_free(p->work);
     sali_free(p->iwork);
-    sali_free(p->points);
-    sali_free(p->gradients);
-    sali_free(p->f);
-    sali_free(p->origin);
     pthread_mutex_destroy(&p->lock);
     sali_free(p);
 }
@@ -237,19 +167,6 @@ static bool allocate(sali_preconditioner *p)
     return p->M && p->Q && p->lambda && p->Q_real && p->M_real && p->work && p->iwork;
 }
 
-static sal_status open_hessian(sali_preconditioner *p, sal_error *err)
-{
-    size_t element = p->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    p->points = sali_alloc(POINTS * p->n, element);
-    p->gradients = sali_alloc(POINTS * p->n, element);
-    p->f = SALI_NEW_ARRAY(double, POINTS);
-    p->origin = SALI_NEW_ARRAY(double, p->n);
-    p->version = sali_model_version(p->model) - 1;
-    return p->points && p->gradients && p->f && p->origin
-               ? sali_evaluator_create(p->model, POINTS, SALI_WANT_GRADIENT, &p->evaluator, err)
-               : sali_fail_memory(err);
-}
-
 static sal_status take_given(sali_preconditioner *p, const double *given, sal_error *err)
 {
     memcpy(p->M, given, (size_t)(p->n * p->n) * sizeof *p->M);
@@ -260,7 +177,7 @@ static sal_status take_given(sali_preconditioner *p, const double *given, sal_er
                              (long long)(k / p->n), (long long)(k % p->n), given[k]);
         }
     }
-    symmetrise(p->n, p->M);
+    sali_symmetrise(p->n, p->M);
     sali_separate_states(p->model->space, p->M);
     return SAL_OK;
 }
@@ -284,7 +201,8 @@ sal_status sali_preconditioner_create(const sal_model *model, sali_preconditione
     sal_status status =
         kind == SALI_PRECONDITIONER_NONE || allocate(p) ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK && kind == SALI_PRECONDITIONER_HESSIAN) {
-        status = open_hessian(p, err);
+        p->version = sali_model_version(model) - 1;
+        status = sali_hessian_search_create(model, &p->search, err);
     }
     if (status == SAL_OK && kind == SALI_PRECONDITIONER_GIVEN) {
         status = take_given(p, given, err);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "models/model.h"
+#include "samplers/constant_hessian.h"
 #include "samplers/history.h"
 
 /* More reals than this and M would be too large. */
@@ -32,6 +33,7 @@ typedef struct sali_preconditioner {
     double *lambda;    /* [N] eigenvalues, ascending */
     double *Q;         /* [N x N]: row k is the eigenvector of lambda[k] */
     void *Q_real, *M_real;
+    void *rounded; /* real [N x N], on the way to panels */
     double *work;
     int32_t *iwork;
     int work_size, iwork_size;
@@ -39,9 +41,7 @@ typedef struct sali_preconditioner {
     /* Of a Hessian. */
     const sal_model *model;
     uint64_t version; /* of the model's parameters */
-    sali_evaluator *evaluator;
-    void *points, *gradients; /* real [points x N] */
-    double *f, *origin;       /* [points]; [N] the gradient at 0 */
+    sali_hessian_search *search;
 
     sali_adaptation_history adaptation;
     pthread_mutex_t lock; /* of refresh */
@@ -52,9 +52,6 @@ sal_status sali_preconditioner_create(const sal_model *model, sali_preconditione
                                       const double *given, sali_preconditioner **out,
                                       sal_error *err);
 void sali_preconditioner_destroy(sali_preconditioner *p);
-
-/* Whether f is known to be quadratic: its Hessian is the same everywhere. */
-bool sali_has_constant_hessian(const sal_model *model);
 
 /* Bring what is made of M and of the model's parameters up to date. Safe from several threads at
  * once, as M and parameters do not change while they run. */

@@ -251,6 +251,9 @@ static inline void *sali_row(const sali_chains *chains, void *rows, int64_t c, i
     return (char *)rows + (size_t)(c * width) * chains->element;
 }
 
+/* A row of gradients or differences [width] of f times the inverse temperature of chain c. */
+void sali_chains_temper(const sali_chains *chains, int64_t c, int64_t width, void *row);
+
 /* Evaluate the proposed states: f_new, and the gradient when wanted; notes NaN and +inf. */
 void sali_chains_propose(sali_chains *chains, bool gradient);
 

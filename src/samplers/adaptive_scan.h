@@ -1,0 +1,38 @@
+/* Probabilities with which a random scan visits the variables, adapted in warm-up (van den Hoek
+ * 2022, 2.1.2, which gives no rule; ours is)
+ *
+ *     p_i = 0.1 / V + 0.9 m_i / sum_j m_j,
+ *
+ * m_i the running mean of 1 - p(present s_i | rest), by how much the variable wants to move. Its
+ * mean moves by 1 / visits: less and less. */
+#ifndef SALI_ADAPTIVE_SCAN_H
+#define SALI_ADAPTIVE_SCAN_H
+
+#include "samplers/sampler.h"
+
+typedef struct sali_adaptive_scan {
+    int64_t n;     /* variables */
+    double *p;     /* [n] */
+    double *sum;   /* [n] of 1 - p(present s_i | rest), */
+    double *count; /* [n] over so many visits; both with a first visit that found 1/2 */
+    int64_t steps; /* since the last adaptation */
+} sali_adaptive_scan;
+
+/* The same probability for all. NULL: no memory. */
+sali_adaptive_scan *sali_adaptive_scan_create(int64_t n);
+void sali_adaptive_scan_destroy(sali_adaptive_scan *scan);
+
+/* A descriptor's `tuned` and `retune`. */
+int64_t sali_adaptive_scan_tuned(sali_adaptive_scan *scan, sali_tuned *items);
+sal_status sali_adaptive_scan_retune(const sali_adaptive_scan *scan, sal_error *err);
+
+/* Whether it is time to learn: each chain has made as many steps as there are variables. */
+bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup);
+
+/* Add what a shard saw [n] each: the sums of 1 - p, and the visits. Both are zeroed. */
+void sali_adaptive_scan_collect(sali_adaptive_scan *scan, double *wishes, double *visits);
+
+/* p from all that was collected. */
+void sali_adaptive_scan_learn(sali_adaptive_scan *scan);
+
+#endif
