@@ -61,7 +61,7 @@ static bool looks_like_aln(const char *data, int64_t size)
     int found = 0;
     sali_lines_init(&lines, data, size);
     while (found < 2 && sali_lines_next(&lines, &line)) {
-        if (line.size > 0 && !sali_line_begins(&line, "#")) {
+        if (line.size > 0) {
             sali_line first = sali_line_word(&line), second = sali_line_word(&line);
             last[found] = second.size > 0 ? second : first;
             if (sali_line_word(&line).size > 0 || !is_aligned(&last[found++])) {
