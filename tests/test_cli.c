@@ -378,6 +378,9 @@ START_TEST(train_writes_a_model_that_sample_reads)
     ck_assert_int_eq(json_integer_value(json_object_get(object, "variables")), 256);
     json_decref(object);
     ck_run("check run/model.xml --program");
+    ck_run("train mlp:hidden=4,base=1 --data digits --iterations 2 --out run");
+    ck_run("check run/model.xml");
+    ck_assert_ptr_nonnull(strstr(out, "variables    256"));
     for (const char *const *name =
              (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png", NULL };
          *name; name++) {

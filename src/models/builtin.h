@@ -37,6 +37,7 @@ typedef struct sali_builtin {
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \
+    X(mlp)                   \
     X(random_factors)        \
     X(fhmm)
 
