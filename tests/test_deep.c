@@ -354,6 +354,7 @@ static sal_model *started(const char *specification)
     sal_error err = { 0 };
     sal_data data = { .rows = 4, .variables = 4, .codes = rows[0] };
     sal_model *model = make(specification);
+    set_some(model, true); /* whatever was there */
     ck_ok(sal_model_train_start(model, specification, &data, 5, &err), &err);
     return model;
 }
