@@ -56,6 +56,9 @@ START_TEST(dialects_are_read)
         { &sali_format_fasta, ">x\nAC..-E\n>y\nA-kwDE\n", "x AC-E\ny A-DE\n" },
         /* a3m: without the dots */
         { &sali_format_fasta, ">x\nAC-E\n>y\nA-kwDE\n", "x AC-E\ny A-DE\n" },
+        /* a3m of HH-suite: comments and structure */
+        { &sali_format_fasta, "#4 1\n>ss_pred x\nHHHH\n>ss_conf\n9921\n>x\nAC-E\n>ss\nA-DE\n",
+          "x AC-E\nss A-DE\n" },
         /* no insertions: dots are gaps */
         { &sali_format_fasta, ">x\nAC..\n>y\nA-DE\n", "x AC--\ny A-DE\n" },
         { &sali_format_stockholm, "\n# STOCKHOLM 1.0\nx AC\ny CA\n//\n\n", "x AC\ny CA\n" },
@@ -95,6 +98,8 @@ START_TEST(bad_files_are_refused)
         { &sali_format_aln, "x AC\nAC\n", "f:2: expected a name and a sequence, as in the first" },
         { &sali_format_aln, "AC\nx AC\n", "f:2: expected a sequence without a name" },
         { &sali_format_aln, "x AC 3\n", "f:1: expected a sequence, or a name and a sequence" },
+        { &sali_format_aln, "CLUSTAL W (1.8)\n\nx AC\n", "f:1: a file of Clustal; expected" },
+        { &sali_format_fasta, ">ss_pred\nHH\n", "f: there are no sequences" },
         { &sali_format_fasta, "AC\n", "f:1: expected '>' and the name of a sequence" },
         { &sali_format_fasta, ">x\n>y\nAC", "f:1: sequence 1 ('x') has 0 aligned letters" },
         { &sali_format_fasta, ">x\nAC\n>y\nA\nCD\n",
@@ -144,11 +149,9 @@ START_TEST(suffix_and_content_tell_the_format)
         const char *name, *text;
         const sali_format *want;
     } cases[] = {
-        { "a.aln", "AC\n", &sali_format_aln },
-        { "a", "AC\nA-\n", &sali_format_aln },
-        { "a.txt", "x AC\nyy A-\n", &sali_format_aln },
-        { "a.a3m", ">x\nAC\n", &sali_format_fasta },
-        { "a.aln", ">x\nAC\n", &sali_format_fasta },
+        { "a.aln", "AC\n", &sali_format_aln },          { "a", "AC\nA-\n", &sali_format_aln },
+        { "a.txt", "x AC\nyy A-\n", &sali_format_aln }, { "a.a3m", ">x\nAC\n", &sali_format_fasta },
+        { "a.aln", ">x\nAC\n", &sali_format_fasta },    { "a", "#2\n>x\nAC\n", &sali_format_fasta },
         { "a.fa", stockholm, &sali_format_stockholm },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

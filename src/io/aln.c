@@ -9,6 +9,10 @@ static sal_status read_line(sali_rows *rows, sali_line line, sal_error *err)
 {
     sali_line name = sali_line_word(&line), letters = sali_line_word(&line);
     int64_t number = name.number;
+    if (rows->count == 0 && sali_line_begins(&name, "CLUSTAL")) {
+        return sali_rows_fail(rows, number, err,
+                              "a file of Clustal; expected a sequence a line, FASTA or Stockholm");
+    }
     bool named = letters.size > 0;
     if (sali_line_word(&line).size > 0) {
         return sali_rows_fail(rows, number, err,

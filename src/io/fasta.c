@@ -1,15 +1,29 @@
-/* FASTA, a2m and a3m: '>' and a name, then letters on one or more lines. */
+/* FASTA, a2m and a3m: '>' and a name, then letters on one or more lines. Lines that begin with ';'
+ * or '#' are comments; what HH-suite writes about the structure is skipped. */
 #include "io/alignment_rows.h"
 #include "io/alignment_writer.h"
 #include "io/format.h"
 
+static bool is_comment(const sali_line *line)
+{
+    return line->size == 0 || sali_line_begins(line, ";") || sali_line_begins(line, "#");
+}
+
+/* Predicted or known structure among the sequences of an a3m, by HH-suite's names for it. */
+static bool is_structure(const sali_line *name)
+{
+    return sali_line_begins(name, "ss_pred") || sali_line_begins(name, "ss_conf") ||
+           sali_line_begins(name, "ss_dssp") || sali_line_begins(name, "sa_dssp");
+}
+
 /* The name is the first word after '>'. */
-static sal_status read_header(sali_rows *rows, sali_line line, sal_error *err)
+static sal_status read_header(sali_rows *rows, sali_line line, bool *skipped, sal_error *err)
 {
     line.text++;
     line.size--;
     sali_line name = sali_line_word(&line);
-    return sali_rows_add(rows, &name, err);
+    *skipped = is_structure(&name);
+    return *skipped ? SAL_OK : sali_rows_add(rows, &name, err);
 }
 
 static sal_status read_lines(sali_rows *rows, const char *data, int64_t size, sal_error *err)
@@ -17,12 +31,13 @@ static sal_status read_lines(sali_rows *rows, const char *data, int64_t size, sa
     sali_lines lines;
     sali_line line;
     sal_status status = SAL_OK;
+    bool skipped = false; /* the letters that follow are of no sequence */
     sali_lines_init(&lines, data, size);
     while (status == SAL_OK && sali_lines_next(&lines, &line)) {
         if (sali_line_begins(&line, ">")) {
-            status = read_header(rows, line, err);
-        } else if (sali_line_begins(&line, ";") || line.size == 0) {
-            continue; /* an old kind of comment */
+            status = read_header(rows, line, &skipped, err);
+        } else if (skipped || is_comment(&line)) {
+            continue;
         } else if (rows->count == 0) {
             status = sali_rows_fail(rows, line.number, err,
                                     "expected '>' and the name of a sequence before its letters");
@@ -49,7 +64,7 @@ static bool looks_like_fasta(const char *data, int64_t size)
     sali_line line;
     sali_lines_init(&lines, data, size);
     while (sali_lines_next(&lines, &line)) {
-        if (line.size > 0 && !sali_line_begins(&line, ";")) {
+        if (!is_comment(&line)) {
             return sali_line_begins(&line, ">");
         }
     }
