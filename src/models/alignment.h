@@ -1,8 +1,7 @@
 /* Statistics of an alignment: weights of its sequences, frequencies of letters and of pairs, and
  * the couplings that the mean-field approximation gives them.
  *
- * Source: Morcos et al. 2011, Direct-coupling analysis of residue coevolution (PNAS 108), eq. 1 and
- * 2 and their supplement. */
+ * Source: Morcos et al. 2011, Direct-coupling analysis of residue coevolution (PNAS 108). */
 #ifndef SALI_ALIGNMENT_H
 #define SALI_ALIGNMENT_H
 
@@ -35,7 +34,7 @@ void sali_alignment_pair_frequencies(const sali_alignment *alignment, const doub
  * which the pseudocount must be positive); J may be F.
  * Returns: DATA when C is not positive definite; MEMORY.
  * Cost:    O(N^3), memory of another matrix.
- * Source:  Morcos et al. 2011, supplement, eq. S15 (small-coupling expansion). */
+ * Source:  Morcos et al. 2011 (expansion in small couplings, first order). */
 sal_status sali_alignment_mean_field(int64_t length, const double *F, double *J, sal_error *err);
 
 /* The fields of these frequencies f [N] under couplings J [N x N] (NULL: none) in the mean-field

@@ -22,7 +22,7 @@ typedef struct sali_contact {
  *          SALI_AMINO_ACIDS, 0 nothing. sites >= 2.
  * Returns: MEMORY.
  * Cost:    O(N^2 + sites^2 log sites).
- * Source:  Ekeberg et al. 2013, Improved contact prediction in proteins (Phys. Rev. E 87), eq. 26;
+ * Source:  Ekeberg et al. 2013, Improved contact prediction in proteins (Phys. Rev. E 87);
  *          Dunn et al. 2008 (the correction). */
 sal_status sali_contacts(int64_t sites, int64_t states, int64_t first, const double *J,
                          sali_contact *contacts, sal_error *err);
