@@ -326,6 +326,44 @@ START_TEST(value_writes_arrays)
 }
 END_TEST
 
+/* Sites 1 and 3 vary together, site 2 by itself. */
+START_TEST(alignments_are_converted_sampled_and_ranked)
+{
+    char text[1000];
+    static const char *const rows[] = { "ACA", "ADA", "WCW", "WDW", "YCY", "YDY" };
+    int n = 0;
+    for (int i = 0; i < 6; i++) {
+        n += sprintf(text + n, ">s%d x\n%s\n", i, rows[i]);
+    }
+    temp_write("a.fa", text, (size_t)n);
+    ck_run("convert a.fa b.aln");
+    read_all(temp_path("b.aln"), text, sizeof text);
+    ck_assert_str_eq(text, "ACA\nADA\nWCW\nWDW\nYCY\nYDY\n");
+    ck_run("convert b.aln c.txt --to stockholm");
+    read_all(temp_path("c.txt"), text, sizeof text);
+    ck_assert_str_eq(text, "# STOCKHOLM 1.0\n1 ACA\n2 ADA\n3 WCW\n4 WDW\n5 YCY\n6 YDY\n//\n");
+    ck_refused(64, "an alignment can be written as: aln (.aln), fasta", "convert a.fa a.uai");
+    ck_run("sample c.txt --draws 100 --chains 2");
+    ck_run("contacts potts-alignment:file=c.txt,identity=1 --out d.csv");
+    read_all(temp_path("d.csv"), text, sizeof text);
+    ck_assert_int_eq(strncmp(text, "i,j,score,norm\n1,3,", 19), 0);
+    n = 0;
+    for (const char *c = text; *c; c++) {
+        n += *c == '\n';
+    }
+    ck_assert_int_eq(n, 4);
+    ck_run("contacts c.txt --out d.csv --separation 2 --top 5");
+    read_all(temp_path("d.csv"), text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "norm\n1,3,"));
+    ck_assert_ptr_null(strstr(text, "\n1,2,"));
+    ck_assert_ptr_null(strstr(text, "\n2,3,"));
+    ck_refused(64, "--out FILE.csv is needed", "contacts c.txt");
+    ck_refused(64, "must be 1 or more", "contacts c.txt --out d.csv --top 0");
+    ck_refused(65, "no couplings of sites", "contacts ising --out e.csv");
+    ck_refused(65, "no couplings of sites", "contacts ising-dense --out e.csv");
+}
+END_TEST
+
 START_TEST(train_writes_a_model_that_sample_reads)
 {
     char log[4096];
@@ -340,6 +378,9 @@ START_TEST(train_writes_a_model_that_sample_reads)
     ck_assert_int_eq(json_integer_value(json_object_get(object, "variables")), 256);
     json_decref(object);
     ck_run("check run/model.xml --program");
+    ck_run("train mlp:hidden=4,base=1 --data digits --iterations 2 --out run");
+    ck_run("check run/model.xml");
+    ck_assert_ptr_nonnull(strstr(out, "variables    256"));
     for (const char *const *name =
              (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png", NULL };
          *name; name++) {
@@ -643,6 +684,7 @@ int main(void)
     tcase_add_test(tcase, networks_are_sampled_given_evidence);
     tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
     tcase_add_test(tcase, value_writes_arrays);
+    tcase_add_test(tcase, alignments_are_converted_sampled_and_ranked);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);

@@ -177,7 +177,7 @@ START_TEST(keys_mean_what_they_say)
     ck_fails(sal_model_builtin("usps-conv:kind=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "kind=1; expected binary or spin");
     ck_fails(sal_model_builtin("usps-conv:size=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "channels=16, kind=binary, quadratic=0, seed=0");
+             "channels=16, kind=binary, states=2, quadratic=0, base=0, seed=0");
 }
 END_TEST
 

@@ -151,6 +151,19 @@ static int make_directory(const char *path)
     return cli_fail(SAL_ERR_IO, &err);
 }
 
+/* Whether a ready-made model has a number of visible variables to be set. */
+static bool takes_visible(const char *arch)
+{
+    sal_builtin_info info;
+    size_t length = strcspn(arch, ":");
+    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
+        if (strlen(info.name) == length && strncmp(info.name, arch, length) == 0) {
+            return strncmp(info.parameters, "visible=", 8) == 0;
+        }
+    }
+    return false;
+}
+
 /* The specification with the number of visible variables that the data have. */
 static int open_arch(const char *arch, session *s)
 {
@@ -162,14 +175,14 @@ static int open_arch(const char *arch, session *s)
         return cli_usage("train: expected an architecture");
     }
     int n = snprintf(specification, sizeof specification, "%s", arch);
-    if (strncmp(arch, "rbm", 3) == 0 && !given) {
+    if (!given && takes_visible(arch)) {
         n = snprintf(specification, sizeof specification, "%s%cvisible=%lld", arch,
                      strchr(arch, ':') ? ',' : ':', (long long)s->train.variables);
     }
     if (n < 0 || (size_t)n >= sizeof specification || !cli_dtype(s->o->dtype, &dtype)) {
         return cli_usage("%s: too long", arch);
     }
-    sal_status status = sal_model_builtin(specification, dtype, &s->model, &err);
+    sal_status status = sal_model_open(specification, dtype, &s->model, &err);
     if (status == SAL_OK) {
         status = sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);
     }

@@ -28,6 +28,9 @@ typedef struct sali_format {
 } sali_format;
 
 #define SALI_FORMAT_LIST(X) \
+    X(aln)                  \
+    X(fasta)                \
+    X(stockholm)            \
     X(uai)                  \
     X(tape)
 

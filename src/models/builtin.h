@@ -29,6 +29,7 @@ typedef struct sali_builtin {
     X(ising_dense)           \
     X(potts)                 \
     X(potts_dense)           \
+    X(potts_alignment)       \
     X(rbm)                   \
     X(ordinal_poly2)         \
     X(ordinal_poly4)         \
@@ -36,6 +37,7 @@ typedef struct sali_builtin {
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \
+    X(mlp)                   \
     X(random_factors)        \
     X(fhmm)
 

@@ -1,51 +1,51 @@
-/* Convolutional nets of the papers. Parameters bear PyTorch's names and shapes, so that weights
- * trained there load as they are. */
-#include <math.h>
+/* Convolutional nets of the papers, over pictures. */
 #include <stdio.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/rng.h"
-#include "models/builtin.h"
+#include "models/deep.h"
 
-enum { CHANNELS, KIND, QUADRATIC, SEED };
+enum { CHANNELS, SHARED };
 
-static const char *const kinds[] = { "binary", "spin", NULL };
-
-#define NET_PARAMETERS(standard)                                                                   \
-    .parameters = {                                                                                \
-        [CHANNELS] = { "channels", standard, 1, 1024, true, "channels of the first layer", NULL }, \
-        [KIND] = { "kind", 0, 0, 1, true, "pixels in {0,1} or {-1,+1}", kinds },                   \
-        [QUADRATIC] = { "quadratic", 0, 0, 1, true, "1: add s'Js + b's", NULL },                   \
-        [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL }          \
-    }
+#define NET_PARAMETERS(standard)                                                                  \
+    .parameters = { { "channels", standard, 1, 1024, true, "channels of the first layer", NULL }, \
+                    SALI_DEEP_PARAMETERS }
 
 /* ---- formulas */
 
-/* A parameter "layer.part". */
-static sal_expr part(sal_tape *tape, const char *layer, const char *which, sal_shape shape)
+/* The one-hot [side * side, states] as an image with a channel for each state. */
+static sal_status one_hot_image(sal_expr s, int64_t side, int64_t states, sal_expr *image,
+                                sal_error *err)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%s.%s", layer, which);
-    return sal_param(tape, name, shape);
+    int64_t pixels = side * side, *indices = SALI_NEW_ARRAY(int64_t, pixels * states);
+    if (!indices) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < states; k++) {
+        for (int64_t i = 0; i < pixels; i++) {
+            indices[k * pixels + i] = i * states + k;
+        }
+    }
+    sal_expr channels = sal_gather(s, 0, pixels * states, indices);
+    *image = sal_reshape(channels, SAL_SHAPE(states, side, side));
+    sali_free(indices);
+    return SAL_OK;
 }
 
 static sal_expr conv(const char *layer, sal_expr x, int64_t out, int64_t kernel, int64_t stride,
                      int64_t padding)
 {
     int64_t in = sal_expr_shape(x).dim[0];
-    sal_expr weight = part(x.tape, layer, "weight", SAL_SHAPE(out, in, kernel, kernel));
-    return sal_conv2d(x, weight, part(x.tape, layer, "bias", SAL_SHAPE(out)), stride, padding);
+    sal_expr weight =
+        sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(out, in, kernel, kernel));
+    sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(out));
+    return sal_conv2d(x, weight, bias, stride, padding);
 }
 
 /* One output of an image [features, 1, 1]. */
 static sal_expr linear(const char *layer, sal_expr x)
 {
-    int64_t features = sal_expr_shape(x).dim[0];
-    sal_expr flat = sal_reshape(x, SAL_SHAPE(features));
-    sal_expr y = sal_matvec(part(x.tape, layer, "weight", SAL_SHAPE(1, features)), flat);
-    return sal_reshape(sal_add(y, part(x.tape, layer, "bias", SAL_SHAPE(1))), SAL_SCALAR);
+    return sal_reshape(sali_deep_linear(layer, x, 1), SAL_SCALAR);
 }
 
 /* Seven layers, each followed by SiLU: three times the sides are halved and the channels doubled;
@@ -90,115 +90,31 @@ static sal_expr residual_net(sal_expr x, int64_t channels)
     return linear("energy_linear", x);
 }
 
-/* ---- starting values */
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-/* PyTorch's: uniform within 1 / sqrt(inputs of one output), weights and biases both. */
-static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
-{
-    double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model)), *at = flat;
-    if (!flat) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = sal_model_get_params(model, NULL, flat, err);
-    sal_shape shape;
-    const char *name;
-    double bound = 0;
-    for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
-        int64_t size = 1;
-        for (int32_t i = 0; i < shape.rank; i++) {
-            size *= shape.dim[i];
-        }
-        if (ends_with(name, ".weight")) { /* comes before its bias */
-            bound = 1 / sqrt((double)(size / shape.dim[0]));
-        }
-        if (ends_with(name, ".weight") || ends_with(name, ".bias")) {
-            sali_stream stream = { .seed = seed, .chain = (uint32_t)k, .purpose = SALI_RNG_PARAMS };
-            sali_rng_uniform_f64(&stream, size, at);
-            for (int64_t i = 0; i < size; i++) {
-                at[i] = bound * (2 * at[i] - 1);
-            }
-        }
-        at += size;
-    }
-    status = status == SAL_OK ? sal_model_set_params(model, NULL, flat, err) : status;
-    sali_free(flat);
-    return status;
-}
-
-static bool has_quadratic(const sal_model *model)
-{
-    const char *name;
-    for (int64_t k = 0; (name = sal_model_parameter(model, k, NULL)); k++) {
-        if (strcmp(name, "J") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static sal_status start(sal_model *model, uint64_t seed, sal_error *err)
-{
-    sal_status status = start_net(model, seed, err);
-    if (status == SAL_OK && has_quadratic(model)) {
-        status = sali_builtin_randomise(model, "J", 0.01, seed, UINT32_MAX, err);
-    }
-    return status;
-}
-
-/* The linear term as Rhodes & Gutmann start it: b = log(mean + 0.01). */
-static sal_status init_net(sal_model *model, uint64_t seed, const double *mean, sal_error *err)
-{
-    sal_status status = start(model, seed, err);
-    if (status != SAL_OK || !has_quadratic(model)) {
-        return status;
-    }
-    int64_t n = model->space->width;
-    double *b = SALI_NEW_ARRAY(double, n);
-    if (!b) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        b[i] = log(mean[i] + 0.01);
-    }
-    status = sal_model_set_params(model, "b", b, err);
-    sali_free(b);
-    return status;
-}
-
 /* ---- models */
 
 static sal_status make_net(const char *name, int64_t side, sal_expr (*net)(sal_expr, int64_t),
                            const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
 {
-    int64_t n = side * side;
-    sal_kind kind = values[KIND] != 0 ? SAL_SPIN : SAL_BINARY;
-    sal_tape *tape = sali_builtin_tape("pixel", kind, n, 0, dtype);
+    sali_deep deep;
+    sal_status status = sali_deep_settings(name, side * side, values + SHARED, &deep, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sal_tape *tape = sali_deep_tape(&deep, dtype);
     if (!tape) {
         return sali_fail_memory(err);
     }
-    sal_expr s = sal_state(tape);
-    sal_expr f = net(sal_reshape(s, SAL_SHAPE(1, side, side)), (int64_t)values[CHANNELS]);
-    if (values[QUADRATIC] != 0) {
-        sal_expr J = sal_param(tape, "J", SAL_SHAPE(n, n)), b = sal_param(tape, "b", SAL_SHAPE(n));
-        f = sal_add(f, sal_add(sal_quad(s, J), sal_dot(b, s)));
-    }
-    sal_model *model = NULL;
-    sal_status status = sali_builtin_finish(tape, f, name, &model, err);
-    if (status == SAL_OK) {
-        status = start(model, (uint64_t)values[SEED], err);
+    sal_expr x = sal_state(tape);
+    if (deep.kind == SAL_CATEGORICAL) {
+        status = one_hot_image(x, side, deep.states, &x, err);
+    } else {
+        x = sal_reshape(x, SAL_SHAPE(1, side, side));
     }
     if (status != SAL_OK) {
-        sal_model_destroy(model);
+        sal_tape_destroy(tape);
         return status;
     }
-    *out = model;
-    return SAL_OK;
+    return sali_deep_finish(&deep, tape, net(x, (int64_t)values[CHANNELS]), out, err);
 }
 
 static sal_status make_usps_conv(const double *values, sal_dtype dtype, sal_model **out,
@@ -226,7 +142,7 @@ const sali_builtin sali_builtin_usps_conv = {
     .dtype = SAL_F32,
     NET_PARAMETERS(16),
     .make = make_usps_conv,
-    .init = init_net,
+    .init = sali_deep_init,
 };
 
 const sali_builtin sali_builtin_mnist_conv = {
@@ -236,7 +152,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     .dtype = SAL_F32,
     NET_PARAMETERS(16),
     .make = make_mnist_conv,
-    .init = init_net,
+    .init = sali_deep_init,
 };
 
 const sali_builtin sali_builtin_mnist_resnet = {
@@ -246,5 +162,5 @@ const sali_builtin sali_builtin_mnist_resnet = {
     .dtype = SAL_F32,
     NET_PARAMETERS(64),
     .make = make_mnist_resnet,
-    .init = init_net,
+    .init = sali_deep_init,
 };

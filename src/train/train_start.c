@@ -23,12 +23,25 @@ static void data_mean(const sal_space *space, const sal_data *data, double *mean
     }
 }
 
+/* The record of a specification, whose key `file` is set aside. */
+static sal_status find_record(const char *specification, const sali_builtin **builtin,
+                              sal_error *err)
+{
+    double values[SALI_SETTINGS];
+    char *rest = sali_strdup(specification), *path = NULL;
+    sal_status status =
+        rest ? sali_specification_take(rest, "file", &path, err) : sali_fail_memory(err);
+    status = status ? status : sali_builtin_parse(rest, builtin, values, err);
+    sali_free(rest);
+    sali_free(path);
+    return status;
+}
+
 sal_status sal_model_train_start(sal_model *model, const char *specification, const sal_data *data,
                                  uint64_t seed, sal_error *err)
 {
     const sali_builtin *builtin = NULL;
-    double values[SALI_SETTINGS];
-    sal_status status = sali_builtin_parse(specification, &builtin, values, err);
+    sal_status status = find_record(specification, &builtin, err);
     if (status != SAL_OK || !builtin->init) {
         return status;
     }

@@ -1,0 +1,21 @@
+/* What the writers of alignments share. */
+#ifndef SALI_ALIGNMENT_WRITER_H
+#define SALI_ALIGNMENT_WRITER_H
+
+#include "io/file.h"
+#include "models/content.h"
+
+/* How a file and each of its sequences is framed; "" for nothing. Sequences without names are
+ * called by their numbers, from 1. */
+typedef struct sali_alignment_style {
+    const char *head, *foot; /* of the file */
+    bool named;              /* before_name NAME after_name, then the letters */
+    const char *before_name, *after_name;
+    int64_t columns; /* letters a line; 0: all in one */
+} sali_alignment_style;
+
+/* Returns: IO, MEMORY. */
+sal_status sali_alignment_write(const char *path, const sali_alignment *alignment,
+                                const sali_alignment_style *style, sal_error *err);
+
+#endif

@@ -1,0 +1,240 @@
+#include "models/alignment.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/clones.h"
+#include "core/error.h"
+#include "core/lapack.h"
+
+#define Q SALI_N_AMINO_ACIDS
+
+/* ---- weights */
+
+#define VECTOR 64 /* rows are padded to whole vectors of bytes */
+#define PART 192  /* of a row: its matches fit into a byte */
+
+/* The codes, rows padded with zeros; NULL when out of memory. */
+static uint8_t *pad_rows(const sali_alignment *a, int64_t stride)
+{
+    uint8_t *rows = sali_alloc(a->sequences, (size_t)stride);
+    for (int64_t r = 0; rows && r < a->sequences; r++) {
+        memcpy(rows + r * stride, a->codes + r * a->length, (size_t)a->length);
+    }
+    return rows;
+}
+
+/* Count rows that agree with row `i` at `need` bytes or more, both ways, among those after it. */
+SALI_CLONES
+static void count_similar(int64_t i, int64_t n, int64_t stride, const uint8_t *rows, int64_t need,
+                          int64_t *similar)
+{
+    const uint8_t *a = rows + i * stride;
+    for (int64_t j = i + 1; j < n; j++) {
+        const uint8_t *b = rows + j * stride;
+        int64_t matches = 0;
+        for (int64_t begin = 0; begin < stride; begin += PART) {
+            int64_t end = begin + PART < stride ? begin + PART : stride;
+            uint8_t part = 0;
+            for (int64_t k = begin; k < end; k++) {
+                part = (uint8_t)(part + (a[k] == b[k]));
+            }
+            matches += part;
+        }
+        if (matches >= need) {
+            similar[i]++;
+            similar[j]++;
+        }
+    }
+}
+
+sal_status sali_alignment_weights(const sali_alignment *a, double identity, double *weights,
+                                  double *effective, sal_error *err)
+{
+    int64_t n = a->sequences, stride = (a->length + VECTOR - 1) / VECTOR * VECTOR;
+    if (n > SALI_ALIGNMENT_PAIRED) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "the alignment has %lld sequences, whose pairs are compared; expected %d "
+                         "at most: leave out some",
+                         (long long)n, SALI_ALIGNMENT_PAIRED);
+    }
+    uint8_t *rows = pad_rows(a, stride);
+    int64_t *similar = SALI_NEW_ARRAY(int64_t, n);
+    if (!rows || !similar) {
+        sali_free(rows);
+        sali_free(similar);
+        return sali_fail_memory(err);
+    }
+    /* The smallest number of sites that is the share `identity`, however that was rounded. */
+    int64_t need = (int64_t)ceil(identity * (double)a->length - 1e-6) + stride - a->length;
+    *effective = 0;
+    for (int64_t i = 0; i < n; i++) {
+        count_similar(i, n, stride, rows, need, similar);
+        weights[i] = 1 / (double)(similar[i] + 1);
+        *effective += weights[i];
+    }
+    sali_free(rows);
+    sali_free(similar);
+    return SAL_OK;
+}
+
+/* ---- frequencies */
+
+static double total(int64_t n, const double *weights)
+{
+    double sum = 0;
+    for (int64_t r = 0; r < n; r++) {
+        sum += weights[r];
+    }
+    return sum;
+}
+
+void sali_alignment_site_frequencies(const sali_alignment *a, const double *weights,
+                                     double pseudocount, double *f)
+{
+    double unit = (1 - pseudocount) / total(a->sequences, weights);
+    for (int64_t k = 0; k < a->length * Q; k++) {
+        f[k] = pseudocount / Q;
+    }
+    for (int64_t r = 0; r < a->sequences; r++) {
+        const uint8_t *codes = a->codes + r * a->length;
+        for (int64_t i = 0; i < a->length; i++) {
+            f[i * Q + codes[i]] += unit * weights[r];
+        }
+    }
+}
+
+/* Add the pairs of one sequence, the first site before the second. */
+static void add_pairs(int64_t length, const uint8_t *codes, double weight, double *F)
+{
+    int64_t N = length * Q;
+    for (int64_t i = 0; i < length; i++) {
+        double *row = F + (i * Q + codes[i]) * N;
+        for (int64_t j = i + 1; j < length; j++) {
+            row[j * Q + codes[j]] += weight;
+        }
+    }
+}
+
+void sali_alignment_pair_frequencies(const sali_alignment *a, const double *weights,
+                                     double pseudocount, double *F)
+{
+    int64_t N = a->length * Q;
+    double unit = (1 - pseudocount) / total(a->sequences, weights);
+    for (int64_t k = 0; k < N * N; k++) {
+        F[k] = pseudocount / (Q * Q);
+    }
+    for (int64_t r = 0; r < a->sequences; r++) {
+        add_pairs(a->length, a->codes + r * a->length, unit * weights[r], F);
+    }
+    for (int64_t row = 0; row < N; row++) {
+        for (int64_t column = 0; column < row; column++) {
+            F[row * N + column] = F[column * N + row];
+        }
+        double *block = F + row * N + row / Q * Q;
+        for (int64_t b = 0; b < Q; b++) {
+            block[b] = row % Q == b ? pseudocount / Q : 0;
+        }
+    }
+    for (int64_t r = 0; r < a->sequences; r++) {
+        for (int64_t i = 0; i < a->length; i++) {
+            int64_t k = i * Q + a->codes[r * a->length + i];
+            F[k * N + k] += unit * weights[r];
+        }
+    }
+}
+
+/* ---- mean-field couplings */
+
+/* C without letter 0 of each site, in the layout [sites x 20]. */
+static void reduced_covariance(int64_t length, const double *F, double *C)
+{
+    int64_t N = length * Q, M = length * (Q - 1);
+    for (int64_t row = 0; row < M; row++) {
+        int64_t k = row / (Q - 1) * Q + row % (Q - 1) + 1;
+        for (int64_t column = 0; column < M; column++) {
+            int64_t l = column / (Q - 1) * Q + column % (Q - 1) + 1;
+            C[row * M + column] = F[k * N + l] - F[k * N + k] * F[l * N + l];
+        }
+    }
+}
+
+/* The inverse in place, in the triangle of columns up to the row; false: not positive definite. */
+static bool invert(int64_t M, double *C)
+{
+    int n = (int)M, info;
+    dpotrf_("U", &n, C, &n, &info, 1);
+    if (info == 0) {
+        dpotri_("U", &n, C, &n, &info, 1);
+    }
+    return info == 0;
+}
+
+/* The block of sites i > j in the zero-sum gauge: coupling of letters a and b, 0 where either is
+ * letter 0, less the means over a, over b, and over both. */
+static void fill_block(int64_t length, int64_t i, int64_t j, const double *C, double *J)
+{
+    int64_t N = length * Q, M = length * (Q - 1);
+    double e[Q][Q] = { { 0 } }, row[Q] = { 0 }, column[Q] = { 0 }, all = 0;
+    for (int a = 1; a < Q; a++) {
+        for (int b = 1; b < Q; b++) {
+            e[a][b] = -C[(i * (Q - 1) + a - 1) * M + j * (Q - 1) + b - 1];
+            row[a] += e[a][b] / Q;
+            column[b] += e[a][b] / Q;
+            all += e[a][b] / (Q * Q);
+        }
+    }
+    for (int a = 0; a < Q; a++) {
+        for (int b = 0; b < Q; b++) {
+            double value = e[a][b] - row[a] - column[b] + all;
+            J[(i * Q + a) * N + j * Q + b] = value;
+            J[(j * Q + b) * N + i * Q + a] = value;
+        }
+    }
+}
+
+sal_status sali_alignment_mean_field(int64_t length, const double *F, double *J, sal_error *err)
+{
+    int64_t N = length * Q, M = length * (Q - 1);
+    double *C = M <= INT_MAX ? SALI_NEW_ARRAY(double, M *M) : NULL;
+    if (!C) {
+        return sali_fail_memory(err);
+    }
+    reduced_covariance(length, F, C);
+    if (!invert(M, C)) {
+        sali_free(C);
+        return sali_fail(err, SAL_ERR_DATA,
+                         "the covariance of the letters is not positive definite; expected a "
+                         "larger pseudocount");
+    }
+    for (int64_t i = 0; i < length; i++) {
+        for (int64_t a = 0; a < Q; a++) {
+            memset(J + (i * Q + a) * N + i * Q, 0, Q * sizeof *J);
+        }
+        for (int64_t j = 0; j < i; j++) {
+            fill_block(length, i, j, C, J);
+        }
+    }
+    sali_free(C);
+    return SAL_OK;
+}
+
+void sali_alignment_fields(int64_t length, const double *f, const double *J, double *h)
+{
+    int64_t N = length * Q;
+    for (int64_t i = 0; i < length; i++) {
+        double mean = 0;
+        for (int64_t k = i * Q; k < (i + 1) * Q; k++) {
+            h[k] = log(f[k]);
+            for (int64_t l = 0; J && l < N; l++) {
+                h[k] -= J[k * N + l] * f[l];
+            }
+            mean += h[k] / Q;
+        }
+        for (int64_t k = i * Q; k < (i + 1) * Q; k++) {
+            h[k] -= mean;
+        }
+    }
+}

@@ -1,0 +1,288 @@
+/* Formats of alignments: plain lines, FASTA with a2m and a3m, Stockholm. */
+#include "temp_dir.h"
+
+#include "alloc_fail.h"
+#include "io/format.h"
+
+static const sali_format *const formats[] = { &sali_format_aln, &sali_format_fasta,
+                                              &sali_format_stockholm };
+#define FORMATS ((int)(sizeof formats / sizeof *formats))
+
+static sal_status parse_text(const sali_format *format, const char *text, sali_content *out,
+                             sal_error *err)
+{
+    return format->parse("f", text, (int64_t)strlen(text), out, err);
+}
+
+/* The rows as text, one a line, names before if there are any: "x AC-\ny A-D\n". */
+static const char *shown(const sali_content *content)
+{
+    static char text[1000];
+    const sali_alignment *a = &content->alignment;
+    size_t n = 0;
+    ck_assert_int_eq(content->kind, SALI_CONTENT_ALIGNMENT);
+    for (int64_t r = 0; r < a->sequences; r++) {
+        n += (size_t)(a->names ? sprintf(text + n, "%s ", a->names[r]) : 0);
+        for (int64_t i = 0; i < a->length; i++) {
+            text[n++] = "-ACDEFGHIKLMNPQRSTVWY"[a->codes[r * a->length + i]];
+        }
+        text[n++] = '\n';
+    }
+    text[n] = '\0';
+    return text;
+}
+
+static const char stockholm[] = "# STOCKHOLM 1.0\n#=GF ID x\n\nx/1-3  AC.E\n#=GR x SS HHHH\n"
+                                "y      A-kE\n#=GC RF xxxx\n\nx/1-3  CC\ny      WY\n//\n";
+
+START_TEST(dialects_are_read)
+{
+    static const struct {
+        const sali_format *format;
+        const char *text, *want;
+    } cases[] = {
+        { &sali_format_aln, "ACDEFGHIKLMNPQRSTVWY-", "ACDEFGHIKLMNPQRSTVWY-\n" },
+        { &sali_format_aln,
+          "\xef\xbb\xbf"
+          "AC-\r\n\r\nA.D\r\n",
+          "AC-\nA-D\n" },
+        { &sali_format_aln, "# PSICOV\nx AC-\ny\tADD", "x AC-\ny ADD\n" },
+        { &sali_format_aln, "BJOUXZ*~-.A\n", "----------A\n" },
+        { &sali_format_fasta, ">x one\nAC\n-\n>y\nA\n\nDE\n", "x AC-\ny ADE\n" },
+        { &sali_format_fasta, ";c\r\n>x\r\nAC DE\r\n;c\r\n> y z\r\nA.DE*\r\n",
+          NULL }, /* 4 letters and 5 */
+        { &sali_format_fasta, ">\nAC\n>a\nCA", " AC\na CA\n" },
+        /* a2m: insertions are lower case, or '.' where other sequences have them */
+        { &sali_format_fasta, ">x\nAC..-E\n>y\nA-kwDE\n", "x AC-E\ny A-DE\n" },
+        /* a3m: without the dots */
+        { &sali_format_fasta, ">x\nAC-E\n>y\nA-kwDE\n", "x AC-E\ny A-DE\n" },
+        /* a3m of HH-suite: comments and structure */
+        { &sali_format_fasta, "#4 1\n>ss_pred x\nHHHH\n>ss_conf\n9921\n>x\nAC-E\n>ss\nA-DE\n",
+          "x AC-E\nss A-DE\n" },
+        /* no insertions: dots are gaps */
+        { &sali_format_fasta, ">x\nAC..\n>y\nA-DE\n", "x AC--\ny A-DE\n" },
+        { &sali_format_stockholm, "\n# STOCKHOLM 1.0\nx AC\ny CA\n//\n\n", "x AC\ny CA\n" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\nx D E\ny FG\nx H\ny I\n//",
+          "x ACDEH\ny CAFGI\n" },
+        { &sali_format_stockholm, stockholm, "x/1-3 ACECC\ny A-EWY\n" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        sal_status status = parse_text(cases[i].format, cases[i].text, &content, &err);
+        if (cases[i].want) {
+            ck_ok(status, &err);
+            ck_assert_str_eq(shown(&content), cases[i].want);
+        } else {
+            ck_assert_int_eq(status, SAL_ERR_DATA);
+        }
+        sali_content_free(&content);
+    }
+}
+END_TEST
+
+START_TEST(bad_files_are_refused)
+{
+    static const struct {
+        const sali_format *format;
+        const char *text, *message;
+    } cases[] = {
+        { &sali_format_aln, "", "f: there are no sequences" },
+        { &sali_format_aln, "\n#x\n", "f: there are no sequences" },
+        { &sali_format_aln, "AC\nACD\n",
+          "f:2: sequence 2 has 3 aligned letters; expected 2, as in the first, at line 1" },
+        { &sali_format_aln, "AC\n\nac\n",
+          "f:3: sequence 2 has 0 aligned letters; expected at least "
+          "1 (lower case and '.' are insertions" },
+        { &sali_format_aln, "AC\nA1\n", "f:2: sequence 2 has the character '1'; expected letters" },
+        { &sali_format_aln, "x AC\nAC\n", "f:2: expected a name and a sequence, as in the first" },
+        { &sali_format_aln, "AC\nx AC\n", "f:2: expected a sequence without a name" },
+        { &sali_format_aln, "x AC 3\n", "f:1: expected a sequence, or a name and a sequence" },
+        { &sali_format_aln, "CLUSTAL W (1.8)\n\nx AC\n", "f:1: a file of Clustal; expected" },
+        { &sali_format_fasta, ">ss_pred\nHH\n", "f: there are no sequences" },
+        { &sali_format_fasta, "AC\n", "f:1: expected '>' and the name of a sequence" },
+        { &sali_format_fasta, ">x\n>y\nAC", "f:1: sequence 1 ('x') has 0 aligned letters" },
+        { &sali_format_fasta, ">x\nAC\n>y\nA\nCD\n",
+          "f:3: sequence 2 ('y') has 3 aligned letters; expected 2, as in the first, at line 1" },
+        { &sali_format_fasta, ">x\nAC\n>y\nAdC.C\n",
+          "expected 2, as in the first, at line 1 (lower case and '.' are insertions" },
+        { &sali_format_fasta, ">x\nAC\n>y\n\nA@\n", "f:5: sequence 2 ('y') has the character '@'" },
+        { &sali_format_fasta, ">\x01\nAC\n>y\nA", "sequence 2 ('y') has 1 aligned" },
+        { &sali_format_stockholm, "", "f:1: expected # STOCKHOLM 1.0" },
+        { &sali_format_stockholm, "\n\nx AC\n//", "f:3: expected # STOCKHOLM 1.0" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\n//", "f: there are no sequences" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\n", "f:2: expected // at the end" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\n\ny A\nx C\n//",
+          "f:5: expected the next letters of 'x', found 'y'; blocks" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\n\nx A\n//",
+          "f:6: the block ends after 1 sequences; expected 2" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\n\nx A\n\ny C\n//",
+          "f:6: the block ends after 1 sequences; expected 2" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\n//\n# STOCKHOLM 1.0\nx A\n//\n",
+          "f:4: expected nothing after //" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\n\nx A\ny\n//\n",
+          "f:3: sequence 2 ('y') has 2 aligned letters; expected 3, as in the first, at line 2" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        ck_fails(parse_text(cases[i].format, cases[i].text, &content, &err), SAL_ERR_DATA, &err,
+                 cases[i].message);
+        ck_assert_int_eq(content.kind, SALI_CONTENT_NONE);
+    }
+}
+END_TEST
+
+/* A NUL is a character like others that are wrong. */
+START_TEST(a_nul_is_refused)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_fails(sali_format_aln.parse("f", "AC\nA\0\n", 6, &content, &err), SAL_ERR_DATA, &err,
+             "f:2: sequence 2 has the character '?'");
+}
+END_TEST
+
+START_TEST(suffix_and_content_tell_the_format)
+{
+    static const struct {
+        const char *name, *text;
+        const sali_format *want;
+    } cases[] = {
+        { "a.aln", "AC\n", &sali_format_aln },          { "a", "AC\nA-\n", &sali_format_aln },
+        { "a.txt", "x AC\nyy A-\n", &sali_format_aln }, { "a.a3m", ">x\nAC\n", &sali_format_fasta },
+        { "a.aln", ">x\nAC\n", &sali_format_fasta },    { "a", "#2\n>x\nAC\n", &sali_format_fasta },
+        { "a.fa", stockholm, &sali_format_stockholm },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        const sali_format *found = NULL;
+        const char *path = temp_write(cases[i].name, cases[i].text, strlen(cases[i].text));
+        ck_ok(sali_content_read(path, NULL, SALI_CONTENT_ALIGNMENT, &content, &found, &err), &err);
+        ck_assert_ptr_eq(found, cases[i].want);
+        sali_content_free(&content);
+    }
+    ck_assert(!sali_format_aln.recognise("hello world\nhello again\n", 24));
+    ck_assert(!sali_format_aln.recognise("1 2\n1 3\n", 8));
+}
+END_TEST
+
+/* 130 letters, so that FASTA needs three lines; names or none. */
+START_TEST(written_alignments_read_back)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 }, back = { 0 };
+    char text[400] = "long ", *at = text + 5;
+    for (int i = 0; i < 130; i++) {
+        *at++ = "ACDEFGHIKLMNPQRSTVWY-"[i % 21];
+    }
+    sprintf(at, "\nother %130s\n", "");
+    memset(at + 7, 'W', 130);
+    for (int named = 0; named < 2; named++) {
+        const char *path = temp_path("a");
+        char want[400];
+        ck_ok(parse_text(&sali_format_aln, text, &content, &err), &err);
+        if (!named) {
+            sali_names_free(content.alignment.names, 2);
+            content.alignment.names = NULL;
+        }
+        ck_ok(formats[_i]->write(path, &content, &err), &err);
+        ck_ok(sali_content_read(path, formats[_i], 0, &back, NULL, &err), &err);
+        bool names = _i > 0;
+        ck_assert_int_eq(back.alignment.names != NULL, names);
+        if (names) {
+            ck_assert_str_eq(back.alignment.names[0], named ? "long" : "1");
+            ck_assert_str_eq(back.alignment.names[1], named ? "other" : "2");
+        }
+        ck_assert(back.alignment.sequences == 2 && back.alignment.length == 130);
+        ck_assert_mem_eq(back.alignment.codes, content.alignment.codes, 260);
+        ck_alloc_sweep(formats[_i]->write(path, &content, &err), (void)0);
+        snprintf(want, sizeof want, "%s/none/a", temp_dir);
+        ck_fails(formats[_i]->write(want, &content, &err), SAL_ERR_IO, &err, "none/a");
+        sali_content_free(&content);
+        sali_content_free(&back);
+    }
+    ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
+START_TEST(stockholm_refuses_names_it_cannot_say)
+{
+    static const char *const texts[] = { ">\nAC\n", ">#x\nAC\n", ">//\nAC\n",
+                                         ">x\nAC\n>y\nAC\n>x\nAC\n" };
+    for (int i = 0; i < 4; i++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        ck_ok(parse_text(&sali_format_fasta, texts[i], &content, &err), &err);
+        ck_fails(sali_format_stockholm.write(temp_path("a.sto"), &content, &err), SAL_ERR_ARGUMENT,
+                 &err, "which Stockholm cannot say");
+        sali_content_free(&content);
+    }
+    ck_assert_int_eq(temp_count(), 0);
+}
+END_TEST
+
+static const char *const good[] = { "# c\nx AC-E\ny A.DX\n", ">x one\nAC\n..-E\n>y\nA-\nkwDE\n",
+                                    stockholm };
+static int parsed; /* which format the sweep is about */
+
+static sal_status parse_swept(const void *data, int64_t size, sal_error *err)
+{
+    sali_content content = { 0 };
+    formats[parsed]->recognise(data, size);
+    sal_status status = formats[parsed]->parse("mem", data, size, &content, err);
+    sali_content_free(&content);
+    return status;
+}
+
+START_TEST(truncated_and_damaged_files_are_survived)
+{
+    parsed = _i;
+    temp_sweep(parse_swept, good[_i], (int64_t)strlen(good[_i]));
+}
+END_TEST
+
+START_TEST(readers_survive_failing_allocations)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_alloc_sweep(parse_text(formats[_i], good[_i], &content, &err), sali_content_free(&content));
+}
+END_TEST
+
+START_TEST(the_public_alignment_is_read)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    int64_t gaps = 0;
+    if (!test_data("data/1atzA.aln")) {
+        return;
+    }
+    ck_ok(sali_content_read(test_data("data/1atzA.aln"), NULL, 0, &content, NULL, &err), &err);
+    ck_assert(content.alignment.sequences == 3068 && content.alignment.length == 75);
+    for (int64_t k = 0; k < 3068 * 75; k++) {
+        gaps += content.alignment.codes[k] == 0;
+    }
+    ck_assert_int_eq(gaps, 16821 + 1 + 100); /* '-', 'B', 'X' in the file */
+    sali_content_free(&content);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("io_alignment");
+    TCase *tcase = tcase_create("alignment");
+    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, dialects_are_read);
+    tcase_add_test(tcase, bad_files_are_refused);
+    tcase_add_test(tcase, a_nul_is_refused);
+    tcase_add_test(tcase, suffix_and_content_tell_the_format);
+    tcase_add_loop_test(tcase, written_alignments_read_back, 0, FORMATS);
+    tcase_add_test(tcase, stockholm_refuses_names_it_cannot_say);
+    tcase_add_loop_test(tcase, truncated_and_damaged_files_are_survived, 0, FORMATS);
+    tcase_add_loop_test(tcase, readers_survive_failing_allocations, 0, FORMATS);
+    tcase_add_test(tcase, the_public_alignment_is_read);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
