@@ -39,6 +39,7 @@ struct sal_model {
     bool trackable;                         /* models/tracker.h */
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
+    const struct sali_products_rule *products; /* models/products.h; NULL: it is none */
     char *name;
     _Atomic int holders; /* runs in several threads hold a model */
 };
