@@ -8,7 +8,10 @@
 
 #include "models/builtin.h"
 #include "models/chain.h"
+#include "models/clamp.h"
+#include "models/fhmm.h"
 #include "models/hmm.h"
+#include "models/statistic.h"
 #include "transition.h"
 
 static sal_model *open_builtin(const char *specification)
@@ -510,25 +513,186 @@ START_TEST(draws_follow_parameters_and_temperatures)
 }
 END_TEST
 
-/* A clamped chain is drawn by classes: still right, if not at once. */
+/* Draws of clamped chains are those of the free variables. */
+START_TEST(clamped_draws_are_from_the_target_itself)
+{
+    static const char *const specifications[] = { "hmm:length=5,states=3,sigma=0.8,p=0.7,seed=1",
+                                                  "crf:tokens=5,labels=3,features=3,seed=5",
+                                                  "fhmm:length=5,factors=1,v=0.4" };
+    for (int k = 0; k < 3; k++) {
+        sal_model *model = open_builtin(specifications[k]), *clamped = NULL;
+        sal_error err;
+        ck_ok(sal_model_clamp(model, 2, (int64_t[]){ 1, 4 }, (int32_t[]){ 1, 0 }, &clamped, &err),
+              &err);
+        check_independent(clamped, specifications[k]);
+        sal_model_destroy(clamped);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* Runs of a clamped model, by its one chain, and by classes where several factors are left. */
 START_TEST(clamped_chains_are_sampled)
 {
-    sal_model *model = open_builtin("hmm:length=6,states=3,sigma=1,p=0.6,seed=2"), *clamped = NULL;
+    static const char *const specifications[] = { "hmm:length=6,states=3,sigma=1,p=0.6,seed=2",
+                                                  "fhmm:length=4,factors=2,sigma=1,p=0.6,v=0.4" };
+    for (int k = 0; k < 2; k++) {
+        sal_model *model = open_builtin(specifications[k]), *clamped = NULL;
+        sal_run_options options = {
+            .sampler = "block-gibbs", .chains = 16, .draws = 2000, .warmup = 100, .seed = 3
+        };
+        sal_run *run = NULL;
+        static answers a;
+        sal_run_errors errors;
+        sal_error err;
+        ck_ok(sal_model_clamp(model, 2, (int64_t[]){ 1, 5 }, (int32_t[]){ 1, 0 }, &clamped, &err),
+              &err);
+        ask(clamped, NULL, &a);
+        ck_ok(sal_sample(clamped, &options, &run, &err), &err);
+        ck_ok(sal_run_measure_errors(run, a.marginals, NULL, &errors, &err), &err);
+        ck_assert_double_lt(errors.marginal_max, 0.02); /* 32000 draws */
+        sal_run_destroy(run);
+        sal_model_destroy(clamped);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* ---- the reconstruction error */
+
+START_TEST(reconstruction_error_is_the_norm_of_what_is_left)
+{
+    static const double y[] = { 5, -1, 2, 8, 0, 3 };
+    static const int32_t z[] = {
+        2, 0, 0, 2, 0, 1
+    }; /* means 0, 3, 8: -3, -1, 2, 0, 0, 0 are left */
+    static const int32_t x[] = { 0, 1, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0 };
+    sali_content content = series(6, y);
+    sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_clamp(model, 2, (int64_t[]){ 1, 5 }, (int32_t[]){ 2, 0 }, &clamped, &err),
-          &err);
+    double sum = 0;
+    ck_ok(sali_builtin_make("hmm:states=3", &content, SAL_F64, &model, &err), &err);
+    ck_assert_double_eq_tol(model->statistic->of(model, z), sqrt(14), 1e-14);
+    sal_model_destroy(model);
+    ck_ok(sali_builtin_make("fhmm:length=9,factors=2", &content, SAL_F64, &model, &err), &err);
+    const sali_fhmm *m = model->structure_data;
+    for (int t = 0; t < 6; t++) {
+        sum += pow(y[t] - m->W_0 - x[2 * t] * m->W[0] - x[2 * t + 1] * m->W[1], 2);
+    }
+    ck_assert_double_eq_tol(model->statistic->of(model, x), sqrt(sum), 1e-13);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Mean and deviation from the draws themselves. */
+static void check_statistic(sal_model *model, const sal_model *whole,
+                            const sal_run_options *options)
+{
+    sal_run *run = NULL;
+    sal_run_summary s;
+    sal_error err;
+    int bytes;
+    int64_t chains, draws, V;
+    double sum = 0, squares = 0, value;
+    int32_t codes[16], full[16];
+    ck_ok(sal_sample(model, options, &run, &err), &err);
+    ck_ok(sal_run_summarise(run, &s, &err), &err);
+    const uint8_t *drawn = sal_run_draws(run, &bytes);
+    sal_run_size(run, &chains, &draws, &V);
+    ck_assert_int_eq(bytes, 1);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t k = 0; k < chains * draws; k++) {
+            for (int64_t v = 0; v < V; v++) {
+                codes[v] = drawn[k * V + v];
+            }
+            sali_clamp_expand(model, 1, codes, full);
+            value = whole->statistic->of(whole, full);
+            sum += pass == 0 ? value : 0;
+            squares += pass == 1 ? pow(value - sum / (double)(chains * draws), 2) : 0;
+        }
+    }
+    ck_assert_str_eq(s.statistic, "reconstruction error");
+    ck_assert_double_eq_tol(s.statistic_mean, sum / (double)(chains * draws), 1e-12);
+    ck_assert_double_gt(s.statistic_deviation, 0.01);
+    ck_assert_double_eq_tol(s.statistic_deviation, sqrt(squares / (double)(chains * draws - 1)),
+                            1e-12);
+    if (options->anneal) {
+        ck_ok(sal_run_best(run, codes, NULL, &err), &err);
+        sali_clamp_expand(model, 1, codes, full);
+        ck_assert_double_eq(s.statistic_best, whole->statistic->of(whole, full));
+    } else {
+        ck_assert(isnan(s.statistic_best));
+    }
+    sal_run_destroy(run);
+}
+
+START_TEST(runs_report_the_statistic_of_their_draws)
+{
+    static const int64_t variables[] = { 0, 3 };
+    static const int32_t codes[] = { 2, 1 };
+    sal_model *model = open_builtin("hmm:length=8,states=3"), *clamped = NULL;
+    sal_model *plain = open_builtin("ising:side=2");
+    sal_run_options options = { .chains = 5, .draws = 40, .warmup = 10, .keep_draws = true };
+    sal_run *run = NULL;
+    sal_run_summary s;
+    sal_error err;
+    ck_ok(sal_model_clamp(model, 2, variables, codes, &clamped, &err), &err);
+    check_statistic(model, model, &options);
+    check_statistic(clamped, model, &options);
+    options.anneal = true;
+    check_statistic(model, model, &options);
+    check_statistic(clamped, model, &options);
+    options.clamped = 2;
+    options.clamp_variables = variables;
+    options.clamp_codes = codes;
+    check_statistic(model, model, &options);
+    options = (sal_run_options){ .chains = 2, .draws = 4 };
+    ck_ok(sal_sample(plain, &options, &run, &err), &err);
+    ck_ok(sal_run_summarise(run, &s, &err), &err);
+    ck_assert_ptr_null(s.statistic);
+    ck_assert(isnan(s.statistic_mean) && isnan(s.statistic_deviation) && isnan(s.statistic_best));
+    sal_run_destroy(run);
+    sal_model_destroy(plain);
+    sal_model_destroy(clamped);
+    sal_model_destroy(model);
+}
+END_TEST
+
+static int destroyed;
+
+static void count_destroyed(void *data)
+{
+    destroyed += *(int *)data;
+}
+
+START_TEST(a_statistic_frees_its_data)
+{
+    static const sali_statistic statistic = { .name = "none", .destroy = count_destroyed };
+    int weight = 3;
+    sal_model *model = open_builtin("ising:side=2");
+    sali_model_set_statistic(model, &statistic, &weight);
+    sal_model_destroy(model);
+    ck_assert_int_eq(destroyed, 3);
+}
+END_TEST
+
+static sal_status run_once(sal_model *model)
+{
     sal_run_options options = {
-        .sampler = "block-gibbs", .chains = 16, .draws = 2000, .warmup = 100, .seed = 3
+        .chains = 2, .draws = 4, .warmup = 4, .anneal = true, .threads = 1
     };
     sal_run *run = NULL;
-    static answers a;
-    sal_run_errors errors;
-    ask(clamped, NULL, &a);
-    ck_ok(sal_sample(clamped, &options, &run, &err), &err);
-    ck_ok(sal_run_measure_errors(run, a.marginals, NULL, &errors, &err), &err);
-    ck_assert_double_lt(errors.marginal_max, 0.02);
+    sal_run_summary s;
+    sal_status status = sal_sample(model, &options, &run, NULL);
+    status = status ? status : sal_run_summarise(run, &s, NULL);
     sal_run_destroy(run);
-    sal_model_destroy(clamped);
+    return status;
+}
+
+START_TEST(allocation_failures_of_runs_are_reported)
+{
+    sal_model *model = open_builtin("hmm:length=3,states=2");
+    ck_alloc_sweep(run_once(model), (void)0);
     sal_model_destroy(model);
 }
 END_TEST
@@ -552,7 +716,12 @@ static Suite *chains_suite(void)
     tcase_add_test(tcase, allocation_failures_are_reported);
     tcase_add_test(tcase, draws_are_from_the_target_itself);
     tcase_add_test(tcase, draws_follow_parameters_and_temperatures);
+    tcase_add_test(tcase, clamped_draws_are_from_the_target_itself);
     tcase_add_test(tcase, clamped_chains_are_sampled);
+    tcase_add_test(tcase, reconstruction_error_is_the_norm_of_what_is_left);
+    tcase_add_test(tcase, runs_report_the_statistic_of_their_draws);
+    tcase_add_test(tcase, a_statistic_frees_its_data);
+    tcase_add_test(tcase, allocation_failures_of_runs_are_reported);
     suite_add_tcase(suite, tcase);
     return suite;
 }

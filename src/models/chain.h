@@ -23,6 +23,7 @@ typedef struct sali_chain {
     double constant;
     double *emission;   /* [T x S] */
     double *transition; /* [codes x codes], from row to column */
+    int32_t *fixed;     /* [T K] the code of a clamped variable, -1 of a free one */
 } sali_chain;
 
 /* What a structure has whose model is a chain. */
@@ -44,8 +45,12 @@ static inline int64_t sali_chain_code(const sali_chain *chain, int64_t z, int64_
     return z % chain->shape.codes;
 }
 
-/* Room for the chain of a model whose structure has such a rule; its states must fit in memory.
- * sali_chain_read fills it, anew if parameters have changed. */
+/* The rule of a model or, if it is clamped, of the model inside; NULL: it is no chain. */
+const struct sali_chain_rule *sali_chain_rule_of(const sal_model *model);
+
+/* Room for the chain of a model that has such a rule; its states must fit in memory.
+ * sali_chain_read fills it, anew if parameters have changed; other codes of clamped variables are
+ * forbidden. */
 sal_status sali_chain_create(const sal_model *model, sali_chain *chain, sal_error *err);
 void sali_chain_read(const sal_model *model, sali_chain *chain);
 void sali_chain_free(sali_chain *chain);
@@ -70,5 +75,9 @@ void sali_chain_close(void *ws);
 void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to);
 void sali_chain_log_q(void *ws, const sali_piece *at, const int32_t *to, const int32_t *hidden,
                       double *log_q);
+
+/* The structure of a clamped model of such a chain: the free variables are drawn. NULL: the inner
+ * model is no such chain. */
+const sali_structure *sali_chain_clamped(const sal_model *inner);
 
 #endif

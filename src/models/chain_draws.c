@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/chain.h"
+#include "models/clamp.h"
 #include "models/log_sum.h"
 
 typedef struct workspace {
@@ -19,6 +20,7 @@ typedef struct workspace {
     double *scratch;  /* [2 codes] */
     double *weights;  /* [codes] */
     double *uniforms; /* [T] */
+    int32_t *path;    /* [T] codes of all variables, clamped ones included */
 } workspace;
 
 int64_t sali_chain_pieces(const sal_model *model)
@@ -36,6 +38,7 @@ void sali_chain_close(void *ws)
         sali_free(w->scratch);
         sali_free(w->weights);
         sali_free(w->uniforms);
+        sali_free(w->path);
         sali_free(w);
     }
 }
@@ -55,8 +58,10 @@ sal_status sali_chain_open(const sal_model *model, int64_t chains, void **ws, sa
         w->scratch = SALI_NEW_ARRAY(double, 2 * shape->codes);
         w->weights = SALI_NEW_ARRAY(double, shape->codes);
         w->uniforms = SALI_NEW_ARRAY(double, shape->length);
-        status =
-            w->filter && w->scratch && w->weights && w->uniforms ? SAL_OK : sali_fail_memory(err);
+        w->path = SALI_NEW_ARRAY(int32_t, shape->length);
+        status = w->filter && w->scratch && w->weights && w->uniforms && w->path
+                     ? SAL_OK
+                     : sali_fail_memory(err);
     }
     if (status != SAL_OK) {
         sali_chain_close(w);
@@ -122,15 +127,16 @@ static int32_t choose(const workspace *w, double u)
 void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
     workspace *w = ws;
-    int64_t T = w->chain.shape.length;
-    for (int64_t c = 0; c < at->n; c++, to += T) {
+    int64_t T = w->chain.shape.length, V = w->model->space->n_variables;
+    for (int64_t c = 0; c < at->n; c++) {
         int32_t next = 0;
         filter(w, at->beta[c]);
         sali_rng_uniform_f64(&streams[c], T, w->uniforms);
         for (int64_t t = T - 1; t >= 0; t--) {
             weigh(w, t, next);
-            to[t] = next = choose(w, w->uniforms[t]);
+            w->path[t] = next = choose(w, w->uniforms[t]);
         }
+        sali_clamp_restrict(w->model, 1, w->path, to + c * V);
     }
 }
 
@@ -138,14 +144,29 @@ void sali_chain_log_q(void *ws, const sali_piece *at, const int32_t *to, const i
                       double *log_q)
 {
     workspace *w = ws;
-    int64_t T = w->chain.shape.length;
+    int64_t T = w->chain.shape.length, V = w->model->space->n_variables;
     (void)hidden;
-    for (int64_t c = 0; c < at->n; c++, to += T) {
+    for (int64_t c = 0; c < at->n; c++) {
         filter(w, at->beta[c]);
+        sali_clamp_expand(w->model, 1, to + c * V, w->path);
         log_q[c] = 0;
         for (int64_t t = T - 1; t >= 0; t--) {
-            weigh(w, t, t + 1 < T ? to[t + 1] : 0);
-            log_q[c] += w->weights[to[t]];
+            weigh(w, t, t + 1 < T ? w->path[t + 1] : 0);
+            log_q[c] += w->weights[w->path[t]];
         }
     }
+}
+
+static const sali_structure clamped_chain = {
+    .pieces = sali_chain_pieces,
+    .open = sali_chain_open,
+    .close = sali_chain_close,
+    .draw = sali_chain_draw,
+    .log_q = sali_chain_log_q,
+};
+
+const sali_structure *sali_chain_clamped(const sal_model *inner)
+{
+    const struct sali_chain_rule *rule = sali_chain_rule_of(inner);
+    return rule && rule->shape(inner).variables == 1 ? &clamped_chain : NULL;
 }

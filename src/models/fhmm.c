@@ -10,6 +10,7 @@
 #include "models/builtin.h"
 #include "models/chain.h"
 #include "models/observations.h"
+#include "models/statistic.h"
 
 enum { LENGTH, FACTORS, SEED, SIGMA, P, V };
 /* Random streams of a seed. */
@@ -152,6 +153,24 @@ static sal_status record(const sali_fhmm *m, quadratic *f, sal_dtype dtype, sal_
     return sali_builtin_finish(tape, value, "fhmm", out, err);
 }
 
+/* |y - (W'x + W_0)|, the Euclidean norm over time. */
+static double reconstruction_error(const sal_model *model, const int32_t *codes)
+{
+    const sali_fhmm *m = model->structure_data;
+    double sum = 0;
+    for (int64_t t = 0; t < m->length; t++) {
+        double residual = m->y[t] - m->W_0;
+        for (int64_t k = 0; k < m->factors; k++) {
+            residual -= *codes++ ? m->W[k] : 0;
+        }
+        sum += residual * residual;
+    }
+    return sqrt(sum);
+}
+
+static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
+                                                NULL };
+
 /* The model of data; takes m over. */
 static sal_status finish(sali_fhmm *m, sal_dtype dtype, sal_model **out, sal_error *err)
 {
@@ -169,6 +188,7 @@ static sal_status finish(sali_fhmm *m, sal_dtype dtype, sal_model **out, sal_err
         return status;
     }
     sali_model_set_structure(*out, &sali_fhmm_chains, m);
+    sali_model_set_statistic(*out, &error_statistic, NULL);
     return SAL_OK;
 }
 

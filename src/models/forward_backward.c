@@ -39,44 +39,9 @@ static void work_free(work *w)
     sali_free(w->scratch);
 }
 
-/* Forbid all codes but that of a clamped variable, slice t's variable k. */
-static void forbid_others(sali_chain *chain, int64_t t, int64_t k, int32_t code)
-{
-    double *e = chain->emission + t * chain->states;
-    for (int64_t z = 0; z < chain->states; z++) {
-        e[z] = sali_chain_code(chain, z, k) == code ? e[z] : -INFINITY;
-    }
-}
-
-/* Place the free variables and fix the others. */
-static sal_status clamp(work *w, const sal_model *model, sal_error *err)
-{
-    int64_t all = w->chain.shape.length * w->chain.shape.variables, V = model->space->n_variables;
-    int64_t *original = SALI_NEW_ARRAY(int64_t, V);
-    int32_t *codes = SALI_NEW_ARRAY(int32_t, V), *full = SALI_NEW_ARRAY(int32_t, all);
-    sal_status status = original && codes && full ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        sali_clamp_variables(model, original);
-        sali_clamp_expand(model, 1, codes, full);
-    }
-    for (int64_t v = 0, next = 0; status == SAL_OK && v < all; v++) {
-        bool is_free = next < V && original[next] == v;
-        w->place[v] = is_free ? next++ : -1;
-        if (!is_free) {
-            forbid_others(&w->chain, v / w->chain.shape.variables, v % w->chain.shape.variables,
-                          full[v]);
-        }
-    }
-    sali_free(original);
-    sali_free(codes);
-    sali_free(full);
-    return status;
-}
-
 static sal_status work_create(work *w, const sal_model *model, sal_error *err)
 {
-    const sal_model *inner = sali_clamp_inner(model);
-    sal_status status = sali_chain_create(inner, &w->chain, err);
+    sal_status status = sali_chain_create(model, &w->chain, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -93,8 +58,11 @@ static sal_status work_create(work *w, const sal_model *model, sal_error *err)
         !w->scratch) {
         return sali_fail_memory(err);
     }
-    sali_chain_read(inner, &w->chain);
-    return clamp(w, model, err);
+    sali_chain_read(model, &w->chain);
+    for (int64_t v = 0, next = 0; v < shape->length * shape->variables; v++) {
+        w->place[v] = w->chain.fixed[v] < 0 ? next++ : -1;
+    }
+    return SAL_OK;
 }
 
 /* ---- messages */
@@ -248,13 +216,13 @@ static sal_status answer(sali_question *q, sal_error *err)
 
 static bool serves(const sal_model *model, const sal_exact_options *options, char *why, size_t room)
 {
-    const sal_model *inner = sali_clamp_inner(model);
+    const struct sali_chain_rule *rule = sali_chain_rule_of(model);
     (void)options;
-    if (!inner->structure || !inner->structure->chain) {
+    if (!rule) {
         snprintf(why, room, "it is not known to be a chain");
         return false;
     }
-    sali_chain_shape shape = inner->structure->chain->shape(inner);
+    sali_chain_shape shape = rule->shape(sali_clamp_inner(model));
     double states = sali_chain_states(&shape);
     snprintf(why, room, "it has %lld slices of %.6g states, more than %lld in all",
              (long long)shape.length, states, (long long)MOST_MESSAGES);

@@ -10,6 +10,7 @@
 #include "models/builtin.h"
 #include "models/chain.h"
 #include "models/observations.h"
+#include "models/statistic.h"
 
 #define LOG_2PI 1.8378770664093453
 
@@ -108,6 +109,23 @@ static sal_status place_means(sali_hmm *m, sal_error *err)
     return SAL_OK;
 }
 
+/* ---- the reconstruction error */
+
+/* |y - mu_z|, the Euclidean norm over time. */
+static double reconstruction_error(const sal_model *model, const int32_t *codes)
+{
+    const sali_hmm *m = model->structure_data;
+    double sum = 0;
+    for (int64_t t = 0; t < m->length; t++) {
+        double residual = m->y[t] - m->means[codes[t]];
+        sum += residual * residual;
+    }
+    return sqrt(sum);
+}
+
+static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
+                                                NULL };
+
 /* ---- the formula */
 
 static double log_normal(const sali_hmm *m, int64_t t, int64_t k)
@@ -169,6 +187,7 @@ static sal_status finish(sali_hmm *m, sal_dtype dtype, sal_model **out, sal_erro
         return status;
     }
     sali_model_set_structure(*out, &sali_hmm_chain, m);
+    sali_model_set_statistic(*out, &error_statistic, NULL);
     return SAL_OK;
 }
 
