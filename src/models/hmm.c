@@ -18,7 +18,7 @@ enum { LENGTH, STATES, SEED, SIGMA, P, SPREAD };
 /* Random streams of a seed. */
 enum { STREAM_MEANS, STREAM_Z, STREAM_NOISE };
 
-/* Potentials stay far from what a sum of them can hold. */
+/* Of the one-hot state, and of potentials. */
 #define MOST_REALS 100000000
 
 static void destroy_hmm(void *data)
