@@ -503,6 +503,63 @@ START_TEST(compare_lists_every_sampler_and_why_some_cannot_run)
 }
 END_TEST
 
+/* Chains have exact answers and a statistic, with clamped variables too; where pairs are too many,
+ * marginals are compared without them. */
+START_TEST(compare_knows_chains_and_their_reconstruction_error)
+{
+    const char *quick = "--samplers block-gibbs --chains 2 --draws 50 --warmup 9 --threads 1";
+    ck_run("compare hmm:length=30 --clamp 3=1 %s --json", quick);
+    json_t *object = json_out(), *reference = json_object_get(object, "reference");
+    ck_assert_str_eq(json_string_value(json_object_get(reference, "source")), "forward-backward");
+    ck_assert(json_is_true(json_object_get(reference, "pairs")));
+    ck_assert(figure(object, "block-gibbs", "statistic") > 0);
+    ck_assert(figure(object, "block-gibbs", "pair_l1") < 0.2);
+    json_decref(object);
+    ck_run("compare fhmm:length=100,factors=10 %s --json", quick);
+    object = json_out();
+    reference = json_object_get(object, "reference");
+    ck_assert(json_is_false(json_object_get(reference, "pairs")));
+    ck_assert(figure(object, "block-gibbs", "marginal_error") > 0);
+    json_decref(object);
+    ck_run("compare hmm:length=30 %s", quick);
+    ck_assert_ptr_nonnull(strstr(out, "statistic: mean reconstruction error of the draws"));
+    ck_run("compare ising:side=2 %s", quick);
+    ck_assert_ptr_null(strstr(out, "statistic"));
+}
+END_TEST
+
+START_TEST(sample_reports_the_statistic)
+{
+    ck_run("sample hmm:length=30 --draws 50 --warmup 9 --json");
+    json_t *object = json_out(), *statistic = json_object_get(object, "statistic");
+    ck_assert_str_eq(json_string_value(json_object_get(statistic, "name")), "reconstruction error");
+    ck_assert(json_number_value(json_object_get(statistic, "mean")) > 0);
+    ck_assert(json_number_value(json_object_get(statistic, "deviation")) > 0);
+    ck_assert(json_is_null(json_object_get(statistic, "best")));
+    json_decref(object);
+    ck_run("sample hmm:length=30 --draws 50 --warmup 9 --anneal");
+    ck_assert_ptr_nonnull(strstr(out, "statistic        reconstruction error "));
+    ck_assert_ptr_nonnull(strstr(out, "; of the best state "));
+    ck_run("sample ising:side=2 --draws 50 --warmup 9");
+    ck_assert_ptr_null(strstr(out, "statistic"));
+}
+END_TEST
+
+START_TEST(exact_says_what_is_not_known)
+{
+    ck_run("exact mixture:dim=30 --json");
+    json_t *object = json_out();
+    ck_assert_double_eq_tol(json_number_value(json_object_get(object, "log_z")), 0, 1e-9);
+    ck_assert(json_is_null(json_object_get(object, "entropy")));
+    json_decref(object);
+    ck_run("exact mixture:dim=30");
+    ck_assert_ptr_nonnull(strstr(out, "closed form"));
+    ck_assert_ptr_null(strstr(out, "entropy"));
+    ck_run("exact bernoulli:dim=30");
+    ck_assert_ptr_nonnull(strstr(out, "entropy"));
+}
+END_TEST
+
 START_TEST(compare_for_equal_time_stops_by_the_clock)
 {
     ck_run("compare ising:side=3 --samplers gwg,gibbs --chains 2 --draws 50 --warmup 10 "
@@ -689,6 +746,9 @@ int main(void)
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
+    tcase_add_test(tcase, compare_knows_chains_and_their_reconstruction_error);
+    tcase_add_test(tcase, sample_reports_the_statistic);
+    tcase_add_test(tcase, exact_says_what_is_not_known);
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);
     tcase_add_test(tcase, compare_reads_exact_marginals_made_for_the_same_evidence);
     tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);

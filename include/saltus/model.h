@@ -149,14 +149,16 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
 
 /* Zeros stand for the defaults. */
 typedef struct sal_exact_options {
-    const char *oracle; /* "enumeration", or NULL: the first that can serve the model */
+    const char *oracle; /* "forward-backward" (chains), "closed form" (independent variables and
+                           mixtures of them), "enumeration"; NULL: the first that can serve */
     int64_t limit;      /* the most states that enumeration walks through; default 2^20 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 
 typedef struct sal_exact {
     double log_z;         /* log of the sum of exp f over all states, natural */
-    double log_prob_mean; /* E f: log_z less it is the entropy of p */
+    double log_prob_mean; /* E f: log_z less it is the entropy of p. NaN: a mixture too large to
+                             enumerate, for which there is no closed form */
     const char *oracle;   /* the one that answered */
 } sal_exact;
 
@@ -170,7 +172,10 @@ typedef struct sal_exact {
  *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each;
  *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown; or -inf at all of them);
  *          SAL_ERR_MEMORY. The outputs are then untouched.
- * Cost:    enumeration: f of all states, and for pairs or covariance O(V^2) a state; memory
+ * Cost:    forward-backward of T slices of K variables of c codes: O(T K c^(K+1)) time, memory
+ *          O(T c^K), which may be 2^24; pairs up to 2^30 terms: T K c times the time.
+ *          Closed form of k components: O(k R), with pairs O(k R^2).
+ *          Enumeration: f of all states, and for pairs or covariance O(V^2) a state; memory
  *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
  * Threads: any; works on `threads` threads. */
 SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,

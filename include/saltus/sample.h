@@ -155,6 +155,11 @@ typedef struct sal_run_summary {
     bool annealed;              /* R-hat and ESS then mean nothing */
     double anneal_from, anneal_to;
     double best_log_prob; /* NaN unless tracked */
+
+    const char *statistic; /* a figure of its states that the model reports beside f, such as its
+                              reconstruction error; NULL: none. Lives as long as the model */
+    double statistic_mean, statistic_deviation; /* over the draws of all chains; NaN without */
+    double statistic_best;                      /* of the best state; NaN unless tracked */
 } sal_run_summary;
 
 SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err);

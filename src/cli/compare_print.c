@@ -36,6 +36,7 @@ static json_t *row_json(const compare_row *row)
         { "total_variation", row->variation.distance },
         { "total_variation_ideal", row->variation.ideal },
         { "log_prob_mean", s->log_prob_mean },
+        { "statistic", s->statistic_mean },
         { "steps_per_second", s->steps_per_second },
         { "seconds", s->seconds },
         { "warmup_seconds", s->warmup_seconds },
@@ -125,6 +126,10 @@ static double variation_ideal(const compare_row *row)
 {
     return row->variation.ideal;
 }
+static double statistic(const compare_row *row)
+{
+    return row->summary.statistic_mean;
+}
 
 static const column columns[] = {
     { "accept", "%.3f", acceptance },        { "jump", "%.3g", jump },
@@ -132,7 +137,7 @@ static const column columns[] = {
     { "IAT", "%.4g", autocorrelation_time }, { "R-hat", "%.3f", rhat },
     { "marginal", "%.5f", marginal_error },  { "pair L1", "%.5f", pair_error },
     { "covar", "%.4g", covariance_error },   { "TV", "%.4f", variation },
-    { "ideal TV", "%.4f", variation_ideal },
+    { "ideal TV", "%.4f", variation_ideal }, { "statistic", "%.6g", statistic },
 };
 
 #define N_COLUMNS (sizeof columns / sizeof *columns)
@@ -215,12 +220,17 @@ int compare_print_table(const compare_report *r)
     }
     putchar('\n');
     bool approximate = false, missing = false;
+    const char *name = NULL;
     for (int64_t k = 0; k < r->n; k++) {
         if (!r->rows[k].reason[0]) {
             print_row(r, &r->rows[k], width);
             approximate = approximate || !r->rows[k].exact;
+            name = r->rows[k].summary.statistic;
         }
         missing = missing || r->rows[k].reason[0];
+    }
+    if (name) {
+        printf("\nstatistic: mean %s of the draws\n", name);
     }
     if (r->check_exact && !shown_titled(r, "TV")) {
         puts("\nno total variation (--check-exact): the states are too many to list (--limit), or "

@@ -219,6 +219,17 @@ static int add_best(json_t *object, const sal_run *run, const sal_run_summary *s
     return code;
 }
 
+static void add_statistic(json_t *object, const sal_run_summary *s)
+{
+    if (s->statistic) {
+        json_t *entry = json_pack("{s:s}", "name", s->statistic);
+        cli_json_number(entry, "mean", s->statistic_mean);
+        cli_json_number(entry, "deviation", s->statistic_deviation);
+        cli_json_number(entry, "best", s->statistic_best);
+        json_object_set_new(object, "statistic", entry);
+    }
+}
+
 /* `variation`: NULL unless asked for. */
 static int print_json(const sal_run *run, const vote *v, const sal_run_variation *variation)
 {
@@ -261,6 +272,7 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
         cli_json_number(object, "total_variation", variation->distance);
         cli_json_number(object, "total_variation_ideal", variation->ideal);
     }
+    add_statistic(object, &s);
     add_tempering(object, &s);
     int code = add_best(object, run, &s);
     add_vote(object, v);

@@ -33,13 +33,18 @@ typedef struct sali_builtin {
     X(rbm)                   \
     X(ordinal_poly2)         \
     X(ordinal_poly4)         \
+    X(bernoulli)             \
+    X(categorical)           \
     X(poisson)               \
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \
     X(mlp)                   \
     X(random_factors)        \
-    X(fhmm)
+    X(hmm)                   \
+    X(fhmm)                  \
+    X(crf)                   \
+    X(mixture)
 
 #define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)

@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/chain.h"
 
 typedef struct clamp_content {
     sal_model *inner;
@@ -276,6 +277,7 @@ sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables
         made->has_gradient = model->has_gradient;
         made->multilinear = model->multilinear;
         made->trackable = model->trackable;
+        made->structure = sali_chain_clamped(model);
         *clamped = made;
     }
     return status;

@@ -9,7 +9,11 @@
 
 #define STANDARD_LIMIT (INT64_C(1) << 20)
 
-static const sali_oracle *const oracles[] = { &sali_oracle_enumeration };
+static const sali_oracle *const oracles[] = {
+    &sali_oracle_forward_backward,
+    &sali_oracle_closed_form,
+    &sali_oracle_enumeration,
+};
 
 #define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))
 

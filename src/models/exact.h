@@ -8,9 +8,10 @@
 typedef struct sali_question {
     const sal_model *model;
     sal_exact_options options; /* defaults filled in */
-    double log_z, log_prob_mean;
-    double *marginals; /* [R] */
-    double *pairs;     /* [R x R], or NULL when not wanted; entries of variables i < j suffice */
+    double log_z;
+    double log_prob_mean; /* NaN where the oracle cannot tell */
+    double *marginals;    /* [R] */
+    double *pairs;        /* [R x R], or NULL when not wanted; entries of variables i < j suffice */
 } sali_question;
 
 /* One oracle. To add one: a record in its own file, and a line in the list in exact.c, which is
@@ -23,7 +24,8 @@ typedef struct sali_oracle {
     sal_status (*answer)(sali_question *question, sal_error *err);
 } sali_oracle;
 
-extern const sali_oracle sali_oracle_enumeration;
+extern const sali_oracle sali_oracle_closed_form, sali_oracle_enumeration,
+    sali_oracle_forward_backward;
 
 /* ---- enumerate.c */
 

@@ -1,11 +1,16 @@
-/* Factorial hidden Markov model: f(x) = log p(x, y) of data y drawn from the model itself. */
+/* Factorial hidden Markov model: f(x) = log p(x, y) of data y, drawn from the model itself or read.
+ */
 #include "models/fhmm.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
+#include "models/chain.h"
+#include "models/observations.h"
+#include "models/statistic.h"
 
 enum { LENGTH, FACTORS, SEED, SIGMA, P, V };
 /* Random streams of a seed. */
@@ -53,13 +58,14 @@ static bool draw_fhmm(sali_fhmm *m, uint64_t seed)
     return ok;
 }
 
-static sali_fhmm *create_fhmm(const double *values)
+/* With data of its own, from the seed. */
+static sali_fhmm *create_fhmm(const double *values, int64_t length)
 {
     sali_fhmm *m = SALI_NEW(sali_fhmm);
     if (!m) {
         return NULL;
     }
-    m->length = (int64_t)values[LENGTH];
+    m->length = length;
     m->factors = (int64_t)values[FACTORS];
     m->sigma = values[SIGMA];
     m->p = values[P];
@@ -147,12 +153,27 @@ static sal_status record(const sali_fhmm *m, quadratic *f, sal_dtype dtype, sal_
     return sali_builtin_finish(tape, value, "fhmm", out, err);
 }
 
-static sal_status make_fhmm(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+/* |y - (W'x + W_0)|, the Euclidean norm over time. */
+static double reconstruction_error(const sal_model *model, const int32_t *codes)
 {
-    sali_fhmm *m = create_fhmm(values);
-    if (!m) {
-        return sali_fail_memory(err);
+    const sali_fhmm *m = model->structure_data;
+    double sum = 0;
+    for (int64_t t = 0; t < m->length; t++) {
+        double residual = m->y[t] - m->W_0;
+        for (int64_t k = 0; k < m->factors; k++) {
+            residual -= *codes++ ? m->W[k] : 0;
+        }
+        sum += residual * residual;
     }
+    return sqrt(sum);
+}
+
+static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
+                                                NULL };
+
+/* The model of data; takes m over. */
+static sal_status finish(sali_fhmm *m, sal_dtype dtype, sal_model **out, sal_error *err)
+{
     int64_t K = m->factors, most = m->length * K * (K + 3) / 2;
     quadratic f = { .pairs = SALI_NEW_ARRAY(int64_t, 2 * most),
                     .w = SALI_NEW_ARRAY(double, most),
@@ -167,7 +188,31 @@ static sal_status make_fhmm(const double *values, sal_dtype dtype, sal_model **o
         return status;
     }
     sali_model_set_structure(*out, &sali_fhmm_chains, m);
+    sali_model_set_statistic(*out, &error_statistic, NULL);
     return SAL_OK;
+}
+
+static sal_status make_fhmm(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+{
+    sali_fhmm *m = create_fhmm(values, (int64_t)values[LENGTH]);
+    return m ? finish(m, dtype, out, err) : sali_fail_memory(err);
+}
+
+/* The weights stay those of the seed: data are to be scaled to them. */
+static sal_status make_fhmm_from(const double *values, const sali_content *content, sal_dtype dtype,
+                                 sal_model **out, sal_error *err)
+{
+    const sali_array *array = &content->array;
+    sal_status status = sali_observations_check(array, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_fhmm *m = create_fhmm(values, array->count);
+    if (!m) {
+        return sali_fail_memory(err);
+    }
+    memcpy(m->y, array->values, (size_t)array->count * sizeof *m->y);
+    return finish(m, dtype, out, err);
 }
 
 static int64_t count_factors(const sal_model *model)
@@ -185,6 +230,32 @@ static int64_t slice_of(const sal_model *model, int64_t v)
     return v / count_factors(model);
 }
 
+static sali_chain_shape chain_shape(const sal_model *model)
+{
+    return (sali_chain_shape){ count_slices(model), count_factors(model), 2 };
+}
+
+/* The joint chain of all factors: 2^factors states a slice. */
+static void read_chain(const sal_model *model, sali_chain *chain)
+{
+    const sali_fhmm *m = model->structure_data;
+    double scale = log(m->sigma) + 0.5 * log(2 * 3.14159265358979323846);
+    for (int64_t i = 0; i < m->length * chain->states; i++) {
+        int64_t t = i / chain->states, z = i % chain->states;
+        double residual = m->y[t] - m->W_0, start = 0;
+        for (int64_t k = 0; k < m->factors; k++) {
+            residual -= z >> k & 1 ? m->W[k] : 0;
+            start += z >> k & 1 ? log(m->v) : log1p(-m->v);
+        }
+        chain->emission[i] = (t == 0 ? start : 0) - 0.5 * pow(residual / m->sigma, 2) - scale;
+    }
+    for (int i = 0; i < 4; i++) {
+        chain->transition[i] = i == 0 || i == 3 ? log(m->p) : log1p(-m->p);
+    }
+}
+
+static const struct sali_chain_rule chain_rule = { chain_shape, read_chain };
+
 const sali_structure sali_fhmm_chains = {
     .pieces = count_factors,
     .open = sali_fhmm_open,
@@ -194,6 +265,7 @@ const sali_structure sali_fhmm_chains = {
     .groups = count_slices,
     .group_of = slice_of,
     .group_name = "time slices",
+    .chain = &chain_rule,
     .destroy = destroy_fhmm,
 };
 
@@ -201,9 +273,10 @@ const sali_builtin sali_builtin_fhmm = {
     .name = "fhmm",
     .doc =
         "log p(x, y): x in {0,1}^(length x factors), Markov chains; y_t ~ N(W'x_t + W_0, sigma^2)",
-    .source = "Grathwohl et al. 2021 eq. 11; W, W_0 ~ N(0, 1), y drawn from the model",
+    .source = "Grathwohl et al. 2021 eq. 11; W, W_0 ~ N(0, 1), y drawn from the model or of a file",
     .dtype = SAL_F64,
-    .parameters = { [LENGTH] = { "length", 1000, 1, 1e6, true, "time steps", NULL },
+    .parameters = { [LENGTH] = { "length", 1000, 1, SALI_MOST_OBSERVATIONS, true,
+                                 "time steps; of a file: its numbers", NULL },
                     [FACTORS] = { "factors", 10, 1, 1000, true, "hidden chains", NULL },
                     [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of W and of the data",
                                NULL },
@@ -211,4 +284,6 @@ const sali_builtin sali_builtin_fhmm = {
                     [P] = { "p", 0.95, 1e-6, 1 - 1e-6, false, "probability to keep a state", NULL },
                     [V] = { "v", 0.1, 1e-6, 1 - 1e-6, false, "probability of x_1 = 1", NULL } },
     .make = make_fhmm,
+    .content = SALI_CONTENT_ARRAY,
+    .make_from = make_fhmm_from,
 };

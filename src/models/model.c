@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/statistic.h"
 #include "models/structure.h"
 
 sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
@@ -46,6 +47,9 @@ void sal_model_destroy(sal_model *model)
     model->ops->destroy(model->content);
     if (model->structure && model->structure->destroy) {
         model->structure->destroy(model->structure_data);
+    }
+    if (model->statistic && model->statistic->destroy) {
+        model->statistic->destroy(model->statistic_data);
     }
     sal_space_destroy(model->space);
     sali_free(model->name);

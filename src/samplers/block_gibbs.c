@@ -1,6 +1,7 @@
 /* Block Gibbs sampling by the model's structure: the layers of an RBM, the chains of a factorial
- * hidden Markov model (models/structure.h), else classes of variables that are independent given
- * all others (samplers/colour_classes.h). Step t draws piece t mod the number of pieces.
+ * hidden Markov model, the one chain of a plain one or of a random field (models/structure.h), else
+ * classes of variables that are independent given all others (samplers/colour_classes.h). Step t
+ * draws piece t mod the number of pieces.
  *
  * All draws are from exact conditionals at any inverse temperature and taken, but for the layers of
  * an RBM where it is not 1: the tempered marginal has no such layers, so their draws are proposals
@@ -223,7 +224,7 @@ static const sali_auxiliary hidden = {
 
 const sali_sampler sali_sampler_block_gibbs = {
     .name = "block-gibbs",
-    .doc = "block Gibbs: RBM layers, FHMM chains, or classes of independent variables at once",
+    .doc = "block Gibbs: RBM layers, hidden chains, or classes of independent variables at once",
     .source = "Grathwohl et al. 2021, sec. 6; Hinton 2002; Carter & Kohn 1994",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_SWEEP | SALI_SAMPLER_REJECTION_FREE,
     .kinds = SALI_FINITE_KINDS,

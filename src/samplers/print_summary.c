@@ -119,6 +119,19 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
     }
 }
 
+static void print_statistic(const sal_run_summary *s, FILE *stream)
+{
+    if (!s->statistic) {
+        return;
+    }
+    fprintf(stream, "statistic        %s %.6g, deviation %.3g", s->statistic, s->statistic_mean,
+            s->statistic_deviation);
+    if (!isnan(s->statistic_best)) {
+        fprintf(stream, "; of the best state %.6g", s->statistic_best);
+    }
+    fputc('\n', stream);
+}
+
 /* What says how well the draws represent the target. */
 static void print_mixing(const sal_run_summary *s, FILE *stream)
 {
@@ -150,6 +163,7 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
         print_mixing(&s, stream);
     }
     print_tempering(&s, stream);
+    print_statistic(&s, stream);
     fprintf(stream, "steps per second %.0f (%.2f s, %d thread%s)\n", s.steps_per_second, s.seconds,
             s.threads, s.threads == 1 ? "" : "s");
     char text[SAL_ERROR_SIZE];

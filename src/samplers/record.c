@@ -24,9 +24,7 @@ static void add_moments(const sal_space *space, const int32_t *codes, int64_t n,
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
         if (space->variables[v].states == 0) {
-            double off = (double)codes[v] - moments[v].mean;
-            moments[v].mean += off / (double)n;
-            moments[v].squares += off * ((double)codes[v] - moments[v].mean);
+            sali_running_add(&moments[v], n, (double)codes[v]);
         }
     }
 }
@@ -94,6 +92,7 @@ void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
             add_moments(space, codes, draw + 1 - half * (run->options.draws / 2),
                         run->moments + (2 * chain + half) * space->n_variables);
         }
+        sali_statistic_note(run, shard, codes, chain, draw);
         if (run->draws || run->shown) {
             keep_and_show(run, shard, codes, chain, draw);
         }

@@ -341,6 +341,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : check_replicas(run, err);
     status = status ? status : allocate(run, err);
     status = status ? status : create_shards(run, err);
+    status = status ? status : sali_statistic_create(run, err);
     status = status ? status : sali_run_resolve_intervals(run, err);
     return status ? status : make_room_to_show(run, err);
 }
@@ -416,6 +417,7 @@ void sal_run_destroy(sal_run *run)
         sali_chains_destroy(shard->chains);
         sali_free(shard->reference);
         sali_free(shard->full);
+        sali_free(shard->inner);
         sali_swaps_free(&shard->swaps);
         sali_free(shard->best);
         sali_free(shard->best_codes);
@@ -436,6 +438,7 @@ void sal_run_destroy(sal_run *run)
     sali_free(run->distance);
     sali_free(run->counts);
     sali_free(run->moments);
+    sali_free(run->statistic);
     sali_free(run->draws);
     sal_model_destroy(run->model);
     sal_model_destroy(run->base);

@@ -18,6 +18,14 @@ typedef struct sali_running {
     double mean, squares;
 } sali_running;
 
+/* Add the n-th draw's x. */
+static inline void sali_running_add(sali_running *r, int64_t n, double x)
+{
+    double off = x - r->mean;
+    r->mean += off / (double)n;
+    r->squares += off * (x - r->mean);
+}
+
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
  * that belong to its chains are written by it alone. */
 typedef struct sali_run_shard {
@@ -28,6 +36,7 @@ typedef struct sali_run_shard {
     sali_swaps swaps;
     int32_t *reference; /* [V] a random state, for distances */
     int32_t *full;      /* [V of base] one state of the whole space */
+    int32_t *inner;     /* [V of the model that base clamps, or of base] for the statistic */
     int64_t draws_made;
     double *best;        /* [chains->n] the largest f met; NULL: not tracked */
     int32_t *best_codes; /* [chains->n x V] */
@@ -61,7 +70,8 @@ struct sal_run {
     uint32_t *counts;      /* [chains x 2 x bins] draws by half of the run, chain and bin: two-level
                               variables count code 1 */
     sali_running *moments; /* [chains x 2 x V] of counts without a cap; NULL if there are none */
-    void *draws;           /* [chains x draws x V of base], or NULL */
+    sali_running *statistic; /* [chains] the model's statistic over draws; NULL: it has none */
+    void *draws;             /* [chains x draws x V of base], or NULL */
     int draw_bytes;
 
     int64_t shown_room;   /* draws that a window may make when they are shown to the caller */
@@ -110,6 +120,14 @@ void sali_run_variables(const sal_run *run, int64_t *original);
 /* Note states better than any before (best.c). */
 sal_status sali_best_create(sali_run_shard *shard, sal_error *err);
 void sali_best_note(sali_run_shard *shard);
+
+/* The model's statistic, if it has one (run_statistic.c): room for it, once there are shards; of
+ * the present codes [V of model] of a chain, draw number `draw`; and in the summary, whose
+ * best_log_prob is there. */
+sal_status sali_statistic_create(sal_run *run, sal_error *err);
+void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t chain,
+                         int64_t draw);
+sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
 /* The range of temperatures of annealing, and the temperature when a share of it is done
  * (annealing.c). */

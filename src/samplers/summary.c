@@ -218,6 +218,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, &s, err);
     status = status ? status : summarise_variables(run, &s, err);
+    status = status ? status : sali_statistic_summarise(run, &s, err);
     if (status == SAL_OK) {
         *summary = s;
     }

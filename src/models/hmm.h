@@ -1,0 +1,18 @@
+/* The hidden Markov model with Gaussian emissions: its numbers. */
+#ifndef SALI_HMM_H
+#define SALI_HMM_H
+
+#include "models/structure.h"
+
+/* z_1 is uniform; z_t equals z_(t-1) with probability p and is any other state with probability
+ * (1 - p) / (states - 1); y_t ~ N(mean of z_t, sigma^2). */
+typedef struct sali_hmm {
+    int64_t length, states;
+    double sigma, p;
+    double *means; /* [states] */
+    double *y;     /* [length] */
+} sali_hmm;
+
+extern const sali_structure sali_hmm_chain;
+
+#endif

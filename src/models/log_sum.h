@@ -1,0 +1,21 @@
+/* log sum_i exp(a_i). */
+#ifndef SALI_LOG_SUM_H
+#define SALI_LOG_SUM_H
+
+#include <math.h>
+#include <stdint.h>
+
+/* -inf of n = 0, and of all -inf. */
+static inline double sali_log_sum(int64_t n, const double *a)
+{
+    double most = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        most = fmax(most, a[i]);
+    }
+    for (int64_t i = 0; most > -INFINITY && i < n; i++) {
+        sum += exp(a[i] - most);
+    }
+    return most > -INFINITY ? most + log(sum) : most;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* Observed series that models are conditioned on, from files. */
+#ifndef SALI_OBSERVATIONS_H
+#define SALI_OBSERVATIONS_H
+
+#include "models/content.h"
+
+/* The most time steps of a series. */
+#define SALI_MOST_OBSERVATIONS 1000000
+
+/* Whether an array is one series y_1, y_2, ..: all of its dimensions but one are 1, its numbers
+ * finite. Returns: SAL_ERR_DATA, saying what is wrong. */
+sal_status sali_observations_check(const sali_array *array, sal_error *err);
+
+#endif
