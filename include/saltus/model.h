@@ -149,14 +149,15 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
 
 /* Zeros stand for the defaults. */
 typedef struct sal_exact_options {
-    const char *oracle; /* "enumeration", or NULL: the first that can serve the model */
-    int64_t limit;      /* the most states that enumeration walks through; default 2^20 */
+    const char *oracle; /* "enumeration", "mixture", "parts", or NULL: the first that can serve */
+    int64_t limit;      /* the most states that enumeration walks through, in all, or of "parts" in
+                           each; default 2^20 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 
 typedef struct sal_exact {
     double log_z;         /* log of the sum of exp f over all states, natural */
-    double log_prob_mean; /* E f: log_z less it is the entropy of p */
+    double log_prob_mean; /* E f: log_z less it is the entropy of p; NaN from "mixture" */
     const char *oracle;   /* the one that answered */
 } sal_exact;
 
@@ -170,6 +171,8 @@ typedef struct sal_exact {
  *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each;
  *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown; or -inf at all of them);
  *          SAL_ERR_MEMORY. The outputs are then untouched.
+ *          Mixtures of factorised distributions (ordinal-poly2) have closed forms, except E f.
+ *          "parts" enumerates sets of variables that share no term of a tape, one by one.
  * Cost:    enumeration: f of all states, and for pairs or covariance O(V^2) a state; memory
  *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
  * Threads: any; works on `threads` threads. */

@@ -1,4 +1,5 @@
 /* saltus exact: log Z and marginals of a small model. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,10 +58,12 @@ static int print(const sal_model *model, const sal_exact *exact, int64_t clamped
     int64_t variables = sal_space_variables(sal_model_space(model));
     double entropy = exact->log_z - exact->log_prob_mean;
     if (json) {
-        return cli_json_print(json_pack(
-            "{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "model", sal_model_name(model), "oracle",
-            exact->oracle, "variables", (json_int_t)variables, "clamped", (json_int_t)clamped,
-            "log_z", exact->log_z, "log_prob_mean", exact->log_prob_mean, "entropy", entropy));
+        json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:f}", "model", sal_model_name(model),
+                                   "oracle", exact->oracle, "variables", (json_int_t)variables,
+                                   "clamped", (json_int_t)clamped, "log_z", exact->log_z);
+        cli_json_number(object, "log_prob_mean", exact->log_prob_mean);
+        cli_json_number(object, "entropy", entropy);
+        return cli_json_print(object);
     }
     printf("model            %s, %lld variables", sal_model_name(model), (long long)variables);
     if (clamped > 0) {
@@ -68,8 +71,10 @@ static int print(const sal_model *model, const sal_exact *exact, int64_t clamped
     }
     printf("\nby               %s\n", exact->oracle);
     printf("log Z            %.10g (natural)\n", exact->log_z);
-    printf("mean log prob    %.10g (unnormalised)\n", exact->log_prob_mean);
-    printf("entropy          %.10g\n", entropy);
+    if (!isnan(entropy)) {
+        printf("mean log prob    %.10g (unnormalised)\n", exact->log_prob_mean);
+        printf("entropy          %.10g\n", entropy);
+    }
     return CLI_OK;
 }
 

@@ -9,7 +9,8 @@
 
 #define STANDARD_LIMIT (INT64_C(1) << 20)
 
-static const sali_oracle *const oracles[] = { &sali_oracle_enumeration };
+static const sali_oracle *const oracles[] = { &sali_oracle_enumeration, &sali_oracle_mixture,
+                                              &sali_oracle_parts };
 
 #define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))
 

@@ -23,7 +23,7 @@ typedef struct sali_oracle {
     sal_status (*answer)(sali_question *question, sal_error *err);
 } sali_oracle;
 
-extern const sali_oracle sali_oracle_enumeration;
+extern const sali_oracle sali_oracle_enumeration, sali_oracle_mixture, sali_oracle_parts;
 
 /* ---- enumerate.c */
 

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
+#include "models/mixture.h"
 
 enum { DIM, COMPONENTS, LEVELS };
 
@@ -48,10 +49,36 @@ static sal_expr shifted(sal_tape *tape, const double *values, double factor, dou
     return t;
 }
 
-static sal_status finish(sal_tape *tape, sal_expr g, const char *name, sal_model **out,
-                         sal_error *err)
+/* The model of the tape; g is the polynomial in plain C, for exact draws and answers. */
+static sal_status finish(sal_tape *tape, sal_expr terms, const double *values,
+                         double (*g)(int64_t k, double u), sal_model **out, sal_error *err)
 {
-    return sali_builtin_finish(tape, sal_logsumexp(sal_sum_axis(g, 1)), name, out, err);
+    sali_mixture *mixture = SALI_NEW(sali_mixture);
+    if (!mixture) {
+        sal_tape_destroy(tape);
+        return sali_fail_memory(err);
+    }
+    *mixture = (sali_mixture){ (int64_t)values[COMPONENTS], g };
+    sal_status status = sali_builtin_finish(tape, sal_logsumexp(sal_sum_axis(terms, 1)),
+                                            "ordinal mixture", out, err);
+    if (status != SAL_OK) {
+        sali_free(mixture);
+        return status;
+    }
+    sali_model_set_structure(*out, &sali_mixture_structure, mixture);
+    return SAL_OK;
+}
+
+static double poly2(int64_t k, double u)
+{
+    double t = u + (double)k / 25;
+    return 1.5 - 2 * t - 6 * t * t;
+}
+
+static double poly4(int64_t k, double u)
+{
+    double t = 2 * u - 1 + 3 * (double)k / 50;
+    return -t + t * t - t * t * t - t * t * t * t;
 }
 
 static sal_status make_poly2(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
@@ -63,7 +90,7 @@ static sal_status make_poly2(const double *values, sal_dtype dtype, sal_model **
     sal_expr t = shifted(tape, values, 1, 0, 1.0 / 25);
     sal_expr g =
         sal_sub(sal_scalar(tape, 1.5), sal_add(sal_scale(t, 2), sal_scale(sal_square(t), 6)));
-    return finish(tape, g, "ordinal-poly2", out, err);
+    return finish(tape, g, values, poly2, out, err);
 }
 
 static sal_status make_poly4(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
@@ -74,7 +101,7 @@ static sal_status make_poly4(const double *values, sal_dtype dtype, sal_model **
     }
     sal_expr t = shifted(tape, values, 2, -1, 3.0 / 50), t2 = sal_square(t);
     sal_expr g = sal_sub(sal_sub(t2, t), sal_mul(t2, sal_add(t, t2))); /* -t + t^2 - t^3 - t^4 */
-    return finish(tape, g, "ordinal-poly4", out, err);
+    return finish(tape, g, values, poly4, out, err);
 }
 
 #define PARAMETERS                                                                         \
