@@ -33,6 +33,7 @@ typedef struct sali_builtin {
     X(ordinal_poly2)         \
     X(ordinal_poly4)         \
     X(poisson)               \
+    X(regression)            \
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \
