@@ -241,7 +241,7 @@ static const char *const tiny_builtins[] = {
     "rbm:visible=4,hidden=3,scale=0.9",
     "ising:side=2,theta=0.3,bias=0.2",
     "fhmm:length=3,factors=2,sigma=0.8,p=0.7,v=0.3,seed=5",
-    "ordinal-poly2:dim=2,components=3,levels=8",
+    "ordinal-poly2:dim=2,components=3,levels=4",
 };
 #define N_TINY_BUILTINS ((int)(sizeof tiny_builtins / sizeof *tiny_builtins))
 

@@ -36,25 +36,6 @@ static void parts_free(parts *p)
     sali_free(p->site);
 }
 
-/* part[v] of all variables that are connected to `first`, by a search with a stack. */
-static void flood(const sali_interactions *graph, int64_t first, int64_t c, int64_t *part,
-                  int64_t *stack)
-{
-    int64_t open = 1;
-    stack[0] = first;
-    part[first] = c;
-    while (open > 0) {
-        int64_t v = stack[--open];
-        for (int64_t k = graph->begin[v]; k < graph->begin[v + 1]; k++) {
-            int64_t w = graph->neighbour[k];
-            if (part[w] < 0) {
-                part[w] = c;
-                stack[open++] = w;
-            }
-        }
-    }
-}
-
 /* Lists of the variables of each part, from part[v]. */
 static void sort_sites(const sal_space *space, const int64_t *part, parts *p)
 {
@@ -81,26 +62,19 @@ static void sort_sites(const sal_space *space, const int64_t *part, parts *p)
 static sal_status find_parts(const sal_space *space, const sali_interactions *graph, parts *p,
                              sal_error *err)
 {
-    int64_t V = space->n_variables;
-    int64_t *part = SALI_NEW_ARRAY(int64_t, V), *stack = SALI_NEW_ARRAY(int64_t, V);
+    int64_t V = space->n_variables, *part = SALI_NEW_ARRAY(int64_t, V);
     *p = (parts){ .V = V,
                   .begin = SALI_NEW_ARRAY(int64_t, V + 2),
                   .site = SALI_NEW_ARRAY(int64_t, V) };
-    bool ok = part && stack && p->begin && p->site;
+    p->n = part ? sali_interactions_components(graph, part) : -1;
+    bool ok = p->n >= 0 && p->begin && p->site;
     if (ok) {
-        memset(part, -1, (size_t)V * sizeof *part);
-        for (int64_t v = 0; v < V; v++) {
-            if (part[v] < 0) {
-                flood(graph, v, p->n++, part, stack);
-            }
-        }
         sort_sites(space, part, p);
     } else {
         parts_free(p);
         *p = (parts){ 0 };
     }
     sali_free(part);
-    sali_free(stack);
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
