@@ -3,6 +3,7 @@
 #include "run_helpers.h"
 
 #include "models/exact.h"
+#include "models/structure.h"
 
 static sal_model *open_builtin(const char *specification)
 {
@@ -102,7 +103,7 @@ START_TEST(draws_are_exact_and_independent)
     sal_run *run = run_it(model, &options);
     int bytes;
     const uint8_t *codes = sal_run_draws(run, &bytes);
-    double marginals[V * L], pairs = 0, want = 0, counts[L] = { 0 }, expected[L];
+    double marginals[V * L], pairs = 0, want = 0, counts[2][L] = { { 0 } }, expected[L];
     static double joint[V * L * V * L];
     sal_exact exact;
     sal_error err = { 0 };
@@ -110,17 +111,63 @@ START_TEST(draws_are_exact_and_independent)
     ck_assert_int_eq(bytes, 1);
     ck_ok(sal_model_exact(model, NULL, &exact, marginals, joint, NULL, &err), &err);
     for (int64_t d = 0; d < CHAINS * DRAWS; d++) {
-        counts[codes[d * V + 7]]++;
-        pairs += codes[d * V + 3] == codes[d * V + 18];
+        counts[0][codes[d * V]]++;
+        counts[1][codes[d * V + 7]]++;
+        pairs += codes[d * V] == codes[d * V + 18];
     }
     for (int u = 0; u < L; u++) {
-        expected[u] = CHAINS * DRAWS * marginals[7 * L + u];
-        want += joint[(3 * L + u) * V * L + 18 * L + u];
+        expected[u] = CHAINS * DRAWS * marginals[7 * L + u]; /* and of all others */
+        want += joint[u * V * L + 18 * L + u];
     }
-    ck_assert_double_gt(chi_square_p(L, counts, expected), 1e-4);
+    for (int k = 0; k < 2; k++) {
+        ck_assert_double_gt(chi_square_p(L, counts[k], expected), 1e-4);
+    }
     double n = CHAINS * DRAWS;
     ck_assert_double_eq_tol(pairs / n, want, 4 * sqrt(want * (1 - want) / n));
     sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Each chain at its own temperature: draws have the density sum_k exp(beta sum_i g_k), which an
+ * acceptance step corrects, and log_q is its logarithm, normalised. */
+START_TEST(every_chain_has_its_temperature)
+{
+    enum { N = 6, STATES = 16 };
+    static const double beta[N] = { 1, 0.6, 0.6, 1, 0, 1 };
+    static const int64_t piece[N] = { 0 };
+    sal_model *model = open_builtin("ordinal-poly2:dim=2,components=3,levels=4");
+    const sali_structure *structure = model->structure;
+    double total[N] = { 0 }, log_q[N], density[N], ratio[N], want[N];
+    int32_t codes[2 * N];
+    void *ws = NULL;
+    sal_error err = { 0 };
+    ck_ok(structure->open(model, N, &ws, &err), &err);
+    sali_piece at = { .n = N, .piece = piece, .beta = beta, .codes = codes };
+    for (int state = 0; state < STATES; state++) {
+        for (int c = 0; c < N; c++) {
+            codes[2 * c] = state / 4;
+            codes[2 * c + 1] = state % 4;
+            want[c] = 0;
+            for (int k = 1; k <= 3; k++) {
+                double g = component(2, k, -1.5 + 1.5 * codes[2 * c]) +
+                           component(2, k, -1.5 + 1.5 * codes[2 * c + 1]);
+                want[c] += exp(beta[c] * g);
+            }
+        }
+        structure->log_density(ws, &at, density);
+        structure->log_q(ws, &at, codes, NULL, log_q);
+        for (int c = 0; c < N; c++) {
+            ck_assert_double_eq_tol(density[c], log(want[c]), 1e-11);
+            ratio[c] = state == 0 ? density[c] - log_q[c] : ratio[c];
+            ck_assert_double_eq_tol(density[c] - log_q[c], ratio[c], 1e-11);
+            total[c] += exp(log_q[c]);
+        }
+    }
+    for (int c = 0; c < N; c++) {
+        ck_assert_double_eq_tol(total[c], 1, 1e-12);
+    }
+    structure->close(ws);
     sal_model_destroy(model);
 }
 END_TEST
@@ -168,6 +215,7 @@ int main(void)
     tcase_add_test(tcase, closed_forms_equal_enumeration);
     tcase_add_test(tcase, the_papers_targets_have_their_normaliser);
     tcase_add_test(tcase, draws_are_exact_and_independent);
+    tcase_add_test(tcase, every_chain_has_its_temperature);
     tcase_add_test(tcase, large_mixtures_neither_overflow_nor_vanish);
     tcase_add_test(tcase, other_models_are_not_served);
     suite_add_tcase(suite, tcase);
