@@ -293,52 +293,55 @@ END_TEST
 
 /* ---- exact answers */
 
-/* Four copies of each covariate are alike: f depends on how many of each are selected. */
+/* The copies of a covariate are alike: f depends on how many of each are selected. */
 START_TEST(exact_marginals_are_those_of_counts_of_copies)
 {
-    static const double ways[] = { 1, 4, 6, 4, 1 };
-    problem p = paper_problem(20, 20, 0);
-    double z = 0, largest = -INFINITY, want[5] = { 0 }, both = 0, mean = 0, f[3125];
-    for (int index = 0; index < 3125; index++) {
+    enum { COPIES = TEST_SANITIZED ? 3 : 4, D = 5 * COPIES, EACH = COPIES + 1, IRRELEVANT = 30 };
+    enum { COUNTS = EACH * EACH * EACH * EACH * EACH, R = 2 * (D + IRRELEVANT) };
+    static const double ways[2][5] = { { 1, 3, 3, 1 }, { 1, 4, 6, 4, 1 } };
+    static double f[COUNTS], marginals[R], pairs[R * R];
+    problem p = paper_problem(D, 20, 0);
+    double z = 0, largest = -INFINITY, want[5] = { 0 }, both = 0, mean = 0;
+    for (int index = 0; index < COUNTS; index++) {
         double s[MOST] = { 0 };
-        for (int j = 0, rest = index; j < 5; j++, rest /= 5) {
-            for (int copy = 0; copy < rest % 5; copy++) {
+        for (int j = 0, rest = index; j < 5; j++, rest /= EACH) {
+            for (int copy = 0; copy < rest % EACH; copy++) {
                 s[5 * copy + j] = 1;
             }
         }
         f[index] = posterior(&p, s);
         largest = fmax(largest, f[index]);
     }
-    for (int index = 0; index < 3125; index++) {
+    for (int index = 0; index < COUNTS; index++) {
         double w = exp(f[index] - largest);
-        for (int j = 0, rest = index; j < 5; j++, rest /= 5) {
-            w *= ways[rest % 5];
+        int first = index % EACH;
+        for (int j = 0, rest = index; j < 5; j++, rest /= EACH) {
+            w *= ways[COPIES - 3][rest % EACH];
         }
         z += w;
         mean += w * f[index];
-        for (int j = 0, rest = index; j < 5; j++, rest /= 5) {
-            want[j] += w * (rest % 5) / 4;
+        for (int j = 0, rest = index; j < 5; j++, rest /= EACH) {
+            want[j] += w * (rest % EACH) / COPIES;
         }
-        both += w * (index % 5) * (index % 5 - 1) / 12; /* of two copies of the first */
+        both += w * first * (first - 1) / (COPIES * (COPIES - 1)); /* of two copies */
     }
-    sal_model *model = open_builtin("regression");
-    double *marginals = malloc(200 * sizeof *marginals), *pairs = malloc(40000 * sizeof *pairs);
+    char specification[64];
+    snprintf(specification, sizeof specification, "regression:dim=%d,irrelevant=%d", D, IRRELEVANT);
+    sal_model *model = open_builtin(specification);
     sal_exact exact;
     sal_error err = { 0 };
     ck_ok(sal_model_exact(model, NULL, &exact, marginals, pairs, NULL, &err), &err);
     ck_assert_str_eq(exact.oracle, "parts");
     CLOSE(exact.log_z, largest + log(z), 1e-10);
     const double bernoulli = 0.001 * log(0.001) + 0.999 * log(0.999);
-    CLOSE(exact.log_prob_mean, mean / z + 80 * bernoulli, 1e-9);
-    for (int i = 0; i < 20; i++) {
+    CLOSE(exact.log_prob_mean, mean / z + IRRELEVANT * bernoulli, 1e-9);
+    for (int i = 0; i < D; i++) {
         CLOSE(marginals[2 * i + 1], want[i % 5] / z, 1e-10);
-        ck_assert(marginals[2 * i + 1] > 0.27 && marginals[2 * i + 1] < 0.36);
+        ck_assert(COPIES == 3 || (marginals[2 * i + 1] > 0.27 && marginals[2 * i + 1] < 0.36));
     }
-    CLOSE(marginals[2 * 57 + 1], 0.001, 1e-12);
-    CLOSE(pairs[1 * 200 + 11], both / z, 1e-10);
-    CLOSE(pairs[3 * 200 + 2 * 57 + 1], want[1] / z * 0.001, 1e-12);
-    free(marginals);
-    free(pairs);
+    CLOSE(marginals[2 * (D + 17) + 1], 0.001, 1e-12);
+    CLOSE(pairs[1 * R + 2 * 5 + 1], both / z, 1e-10); /* columns 0 and 5 */
+    CLOSE(pairs[3 * R + 2 * (D + 17) + 1], want[1] / z * 0.001, 1e-12);
     sal_model_destroy(model);
 }
 END_TEST
@@ -356,7 +359,9 @@ START_TEST(bad_tables_are_refused)
     ck_fails(open_table("regression", 1, 2, table + 4, &model, &err), SAL_ERR_DATA, &err,
              "row 0, column 0 is 1e+101");
     ck_fails(open_table("regression", 1, 2, table + 6, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "lambda = 0.001 is lost beside X'X");
+             "lambda = 0.001 is lost beside (1 + 1/g) X'X");
+    ck_fails(sal_model_builtin("regression:g=1e-12", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+             "is lost");
     sali_content flat = { .kind = SALI_CONTENT_ARRAY,
                           .array = { .ndim = 1, .shape = { 3 }, .count = 3, .values = table } };
     ck_fails(sali_builtin_make("regression", &flat, 0, &model, &err), SAL_ERR_DATA, &err,

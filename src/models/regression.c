@@ -73,6 +73,11 @@ static void add_row(data *d, const double *x, double y)
 
 /* ---- the formula */
 
+static double g_of(const data *d, const double *values)
+{
+    return values[G_PRIOR] > 0 ? values[G_PRIOR] : (double)d->rows;
+}
+
 /* factor X'X */
 static sal_expr scaled_products(sal_tape *tape, const data *d, double factor)
 {
@@ -90,7 +95,7 @@ static sal_expr log_prior(sal_tape *tape, sal_expr k, int64_t D, double alpha, d
 /* A_s / lambda and B_s / lambda are I + D G D with G = X'X / (g lambda) and (1 + g) times that. */
 static sal_expr log_likelihood(sal_tape *tape, sal_expr s, const data *d, const double *values)
 {
-    double g = values[G_PRIOR] > 0 ? values[G_PRIOR] : (double)d->rows, lambda = values[LAMBDA];
+    double g = g_of(d, values), lambda = values[LAMBDA];
     sal_expr A = scaled_products(tape, d, 1 / (g * lambda));
     sal_expr B = scaled_products(tape, d, (1 + g) / (g * lambda));
     sal_expr Xy = sal_constant(tape, d->Xy, SAL_SHAPE(d->columns));
@@ -126,19 +131,20 @@ static sal_tape *make_tape(int64_t columns, int64_t irrelevant, sal_dtype dtype)
     return tape;
 }
 
-/* X'X + lambda I is computed as positive definite, whatever columns repeat each other. */
-static sal_status check_ridge(const data *d, double lambda, sal_dtype dtype, sal_error *err)
+/* Whether B is computed as positive definite, whatever columns repeat each other. */
+static sal_status check_ridge(const data *d, double g, double lambda, sal_dtype dtype,
+                              sal_error *err)
 {
     double largest = 0, epsilon = dtype == SAL_F32 ? 0x1p-23 : 0x1p-52;
     for (int64_t i = 0; i < d->columns; i++) {
-        largest = fmax(largest, d->XX[i * (d->columns + 1)]);
+        largest = fmax(largest, d->XX[i * (d->columns + 1)] * (1 + g) / g);
     }
     double least = epsilon * (double)d->columns * largest;
     return lambda > least
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
-                           "regression: lambda = %g is lost beside X'X with squares up to %g; "
-                           "scale the columns, or take lambda above %g",
+                           "regression: lambda = %g is lost beside (1 + 1/g) X'X with entries up "
+                           "to %g; scale the columns, or take lambda above %g",
                            lambda, largest, least);
 }
 
@@ -146,7 +152,7 @@ static sal_status record(const data *d, const double *values, sal_dtype dtype, s
                          sal_error *err)
 {
     int64_t irrelevant = (int64_t)values[IRRELEVANT];
-    sal_status status = check_ridge(d, values[LAMBDA], dtype, err);
+    sal_status status = check_ridge(d, g_of(d, values), values[LAMBDA], dtype, err);
     if (status != SAL_OK) {
         return status;
     }
