@@ -621,5 +621,6 @@ sal_tape *random_tape(uint64_t seed, random_style style, sal_dtype dtype, sal_ex
 bool random_tape_leaves_out(sali_op_id op)
 {
     return op == SALI_OP_masked_logdet || op == SALI_OP_masked_quad_inverse ||
+           op == SALI_OP_ridge_logdet || op == SALI_OP_ridge_quad_inverse ||
            op == SALI_OP_max_coverage;
 }

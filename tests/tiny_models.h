@@ -242,6 +242,8 @@ static const char *const tiny_builtins[] = {
     "ising:side=2,theta=0.3,bias=0.2",
     "fhmm:length=3,factors=2,sigma=0.8,p=0.7,v=0.3,seed=5",
     "crf:tokens=2,labels=3,features=2,scale=0.7,seed=2",
+    "ordinal-poly2:dim=2,components=3,levels=4",
+    "mixture:dim=3,states=2,components=2,seed=3",
 };
 #define N_TINY_BUILTINS ((int)(sizeof tiny_builtins / sizeof *tiny_builtins))
 

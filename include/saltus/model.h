@@ -150,8 +150,10 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
 /* Zeros stand for the defaults. */
 typedef struct sal_exact_options {
     const char *oracle; /* "forward-backward" (chains), "closed form" (independent variables and
-                           mixtures of them), "enumeration"; NULL: the first that can serve */
-    int64_t limit;      /* the most states that enumeration walks through; default 2^20 */
+                           mixtures of them), "enumeration", "parts" (enumeration of sets of
+                           variables that share no term); NULL: the first that can serve */
+    int64_t limit;      /* the most states that are walked through, by "parts" in each; default
+                           2^20 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 

@@ -225,6 +225,25 @@ sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr s, sal_
                                        .line = line });
 }
 
+sal_expr sal_ridge_logdet_at(const char *file, int line, sal_expr s, sal_expr G)
+{
+    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_ridge_logdet,
+                                               .n_in = 2,
+                                               .in = (sal_expr[]){ s, symmetrise(file, line, G) },
+                                               .file = file,
+                                               .line = line });
+}
+
+sal_expr sal_ridge_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr G, sal_expr y)
+{
+    return sali_record(s.tape,
+                       &(sali_recipe){ .op = SALI_OP_ridge_quad_inverse,
+                                       .n_in = 3,
+                                       .in = (sal_expr[]){ s, symmetrise(file, line, G), y },
+                                       .file = file,
+                                       .line = line });
+}
+
 sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w, int64_t n_edges,
                       const int64_t *pairs)
 {

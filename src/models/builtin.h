@@ -36,6 +36,7 @@ typedef struct sali_builtin {
     X(bernoulli)             \
     X(categorical)           \
     X(poisson)               \
+    X(regression)            \
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \

@@ -44,9 +44,9 @@ typedef struct walk {
 
 typedef struct batch {
     sali_evaluator *evaluator;
-    int32_t *codes; /* [ROWS x V] */
-    void *x;        /* real [ROWS x N] */
-    double *f;      /* [ROWS] */
+    int32_t *codes; /* [rows x V] */
+    void *x;        /* real [rows x N] */
+    double *f;      /* [rows] */
 } batch;
 
 static void batch_free(batch *b)
@@ -57,14 +57,14 @@ static void batch_free(batch *b)
     sali_free(b->f);
 }
 
-static sal_status batch_create(const sal_model *model, batch *b, sal_error *err)
+static sal_status batch_create(const sal_model *model, int64_t rows, batch *b, sal_error *err)
 {
     const sal_space *space = model->space;
-    *b = (batch){ .codes = SALI_NEW_ARRAY(int32_t, ROWS * space->n_variables),
-                  .x = SALI_NEW_ARRAY(double, ROWS * space->width),
-                  .f = SALI_NEW_ARRAY(double, ROWS) };
+    *b = (batch){ .codes = SALI_NEW_ARRAY(int32_t, rows * space->n_variables),
+                  .x = SALI_NEW_ARRAY(double, rows * space->width),
+                  .f = SALI_NEW_ARRAY(double, rows) };
     return b->codes && b->x && b->f
-               ? sali_evaluator_create(model, ROWS, SALI_WANT_VALUE, &b->evaluator, err)
+               ? sali_evaluator_create(model, rows, SALI_WANT_VALUE, &b->evaluator, err)
                : sali_fail_memory(err);
 }
 
@@ -124,7 +124,7 @@ static sal_status walk_shard(walk *w, int64_t k, sal_error *err)
     const sal_space *space = w->model->space;
     int64_t V = space->n_variables, end = sali_shard_first(w->count, w->n_shards, k + 1);
     batch b;
-    sal_status status = batch_create(w->model, &b, err);
+    sal_status status = batch_create(w->model, w->count < ROWS ? w->count : ROWS, &b, err);
     for (int64_t at = sali_shard_first(w->count, w->n_shards, k), n; status == SAL_OK && at < end;
          at += n) {
         n = end - at < ROWS ? end - at : ROWS;

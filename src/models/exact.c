@@ -13,6 +13,7 @@ static const sali_oracle *const oracles[] = {
     &sali_oracle_forward_backward,
     &sali_oracle_closed_form,
     &sali_oracle_enumeration,
+    &sali_oracle_parts,
 };
 
 #define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))

@@ -25,7 +25,7 @@ typedef struct sali_oracle {
 } sali_oracle;
 
 extern const sali_oracle sali_oracle_closed_form, sali_oracle_enumeration,
-    sali_oracle_forward_backward;
+    sali_oracle_forward_backward, sali_oracle_parts;
 
 /* ---- enumerate.c */
 

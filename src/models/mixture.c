@@ -6,7 +6,7 @@
 #include "core/rng.h"
 #include "models/builtin.h"
 #include "models/log_sum.h"
-#include "models/products.h"
+#include "models/product_draws.h"
 
 enum { DIM, STATES, COMPONENTS, SCALE, SEED };
 
@@ -86,6 +86,7 @@ static sal_status make_mixture(const double *values, sal_dtype dtype, sal_model 
         return status;
     }
     (*out)->products = &mixture_rule;
+    sali_model_set_structure(*out, &sali_product_draws, NULL);
     return draw_parameters(*out, values, err);
 }
 

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
+#include "models/product_draws.h"
 
 enum { DIM, COMPONENTS, LEVELS };
 
@@ -48,10 +49,71 @@ static sal_expr shifted(sal_tape *tape, const double *values, double factor, dou
     return t;
 }
 
-static sal_status finish(sal_tape *tape, sal_expr g, const char *name, sal_model **out,
-                         sal_error *err)
+/* ---- as a mixture of independent variables */
+
+/* The polynomials in plain C: g_k(u), k = 1 .. components. */
+typedef struct mixture {
+    int64_t components;
+    double (*g)(int64_t k, double u);
+} mixture;
+
+static int64_t count_components(const sal_model *model)
 {
-    return sali_builtin_finish(tape, sal_logsumexp(sal_sum_axis(g, 1)), name, out, err);
+    return ((const mixture *)model->structure_data)->components;
+}
+
+static sal_status read_tables(const sal_model *model, double *log_weight, double *log_table,
+                              sal_error *err)
+{
+    const mixture *m = model->structure_data;
+    const sali_variable *variable = &model->space->variables[0]; /* all are alike */
+    int64_t L = variable->states, rows = m->components * model->space->n_variables;
+    (void)log_weight; /* 0 */
+    (void)err;
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t v = 0; v < L; v++) {
+            log_table[r * L + v] =
+                m->g(r / model->space->n_variables + 1, sali_level(variable, (int32_t)v));
+        }
+    }
+    return SAL_OK;
+}
+
+static const struct sali_products_rule rule = { count_components, read_tables };
+
+/* The model of the tape; `g` says what its terms are. */
+static sal_status finish(sal_tape *tape, sal_expr terms, const double *values,
+                         double (*g)(int64_t k, double u), sal_model **out, sal_error *err)
+{
+    mixture *m = SALI_NEW(mixture);
+    if (!m) {
+        sal_tape_destroy(tape);
+        return sali_fail_memory(err);
+    }
+    *m = (mixture){ (int64_t)values[COMPONENTS], g };
+    sal_status status = sali_builtin_finish(tape, sal_logsumexp(sal_sum_axis(terms, 1)),
+                                            "ordinal mixture", out, err);
+    if (status != SAL_OK) {
+        sali_free(m);
+        return status;
+    }
+    (*out)->products = &rule;
+    sali_model_set_structure(*out, &sali_product_draws, m);
+    return SAL_OK;
+}
+
+/* ---- the models */
+
+static double poly2(int64_t k, double u)
+{
+    double t = u + (double)k / 25;
+    return 1.5 - 2 * t - 6 * t * t;
+}
+
+static double poly4(int64_t k, double u)
+{
+    double t = 2 * u - 1 + 3 * (double)k / 50;
+    return -t + t * t - t * t * t - t * t * t * t;
 }
 
 static sal_status make_poly2(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
@@ -63,7 +125,7 @@ static sal_status make_poly2(const double *values, sal_dtype dtype, sal_model **
     sal_expr t = shifted(tape, values, 1, 0, 1.0 / 25);
     sal_expr g =
         sal_sub(sal_scalar(tape, 1.5), sal_add(sal_scale(t, 2), sal_scale(sal_square(t), 6)));
-    return finish(tape, g, "ordinal-poly2", out, err);
+    return finish(tape, g, values, poly2, out, err);
 }
 
 static sal_status make_poly4(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
@@ -74,7 +136,7 @@ static sal_status make_poly4(const double *values, sal_dtype dtype, sal_model **
     }
     sal_expr t = shifted(tape, values, 2, -1, 3.0 / 50), t2 = sal_square(t);
     sal_expr g = sal_sub(sal_sub(t2, t), sal_mul(t2, sal_add(t, t2))); /* -t + t^2 - t^3 - t^4 */
-    return finish(tape, g, "ordinal-poly4", out, err);
+    return finish(tape, g, values, poly4, out, err);
 }
 
 #define PARAMETERS                                                                         \

@@ -1,6 +1,7 @@
 /* Structure that some models know of themselves: blocks of variables whose joint conditional can be
- * drawn exactly (the layers of an RBM, the chains of a factorial hidden Markov model), and groups
- * that make natural blocks (time slices). A sweep goes over `pieces` exact draws. */
+ * drawn exactly (the layers of an RBM, the chains of a factorial hidden Markov model, a mixture of
+ * factorised distributions), and groups that make natural blocks (time slices). A sweep goes over
+ * `pieces` exact draws. */
 #ifndef SALI_STRUCTURE_H
 #define SALI_STRUCTURE_H
 

@@ -4,8 +4,8 @@
  * draws piece t mod the number of pieces.
  *
  * All draws are from exact conditionals at any inverse temperature and taken, but for the layers of
- * an RBM where it is not 1: the tempered marginal has no such layers, so their draws are proposals
- * and a Metropolis-Hastings step follows. */
+ * an RBM and mixtures where it is not 1: the tempered marginal has no such layers or components, so
+ * their draws are proposals and a Metropolis-Hastings step follows. */
 #include <string.h>
 
 #include "core/alloc.h"
@@ -224,7 +224,7 @@ static const sali_auxiliary hidden = {
 
 const sali_sampler sali_sampler_block_gibbs = {
     .name = "block-gibbs",
-    .doc = "block Gibbs: RBM layers, hidden chains, or classes of independent variables at once",
+    .doc = "block Gibbs: RBM layers, hidden chains, mixtures, or classes of independent variables",
     .source = "Grathwohl et al. 2021, sec. 6; Hinton 2002; Carter & Kohn 1994",
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_SWEEP | SALI_SAMPLER_REJECTION_FREE,
     .kinds = SALI_FINITE_KINDS,

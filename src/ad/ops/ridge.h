@@ -1,0 +1,73 @@
+/* What the ops on I + D G D share: G [n, n] symmetric with no negative eigenvalue, D = diag(s), s
+ * [n]. With G = X'X / lambda this is the matrix of a ridge regression on the columns s_i X_i. Rows
+ * with s_i = 0 are those of the identity, so only the k with s_i != 0 are factored. */
+#ifndef SALI_RIDGE_H
+#define SALI_RIDGE_H
+
+#include <math.h>
+
+#include "ad/ops/matrix.h"
+#include "core/lapack.h"
+
+#if SALI_REAL_BITS == 32
+#define LAPACK(name) s##name##_
+#else
+#define LAPACK(name) d##name##_
+#endif
+
+/* The matrix of one chain, and work space. */
+typedef struct ridge {
+    int64_t n, k;
+    int32_t *index; /* [k] where s_i != 0 */
+    real *M;        /* [k, k] I + D G D or its Cholesky factor, lower triangle */
+} ridge;
+
+static inline int64_t ridge_size(int64_t n)
+{
+    return n * n + n;
+}
+
+static inline ridge ridge_begin(int64_t n, real *scratch)
+{
+    return (ridge){ .n = n, .index = (int32_t *)(void *)(scratch + n * n), .M = scratch };
+}
+
+static inline void ridge_select(ridge *r, const real *s)
+{
+    r->k = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        if (s[i] != 0) {
+            r->index[r->k++] = (int32_t)i;
+        }
+    }
+}
+
+/* Factor the matrix of s; false if it is not positive definite. */
+static inline bool ridge_factor(ridge *r, const real *G, const real *s)
+{
+    bool good = true;
+    ridge_select(r, s);
+    for (int64_t a = 0; a < r->k; a++) {
+        int64_t i = r->index[a];
+        real *to = r->M + a * r->k;
+        for (int64_t b = 0; b <= a; b++) {
+            int64_t j = r->index[b];
+            to[b] = s[i] * G[i * r->n + j] * s[j] + (a == b);
+            good &= isfinite(to[b]);
+        }
+    }
+    int k = (int)r->k, info = 0;
+    if (good && k > 0) {
+        LAPACK(potrf)("U", &k, r->M, &k, &info, 1);
+    }
+    return good && info == 0;
+}
+
+/* s [n] and G [n, n], which BLAS can count. */
+static inline bool ridge_fits(const sal_shape *s, const sal_shape *G)
+{
+    return s->rank == 1 && G->rank == 2 && G->dim[0] == s->dim[0] && G->dim[1] == s->dim[0] &&
+           fits_blas(s);
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* y'D (I + D G D)^-1 D y, D = diag(s). With w = (I + D G D)^-1 D y, which is kept,
+ *
+ *     f        = w'D y
+ *     df/ds_i  = 2 w_i^2 / s_i, 0 where s_i = 0
+ *     df/dy    = 2 D w, df/dG_ij = -(s_i w_i) (s_j w_j). */
+#include "ad/ops/ridge.h"
+
+static sal_status shape(sali_node *node, const sali_shape_context *context)
+{
+    const sal_shape *s = &context->in[0]->shape, *y = &context->in[2]->shape;
+    if (!ridge_fits(s, &context->in[1]->shape) || y->rank != 1 || y->dim[0] != s->dim[0]) {
+        return sali_shape_fail(node, context,
+                               "a vector [n], a square matrix [n, n] and a vector [n]");
+    }
+    node->shape = SAL_SCALAR;
+    return sali_expect_attributes(node, 0, 0, context->err);
+}
+
+static int64_t saved_size(const sali_node *node, const sali_node *const *in)
+{
+    (void)node;
+    return in[0]->shape.dim[0];
+}
+
+static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
+{
+    (void)node;
+    (void)chains;
+    return ridge_size(in[0]->shape.dim[0]);
+}
+
+/* w by way of t = L^-1 D y; returns t't = f. */
+static real solve(const ridge *r, const real *s, const real *y, real *w)
+{
+    real f = 0;
+    for (int64_t a = 0; a < r->k; a++) {
+        w[a] = s[r->index[a]] * y[r->index[a]];
+    }
+    for (int pass = 0; pass < 2 && r->k > 0; pass++) {
+        BLAS(trsv)
+        (CblasRowMajor, CblasLower, pass ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)r->k, r->M,
+         (int)r->k, w, 1);
+        for (int64_t a = 0; pass == 0 && a < r->k; a++) {
+            f += w[a] * w[a];
+        }
+    }
+    return f;
+}
+
+static void forward(const sali_call *call)
+{
+    ridge r = ridge_begin(call->in[1].shape->dim[0], call->scratch);
+    real *w = call->saved;
+    for (int64_t c = 0; c < call->chains; c++, w += r.n) {
+        const real *s = (const real *)call->in[0].value + c * call->in[0].stride;
+        if (ridge_factor(&r, call->in[1].value, s)) {
+            ((real *)call->out.value)[c] = solve(&r, s, call->in[2].value, w);
+            continue;
+        }
+        ((real *)call->out.value)[c] = (real)NAN;
+        for (int64_t a = 0; a < r.k; a++) {
+            w[a] = (real)NAN;
+        }
+    }
+}
+
+static void pull(const sali_call *call, const ridge *r, real g, const real *s, const real *w,
+                 real *to_s)
+{
+    real *to_G = call->in[1].adjoint, *to_y = call->in[2].adjoint;
+    for (int64_t a = 0; a < r->k; a++) {
+        int64_t i = r->index[a];
+        if (to_s) {
+            to_s[i] += 2 * g * w[a] * w[a] / s[i];
+        }
+        if (to_y) {
+            to_y[i] += 2 * g * s[i] * w[a];
+        }
+        for (int64_t b = 0; to_G && b < r->k; b++) {
+            int64_t j = r->index[b];
+            to_G[i * r->n + j] -= g * s[i] * w[a] * s[j] * w[b];
+        }
+    }
+}
+
+static void backward(const sali_call *call)
+{
+    ridge r = ridge_begin(call->in[1].shape->dim[0], call->scratch);
+    const real *w = call->saved;
+    for (int64_t c = 0; c < call->chains; c++, w += r.n) {
+        const real *s = (const real *)call->in[0].value + c * call->in[0].stride;
+        real g = ((const real *)call->out.adjoint)[c], *to_s = call->in[0].adjoint;
+        if (g != 0) {
+            ridge_select(&r, s);
+            pull(call, &r, g, s, w, to_s ? to_s + c * call->in[0].stride : NULL);
+        }
+    }
+}
+
+const sali_op RN(sali_op_ridge_quad_inverse) = {
+    .name = "ridge_quad_inverse",
+    .arity = 3,
+    .param_inputs = 1u << 1 | 1u << 2,
+    .symmetric_inputs = 1u << 1,
+    .test_low = 0,
+    .test_high = 1,
+    .doc = "y'D (I + D G D)^-1 D y, D = diag(s)",
+    .shape = shape,
+    .degree = sali_degree_nonlinear,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+};
