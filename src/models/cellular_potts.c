@@ -30,19 +30,16 @@ static sal_status set_params(sal_model *model, const double *values, sal_error *
     return status ? status : sali_builtin_fill(model, "volume", volume, err);
 }
 
-static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+static sal_status record(const sali_graph *lattice, const double *values, sal_dtype dtype,
+                         sal_model **out, sal_error *err)
 {
-    int64_t side = (int64_t)values[SIDE], states = (int64_t)values[STATES];
-    int64_t *pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side);
-    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, side * side, states, dtype);
-    sal_status status = pairs && tape ? SAL_OK : sali_fail_memory(err);
-    sal_expr equal;
-    if (status == SAL_OK) {
-        int64_t edges = sali_lattice_edges(side, values[CYCLIC] != 0, pairs);
-        status = sali_graph_equal(sal_param(tape, "J", SAL_SCALAR), states, edges, pairs, NULL,
-                                  &equal, err);
+    int64_t states = (int64_t)values[STATES];
+    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, lattice->nodes, states, dtype);
+    if (!tape) {
+        return sali_fail_memory(err);
     }
-    sali_free(pairs);
+    sal_expr equal, J = sal_param(tape, "J", SAL_SCALAR);
+    sal_status status = sali_graph_equal(J, states, lattice, &equal, err);
     if (status != SAL_OK) {
         sal_tape_destroy(tape);
         return status;
@@ -50,6 +47,20 @@ static sal_status make(const double *values, sal_dtype dtype, sal_model **out, s
     sal_expr volumes = sal_mul(sal_param(tape, "kappa", SAL_SCALAR), volume_energy(tape, states));
     status = sali_builtin_finish(tape, sal_sub(equal, volumes), "cellular-potts", out, err);
     return status ? status : set_params(*out, values, err);
+}
+
+static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+{
+    int64_t side = (int64_t)values[SIDE];
+    sali_graph lattice = { .nodes = side * side,
+                           .pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side) };
+    if (!lattice.pairs) {
+        return sali_fail_memory(err);
+    }
+    lattice.edges = sali_lattice_edges(side, values[CYCLIC] != 0, lattice.pairs);
+    sal_status status = record(&lattice, values, dtype, out, err);
+    sali_free(lattice.pairs);
+    return status;
 }
 
 const sali_builtin sali_builtin_cellular_potts = {

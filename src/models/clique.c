@@ -77,8 +77,7 @@ static sal_status make_from_file(const double *values, const sali_content *conte
 const sali_builtin sali_builtin_clique = {
     .name = "clique",
     .doc = "beta (sum_i w_i s_i - penalty W sum_ij s_i s_j) over the pairs without an edge, "
-           "s in {0,1}^nodes, w the nodes' weights (1 without any), W the largest; the graph is "
-           "random or from a file, its edges' weights do not count",
+           "s in {0,1}^nodes, w the nodes' weights or 1, W the largest",
     .source = "Karp 1972; Lucas 2014 sec. 2.3, 4.2 (penalty)",
     .dtype = SAL_F64,
     .parameters = { [NODES] = { "nodes", 200, 1, 1e7, true, "nodes of the random graph", NULL },

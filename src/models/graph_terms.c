@@ -93,20 +93,20 @@ sal_status sali_graph_check(const char *model, const sali_graph *graph, bool ene
 
 /* ---- equal labels */
 
-static void fill_tables(int64_t states, int64_t edges, const double *weights, double *tables,
-                        int64_t *begin)
+static void fill_tables(int64_t states, const sali_graph *graph, double *tables, int64_t *begin)
 {
-    for (int64_t e = 0; e < edges; e++) {
+    for (int64_t e = 0; e < graph->edges; e++) {
         begin[e + 1] = 2 * (e + 1);
         for (int64_t k = 0; k < states; k++) {
-            tables[(e * states + k) * states + k] = weights ? weights[e] : 1;
+            tables[(e * states + k) * states + k] = graph->weights ? graph->weights[e] : 1;
         }
     }
 }
 
-sal_status sali_graph_equal(sal_expr scale, int64_t states, int64_t edges, const int64_t *pairs,
-                            const double *weights, sal_expr *out, sal_error *err)
+sal_status sali_graph_equal(sal_expr scale, int64_t states, const sali_graph *graph, sal_expr *out,
+                            sal_error *err)
 {
+    int64_t edges = graph->edges;
     if (edges == 0) {
         *out = sal_mul(scale, sal_scale(sal_sum(sal_state(scale.tape)), 0.0));
         return SAL_OK;
@@ -121,9 +121,9 @@ sal_status sali_graph_equal(sal_expr scale, int64_t states, int64_t edges, const
     int64_t *begin = SALI_NEW_ARRAY(int64_t, edges + 1);
     sal_status status = tables && begin ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
-        fill_tables(states, edges, weights, tables, begin);
+        fill_tables(states, graph, tables, begin);
         sal_expr T = sal_constant(scale.tape, tables, SAL_SHAPE(edges * states * states));
-        *out = sal_table(scale.tape, sal_mul(scale, T), edges, begin, pairs);
+        *out = sal_table(scale.tape, sal_mul(scale, T), edges, begin, graph->pairs);
     }
     sali_free(tables);
     sali_free(begin);

@@ -28,9 +28,10 @@ sal_status sali_graph_check(const char *model, const sali_graph *graph, bool ene
 #define SALI_EQUAL_ENTRIES (INT64_C(1) << 28)
 
 /* scale sum_e w_e [s_i(e) = s_j(e)] over a space of categorical variables of `states` labels each,
- * as factors; scale is a scalar that does not depend on the state. weights NULL: 1.
+ * as factors; scale is a scalar that does not depend on the state. Of the graph only edges, pairs
+ * and weights (NULL: 1) are read.
  * Returns: SAL_ERR_ARGUMENT for too large tables, SAL_ERR_MEMORY. Mistakes stay on the tape. */
-sal_status sali_graph_equal(sal_expr scale, int64_t states, int64_t edges, const int64_t *pairs,
-                            const double *weights, sal_expr *out, sal_error *err);
+sal_status sali_graph_equal(sal_expr scale, int64_t states, const sali_graph *graph, sal_expr *out,
+                            sal_error *err);
 
 #endif

@@ -10,25 +10,6 @@
 
 enum { NODES, DEGREE, SEED, BETA, PENALTY };
 
-static sal_status record(const sali_graph *graph, const double *weights, int64_t edges,
-                         const int64_t *pairs, const double *penalties, double beta,
-                         sal_dtype dtype, sal_model **out, sal_error *err)
-{
-    sal_tape *tape = sali_builtin_tape("selected", SAL_BINARY, graph->nodes, 0, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
-    }
-    sal_expr s = sal_state(tape);
-    sal_expr value = sal_dot(sal_constant(tape, weights, SAL_SHAPE(graph->nodes)), s);
-    if (edges > 0) {
-        sal_expr w = sal_constant(tape, penalties, SAL_SHAPE(edges));
-        value = sal_add(value, sal_edges(s, w, edges, pairs));
-    }
-    sal_expr f = sal_mul(sal_param(tape, "beta", SAL_SCALAR), value);
-    sal_status status = sali_builtin_finish(tape, f, "independent-set", out, err);
-    return status ? status : sal_model_set_params(*out, "beta", &beta, err);
-}
-
 static sal_status make_set(const sali_graph *graph, double beta, double penalty, sal_dtype dtype,
                            sal_model **out, sal_error *err)
 {
@@ -36,13 +17,24 @@ static sal_status make_set(const sali_graph *graph, double beta, double penalty,
     double *penalties = SALI_NEW_ARRAY(double, graph->edges);
     double *weights = SALI_NEW_ARRAY(double, graph->nodes);
     int64_t edges = pairs && penalties && weights ? sali_graph_pairs(graph, pairs) : -1;
-    sal_status status = edges < 0 ? sali_fail_memory(err) : SAL_OK;
+    sal_tape *tape = sali_builtin_tape("selected", SAL_BINARY, graph->nodes, 0, dtype);
+    sal_status status = edges >= 0 && tape ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
         double largest = sali_graph_node_weights(graph, weights);
         for (int64_t e = 0; e < edges; e++) {
             penalties[e] = -penalty * largest;
         }
-        status = record(graph, weights, edges, pairs, penalties, beta, dtype, out, err);
+        sal_expr s = sal_state(tape);
+        sal_expr value = sal_dot(sal_constant(tape, weights, SAL_SHAPE(graph->nodes)), s);
+        if (edges > 0) {
+            sal_expr w = sal_constant(tape, penalties, SAL_SHAPE(edges));
+            value = sal_add(value, sal_edges(s, w, edges, pairs));
+        }
+        sal_expr f = sal_mul(sal_param(tape, "beta", SAL_SCALAR), value);
+        status = sali_builtin_finish(tape, f, "independent-set", out, err);
+        status = status ? status : sal_model_set_params(*out, "beta", &beta, err);
+    } else {
+        sal_tape_destroy(tape);
     }
     sali_free(pairs);
     sali_free(penalties);
@@ -74,9 +66,9 @@ static sal_status make_from_file(const double *values, const sali_content *conte
 
 const sali_builtin sali_builtin_independent_set = {
     .name = "independent-set",
-    .doc = "beta (sum_i w_i s_i - penalty W sum_ij s_i s_j) over the edges of a graph, "
-           "s in {0,1}^nodes, w the nodes' weights (1 without any), W the largest; the graph is "
-           "random or from a file, its edges' weights do not count",
+    .doc =
+        "beta (sum_i w_i s_i - penalty W sum_ij s_i s_j) over a graph's edges, s in {0,1}^nodes, "
+        "w the nodes' weights or 1, W the largest",
     .source = "Karp 1972; Lucas 2014 sec. 4.2 (penalty)",
     .dtype = SAL_F64,
     .parameters = { [NODES] = { "nodes", 500, 1, 1e7, true, "nodes of the random graph", NULL },

@@ -70,8 +70,7 @@ static sal_status make_from_file(const double *values, const sali_content *conte
 
 const sali_builtin sali_builtin_max_cut = {
     .name = "max-cut",
-    .doc = "beta times the cut: sum_ij w_ij [s_i != s_j] over the edges of a graph, "
-           "s in {0,1}^nodes; the graph is random or from a file",
+    .doc = "beta times the cut: sum_ij w_ij [s_i != s_j] over a graph's edges, s in {0,1}^nodes",
     .source = "Karp 1972; random graphs as in the G-set of Helmberg & Rendl 2000",
     .dtype = SAL_F64,
     .parameters = { [NODES] = { "nodes", 800, 1, 1e7, true, "nodes of the random graph", NULL },

@@ -10,18 +10,17 @@
 
 enum { SIDE, STATES, THETA, CYCLIC };
 
-/* f = theta sum_e w_e [s_i(e) = s_j(e)]. */
-static sal_status make_sparse(int64_t n, const double *values, int64_t edges, const int64_t *pairs,
-                              const double *weights, sal_dtype dtype, sal_model **out,
-                              sal_error *err)
+static sal_status make_sparse(const sali_graph *graph, const double *values, sal_dtype dtype,
+                              sal_model **out, sal_error *err)
 {
     int64_t states = (int64_t)values[STATES];
-    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, n, states, dtype);
+    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, graph->nodes, states, dtype);
     if (!tape) {
         return sali_fail_memory(err);
     }
     sal_expr f, theta = sal_param(tape, "theta", SAL_SCALAR);
-    sal_status status = sali_graph_equal(theta, states, edges, pairs, weights, &f, err);
+    sal_expr each = sal_scale(theta, 2.0); /* theta multiplies x'Ax: every pair twice */
+    sal_status status = sali_graph_equal(each, states, graph, &f, err);
     if (status != SAL_OK) {
         sal_tape_destroy(tape);
         return status;
@@ -34,18 +33,14 @@ static sal_status make_lattice(const double *values, sal_dtype dtype, sal_model 
                                sal_error *err)
 {
     int64_t side = (int64_t)values[SIDE];
-    int64_t *pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side);
-    double *weights = SALI_NEW_ARRAY(double, 2 * side * side);
-    sal_status status = pairs && weights ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        int64_t edges = sali_lattice_edges(side, values[CYCLIC] != 0, pairs);
-        for (int64_t e = 0; e < edges; e++) {
-            weights[e] = 2.0; /* theta multiplies x'Ax: each neighbour pair twice */
-        }
-        status = make_sparse(side * side, values, edges, pairs, weights, dtype, out, err);
+    sali_graph lattice = { .nodes = side * side,
+                           .pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side) };
+    if (!lattice.pairs) {
+        return sali_fail_memory(err);
     }
-    sali_free(pairs);
-    sali_free(weights);
+    lattice.edges = sali_lattice_edges(side, values[CYCLIC] != 0, lattice.pairs);
+    sal_status status = make_sparse(&lattice, values, dtype, out, err);
+    sali_free(lattice.pairs);
     return status;
 }
 
@@ -56,20 +51,7 @@ static sal_status make_from_file(const double *values, const sali_content *conte
     sal_status status =
         sali_builtin_refuse(&sali_builtin_potts, values, 1u << SIDE | 1u << CYCLIC, err);
     status = status ? status : sali_graph_check("potts", graph, false, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    double *weights = SALI_NEW_ARRAY(double, graph->edges);
-    if (!weights) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t e = 0; e < graph->edges; e++) {
-        weights[e] = 2 * graph->weights[e];
-    }
-    status =
-        make_sparse(graph->nodes, values, graph->edges, graph->pairs, weights, dtype, out, err);
-    sali_free(weights);
-    return status;
+    return status ? status : make_sparse(graph, values, dtype, out, err);
 }
 
 const sali_builtin sali_builtin_potts = {

@@ -174,9 +174,8 @@ static sal_status make_from_file(const double *values, const sali_content *conte
 
 const sali_builtin sali_builtin_segmentation = {
     .name = "segmentation",
-    .doc = "sum_i alpha_i x_i + lambda sum_ij x_i x_j over a lattice, x in {-1,+1}^pixels, "
-           "alpha = mu y / sigma^2; y is a disc, or a picture from a file, times mu plus noise "
-           "N(0, sigma^2), or the file's numbers themselves (pixels=observed)",
+    .doc = "sum_i alpha_i x_i + lambda sum_ij x_i x_j over a lattice, x in {-1,+1}^pixels, alpha = "
+           "mu y / sigma^2; y: a disc or a file's picture, times mu, plus noise",
     .source = "Sansone 2022 sec. 5.1, eq. 7",
     .dtype = SAL_F32,
     .parameters = { [SIDE] = { "side", 30, 1, 5000, true, "pixels along one side", NULL },
