@@ -213,6 +213,13 @@ START_TEST(bad_input_is_refused)
                  &err, bad[k].text);
         ck_assert_ptr_null(model);
     }
+    const char *of_graphs[] = { "ising", "potts", "max-cut", "independent-set", "clique" };
+    for (int k = 0; k < 5; k++) {
+        sali_content content = odd_graph(false, SALI_VARTYPE_NONE);
+        content.graph.nodes = 1000000000;
+        ck_fails(sali_builtin_make(of_graphs[k], &content, 0, &model, &err), SAL_ERR_DATA, &err,
+                 "a graph of 1000000000 nodes; expected at most 33554432");
+    }
     ck_fails(sal_model_builtin("max-cut:nodes=4", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "max-cut: degree=4, and a node has 3 others");
     ck_fails(sal_model_builtin("clique:nodes=1000000", 0, &model, &err), SAL_ERR_ARGUMENT, &err,

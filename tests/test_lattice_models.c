@@ -315,6 +315,12 @@ START_TEST(bad_pictures_are_refused)
              &err, "side means nothing for this file");
     ck_fails(sali_builtin_make("segmentation", &graph, 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "an array, and this file holds a graph");
+    const int64_t none[] = { 4, 0 }, huge[] = { 8192, 4097 };
+    sali_content empty = array_of(2, none, values), large = array_of(2, huge, values);
+    ck_fails(sali_builtin_make("segmentation", &empty, 0, &model, &err), SAL_ERR_DATA, &err,
+             "a picture of 4 x 0 pixels");
+    ck_fails(sali_builtin_make("segmentation", &large, 0, &model, &err), SAL_ERR_DATA, &err,
+             "a picture of 8192 x 4097 pixels");
     refused("segmentation:pixels=grey", "clean or observed");
     values[2] = 1.5e308;
     values[1] = -1.5e308;

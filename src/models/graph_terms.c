@@ -80,6 +80,10 @@ sal_status sali_graph_check(const char *model, const sali_graph *graph, bool ene
                          "ising:file=PATH takes them",
                          model, graph->vartype == SALI_VARTYPE_SPIN ? "spin" : "binary");
     }
+    if (graph->nodes > SALI_GRAPH_NODES) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: a graph of %lld nodes; expected at most %lld",
+                         model, (long long)graph->nodes, (long long)SALI_GRAPH_NODES);
+    }
     int64_t edge = find_large(graph->edges, graph->weights);
     int64_t node = find_large(graph->nodes, graph->node_weights);
     if (edge < 0 && node < 0) {

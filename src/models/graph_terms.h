@@ -19,8 +19,11 @@ double sali_graph_node_weights(const sali_graph *graph, double *weights);
 /* Weights beyond this size are refused: sums of them must stay finite. */
 #define SALI_GRAPH_LARGEST 1e30
 
+/* The most nodes: as many variables as a space can have. */
+#define SALI_GRAPH_NODES (INT64_C(1) << 25)
+
 /* Whether a model can be made of the graph: of weights, or also of energies. Returns: SAL_ERR_DATA
- * when the file says that its numbers are energies, or one is too large. */
+ * when the file says that its numbers are energies, when one is too large, for too many nodes. */
 sal_status sali_graph_check(const char *model, const sali_graph *graph, bool energies,
                             sal_error *err);
 

@@ -16,6 +16,9 @@ enum { CLEAN, OBSERVED };
 /* Sums of alpha stay finite. */
 #define LARGEST 1e30
 
+/* Normal numbers of one stream. */
+#define MOST_PIXELS (INT64_C(1) << 25)
+
 static const char *const pixel_choices[] = { "clean", "observed", NULL };
 
 /* ---- pictures */
@@ -142,6 +145,11 @@ static sal_status choose_picture(const sali_array *array, int64_t picture, const
     }
     *rows = array->shape[array->ndim - 2];
     *columns = array->shape[array->ndim - 1];
+    if (*rows < 1 || *columns < 1 || *rows > MOST_PIXELS / *columns) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "segmentation: a picture of %lld x %lld pixels; expected 1 to %lld",
+                         (long long)*rows, (long long)*columns, (long long)MOST_PIXELS);
+    }
     *values = array->values + picture * *rows * *columns;
     return SAL_OK;
 }
