@@ -96,6 +96,19 @@ sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_mod
     return sali_builtin_make(specification, NULL, dtype, model, err);
 }
 
+sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
+                               sal_error *err)
+{
+    for (int k = 0; b->parameters[k].name; k++) {
+        if (keys >> k & 1 && values[k] != b->parameters[k].standard) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "%s: %s means nothing for this file; leave it out", b->name,
+                             b->parameters[k].name);
+        }
+    }
+    return SAL_OK;
+}
+
 sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,
                             sal_dtype dtype)
 {

@@ -26,10 +26,17 @@ typedef struct sali_builtin {
 
 #define SALI_BUILTIN_LIST(X) \
     X(ising)                 \
+    X(ising_er)              \
     X(ising_dense)           \
+    X(ising_cubic)           \
+    X(segmentation)          \
     X(potts)                 \
     X(potts_dense)           \
     X(potts_alignment)       \
+    X(cellular_potts)        \
+    X(max_cut)               \
+    X(independent_set)       \
+    X(clique)                \
     X(rbm)                   \
     X(ordinal_poly2)         \
     X(ordinal_poly4)         \
@@ -63,6 +70,11 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
  * [SALI_SETTINGS]. Errors as sal_model_builtin. */
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
+
+/* For `make_from`: refuse settings that mean nothing beside this file, bit k of `keys` for
+ * parameters[k], unless they have their defaults. Returns: SAL_ERR_ARGUMENT. */
+sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
+                               sal_error *err);
 
 /* One block of variables and a tape over it; NULL when out of memory. */
 sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,

@@ -11,21 +11,26 @@ static int64_t add_edge(int64_t *pairs, int64_t n, int64_t i, int64_t j, bool ag
     return n + 1;
 }
 
-int64_t sali_lattice_edges(int64_t side, bool cyclic, int64_t *pairs)
+int64_t sali_lattice_rectangle(int64_t rows, int64_t columns, bool cyclic, int64_t *pairs)
 {
     int64_t n = 0;
-    for (int64_t r = 0; r < side; r++) {
-        for (int64_t c = 0; c < side; c++) {
-            bool last_r = r == side - 1, last_c = c == side - 1;
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < columns; c++) {
+            bool last_r = r == rows - 1, last_c = c == columns - 1;
             if (cyclic || !last_c) {
-                n = add_edge(pairs, n, r * side + c, r * side + (c + 1) % side,
-                             side == 2 && last_c);
+                n = add_edge(pairs, n, r * columns + c, r * columns + (c + 1) % columns,
+                             columns == 2 && last_c);
             }
             if (cyclic || !last_r) {
-                n = add_edge(pairs, n, r * side + c, (r + 1) % side * side + c,
-                             side == 2 && last_r);
+                n = add_edge(pairs, n, r * columns + c, (r + 1) % rows * columns + c,
+                             rows == 2 && last_r);
             }
         }
     }
     return n;
+}
+
+int64_t sali_lattice_edges(int64_t side, bool cyclic, int64_t *pairs)
+{
+    return sali_lattice_rectangle(side, side, cyclic, pairs);
 }

@@ -1,4 +1,4 @@
-/* The square lattice of a side, as a list of edges. */
+/* Lattices as lists of edges. */
 #ifndef SALI_LATTICE_H
 #define SALI_LATTICE_H
 
@@ -8,5 +8,8 @@
 /* The pairs of neighbours, each once: i0, j0, i1, j1, ... into pairs (room for 4 side^2 numbers);
  * their number. Site (r, c) is r side + c; cyclic: a torus. */
 int64_t sali_lattice_edges(int64_t side, bool cyclic, int64_t *pairs);
+
+/* The same of rows x columns sites; room for 4 rows columns numbers. */
+int64_t sali_lattice_rectangle(int64_t rows, int64_t columns, bool cyclic, int64_t *pairs);
 
 #endif

@@ -1,72 +1,63 @@
-/* Potts models: a lattice by its table of couplings, and dense couplings of the one-hot state. */
-#include <string.h>
-
+/* Potts models: a lattice or a graph by tables of equal labels, and dense couplings of the one-hot
+ * state. */
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
+#include "models/graph_terms.h"
 #include "models/lattice.h"
 
-/* ---- lattice */
+/* ---- lattice, or a graph from a file */
 
 enum { SIDE, STATES, THETA, CYCLIC };
 
-/* 2 where both ends of an edge are in the same state: theta multiplies x'Ax, each pair twice. */
-static double *equality_tables(int64_t edges, int64_t states)
+static sal_status make_sparse(const sali_graph *graph, const double *values, sal_dtype dtype,
+                              sal_model **out, sal_error *err)
 {
-    double *tables = SALI_NEW_ARRAY(double, edges *states *states);
-    for (int64_t e = 0; tables && e < edges; e++) {
-        for (int64_t k = 0; k < states; k++) {
-            tables[(e * states + k) * states + k] = 2.0;
-        }
+    int64_t states = (int64_t)values[STATES];
+    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, graph->nodes, states, dtype);
+    if (!tape) {
+        return sali_fail_memory(err);
     }
-    return tables;
-}
-
-static sal_expr lattice_formula(sal_tape *tape, int64_t states, int64_t edges, const int64_t *pairs,
-                                const double *tables, const int64_t *begin)
-{
-    sal_expr theta = sal_param(tape, "theta", SAL_SCALAR);
-    if (edges == 0) { /* one site: theta counts nothing */
-        return sal_mul(theta, sal_scale(sal_sum(sal_state(tape)), 0.0));
+    sal_expr f, theta = sal_param(tape, "theta", SAL_SCALAR);
+    sal_expr each = sal_scale(theta, 2.0); /* theta multiplies x'Ax: every pair twice */
+    sal_status status = sali_graph_equal(each, states, graph, &f, err);
+    if (status != SAL_OK) {
+        sal_tape_destroy(tape);
+        return status;
     }
-    sal_expr T = sal_constant(tape, tables, SAL_SHAPE(edges * states * states));
-    return sal_table(tape, sal_mul(theta, T), edges, begin, pairs);
+    status = sali_builtin_finish(tape, f, "potts", out, err);
+    return status ? status : sal_model_set_params(*out, "theta", &values[THETA], err);
 }
 
 static sal_status make_lattice(const double *values, sal_dtype dtype, sal_model **out,
                                sal_error *err)
 {
-    int64_t side = (int64_t)values[SIDE], states = (int64_t)values[STATES];
-    int64_t *pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side);
-    int64_t *begin = SALI_NEW_ARRAY(int64_t, 2 * side * side + 1);
-    int64_t edges = pairs ? sali_lattice_edges(side, values[CYCLIC] != 0, pairs) : 0;
-    double *tables = equality_tables(edges, states);
-    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, side * side, states, dtype);
-    sal_status status = SAL_OK;
-    if (!pairs || !begin || !tables || !tape) {
-        sal_tape_destroy(tape);
-        status = sali_fail_memory(err);
-        goto done;
+    int64_t side = (int64_t)values[SIDE];
+    sali_graph lattice = { .nodes = side * side,
+                           .pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side) };
+    if (!lattice.pairs) {
+        return sali_fail_memory(err);
     }
-    for (int64_t e = 0; e <= edges; e++) {
-        begin[e] = 2 * e;
-    }
-    status = sali_builtin_finish(tape, lattice_formula(tape, states, edges, pairs, tables, begin),
-                                 "potts", out, err);
-    if (status == SAL_OK) {
-        status = sal_model_set_params(*out, "theta", &values[THETA], err);
-    }
-done:
-    sali_free(pairs);
-    sali_free(begin);
-    sali_free(tables);
+    lattice.edges = sali_lattice_edges(side, values[CYCLIC] != 0, lattice.pairs);
+    sal_status status = make_sparse(&lattice, values, dtype, out, err);
+    sali_free(lattice.pairs);
     return status;
+}
+
+static sal_status make_from_file(const double *values, const sali_content *content, sal_dtype dtype,
+                                 sal_model **out, sal_error *err)
+{
+    const sali_graph *graph = &content->graph;
+    sal_status status =
+        sali_builtin_refuse(&sali_builtin_potts, values, 1u << SIDE | 1u << CYCLIC, err);
+    status = status ? status : sali_graph_check("potts", graph, false, err);
+    return status ? status : make_sparse(graph, values, dtype, out, err);
 }
 
 const sali_builtin sali_builtin_potts = {
     .name = "potts",
     .doc = "theta sum_ij A_ij [s_i = s_j], side x side sites of `states` labels, A the lattice's "
-           "adjacency",
+           "adjacency, or the weighted one of a graph in a file",
     .source = "Potts 1952; van den Hoek's thesis sec. 2.2.3; Xiang et al. 2023 supplement 3.3",
     .dtype = SAL_F32,
     .parameters = { [SIDE] = { "side", 4, 1, 2000, true, "sites along one side", NULL },
@@ -75,6 +66,8 @@ const sali_builtin sali_builtin_potts = {
                                 NULL },
                     [CYCLIC] = { "cyclic", 1, 0, 1, true, "1: a torus, 0: free borders", NULL } },
     .make = make_lattice,
+    .content = SALI_CONTENT_GRAPH,
+    .make_from = make_from_file,
 };
 
 /* ---- dense */

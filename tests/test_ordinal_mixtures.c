@@ -194,8 +194,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("mixtures");
-    TCase *tcase = tcase_create("mixtures");
+    Suite *suite = suite_create("ordinal_mixtures");
+    TCase *tcase = tcase_create("ordinal_mixtures");
     tcase_add_test(tcase, closed_forms_equal_enumeration);
     tcase_add_test(tcase, the_papers_targets_have_their_normaliser);
     tcase_add_test(tcase, draws_are_exact_and_independent);

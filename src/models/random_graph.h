@@ -1,0 +1,38 @@
+/* Random graphs: the same seed, the same graph. */
+#ifndef SALI_RANDOM_GRAPH_H
+#define SALI_RANDOM_GRAPH_H
+
+#include "models/content.h"
+
+typedef enum sali_edge_weights {
+    SALI_WEIGHTS_ONE,
+    SALI_WEIGHTS_SIGN,  /* -1 or 1, equally probable */
+    SALI_WEIGHTS_NORMAL /* standard normal */
+} sali_edge_weights;
+
+/* The same as choices of a setting. */
+extern const char *const sali_edge_weights_choices[];
+
+typedef struct sali_random_graph {
+    int64_t nodes; /* at least 1 */
+    double p;      /* of each pair to be an edge */
+    sali_edge_weights weights;
+    uint64_t seed;
+} sali_random_graph;
+
+/* At most this many edges, about. */
+#define SALI_RANDOM_EDGES (INT64_C(1) << 25)
+
+/* Erdos-Renyi G(n, p): every pair is an edge with probability p, independently. Pairs are in order
+ * of the larger node, then of the smaller, which comes last in each.
+ * Returns: SAL_ERR_ARGUMENT for too many edges, SAL_ERR_MEMORY.
+ * Cost:    O(nodes + edges).
+ * Source:  Batagelj & Brandes 2005, Efficient generation of large random networks, algorithm 1. */
+sal_status sali_random_graph_draw(const sali_random_graph *spec, sali_graph *out, sal_error *err);
+
+/* p for a mean number of neighbours. Returns: SAL_ERR_ARGUMENT, naming `model`, when that is more
+ * than the other nodes. */
+sal_status sali_random_graph_degree(const char *model, int64_t nodes, double degree, double *p,
+                                    sal_error *err);
+
+#endif
