@@ -28,6 +28,10 @@ typedef struct sali_format {
 } sali_format;
 
 #define SALI_FORMAT_LIST(X) \
+    X(graphml)              \
+    X(coo)                  \
+    X(dimacs)               \
+    X(gset)                 \
     X(uai)                  \
     X(tape)
 

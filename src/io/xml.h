@@ -33,6 +33,36 @@ sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlD
 sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *schema,
                              sal_error *err);
 
+/* ---- documents too large to be kept: handed over as they are read */
+
+/* The beginning of an element; good during the call. */
+typedef struct sali_xml_element {
+    const char *name;      /* without a prefix */
+    const char *namespace; /* or NULL */
+    int64_t line;
+    int n_attributes;
+    const xmlChar **attributes; /* see sali_xml_attribute */
+} sali_xml_element;
+
+/* Where the pieces go. A status other than SAL_OK, with a message, ends the reading. */
+typedef struct sali_xml_handler {
+    void *self;
+    sal_status (*begin)(void *self, const sali_xml_element *element, sal_error *err);
+    sal_status (*end)(void *self, sal_error *err);
+    sal_status (*text)(void *self, const char *text, int64_t size, sal_error *err); /* a part */
+} sali_xml_handler;
+
+/* Read a document from memory under the rules of sali_xml_parse, but for the number of elements.
+ * Returns:   those of sali_xml_parse and of the handler. */
+sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
+                           const sali_xml_handler *handler, sal_error *err);
+
+/* The value of an attribute without a prefix, `size` characters without a NUL; NULL if the element
+ * has none of that name. */
+const char *sali_xml_attribute(const sali_xml_element *element, const char *name, int64_t *size);
+
+/* ---- */
+
 /* Is this the element's name? */
 int sali_xml_is(const xmlNode *element, const char *name);
 
