@@ -175,6 +175,8 @@ START_TEST(bad_dimacs_graphs_are_refused)
         { "p edge 3 1\nn 1 2 3\ne 1 2", "expected the end of the line" },
         { "p edge 3 1\nn 1 2\nn 1 2\ne 1 2", "f:3: node 1 has two weights" },
         { "p edge 3 1\nn 1 2\nn 3 2\ne 1 2", "f: node 2 has no weight" },
+        { "p edge 9 0\nn 1 1\nn 2 1",
+          "f:2: the rest of the file cannot hold a weight for each of 9" },
         { "p edge 3 2\ne 1 2 1\ne 2 1 2",
           "f: the edge between nodes 1 and 2 is there with weight 1 and with weight 2" },
         { "p edge 3 3\ne 1 2\ne 2 3\n", "f: has 2 edges; its line p says 3" },
@@ -367,7 +369,7 @@ START_TEST(what_a_format_cannot_say_is_refused)
         { { "0", "01", "2" }, SALI_VARTYPE_SPIN, false, "a.coo", "cannot name one '01'" },
         { { "0", "-1", "2" }, SALI_VARTYPE_SPIN, false, "a.coo", "cannot name one '-1'" },
         { { "0", "99999999999999999999", "2" }, SALI_VARTYPE_SPIN, false, "a.coo", "name one '9" },
-        { { "0", "1", "2" }, 0, false, "a.uai", "a graph can be written as: graphml (.graphml)" },
+        { { "0", "1", "2" }, 0, false, "a.npy", "a graph can be written as: graphml (.graphml)" },
     };
     for (int64_t k = 0; k < N(cases); k++) {
         sal_error err = { 0 };

@@ -322,8 +322,8 @@ static sal_status write(const char *path, const sali_content *content, sal_error
 
 const sali_format sali_format_coo = {
     .name = "coo",
-    .doc = "energies of spin or binary variables (BQM) as dimod writes them, with their "
-           "\"# vartype=\" line; f is minus the energy",
+    .doc = "energies (BQM) of dimod: \"# vartype=SPIN\" or BINARY, then \"i j bias\"; f is minus "
+           "the energy",
     .suffixes = { ".coo", ".bqm" },
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",

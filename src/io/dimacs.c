@@ -37,6 +37,11 @@ static sal_status read_node(sali_scan *scan, sali_graph *g, sal_error *err)
     if (status == SAL_OK) {
         status = sali_scan_double(scan, "the node's weight", &weight, err);
     }
+    if (status == SAL_OK && !g->node_weights && g->nodes - 1 > sali_scan_room(scan)) {
+        status = sali_scan_fail(scan, scan->line, err,
+                                "the rest of the file cannot hold a weight for each of %lld nodes",
+                                (long long)g->nodes);
+    }
     if (status == SAL_OK && !g->node_weights) {
         g->node_weights = SALI_NEW_ARRAY(double, g->nodes);
         status = g->node_weights ? SAL_OK : sali_fail_memory(err);
@@ -290,7 +295,7 @@ static sal_status write(const char *path, const sali_content *content, sal_error
 
 const sali_format sali_format_dimacs = {
     .name = "dimacs",
-    .doc = "cliques and colouring (p edge, e i j, n i weight); an edge listed again is one edge",
+    .doc = "DIMACS cliques and colouring: p edge, e i j, n i weight; a repeated edge is one edge",
     .suffixes = { ".dimacs", ".col", ".clq" },
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",

@@ -408,9 +408,8 @@ static sal_status write(const char *path, const sali_content *content, sal_error
 
 const sali_format sali_format_graphml = {
     .name = "graphml",
-    .doc =
-        "graphs of networkx, igraph, Gephi: weights of edges (J, coupling, bias or weight) and of "
-        "nodes (h, field, bias or weight)",
+    .doc = "networkx, igraph, Gephi; edges' J, coupling, bias or weight, nodes' h, field, bias or "
+           "weight",
     .suffixes = { ".graphml" },
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",

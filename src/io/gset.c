@@ -103,9 +103,8 @@ static sal_status write(const char *path, const sali_content *content, sal_error
 
 const sali_format sali_format_gset = {
     .name = "gset",
-    .doc =
-        "max-cut graphs (G-set, rudy, Biq Mac): lines \"i j weight\" after \"nodes edges\"; edges "
-        "listed again add up",
+    .doc = "max-cut (G-set, rudy, Biq Mac): \"nodes edges\", then \"i j weight\"; repeated edges "
+           "add up",
     .suffixes = { ".gset", ".rud", ".rudy", ".mc" },
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",
