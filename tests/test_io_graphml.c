@@ -319,7 +319,15 @@ START_TEST(names_are_kept_unless_they_only_count)
         { "<node id='p'/><node id='q'><data key='l'>x</data></node>", "p" },
         { "<node id='p'><data key='l'>x</data></node><node id='q'><data key='l'>x</data></node>",
           "p" },
-        { "<node id='p'><data key='l'>0</data></node><node id='q'><data key='l'>1</data></node>",
+        { "<node id='p'><data key='l'>x</data></node><node id='q'><data key='l'>y</data></node>",
+          "p" },
+        { "<node id='n0'><data key='l'>x</data></node><node id='n1'><data key='l'>x</data></node>",
+          NULL },
+        { "<node id='n0'><data key='l'>0</data></node><node id='n1'><data key='l'>1</data></node>",
+          NULL },
+        { "<node id='n0'><data key='i'>x</data></node><node id='n1'><data key='i'>y</data></node>",
+          NULL }, /* "id" is not looked at where there is "name" */
+        { "<node id='0'><data key='l'>x</data></node><node id='1'><data key='l'>y</data></node>",
           NULL },
     };
     for (int64_t k = 0; k < N(cases); k++) {
@@ -327,6 +335,7 @@ START_TEST(names_are_kept_unless_they_only_count)
         sal_error err = { 0 };
         sali_graph g = { 0 };
         snprintf(text, sizeof text,
+                 "<key id='i' for='node' attr.name='id' attr.type='string'/>"
                  "<key id='l' for='node' attr.name='name' attr.type='string'/><graph>%s</graph>",
                  cases[k].nodes);
         ck_ok(parse_inner(text, &g, &err), &err);
@@ -334,6 +343,22 @@ START_TEST(names_are_kept_unless_they_only_count)
         ck_assert(!g.names || strcmp(g.names[0], cases[k].first) == 0);
         sali_graph_free(&g);
     }
+}
+END_TEST
+
+/* igraph puts the ids of a file that it read into the attribute "id" of the one that it writes. */
+START_TEST(ids_that_igraph_moved_are_names)
+{
+    static const char *const names[] = { "5", "b" };
+    sal_error err = { 0 };
+    sali_graph g = { 0 };
+    ck_ok(parse_inner("<key id='v_id' for='node' attr.name='id' attr.type='string'/><graph>"
+                      "<node id='n0'><data key='v_id'>5</data></node>"
+                      "<node id='n1'><data key='v_id'>b</data></node></graph>",
+                      &g, &err),
+          &err);
+    graph_check(&g, 2, names, NULL, 0, NULL);
+    sali_graph_free(&g);
 }
 END_TEST
 
@@ -530,6 +555,7 @@ int main(void)
     tcase_add_test(tcase, nodes_may_come_after_their_edges);
     tcase_add_test(tcase, prefixes_ports_and_strangers_do_not_matter);
     tcase_add_test(tcase, names_are_kept_unless_they_only_count);
+    tcase_add_test(tcase, ids_that_igraph_moved_are_names);
     tcase_add_test(tcase, bad_graphs_are_refused);
     tcase_add_test(tcase, hostile_xml_is_refused);
     tcase_add_test(tcase, documents_are_told_by_their_root);

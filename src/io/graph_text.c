@@ -78,8 +78,7 @@ sal_status sali_graph_scan_edge(sali_scan *scan, int64_t nodes, int64_t pair[2],
 
 /* ---- names */
 
-/* Are the names a word and then 0, 1, .. in order? */
-static bool names_count(const sali_graph *graph, const char *word)
+bool sali_graph_names_count(const sali_graph *graph, const char *word)
 {
     size_t n = strlen(word);
     for (int64_t k = 0; k < graph->nodes; k++) {
@@ -98,7 +97,7 @@ static bool names_count(const sali_graph *graph, const char *word)
 
 void sali_graph_forget_counting(sali_graph *graph)
 {
-    if (graph->names && (names_count(graph, "") || names_count(graph, "n"))) {
+    if (graph->names && (sali_graph_names_count(graph, "") || sali_graph_names_count(graph, "n"))) {
         sali_names_free(graph->names, graph->nodes);
         graph->names = NULL;
     }

@@ -30,6 +30,9 @@ sal_status sali_graph_scan_edge(sali_scan *scan, int64_t nodes, int64_t pair[2],
 /* DATA when another word is on the line. */
 sal_status sali_graph_scan_line_end(sali_scan *scan, int64_t line, sal_error *err);
 
+/* Are the names this word and then 0, 1, .. in order? */
+bool sali_graph_names_count(const sali_graph *graph, const char *word);
+
 /* Forget names that say no more than the numbers 0, 1, .. or, as igraph writes them, n0, n1, .. */
 void sali_graph_forget_counting(sali_graph *graph);
 

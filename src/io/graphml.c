@@ -5,8 +5,9 @@
  * first of "J", "coupling", "bias" and "weight"; without one a node has the key's default or 0, an
  * edge the default or 1. The graph's attribute "vartype", SPIN or BINARY, says that the numbers are
  * energies. Edges have no direction here, whatever the file says: every edge is a term, so parallel
- * ones and the two directions add up. Nodes are named by their ids, or by their attribute "name" if
- * all have one and no two the same, as igraph does it. All other data is passed over. */
+ * ones and the two directions add up. Nodes are named by their ids. igraph counts n0, n1, .. there
+ * and keeps names in the attribute "name" or "id", which is then taken if no two are the same. All
+ * other data is passed over. */
 #include "io/graphml.h"
 
 #include <stddef.h>

@@ -18,6 +18,7 @@ static const struct {
     { "bias", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT },
     { "weight", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT },
     { "name", SALI_NODES, SALI_GRAPHML_NODE_NAME },
+    { "id", SALI_NODES, SALI_GRAPHML_NODE_NAME },
     { "vartype", SALI_WHOLE_GRAPH, SALI_GRAPHML_VARTYPE },
 };
 
@@ -127,30 +128,40 @@ sal_status sali_graphml_keys_add(sali_graphml_keys *keys, const sali_scan *where
 
 /* ---- the choice */
 
-static bool is_weight(int row)
+static bool means(int row, sali_graphml_meaning meaning)
 {
-    return row >= 0 && (attributes[row].meaning == SALI_GRAPHML_NODE_WEIGHT ||
-                        attributes[row].meaning == SALI_GRAPHML_EDGE_WEIGHT);
+    return row >= 0 && attributes[row].meaning == meaning;
 }
 
 bool sali_graphml_key_is_weight(const sali_graphml_key *key)
 {
-    return is_weight(key->row[SALI_NODES]) || is_weight(key->row[SALI_EDGES]);
+    return means(key->row[SALI_NODES], SALI_GRAPHML_NODE_WEIGHT) ||
+           means(key->row[SALI_EDGES], SALI_GRAPHML_EDGE_WEIGHT);
+}
+
+/* The first row with this meaning that is declared; N_ATTRIBUTES: none. */
+static int first_row(const sali_graphml_keys *keys, sali_graphml_owner owner,
+                     sali_graphml_meaning meaning)
+{
+    int best = N_ATTRIBUTES;
+    for (int64_t k = 0; k < keys->ids.count; k++) {
+        int row = keys->keys[k].row[owner];
+        best = means(row, meaning) && row < best ? row : best;
+    }
+    return best;
 }
 
 void sali_graphml_keys_choose(sali_graphml_keys *keys)
 {
-    for (int owner = SALI_NODES; owner <= SALI_EDGES; owner++) {
-        int best = N_ATTRIBUTES;
-        for (int64_t k = 0; k < keys->ids.count; k++) {
-            int row = keys->keys[k].row[owner];
-            best = is_weight(row) && row < best ? row : best;
-        }
-        keys->weight_row[owner] = best;
-        keys->standard[owner] = owner == SALI_NODES ? 0 : 1;
-        for (int64_t k = keys->ids.count - 1; k >= 0; k--) {
-            const sali_graphml_key *key = &keys->keys[k];
-            if (key->row[owner] == best && key->has_default) {
+    keys->weight_row[SALI_NODES] = first_row(keys, SALI_NODES, SALI_GRAPHML_NODE_WEIGHT);
+    keys->weight_row[SALI_EDGES] = first_row(keys, SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT);
+    keys->name_row = first_row(keys, SALI_NODES, SALI_GRAPHML_NODE_NAME);
+    keys->standard[SALI_NODES] = 0;
+    keys->standard[SALI_EDGES] = 1;
+    for (int64_t k = keys->ids.count - 1; k >= 0; k--) {
+        const sali_graphml_key *key = &keys->keys[k];
+        for (int owner = SALI_NODES; key->has_default && owner <= SALI_EDGES; owner++) {
+            if (key->row[owner] == keys->weight_row[owner]) {
                 keys->standard[owner] = key->value;
                 keys->has_standard_of_nodes |= owner == SALI_NODES;
             }
@@ -162,6 +173,7 @@ sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, in
                                                sali_graphml_owner owner)
 {
     int row = keys->keys[index].row[owner];
-    bool counts = row >= 0 && (!is_weight(row) || row == keys->weight_row[owner]);
+    bool counts = row >= 0 && (owner == SALI_WHOLE_GRAPH || row == keys->weight_row[owner] ||
+                               row == keys->name_row);
     return counts ? attributes[row].meaning : SALI_GRAPHML_OTHER;
 }

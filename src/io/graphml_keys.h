@@ -29,9 +29,9 @@ typedef struct sali_graphml_keys {
     sali_graphml_key *keys; /* [ids.count] */
     int64_t room;
     /* set by sali_graphml_keys_choose */
-    int weight_row[2];          /* of nodes and edges */
-    double standard[2];         /* their weights by default */
-    bool has_standard_of_nodes; /* a key says so */
+    int weight_row[2], name_row; /* of nodes and edges; of nodes */
+    double standard[2];          /* weights of nodes and edges by default */
+    bool has_standard_of_nodes;  /* a key says so */
 } sali_graphml_keys;
 
 void sali_graphml_keys_free(sali_graphml_keys *keys);
@@ -43,7 +43,8 @@ sal_status sali_graphml_keys_add(sali_graphml_keys *keys, const sali_scan *where
 /* Is the default of a key a number that may matter? */
 bool sali_graphml_key_is_weight(const sali_graphml_key *key);
 
-/* After the last key: among several attributes that could be the weights, take the first. */
+/* After the last key: among several attributes that could be the weights or names, take the first.
+ */
 void sali_graphml_keys_choose(sali_graphml_keys *keys);
 
 /* What data of a key means there; after the choice. */

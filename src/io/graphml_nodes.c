@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/graph_text.h"
 
 void sali_graphml_nodes_free(sali_graphml_nodes *nodes)
 {
@@ -102,7 +103,7 @@ static sal_status resolve_edges(const sali_graphml_nodes *nodes, const sali_scan
     return SAL_OK;
 }
 
-/* Has every node an attribute "name", and no two the same? */
+/* Has every node a name of its own, and no two the same? */
 static sal_status check_names(const sali_graphml_nodes *nodes, bool *good, sal_error *err)
 {
     sali_name_table seen = { 0 };
@@ -124,17 +125,19 @@ sal_status sali_graphml_nodes_take(sali_graphml_nodes *nodes, const sali_scan *w
     bool good = false;
     sal_status status = resolve_edges(nodes, where, graph, err);
     status = status ? status : check_names(nodes, &good, err);
-    if (status != SAL_OK) {
-        return status;
+    char **ids = status == SAL_OK ? SALI_NEW_ARRAY(char *, nodes->count) : NULL;
+    if (!ids) {
+        return status ? status : sali_fail_memory(err);
     }
-    for (int64_t k = 0; k < nodes->ids.count && !good; k++) {
-        char **name = &nodes->names[nodes->node_of[k]];
-        sali_free(*name);
-        *name = nodes->ids.names[k];
+    for (int64_t k = 0; k < nodes->ids.count; k++) {
+        ids[nodes->node_of[k]] = nodes->ids.names[k];
         nodes->ids.names[k] = NULL;
     }
     graph->nodes = nodes->count;
-    graph->names = nodes->names;
-    nodes->names = NULL;
+    graph->names = ids;
+    if (good && sali_graph_names_count(graph, "n")) {
+        graph->names = nodes->names;
+        nodes->names = ids;
+    }
     return SAL_OK;
 }

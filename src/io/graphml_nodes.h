@@ -13,7 +13,7 @@ typedef struct sali_graphml_nodes {
     int64_t *line_of;    /* [ids.count] */
     int64_t count;       /* of nodes */
     double *weights;     /* [count] */
-    char **names;        /* [count]: the attributes "name"; NULL: none */
+    char **names;        /* [count]: by an attribute; NULL: none */
     int64_t node_of_room, line_of_room, weight_room, name_room;
 } sali_graphml_nodes;
 
@@ -27,12 +27,13 @@ int64_t sali_graphml_node_id(sali_graphml_nodes *nodes, const sali_scan *where, 
 sal_status sali_graphml_node_add(sali_graphml_nodes *nodes, const sali_scan *where, const char *id,
                                  int64_t size, double weight, sal_error *err);
 
-/* The attribute "name" of the node that came last. */
+/* The name that an attribute gives the node that came last. */
 sal_status sali_graphml_node_name(sali_graphml_nodes *nodes, const char *text, int64_t size,
                                   sal_error *err);
 
-/* Hand nodes and names to a graph, whose pairs are numbers of ids until then. DATA for an edge of a
- * node that did not come; MEMORY. */
+/* Hand nodes and names to a graph, whose pairs are numbers of ids until then. The names are the ids
+ * or, where these are n0, n1, .., those that attributes gave, if all are there and different.
+ * Returns: DATA for an edge of a node that did not come; MEMORY. */
 sal_status sali_graphml_nodes_take(sali_graphml_nodes *nodes, const sali_scan *where,
                                    sali_graph *graph, sal_error *err);
 
