@@ -446,6 +446,19 @@ START_TEST(hostile_xml_is_refused)
     ck_fails(graph_parse(graphml, deep, &g, &err), SAL_ERR_DATA, &err,
              "f:1: elements are nested too deeply");
     free(deep);
+    char wide[3][8000];
+    for (int k = 0; k < 3; k++) { /* 256 attributes, one more, and as many in a comment */
+        char *p = wide[k] + sprintf(wide[k], "<graphml>\n%s", k == 2 ? "<!-- <a" : "<graph><node");
+        for (int a = 0; a < (k == 0 ? 255 : 256 + 20 * (k - 1)); a++) {
+            p += sprintf(p, " a%d='>'", a);
+        }
+        strcpy(p, k == 2 ? "--><graph><node id='a'/></graph></graphml>"
+                         : " id=\"a\"/></graph></graphml>");
+        sal_status status = graph_parse(graphml, wide[k], &g, &err);
+        ck_assert_msg(status == (k == 1 ? SAL_ERR_DATA : SAL_OK), "%d: %s", k, err.message);
+        ck_assert(k != 1 || strstr(err.message, "f:2: a tag with more than 256 attributes"));
+        sali_graph_free(&g);
+    }
     temp_sweep(parse_bytes, by_networkx, sizeof by_networkx - 1);
     temp_sweep(parse_bytes, as_gephi, sizeof as_gephi - 1);
 }
@@ -539,6 +552,12 @@ START_TEST(names_have_the_numbers_of_their_coming)
     ck_assert_str_eq(table.names[1], "a1");
     sali_name_table_clear(&table);
     ck_assert_int_eq(table.count, 0);
+    char prefix[2001];
+    memset(prefix, 'x', sizeof prefix);
+    for (int k = 0; k < 2000; k++) { /* each is the beginning of those before */
+        ck_assert_int_eq(sali_name_table_put(&table, prefix, 2000 - k), k);
+    }
+    sali_name_table_clear(&table);
 }
 END_TEST
 

@@ -146,6 +146,7 @@ sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlD
                           sal_error *err)
 {
     sal_status status = check_size(name, size, err);
+    status = status ? status : sali_xml_check_tags(name, size > 0 ? text : "", size, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -257,6 +258,7 @@ sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
                            const sali_xml_handler *handler, sal_error *err)
 {
     sal_status status = check_size(name, size, err);
+    status = status ? status : sali_xml_check_tags(name, size > 0 ? text : "", size, err);
     if (status != SAL_OK) {
         return status;
     }

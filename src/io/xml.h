@@ -19,6 +19,12 @@
 /* Elements in one another; libxml2 searches all of them for a namespace at each. */
 #define SALI_XML_MAX_DEPTH 100
 
+/* Attributes of one element; libxml2 compares all pairs of them. */
+#define SALI_XML_MAX_ATTRIBUTES 256
+
+/* DATA when a tag may have more attributes than that. The parsers below ask it. */
+sal_status sali_xml_check_tags(const char *name, const char *text, int64_t size, sal_error *err);
+
 /* Read a document in UTF-8. Comments and processing instructions are dropped; free the document by
  * xmlFreeDoc.
  * Returns:   DATA with file:line when it is not well-formed, has a DOCTYPE or is too large; those
