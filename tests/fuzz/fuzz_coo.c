@@ -1,4 +1,4 @@
-#include "fuzz_graph.h"
+#include "fuzz_edges.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* What the fuzz targets of graph formats share. */
-#ifndef FUZZ_GRAPH_H
-#define FUZZ_GRAPH_H
+#ifndef FUZZ_EDGES_H
+#define FUZZ_EDGES_H
 
 #include "fuzz.h"
 
@@ -15,7 +15,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Every promise of content.h about a graph that was read. Sorts the names. */
-static inline void fuzz_check_graph(const sali_graph *g)
+static inline void fuzz_check_edges(const sali_graph *g)
 {
     if (g->nodes < 1 || g->edges < 0) {
         abort();
@@ -50,7 +50,7 @@ static inline void fuzz_graph(const sali_format *format, const uint8_t *data, si
     sal_status status = format->parse("fuzz", (const char *)data, (int64_t)size, &content, &err);
     fuzz_check(status, &err);
     if (status == SAL_OK) {
-        fuzz_check_graph(&content.graph);
+        fuzz_check_edges(&content.graph);
         sali_content_free(&content);
     }
 }
