@@ -64,8 +64,7 @@ START_TEST(all_dialects_of_max_cut_are_read)
         "# from rudy\n4 3\nc a comment\n1 2 1\n\n% another\n3 4 -1 # here\n4 1 25e-1\n\n",
         "MAX-CUT 4 3\n1 2\n3 4 -1.0\n4 1 2.5",
         "max-cut\n4 3\n 1\t2 \n3 4 -1\n4 1 2.5",
-        "\xef\xbb\xbf"
-        "4 3\n1 2 1\n3 4 -1\n4 1 +2.5\n",
+        "\357\273\2774 3\n1 2 1\n3 4 -1\n4 1 +2.5\n",
     };
     static const graph_edge edges[] = { { 0, 1, 1 }, { 2, 3, -1 }, { 3, 0, 2.5 } };
     for (int64_t k = 0; k < N(texts); k++) {

@@ -65,11 +65,14 @@ static void list_formats(void)
         const sali_format *f;
         bool first = true;
         for (int64_t k = 0; (f = sali_format_list(k)); k++) {
-            if ((int)f->content == kind) {
-                printf(first ? "%s:\n" : "", sali_content_name((sali_content_kind)kind));
-                list_format(f);
-                first = false;
+            if ((int)f->content != kind) {
+                continue;
             }
+            if (first) {
+                printf("%s:\n", sali_content_name((sali_content_kind)kind));
+            }
+            list_format(f);
+            first = false;
         }
     }
     puts("other files:\n"
