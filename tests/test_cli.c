@@ -703,6 +703,63 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
 }
 END_TEST
 
+/* Contents, not only status: what is written reads back as the same graph. */
+START_TEST(convert_writes_other_formats)
+{
+    static const char graph[] = "<graphml><key id='w' for='edge' attr.name='weight'/><graph>"
+                                "<node id='0'/><node id='1'/><node id='2'/>"
+                                "<edge source='0' target='1'><data key='w'>2.5</data></edge>"
+                                "<edge source='2' target='0'/></graph></graphml>";
+    char text[500];
+    temp_write("a.graphml", graph, sizeof graph - 1);
+    ck_run("convert a.graphml a.gset");
+    ck_assert_str_eq(out, "");
+    read_all(temp_path("a.gset"), text, sizeof text);
+    ck_assert_str_eq(text, "3 2\n1 2 2.5\n3 1 1\n");
+    ck_run("convert a.gset G1 --to gset");
+    ck_run("convert G1 a.col");
+    read_all(temp_path("a.col"), text, sizeof text);
+    ck_assert_str_eq(text, "p edge 3 2\ne 1 2 2.5\ne 1 3\n");
+    ck_run("convert a.col b.txt --from dimacs --to graphml");
+    ck_run("convert b.txt b.gset");
+    read_all(temp_path("b.gset"), text, sizeof text);
+    ck_assert_str_eq(text, "3 2\n1 2 2.5\n1 3 1\n");
+    temp_write("a.uai", chain_uai, sizeof chain_uai - 1);
+    ck_run("convert a.uai b.uai");
+    temp_write("e.coo", "# vartype=SPIN\n0 1 0.5\n1 1 -1\n", 30);
+    ck_run("convert e.coo e.uai");
+    ck_run("exact e.uai --json");
+    json_t *object = json_out(); /* f = s1 - s0 s1 / 2 */
+    ck_assert_double_eq_tol(json_number_value(json_object_get(object, "log_z")),
+                            log(2 * cosh(0.5) * 2 * cosh(1.0)), 1e-9);
+    json_decref(object);
+}
+END_TEST
+
+START_TEST(convert_refuses_what_cannot_be)
+{
+    temp_write("a.uai", chain_uai, sizeof chain_uai - 1);
+    temp_write("G1", "2 1\n1 2\n", 8);
+    temp_write("none", "of them", 7);
+    temp_write("e.coo", "# vartype=SPIN\n0 1 1\n", 21);
+    ck_refused(64, "there is no format 'gexf'; there are: graphml", "convert G1 b --to gexf");
+    ck_refused(64, "there is no format 'gexf'", "convert G1 b.gset --from gexf");
+    ck_refused(64, "G1.png: a graph can be written as: graphml", "convert G1 G1.png");
+    ck_refused(64, "a graph can be written as", "convert G1 b --to tape");
+    ck_refused(64, "a network can be written as: uai (.uai)", "convert a.uai b --to tape");
+    ck_refused(64, "b.uai: only an energy", "convert G1 b.uai");
+    ck_refused(64, "b.coo: an energy has variables of two states", "convert a.uai b.coo");
+    ck_refused(64, "none: not recognised; expected one of: graphml", "convert none b.gset");
+    ck_refused(65, "a.uai:1: ", "convert a.uai b.gset --from gset");
+    ck_refused(64, "b.gset: this format holds weights", "convert e.coo b.gset");
+    ck_refused(66, "missing.gset", "convert missing.gset b.gset");
+    ck_refused(74, "no-such-dir", "convert G1 no-such-dir/b.gset");
+    ck_refused(74, ".", "convert G1 . --to gset");
+    ck_refused(64, "expected IN OUT", "convert G1");
+    ck_assert_int_ne(access(temp_path("b.gset"), F_OK), 0);
+}
+END_TEST
+
 START_TEST(help_and_lists_are_there)
 {
     ck_run("--help");
@@ -719,6 +776,8 @@ START_TEST(help_and_lists_are_there)
     ck_run("list ops");
     ck_assert_ptr_nonnull(strstr(out, "logsumexp"));
     ck_run("list formats");
+    ck_assert_ptr_nonnull(strstr(out, "a graph:\n  graphml    read, write  .graphml\n"));
+    ck_assert_ptr_nonnull(strstr(out, "by itself the model ising\n"));
     ck_run("bench ising-dense --dim 10 --batch 4 --threads 1 --seconds 0.01 --samplers ncg");
     json_decref(json_out());
     ck_run("bench conv-grad --batch 3 --threads 1 --seconds 0.01");
@@ -754,6 +813,8 @@ int main(void)
     tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
+    tcase_add_test(tcase, convert_writes_other_formats);
+    tcase_add_test(tcase, convert_refuses_what_cannot_be);
     tcase_add_test(tcase, help_and_lists_are_there);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -44,23 +44,43 @@ static void list_ops(void)
     }
 }
 
+/* Name, what can be done, suffixes; then what it is, and what a file of it is by itself. */
+static void list_format(const sali_format *f)
+{
+    bool tape = f->content == SALI_CONTENT_TAPE, reads = f->parse || tape,
+         writes = f->write || tape;
+    printf("  %-11s%-13s", f->name, reads && writes ? "read, write" : reads ? "read" : "write");
+    for (int i = 0; i < SALI_FORMAT_SUFFIXES && f->suffixes[i]; i++) {
+        printf("%s%s", i ? ", " : "", f->suffixes[i]);
+    }
+    printf("%s\n             %s\n", f->suffixes[0] ? "" : "any name", f->doc);
+    if (f->model) {
+        printf("             by itself the model %s\n", f->model);
+    }
+}
+
 static void list_formats(void)
 {
-    const sali_format *f;
-    for (int64_t k = 0; (f = sali_format_list(k)); k++) {
-        printf("%-12s %s: %s (%s%s)\n             ", f->name, sali_content_name(f->content), f->doc,
-               f->parse || f->content == SALI_CONTENT_TAPE ? "read" : "",
-               f->write || f->content == SALI_CONTENT_TAPE ? ", write" : "");
-        for (int i = 0; i < SALI_FORMAT_SUFFIXES && f->suffixes[i]; i++) {
-            printf("%s%s", i ? ", " : "", f->suffixes[i]);
+    for (int kind = SALI_CONTENT_NONE; kind <= SALI_CONTENT_TAPE; kind++) {
+        const sali_format *f;
+        bool first = true;
+        for (int64_t k = 0; (f = sali_format_list(k)); k++) {
+            if ((int)f->content != kind) {
+                continue;
+            }
+            if (first) {
+                printf("%s:\n", sali_content_name((sali_content_kind)kind));
+            }
+            list_format(f);
+            first = false;
         }
-        puts(f->suffixes[0] ? "" : "any name");
     }
-    puts("safetensors  parameters (read, write)\n"
-         "npy          states, draws, values (read, write)\n"
-         "evidence     of networks, in the UAI's two layouts (read)\n"
-         "png          sheets of samples (write)\n"
-         "json         marginals, summaries, tuning (read, write)");
+    puts("other files:\n"
+         "  safetensors  parameters (read, write)\n"
+         "  npy          states, draws, values (read, write)\n"
+         "  evidence     of networks, in the UAI's two layouts (read)\n"
+         "  png          sheets of samples (write)\n"
+         "  json         marginals, summaries, tuning (read, write)");
 }
 
 static int run_list(const cli_command *command, int argc, char **argv)

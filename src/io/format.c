@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "models/conversion.h"
 
 static const sali_format *const formats[] = {
 #define SALI_FORMAT_ENTRY(name) &sali_format_##name,
@@ -118,17 +119,45 @@ sal_status sali_content_read(const char *path, const sali_format *format, sali_c
 
 /* ---- writing */
 
+/* The writer that a path's suffix asks for: of this kind of content, or of one that it converts to;
+ * NULL if there is none. */
+static const sali_format *writer_by_suffix(const char *path, sali_content_kind kind, bool converted)
+{
+    for (int64_t k = 0; k < N_FORMATS; k++) {
+        const sali_format *f = formats[k];
+        bool fits = converted ? sali_content_converts(kind, f->content) : f->content == kind;
+        if (fits && f->write && sali_format_has_suffix(f, path)) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+static sal_status write_converted(const char *path, const sali_format *format,
+                                  const sali_content *content, sal_error *err)
+{
+    sali_content converted = { 0 };
+    sal_status status = sali_content_convert(content, format->content, &converted, err);
+    if (status != SAL_OK) {
+        return sali_fail_prefix(err, status, "%s", path);
+    }
+    status = format->write(path, &converted, err);
+    sali_content_free(&converted);
+    return status;
+}
+
 sal_status sali_content_write(const char *path, const sali_format *format,
                               const sali_content *content, sal_error *err)
 {
-    char names[400];
-    for (int64_t k = 0; !format && k < N_FORMATS; k++) {
-        bool fits = formats[k]->content == content->kind && formats[k]->write;
-        format = fits && sali_format_has_suffix(formats[k], path) ? formats[k] : NULL;
-    }
-    if (format && format->content == content->kind && format->write) {
+    format = format ? format : writer_by_suffix(path, content->kind, false);
+    format = format ? format : writer_by_suffix(path, content->kind, true);
+    if (format && format->write && format->content == content->kind) {
         return format->write(path, content, err);
     }
+    if (format && format->write && sali_content_converts(content->kind, format->content)) {
+        return write_converted(path, format, content, err);
+    }
+    char names[400];
     list_names(content->kind, true, names, sizeof names);
     return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path,
                      sali_content_name(content->kind), names[0] ? names : "nothing yet");

@@ -31,6 +31,10 @@ typedef struct sali_format {
     X(aln)                  \
     X(fasta)                \
     X(stockholm)            \
+    X(graphml)              \
+    X(coo)                  \
+    X(dimacs)               \
+    X(gset)                 \
     X(uai)                  \
     X(tape)
 
@@ -52,8 +56,9 @@ sal_status sali_format_named(const char *name, const sali_format **out, sal_erro
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err);
 
-/* Write in the format given, or else by the suffix, among those of the content's kind.
- * Returns: SAL_ERR_ARGUMENT when there is none, with those that there are. */
+/* Write in the format given, or else by the suffix, among those of the content's kind or, if none
+ * has that suffix, of one that it can be converted to (models/conversion.h).
+ * Returns: SAL_ERR_ARGUMENT when there is none, with those of its kind. */
 sal_status sali_content_write(const char *path, const sali_format *format,
                               const sali_content *content, sal_error *err);
 

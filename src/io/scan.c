@@ -65,6 +65,7 @@ static int at(const sali_scan *scan, const char *two)
 static int at_line_comment(const sali_scan *scan)
 {
     return ((scan->comments & SALI_COMMENT_HASH) && *scan->next == '#') ||
+           ((scan->comments & SALI_COMMENT_PERCENT) && *scan->next == '%') ||
            ((scan->comments & SALI_COMMENT_CPP) && at(scan, "//"));
 }
 
@@ -139,6 +140,13 @@ sal_status sali_scan_token(sali_scan *scan, sali_token *token, sal_error *err)
     }
     *token = (sali_token){ begin, scan->next - begin, scan->line };
     return SAL_OK;
+}
+
+bool sali_scan_on_line(const sali_scan *scan, int64_t line)
+{
+    sali_scan ahead = *scan;
+    sali_token token;
+    return sali_scan_token(&ahead, &token, NULL) == SAL_OK && token.size > 0 && token.line == line;
 }
 
 sal_status sali_scan_int(sali_scan *scan, const char *what, int64_t min, int64_t max, int64_t *out,

@@ -3,16 +3,18 @@
 #ifndef SALI_SCAN_H
 #define SALI_SCAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <saltus/status.h>
 
 /* Which comments are blanks. */
 enum {
-    SALI_COMMENT_C = 1,       /* slash star ... star slash */
-    SALI_COMMENT_CPP = 2,     /* from // to the end of the line */
-    SALI_COMMENT_HASH = 4,    /* from # to the end of the line */
-    SALI_COMMENT_LETTER_C = 8 /* a line whose first word is "c", as in DIMACS files */
+    SALI_COMMENT_C = 1,        /* slash star ... star slash */
+    SALI_COMMENT_CPP = 2,      /* from // to the end of the line */
+    SALI_COMMENT_HASH = 4,     /* from # to the end of the line */
+    SALI_COMMENT_LETTER_C = 8, /* a line whose first word is "c", as in DIMACS files */
+    SALI_COMMENT_PERCENT = 16  /* from % to the end of the line */
 };
 
 /* A position in a text that the caller keeps. Copy the struct to look ahead. */
@@ -36,6 +38,9 @@ void sali_scan_init(sali_scan *scan, const char *name, const void *data, int64_t
 
 /* The next word, or a token of size 0 at the end. DATA for a comment without end. */
 sal_status sali_scan_token(sali_scan *scan, sali_token *token, sal_error *err);
+
+/* Is there another word on this line? False at a comment without end. */
+bool sali_scan_on_line(const sali_scan *scan, int64_t line);
 
 /* The next word as an integer in [min, max]. DATA otherwise; `what` names it in the message. */
 sal_status sali_scan_int(sali_scan *scan, const char *what, int64_t min, int64_t max, int64_t *out,

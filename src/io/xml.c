@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +27,8 @@ typedef xmlError *xml_report;
 typedef struct xml_guard {
     const char *name;
     int64_t items;
+    int depth;                       /* of a stream */
+    const sali_xml_handler *handler; /* of a stream, or NULL */
     sal_status status;
     sal_error error;
 } xml_guard;
@@ -131,12 +134,21 @@ static xmlParserCtxt *make_parser(xml_guard *guard)
     return parser;
 }
 
+static sal_status check_size(const char *name, int64_t size, sal_error *err)
+{
+    return size <= SALI_XML_MAX_SIZE
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", name,
+                           (long long)size, (long long)SALI_XML_MAX_SIZE);
+}
+
 sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
                           sal_error *err)
 {
-    if (size > SALI_XML_MAX_SIZE) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", name,
-                         (long long)size, (long long)SALI_XML_MAX_SIZE);
+    sal_status status = check_size(name, size, err);
+    status = status ? status : sali_xml_check_tags(name, size > 0 ? text : "", size, err);
+    if (status != SAL_OK) {
+        return status;
     }
     prepare_once();
     xml_guard guard = { .name = name };
@@ -167,17 +179,125 @@ sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlD
 sal_status sali_xml_read(const char *path, xmlDoc **out, sal_error *err)
 {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > SALI_XML_MAX_SIZE) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", path,
-                         (long long)info.st_size, (long long)SALI_XML_MAX_SIZE);
-    }
+    bool known = stat(path, &info) == 0 && S_ISREG(info.st_mode);
     sali_bytes bytes = { 0 };
-    sal_status status = sali_file_read(path, &bytes, err);
+    sal_status status = check_size(path, known ? (int64_t)info.st_size : 0, err);
+    if (status == SAL_OK) {
+        status = sali_file_read(path, &bytes, err);
+    }
     if (status == SAL_OK) {
         status = sali_xml_parse(path, bytes.data, bytes.size, out, err);
     }
     sali_bytes_free(&bytes);
     return status;
+}
+
+/* ---- streams */
+
+/* Keep the handler's verdict. */
+static void judge(xmlParserCtxt *parser, sal_status status, const sal_error *error)
+{
+    xml_guard *guard = parser->_private;
+    if (status != SAL_OK && guard->status == SAL_OK) {
+        guard->status = status;
+        guard->error = *error;
+        xmlStopParser(parser);
+    }
+}
+
+static void on_stream_begin(void *context, const xmlChar *name, const xmlChar *prefix,
+                            const xmlChar *uri, int n_namespaces, const xmlChar **namespaces,
+                            int n_attributes, int n_defaulted, const xmlChar **attributes)
+{
+    (void)prefix;
+    (void)n_namespaces;
+    (void)namespaces;
+    (void)n_defaulted;
+    xmlParserCtxt *parser = context;
+    xml_guard *guard = parser->_private;
+    if (guard->status != SAL_OK) {
+        return;
+    }
+    if (++guard->depth > SALI_XML_MAX_DEPTH) {
+        stop(parser, "elements are nested too deeply");
+        return;
+    }
+    sali_xml_element element = { (const char *)name, (const char *)uri,
+                                 xmlSAX2GetLineNumber(parser), n_attributes, attributes };
+    sal_error error = { 0 };
+    judge(parser, guard->handler->begin(guard->handler->self, &element, &error), &error);
+}
+
+static void on_stream_end(void *context, const xmlChar *name, const xmlChar *prefix,
+                          const xmlChar *uri)
+{
+    (void)name;
+    (void)prefix;
+    (void)uri;
+    xmlParserCtxt *parser = context;
+    xml_guard *guard = parser->_private;
+    if (guard->status == SAL_OK) {
+        sal_error error = { 0 };
+        guard->depth--;
+        judge(parser, guard->handler->end(guard->handler->self, &error), &error);
+    }
+}
+
+static void on_stream_text(void *context, const xmlChar *text, int size)
+{
+    xmlParserCtxt *parser = context;
+    xml_guard *guard = parser->_private;
+    if (guard->status == SAL_OK) {
+        sal_error error = { 0 };
+        judge(parser, guard->handler->text(guard->handler->self, (const char *)text, size, &error),
+              &error);
+    }
+}
+
+sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
+                           const sali_xml_handler *handler, sal_error *err)
+{
+    sal_status status = check_size(name, size, err);
+    status = status ? status : sali_xml_check_tags(name, size > 0 ? text : "", size, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    prepare_once();
+    xml_guard guard = { .name = name, .handler = handler };
+    xmlParserCtxt *parser = make_parser(&guard);
+    if (!parser) {
+        return sali_fail_memory(err);
+    }
+    parser->sax->startElementNs = on_stream_begin;
+    parser->sax->endElementNs = on_stream_end;
+    parser->sax->characters = on_stream_text;
+    parser->sax->ignorableWhitespace = on_stream_text;
+    /* NOENT puts '&' for "&amp;" in attributes; without a DOCTYPE there are no other entities. */
+    xmlDoc *document =
+        xmlCtxtReadMemory(parser, size > 0 ? text : "", (int)size, NULL, "UTF-8",
+                          XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOCDATA | XML_PARSE_NOENT);
+    if (!parser->wellFormed) {
+        guard_fail(&guard, SAL_ERR_DATA, 1, "not an XML document");
+    }
+    xmlFreeDoc(document);
+    xmlFreeParserCtxt(parser);
+    if (guard.status != SAL_OK && err) {
+        *err = guard.error;
+    }
+    return guard.status;
+}
+
+/* libxml2 gives five pointers each: name, prefix, namespace, the value's begin and end. */
+const char *sali_xml_attribute(const sali_xml_element *element, const char *name, int64_t *size)
+{
+    for (int k = 0; k < element->n_attributes; k++) {
+        const xmlChar **a = &element->attributes[5 * k];
+        if (!a[1] && strcmp((const char *)a[0], name) == 0) {
+            *size = a[4] - a[3];
+            return (const char *)a[3];
+        }
+    }
+    return NULL;
 }
 
 /* ---- validation */

@@ -19,6 +19,12 @@
 /* Elements in one another; libxml2 searches all of them for a namespace at each. */
 #define SALI_XML_MAX_DEPTH 100
 
+/* Attributes of one element; libxml2 compares all pairs of them. */
+#define SALI_XML_MAX_ATTRIBUTES 256
+
+/* DATA when a tag may have more attributes than that. The parsers below ask it. */
+sal_status sali_xml_check_tags(const char *name, const char *text, int64_t size, sal_error *err);
+
 /* Read a document in UTF-8. Comments and processing instructions are dropped; free the document by
  * xmlFreeDoc.
  * Returns:   DATA with file:line when it is not well-formed, has a DOCTYPE or is too large; those
@@ -32,6 +38,36 @@ sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlD
 /* Check a document against a RELAX NG schema. DATA with file:line of the first difference. */
 sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *schema,
                              sal_error *err);
+
+/* ---- documents too large to be kept: handed over as they are read */
+
+/* The beginning of an element; good during the call. */
+typedef struct sali_xml_element {
+    const char *name;      /* without a prefix */
+    const char *namespace; /* or NULL */
+    int64_t line;
+    int n_attributes;
+    const xmlChar **attributes; /* see sali_xml_attribute */
+} sali_xml_element;
+
+/* Where the pieces go. A status other than SAL_OK, with a message, ends the reading. */
+typedef struct sali_xml_handler {
+    void *self;
+    sal_status (*begin)(void *self, const sali_xml_element *element, sal_error *err);
+    sal_status (*end)(void *self, sal_error *err);
+    sal_status (*text)(void *self, const char *text, int64_t size, sal_error *err); /* a part */
+} sali_xml_handler;
+
+/* Read a document from memory under the rules of sali_xml_parse, but for the number of elements.
+ * Returns:   those of sali_xml_parse and of the handler. */
+sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
+                           const sali_xml_handler *handler, sal_error *err);
+
+/* The value of an attribute without a prefix, `size` characters without a NUL; NULL if the element
+ * has none of that name. */
+const char *sali_xml_attribute(const sali_xml_element *element, const char *name, int64_t *size);
+
+/* ---- */
 
 /* Is this the element's name? */
 int sali_xml_is(const xmlNode *element, const char *name);

@@ -1,0 +1,24 @@
+/* Names and their numbers: 0, 1, .. in the order in which they came. */
+#ifndef SALI_NAME_TABLE_H
+#define SALI_NAME_TABLE_H
+
+#include <stdint.h>
+
+/* Zero is the empty table. */
+typedef struct sali_name_table {
+    char **names; /* [count], each with its NUL */
+    int64_t count;
+    int64_t room, *slots, n_slots; /* an open hash table: 1 + a number, or 0 */
+    uint64_t key[2];               /* nobody can choose names that collide */
+} sali_name_table;
+
+void sali_name_table_clear(sali_name_table *names);
+
+/* The number of a name of `size` characters, none of them NUL, a new one if it is not there; -1
+ * when out of memory. Cost: O(size). */
+int64_t sali_name_table_put(sali_name_table *names, const char *text, int64_t size);
+
+/* The same, but -1 if it is not there. */
+int64_t sali_name_table_find(const sali_name_table *names, const char *text, int64_t size);
+
+#endif

@@ -1,0 +1,55 @@
+/* A bound on the attributes of a tag: libxml2 compares all of them with one another, so a small
+ * file with one long tag would take hours. Looked at before parsing; it need not understand what
+ * the parser will refuse. */
+#include <string.h>
+
+#include "io/scan.h"
+#include "io/xml.h"
+
+/* After the end of what begins with `open` at p, NULL if it does not; `end` if it has no end. */
+static const char *skip_aside(const char *p, const char *end, const char *open, const char *close)
+{
+    size_t n = strlen(open);
+    if ((size_t)(end - p) < n || memcmp(p, open, n) != 0) {
+        return NULL;
+    }
+    const char *found = memmem(p + n, (size_t)(end - p) - n, close, strlen(close));
+    return found ? found + strlen(close) : end;
+}
+
+/* After a tag, whose quoted values are counted. */
+static const char *skip_tag(const char *p, const char *end, int64_t *values)
+{
+    *values = 0;
+    while (p < end && *p != '>') {
+        if (*p == '"' || *p == '\'') {
+            const char *close = p + 1 < end ? memchr(p + 1, *p, (size_t)(end - p - 1)) : NULL;
+            p = close ? close : end - 1;
+            ++*values;
+        }
+        p++;
+    }
+    return p;
+}
+
+sal_status sali_xml_check_tags(const char *name, const char *text, int64_t size, sal_error *err)
+{
+    const char *end = text + size;
+    for (const char *p = text; p < end && (p = memchr(p, '<', (size_t)(end - p)));) {
+        const char *after = skip_aside(p, end, "<!--", "-->");
+        after = after ? after : skip_aside(p, end, "<![CDATA[", "]]>");
+        after = after ? after : skip_aside(p, end, "<?", "?>");
+        int64_t values = 0;
+        p = after ? after : skip_tag(p, end, &values);
+        if (values > SALI_XML_MAX_ATTRIBUTES) {
+            sali_scan scan;
+            sali_scan_init(&scan, name, text, size, 0);
+            for (const char *c = text; c < p; c++) {
+                scan.line += *c == '\n';
+            }
+            return sali_scan_fail(&scan, scan.line, err, "a tag with more than %d attributes",
+                                  SALI_XML_MAX_ATTRIBUTES);
+        }
+    }
+    return SAL_OK;
+}

@@ -1,0 +1,7 @@
+#include "fuzz_edges.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_graph(&sali_format_graphml, data, size);
+    return 0;
+}
