@@ -29,6 +29,7 @@ typedef struct sali_format {
 
 #define SALI_FORMAT_LIST(X) \
     X(uai)                  \
+    X(xmlbif)               \
     X(tape)
 
 #define SALI_FORMAT_DECLARE(name) extern const sali_format sali_format_##name;
