@@ -517,6 +517,52 @@ START_TEST(compare_reads_exact_marginals_made_for_the_same_evidence)
 }
 END_TEST
 
+/* The UAI's MAR has all variables, observed ones as point masses; PR is in log10. */
+START_TEST(uai_results_are_written_and_compared_with)
+{
+    const char quick[] = "--samplers gibbs --chains 8 --draws 200 --threads 1 --limit 1 --json";
+    const char mar[] = "MAR\n2\n2 0.14285714285714285 0.8571428571428571\n3 1 0 0\n";
+    char text[200];
+    temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
+    ck_run("exact chain.uai --clamp 1=0 --marginals m.MAR --out-pr m.PR --json");
+    json_t *object = json_out();
+    double log_z = json_number_value(json_object_get(object, "log_z"));
+    json_decref(object);
+    read_all(temp_path("m.MAR"), text, sizeof text);
+    double p[5], want[5];
+    const char *const format = "MAR\n2\n2 %lf %lf\n3 %lf %lf %lf\n";
+    ck_assert_int_eq(sscanf(text, format, &p[0], &p[1], &p[2], &p[3], &p[4]), 5);
+    ck_assert_int_eq(sscanf(mar, format, &want[0], &want[1], &want[2], &want[3], &want[4]), 5);
+    for (int k = 0; k < 5; k++) {
+        ck_assert_double_eq_tol(p[k], want[k], 1e-12);
+    }
+    read_all(temp_path("m.PR"), text, sizeof text);
+    ck_assert_int_eq(sscanf(text, "PR\n%lf\n", &p[0]), 1);
+    ck_assert_double_eq_tol(p[0] * log(10), log_z, 1e-12);
+    ck_run("compare chain.uai --clamp 1=0 --marginals-exact m.MAR %s", quick);
+    object = json_out();
+    ck_assert(figure(object, "gibbs", "marginal_error") < 0.1);
+    ck_assert_double_eq_tol(
+        json_number_value(json_object_get(json_object_get(object, "reference"), "log_z")), log_z,
+        1e-9);
+    json_decref(object);
+    ck_refused(65, "other evidence", "compare chain.uai --clamp 1=1 --marginals-exact m.MAR %s",
+               quick);
+    ck_run("exact chain.uai --marginals chain.uai.MAR");
+    ck_run("compare chain.uai %s", quick);
+    ck_assert_ptr_nonnull(strstr(out, "chain.uai.MAR"));
+    ck_run("sample chain.uai --clamp 1=0 --sampler gibbs --chains 64 --draws 2000 --marginals "
+           "s.MAR");
+    read_all(temp_path("s.MAR"), text, sizeof text);
+    ck_assert_int_eq(sscanf(text, format, &p[0], &p[1], &p[2], &p[3], &p[4]), 5);
+    for (int k = 0; k < 5; k++) {
+        ck_assert_double_eq_tol(p[k], want[k], 0.02);
+    }
+    ck_refused(65, "count without a cap",
+               "sample poisson:dim=2,rate=4 --draws 100 --marginals s.MAR");
+}
+END_TEST
+
 START_TEST(compare_refuses_samplers_that_do_not_exist)
 {
     ck_refused(64, "gwq", "compare ising:side=2 --samplers gwg,gwq");
@@ -600,7 +646,7 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(64, "1 or more", "sample ising:side=2 --chains 0");
     ck_refused(64, "2^63", "sample ising:side=2 --seed 18446744073709551615");
     ck_refused(64, "step_size", "sample rbm:visible=6,hidden=3 --sampler ncg --step-size 1e-40");
-    ck_refused(66, "not a file", "sample ./");
+    ck_refused(66, "is a directory", "sample ./");
     ck_refused(74, "no-such-dir", "sample ising:side=2 --draws 5 --out no-such-dir/a.npy");
 }
 END_TEST
@@ -649,6 +695,7 @@ int main(void)
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);
     tcase_add_test(tcase, compare_reads_exact_marginals_made_for_the_same_evidence);
+    tcase_add_test(tcase, uai_results_are_written_and_compared_with);
     tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);

@@ -268,7 +268,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },
         { "marginals-exact", CLI_TEXT, &o.marginals_exact, "FILE",
-          "true marginals, as exact --marginals writes [MODEL.mar.json]" },
+          "true marginals, as exact --marginals writes [MODEL.mar.json, MODEL.uai.MAR]" },
         { "check-exact", CLI_FLAG, &o.check_exact, NULL,
           "total variation distance to enumeration" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },

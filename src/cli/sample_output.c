@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/json.h"
+#include "cli/marginals_output.h"
 #include "io/npy.h"
 
 /* ---- options */
@@ -167,6 +168,11 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
     if (status != SAL_OK) {
         free(marginals);
         return cli_fail(status, &err);
+    }
+    if (cli_is_mar(path)) {
+        int code = cli_save_mar(model, marginals, path);
+        free(marginals);
+        return code;
     }
     json_t *rows = json_array();
     for (int64_t v = 0; v < V; v++) {
