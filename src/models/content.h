@@ -90,7 +90,7 @@ typedef struct sali_array {
     int ndim; /* 1 to 4 */
     int64_t shape[SALI_ARRAY_MAX_DIM];
     int64_t count;   /* the product of the shape */
-    double *values;  /* [count] */
+    double *values;  /* [count], finite */
     int32_t *labels; /* [shape[0]], or NULL: the format has none */
 } sali_array;
 
