@@ -621,6 +621,55 @@ START_TEST(uai_results_are_written_and_compared_with)
 }
 END_TEST
 
+/* Variables and states by the names in the file; names go before numbers, which stay valid. */
+START_TEST(networks_with_names_are_clamped_by_name)
+{
+    static const char bif[] =
+        "<BIF VERSION='0.3'><NETWORK>"
+        "<VARIABLE><NAME>rain</NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>"
+        "<VARIABLE><NAME>wet</NAME><OUTCOME>1</OUTCOME><OUTCOME>0</OUTCOME></VARIABLE>"
+        "<DEFINITION><FOR>rain</FOR><TABLE>.75 .25</TABLE></DEFINITION>"
+        "<DEFINITION><FOR>wet</FOR><GIVEN>rain</GIVEN><TABLE>.125 .875 .5 .5</TABLE></DEFINITION>"
+        "</NETWORK></BIF>";
+    static const struct {
+        const char *clamp;
+        double z;
+    } cases[] = {
+        { "rain=yes", .25 },
+        { "rain=0", .75 },
+        { "0=no", .75 },
+        { "0=1", .25 },
+        { "wet=1", .75 * .125 + .25 * .5 }, /* its name, not its number */
+        { "1=0", .75 * .875 + .25 * .5 },
+    };
+    temp_write("w.xml", bif, sizeof bif - 1);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_run("exact w.xml --clamp %s --json", cases[k].clamp);
+        json_t *object = json_out();
+        ck_assert_double_eq_tol(exp(json_number_value(json_object_get(object, "log_z"))),
+                                cases[k].z, 1e-9);
+        json_decref(object);
+    }
+    static const char *const commands[] = { "exact w.xml", "sample w.xml --draws 20" };
+    for (int k = 0; k < 2; k++) {
+        ck_run("%s --clamp wet=0 --marginals m.json", commands[k]);
+        json_t *file = json_load_file(temp_path("m.json"), 0, NULL);
+        char *names = json_dumps(json_object_get(file, "names"), JSON_COMPACT);
+        char *states = json_dumps(json_object_get(file, "states"), JSON_COMPACT);
+        ck_assert_str_eq(names, "[\"rain\",\"wet\"]");
+        ck_assert_str_eq(states, "[[\"no\",\"yes\"],[\"1\",\"0\"]]");
+        free(names);
+        free(states);
+        json_decref(file);
+    }
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp rain=maybe");
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp hail=yes");
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp ra=yes");
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp rain,wet=1");
+    ck_refused(64, "codes 0 to 1", "exact w.xml --clamp rain=2");
+}
+END_TEST
+
 START_TEST(compare_refuses_samplers_that_do_not_exist)
 {
     ck_refused(64, "gwq", "compare ising:side=2 --samplers gwg,gwq");
@@ -755,6 +804,7 @@ int main(void)
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);
     tcase_add_test(tcase, compare_reads_exact_marginals_made_for_the_same_evidence);
     tcase_add_test(tcase, uai_results_are_written_and_compared_with);
+    tcase_add_test(tcase, networks_with_names_are_clamped_by_name);
     tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);

@@ -391,6 +391,8 @@ START_TEST(xmlbif_survives_failing_allocations)
     ck_alloc_sweep(parse(weka, &g, &err), sali_factor_graph_free(&g));
     ck_ok(parse(weka, &g, &err), &err);
     ck_alloc_sweep(sali_xmlbif_write(path, &g, &err), (void)0);
+    sal_model *model = NULL;
+    ck_alloc_sweep(sal_model_open(path, 0, &model, &err), sal_model_destroy(model));
     sali_factor_graph_free(&g);
 }
 END_TEST

@@ -262,7 +262,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
         { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1]" },
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed and equal steps, same figures [0]" },
         { "threads", CLI_THREADS, &o.run.threads, "N", "figures do not depend on it [all]" },
-        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes" },
+        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
         { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },

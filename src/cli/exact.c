@@ -20,10 +20,11 @@ static int save(const sal_model *model, const sal_exact *exact, int64_t clamped,
         return cli_save_mar(model, marginals, path);
     }
     json_t *rows = cli_marginals_rows(model, marginals);
-    return cli_json_save(rows ? json_pack("{s:f, s:I, s:o}", "log_z", exact->log_z, "evidence",
-                                          (json_int_t)clamped, "marginals", rows)
-                              : NULL,
-                         path);
+    json_t *object = rows ? json_pack("{s:f, s:I, s:o}", "log_z", exact->log_z, "evidence",
+                                      (json_int_t)clamped, "marginals", rows)
+                          : NULL;
+    cli_add_names(object, model);
+    return cli_json_save(object, path);
 }
 
 static int save_pr(double log_z, const char *path)
@@ -85,7 +86,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     options o = { .dtype = "f64" };
     const cli_option table[] = {
         { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
-        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes" },
+        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [f64]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },

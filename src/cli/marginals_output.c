@@ -6,6 +6,7 @@
 #include "io/marginals.h"
 #include "io/uai_results.h"
 #include "models/clamp.h"
+#include "models/names.h"
 
 bool cli_is_mar(const char *path)
 {
@@ -85,4 +86,31 @@ json_t *cli_marginals_rows(const sal_model *model, const double *marginals)
     }
     free(all);
     return rows;
+}
+
+/* ---- names */
+
+static json_t *json_names(char *const *names, int64_t n)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; k < n; k++) {
+        json_t *name = names[k] ? json_string(names[k]) : NULL; /* NULL also if not UTF-8 */
+        json_array_append_new(list, name ? name : json_null());
+    }
+    return list;
+}
+
+void cli_add_names(json_t *object, const sal_model *model)
+{
+    const sali_names *names = sali_clamp_inner(model)->names;
+    if (names && names->names) {
+        json_object_set_new(object, "names", json_names(names->names, names->variables));
+    }
+    if (names && names->state_names) {
+        json_t *states = json_array();
+        for (int64_t v = 0; v < names->variables; v++) {
+            json_array_append_new(states, json_names(names->state_names[v], names->states[v]));
+        }
+        json_object_set_new(object, "states", states);
+    }
 }

@@ -16,4 +16,8 @@ int cli_save_mar(const sal_model *model, const double *marginals, const char *pa
 /* The same as rows for a JSON file; NULL when out of memory. */
 json_t *cli_marginals_rows(const sal_model *model, const double *marginals);
 
+/* Add "names" of all variables, clamped ones included, and "states", those of each, to an object,
+ * if the model has names. */
+void cli_add_names(json_t *object, const sal_model *model);
+
 #endif

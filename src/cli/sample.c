@@ -269,7 +269,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &o.run.threads, "N", "results do not depend on it [all]" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
-        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes" },
+        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
         { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },

@@ -183,7 +183,9 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
         json_array_append_new(rows, row);
     }
     free(marginals);
-    return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
+    json_t *object = json_pack("{s:o}", "marginals", rows);
+    cli_add_names(object, model);
+    return cli_json_save(object, path);
 }
 
 /* ---- the summary */

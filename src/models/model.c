@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/names.h"
 #include "models/structure.h"
 
 sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
@@ -49,6 +50,7 @@ void sal_model_destroy(sal_model *model)
     }
     sal_space_destroy(model->space);
     sali_free(model->name);
+    sali_names_destroy(model->names);
     sali_free(model);
 }
 
