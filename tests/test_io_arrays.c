@@ -53,7 +53,7 @@ START_TEST(tables_are_read_in_every_dialect)
 {
     static const char *const texts[] = {
         "1,2.5,-3\n4,0,6e2\n",
-        "a,\"b, or c\",\n1,2.5,-3\n4,0,6e2",
+        "a,\"2, 3, 4\",\n1,2.5,-3\n4,0,6e2",
         "\"x\";\"y\";\"z\"\r\n1;2.5;-3\r\n\r\n4;0;6e2\r\n",
         "1\t2.5\t-3\n4\t0\t6e2\n",
         "\xef\xbb\xbf# a comment, with a comma\n  1  2.5 -3 \n# more\n 4 +0 600.0\n\n",

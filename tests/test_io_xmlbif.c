@@ -183,6 +183,7 @@ START_TEST(bad_networks_are_refused)
         { TABLE("1e308 1e308"), "sums to inf;" },
         { TABLE("&amp; 1"), "found '&'" },
         { "<BIF VERSION='0.3'><NETWORK>", "f:1: " },
+        { DOCTYPE "<BIF/>", "f:9: expected <BIF VERSION" }, /* lines of the DOCTYPE count */
         /* what a DOCTYPE may not be */
         { "\n<!DOCTYPE BIF SYSTEM \"x.dtd\">\n<BIF/>", "f:2: a DOCTYPE that names another file" },
         { "<!DOCTYPE BIF PUBLIC \"-//x\" \"x.dtd\" []><BIF/>", "names another file" },
