@@ -131,6 +131,15 @@ END_TEST
         "><NAME>a</NAME><OUTCOME>x</OUTCOME><OUTCOME>y</OUTCOME></VARIABLE>" definition)
 #define TABLE(text) ONE("", "<DEFINITION><FOR>a</FOR>\n<TABLE>" text "</TABLE></DEFINITION>")
 
+/* a, then b <-> c. */
+#define CYCLE                                                                                   \
+    BIF("<VARIABLE><NAME>a</NAME><OUTCOME>x</OUTCOME></VARIABLE>"                               \
+        "<VARIABLE><NAME>b</NAME><OUTCOME>x</OUTCOME></VARIABLE>"                               \
+        "<VARIABLE><NAME>c</NAME><OUTCOME>x</OUTCOME></VARIABLE>"                               \
+        "<DEFINITION><FOR>a</FOR><TABLE>1</TABLE></DEFINITION>"                                 \
+        "<DEFINITION><FOR>b</FOR><GIVEN>a</GIVEN><GIVEN>c</GIVEN><TABLE>1</TABLE></DEFINITION>" \
+        "<DEFINITION><FOR>c</FOR><GIVEN>b</GIVEN><TABLE>1</TABLE></DEFINITION>")
+
 START_TEST(bad_networks_are_refused)
 {
     static const struct {
@@ -170,6 +179,7 @@ START_TEST(bad_networks_are_refused)
         { BIF("<VARIABLE><NAME>a</NAME><OUTCOME>x</OUTCOME></VARIABLE>"
               "<VARIABLE><NAME>a</NAME><OUTCOME>x</OUTCOME></VARIABLE><DEFINITION/><DEFINITION/>"),
           "a second NAME named 'a'" },
+        { CYCLE, "f:1: a cycle of GIVENs leads to variable 'b'" },
         { TABLE(""), "f:2: a TABLE of 0 entries; FOR and GIVEN ask for 2" },
         { TABLE(".5"), "a TABLE of 1 entries" },
         { TABLE(".5 .5 0"), "a TABLE of 3 entries" },
@@ -347,6 +357,7 @@ START_TEST(what_the_format_cannot_say_is_refused)
         { "BAYES 1 2 0", "not a Bayesian network with a table for each variable" },
         { "BAYES 1 2 1 0 1 1", "factor 0 is not the distribution of its last variable: it has" },
         { "BAYES 2 2 2 2 1 0 2 1 0 2 .5 .5 4 .5 .5 .5 .5", "another factor is" },
+        { "BAYES 2 1 1 2 2 1 0 2 0 1 1 1 1 1", "a cycle of parents leads to variable 0" },
         { "BAYES 1 2 1 1 0 2 .5 .6", "a row does not sum to 1" },
     };
     sal_error err = { 0 };

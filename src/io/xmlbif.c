@@ -1,6 +1,5 @@
 #include "io/xmlbif.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <libxml/hash.h>
@@ -10,6 +9,7 @@
 #include "io/format.h"
 #include "io/scan.h"
 #include "io/xml.h"
+#include "io/xmlbif_table.h"
 
 typedef struct reader {
     const char *name;
@@ -239,66 +239,23 @@ static sal_status read_scope(reader *r, const xmlNode *definition, int64_t f, in
     return SAL_OK;
 }
 
-/* Probabilities of one row to their logarithms. */
-static sal_status take_row(reader *r, const xmlNode *table, int64_t row, int32_t states, double *p)
-{
-    double sum = 0;
-    for (int32_t k = 0; k < states; k++) {
-        if (p[k] < 0) {
-            return sali_xml_fail(r->name, table, r->err, "row %lld of a TABLE holds %g",
-                                 (long long)row, p[k]);
-        }
-        sum += p[k];
-    }
-    if (!(fabs(sum - 1) <= SALI_XMLBIF_ROUNDING)) {
-        return sali_xml_fail(r->name, table, r->err,
-                             "row %lld of a TABLE sums to %.6g; expected 1 (the variable of FOR "
-                             "varies fastest)",
-                             (long long)row, sum);
-    }
-    /* A sum that differs by rounding in double is left alone: then files read back bit for bit. */
-    double scale = fabs(sum - 1) < 1e-12 ? 1 : sum;
-    for (int32_t k = 0; k < states; k++) {
-        p[k] = p[k] > 0 ? log(p[k] / scale) : -INFINITY;
-    }
-    return SAL_OK;
-}
-
-static int64_t count_words(const char *text)
-{
-    int64_t n = 0;
-    for (const char *c = text; *c; c++) {
-        n += !is_blank(*c) && (c == text || is_blank(c[-1]));
-    }
-    return n;
-}
-
-static sal_status read_entries(reader *r, const xmlNode *table, const char *text, int64_t f,
-                               int64_t entries)
+static sal_status read_table(reader *r, const xmlNode *table, int64_t f, int64_t entries)
 {
     sali_factor_graph *g = &r->g;
-    int64_t begin = g->table_begin[f], words = count_words(text);
-    if (words != entries) {
-        return sali_xml_fail(r->name, table, r->err,
-                             "a TABLE of %lld entries; FOR and GIVEN ask for %lld",
-                             (long long)words, (long long)entries);
-    }
-    if (sali_grow((void **)&g->log_table, &r->table_room, begin + entries, sizeof(double)) != 0) {
-        return sali_fail_memory(r->err);
-    }
-    double *p = g->log_table + begin;
-    sali_scan scan;
-    sali_scan_init(&scan, r->name, text, (int64_t)strlen(text), 0);
-    scan.line = xmlGetLineNo(table);
-    sal_status status = SAL_OK;
-    for (int64_t k = 0; k < entries && status == SAL_OK; k++) {
-        status = sali_scan_double(&scan, "an entry of a TABLE", &p[k], r->err);
-    }
+    int64_t begin = g->table_begin[f];
     int32_t states = g->states[g->scope[g->scope_begin[f + 1] - 1]];
-    for (int64_t row = 0; row < entries / states && status == SAL_OK; row++) {
-        status = take_row(r, table, row, states, p + row * states);
+    double *log_p = NULL;
+    sal_status status = sali_xmlbif_table(r->name, table, states, entries, &log_p, r->err);
+    if (status != SAL_OK) {
+        return status;
     }
-    g->table_begin[f + 1] = begin + entries;
+    if (sali_grow((void **)&g->log_table, &r->table_room, begin + entries, sizeof(double)) == 0) {
+        memcpy(g->log_table + begin, log_p, (size_t)entries * sizeof *log_p);
+        g->table_begin[f + 1] = begin + entries;
+    } else {
+        status = sali_fail_memory(r->err);
+    }
+    sali_free(log_p);
     return status;
 }
 
@@ -310,14 +267,7 @@ static sal_status read_definition(reader *r, const xmlNode *definition, int64_t 
     sal_status status = check_children(r, definition, children);
     status = status ? status : read_scope(r, definition, f, &entries);
     status = status ? status : need_child(r, definition, "TABLE", &table);
-    if (status != SAL_OK) {
-        return status;
-    }
-    xmlChar *text = xmlNodeGetContent(table);
-    status =
-        text ? read_entries(r, table, (const char *)text, f, entries) : sali_fail_memory(r->err);
-    xmlFree(text);
-    return status;
+    return status ? status : read_table(r, table, f, entries);
 }
 
 /* ---- the network */
@@ -361,6 +311,17 @@ static sal_status count_parts(reader *r, const xmlNode *network)
     return status;
 }
 
+static sal_status check_order(reader *r, const xmlNode *network)
+{
+    int64_t v = -1;
+    char shown[SALI_SHOW_SIZE];
+    sal_status status = sali_factor_graph_cycle(&r->g, &v, r->err);
+    return status || v < 0
+               ? status
+               : sali_xml_fail(r->name, network, r->err, "a cycle of GIVENs leads to variable '%s'",
+                               sali_show(r->g.names[v], (int64_t)strlen(r->g.names[v]), shown));
+}
+
 static sal_status read_network(reader *r, const xmlNode *network)
 {
     sal_status status = count_parts(r, network);
@@ -374,7 +335,7 @@ static sal_status read_network(reader *r, const xmlNode *network)
          e = xmlNextElementSibling(e)) {
         status = is(e, "DEFINITION") ? read_definition(r, e, f++) : SAL_OK;
     }
-    return status;
+    return status ? status : check_order(r, network);
 }
 
 static sal_status find_network(reader *r, xmlDoc *document, xmlNode **network)

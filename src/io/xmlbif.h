@@ -9,9 +9,9 @@
 #define SALI_XMLBIF_ROUNDING 0.02
 
 /* Read a network; `name` is for messages. Variables are in the order of their VARIABLE elements,
- * factors in that of the DEFINITIONs. Every variable is of nature and has one DEFINITION; a row
- * that sums to 1 but for rounding is divided by its sum. A DOCTYPE is skipped
- * (sali_xml_parse_doctype); namespaces and PROPERTY elements are ignored.
+ * factors in that of the DEFINITIONs. Every variable is of nature and has one DEFINITION, and no
+ * variable is its own ancestor; a row that sums to 1 but for rounding is divided by its sum. A
+ * DOCTYPE is skipped (sali_xml_parse_doctype); namespaces and PROPERTY elements are ignored.
  * Returns:   DATA with name:line; MEMORY. On failure *out is untouched.
  * Cost:      linear in the size. */
 sal_status sali_xmlbif_parse(const char *name, const void *text, int64_t size,

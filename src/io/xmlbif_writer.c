@@ -110,6 +110,12 @@ static sal_status check_graph(const char *path, const sali_factor_graph *g, sal_
     bool *defined = SALI_NEW_ARRAY(bool, g->variables);
     sal_status status = defined ? check_factors(path, g, defined, err) : sali_fail_memory(err);
     sali_free(defined);
+    int64_t v = -1;
+    status = status ? status : sali_factor_graph_cycle(g, &v, err);
+    if (status == SAL_OK && v >= 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: a cycle of parents leads to variable %lld",
+                         path, (long long)v);
+    }
     return status ? status : check_names(path, g, err);
 }
 
