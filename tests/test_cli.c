@@ -396,6 +396,64 @@ START_TEST(train_writes_a_model_that_sample_reads)
 }
 END_TEST
 
+/* What a training's log says of its last iteration, but for the seconds that it took: equal for
+ * equal pictures. */
+static void train_on(const char *data, char *line, size_t room)
+{
+    char text[4096];
+    int begin = 0;
+    ck_run("train rbm:hidden=3 --data %s --out run --iterations 3 --steps 2 --batch 5 --threads 1",
+           data);
+    read_all(temp_path("run/log.csv"), text, sizeof text);
+    sscanf(text, "%*[^\n] %*d,%*f,%n", &begin);
+    ck_assert_int_gt(begin, 0);
+    snprintf(line, room, "%s", text + begin);
+    for (const char *const *name =
+             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png", NULL };
+         *name; name++) {
+        char path[64];
+        snprintf(path, sizeof path, "run/%s", *name);
+        remove(temp_path(path));
+    }
+    rmdir(temp_path("run"));
+}
+
+/* One set of 3 x 3 pictures with values of bytes, from -1 to 1 and from 0 to 1. */
+START_TEST(pictures_are_read_from_every_array_format)
+{
+    char idx[16 + 90] = "\0\0\10\3\0\0\0\12\0\0\0\3\0\0\0\3", first[500], line[500];
+    FILE *svm = fopen(temp_path("p.svm"), "w"), *csv = fopen(temp_path("p.csv"), "w");
+    ck_assert(svm && csv);
+    for (int r = 0; r < 10; r++) {
+        fprintf(svm, "%d", r % 3);
+        for (int k = 0; k < 9; k++) {
+            int grey = (r * 71 + k * 113 + r * k * 37) % 256;
+            idx[16 + 9 * r + k] = (char)grey;
+            fprintf(svm, " %d:%.6f", k + 1, grey / 127.5 - 1);
+            fprintf(csv, "%.6f%s", grey / 255., k < 8 ? "," : "\n");
+        }
+        fprintf(svm, "\n");
+    }
+    fclose(svm);
+    fclose(csv);
+    temp_write("p-idx3-ubyte", idx, sizeof idx);
+    train_on("p-idx3-ubyte", first, sizeof first);
+    ck_run("convert p-idx3-ubyte p.npy");
+    ck_run("convert p.svm q-idx2-ubyte");
+    static const char *const others[] = { "p.npy", "p.svm", "p.csv", "q-idx2-ubyte", NULL };
+    for (int k = 0; others[k]; k++) {
+        train_on(others[k], line, sizeof line);
+        ck_assert_str_eq(line, first);
+    }
+    temp_write("r.csv", "1 2 3\n4 5 6\n", 12);
+    ck_refused(65, "r.csv: expected pictures", "train rbm --data r.csv --out run");
+    temp_write("s.csv", "1 2 3 -4\n4 5 6 7\n", 17);
+    ck_refused(65, "s.csv: expected grey values", "train rbm --data s.csv --out run");
+    temp_write("t.uai", chain_uai, sizeof chain_uai - 1);
+    ck_refused(64, "t.uai: not recognised as an array", "train rbm --data t.uai --out run");
+}
+END_TEST
+
 /* The number `key` of an entry of a compare's samplers. */
 static double figure(const json_t *object, const char *sampler, const char *key)
 {
@@ -615,6 +673,101 @@ START_TEST(compare_reads_exact_marginals_made_for_the_same_evidence)
 }
 END_TEST
 
+/* The UAI's MAR has all variables, observed ones as point masses; PR is in log10. */
+START_TEST(uai_results_are_written_and_compared_with)
+{
+    const char quick[] = "--samplers gibbs --chains 8 --draws 200 --threads 1 --limit 1 --json";
+    const char mar[] = "MAR\n2\n2 0.14285714285714285 0.8571428571428571\n3 1 0 0\n";
+    char text[200];
+    temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
+    ck_run("exact chain.uai --clamp 1=0 --marginals m.MAR --out-pr m.PR --json");
+    json_t *object = json_out();
+    double log_z = json_number_value(json_object_get(object, "log_z"));
+    json_decref(object);
+    read_all(temp_path("m.MAR"), text, sizeof text);
+    double p[5], want[5];
+    const char *const format = "MAR\n2\n2 %lf %lf\n3 %lf %lf %lf\n";
+    ck_assert_int_eq(sscanf(text, format, &p[0], &p[1], &p[2], &p[3], &p[4]), 5);
+    ck_assert_int_eq(sscanf(mar, format, &want[0], &want[1], &want[2], &want[3], &want[4]), 5);
+    for (int k = 0; k < 5; k++) {
+        ck_assert_double_eq_tol(p[k], want[k], 1e-12);
+    }
+    read_all(temp_path("m.PR"), text, sizeof text);
+    ck_assert_int_eq(sscanf(text, "PR\n%lf\n", &p[0]), 1);
+    ck_assert_double_eq_tol(p[0] * log(10), log_z, 1e-9); /* 10 digits are printed */
+    ck_run("compare chain.uai --clamp 1=0 --marginals-exact m.MAR %s", quick);
+    object = json_out();
+    ck_assert(figure(object, "gibbs", "marginal_error") < 0.1);
+    ck_assert_double_eq_tol(
+        json_number_value(json_object_get(json_object_get(object, "reference"), "log_z")), log_z,
+        1e-9);
+    json_decref(object);
+    ck_refused(65, "other evidence", "compare chain.uai --clamp 1=1 --marginals-exact m.MAR %s",
+               quick);
+    ck_run("exact chain.uai --marginals chain.uai.MAR");
+    ck_run("compare chain.uai %s", quick);
+    ck_assert_ptr_nonnull(strstr(out, "chain.uai.MAR"));
+    ck_run("sample chain.uai --clamp 1=0 --sampler gibbs --chains 64 --draws 2000 --marginals "
+           "s.MAR");
+    read_all(temp_path("s.MAR"), text, sizeof text);
+    ck_assert_int_eq(sscanf(text, format, &p[0], &p[1], &p[2], &p[3], &p[4]), 5);
+    for (int k = 0; k < 5; k++) {
+        ck_assert_double_eq_tol(p[k], want[k], 0.02);
+    }
+    ck_refused(64, "count without a cap",
+               "sample poisson:dim=2,rate=4 --draws 100 --marginals s.MAR");
+}
+END_TEST
+
+/* Variables and states by the names in the file; names go before numbers, which stay valid. */
+START_TEST(networks_with_names_are_clamped_by_name)
+{
+    static const char bif[] =
+        "<BIF VERSION='0.3'><NETWORK>"
+        "<VARIABLE><NAME>rain</NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>"
+        "<VARIABLE><NAME>wet</NAME><OUTCOME>1</OUTCOME><OUTCOME>0</OUTCOME></VARIABLE>"
+        "<DEFINITION><FOR>rain</FOR><TABLE>.75 .25</TABLE></DEFINITION>"
+        "<DEFINITION><FOR>wet</FOR><GIVEN>rain</GIVEN><TABLE>.125 .875 .5 .5</TABLE></DEFINITION>"
+        "</NETWORK></BIF>";
+    static const struct {
+        const char *clamp;
+        double z;
+    } cases[] = {
+        { "rain=yes", .25 },
+        { "rain=0", .75 },
+        { "0=no", .75 },
+        { "0=1", .25 },
+        { "wet=1", .75 * .125 + .25 * .5 }, /* its name, not its number */
+        { "1=0", .75 * .875 + .25 * .5 },
+    };
+    temp_write("w.xml", bif, sizeof bif - 1);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_run("exact w.xml --clamp %s --json", cases[k].clamp);
+        json_t *object = json_out();
+        ck_assert_double_eq_tol(exp(json_number_value(json_object_get(object, "log_z"))),
+                                cases[k].z, 1e-9);
+        json_decref(object);
+    }
+    static const char *const commands[] = { "exact w.xml", "sample w.xml --draws 20" };
+    for (int k = 0; k < 2; k++) {
+        ck_run("%s --clamp wet=0 --marginals m.json", commands[k]);
+        json_t *file = json_load_file(temp_path("m.json"), 0, NULL);
+        char *names = json_dumps(json_object_get(file, "names"), JSON_COMPACT);
+        char *states = json_dumps(json_object_get(file, "states"), JSON_COMPACT);
+        ck_assert_str_eq(names, "[\"rain\",\"wet\"]");
+        ck_assert_str_eq(states, "[[\"no\",\"yes\"],[\"1\",\"0\"]]");
+        free(names);
+        free(states);
+        json_decref(file);
+    }
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp rain=maybe");
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp hail=yes");
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp ra=yes");
+    ck_refused(64, "by the names in the file", "exact w.xml --clamp rain,wet=1");
+    ck_refused(64, "codes 0 to 1", "exact w.xml --clamp rain=2");
+}
+END_TEST
+
 START_TEST(compare_refuses_samplers_that_do_not_exist)
 {
     ck_refused(64, "gwq", "compare ising:side=2 --samplers gwg,gwq");
@@ -802,6 +955,7 @@ int main(void)
     tcase_add_test(tcase, value_writes_arrays);
     tcase_add_test(tcase, alignments_are_converted_sampled_and_ranked);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
+    tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
@@ -810,6 +964,8 @@ int main(void)
     tcase_add_test(tcase, exact_says_what_is_not_known);
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);
     tcase_add_test(tcase, compare_reads_exact_marginals_made_for_the_same_evidence);
+    tcase_add_test(tcase, uai_results_are_written_and_compared_with);
+    tcase_add_test(tcase, networks_with_names_are_clamped_by_name);
     tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);

@@ -77,8 +77,8 @@ START_TEST(bad_files_are_refused)
              "e.xml:1: ");
     ck_fails(sal_model_open(write_text("e.xml", "MARKOV 1"), 0, &model, &err), SAL_ERR_DATA, &err,
              "e.xml:1: ");
-    ck_fails(sal_model_open(write_text("e.xml", "\n<BIF/>"), 0, &model, &err), SAL_ERR_DATA, &err,
-             "e.xml:2: the root element is <BIF>");
+    ck_fails(sal_model_open(write_text("e.xml", "\n<GIF/>"), 0, &model, &err), SAL_ERR_DATA, &err,
+             "e.xml:2: the root element is <GIF>");
     ck_fails(sal_model_open(write_text("e.uai", "<BIF/>"), 0, &model, &err), SAL_ERR_DATA, &err,
              "e.uai:1: ");
     ck_assert_ptr_null(model);

@@ -4,6 +4,8 @@
 
 #include "cli/cli.h"
 #include "core/number.h"
+#include "models/model.h"
+#include "models/names.h"
 
 static int add_clamp(cli_clamps *list, int64_t variable, int64_t code)
 {
@@ -23,17 +25,30 @@ static int add_clamp(cli_clamps *list, int64_t variable, int64_t code)
     return CLI_OK;
 }
 
-static int parse_clamps(const char *text, cli_clamps *list)
+/* "VARIABLE=CODE": each by its name, where the model has names, or else as a number. */
+static int parse_pair(const char *text, size_t size, const sali_names *names, cli_clamps *list)
+{
+    int64_t name = (int64_t)strcspn(text, "="), rest = (int64_t)size - name - 1;
+    int64_t variable = -1, code = -1;
+    if (rest >= 0) {
+        variable = sali_names_variable(names, text, name);
+        bool known = variable >= 0 || sali_parse_int(text, name, &variable) == SAL_OK;
+        code = known ? sali_names_state(names, variable, text + name + 1, rest) : -1;
+        known = known && (code >= 0 || sali_parse_int(text + name + 1, rest, &code) == SAL_OK);
+        code = known ? code : -1;
+    }
+    if (code < 0 || code > INT32_MAX) {
+        return cli_usage("--clamp %.*s: expected VARIABLE=CODE,...%s", (int)size, text,
+                         names ? ", as numbers or by the names in the file" : "");
+    }
+    return add_clamp(list, variable, code);
+}
+
+static int parse_clamps(const char *text, const sali_names *names, cli_clamps *list)
 {
     while (text && *text) {
-        size_t pair = strcspn(text, ","), name = strcspn(text, "=");
-        int64_t variable, code;
-        if (name >= pair || sali_parse_int(text, (int64_t)name, &variable) != SAL_OK ||
-            sali_parse_int(text + name + 1, (int64_t)(pair - name - 1), &code) != SAL_OK ||
-            code < 0 || code > INT32_MAX) {
-            return cli_usage("--clamp %.*s: expected VARIABLE=CODE,...", (int)pair, text);
-        }
-        int status = add_clamp(list, variable, code);
+        size_t pair = strcspn(text, ",");
+        int status = parse_pair(text, pair, names, list);
         if (status != CLI_OK) {
             return status;
         }
@@ -63,7 +78,7 @@ static int read_evidence(const char *path, const sal_model *model, cli_clamps *l
 int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
                     cli_clamps *list)
 {
-    int code = parse_clamps(clamp, list);
+    int code = parse_clamps(clamp, model->names, list);
     return code == CLI_OK && evidence ? read_evidence(evidence, model, list) : code;
 }
 

@@ -59,7 +59,8 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 /* Open a model and load parameters (NULL: none); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
-/* Variables fixed by --clamp 3=1,7=0 and --evidence FILE. */
+/* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before
+ * numbers) and --evidence FILE. */
 typedef struct cli_clamps {
     int64_t n;
     int64_t *variables;

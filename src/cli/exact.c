@@ -1,56 +1,38 @@
 /* saltus exact: log Z and marginals of a small model. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/marginals_output.h"
+#include "io/uai_results.h"
 #include "models/clamp.h"
 
 typedef struct options {
     sal_exact_options exact;
-    const char *dtype, *params, *evidence, *clamp, *marginals;
+    const char *dtype, *params, *evidence, *clamp, *marginals, *out_pr;
     bool json;
 } options;
-
-/* One row of probabilities for each variable of the inner model; clamped ones are point masses. */
-static json_t *all_rows(const sal_model *model, const double *marginals)
-{
-    const sal_space *space = sal_model_space(model);
-    const sal_space *whole = sal_model_space(sali_clamp_inner(model));
-    int64_t V = sal_space_variables(space), all = sal_space_variables(whole), next = 0;
-    int64_t *original = malloc((size_t)V * sizeof *original);
-    int32_t *codes = calloc((size_t)V, sizeof *codes);
-    int32_t *full = malloc((size_t)all * sizeof *full);
-    json_t *rows = original && codes && full ? json_array() : NULL;
-    if (rows) {
-        sali_clamp_variables(model, original);
-        sali_clamp_expand(model, 1, codes, full);
-    }
-    for (int64_t v = 0; rows && v < all; v++) {
-        bool is_free = next < V && original[next] == v;
-        json_t *row = json_array();
-        for (int32_t k = 0; k < sal_space_states(whole, v); k++) {
-            json_array_append_new(row, json_real(is_free ? *marginals++ : full[v] == k));
-        }
-        json_array_append_new(rows, row);
-        next += is_free;
-    }
-    free(original);
-    free(codes);
-    free(full);
-    return rows;
-}
 
 /* The file's `evidence` tells a reader of it how many variables were fixed. */
 static int save(const sal_model *model, const sal_exact *exact, int64_t clamped,
                 const double *marginals, const char *path)
 {
-    json_t *rows = all_rows(model, marginals);
-    return cli_json_save(rows ? json_pack("{s:f, s:I, s:o}", "log_z", exact->log_z, "evidence",
-                                          (json_int_t)clamped, "marginals", rows)
-                              : NULL,
-                         path);
+    if (cli_is_mar(path)) {
+        return cli_save_mar(model, marginals, path);
+    }
+    json_t *rows = cli_marginals_rows(model, marginals);
+    json_t *object = rows ? json_pack("{s:f, s:I, s:o}", "log_z", exact->log_z, "evidence",
+                                      (json_int_t)clamped, "marginals", rows)
+                          : NULL;
+    cli_add_names(object, model);
+    return cli_json_save(object, path);
+}
+
+static int save_pr(double log_z, const char *path)
+{
+    sal_error err = { 0 };
+    sal_status status = sali_uai_write_pr(path, log_z, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 static int print(const sal_model *model, const sal_exact *exact, int64_t clamped, bool json)
@@ -97,6 +79,9 @@ static int answer(const sal_model *model, const options *o)
     if (code == CLI_OK && o->marginals) {
         code = save(model, &exact, clamped, marginals, o->marginals);
     }
+    if (code == CLI_OK && o->out_pr) {
+        code = save_pr(exact.log_z, o->out_pr);
+    }
     code = code ? code : print(model, &exact, clamped, o->json);
     free(marginals);
     return code;
@@ -107,12 +92,14 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     options o = { .dtype = "f64" };
     const cli_option table[] = {
         { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
-        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes" },
+        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [f64]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },
         { "threads", CLI_THREADS, &o.exact.threads, "N", "results do not depend on it [all]" },
-        { "marginals", CLI_TEXT, &o.marginals, "FILE", "write log Z and the marginals as JSON" },
+        { "marginals", CLI_TEXT, &o.marginals, "FILE",
+          "write log Z and the marginals as JSON, or as UAI results to NAME.MAR" },
+        { "out-pr", CLI_TEXT, &o.out_pr, "FILE", "write log10 Z as UAI results" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };
@@ -121,6 +108,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     cli_clamps list = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_check_output(o.marginals);
+    code = code ? code : cli_check_output(o.out_pr);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
     code = code ? code : cli_clamps_apply(&list, &model);

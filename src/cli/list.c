@@ -79,6 +79,7 @@ static void list_formats(void)
          "  safetensors  parameters (read, write)\n"
          "  npy          states, draws, values (read, write)\n"
          "  evidence     of networks, in the UAI's two layouts (read)\n"
+         "  MAR, PR      marginals and log10 Z, as UAI results (read, write)\n"
          "  png          sheets of samples (write)\n"
          "  json         marginals, summaries, tuning (read, write)");
 }

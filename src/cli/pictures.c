@@ -1,46 +1,84 @@
 #include "cli/pictures.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
-#include "io/idx.h"
+#include "io/format.h"
 
 #define DRAWN_TRAIN 5000
 #define DRAWN_TEST 1000
 #define DRAWN_SIDE 16
 
-static int read_pictures(const char *path, sal_data *out)
+/* Sides of the pictures in the rows of an array: three dimensions, or two and a square number of
+ * columns. */
+static bool find_sides(const sali_array *array, int64_t *height, int64_t *width)
 {
-    sali_idx idx = { 0 };
-    sal_error err = { 0 };
-    sal_status status = sali_idx_read(path, &idx, &err);
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
+    if (array->ndim == 3) {
+        *height = array->shape[1];
+        *width = array->shape[2];
+        return true;
     }
-    if (idx.ndim != 3 || idx.count == 0 || idx.dtype != SALI_DTYPE_U8) {
-        sali_idx_free(&idx);
+    *height = *width = array->ndim == 2 ? (int64_t)llround(sqrt((double)array->shape[1])) : 0;
+    return array->ndim == 2 && *height * *width == array->shape[1];
+}
+
+/* The middle of the range of grey values: of 0 .. 255, of -1 .. 1 or of 0 .. 1, the last two only
+ * where all values are within; NaN for other values. */
+static double middle_grey(const sali_array *array)
+{
+    double low = array->values[0], high = low;
+    for (int64_t i = 1; i < array->count; i++) {
+        low = array->values[i] < low ? array->values[i] : low;
+        high = array->values[i] > high ? array->values[i] : high;
+    }
+    if (low >= 0 && high <= 255) {
+        return high > 1 ? 127 : 0.5;
+    }
+    return low >= -1 && high <= 1 ? 0 : NAN;
+}
+
+/* White above *middle, which is found if it is NaN. */
+static int make_binary(const char *path, const sali_array *array, double *middle, sal_data *out)
+{
+    sal_error err = { 0 };
+    sal_data data = { .rows = array->shape[0] };
+    if (!find_sides(array, &data.height, &data.width)) {
         snprintf(err.message, sizeof err.message,
-                 "%s: expected pictures, an IDX file of bytes of three dimensions", path);
+                 "%.300s: expected pictures: an array of three dimensions, or rows with a square "
+                 "number of columns",
+                 path);
         return cli_fail(SAL_ERR_DATA, &err);
     }
-    sal_data data = {
-        .rows = idx.shape[0],
-        .height = idx.shape[1],
-        .width = idx.shape[2],
-        .variables = idx.shape[1] * idx.shape[2],
-        .codes = SALI_NEW_ARRAY(uint8_t, idx.count),
-    };
-    for (int64_t i = 0; data.codes && i < idx.count; i++) {
-        data.codes[i] = idx.data[i] > 127;
+    *middle = isnan(*middle) ? middle_grey(array) : *middle;
+    if (isnan(*middle)) {
+        snprintf(err.message, sizeof err.message,
+                 "%.300s: expected grey values from 0 to 255, from -1 to 1 or from 0 to 1", path);
+        return cli_fail(SAL_ERR_DATA, &err);
     }
-    sali_idx_free(&idx);
+    data.variables = data.height * data.width;
+    data.codes = SALI_NEW_ARRAY(uint8_t, array->count);
     if (!data.codes) {
         return cli_fail(SAL_ERR_MEMORY, &err);
     }
+    for (int64_t i = 0; i < array->count; i++) {
+        data.codes[i] = array->values[i] > *middle;
+    }
     *out = data;
     return CLI_OK;
+}
+
+static int read_pictures(const char *path, double *middle, sal_data *out)
+{
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    sal_status status = sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err);
+    int code =
+        status == SAL_OK ? make_binary(path, &content.array, middle, out) : cli_fail(status, &err);
+    sali_content_free(&content);
+    return code;
 }
 
 /* The path with the last `from` in its file name replaced; false when there is none, or no such
@@ -89,7 +127,8 @@ int cli_pictures(const char *data, const char *test, uint64_t seed, sal_data *tr
     if (strcmp(data, "digits") == 0 && !test) {
         return draw_pictures(seed, train_out, test_out);
     }
-    int code = read_pictures(data, train_out);
+    double middle = NAN; /* of the training pictures, and then for both */
+    int code = read_pictures(data, &middle, train_out);
     if (code != CLI_OK) {
         return code;
     }
@@ -100,7 +139,7 @@ int cli_pictures(const char *data, const char *test, uint64_t seed, sal_data *tr
     if (!test) {
         return split(train_out, test_out);
     }
-    code = read_pictures(test, test_out);
+    code = read_pictures(test, &middle, test_out);
     if (code == CLI_OK && test_out->variables != train_out->variables) {
         return cli_usage("--test %s: pictures of another size", test);
     }

@@ -123,7 +123,7 @@ static int read_file(const sal_model *model, const char *path, bool given, compa
     return CLI_OK;
 }
 
-/* MODEL.mar.json for MODEL.uai, if it is there. */
+/* MODEL.mar.json or MODEL.uai.MAR for MODEL.uai, if one is there. */
 static bool file_beside(const char *specification, char *path, size_t room)
 {
     size_t length = strlen(specification);
@@ -131,6 +131,9 @@ static bool file_beside(const char *specification, char *path, size_t room)
         return false;
     }
     snprintf(path, room, "%.*s.mar.json", (int)(length - 4), specification);
+    if (access(path, R_OK) != 0) {
+        snprintf(path, room, "%s.MAR", specification);
+    }
     return access(path, R_OK) == 0;
 }
 

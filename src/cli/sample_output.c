@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/json.h"
+#include "cli/marginals_output.h"
 #include "io/npy.h"
 
 /* ---- options */
@@ -168,6 +169,11 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
         free(marginals);
         return cli_fail(status, &err);
     }
+    if (cli_is_mar(path)) {
+        int code = cli_save_mar(model, marginals, path);
+        free(marginals);
+        return code;
+    }
     json_t *rows = json_array();
     for (int64_t v = 0; v < V; v++) {
         json_t *row = json_array();
@@ -177,7 +183,9 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
         json_array_append_new(rows, row);
     }
     free(marginals);
-    return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
+    json_t *object = json_pack("{s:o}", "marginals", rows);
+    cli_add_names(object, model);
+    return cli_json_save(object, path);
 }
 
 /* ---- the summary */

@@ -253,7 +253,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
                              .learning_rate = 1e-3 } };
     sal_train_options *t = &o.train;
     const cli_option table[] = {
-        { "data", CLI_TEXT, &o.data, "FILE", "IDX images, white above 0.5; or 'digits'" },
+        { "data", CLI_TEXT, &o.data, "FILE",
+          "images in any array format, white above the middle; or 'digits'" },
         { "test", CLI_TEXT, &o.test, "FILE", "held-out images [beside --data, else its last 10%]" },
         { "out", CLI_TEXT, &o.out, "DIR", "model, log and samples go there" },
         { "sampler", CLI_TEXT, &t->sampler, "NAME", "see 'saltus list samplers' [gwg]" },

@@ -27,6 +27,7 @@ typedef struct sali_format {
     sal_status (*write)(const char *path, const sali_content *content, sal_error *err);
 } sali_format;
 
+/* In the order in which they are asked whether they recognise a file. */
 #define SALI_FORMAT_LIST(X) \
     X(aln)                  \
     X(fasta)                \
@@ -36,6 +37,12 @@ typedef struct sali_format {
     X(dimacs)               \
     X(gset)                 \
     X(uai)                  \
+    X(xmlbif)               \
+    X(idx)                  \
+    X(npy)                  \
+    X(usps)                 \
+    X(libsvm)               \
+    X(table)                \
     X(tape)
 
 #define SALI_FORMAT_DECLARE(name) extern const sali_format sali_format_##name;

@@ -2,12 +2,26 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "io/uai_results.h"
 
-/* How far a row's sum may be from 1: files hold rounded decimals. */
-#define SUM_TOLERANCE 1e-3
+sal_status sali_marginals_states(const char *name, const sal_space *space, int64_t v,
+                                 sal_error *err)
+{
+    return sal_space_states(space, v) > 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "%.200s: variable %lld is a count without a cap, which has no finite "
+                           "row of marginals",
+                           name, (long long)v);
+}
+
+/* ---- JSON */
 
 static sal_status parse_row(const char *name, int64_t v, const json_t *row, int64_t states,
                             double *p, sal_error *err)
@@ -28,7 +42,7 @@ static sal_status parse_row(const char *name, int64_t v, const json_t *row, int6
         }
         sum += p[k];
     }
-    return fabs(sum - 1) <= SUM_TOLERANCE
+    return fabs(sum - 1) <= SALI_MARGINALS_TOLERANCE
                ? SAL_OK
                : sali_fail(err, SAL_ERR_DATA,
                            "%.200s: the probabilities of variable %lld sum to %.6g; expected 1",
@@ -51,13 +65,10 @@ static sal_status parse_rows(const char *name, const json_t *rows, const sal_spa
     sal_status status = SAL_OK;
     for (int64_t v = 0; status == SAL_OK && v < V; v++) {
         int64_t states = sal_space_states(space, v);
-        if (states == 0) {
-            return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                             "%.200s: variable %lld is a count without a cap, which has no finite "
-                             "row of marginals",
-                             name, (long long)v);
-        }
-        status = parse_row(name, v, json_array_get(rows, (size_t)v), states, marginals, err);
+        status = sali_marginals_states(name, space, v, err);
+        status = status
+                     ? status
+                     : parse_row(name, v, json_array_get(rows, (size_t)v), states, marginals, err);
         marginals += states;
     }
     return status;
@@ -77,9 +88,9 @@ static sal_status parse_rest(const char *name, const json_t *root, double *log_z
     return SAL_OK;
 }
 
-sal_status sali_marginals_parse(const char *name, const void *bytes, int64_t size,
-                                const sal_space *space, double *marginals, double *log_z,
-                                int64_t *evidence, sal_error *err)
+static sal_status parse_json(const char *name, const void *bytes, int64_t size,
+                             const sal_space *space, double *marginals, double *log_z,
+                             int64_t *evidence, sal_error *err)
 {
     json_error_t error;
     json_t *root = json_loadb(bytes, (size_t)size, JSON_REJECT_DUPLICATES, &error);
@@ -92,6 +103,43 @@ sal_status sali_marginals_parse(const char *name, const void *bytes, int64_t siz
     return status;
 }
 
+/* ---- both */
+
+sal_status sali_marginals_parse(const char *name, const void *bytes, int64_t size,
+                                const sal_space *space, double *marginals, double *log_z,
+                                int64_t *evidence, sal_error *err)
+{
+    if (!sali_uai_is_mar(bytes, size)) {
+        return parse_json(name, bytes, size, space, marginals, log_z, evidence, err);
+    }
+    *log_z = NAN;
+    *evidence = -1;
+    return sali_uai_parse_mar(name, bytes, size, space, marginals, err);
+}
+
+/* log Z of NAME.PR beside NAME.MAR, if that is there. */
+static sal_status read_beside(const char *path, double *log_z, sal_error *err)
+{
+    size_t stem = strlen(path);
+    if (stem < 5 || strcmp(path + stem - 4, ".MAR") != 0) {
+        return SAL_OK;
+    }
+    sali_bytes bytes = { 0 };
+    char *beside = sali_strdup(path);
+    if (!beside) {
+        return sali_fail_memory(err);
+    }
+    strcpy(beside + stem - 4, ".PR");
+    sal_status status = SAL_OK;
+    if (access(beside, R_OK) == 0) {
+        status = sali_file_read(beside, &bytes, err);
+        status = status ? status : sali_uai_parse_pr(beside, bytes.data, bytes.size, log_z, err);
+    }
+    sali_bytes_free(&bytes);
+    sali_free(beside);
+    return status;
+}
+
 sal_status sali_marginals_read(const char *path, const sal_space *space, double *marginals,
                                double *log_z, int64_t *evidence, sal_error *err)
 {
@@ -100,6 +148,9 @@ sal_status sali_marginals_read(const char *path, const sal_space *space, double 
     if (status == SAL_OK) {
         status = sali_marginals_parse(path, bytes.data, bytes.size, space, marginals, log_z,
                                       evidence, err);
+    }
+    if (status == SAL_OK && sali_uai_is_mar(bytes.data, bytes.size)) {
+        status = read_beside(path, log_z, err);
     }
     sali_bytes_free(&bytes);
     return status;

@@ -13,6 +13,7 @@
 #include "io/uai.h"
 #include "models/builtin.h"
 #include "models/clamp.h"
+#include "models/names.h"
 #include "models/tape_model.h"
 
 void sal_free(void *array)
@@ -28,8 +29,9 @@ static bool ends_with(const char *text, const char *suffix)
 
 /* ---- networks */
 
-/* The factors as sal_model_from_factors takes them; a network without any has a constant one. */
-static sal_status build_network(const sali_factor_graph *graph, sal_dtype dtype, sal_model **out,
+/* The factors as sal_model_from_factors takes them; a network without any has a constant one. The
+ * model takes the names over. */
+static sal_status build_network(sali_factor_graph *graph, sal_dtype dtype, sal_model **out,
                                 sal_error *err)
 {
     static const int64_t nothing_begin[] = { 0, 0 };
@@ -43,12 +45,19 @@ static sal_status build_network(const sali_factor_graph *graph, sal_dtype dtype,
         scope[k] = graph->scope[k];
     }
     bool empty = graph->factors == 0;
+    sal_model *made = NULL;
     sal_status status =
         sal_model_from_factors(graph->variables, graph->states, empty ? 1 : graph->factors,
                                empty ? nothing_begin : graph->scope_begin, scope,
-                               empty ? nothing : graph->log_table, dtype, out, err);
+                               empty ? nothing : graph->log_table, dtype, &made, err);
     sali_free(scope);
-    return status;
+    status = status ? status : sali_names_move(graph, made, err);
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *out = made;
+    return SAL_OK;
 }
 
 /* ---- saved tapes */
@@ -105,10 +114,9 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* The model that a file is by itself. */
-static sal_status build_content(const char *path, const sali_format *format,
-                                const sali_content *content, sal_dtype dtype, sal_model **model,
-                                sal_error *err)
+/* The model that a file is by itself; it may take the content's names. */
+static sal_status build_content(const char *path, const sali_format *format, sali_content *content,
+                                sal_dtype dtype, sal_model **model, sal_error *err)
 {
     if (content->kind == SALI_CONTENT_TAPE) {
         return open_xml(path, dtype, model, err);

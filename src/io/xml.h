@@ -4,6 +4,7 @@
 #ifndef SALI_XML_H
 #define SALI_XML_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <libxml/tree.h>
@@ -34,6 +35,15 @@ sal_status sali_xml_read(const char *path, xmlDoc **out, sal_error *err);
 /* The same from memory; `name` is for messages. */
 sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
                           sal_error *err);
+
+/* The same, but a DOCTYPE is skipped if it only declares elements and attributes. No default of an
+ * attribute comes from it. DATA also for one that declares anything else or names another file. */
+sal_status sali_xml_parse_doctype(const char *name, const void *text, int64_t size, xmlDoc **out,
+                                  sal_error *err);
+
+/* Is this, without a prefix, the name of the root element, as far as the first characters of what
+ * may be XML tell? */
+bool sali_xml_root_is(const char *text, int64_t size, const char *name);
 
 /* Check a document against a RELAX NG schema. DATA with file:line of the first difference. */
 sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *schema,

@@ -44,6 +44,11 @@ typedef struct sali_factor_graph {
 
 void sali_factor_graph_free(sali_factor_graph *graph);
 
+/* In a Bayesian network with one factor for each variable, the last of its scope: *variable is -1,
+ * or one that a cycle of parents leads to. Returns: MEMORY. Cost: linear. */
+sal_status sali_factor_graph_cycle(const sali_factor_graph *graph, int64_t *variable,
+                                   sal_error *err);
+
 /* ---- graphs */
 
 /* What a graph's numbers were meant for, if its format says so. */
@@ -90,7 +95,7 @@ typedef struct sali_array {
     int ndim; /* 1 to 4 */
     int64_t shape[SALI_ARRAY_MAX_DIM];
     int64_t count;   /* the product of the shape */
-    double *values;  /* [count] */
+    double *values;  /* [count], finite */
     int32_t *labels; /* [shape[0]], or NULL: the format has none */
 } sali_array;
 

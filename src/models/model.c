@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/names.h"
 #include "models/statistic.h"
 #include "models/structure.h"
 
@@ -53,6 +54,7 @@ void sal_model_destroy(sal_model *model)
     }
     sal_space_destroy(model->space);
     sali_free(model->name);
+    sali_names_destroy(model->names);
     sali_free(model);
 }
 

@@ -43,7 +43,8 @@ struct sal_model {
     const struct sali_statistic *statistic;    /* models/statistic.h; NULL: there is none */
     void *statistic_data;
     char *name;
-    _Atomic int holders; /* runs in several threads hold a model */
+    struct sali_names *names; /* models/names.h; NULL: the variables have none */
+    _Atomic int holders;      /* runs in several threads hold a model */
 };
 
 /* A model around `content`; takes content and space over, also on failure. */

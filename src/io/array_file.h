@@ -1,0 +1,39 @@
+/* Arrays of numbers from files, and what their formats share. */
+#ifndef SALI_ARRAY_FILE_H
+#define SALI_ARRAY_FILE_H
+
+#include "io/dtype.h"
+#include "io/scan.h"
+#include "models/content.h"
+
+/* Values for an array of that shape, [count], zero; sets ndim, shape and count. DATA naming the
+ * file when the product of the shape overflows or is 0; MEMORY. */
+sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sali_array *array,
+                           sal_error *err);
+
+/* DATA naming the first value that is NaN or infinite. */
+sal_status sali_array_check(const char *name, const sali_array *array, sal_error *err);
+
+/* The smallest of U8, F32 and F64 that holds all values as they are. */
+sali_dtype sali_array_dtype(const sali_array *array);
+
+/* The elements in `dtype`, one of those three, in memory of its own; NULL when there is none. */
+void *sali_array_pack(const sali_array *array, sali_dtype dtype);
+
+/* Rows of numbers that grow while a text is read; `labels` only if the format has them. */
+typedef struct sali_rows {
+    double *values;
+    int64_t count, room;
+    int32_t *labels;
+    int64_t rows, labels_room;
+} sali_rows;
+
+sal_status sali_rows_value(sali_rows *rows, double value, sal_error *err);
+sal_status sali_rows_label(sali_rows *rows, int32_t label, sal_error *err);
+void sali_rows_free(sali_rows *rows);
+
+/* The next line of a text as a scanner of its own, without its end; false at the end. `scan` is
+ * only moved by this function. */
+bool sali_scan_line(sali_scan *scan, sali_scan *line);
+
+#endif

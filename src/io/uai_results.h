@@ -1,0 +1,30 @@
+/* Answers in the formats of the UAI inference competitions: MAR, the marginals of all variables,
+ * and PR, log10 of the partition function. Both exist with a count of samples, 1, after the heading
+ * (as until 2012) and without (since 2014): both are read, the latter is written. */
+#ifndef SALI_UAI_RESULTS_H
+#define SALI_UAI_RESULTS_H
+
+#include <stdbool.h>
+
+#include <saltus/space.h>
+
+/* Is the first word MAR? */
+bool sali_uai_is_mar(const void *text, int64_t size);
+
+/* Read the marginals [R] of all variables of `space`; `name` is for messages.
+ * Returns: DATA for anything that is not the format, or for another space, with name:line;
+ *          UNSUPPORTED for a count without a cap. On failure *marginals is unspecified. */
+sal_status sali_uai_parse_mar(const char *name, const void *text, int64_t size,
+                              const sal_space *space, double *marginals, sal_error *err);
+
+/* Read a natural log Z. DATA otherwise. */
+sal_status sali_uai_parse_pr(const char *name, const void *text, int64_t size, double *log_z,
+                             sal_error *err);
+
+/* Write marginals [R], finite; a natural log Z, finite. Atomically.
+ * Returns: UNSUPPORTED for a count without a cap; IO; MEMORY. */
+sal_status sali_uai_write_mar(const char *path, const sal_space *space, const double *marginals,
+                              sal_error *err);
+sal_status sali_uai_write_pr(const char *path, double log_z, sal_error *err);
+
+#endif

@@ -1,0 +1,7 @@
+#include "fuzz_array.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_array(&sali_format_libsvm, data, size);
+    return 0;
+}
