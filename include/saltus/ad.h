@@ -261,8 +261,8 @@ SAL_API sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr
 
 /* log det(I + D G D) and y'D (I + D G D)^-1 D y with D = diag(s), s [n], G [n, n], y [n]; I + D G D
  * is the matrix of a ridge regression on columns X_i s_i, with G = X'X / lambda. G is symmetric (it
- * counts as (G + G')/2) without negative eigenvalues; it and y do not depend on the state. NaN where
- * I + D G D is not positive definite.
+ * counts as (G + G')/2) without negative eigenvalues; it and y do not depend on the state. The
+ * result is NaN where I + D G D is not positive definite.
  * Math:  defined for any real s. The derivatives are 0 where s_i = 0; at s_i = 1 that of the first
  *        is 2 (1 - H_ii), between 0 and 2, where H = (I + D G D)^-1, and that of the second
  *        2 (H D y)_i^2. They foretell what removing i would change far better than those of the
