@@ -37,7 +37,10 @@ typedef struct sali_builtin {
     X(mnist_conv)            \
     X(mnist_resnet)          \
     X(random_factors)        \
-    X(fhmm)
+    X(fhmm)                  \
+    X(facility_location)     \
+    X(summary)               \
+    X(retrieval)
 
 #define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)

@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/content.h"
 #include "models/structure.h"
 
 sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
@@ -47,6 +48,7 @@ void sal_model_destroy(sal_model *model)
     if (model->structure && model->structure->destroy) {
         model->structure->destroy(model->structure_data);
     }
+    sali_names_free(model->labels, model->space->n_variables);
     sal_space_destroy(model->space);
     sali_free(model->name);
     sali_free(model);
@@ -76,6 +78,27 @@ sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err
     sali_free(model->name);
     model->name = copy;
     return SAL_OK;
+}
+
+sal_status sali_model_set_label(sal_model *model, int64_t v, const char *text, int64_t size,
+                                sal_error *err)
+{
+    if (!model->labels) {
+        model->labels = SALI_NEW_ARRAY(char *, model->space->n_variables);
+    }
+    char *copy = model->labels ? sali_alloc(size + 1, 1) : NULL;
+    if (!copy) {
+        return sali_fail_memory(err);
+    }
+    memcpy(copy, text, (size_t)size);
+    sali_free(model->labels[v]);
+    model->labels[v] = copy;
+    return SAL_OK;
+}
+
+const char *sali_model_label(const sal_model *model, int64_t v)
+{
+    return model->labels ? model->labels[v] : NULL;
 }
 
 bool sal_model_has_gradient(const sal_model *model)

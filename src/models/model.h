@@ -40,6 +40,7 @@ struct sal_model {
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
     char *name;
+    char **labels;       /* [V] what it means that a variable is chosen; NULL: nothing is known */
     _Atomic int holders; /* runs in several threads hold a model */
 };
 
@@ -47,6 +48,13 @@ struct sal_model {
 sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
                              sal_dtype dtype, const char *name, sal_model **out, sal_error *err);
 sal_model *sali_model_hold(sal_model *model);
+
+/* Copy what it means that binary variable v is 1: `size` bytes, of a sentence for example. */
+sal_status sali_model_set_label(sal_model *model, int64_t v, const char *text, int64_t size,
+                                sal_error *err);
+
+/* That text, or NULL when the model has none. */
+const char *sali_model_label(const sal_model *model, int64_t v);
 
 /* ---- what samplers use */
 
