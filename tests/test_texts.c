@@ -150,6 +150,8 @@ static const struct {
     { "She has a Ph.D. Thesis here.", "She has a Ph.D. Thesis here." },
     { "One.Two. Three.", "One.Two.|Three." },
     { "...", "..." },
+    { "\x11\x16", "" },
+    { "A \x11. \x7f B", "A \x11.|B" },
     { "", "" },
     { " \n\n \t ", "" },
 };

@@ -210,7 +210,7 @@ const sali_builtin sali_builtin_retrieval = {
                     [COVERAGE] = { "coverage", 0.5, 0, 1e6, false, "weight of coverage", NULL },
                     [BANDWIDTH] = { "bandwidth", 0.3, 1e-3, 1e3, false,
                                     "of similarities, over the mean distance", NULL },
-                    [BETA] = { "beta", 10, 0, 1e6, false, "inverse temperature", NULL },
+                    [BETA] = { "beta", 3, 0, 1e6, false, "inverse temperature", NULL },
                     [ROWS] = { "rows", 0, 0, MOST_IMAGES, true,
                                "the first so many; 0: all, or 60 without a file", NULL },
                     [CLASSES] = { "classes", 6, 1, 100, true, "without a file", NULL },

@@ -6,9 +6,10 @@
 #include "core/error.h"
 #include "core/utf8.h"
 
+/* Control characters are blanks. */
 static bool is_blank(int32_t c)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xa0 || (c >= 0x2000 && c <= 0x200a) ||
+    return (c >= 0 && c <= ' ') || (c >= 0x7f && c <= 0xa0) || (c >= 0x2000 && c <= 0x200a) ||
            c == 0x2028 || c == 0x2029 || c == 0x3000;
 }
 
@@ -169,7 +170,7 @@ sal_status sali_sentences(const char *text, int64_t size, sali_span **out, int64
     }
     while (at < end) {
         const char *next, *last = find_end(at, end, &next);
-        while (last > at && (unsigned char)last[-1] <= ' ') {
+        while ((unsigned char)last[-1] <= ' ') { /* the first byte of a sentence is none */
             last--;
         }
         if (sali_grow(&spans, &capacity, found + 1, sizeof(sali_span)) != 0) {
