@@ -102,7 +102,7 @@ static sal_expr coverage(sal_tape *tape, const document *d, double saturation, d
         for (int64_t j = 0; j < n; j++) {
             cap[i] += d->W[i * n + j];
         }
-        cap[i] *= fmin(1, saturation / (double)n);
+        cap[i] *= saturation / (double)n;
     }
     sal_expr covered = sal_matvec(sal_constant(tape, d->W, SAL_SHAPE(n, n)), sal_state(tape));
     return sal_sum(sal_minimum(covered, sal_constant(tape, cap, SAL_SHAPE(n))));
