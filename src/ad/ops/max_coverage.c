@@ -121,7 +121,7 @@ static real column_maximum(int64_t n, int64_t m, const real *s, const real *C, i
     real best = 0;
     for (int64_t i = 0; i < n; i++) {
         real covered = s[i] != 0 ? s[i] * C[i * m + j] : 0;
-        best = (covered <= best) | (best != best) ? best : covered;
+        best = covered <= best || best != best ? best : covered;
     }
     return best;
 }
