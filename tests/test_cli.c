@@ -262,6 +262,44 @@ START_TEST(tuning_is_written_then_read)
 }
 END_TEST
 
+START_TEST(summaries_are_shown_and_scored)
+{
+    static const char text[] =
+        "Bakers like rye. Rye bread is dark.\n\nThe sea was calm. Boats went\nout to sea early.";
+    static const char best[] = "Bakers like rye.\nThe sea was calm.\n";
+    int64_t shape[] = { 2, 4 };
+    sal_error err;
+    temp_write("doc.txt", text, sizeof text - 1);
+    ck_ok(sali_npy_write(temp_path("states.npy"), SALI_DTYPE_I32, 2, shape,
+                         (int32_t[]){ 1, 0, 1, 0, 0, 0, 0, 1 }, &err),
+          &err);
+    ck_run("show summary:file=doc.txt states.npy");
+    ck_assert_str_eq(out, "Bakers like rye.\nThe sea was calm.\n\nBoats went out to sea early.\n");
+    ck_run("sample summary:file=doc.txt,words=7 --sampler gibbs --anneal --draws 200 --show");
+    const char *shown = strstr(out, "\n\n");
+    ck_assert_ptr_nonnull(shown);
+    temp_write("best.txt", shown + 2, strlen(shown + 2));
+    ck_run("rouge best.txt best.txt --json");
+    json_t *object = json_out();
+    ck_assert_double_eq(json_real_value(json_object_get(object, "f")), 1);
+    json_decref(object);
+    temp_write("a.txt", best, sizeof best - 1);
+    ck_run("rouge a.txt doc.txt"); /* 5 of 6 bigrams, not rye-the, among 16 */
+    ck_assert_str_eq(out, "ROUGE-2          recall 0.3125, precision 0.8333, F 0.4545\n");
+    ck_run("rouge a.txt doc.txt --n 1 --bytes 9"); /* "Bakers li": one of 2 words, of 17 */
+    ck_assert_str_eq(out, "ROUGE-1          recall 0.0588, precision 0.5000, F 0.1053\n");
+    ck_run("show potts:side=2 states.npy");
+    ck_assert_str_eq(out, "0 = 1\n1 = 0\n2 = 1\n3 = 0\n\n0 = 0\n1 = 0\n2 = 0\n3 = 1\n");
+    ck_ok(sali_npy_write(temp_path("states.npy"), SALI_DTYPE_I32, 1, shape + 1,
+                         (int32_t[]){ 0, 0, 2, 0 }, &err),
+          &err);
+    ck_refused(65, "state 0 is none of ising", "show ising:side=2 states.npy");
+    ck_refused(65, "expected codes of shape (.., 9)", "show ising:side=3 states.npy");
+    ck_refused(64, "--show and --json", "sample ising:side=2 --show --json");
+    ck_refused(64, "--n must be", "rouge a.txt doc.txt --n 0");
+}
+END_TEST
+
 START_TEST(networks_are_sampled_given_evidence)
 {
     temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
@@ -950,6 +988,7 @@ int main(void)
     tcase_add_test(tcase, sample_refuses_early);
     tcase_add_test(tcase, counts_without_a_cap_are_sampled);
     tcase_add_test(tcase, values_of_counts);
+    tcase_add_test(tcase, summaries_are_shown_and_scored);
     tcase_add_test(tcase, networks_are_sampled_given_evidence);
     tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
     tcase_add_test(tcase, value_writes_arrays);

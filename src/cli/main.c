@@ -3,10 +3,10 @@
 
 #include "cli/cli.h"
 
-static const cli_command *const commands[] = { &cli_sample,  &cli_train,    &cli_value,
-                                               &cli_check,   &cli_stats,    &cli_exact,
-                                               &cli_compare, &cli_contacts, &cli_convert,
-                                               &cli_bench,   &cli_list };
+static const cli_command *const commands[] = {
+    &cli_sample,   &cli_train,   &cli_value, &cli_check, &cli_stats, &cli_exact, &cli_compare,
+    &cli_contacts, &cli_convert, &cli_show,  &cli_rouge, &cli_bench, &cli_list,
+};
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
@@ -14,7 +14,7 @@ static void print_commands(FILE *stream)
 {
     fputs("usage: saltus COMMAND ... ; 'saltus COMMAND --help' lists its options\n\n", stream);
     for (size_t k = 0; k < N_COMMANDS; k++) {
-        fprintf(stream, "  %-8s %-9s %s\n", commands[k]->name, commands[k]->arguments,
+        fprintf(stream, "  %-8s %-10s %s\n", commands[k]->name, commands[k]->arguments,
                 commands[k]->doc);
     }
 }

@@ -175,7 +175,7 @@ static int sample(sal_model *model, options *o)
     o->run.keep_draws =
         o->outputs.out != NULL || o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
     o->outputs.threads = o->run.threads;
-    o->run.track_best = o->outputs.best != NULL;
+    o->run.track_best = o->outputs.best != NULL || (o->outputs.show && !o->outputs.vote);
     cli_catch_interrupt();
     sal_status status = sal_sample(model, &o->run, &run, &err);
     cli_progress_end(&progress);
@@ -283,6 +283,8 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "vote-ones", CLI_INT, &o.outputs.ones, "N",
           "with --vote sites: the N variables that are most often 1" },
         { "vote-out", CLI_TEXT, &o.outputs.vote_out, "FILE.npy", "write that state, (V,) codes" },
+        { "show", CLI_FLAG, &o.outputs.show, NULL,
+          "print what the best state chooses, or that of --vote: sentences of a summary, .." },
         { "check-exact", CLI_FLAG, &o.outputs.check_exact, NULL,
           "total variation distance to enumeration" },
         { "json", CLI_FLAG, &o.outputs.json, NULL, "print one JSON object" },

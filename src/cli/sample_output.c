@@ -8,6 +8,7 @@
 
 #include "cli/json.h"
 #include "cli/marginals_output.h"
+#include "cli/show.h"
 #include "io/npy.h"
 
 /* ---- options */
@@ -46,6 +47,9 @@ int cli_sample_check_outputs(const cli_sample_outputs *o)
     code = code ? code : check_npy("best", o->best);
     code = code ? code : check_npy("vote-out", o->vote_out);
     code = code ? code : cli_check_output(o->marginals);
+    if (code == CLI_OK && o->show && o->json) {
+        code = cli_usage("--show and --json: give one of them");
+    }
     return code ? code : check_vote(o);
 }
 
@@ -144,6 +148,22 @@ static void add_vote(json_t *object, const vote *v)
     json_object_set_new(entry, "votes", v->votes > 0 ? json_integer(v->votes) : json_null());
     json_object_set_new(entry, "state", json_codes(v->n, v->codes));
     json_object_set_new(object, "vote", entry);
+}
+
+/* What the vote chooses, or else the best state. */
+static int show(const sal_run *run, const sal_model *model, const vote *v)
+{
+    sal_error err = { 0 };
+    int32_t *best = v->codes ? NULL : malloc((size_t)variables_of(run) * sizeof *best);
+    sal_status status = v->codes ? SAL_OK
+                        : best   ? sal_run_best(run, best, NULL, &err)
+                                 : SAL_ERR_MEMORY;
+    if (status == SAL_OK) {
+        putchar('\n');
+        cli_show_state(model, v->codes ? v->codes : best);
+    }
+    free(best);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 /* ---- marginals */
@@ -332,6 +352,9 @@ int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outp
     }
     code = code ? code : cast_vote(run, model, o, &v);
     code = code ? code : print(run, o, &v);
+    if (code == CLI_OK && o->show) {
+        code = show(run, model, &v);
+    }
     free(v.codes);
     return code;
 }

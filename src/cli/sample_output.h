@@ -7,7 +7,7 @@
 typedef struct cli_sample_outputs {
     const char *marginals, *out, *best, *vote, *vote_out;
     int64_t ones;
-    bool json, check_exact;
+    bool json, check_exact, show;
     int threads; /* for check_exact */
 } cli_sample_outputs;
 

@@ -52,7 +52,10 @@ typedef struct sali_builtin {
     X(hmm)                   \
     X(fhmm)                  \
     X(crf)                   \
-    X(mixture)
+    X(mixture)               \
+    X(facility_location)     \
+    X(summary)               \
+    X(retrieval)
 
 #define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -30,6 +31,27 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return in[1]->shape.dim[1];
 }
 
+/* best_j = max(best_j, s row_j); a NaN stays. */
+static inline void cover_row(int64_t m, real s, const real *row, real *best)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < m; j++) {
+        real covered = s * row[j];
+        bool keep = (covered <= best[j]) | (best[j] != best[j]);
+        best[j] = keep ? best[j] : covered;
+    }
+}
+
+static inline real sum_of(int64_t m, const real *best)
+{
+    real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < m; j++) {
+        sum += best[j];
+    }
+    return sum;
+}
+
 SALI_CLONES static void forward(const sali_call *call)
 {
     int64_t n = call->in[0].size, m = call->in[1].shape->dim[1];
@@ -39,22 +61,11 @@ SALI_CLONES static void forward(const sali_call *call)
         const real *s = (const real *)call->in[0].value + c * call->in[0].stride;
         const real *row = call->in[1].value;
         for (int64_t i = 0; i < n; i++, row += m) {
-            if (s[i] == 0) {
-                continue;
-            }
-#pragma omp simd
-            for (int64_t j = 0; j < m; j++) {
-                real covered = s[i] * row[j];
-                bool keep = (covered <= best[j]) | (best[j] != best[j]); /* a NaN stays */
-                best[j] = keep ? best[j] : covered;
+            if (s[i] != 0) {
+                cover_row(m, s[i], row, best);
             }
         }
-        real sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t j = 0; j < m; j++) {
-            sum += best[j];
-        }
-        ((real *)call->out.value)[c] = sum;
+        ((real *)call->out.value)[c] = sum_of(m, best);
     }
 }
 
@@ -104,6 +115,47 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* The maximum of column j over the selected rows. */
+static real column_maximum(int64_t n, int64_t m, const real *s, const real *C, int64_t j)
+{
+    real best = 0;
+    for (int64_t i = 0; i < n; i++) {
+        real covered = s[i] != 0 ? s[i] * C[i * m + j] : 0;
+        best = covered <= best || best != best ? best : covered;
+    }
+    return best;
+}
+
+/* Few rows come or go. A row that comes costs O(m); one that goes as well, and O(n) for each column
+ * whose maximum it attained. Every column is lost with one row only, so that all single moves
+ * together cost O(n m) if no rows tie. The sum is made anew: no rounding errors are carried along.
+ */
+SALI_CLONES static sali_change_outcome change(sali_change *ch)
+{
+    const sali_arg *s = &ch->call->in[0], *C = &ch->call->in[1];
+    int64_t n = s->size, m = C->shape->dim[1];
+    real *best = ch->call->saved;
+    change_save_row(ch, m);
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        real was = ((const real *)ch->in[0]->old)[k];
+        const real *row = (const real *)C->value + ch->in[0]->index[k] * m;
+        for (int64_t j = 0; was != 0 && j < m; j++) {
+            if (!(was * row[j] < best[j]) && best[j] != 0) {
+                best[j] = column_maximum(n, m, s->value, C->value, j);
+            }
+        }
+    }
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        real is = change_new(ch, 0, k);
+        const real *row = (const real *)C->value + ch->in[0]->index[k] * m;
+        if (is != 0) {
+            cover_row(m, is, row, best);
+        }
+    }
+    *(real *)ch->call->out.value = sum_of(m, best);
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_max_coverage) = {
     .name = "max_coverage",
     .arity = 2,
@@ -117,4 +169,5 @@ const sali_op RN(sali_op_max_coverage) = {
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

@@ -1,0 +1,94 @@
+/* saltus show: states of a file in words, such as the sentences of a summary. */
+#include "cli/show.h"
+
+#include <stdlib.h>
+
+#include "io/npy.h"
+#include "models/model.h"
+
+/* A text on one line. */
+static void print_line(const char *text)
+{
+    for (bool blank = false; *text; text++) {
+        bool space = (unsigned char)*text <= ' ' || *text == 127; /* no control characters */
+        if (!space || !blank) {
+            putchar(space ? ' ' : *text);
+        }
+        blank = space;
+    }
+    putchar('\n');
+}
+
+void cli_show_state(const sal_model *model, const int32_t *codes)
+{
+    const sal_space *space = sal_model_space(model);
+    for (int64_t v = 0; v < sal_space_variables(space); v++) {
+        const char *label = sali_model_label(model, v);
+        if (sal_space_states(space, v) != 2) {
+            printf("%lld = %d\n", (long long)v, codes[v]);
+        } else if (codes[v] == 1 && label) {
+            print_line(label);
+        } else if (codes[v] == 1) {
+            printf("%lld\n", (long long)v);
+        }
+    }
+}
+
+static bool are_codes(const sal_space *space, const int32_t *codes)
+{
+    for (int64_t v = 0; v < sal_space_variables(space); v++) {
+        int64_t states = sal_space_states(space, v);
+        if (codes[v] < 0 || (states > 0 && codes[v] >= states)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One row of codes, or several with blank lines between. */
+static int show_file(const char *path, const sal_model *model)
+{
+    sali_npy array = { 0 };
+    sal_error err = { 0 };
+    const sal_space *space = sal_model_space(model);
+    int64_t V = sal_space_variables(space);
+    sal_status status = sali_npy_read(path, &array, &err);
+    if (status == SAL_OK && (array.ndim < 1 || array.shape[array.ndim - 1] != V)) {
+        snprintf(err.message, sizeof err.message, "%s: expected codes of shape (.., %lld)", path,
+                 (long long)V);
+        status = SAL_ERR_DATA;
+    }
+    int32_t *codes = status == SAL_OK ? calloc((size_t)array.count + 1, sizeof *codes) : NULL;
+    if (status == SAL_OK) {
+        status = codes ? sali_npy_codes(&array, path, codes, &err) : SAL_ERR_MEMORY;
+    }
+    for (int64_t row = 0; status == SAL_OK && row * V < array.count; row++) {
+        if (!are_codes(space, codes + row * V)) {
+            snprintf(err.message, sizeof err.message, "%s: state %lld is none of %s", path,
+                     (long long)row, sal_model_name(model));
+            status = SAL_ERR_DATA;
+        } else {
+            fputs(row > 0 ? "\n" : "", stdout);
+            cli_show_state(model, codes + row * V);
+        }
+    }
+    sali_npy_free(&array);
+    free(codes);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int run_show(const cli_command *command, int argc, char **argv)
+{
+    const char *words[2] = { NULL, NULL };
+    const cli_option none[] = { { 0 } };
+    sal_model *model = NULL;
+    int code = cli_parse(command, argc, argv, none, 2, words);
+    code = code ? code : cli_open(words[0], NULL, NULL, &model);
+    code = code ? code : show_file(words[1], model);
+    sal_model_destroy(model);
+    return code;
+}
+
+const cli_command cli_show = { "show", "MODEL FILE",
+                               "what states in FILE.npy choose: sentences of a summary, ..",
+                               run_show };
