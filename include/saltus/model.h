@@ -149,8 +149,9 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
 
 /* Zeros stand for the defaults. */
 typedef struct sal_exact_options {
-    const char *oracle; /* "enumeration", or NULL: the first that can serve the model */
+    const char *oracle; /* "enumeration", "elimination", or NULL: the cheapest that can serve */
     int64_t limit;      /* the most states that enumeration walks through; default 2^20 */
+    int64_t memory;     /* the most bytes of elimination's tables; default 2^31 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 
@@ -158,6 +159,8 @@ typedef struct sal_exact {
     double log_z;         /* log of the sum of exp f over all states, natural */
     double log_prob_mean; /* E f: log_z less it is the entropy of p */
     const char *oracle;   /* the one that answered */
+    int32_t width;        /* elimination: the induced width of its order; else -1 */
+    double memory;        /* elimination: the bytes of its tables; else 0 */
 } sal_exact;
 
 /* The normalising constant of a model and expectations under p(s) = exp(f(s)) / Z.
@@ -170,9 +173,16 @@ typedef struct sal_exact {
  *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each;
  *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown; or -inf at all of them);
  *          SAL_ERR_MEMORY. The outputs are then untouched.
+ *          Elimination needs a formula that is a sum of terms of few variables (factor graphs,
+ *          lattices, quadratic forms, functions of elements), variables with finitely many states,
+ *          and an order of small induced width; the message says which of these is missing, and
+ *          how much memory a wide model would take.
  * Cost:    enumeration: f of all states, and for pairs or covariance O(V^2) a state; memory
  *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
- * Threads: any; works on `threads` threads. */
+ *          Elimination: two passes over tables with one axis for each variable of a clique, in
+ *          double precision; pairs and covariance R times as much.
+ * Threads: any; works on `threads` threads.
+ * Source:  elimination: Dechter 1999; orders: Kjaerulff 1990, Gogate & Dechter 2004. */
 SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,
                                    sal_exact *exact, double *marginals, double *pairs,
                                    double *covariance, sal_error *err);

@@ -365,26 +365,12 @@ static bool promising(const sali_program *program)
 
 static sal_status open_reader(reader *r, const sal_model *model)
 {
-    int64_t whole = r->program->space->n_variables, n = model->space->n_variables;
-    int64_t *original = SALI_NEW_ARRAY(int64_t, n);
-    int32_t *zeros = SALI_NEW_ARRAY(int32_t, n);
+    int64_t whole = r->program->space->n_variables;
     r->free = SALI_NEW_ARRAY(int32_t, whole);
     r->code = SALI_NEW_ARRAY(int32_t, whole);
     r->lines = SALI_NEW_ARRAY(line *, r->program->n_nodes);
-    bool ok = original && zeros && r->free && r->code && r->lines;
-    if (ok) {
-        sali_clamp_variables(model, original);
-        sali_clamp_expand(model, 1, zeros, r->code);
-        for (int64_t v = 0; v < whole; v++) {
-            r->free[v] = -1;
-        }
-        for (int64_t v = 0; v < n; v++) {
-            r->free[original[v]] = (int32_t)v;
-        }
-    }
-    sali_free(original);
-    sali_free(zeros);
-    return ok ? SAL_OK : SAL_ERR_MEMORY;
+    return r->free && r->code && r->lines ? sali_clamp_index(model, r->free, r->code)
+                                          : SAL_ERR_MEMORY;
 }
 
 static void close_reader(reader *r)
