@@ -151,7 +151,7 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
 typedef struct sal_exact_options {
     const char *oracle; /* "enumeration", "elimination", or NULL: the cheapest that can serve */
     int64_t limit;      /* the most states that enumeration walks through; default 2^20 */
-    int64_t memory;     /* the most bytes of elimination's tables; default 2^31 */
+    int64_t memory;     /* the most bytes of elimination's tables; default 2^30 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 

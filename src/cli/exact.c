@@ -8,7 +8,7 @@
 
 typedef struct options {
     sal_exact_options exact;
-    const char *dtype, *params, *evidence, *clamp, *marginals;
+    const char *dtype, *params, *evidence, *clamp, *marginals, *memory;
     bool json;
 } options;
 
@@ -49,27 +49,37 @@ static int save(const sal_model *model, const sal_exact *exact, int64_t clamped,
     return cli_json_save(rows ? json_pack("{s:f, s:I, s:o}", "log_z", exact->log_z, "evidence",
                                           (json_int_t)clamped, "marginals", rows)
                               : NULL,
-                         path);
+                         CLI_EXACT_DIGITS, path);
 }
 
-static int print(const sal_model *model, const sal_exact *exact, int64_t clamped, bool json)
+static int print_json(const sal_model *model, const sal_exact *exact, int64_t clamped)
 {
-    int64_t variables = sal_space_variables(sal_model_space(model));
-    double entropy = exact->log_z - exact->log_prob_mean;
-    if (json) {
-        return cli_json_print(json_pack(
-            "{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "model", sal_model_name(model), "oracle",
-            exact->oracle, "variables", (json_int_t)variables, "clamped", (json_int_t)clamped,
-            "log_z", exact->log_z, "log_prob_mean", exact->log_prob_mean, "entropy", entropy));
+    json_t *object = json_pack(
+        "{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "model", sal_model_name(model), "oracle",
+        exact->oracle, "variables", (json_int_t)sal_space_variables(sal_model_space(model)),
+        "clamped", (json_int_t)clamped, "log_z", exact->log_z, "log_prob_mean",
+        exact->log_prob_mean, "entropy", exact->log_z - exact->log_prob_mean);
+    if (object && exact->width >= 0) {
+        json_object_set_new(object, "width", json_integer(exact->width));
+        json_object_set_new(object, "memory", json_integer((json_int_t)exact->memory));
     }
-    printf("model            %s, %lld variables", sal_model_name(model), (long long)variables);
+    return cli_json_print_digits(object, CLI_EXACT_DIGITS);
+}
+
+static int print_text(const sal_model *model, const sal_exact *exact, int64_t clamped)
+{
+    printf("model            %s, %lld variables", sal_model_name(model),
+           (long long)sal_space_variables(sal_model_space(model)));
     if (clamped > 0) {
         printf(" (and %lld clamped)", (long long)clamped);
     }
-    printf("\nby               %s\n", exact->oracle);
-    printf("log Z            %.10g (natural)\n", exact->log_z);
+    printf("\nby               %s", exact->oracle);
+    if (exact->width >= 0) {
+        printf(", induced width %d, %.3g MiB of tables", exact->width, exact->memory / 0x1p20);
+    }
+    printf("\nlog Z            %.10g (natural)\n", exact->log_z);
     printf("mean log prob    %.10g (unnormalised)\n", exact->log_prob_mean);
-    printf("entropy          %.10g\n", entropy);
+    printf("entropy          %.10g\n", exact->log_z - exact->log_prob_mean);
     return CLI_OK;
 }
 
@@ -91,7 +101,9 @@ static int answer(const sal_model *model, const options *o)
     if (code == CLI_OK && o->marginals) {
         code = save(model, &exact, clamped, marginals, o->marginals);
     }
-    code = code ? code : print(model, &exact, clamped, o->json);
+    if (code == CLI_OK) {
+        code = o->json ? print_json(model, &exact, clamped) : print_text(model, &exact, clamped);
+    }
     free(marginals);
     return code;
 }
@@ -105,6 +117,8 @@ static int run_exact(const cli_command *command, int argc, char **argv)
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [f64]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },
+        { "memory", CLI_TEXT, &o.memory, "SIZE",
+          "most for elimination's tables, as 512M, 4G [1G]" },
         { "threads", CLI_THREADS, &o.exact.threads, "N", "results do not depend on it [all]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE", "write log Z and the marginals as JSON" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
@@ -114,6 +128,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     sal_model *model = NULL;
     cli_clamps list = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
+    code = code ? code : cli_bytes("memory", o.memory, &o.exact.memory);
     code = code ? code : cli_check_output(o.marginals);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);

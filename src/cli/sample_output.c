@@ -177,7 +177,7 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
         json_array_append_new(rows, row);
     }
     free(marginals);
-    return cli_json_save(json_pack("{s:o}", "marginals", rows), path);
+    return cli_json_save(json_pack("{s:o}", "marginals", rows), CLI_DIGITS, path);
 }
 
 /* ---- the summary */

@@ -163,6 +163,18 @@ static void forbid_others(const frame *f, int32_t code, double *rows)
     }
 }
 
+/* A sum and the rounding errors that it lost (Neumaier 1974). */
+typedef struct long_sum {
+    double sum, lost;
+} long_sum;
+
+static void add_to(long_sum *s, double x)
+{
+    double next = s->sum + x;
+    s->lost += fabs(s->sum) >= fabs(x) ? s->sum - next + x : x - next + s->sum;
+    s->sum = next;
+}
+
 /* ---- upward */
 
 typedef struct pass {
@@ -237,22 +249,20 @@ static void run_shards(pass *s, void (*work)(void *, int64_t))
 sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_z, sal_error *err)
 {
     pass s = { .frame = { .tree = tree }, .tree = tree };
-    double sum = 0, lost = 0; /* Neumaier's sum */
+    long_sum sum = { 0 };
     bool ok = true;
-    for (int32_t p = 0; ok && p < tree->n && sum > -INFINITY; p++) {
+    for (int32_t p = 0; ok && p < tree->n && sum.sum > -INFINITY; p++) {
         sali_bucket *b = &tree->bucket[p];
         s.code = p == pin.place ? pin.code : -1;
         ok = frame_open(&s.frame, p);
         if (ok) {
             run_shards(&s, upward_shard);
             take_shift(b);
-            double next = sum + b->shift;
-            lost += fabs(sum) >= fabs(b->shift) ? sum - next + b->shift : b->shift - next + sum;
-            sum = next;
+            add_to(&sum, b->shift);
         }
     }
     frame_free(&s.frame);
-    *log_z = sum > -INFINITY ? sum + lost : sum;
+    *log_z = sum.sum > -INFINITY ? sum.sum + sum.lost : -INFINITY;
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
@@ -292,7 +302,8 @@ static void turn_message(const sali_bucket_tree *tree, int32_t parent, sali_buck
     }
 }
 
-static void write_marginals(const sali_bucket_tree *tree, int32_t p, double *marginals)
+/* Returns the sum of the joint table: 1, but for rounding errors on the way down. */
+static double write_marginals(const sali_bucket_tree *tree, int32_t p, double *marginals)
 {
     double sum = 0;
     sali_bucket_sums(tree, p, &p, 1, marginals);
@@ -302,6 +313,7 @@ static void write_marginals(const sali_bucket_tree *tree, int32_t p, double *mar
     for (int32_t k = 0; k < tree->states[p]; k++) {
         marginals[k] /= sum;
     }
+    return sum;
 }
 
 /* The mean of bucket p's terms. */
@@ -323,7 +335,7 @@ sal_status sali_bucket_downward(sali_bucket_tree *tree, sali_pin pin, const int6
                                 double *marginals, double *mean, sal_error *err)
 {
     pass s = { .frame = { .tree = tree }, .tree = tree };
-    double sum = 0;
+    long_sum sum = { 0 };
     bool ok = true;
     for (int32_t p = tree->n - 1; ok && p >= 0; p--) {
         sali_bucket *b = &tree->bucket[p];
@@ -339,12 +351,12 @@ sal_status sali_bucket_downward(sali_bucket_tree *tree, sali_pin pin, const int6
         for (int32_t c = b->children; c >= 0; c = tree->bucket[c].sibling) {
             turn_message(tree, p, &tree->bucket[c]);
         }
-        write_marginals(tree, p, marginals + begin[tree->variable[p]]);
-        sum += mean ? mean_of_terms(tree, p) : 0;
+        double all = write_marginals(tree, p, marginals + begin[tree->variable[p]]);
+        add_to(&sum, mean ? mean_of_terms(tree, p) / all : 0);
     }
     frame_free(&s.frame);
     if (mean) {
-        *mean = sum;
+        *mean = sum.sum + sum.lost;
     }
     return ok ? SAL_OK : sali_fail_memory(err);
 }

@@ -11,12 +11,12 @@
 
 /* Entries of neighbour lists read in all tries, and in the first, which alone may be long. */
 #define BUDGET (INT64_C(1) << 27)
-#define FIRST_BUDGET (INT64_C(1) << 32)
+#define FIRST_BUDGET (INT64_C(1) << 30)
 #define MOST_TRIES 200
 /* Orders of no more work than this need not be improved. */
 #define LITTLE_WORK 0x1p14
 
-typedef enum rule { MIN_WEIGHT, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM } rule;
+typedef enum rule { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM } rule;
 
 /* Undirected, without loops; lists in no order. */
 typedef struct graph {
@@ -157,6 +157,8 @@ static score score_of(search *s, int32_t v)
     double size = clique_size(s, v);
     s->steps += s->graph.degree[v];
     switch (s->rule) {
+    case IN_ORDER:
+        return (score){ v, 0, 0 };
     case MIN_WEIGHT:
         return (score){ size, 0, s->ties[v] };
     case MIN_FILL_RANDOM:
@@ -255,7 +257,7 @@ static void connect_neighbours(search *s, int32_t v, int64_t round)
         }
         s->steps += g->degree[v];
     }
-    for (int32_t k = 0; k < g->degree[v] && added && s->rule != MIN_WEIGHT; k++) {
+    for (int32_t k = 0; k < g->degree[v] && added && s->rule >= MIN_FILL; k++) {
         int32_t u = g->neighbour[v][k];
         for (int32_t l = 0; l < g->degree[u]; l++) {
             queue(s, g->neighbour[u][l], round);
@@ -350,14 +352,15 @@ static void close_search(search *s)
 static sal_status try_order(const sali_local_terms *terms, int attempt, double most,
                             sali_elimination_order *o, int64_t *spent)
 {
-    static const rule rules[] = { MIN_WEIGHT, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM };
+    static const rule rules[] = { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL,
+                                  MIN_FILL_RANDOM };
     search s;
     *o = (sali_elimination_order){ .n = terms->n, .variable = SALI_NEW_ARRAY(int32_t, terms->n) };
     bool ok = open_search(&s, terms) && o->variable && build_graph(&s);
     if (ok) {
         sali_rng_words(&(sali_stream){ .step = (uint64_t)attempt, .purpose = SALI_RNG_ORDER }, 0,
                        attempt > 0 ? terms->n : 0, s.ties);
-        s.rule = rules[attempt < 3 ? attempt : 3];
+        s.rule = rules[attempt < 4 ? attempt : 4];
         s.budget = attempt == 0 ? FIRST_BUDGET : BUDGET - *spent;
         s.steps = 0;
         find_order(&s, most, o);

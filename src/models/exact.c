@@ -8,7 +8,7 @@
 #include "core/error.h"
 
 #define STANDARD_LIMIT (INT64_C(1) << 20)
-#define STANDARD_MEMORY (INT64_C(1) << 31)
+#define STANDARD_MEMORY (INT64_C(1) << 30)
 /* An oracle of no more than this cost is taken before the later ones are asked. */
 #define LITTLE_COST 4e6
 

@@ -367,11 +367,12 @@ static void open_reader(reader *r, const sal_model *model, const sali_tape_model
     for (int64_t v = 0; ok && v < whole; v++) {
         r->free[v] = tape->program->space->variables[v].states == 1 ? -1 : r->free[v];
     }
-    r->elements = (sali_elements){ .model = model,
-                                   .scopes = &r->scopes,
-                                   .free = r->free,
-                                   .number = SALI_NEW_ARRAY(int64_t *, tape->program->n_nodes),
-                                   .most = r->most };
+    r->elements =
+        (sali_elements){ .model = model,
+                         .scopes = &r->scopes,
+                         .free = r->free,
+                         .number = ok ? SALI_NEW_ARRAY(int64_t *, tape->program->n_nodes) : NULL,
+                         .most = r->most };
     r->status = ok && r->elements.number ? SAL_OK : SAL_ERR_MEMORY;
 }
 

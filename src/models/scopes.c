@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "models/weights.h"
 
 /* Beyond these, everything is taken to depend on everything. */
 #define MOST_SCOPES (INT64_C(1) << 24)
@@ -51,28 +52,15 @@ typedef struct range {
     int64_t first, count, step;
 } range;
 
-static range slice_range(const sali_node *node, const sali_node *in, int64_t k)
-{
-    int64_t inner = 1, axis = node->ints[0], length = node->shape.dim[axis];
-    for (int32_t a = (int32_t)axis + 1; a < in->shape.rank; a++) {
-        inner *= in->shape.dim[a];
-    }
-    int64_t row = length * inner, from = in->shape.dim[axis] * inner;
-    return (range){ k / row * from + node->ints[1] * inner + k % row, 1, 1 };
-}
-
 /* What element k of a node reads of its input `which`; all of it where this does not know. */
 static range reads(const sali_scopes *b, int32_t i, int32_t which, int64_t k)
 {
     const sali_node *node = &b->program->nodes[i], *in = b->program->steps[i].in[which];
-    int64_t size = sali_shape_size(&in->shape);
     const sal_shape *A = &b->program->steps[i].in[0]->shape;
     bool elementwise = b->program->steps[i].op->layout == SALI_LAYOUT_SAME;
-    if (node->op == SALI_OP_reshape || (elementwise && size == b->program->steps[i].size)) {
-        return (range){ k, 1, 1 };
-    }
-    if (node->op == SALI_OP_slice) {
-        return slice_range(node, in, k);
+    if (elementwise || node->op == SALI_OP_reshape || node->op == SALI_OP_slice ||
+        node->op == SALI_OP_gather) {
+        return (range){ sali_weights_source(b->program, node, which, k), 1, 1 };
     }
     if (node->op == SALI_OP_matvec && which == 0) {
         return (range){ k * A->dim[1], A->dim[1], 1 };
@@ -82,7 +70,7 @@ static range reads(const sali_scopes *b, int32_t i, int32_t which, int64_t k)
         return which == 0 ? (range){ k / n * A->dim[1], A->dim[1], 1 }
                           : (range){ k % n, A->dim[1], n };
     }
-    return (range){ 0, size, 1 };
+    return (range){ 0, sali_shape_size(&in->shape), 1 };
 }
 
 /* Whether element e of the vector of a matrix product has a fixed weight of zero in row k. */
