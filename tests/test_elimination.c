@@ -458,6 +458,10 @@ START_TEST(widths_of_known_graphs)
         ck_assert(exact.memory > 0 && exact.memory < 1 << 20);
         sal_model_destroy(model);
     }
+    sal_model *torus = open_model("ising:side=8"); /* by min-weight alone: 8 MB */
+    ck_ok(sal_model_exact(torus, &by_elimination, &exact, NULL, NULL, NULL, &err), &err);
+    ck_assert_msg(exact.memory < 5e6, "%g", exact.memory);
+    sal_model_destroy(torus);
     sal_model *dense = open_model("ising-dense:dim=12");
     ck_ok(sal_model_exact(dense, &by_elimination, &exact, NULL, NULL, NULL, &err), &err);
     ck_assert_int_eq(exact.width, 11);

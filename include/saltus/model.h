@@ -145,7 +145,7 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
                                        const double *theta, sal_extension *extension,
                                        double *gradient, double *gradient_error, sal_error *err);
 
-/* ---- exact answers for small models */
+/* ---- exact answers for small models, and for those of small induced width */
 
 /* Zeros stand for the defaults. */
 typedef struct sal_exact_options {
@@ -170,8 +170,9 @@ typedef struct sal_exact {
  *          pairs [R x R]: p(s_i = k, s_j = l), symmetric, and on the diagonal blocks the marginals;
  *          covariance [N x N]: of the embedding.
  * Returns: SAL_ERR_ARGUMENT (options; an oracle that does not exist, naming those that do);
- *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each;
- *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown; or -inf at all of them);
+ *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each, or
+ *          pairs and covariances would take elimination more than 2^30 table entries;
+ *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown by enumeration; or -inf at all);
  *          SAL_ERR_MEMORY. The outputs are then untouched.
  *          Elimination needs a formula that is a sum of terms of few variables (factor graphs,
  *          lattices, quadratic forms, functions of elements), variables with finitely many states,

@@ -1,4 +1,4 @@
-/* saltus exact: log Z and marginals of a small model. */
+/* saltus exact: log Z and marginals of a model with few states or of small induced width. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,5 +139,5 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_exact = { "exact", "MODEL", "log Z and marginals of a small model",
+const cli_command cli_exact = { "exact", "MODEL", "log Z and marginals of a small or narrow model",
                                 run_exact };

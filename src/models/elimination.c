@@ -28,15 +28,24 @@ static void release(void *content)
 
 /* ---- offer */
 
+static const char *print_bytes(double bytes, char text[32])
+{
+    bool large = bytes >= GIB;
+    snprintf(text, 32, "%.3g %s", bytes / (large ? GIB : 0x1p20), large ? "GiB" : "MiB");
+    return text;
+}
+
 static void explain_width(const sali_elimination_order *order, double memory, double allowed,
                           sali_offer *offer)
 {
     const char *least = order->complete ? "" : " at least";
+    char text[2][32];
     snprintf(offer->why, sizeof offer->why,
-             "its induced width is%s %d, by the best order found, which takes%s %.3g GiB of "
-             "memory, more than the %.3g GiB allowed: allow more (--memory), fix variables "
-             "(--evidence, --clamp), or sample",
-             least, order->width, least, memory / GIB, allowed / GIB);
+             "its induced width is%s %d, by the best order found, which takes%s %s of memory, more "
+             "than the %s allowed: allow more (--memory), fix variables (--evidence, --clamp), or "
+             "sample",
+             least, order->width, least, print_bytes(memory, text[0]),
+             print_bytes(allowed, text[1]));
 }
 
 static void consider(const sali_question *q, const plan *p, sali_offer *offer)
