@@ -566,14 +566,14 @@ START_TEST(same_bits_for_any_number_of_threads)
 {
     sal_model *model = open_model(TEST_SANITIZED ? "ising:side=7" : "ising:side=8,bias=0.1");
     sal_exact want, exact;
-    double marginals[2][128];
+    double marginals[2][128] = { { 0 } };
     sal_error err;
     for (int threads = 1; threads <= 7; threads += threads == 2 ? 5 : 1) {
         sal_exact_options options = { .oracle = "elimination", .threads = threads };
         ck_ok(sal_model_exact(model, &options, &exact, marginals[threads > 1], NULL, NULL, &err),
               &err);
         want = threads == 1 ? exact : want;
-        ck_assert(memcmp(&want, &exact, sizeof want) == 0);
+        ck_assert(exact.log_z == want.log_z && exact.log_prob_mean == want.log_prob_mean);
         ck_assert(threads == 1 || memcmp(marginals[0], marginals[1], sizeof *marginals) == 0);
     }
     ck_assert(exact.memory > 1 << 20);

@@ -69,8 +69,9 @@ static bool add_operand(frame *f, const double *table, int32_t n_clique, const i
     o->reach = sali_block_reach(n_clique - inner, states + inner, strides + inner, f->block,
                                 f->maps + f->n_maps);
     f->n_maps += o->reach == SALI_REACH_SOME ? f->block : 0;
-    memcpy(f->strides + f->n_strides, strides + 1, (size_t)f->outer * sizeof *strides);
-    f->n_strides += f->outer;
+    for (int32_t a = 0; a < f->outer; a++) {
+        f->strides[f->n_strides++] = strides[a + 1];
+    }
     return true;
 }
 

@@ -52,9 +52,9 @@ static int64_t *find_slot(const sali_local_terms *t, int32_t n, const int32_t *s
 {
     uint64_t mask = (uint64_t)t->n_slots - 1;
     for (uint64_t at = hash_scope(n, scope) & mask;; at = (at + 1) & mask) {
-        const sali_local_term *term = &t->terms[t->slots[at] - 1];
-        if (t->slots[at] == 0 || (term->n == n && memcmp(t->scopes + term->scope, scope,
-                                                         (size_t)n * sizeof *scope) == 0)) {
+        const sali_local_term *term = t->slots[at] > 0 ? &t->terms[t->slots[at] - 1] : NULL;
+        if (!term || (term->n == n &&
+                      memcmp(t->scopes + term->scope, scope, (size_t)n * sizeof *scope) == 0)) {
             return &t->slots[at];
         }
     }
