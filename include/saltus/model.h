@@ -171,7 +171,7 @@ typedef struct sal_exact {
  *          covariance [N x N]: of the embedding.
  * Returns: SAL_ERR_ARGUMENT (options; an oracle that does not exist, naming those that do);
  *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each, or
- *          pairs and covariances would take elimination more than 2^30 table entries;
+ *          pairs and covariances would take elimination more than 2^28 table entries;
  *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown by enumeration; or -inf at all);
  *          SAL_ERR_MEMORY. The outputs are then untouched.
  *          Elimination needs a formula that is a sum of terms of few variables (factor graphs,

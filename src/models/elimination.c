@@ -11,7 +11,7 @@
 /* About what an entry of a clique's table costs in the two passes. */
 #define ENTRY_NANOSECONDS 20
 /* Entries computed in all passes for pairs. */
-#define MOST_PAIR_WORK 0x1p30
+#define MOST_PAIR_WORK 0x1p28
 
 typedef struct plan {
     sali_local_terms terms;
