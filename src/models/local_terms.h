@@ -27,10 +27,10 @@ typedef struct sali_local_terms {
     int64_t n_slots, *slots; /* [n_slots] 1 + a term's index by the hash of its scope, or 0 */
 } sali_local_terms;
 
-/* Read the terms off a model's formula; clamped variables count as the constants that they are.
- * `memory` bounds the bytes of the tables. Returns: SAL_ERR_UNSUPPORTED with the reason in `why`
- * when f is not seen to be such a sum, or its tables are too large; SAL_ERR_MODEL when a term is
- * NaN or +inf; SAL_ERR_MEMORY. */
+/* local_terms_read.c: read the terms off a model's formula; clamped variables count as the
+ * constants that they are. `memory` bounds the bytes of the tables. Returns: SAL_ERR_UNSUPPORTED
+ * with the reason in `why` when f is not seen to be such a sum, or its tables are too large;
+ * SAL_ERR_MODEL when a term is NaN or +inf; SAL_ERR_MEMORY. */
 sal_status sali_local_terms_read(const sal_model *model, double memory, sali_local_terms *terms,
                                  char *why, size_t room, sal_error *err);
 void sali_local_terms_free(sali_local_terms *terms);
