@@ -671,10 +671,31 @@ START_TEST(compare_for_equal_time_stops_by_the_clock)
 }
 END_TEST
 
+START_TEST(exact_eliminates_where_there_are_too_many_states)
+{
+    ck_run("exact ising:side=6 --json");
+    json_t *object = json_out();
+    ck_assert_str_eq(json_string_value(json_object_get(object, "oracle")), "elimination");
+    ck_assert_int_ge(json_integer_value(json_object_get(object, "width")), 10);
+    ck_assert_int_ge(json_integer_value(json_object_get(object, "memory")), 10000);
+    json_decref(object);
+    ck_run("exact ising:side=6 --memory 1.5M");
+    ck_assert_msg(strstr(out, "by               elimination, induced width 1") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "MiB of tables") != NULL, "%s", out);
+    ck_refused(64, "its induced width is", "exact ising:side=6 --memory 10K");
+    ck_refused(64, "--memory 1X: expected a size", "exact ising:side=6 --memory 1X");
+    ck_refused(64, "--memory 0: expected a size", "compare ising:side=6 --memory 0");
+    ck_run("compare ising:side=5 --samplers gibbs --chains 2 --draws 20 --threads 1");
+    ck_assert_msg(strstr(out, "exact answers by elimination") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "pair L1") != NULL, "%s", out);
+}
+END_TEST
+
 /* Exact marginals from a file beside the network, or given; only if made for the same evidence. */
 START_TEST(compare_reads_exact_marginals_made_for_the_same_evidence)
 {
-    const char quick[] = "--samplers gibbs --chains 8 --draws 200 --threads 1 --limit 1 --json";
+    const char quick[] = "--samplers gibbs --chains 8 --draws 200 --threads 1 --limit 1 --memory 1 "
+                         "--json";
     temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
     temp_write("chain.uai.evid", "1 1 2\n", 6);
     ck_run("compare chain.uai %s", quick);
@@ -996,6 +1017,7 @@ int main(void)
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
+    tcase_add_test(tcase, exact_eliminates_where_there_are_too_many_states);
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
     tcase_add_test(tcase, compare_knows_chains_and_their_reconstruction_error);

@@ -269,8 +269,8 @@ START_TEST(what_cannot_be_answered_is_refused_and_touches_nothing)
     sal_exact exact = { .log_z = 7 };
     double marginals[8] = { 7 };
     sal_error err;
-    ck_fails(sal_model_exact(model, &(sal_exact_options){ .limit = 15 }, &exact, marginals, NULL,
-                             NULL, &err),
+    ck_fails(sal_model_exact(model, &(sal_exact_options){ .limit = 15, .memory = 15 }, &exact,
+                             marginals, NULL, NULL, &err),
              SAL_ERR_UNSUPPORTED, &err, "16 states");
     ck_fails(sal_model_exact(model, &(sal_exact_options){ .limit = -1 }, &exact, marginals, NULL,
                              NULL, &err),

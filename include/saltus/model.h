@@ -145,15 +145,17 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
                                        const double *theta, sal_extension *extension,
                                        double *gradient, double *gradient_error, sal_error *err);
 
-/* ---- exact answers for small models */
+/* ---- exact answers for small models, and for those of small induced width */
 
 /* Zeros stand for the defaults. */
 typedef struct sal_exact_options {
     const char *oracle; /* "forward-backward" (chains), "closed form" (independent variables and
-                           mixtures of them), "enumeration", "parts" (enumeration of sets of
-                           variables that share no term); NULL: the first that can serve */
+                           mixtures of them), "enumeration", "elimination", "parts" (enumeration
+                           of sets of variables that share no term); NULL: the cheapest of those
+                           that can serve */
     int64_t limit;      /* the most states that are walked through, by "parts" in each; default
                            2^20 */
+    int64_t memory;     /* the most bytes of elimination's tables; default 2^30 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 
@@ -162,6 +164,8 @@ typedef struct sal_exact {
     double log_prob_mean; /* E f: log_z less it is the entropy of p. NaN: a mixture too large to
                              enumerate, for which there is no closed form */
     const char *oracle;   /* the one that answered */
+    int32_t width;        /* elimination: the induced width of its order; else -1 */
+    double memory;        /* elimination: the bytes of its tables; else 0 */
 } sal_exact;
 
 /* The normalising constant of a model and expectations under p(s) = exp(f(s)) / Z.
@@ -171,15 +175,23 @@ typedef struct sal_exact {
  *          pairs [R x R]: p(s_i = k, s_j = l), symmetric, and on the diagonal blocks the marginals;
  *          covariance [N x N]: of the embedding.
  * Returns: SAL_ERR_ARGUMENT (options; an oracle that does not exist, naming those that do);
- *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each;
- *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown; or -inf at all of them);
+ *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each, or
+ *          pairs and covariances would take elimination more than 2^28 table entries;
+ *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown by enumeration; or -inf at all);
  *          SAL_ERR_MEMORY. The outputs are then untouched.
+ *          Elimination needs a formula that is a sum of terms of few variables (factor graphs,
+ *          lattices, quadratic forms, functions of elements), variables with finitely many states,
+ *          and an order of small induced width; the message says which of these is missing, and
+ *          how much memory a wide model would take.
  * Cost:    forward-backward of T slices of K variables of c codes: O(T K c^(K+1)) time, memory
  *          O(T c^K), which may be 2^24; pairs up to 2^30 terms: T K c times the time.
  *          Closed form of k components: O(k R), with pairs O(k R^2).
  *          Enumeration: f of all states, and for pairs or covariance O(V^2) a state; memory
  *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
- * Threads: any; works on `threads` threads. */
+ *          Elimination: two passes over tables with one axis for each variable of a clique, in
+ *          double precision; pairs and covariance R times as much.
+ * Threads: any; works on `threads` threads.
+ * Source:  elimination: Dechter 1999; orders: Kjaerulff 1990, Gogate & Dechter 2004. */
 SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,
                                    sal_exact *exact, double *marginals, double *pairs,
                                    double *covariance, sal_error *err);

@@ -407,6 +407,12 @@ void sali_workspace_value(sali_workspace *ws, int64_t chains, const int32_t *cod
     forward(ws, &ws->state, chains, codes, x, NULL, f);
 }
 
+const void *sali_workspace_values(const sali_workspace *ws, int32_t i)
+{
+    int32_t storage = ws->program->steps[i].storage;
+    return storage == ws->program->state ? NULL : ws->value[storage];
+}
+
 void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                              const void *x, double *f, void *gradient)
 {

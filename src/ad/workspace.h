@@ -28,7 +28,11 @@ int64_t sali_workspace_bytes(const sali_workspace *ws, int64_t *apart);
 void sali_workspace_value(sali_workspace *ws, int64_t chains, const int32_t *codes, const void *x,
                           double *f);
 
-/* The same with the gradient, real [chains x N]. */
+/* The values [chains x size] of node i, which varies, at the last replay's x; of a workspace that
+ * wants all values. NULL: they are x itself. */
+const void *sali_workspace_values(const sali_workspace *ws, int32_t i);
+
+/* As sali_workspace_value with the gradient, real [chains x N]. */
 void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                              const void *x, double *f, void *gradient);
 

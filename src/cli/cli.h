@@ -39,6 +39,10 @@ typedef struct cli_option {
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments);
 
+/* Bytes of the value of an option: "512M", "4G", "1.5T" or a number of bytes; at least 1. NULL
+ * leaves *bytes as it is. CLI_USAGE after a message. */
+int cli_bytes(const char *option, const char *text, int64_t *bytes);
+
 /* Seconds of the value of an option: "10s", "2m", "1h" or a number of seconds; above 0. CLI_USAGE
  * after a message. */
 int cli_seconds(const char *option, const char *text, double *seconds);

@@ -17,7 +17,7 @@
 typedef struct options {
     sal_run_options run;
     sal_exact_options exact;
-    const char *samplers, *dtype, *params, *evidence, *clamp, *marginals_exact, *time_text;
+    const char *samplers, *dtype, *params, *evidence, *clamp, *marginals_exact, *time_text, *memory;
     double time;
     bool check_exact, json;
 } options;
@@ -245,7 +245,8 @@ static int check_options(options *o)
     }
     o->run.warmup = o->run.warmup == 0 ? -1 : o->run.warmup;
     o->exact.threads = o->run.threads;
-    return o->time_text ? cli_seconds("time", o->time_text, &o->time) : CLI_OK;
+    int code = cli_bytes("memory", o->memory, &o->exact.memory);
+    return code || !o->time_text ? code : cli_seconds("time", o->time_text, &o->time);
 }
 
 static int run_compare(const cli_command *command, int argc, char **argv)
@@ -267,6 +268,8 @@ static int run_compare(const cli_command *command, int argc, char **argv)
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },
+        { "memory", CLI_TEXT, &o.memory, "SIZE",
+          "most for elimination's tables, as 512M, 4G [1G]" },
         { "marginals-exact", CLI_TEXT, &o.marginals_exact, "FILE",
           "true marginals, as exact --marginals writes [MODEL.mar.json, MODEL.uai.MAR]" },
         { "check-exact", CLI_FLAG, &o.check_exact, NULL,

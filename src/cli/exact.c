@@ -1,4 +1,5 @@
-/* saltus exact: log Z and marginals of a small model. */
+/* saltus exact: log Z and marginals of a model with few states, of small induced width, or with an
+ * oracle of its own. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 
 typedef struct options {
     sal_exact_options exact;
-    const char *dtype, *params, *evidence, *clamp, *marginals, *out_pr;
+    const char *dtype, *params, *evidence, *clamp, *marginals, *out_pr, *memory;
     bool json;
 } options;
 
@@ -25,7 +26,7 @@ static int save(const sal_model *model, const sal_exact *exact, int64_t clamped,
                                       (json_int_t)clamped, "marginals", rows)
                           : NULL;
     cli_add_names(object, model);
-    return cli_json_save(object, path);
+    return cli_json_save(object, CLI_EXACT_DIGITS, path);
 }
 
 static int save_pr(double log_z, const char *path)
@@ -35,28 +36,37 @@ static int save_pr(double log_z, const char *path)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-static int print(const sal_model *model, const sal_exact *exact, int64_t clamped, bool json)
+static int print_json(const sal_model *model, const sal_exact *exact, int64_t clamped)
 {
-    int64_t variables = sal_space_variables(sal_model_space(model));
-    double entropy = exact->log_z - exact->log_prob_mean;
-    if (json) {
-        json_t *object = json_pack("{s:s, s:s, s:I, s:I}", "model", sal_model_name(model), "oracle",
-                                   exact->oracle, "variables", (json_int_t)variables, "clamped",
-                                   (json_int_t)clamped);
-        cli_json_number(object, "log_z", exact->log_z);
-        cli_json_number(object, "log_prob_mean", exact->log_prob_mean);
-        cli_json_number(object, "entropy", entropy);
-        return cli_json_print(object);
+    json_t *object =
+        json_pack("{s:s, s:s, s:I, s:I}", "model", sal_model_name(model), "oracle", exact->oracle,
+                  "variables", (json_int_t)sal_space_variables(sal_model_space(model)), "clamped",
+                  (json_int_t)clamped);
+    cli_json_number(object, "log_z", exact->log_z);
+    cli_json_number(object, "log_prob_mean", exact->log_prob_mean);
+    cli_json_number(object, "entropy", exact->log_z - exact->log_prob_mean);
+    if (object && exact->width >= 0) {
+        json_object_set_new(object, "width", json_integer(exact->width));
+        json_object_set_new(object, "memory", json_integer((json_int_t)exact->memory));
     }
-    printf("model            %s, %lld variables", sal_model_name(model), (long long)variables);
+    return cli_json_print_digits(object, CLI_EXACT_DIGITS);
+}
+
+static int print_text(const sal_model *model, const sal_exact *exact, int64_t clamped)
+{
+    printf("model            %s, %lld variables", sal_model_name(model),
+           (long long)sal_space_variables(sal_model_space(model)));
     if (clamped > 0) {
         printf(" (and %lld clamped)", (long long)clamped);
     }
-    printf("\nby               %s\n", exact->oracle);
-    printf("log Z            %.10g (natural)\n", exact->log_z);
-    if (!isnan(entropy)) { /* not every oracle can tell */
+    printf("\nby               %s", exact->oracle);
+    if (exact->width >= 0) {
+        printf(", induced width %d, %.3g MiB of tables", exact->width, exact->memory / 0x1p20);
+    }
+    printf("\nlog Z            %.10g (natural)\n", exact->log_z);
+    if (!isnan(exact->log_prob_mean)) { /* not every oracle can tell */
         printf("mean log prob    %.10g (unnormalised)\n", exact->log_prob_mean);
-        printf("entropy          %.10g\n", entropy);
+        printf("entropy          %.10g\n", exact->log_z - exact->log_prob_mean);
     }
     return CLI_OK;
 }
@@ -82,7 +92,9 @@ static int answer(const sal_model *model, const options *o)
     if (code == CLI_OK && o->out_pr) {
         code = save_pr(exact.log_z, o->out_pr);
     }
-    code = code ? code : print(model, &exact, clamped, o->json);
+    if (code == CLI_OK) {
+        code = o->json ? print_json(model, &exact, clamped) : print_text(model, &exact, clamped);
+    }
     free(marginals);
     return code;
 }
@@ -96,6 +108,8 @@ static int run_exact(const cli_command *command, int argc, char **argv)
         { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [f64]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },
+        { "memory", CLI_TEXT, &o.memory, "SIZE",
+          "most for elimination's tables, as 512M, 4G [1G]" },
         { "threads", CLI_THREADS, &o.exact.threads, "N", "results do not depend on it [all]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE",
           "write log Z and the marginals as JSON, or as UAI results to NAME.MAR" },
@@ -107,6 +121,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     sal_model *model = NULL;
     cli_clamps list = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
+    code = code ? code : cli_bytes("memory", o.memory, &o.exact.memory);
     code = code ? code : cli_check_output(o.marginals);
     code = code ? code : cli_check_output(o.out_pr);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
@@ -118,5 +133,5 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_exact = { "exact", "MODEL", "log Z and marginals of a small model",
+const cli_command cli_exact = { "exact", "MODEL", "log Z and marginals of a small or narrow model",
                                 run_exact };

@@ -14,7 +14,12 @@ void cli_json_number(json_t *object, const char *key, double value)
 
 int cli_json_print(json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(10)) : NULL;
+    return cli_json_print_digits(object, CLI_DIGITS);
+}
+
+int cli_json_print_digits(json_t *object, int digits)
+{
+    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(digits)) : NULL;
     json_decref(object);
     if (!text) {
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
@@ -24,9 +29,9 @@ int cli_json_print(json_t *object)
     return ok ? CLI_OK : CLI_IO;
 }
 
-int cli_json_save(json_t *object, const char *path)
+int cli_json_save(json_t *object, int digits, const char *path)
 {
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(10)) : NULL;
+    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(digits)) : NULL;
     json_decref(object);
     if (!text) {
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });

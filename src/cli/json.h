@@ -7,9 +7,13 @@
 /* Set object[key] to a number, or to null where JSON has none (NaN, infinities). */
 void cli_json_number(json_t *object, const char *key, double value);
 
+/* Digits of numbers: of estimates, and of exact answers (as many as decimals always keep). */
+enum { CLI_DIGITS = 10, CLI_EXACT_DIGITS = 15 };
+
 /* Print one object and a newline on stdout, or write it to a file; takes the object over. The exit
  * code. */
 int cli_json_print(json_t *object);
-int cli_json_save(json_t *object, const char *path);
+int cli_json_print_digits(json_t *object, int digits);
+int cli_json_save(json_t *object, int digits, const char *path);
 
 #endif

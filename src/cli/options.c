@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -118,6 +119,23 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
         return cli_usage("%s: expected %s; see 'saltus %s --help'", command->name,
                          command->arguments, command->name);
     }
+    return CLI_OK;
+}
+
+int cli_bytes(const char *option, const char *text, int64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    size_t length = text ? strlen(text) : 0;
+    const char *unit = length > 0 ? strchr(units, text[length - 1]) : NULL;
+    double number, factor = unit ? ldexp(1, 10 * (int)(unit - units + 1)) : 1;
+    if (!text) {
+        return CLI_OK;
+    }
+    if (sali_parse_double(text, (int64_t)(length - (unit != NULL)), &number) != SAL_OK ||
+        !(number * factor >= 1 && number * factor < 0x1p62)) {
+        return cli_usage("--%s %s: expected a size such as 512M, 2G or 1T", option, text);
+    }
+    *bytes = (int64_t)(number * factor);
     return CLI_OK;
 }
 

@@ -34,7 +34,7 @@ static int ask_oracle(const sal_model *model, const sal_exact_options *options,
     if (r->marginals && (r->pairs || R > MOST_PAIR_STATES)) {
         status = sal_model_exact(model, options, &exact, r->marginals, r->pairs, NULL, &err);
     }
-    if (status == SAL_ERR_UNSUPPORTED && r->pairs) { /* too many pairs, perhaps */
+    if (status == SAL_ERR_UNSUPPORTED && r->pairs) { /* pairs may be what is too much */
         free(r->pairs);
         r->pairs = NULL;
         status = sal_model_exact(model, options, &exact, r->marginals, NULL, NULL, &err);

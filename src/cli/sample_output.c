@@ -205,7 +205,7 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
     free(marginals);
     json_t *object = json_pack("{s:o}", "marginals", rows);
     cli_add_names(object, model);
-    return cli_json_save(object, path);
+    return cli_json_save(object, CLI_DIGITS, path);
 }
 
 /* ---- the summary */

@@ -25,7 +25,8 @@ typedef enum sali_purpose {
     SALI_RNG_SCAN,       /* scans of pairwise models: "step" is the number of steps / 4 */
     SALI_RNG_SWAP,       /* swaps of states between temperatures */
     SALI_RNG_ANNEAL,     /* moves whose differences set a range of temperatures */
-    SALI_RNG_LEARNING    /* states and proposals from which a proposal is learned */
+    SALI_RNG_LEARNING,   /* states and proposals from which a proposal is learned */
+    SALI_RNG_ORDER       /* ties between variables that may be eliminated next */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

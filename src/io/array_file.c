@@ -61,7 +61,7 @@ void *sali_array_pack(const sali_array *array, sali_dtype dtype)
 
 /* ---- rows */
 
-sal_status sali_rows_value(sali_rows *rows, double value, sal_error *err)
+sal_status sali_number_rows_value(sali_number_rows *rows, double value, sal_error *err)
 {
     if (sali_grow((void **)&rows->values, &rows->room, rows->count + 1, sizeof(double)) != 0) {
         return sali_fail_memory(err);
@@ -70,7 +70,7 @@ sal_status sali_rows_value(sali_rows *rows, double value, sal_error *err)
     return SAL_OK;
 }
 
-sal_status sali_rows_label(sali_rows *rows, int32_t label, sal_error *err)
+sal_status sali_number_rows_label(sali_number_rows *rows, int32_t label, sal_error *err)
 {
     if (sali_grow((void **)&rows->labels, &rows->labels_room, rows->rows + 1, sizeof(int32_t)) !=
         0) {
@@ -80,11 +80,11 @@ sal_status sali_rows_label(sali_rows *rows, int32_t label, sal_error *err)
     return SAL_OK;
 }
 
-void sali_rows_free(sali_rows *rows)
+void sali_number_rows_free(sali_number_rows *rows)
 {
     sali_free(rows->values);
     sali_free(rows->labels);
-    *rows = (sali_rows){ 0 };
+    *rows = (sali_number_rows){ 0 };
 }
 
 bool sali_scan_line(sali_scan *scan, sali_scan *line)

@@ -21,16 +21,16 @@ sali_dtype sali_array_dtype(const sali_array *array);
 void *sali_array_pack(const sali_array *array, sali_dtype dtype);
 
 /* Rows of numbers that grow while a text is read; `labels` only if the format has them. */
-typedef struct sali_rows {
+typedef struct sali_number_rows {
     double *values;
     int64_t count, room;
     int32_t *labels;
     int64_t rows, labels_room;
-} sali_rows;
+} sali_number_rows;
 
-sal_status sali_rows_value(sali_rows *rows, double value, sal_error *err);
-sal_status sali_rows_label(sali_rows *rows, int32_t label, sal_error *err);
-void sali_rows_free(sali_rows *rows);
+sal_status sali_number_rows_value(sali_number_rows *rows, double value, sal_error *err);
+sal_status sali_number_rows_label(sali_number_rows *rows, int32_t label, sal_error *err);
+void sali_number_rows_free(sali_number_rows *rows);
 
 /* The next line of a text as a scanner of its own, without its end; false at the end. `scan` is
  * only moved by this function. */

@@ -13,7 +13,7 @@ typedef struct reader {
     sali_scan scan;
     char separator; /* ',' or ';', or ' ' for any blanks; 0: not known yet */
     int64_t columns;
-    sali_rows rows;
+    sali_number_rows rows;
     sal_error *err;
 } reader;
 
@@ -92,7 +92,8 @@ static sal_status read_row(reader *r, sali_scan line)
                                   "column %lld: expected a finite decimal number, found '%s'",
                                   (long long)columns + 1, sali_show(field.text, field.size, shown));
         }
-        status = status ? sali_fail_memory(r->err) : sali_rows_value(&r->rows, value, r->err);
+        status =
+            status ? sali_fail_memory(r->err) : sali_number_rows_value(&r->rows, value, r->err);
         columns++;
     }
     if (status == SAL_OK && r->rows.rows > 0 && columns != r->columns) {
@@ -128,7 +129,7 @@ static bool looks_like_table(const char *data, int64_t size)
     reader r = { .err = NULL };
     sali_scan_init(&r.scan, "", data, size, 0);
     sal_status status = read_rows(&r, 4);
-    sali_rows_free(&r.rows);
+    sali_number_rows_free(&r.rows);
     return status == SAL_OK;
 }
 
@@ -139,7 +140,7 @@ static sal_status parse_table(const char *name, const char *data, int64_t size, 
     sali_scan_init(&r.scan, name, data, size, 0);
     sal_status status = read_rows(&r, INT64_MAX);
     if (status != SAL_OK) {
-        sali_rows_free(&r.rows);
+        sali_number_rows_free(&r.rows);
         return status;
     }
     *out = (sali_content){ .kind = SALI_CONTENT_ARRAY,

@@ -7,7 +7,7 @@
 #define SIDE 16
 
 /* The digit of a line that is not empty, which may be written "6.0000". */
-static sal_status read_label(sali_scan *line, sali_rows *rows, sal_error *err)
+static sal_status read_label(sali_scan *line, sali_number_rows *rows, sal_error *err)
 {
     double digit;
     int64_t at = line->line;
@@ -15,10 +15,10 @@ static sal_status read_label(sali_scan *line, sali_rows *rows, sal_error *err)
     if (status == SAL_OK && !(digit >= 0 && digit <= 9 && digit == (int32_t)digit)) {
         return sali_scan_fail(line, at, err, "the label is %g; expected a digit", digit);
     }
-    return status ? status : sali_rows_label(rows, (int32_t)digit, err);
+    return status ? status : sali_number_rows_label(rows, (int32_t)digit, err);
 }
 
-static sal_status read_line(sali_scan *line, sali_rows *rows, sal_error *err)
+static sal_status read_line(sali_scan *line, sali_number_rows *rows, sal_error *err)
 {
     sali_scan ahead = *line;
     sali_token token;
@@ -41,14 +41,14 @@ static sal_status read_line(sali_scan *line, sali_rows *rows, sal_error *err)
             return sali_scan_fail(line, line->line, err, "%g; expected a value from -1 to 1",
                                   value);
         }
-        status = status ? status : sali_rows_value(rows, value, err);
+        status = status ? status : sali_number_rows_value(rows, value, err);
     }
     rows->rows++;
     return status;
 }
 
 static sal_status read_lines(const char *name, const char *data, int64_t size, int64_t most,
-                             sali_rows *rows, sal_error *err)
+                             sali_number_rows *rows, sal_error *err)
 {
     sali_scan scan, line;
     sal_status status = SAL_OK;
@@ -62,19 +62,19 @@ static sal_status read_lines(const char *name, const char *data, int64_t size, i
 
 static bool looks_like_usps(const char *data, int64_t size)
 {
-    sali_rows rows = { 0 };
+    sali_number_rows rows = { 0 };
     sal_status status = read_lines("", data, size, 1, &rows, NULL);
-    sali_rows_free(&rows);
+    sali_number_rows_free(&rows);
     return status == SAL_OK;
 }
 
 static sal_status parse_usps(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err)
 {
-    sali_rows rows = { 0 };
+    sali_number_rows rows = { 0 };
     sal_status status = read_lines(name, data, size, INT64_MAX, &rows, err);
     if (status != SAL_OK) {
-        sali_rows_free(&rows);
+        sali_number_rows_free(&rows);
         return status;
     }
     *out = (sali_content){ .kind = SALI_CONTENT_ARRAY,

@@ -358,3 +358,24 @@ void sali_clamp_variables(const sal_model *model, int64_t *original)
             model->ops == &clamp_ops ? ((const clamp_content *)model->content)->free[v] : v;
     }
 }
+
+sal_status sali_clamp_index(const sal_model *model, int32_t *index, int32_t *code)
+{
+    int64_t n = model->space->n_variables, whole = sali_clamp_inner(model)->space->n_variables;
+    int64_t *original = SALI_NEW_ARRAY(int64_t, n);
+    int32_t *zeros = SALI_NEW_ARRAY(int32_t, n);
+    bool ok = original && zeros;
+    if (ok) {
+        sali_clamp_variables(model, original);
+        sali_clamp_expand(model, 1, zeros, code);
+        for (int64_t v = 0; v < whole; v++) {
+            index[v] = -1;
+        }
+        for (int64_t v = 0; v < n; v++) {
+            index[original[v]] = (int32_t)v;
+        }
+    }
+    sali_free(original);
+    sali_free(zeros);
+    return ok ? SAL_OK : SAL_ERR_MEMORY;
+}

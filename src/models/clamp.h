@@ -18,4 +18,8 @@ void sali_clamp_restrict(const sal_model *model, int64_t chains, const int32_t *
 /* The inner model's index of each variable of `model` [V]. */
 void sali_clamp_variables(const sal_model *model, int64_t *original);
 
+/* By the inner model's variables: `index` in `model`, -1 for clamped ones; `code` of a clamped one,
+ * 0 of others. Returns: SAL_ERR_MEMORY. */
+sal_status sali_clamp_index(const sal_model *model, int32_t *index, int32_t *code);
+
 #endif

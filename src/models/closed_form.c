@@ -113,8 +113,9 @@ static sal_status combine(work *w, sali_question *q, sal_error *err)
     return SAL_OK;
 }
 
-static sal_status answer(sali_question *q, sal_error *err)
+static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
 {
+    (void)offer;
     work w = { 0 };
     sal_status status = work_create(&w, q->model, err);
     for (int64_t k = 0; status == SAL_OK && k < w.components; k++) {
@@ -126,16 +127,22 @@ static sal_status answer(sali_question *q, sal_error *err)
 }
 
 /* Of small mixtures enumeration knows more: they come here only when asked for by name. */
-static bool serves(const sal_model *model, const sal_exact_options *options, char *why, size_t room)
+static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
 {
-    const sal_model *inner = sali_clamp_inner(model);
+    const sal_model *inner = sali_clamp_inner(q->model);
+    (void)err;
     if (!inner->products) {
-        snprintf(why, room, "it is not known to be independent variables, nor a mixture of them");
-        return false;
+        snprintf(offer->why, sizeof offer->why,
+                 "it is not known to be independent variables, nor a mixture of them");
+        return SAL_OK;
     }
-    snprintf(why, room, "enumeration of this mixture gives E f as well");
-    return options->oracle || inner->products->components(inner) == 1 ||
-           sali_states_count(model->space) > (double)options->limit;
+    int64_t components = inner->products->components(inner);
+    double R = (double)q->model->space->n_states;
+    snprintf(offer->why, sizeof offer->why, "enumeration of this mixture gives E f as well");
+    offer->serves = q->options.oracle || components == 1 ||
+                    sali_states_count(q->model->space) > (double)q->options.limit;
+    offer->cost = (double)components * R * (10 + (q->with_pairs ? R : 0));
+    return SAL_OK;
 }
 
-const sali_oracle sali_oracle_closed_form = { "closed form", serves, answer };
+const sali_oracle sali_oracle_closed_form = { "closed form", offer, answer, NULL };

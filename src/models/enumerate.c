@@ -201,7 +201,7 @@ static sal_status walk_run(walk *w, int threads, sal_error *err)
     return SAL_OK;
 }
 
-static sal_status all_forbidden(const sal_model *model, sal_error *err)
+sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err)
 {
     return sali_fail(err, SAL_ERR_MODEL, "%s: f is -inf at all states: there is no distribution",
                      model->name);
@@ -216,7 +216,7 @@ static sal_status combine(const walk *w, sali_question *q, sal_error *err)
         largest = fmax(largest, w->shards[k].sums.largest);
     }
     if (largest == -INFINITY) {
-        return all_forbidden(w->model, err);
+        return sali_fail_all_forbidden(w->model, err);
     }
     for (int64_t k = 0; k < w->n_shards; k++) {
         const sums *s = &w->shards[k].sums;
@@ -237,8 +237,9 @@ static sal_status combine(const walk *w, sali_question *q, sal_error *err)
     return SAL_OK;
 }
 
-static sal_status answer(sali_question *q, sal_error *err)
+static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
 {
+    (void)offer;
     walk w = { .model = q->model, .count = (int64_t)sali_states_count(q->model->space) };
     sal_status status = walk_create(&w, true, q->pairs != NULL, err);
     status = status ? status : walk_run(&w, q->options.threads, err);
@@ -247,19 +248,23 @@ static sal_status answer(sali_question *q, sal_error *err)
     return status;
 }
 
-static bool serves(const sal_model *model, const sal_exact_options *options, char *why, size_t room)
+static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
 {
-    double count = sali_states_count(model->space);
-    if (model->space->unbounded) {
-        snprintf(why, room, "it has counts without a cap");
-        return false;
+    (void)err;
+    const sal_space *space = q->model->space;
+    double count = sali_states_count(space), V = (double)space->n_variables;
+    offer->serves = !space->unbounded && count <= (double)q->options.limit && count < 0x1p62;
+    offer->cost = count * (20 + 4 * V + (q->with_pairs ? V * V : 0));
+    if (space->unbounded) {
+        snprintf(offer->why, sizeof offer->why, "it has counts without a cap");
+    } else {
+        snprintf(offer->why, sizeof offer->why, "it has %.6g states, more than the limit of %lld",
+                 count, (long long)q->options.limit);
     }
-    snprintf(why, room, "it has %.6g states, more than the limit of %lld", count,
-             (long long)options->limit);
-    return count <= (double)options->limit && count < 0x1p62;
+    return SAL_OK;
 }
 
-const sali_oracle sali_oracle_enumeration = { "enumeration", serves, answer };
+const sali_oracle sali_oracle_enumeration = { "enumeration", offer, answer, NULL };
 
 sal_status sali_enumerate_table(const sal_model *model, int64_t count, int threads, double *log_p,
                                 double *log_z, sal_error *err)
@@ -282,5 +287,5 @@ sal_status sali_enumerate_table(const sal_model *model, int64_t count, int threa
     for (int64_t i = 0; i < count; i++) {
         log_p[i] -= *log_z;
     }
-    return largest > -INFINITY ? SAL_OK : all_forbidden(model, err);
+    return largest > -INFINITY ? SAL_OK : sali_fail_all_forbidden(model, err);
 }

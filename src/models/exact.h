@@ -10,22 +10,36 @@ typedef struct sali_question {
     sal_exact_options options; /* defaults filled in */
     double log_z;
     double log_prob_mean; /* NaN where the oracle cannot tell */
-    double *marginals;    /* [R] */
-    double *pairs;        /* [R x R], or NULL when not wanted; entries of variables i < j suffice */
+    bool with_pairs;
+    double *marginals; /* [R] */
+    double *pairs;     /* [R x R], or NULL when not wanted; entries of variables i < j suffice */
 } sali_question;
 
-/* One oracle. To add one: a record in its own file, and a line in the list in exact.c, which is
- * the order in which they are tried. */
+/* What an oracle says to a question before it is chosen. */
+typedef struct sali_offer {
+    bool serves;
+    char why[320]; /* it does not */
+    double cost;   /* of the answer, in nanoseconds of a processor, within a factor of ten or so */
+    int32_t width; /* of an elimination, or -1 */
+    double memory; /* bytes of its tables */
+    void *plan;    /* the oracle's own, or NULL */
+} sali_offer;
+
+/* One oracle. To add one: a record in its own file, and a line in the list in exact.c: the
+ * cheapest answers. */
 typedef struct sali_oracle {
     const char *name;
-    /* Whether it can serve the model, or why not into `why`. */
-    bool (*serves)(const sal_model *model, const sal_exact_options *options, char *why,
-                   size_t room);
-    sal_status (*answer)(sali_question *question, sal_error *err);
+    /* Whether it can serve the question, or why not. Returns: SAL_ERR_MEMORY, SAL_ERR_MODEL. */
+    sal_status (*offer)(const sali_question *question, sali_offer *offer, sal_error *err);
+    sal_status (*answer)(sali_question *question, const sali_offer *offer, sal_error *err);
+    void (*release)(void *plan); /* NULL: there are no plans */
 } sali_oracle;
 
-extern const sali_oracle sali_oracle_closed_form, sali_oracle_enumeration,
+extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_oracle_enumeration,
     sali_oracle_forward_backward, sali_oracle_parts;
+
+/* The error of a model that forbids all states. */
+sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err);
 
 /* ---- enumerate.c */
 

@@ -182,22 +182,11 @@ static double pair_terms(const sali_chain_shape *shape)
     return T * K * codes * T / 2 * K * codes * sali_chain_states(shape);
 }
 
-static sal_status check_pairs(const sali_question *q, const sali_chain *chain, sal_error *err)
+static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
 {
-    double terms = pair_terms(&chain->shape);
-    return !q->pairs || terms <= (double)MOST_PAIR_TERMS
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_UNSUPPORTED,
-                           "%s: pairs and covariances by forward-backward would take %.3g terms, "
-                           "more than %.3g; marginals alone can be had",
-                           q->model->name, terms, (double)MOST_PAIR_TERMS);
-}
-
-static sal_status answer(sali_question *q, sal_error *err)
-{
+    (void)offer;
     work w = { 0 };
     sal_status status = work_create(&w, q->model, err);
-    status = status ? status : check_pairs(q, &w.chain, err);
     if (status == SAL_OK) {
         go_forward(&w, &q->log_prob_mean);
         q->log_z = w.log_z;
@@ -214,19 +203,30 @@ static sal_status answer(sali_question *q, sal_error *err)
     return status;
 }
 
-static bool serves(const sal_model *model, const sal_exact_options *options, char *why, size_t room)
+static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
 {
-    const struct sali_chain_rule *rule = sali_chain_rule_of(model);
-    (void)options;
+    const struct sali_chain_rule *rule = sali_chain_rule_of(q->model);
+    (void)err;
     if (!rule) {
-        snprintf(why, room, "it is not known to be a chain");
-        return false;
+        snprintf(offer->why, sizeof offer->why, "it is not known to be a chain");
+        return SAL_OK;
     }
-    sali_chain_shape shape = rule->shape(sali_clamp_inner(model));
-    double states = sali_chain_states(&shape);
-    snprintf(why, room, "it has %lld slices of %.6g states, more than %lld in all",
-             (long long)shape.length, states, (long long)MOST_MESSAGES);
-    return (double)shape.length * states <= (double)MOST_MESSAGES;
+    sali_chain_shape shape = rule->shape(sali_clamp_inner(q->model));
+    double states = sali_chain_states(&shape), all = (double)shape.length * states;
+    double pairs = q->with_pairs ? pair_terms(&shape) : 0;
+    offer->serves = all <= (double)MOST_MESSAGES && pairs <= (double)MOST_PAIR_TERMS;
+    offer->cost = 10 * all + pairs;
+    if (all > (double)MOST_MESSAGES) {
+        snprintf(offer->why, sizeof offer->why,
+                 "it has %lld slices of %.6g states, more than %lld in all",
+                 (long long)shape.length, states, (long long)MOST_MESSAGES);
+    } else {
+        snprintf(offer->why, sizeof offer->why,
+                 "pairs and covariances would take %.3g terms, more than %.3g; marginals alone can "
+                 "be had",
+                 pairs, (double)MOST_PAIR_TERMS);
+    }
+    return SAL_OK;
 }
 
-const sali_oracle sali_oracle_forward_backward = { "forward-backward", serves, answer };
+const sali_oracle sali_oracle_forward_backward = { "forward-backward", offer, answer, NULL };

@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "models/clamp.h"
 #include "models/pairwise_terms.h"
+#include "models/weights.h"
 
 /* base + slope b, b the bit of a variable of the model; slope is 0 for a constant. */
 typedef struct line {
@@ -19,10 +20,10 @@ typedef struct reader {
     const sali_program *program;
     const sali_params *params;
     sali_pairwise_terms *terms;
-    int32_t *free;   /* by the tape's variable: the model's, or -1 for clamped ones */
-    int32_t *code;   /* by the tape's variable: the code that a clamped one has */
-    line **lines;    /* by node: [size], or NULL */
-    double **weight; /* by node: [size], or NULL for none */
+    int32_t *free; /* by the tape's variable: the model's, or -1 for clamped ones */
+    int32_t *code; /* by the tape's variable: the code that a clamped one has */
+    line **lines;  /* by node: [size], or NULL */
+    sali_weights weights;
 } reader;
 
 /* ---- elements of operands */
@@ -32,41 +33,14 @@ static double value_of(const reader *r, int32_t node, int64_t k)
     return sali_load(r->program->dtype, r->params->value[node], k);
 }
 
+static double weight_of(const reader *r, int32_t node, int64_t k)
+{
+    return r->weights.node[node][k];
+}
+
 static bool varies(const reader *r, int32_t node)
 {
     return r->program->nodes[node].varying;
-}
-
-/* The element of a broadcast operand that element k of the output meets. */
-static int64_t broadcast(const sal_shape *out, const sal_shape *in, int64_t k)
-{
-    int64_t at = 0, stride = 1;
-    for (int32_t i = 1; i <= in->rank; i++) {
-        int64_t size = in->dim[in->rank - i], whole = out->dim[out->rank - i];
-        at += size == 1 ? 0 : k % whole * stride;
-        stride *= size;
-        k /= whole;
-    }
-    return at;
-}
-
-/* The element of input `operand` that element k of an elementwise or a selecting op reads. */
-static int64_t source(const reader *r, const sali_node *node, int operand, int64_t k)
-{
-    const sali_node *from = &r->program->nodes[node->in[operand]];
-    const sal_shape *in = &from->shape;
-    if (node->op != SALI_OP_slice && node->op != SALI_OP_gather) {
-        bool same = node->op == SALI_OP_reshape || node->op == SALI_OP_scale ||
-                    sali_shape_equal(in, &node->shape);
-        return same ? k : broadcast(&node->shape, in, k);
-    }
-    int64_t axis = node->ints[0], inner = 1;
-    for (int32_t i = in->rank - 1; i > axis; i--) {
-        inner *= in->dim[i];
-    }
-    int64_t length = node->shape.dim[axis], at = k / inner % length;
-    int64_t index = node->op == SALI_OP_slice ? node->ints[1] + at : node->ints[1 + at];
-    return (k / inner / length * in->dim[axis] + index) * inner + k % inner;
 }
 
 /* ---- terms */
@@ -137,7 +111,7 @@ static void state_lines(const reader *r, line *lines)
 static bool operand(const reader *r, const sali_node *node, int which, int64_t k, line *out)
 {
     int32_t in = node->in[which];
-    int64_t at = source(r, node, which, k);
+    int64_t at = sali_weights_source(r->program, node, which, k);
     if (!varies(r, in)) {
         *out = (line){ value_of(r, in, at), 0, 0 };
         return true;
@@ -223,91 +197,22 @@ static sal_status find_lines(reader *r, int32_t i)
 
 /* ---- backward: weights */
 
-/* The weights of an input, made when first asked for; NULL: no memory. */
-static double *weights_of(reader *r, int32_t node)
-{
-    if (!r->weight[node]) {
-        r->weight[node] = SALI_NEW_ARRAY(double, r->program->steps[node].size);
-    }
-    return r->weight[node];
-}
-
-/* Elementwise and selecting ops: each operand gets the weights times a factor. */
-static sal_status push_elements(reader *r, int32_t i, int which, double factor)
-{
-    const sali_node *node = &r->program->nodes[i];
-    double *to = weights_of(r, node->in[which]);
-    for (int64_t k = 0; to && k < r->program->steps[i].size; k++) {
-        to[source(r, node, which, k)] += factor * r->weight[i][k];
-    }
-    return to ? SAL_OK : SAL_ERR_MEMORY;
-}
-
-/* Products and quotients by a constant; products of lines. */
+/* Products of lines. */
 static sal_status push_product(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
-    int moving = varies(r, node->in[0]) ? 0 : 1, n_moving = 0;
-    for (int which = 0; which < node->n_in; which++) {
-        n_moving += varies(r, node->in[which]);
-    }
+    const line *a = r->lines[node->in[0]], *b = r->lines[node->in[node->n_in - 1]];
     int64_t size = r->program->steps[node->op == SALI_OP_dot ? node->in[0] : i].size;
-    for (int64_t k = 0; k < size; k++) {
-        double weight = r->weight[i][node->op == SALI_OP_dot ? 0 : k];
+    sal_status status = a && b ? SAL_OK : SAL_ERR_UNSUPPORTED;
+    for (int64_t k = 0; status == SAL_OK && k < size; k++) {
+        double weight = weight_of(r, i, node->op == SALI_OP_dot ? 0 : k);
         int64_t at[2] = { k, k };
         for (int which = 0; node->op == SALI_OP_mul && which < 2; which++) {
-            at[which] = source(r, node, which, k);
+            at[which] = sali_weights_source(r->program, node, which, k);
         }
-        if (n_moving == 1 && node->op != SALI_OP_square) {
-            double *to = weights_of(r, node->in[moving]);
-            if (!to) {
-                return SAL_ERR_MEMORY;
-            }
-            to[at[moving]] += weight * value_of(r, node->in[1 - moving], at[1 - moving]);
-            continue;
-        }
-        const line *a = r->lines[node->in[0]], *b = r->lines[node->in[node->n_in - 1]];
-        sal_status status =
-            a && b ? add_product(r, &a[at[0]], &b[at[1]], weight) : SAL_ERR_UNSUPPORTED;
-        if (status != SAL_OK) {
-            return status;
-        }
+        status = add_product(r, &a[at[0]], &b[at[1]], weight);
     }
-    return SAL_OK;
-}
-
-static sal_status push_matvec(reader *r, int32_t i)
-{
-    const sali_node *node = &r->program->nodes[i];
-    int64_t m = r->program->steps[i].size, n = r->program->steps[node->in[1]].size;
-    if (varies(r, node->in[0])) {
-        return SAL_ERR_UNSUPPORTED;
-    }
-    double *to = weights_of(r, node->in[1]);
-    for (int64_t k = 0; to && k < m * n; k++) {
-        to[k % n] += r->weight[i][k / n] * value_of(r, node->in[0], k);
-    }
-    return to ? SAL_OK : SAL_ERR_MEMORY;
-}
-
-/* Sums and means, of all elements or along an axis. */
-static sal_status push_sum(reader *r, int32_t i)
-{
-    const sali_node *node = &r->program->nodes[i];
-    const sal_shape *in = &r->program->nodes[node->in[0]].shape;
-    int64_t size = r->program->steps[node->in[0]].size, inner = 1, length = size;
-    if (node->ints[0] >= 0) {
-        length = in->dim[node->ints[0]];
-        for (int32_t axis = in->rank - 1; axis > node->ints[0]; axis--) {
-            inner *= in->dim[axis];
-        }
-    }
-    double factor = node->op == SALI_OP_mean ? 1 / (double)length : 1;
-    double *to = weights_of(r, node->in[0]);
-    for (int64_t k = 0; to && k < size; k++) {
-        to[k] += factor * r->weight[i][k / inner / length * inner + k % inner];
-    }
-    return to ? SAL_OK : SAL_ERR_MEMORY;
+    return status;
 }
 
 static sal_status push_quad(reader *r, int32_t i)
@@ -315,7 +220,7 @@ static sal_status push_quad(reader *r, int32_t i)
     const sali_node *node = &r->program->nodes[i];
     const line *x = r->lines[node->in[0]];
     int64_t n = r->program->steps[node->in[0]].size;
-    double weight = r->weight[i][0];
+    double weight = weight_of(r, i, 0);
     sal_status status = x && !varies(r, node->in[1]) ? SAL_OK : SAL_ERR_UNSUPPORTED;
     for (int64_t a = 0; status == SAL_OK && a < n; a++) {
         for (int64_t b = a; status == SAL_OK && b < n; b++) { /* the matrix is symmetric */
@@ -335,7 +240,7 @@ static sal_status push_edges(reader *r, int32_t i)
     sal_status status = x && !varies(r, node->in[1]) ? SAL_OK : SAL_ERR_UNSUPPORTED;
     for (int64_t e = 0; status == SAL_OK && e < node->n_ints / 2; e++) {
         status = add_product(r, &x[node->ints[2 * e]], &x[node->ints[2 * e + 1]],
-                             r->weight[i][0] * value_of(r, node->in[1], e));
+                             weight_of(r, i, 0) * value_of(r, node->in[1], e));
     }
     return status;
 }
@@ -386,7 +291,7 @@ static sal_status push_table(reader *r, int32_t i)
     sal_status status = varies(r, node->in[1]) ? SAL_ERR_UNSUPPORTED : SAL_OK;
     for (int64_t m = 0; status == SAL_OK && m < node->ints[0]; m++) {
         int64_t length = *at++;
-        status = add_factor(r, node, length, at, r->weight[i][0], &start);
+        status = add_factor(r, node, length, at, weight_of(r, i, 0), &start);
         at += length;
     }
     return status;
@@ -396,44 +301,38 @@ static sal_status push_leaf(reader *r, int32_t i)
 {
     for (int64_t k = 0; k < r->program->steps[i].size; k++) {
         if (varies(r, i)) {
-            add_line(r, &r->lines[i][k], r->weight[i][k]);
+            add_line(r, &r->lines[i][k], weight_of(r, i, k));
         } else {
-            r->terms->constant += r->weight[i][k] * value_of(r, i, k);
+            r->terms->constant += weight_of(r, i, k) * value_of(r, i, k);
         }
     }
     return SAL_OK;
 }
 
-/* Hand the weights of node i to its inputs. */
+/* Whether all inputs of a node vary. */
+static bool all_vary(const reader *r, const sali_node *node)
+{
+    bool all = true;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        all &= varies(r, node->in[k]);
+    }
+    return all;
+}
+
+/* The terms that node i adds, or its weights to its inputs. */
 static sal_status push(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
-    sal_status status;
     if (!node->varying) {
         return push_leaf(r, i);
     }
     switch (node->op) {
     case SALI_OP_state:
         return push_leaf(r, i);
-    case SALI_OP_reshape:
-    case SALI_OP_slice:
-    case SALI_OP_gather:
-        return push_elements(r, i, 0, 1);
-    case SALI_OP_scale:
-        return push_elements(r, i, 0, node->reals[0]);
-    case SALI_OP_add:
-    case SALI_OP_sub:
-        status = push_elements(r, i, 0, 1);
-        return status ? status : push_elements(r, i, 1, node->op == SALI_OP_sub ? -1 : 1);
     case SALI_OP_mul:
     case SALI_OP_dot:
     case SALI_OP_square:
-        return push_product(r, i);
-    case SALI_OP_matvec:
-        return push_matvec(r, i);
-    case SALI_OP_sum:
-    case SALI_OP_mean:
-        return push_sum(r, i);
+        return all_vary(r, node) ? push_product(r, i) : sali_weights_push(&r->weights, i);
     case SALI_OP_quad:
         return push_quad(r, i);
     case SALI_OP_edges:
@@ -441,7 +340,7 @@ static sal_status push(reader *r, int32_t i)
     case SALI_OP_table:
         return push_table(r, i);
     default:
-        return SAL_ERR_UNSUPPORTED;
+        return sali_weights_push(&r->weights, i);
     }
 }
 
@@ -466,27 +365,12 @@ static bool promising(const sali_program *program)
 
 static sal_status open_reader(reader *r, const sal_model *model)
 {
-    int64_t whole = r->program->space->n_variables, n = model->space->n_variables;
-    int64_t *original = SALI_NEW_ARRAY(int64_t, n);
-    int32_t *zeros = SALI_NEW_ARRAY(int32_t, n);
+    int64_t whole = r->program->space->n_variables;
     r->free = SALI_NEW_ARRAY(int32_t, whole);
     r->code = SALI_NEW_ARRAY(int32_t, whole);
     r->lines = SALI_NEW_ARRAY(line *, r->program->n_nodes);
-    r->weight = SALI_NEW_ARRAY(double *, r->program->n_nodes);
-    bool ok = original && zeros && r->free && r->code && r->lines && r->weight;
-    if (ok) {
-        sali_clamp_variables(model, original);
-        sali_clamp_expand(model, 1, zeros, r->code);
-        for (int64_t v = 0; v < whole; v++) {
-            r->free[v] = -1;
-        }
-        for (int64_t v = 0; v < n; v++) {
-            r->free[original[v]] = (int32_t)v;
-        }
-    }
-    sali_free(original);
-    sali_free(zeros);
-    return ok ? SAL_OK : SAL_ERR_MEMORY;
+    return r->free && r->code && r->lines ? sali_clamp_index(model, r->free, r->code)
+                                          : SAL_ERR_MEMORY;
 }
 
 static void close_reader(reader *r)
@@ -495,14 +379,11 @@ static void close_reader(reader *r)
         if (r->lines) {
             sali_free(r->lines[i]);
         }
-        if (r->weight) {
-            sali_free(r->weight[i]);
-        }
     }
     sali_free(r->free);
     sali_free(r->code);
     sali_free(r->lines);
-    sali_free(r->weight);
+    sali_weights_free(&r->weights);
 }
 
 sal_status sali_pairwise_read(const sal_model *model, const sali_tape_model *tape,
@@ -512,19 +393,14 @@ sal_status sali_pairwise_read(const sal_model *model, const sali_tape_model *tap
     if (!promising(r.program)) {
         return SAL_ERR_UNSUPPORTED;
     }
+    r.weights.program = r.program;
     sal_status status = open_reader(&r, model);
     for (int32_t i = 0; status == SAL_OK && i < r.program->n_nodes; i++) {
         status = find_lines(&r, i);
     }
-    if (status == SAL_OK) {
-        double *one = weights_of(&r, r.program->output);
-        status = one ? SAL_OK : SAL_ERR_MEMORY;
-        if (one) {
-            one[0] = 1;
-        }
-    }
+    status = status ? status : sali_weights_create(tape, &r.weights);
     for (int32_t i = r.program->output; status == SAL_OK && i >= 0; i--) {
-        status = r.weight[i] ? push(&r, i) : SAL_OK;
+        status = r.weights.node[i] ? push(&r, i) : SAL_OK;
     }
     close_reader(&r);
     return status;

@@ -28,12 +28,19 @@ typedef struct parts {
     int64_t *begin; /* [n + 1] */
     int64_t *site;  /* [V] */
     double largest; /* number of states of the part that has the most */
+    double states;  /* of all parts, added up */
 } parts;
 
 static void parts_free(parts *p)
 {
     sali_free(p->begin);
     sali_free(p->site);
+}
+
+static void release(void *plan)
+{
+    parts_free(plan);
+    sali_free(plan);
 }
 
 /* Lists of the variables of each part, from part[v]. */
@@ -56,6 +63,7 @@ static void sort_sites(const sal_space *space, const int64_t *part, parts *p)
             states *= space->variables[p->site[k]].states;
         }
         p->largest = fmax(p->largest, states);
+        p->states += states;
     }
 }
 
@@ -108,19 +116,23 @@ static bool suits(const parts *p, const sal_exact_options *options, char *why, s
     return p->largest <= (double)options->limit && p->largest < 0x1p62;
 }
 
-static bool serves(const sal_model *model, const sal_exact_options *options, char *why, size_t room)
+static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
 {
-    parts p;
-    if (model->space->unbounded) {
-        snprintf(why, room, "it has counts without a cap");
-        return false;
+    if (q->model->space->unbounded) {
+        snprintf(offer->why, sizeof offer->why, "it has counts without a cap");
+        return SAL_OK;
     }
-    if (parts_create(model, &p, NULL) != SAL_OK) {
-        return true; /* no memory: `answer` will say so */
+    parts *p = SALI_NEW(parts);
+    sal_status status = p ? parts_create(q->model, p, err) : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_free(p);
+        return status;
     }
-    bool good = suits(&p, options, why, room);
-    parts_free(&p);
-    return good;
+    double V = (double)p->V;
+    offer->serves = suits(p, &q->options, offer->why, sizeof offer->why);
+    offer->cost = p->states * (20 + 4 * V + (q->with_pairs ? V * V : 0));
+    offer->plan = p;
+    return SAL_OK;
 }
 
 /* ---- a state of finite f */
@@ -321,20 +333,12 @@ static sal_status answer_parts(work *w, sal_error *err)
     return status;
 }
 
-static sal_status answer(sali_question *q, sal_error *err)
+static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
 {
-    parts p;
-    char why[200];
-    sal_status status = parts_create(q->model, &p, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    work w = { .q = q, .parts = &p };
-    status = suits(&p, &q->options, why, sizeof why) ? answer_parts(&w, err)
-                                                     : sali_fail_memory(err); /* see `serves` */
+    work w = { .q = q, .parts = offer->plan };
+    sal_status status = answer_parts(&w, err);
     work_free(&w);
-    parts_free(&p);
     return status;
 }
 
-const sali_oracle sali_oracle_parts = { "parts", serves, answer };
+const sali_oracle sali_oracle_parts = { "parts", offer, answer, release };

@@ -1,0 +1,52 @@
+/* Of which terms a formula is the sum, and which variables each element of its nodes depends on,
+ * read off the tape; whatever the values of parameters. */
+#ifndef SALI_SCOPES_H
+#define SALI_SCOPES_H
+
+#include "models/tape_model.h"
+
+typedef struct sali_node_scopes {
+    bool all;       /* any element may depend on any variable: none are listed */
+    int64_t *begin; /* [size + 1] element k's variables are variable[begin[k]] .. */
+    int32_t *variable;
+} sali_node_scopes;
+
+typedef struct sali_scopes {
+    const sali_program *program;
+    const sali_params *params;
+    sali_node_scopes *node; /* by node; empty for those that do not vary */
+    bool *sum;     /* by node: f is the sum of its elements, times constants, and of others */
+    int32_t *list; /* [V] a union in the making */
+    int64_t n_list, *seen, stamp;
+    int64_t reads; /* entries of scopes read so far */
+} sali_scopes;
+
+/* Returns: SAL_ERR_MEMORY. Cost: O(elements of the tape's values and of what they depend on), given
+ * up beyond a bound: then nodes are `all`. Free it in any case. */
+sal_status sali_scopes_create(const sali_tape_model *tape, sali_scopes *scopes);
+void sali_scopes_free(sali_scopes *scopes);
+
+/* Whether a node that varies adds up its varying inputs, times constants. */
+bool sali_scopes_adds_up(const sali_program *program, int32_t node);
+
+typedef enum sali_term_kind {
+    SALI_TERM_TABLE,   /* factor `index` of a table node */
+    SALI_TERM_PRODUCT, /* element a of the node's first input, element b of its last varying one,
+                          and a constant: weight `index` of edges, entry `index` of a matrix and
+                          its mirror image, none for dot */
+    SALI_TERM_ELEMENT, /* element `index` of the node */
+    SALI_TERM_WHOLE    /* all of the node: it may depend on any variable */
+} sali_term_kind;
+
+typedef struct sali_term {
+    sali_term_kind kind;
+    int32_t node;
+    int64_t index, a, b;
+} sali_term;
+
+/* Call visit(context, term) for all terms of f; their variables are scopes->list[0 .. n_list - 1],
+ * the tape's, in no order (none for SALI_TERM_WHOLE). Stops when that is false, and returns it. */
+bool sali_scopes_visit(sali_scopes *scopes, bool (*visit)(void *context, const sali_term *term),
+                       void *context);
+
+#endif
