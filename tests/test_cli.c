@@ -735,7 +735,8 @@ END_TEST
 /* The UAI's MAR has all variables, observed ones as point masses; PR is in log10. */
 START_TEST(uai_results_are_written_and_compared_with)
 {
-    const char quick[] = "--samplers gibbs --chains 8 --draws 200 --threads 1 --limit 1 --json";
+    const char quick[] =
+        "--samplers gibbs --chains 8 --draws 200 --threads 1 --limit 1 --memory 1 --json";
     const char mar[] = "MAR\n2\n2 0.14285714285714285 0.8571428571428571\n3 1 0 0\n";
     char text[200];
     temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
@@ -954,14 +955,14 @@ START_TEST(convert_refuses_what_cannot_be)
     temp_write("G1", "2 1\n1 2\n", 8);
     temp_write("none", "of them", 7);
     temp_write("e.coo", "# vartype=SPIN\n0 1 1\n", 21);
-    ck_refused(64, "there is no format 'gexf'; there are: graphml", "convert G1 b --to gexf");
+    ck_refused(64, "there is no format 'gexf'; there are: ", "convert G1 b --to gexf");
     ck_refused(64, "there is no format 'gexf'", "convert G1 b.gset --from gexf");
     ck_refused(64, "G1.png: a graph can be written as: graphml", "convert G1 G1.png");
     ck_refused(64, "a graph can be written as", "convert G1 b --to tape");
     ck_refused(64, "a network can be written as: uai (.uai)", "convert a.uai b --to tape");
     ck_refused(64, "b.uai: only an energy", "convert G1 b.uai");
     ck_refused(64, "b.coo: an energy has variables of two states", "convert a.uai b.coo");
-    ck_refused(64, "none: not recognised; expected one of: graphml", "convert none b.gset");
+    ck_refused(64, "none: not recognised; expected one of: ", "convert none b.gset");
     ck_refused(65, "a.uai:1: ", "convert a.uai b.gset --from gset");
     ck_refused(64, "b.gset: this format holds weights", "convert e.coo b.gset");
     ck_refused(66, "missing.gset", "convert missing.gset b.gset");

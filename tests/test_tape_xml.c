@@ -124,6 +124,9 @@ START_TEST(every_builtin_round_trips)
     sal_builtin_info info;
     for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
         sal_model *model = NULL;
+        if (info.needs_file) {
+            continue;
+        }
         ck_ok(sal_model_open(info.name, 0, &model, &err), &err);
         ck_assert_str_eq(sal_model_name(model), info.name);
         sal_model *copy = round_trip(model);

@@ -70,8 +70,8 @@ static bool looks_like(const sali_format *f, const sali_bytes *bytes)
     return f->recognise && f->recognise((const char *)bytes->data, bytes->size);
 }
 
-/* A suffix that the content does not speak against; else what the content looks like; else the
- * suffix, whose reader will say what is wrong. */
+/* What suffix and content say together; else what the content looks like; else the suffix, and
+ * rather of a format that has nothing to be recognised by. Its reader will say what is wrong. */
 static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_content_kind kind)
 {
     const sali_format *named = NULL, *looks = NULL;
@@ -82,10 +82,10 @@ static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_c
             continue;
         }
         bool suffix = sali_format_has_suffix(f, path), content = looks_like(f, bytes);
-        if (suffix && (content || !f->recognise)) {
+        if (suffix && content) {
             return f;
         }
-        named = named ? named : suffix ? f : NULL;
+        named = suffix && (!named || (named->recognise && !f->recognise)) ? f : named;
         looks = looks ? looks : content ? f : NULL;
     }
     return looks ? looks : named;
