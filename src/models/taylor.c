@@ -6,7 +6,9 @@
 #include "models/model.h"
 
 /* One slot a variable: its flip. */
-static void two_level(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+SALI_CLONES
+static void two_level(const sali_stretch *s, const int32_t *code, const real *restrict g,
+                      real *restrict slot)
 {
     real step = (real)(s->levels[1] - s->levels[0]);
     for (int64_t i = 0; i < s->count; i++) {
@@ -14,7 +16,9 @@ static void two_level(const sali_stretch *s, const int32_t *code, const real *g,
     }
 }
 
-static void ordinal(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+SALI_CLONES
+static void ordinal(const sali_stretch *s, const int32_t *code, const real *restrict g,
+                    real *restrict slot)
 {
     for (int64_t i = 0; i < s->count; i++) {
         double now = s->levels[code[i]];
@@ -33,7 +37,9 @@ static void unbounded(const sali_stretch *s, const int32_t *code, const real *g,
     }
 }
 
-static void categorical(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+SALI_CLONES
+static void categorical(const sali_stretch *s, const int32_t *code, const real *restrict g,
+                        real *restrict slot)
 {
     for (int64_t i = 0; i < s->count; i++) {
         const real *gi = g + i * s->states;
