@@ -32,7 +32,7 @@ START_TEST(totals_are_sums)
             sum += nodes[i];
         }
         ck_assert_double_eq_tol(sali_sum_tree_total(&tree, nodes), sum, 1e-12 * sum);
-        ck_assert_int_le(tree.size, tree.n + tree.n / 15 + 16 * SALI_SUM_TREE_DEPTH);
+        ck_assert_int_le(tree.size, tree.n + tree.n / 7 + 16 * SALI_SUM_TREE_DEPTH);
         free(nodes);
     }
 }

@@ -270,9 +270,7 @@ static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *ch
         int64_t j = p->neighbour[e];
         __builtin_prefetch(&m->rise[c * V + j]);
         __builtin_prefetch(&chains->codes[c * V + j]);
-        __builtin_prefetch(&m->nodes[c * m->tree.size + j / SALI_SUM_TREE_FAN * SALI_SUM_TREE_FAN]);
-        __builtin_prefetch(
-            &m->nodes[c * m->tree.size + j / SALI_SUM_TREE_FAN * SALI_SUM_TREE_FAN + 8]);
+        __builtin_prefetch(&m->nodes[c * m->tree.size + j]);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Sums of many nonnegative weights of which few change at a time: a tree in which every node is the
- * sum of its 16 children. Setting k weights and drawing one in proportion cost O(k + log n).
+ * sum of its children, 8 weights (one cache line) or 16 sums. Setting k weights and drawing one in
+ * proportion cost O(k + log n).
  *
  * Sums are always made of their children anew, never by differences: nothing drifts, and weights
  * set back to what they were leave the same bits. */
@@ -8,7 +9,8 @@
 
 #include <stdint.h>
 
-#define SALI_SUM_TREE_FAN 16
+#define SALI_SUM_TREE_WEIGHTS 8
+#define SALI_SUM_TREE_SUMS 16
 #define SALI_SUM_TREE_DEPTH 9
 
 /* The shape of trees of n weights; the numbers are in arrays of `size` doubles, the weights first.
