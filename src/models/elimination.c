@@ -40,6 +40,11 @@ static void explain_width(const sali_elimination_order *order, double memory, do
 {
     const char *least = order->complete ? "" : " at least";
     char text[2][32];
+    if (memory <= allowed) { /* what there is of an order has taken too long */
+        snprintf(offer->why, sizeof offer->why,
+                 "its variables have too many neighbours to find an order for them");
+        return;
+    }
     snprintf(offer->why, sizeof offer->why,
              "its induced width is%s %d, by the best order found, which takes%s %s of memory, more "
              "than the %s allowed: allow more (--memory), fix variables (--evidence, --clamp), or "
