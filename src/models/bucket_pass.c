@@ -10,7 +10,6 @@
 
 /* Tables of fewer entries are computed by the calling thread. */
 #define SHARED_ENTRIES (INT64_C(1) << 16)
-#define SHARDS 32
 
 /* A table to be added to a clique's. */
 typedef struct operand {
@@ -33,7 +32,8 @@ typedef struct frame {
     operand *operands;
     int64_t *strides;
     int32_t *maps;
-    double *sums; /* [n_shards x states x block] */
+    int64_t map_of[SALI_MOST_BLOCK]; /* by the set of a block's axes that a table has; -1: none */
+    double *sums;                    /* [n_shards x states x block] */
     int64_t sums_room;
 } frame;
 
@@ -46,6 +46,26 @@ static void frame_free(frame *f)
 }
 
 /* ---- what a bucket adds up */
+
+/* How an operand meets a block of n axes; tables with the same ones share a map. */
+static void find_reach(frame *f, operand *o, int32_t n, const int32_t *states,
+                       const int64_t *strides)
+{
+    uint32_t present = 0;
+    for (int32_t a = 0; a < n; a++) {
+        present |= (uint32_t)(strides[a] > 0) << a;
+    }
+    o->map = f->map_of[present];
+    o->reach = SALI_REACH_SOME;
+    if (o->map < 0) {
+        o->map = f->n_maps;
+        o->reach = sali_block_reach(n, states, strides, f->block, f->maps + f->n_maps);
+    }
+    if (o->map == f->n_maps && o->reach == SALI_REACH_SOME) {
+        f->map_of[present] = o->map;
+        f->n_maps += f->block;
+    }
+}
 
 static bool add_operand(frame *f, const double *table, int32_t n_clique, const int32_t *clique,
                         int32_t n_scope, const int32_t *scope)
@@ -63,12 +83,9 @@ static bool add_operand(frame *f, const double *table, int32_t n_clique, const i
         states[a] = f->tree->states[clique[a]];
     }
     sali_block_strides(f->tree, n_clique, clique, n_scope, scope, strides);
-    int32_t inner = f->outer + 1;
     operand *o = &f->operands[f->n_operands++];
-    *o = (operand){ table, strides[0], SALI_REACH_NONE, f->n_strides, f->n_maps };
-    o->reach = sali_block_reach(n_clique - inner, states + inner, strides + inner, f->block,
-                                f->maps + f->n_maps);
-    f->n_maps += o->reach == SALI_REACH_SOME ? f->block : 0;
+    *o = (operand){ table, strides[0], SALI_REACH_NONE, f->n_strides, 0 };
+    find_reach(f, o, n_clique - f->outer - 1, states + f->outer + 1, strides + f->outer + 1);
     for (int32_t a = 0; a < f->outer; a++) {
         f->strides[f->n_strides++] = strides[a + 1];
     }
@@ -109,9 +126,12 @@ static bool frame_open(frame *f, int32_t p)
         sali_block_axes(n_clique - 1, f->outer_states, SALI_MOST_BLOCK / f->states, &f->block);
     f->n_blocks = f->bucket->size / f->block;
     f->n_shards = f->bucket->size < SHARED_ENTRIES / f->states ? 1
-                  : f->n_blocks < SHARDS                       ? f->n_blocks
-                                                               : SHARDS;
+                  : f->n_blocks < SALI_BUCKET_SHARDS           ? f->n_blocks
+                                                               : SALI_BUCKET_SHARDS;
     f->n_operands = f->n_strides = f->n_maps = 0;
+    for (int64_t k = 0; k < INT64_C(1) << (n_clique - 1 - f->outer); k++) {
+        f->map_of[k] = -1;
+    }
     return add_operands(f, n_clique, clique) &&
            sali_grow((void **)&f->sums, &f->sums_room, f->n_shards * f->states * f->block,
                      sizeof *f->sums) == 0;

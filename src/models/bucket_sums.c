@@ -6,7 +6,6 @@
 
 /* Tables of fewer entries are summed by the calling thread. */
 #define SHARED_ENTRIES (INT64_C(1) << 16)
-#define SHARDS 32
 
 /* Axes outside of the block, kept or summed out. */
 typedef struct axes {
@@ -97,7 +96,9 @@ void sali_bucket_sums(const sali_bucket_tree *tree, int32_t p, const int32_t *sc
             r.section *= strides[a] > 0 ? states[a] : 1;
         }
     }
-    r.n_shards = size < SHARED_ENTRIES ? 1 : r.kept.size < SHARDS ? r.kept.size : SHARDS;
+    r.n_shards = size < SHARED_ENTRIES              ? 1
+                 : r.kept.size < SALI_BUCKET_SHARDS ? r.kept.size
+                                                    : SALI_BUCKET_SHARDS;
     if (r.n_shards == 1) {
         run_shard(&r, 0);
     } else {

@@ -213,7 +213,9 @@ int32_t sali_bucket_clique(const sali_bucket_tree *tree, int32_t p, int32_t *cli
 
 double sali_bucket_tree_bytes(const sali_elimination_order *order)
 {
-    return sizeof(double) * (order->messages + 2 * order->largest);
+    double states = order->states, block = fmax(SALI_MOST_BLOCK, states * states);
+    double sums = fmin(order->largest, SALI_BUCKET_SHARDS * block);
+    return sizeof(double) * (order->messages + 2 * order->largest + sums);
 }
 
 sal_status sali_bucket_tree_create(sali_local_terms *terms, const sali_elimination_order *order,

@@ -43,7 +43,10 @@ typedef struct sali_bucket_tree {
 /* The most entries of the blocks of which a table is made, unless its last axis alone has more. */
 #define SALI_MOST_BLOCK 4096
 
-/* Bytes that a tree takes besides its terms. */
+/* Tables are worked on by up to so many shards, each with a block of a clique's table. */
+#define SALI_BUCKET_SHARDS 32
+
+/* Bytes that a tree takes besides its terms, and the passes over it. */
 double sali_bucket_tree_bytes(const sali_elimination_order *order);
 
 /* Scopes and tables of `terms` are rearranged in place and used until the tree is freed. The

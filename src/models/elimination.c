@@ -40,6 +40,11 @@ static void explain_width(const sali_elimination_order *order, double memory, do
 {
     const char *least = order->complete ? "" : " at least";
     char text[2][32];
+    if (memory <= allowed) { /* what there is of an order has taken too long */
+        snprintf(offer->why, sizeof offer->why,
+                 "its variables have too many neighbours to find an order for them");
+        return;
+    }
     snprintf(offer->why, sizeof offer->why,
              "its induced width is%s %d, by the best order found, which takes%s %s of memory, more "
              "than the %s allowed: allow more (--memory), fix variables (--evidence, --clamp), or "
@@ -55,7 +60,7 @@ static void consider(const sali_question *q, const plan *p, sali_offer *offer)
     offer->width = order->width;
     offer->memory = sali_bucket_tree_bytes(order) + sizeof(double) * (double)p->terms.n_tables;
     double work = order->work * (q->with_pairs ? 1 + R : 1);
-    offer->cost = ENTRY_NANOSECONDS * work;
+    offer->cost = ENTRY_NANOSECONDS * work + p->terms.effort;
     if (!order->complete || !(offer->memory <= allowed)) {
         explain_width(order, offer->memory, allowed, offer);
     } else if (q->with_pairs && work > MOST_PAIR_WORK) {
@@ -63,9 +68,27 @@ static void consider(const sali_question *q, const plan *p, sali_offer *offer)
                  "its induced width is %d: pairs and covariances would take %.3g table entries, "
                  "more than the limit of %.3g; ask for marginals only",
                  order->width, work, MOST_PAIR_WORK);
+    } else if (offer->cost >= q->affordable) {
+        snprintf(offer->why, sizeof offer->why, "it would cost more than another oracle");
     } else {
         offer->serves = true;
     }
+}
+
+/* Tables may be long in the making, and are made for an offer that will do. */
+static sal_status make_plan(const sali_question *q, plan *p, sali_offer *offer, sal_error *err)
+{
+    sal_status status = sali_local_terms_read(q->model, (double)q->options.memory, &p->terms,
+                                              offer->why, sizeof offer->why, err);
+    status = status ? status : sali_elimination_order_create(&p->terms, &p->order, err);
+    if (status == SAL_OK) {
+        consider(q, p, offer);
+    }
+    if (offer->serves) {
+        status = sali_local_terms_fill(&p->terms, offer->why, sizeof offer->why, err);
+        offer->serves = status == SAL_OK;
+    }
+    return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
 }
 
 static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
@@ -74,19 +97,13 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     if (!p) {
         return sali_fail_memory(err);
     }
-    sal_status status = sali_local_terms_read(q->model, (double)q->options.memory, &p->terms,
-                                              offer->why, sizeof offer->why, err);
-    bool local = status == SAL_OK;
-    status = local ? sali_elimination_order_create(&p->terms, &p->order, err) : status;
-    if (local && status == SAL_OK) {
-        consider(q, p, offer);
-    }
+    sal_status status = make_plan(q, p, offer, err);
     if (offer->serves) {
         offer->plan = p;
     } else {
         release(p);
     }
-    return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
+    return status;
 }
 
 /* ---- answer */

@@ -287,6 +287,7 @@ static void count_clique(sali_elimination_order *o, double size, int32_t degree,
     o->messages += size / states;
     o->largest = fmax(o->largest, size);
     o->width = degree > o->width ? degree : o->width;
+    o->states = states > o->states ? states : o->states;
 }
 
 /* The variables left, all neighbours of each other from the first elimination on. */

@@ -10,6 +10,7 @@ typedef struct sali_elimination_order {
     int32_t n;
     int32_t *variable; /* [n] first to last */
     int32_t width;     /* the most neighbours of a variable when it is eliminated */
+    int32_t states;    /* the most of a variable */
     double work;       /* entries of all cliques' tables */
     double largest;    /* of the largest one */
     double messages;   /* entries of all tables that remain when the variable is summed out */

@@ -258,8 +258,10 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     if (space->unbounded) {
         snprintf(offer->why, sizeof offer->why, "it has counts without a cap");
     } else {
-        snprintf(offer->why, sizeof offer->why, "it has %.6g states, more than the limit of %lld",
-                 count, (long long)q->options.limit);
+        char text[32];
+        snprintf(offer->why, sizeof offer->why, "it has %s states, more than the limit of %lld",
+                 sali_print_power(sali_states_log10(space->n_variables, space->variables), text),
+                 (long long)q->options.limit);
     }
     return SAL_OK;
 }

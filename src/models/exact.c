@@ -1,6 +1,7 @@
 /* sal_model_exact: arguments, and which oracle. */
 #include "models/exact.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ static void weigh(const sali_oracle *oracle, sali_offer *offer, const sali_oracl
 }
 
 /* The cheapest oracle that can, or that of the name if one is given; else the reasons of all. */
-static sal_status choose(const sali_question *q, const sali_oracle **best, sali_offer *best_offer,
+static sal_status choose(sali_question *q, const sali_oracle **best, sali_offer *best_offer,
                          sal_error *err)
 {
     char reasons[1000] = "";
@@ -90,6 +91,7 @@ static sal_status choose(const sali_question *q, const sali_oracle **best, sali_
         if (*best && best_offer->cost <= LITTLE_COST) {
             break;
         }
+        q->affordable = *best ? best_offer->cost : INFINITY;
         status = oracles[k]->offer(q, &offer, err);
         if (status == SAL_OK) {
             weigh(oracles[k], &offer, best, best_offer, reasons, sizeof reasons);

@@ -8,6 +8,7 @@
 typedef struct sali_question {
     const sal_model *model;
     sal_exact_options options; /* defaults filled in */
+    double affordable;         /* cost of the best offer so far: one that costs more is not taken */
     double log_z;
     double log_prob_mean; /* NaN where the oracle cannot tell */
     bool with_pairs;

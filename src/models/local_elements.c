@@ -224,14 +224,31 @@ static sal_status run_round(filler *r)
     return SAL_OK;
 }
 
+/* Values that a replay computes of one state. */
+static int64_t count_values(const sali_program *program)
+{
+    int64_t values = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        values += program->nodes[i].varying ? program->steps[i].size : 0;
+    }
+    return values;
+}
+
+double sali_elements_effort(const sali_elements *e)
+{
+    int64_t most = 0;
+    for (int64_t k = 0; k < e->n; k++) {
+        most = e->element[k].size > most ? e->element[k].size : most;
+    }
+    return (double)most * (double)count_values(e->scopes->program);
+}
+
 static sal_status open_filler(filler *r)
 {
     sali_elements *e = r->elements;
     const sali_program *program = e->scopes->program;
     int64_t V = e->model->space->n_variables;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        r->row_values += program->nodes[i].varying ? program->steps[i].size : 0;
-    }
+    r->row_values = count_values(program);
     r->rows = ROW_VALUES / r->row_values;
     r->rows = r->rows < 1 ? 1 : r->rows > MOST_ROWS ? MOST_ROWS : r->rows;
     e->tables = SALI_NEW_ARRAY(double, e->n_tables);

@@ -31,6 +31,9 @@ typedef struct sali_elements {
  * its table would be too large, SAL_ERR_MEMORY; no messages. */
 sal_status sali_elements_ask(sali_elements *elements, int32_t node, int64_t k);
 
+/* The least number of values that filling the tables computes. */
+double sali_elements_effort(const sali_elements *elements);
+
 /* Fill the tables of all that were asked for. `base` are codes of all of the tape's variables.
  * Returns: SAL_ERR_UNSUPPORTED when that takes too many replays, SAL_ERR_MEMORY; no messages. */
 sal_status sali_elements_fill(sali_elements *elements, const int32_t *base);

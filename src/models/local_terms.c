@@ -41,34 +41,35 @@ static bool make_slots(sali_local_terms *t)
     return t->slots != NULL;
 }
 
-double *sali_local_terms_at(sali_local_terms *t, int32_t n, const int32_t *scope, int64_t size)
+bool sali_local_terms_add(sali_local_terms *t, int32_t n, const int32_t *scope, int64_t size)
 {
-    if (n == 0) {
-        return &t->constant;
-    }
     if (!make_slots(t)) {
-        return NULL;
+        return false;
     }
     int64_t *slot = find_slot(t, n, scope);
     if (*slot > 0) {
-        return t->tables + t->terms[*slot - 1].table;
+        return true;
     }
     if (sali_grow((void **)&t->terms, &t->terms_room, t->n_terms + 1, sizeof *t->terms) != 0 ||
-        sali_grow((void **)&t->scopes, &t->scopes_room, t->n_scopes + n, sizeof *t->scopes) != 0 ||
-        sali_grow((void **)&t->tables, &t->tables_room, t->n_tables + size, sizeof *t->tables) !=
-            0) {
-        return NULL;
+        sali_grow((void **)&t->scopes, &t->scopes_room, t->n_scopes + n, sizeof *t->scopes) != 0) {
+        return false;
     }
     t->terms[t->n_terms++] = (sali_local_term){ n, t->n_scopes, t->n_tables, size };
     *slot = t->n_terms;
     memcpy(t->scopes + t->n_scopes, scope, (size_t)n * sizeof *scope);
     t->n_scopes += n;
     t->n_tables += size;
-    return t->tables + t->n_tables - size;
+    return true;
+}
+
+double *sali_local_terms_at(sali_local_terms *t, int32_t n, const int32_t *scope)
+{
+    return n == 0 ? &t->constant : t->tables + t->terms[*find_slot(t, n, scope) - 1].table;
 }
 
 void sali_local_terms_free(sali_local_terms *t)
 {
+    sali_terms_reader_free(t->reader);
     sali_free(t->states);
     sali_free(t->terms);
     sali_free(t->scopes);

@@ -1,4 +1,5 @@
-/* Local terms of a formula: which elements they are made of, then their tables. */
+/* Local terms of a formula: which they are and the elements that they are made of, then their
+ * tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "models/local_terms.h"
 #include "models/weights.h"
 
-typedef struct reader {
+typedef struct sali_terms_reader {
+    const sal_model *model;
     const sali_program *program;
     sali_scopes scopes;
     sali_weights weights;
@@ -25,7 +27,8 @@ typedef struct reader {
     int32_t blame;
     int64_t table_start; /* of the factor that comes next in its node's tables */
     const int64_t *table_scope;
-    int64_t *axes; /* [V] scratch */
+    int64_t *axes; /* [2 V] scratch */
+    int32_t *code; /* [V] zeros, scratch */
 } reader;
 
 static bool refuse(reader *r, const char *reason, int32_t node)
@@ -44,30 +47,46 @@ static int compare_variables(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The table of the term over the free ones of the tape's variables in the visit's union, ascending
- * in *scope; NULL: too large, or no memory. */
-static double *term_table(reader *r, const int32_t **scope, int32_t *n, int64_t *size)
+/* The free ones of the tape's variables in the visit's union, ascending, at the beginning of the
+ * list; *entries of a table over them. */
+static int32_t sort_scope(reader *r, double *entries)
 {
-    int32_t *list = r->scopes.list;
-    double entries = 1;
-    *n = 0;
+    int32_t *list = r->scopes.list, n = 0;
+    *entries = 1;
     for (int64_t i = 0; i < r->scopes.n_list; i++) {
         if (r->free[list[i]] >= 0) {
-            list[(*n)++] = r->free[list[i]];
-            entries *= r->terms->states[list[*n - 1]];
+            list[n++] = r->free[list[i]];
+            *entries *= r->terms->states[list[n - 1]];
         }
     }
-    qsort(list, (size_t)*n, sizeof *list, compare_variables);
-    *scope = list;
-    *size = 0;
-    if ((double)r->terms->n_tables + entries > r->most) {
-        refuse(r, "its terms' tables take more memory than is allowed", -1);
-        return NULL;
+    qsort(list, (size_t)n, sizeof *list, compare_variables);
+    return n;
+}
+
+/* There is to be a term over the visit's union. */
+static bool ask_for_table(reader *r)
+{
+    double entries;
+    int32_t n = sort_scope(r, &entries);
+    r->terms->effort += entries;
+    if (entries <= r->most && n > 0 &&
+        !sali_local_terms_add(r->terms, n, r->scopes.list, (int64_t)entries)) {
+        r->status = SAL_ERR_MEMORY;
+        return false;
     }
+    return (entries <= r->most &&
+            (double)r->terms->n_tables + (double)r->elements.n_tables <= r->most) ||
+           refuse(r, "its terms' tables take more memory than is allowed", -1);
+}
+
+/* The table of the term over the visit's union. */
+static double *term_table(reader *r, const int32_t **scope, int32_t *n, int64_t *size)
+{
+    double entries;
+    *n = sort_scope(r, &entries);
+    *scope = r->scopes.list;
     *size = (int64_t)entries;
-    double *table = sali_local_terms_at(r->terms, *n, list, *size);
-    r->status = table ? r->status : SAL_ERR_MEMORY;
-    return table;
+    return sali_local_terms_at(r->terms, *n, *scope);
 }
 
 /* Strides of an element's table over the variables of `scope`; 0 where it has none. */
@@ -96,30 +115,30 @@ static int64_t offset_of(const reader *r, int64_t at, int32_t n, const int32_t *
 }
 
 /* Add `factor` times element a, or times a and b. */
-static bool add_elements(reader *r, double factor, const sali_element *a, const sali_element *b)
+static void add_elements(reader *r, double factor, const sali_element *a, const sali_element *b)
 {
+    const double *A = r->elements.tables + a->table, one = 1;
+    const double *B = b ? r->elements.tables + b->table : &one;
     const int32_t *scope;
-    int64_t *strides = r->axes, size;
+    int64_t size, at_a = 0, at_b = 0;
     int32_t n;
-    double *table = factor != 0 ? term_table(r, &scope, &n, &size) : NULL;
-    if (!table) {
-        return r->status == SAL_OK;
-    }
-    for (int which = 0; which < 2; which++) {
-        const sali_element *e = which == 0 ? a : b;
-        if (e) {
-            element_strides(r, e, n, scope, strides + which * n);
-        }
-    }
+    double *table = term_table(r, &scope, &n, &size);
+    int64_t *step_a = r->axes, *step_b = r->axes + n;
+    element_strides(r, a, n, scope, step_a);
+    element_strides(r, b ? b : &(sali_element){ 0 }, n, scope, step_b);
     for (int64_t at = 0; at < size; at++) {
-        const double *values = r->elements.tables;
-        double value = values[a->table + offset_of(r, at, n, scope, strides)];
-        if (b) {
-            value *= values[b->table + offset_of(r, at, n, scope, strides + n)];
+        table[at] += factor * (A[at_a] * B[at_b]);
+        for (int32_t i = n - 1; i >= 0; i--) {
+            int32_t states = r->terms->states[scope[i]];
+            bool carry = ++r->code[i] == states;
+            at_a += carry ? step_a[i] * (1 - states) : step_a[i];
+            at_b += carry ? step_b[i] * (1 - states) : step_b[i];
+            if (!carry) {
+                break;
+            }
+            r->code[i] = 0;
         }
-        table[at] += factor * value;
     }
-    return true;
 }
 
 /* ---- terms of each kind */
@@ -149,7 +168,7 @@ static int64_t factor_strides(const reader *r, int64_t length, const int64_t *va
     return first;
 }
 
-static bool add_factor(reader *r, const sali_term *term)
+static void add_factor(reader *r, const sali_term *term)
 {
     const sali_node *node = &r->program->nodes[term->node];
     if (term->index == 0) {
@@ -162,9 +181,6 @@ static bool add_factor(reader *r, const sali_term *term)
     const int32_t *scope;
     int32_t n;
     double *table = term_table(r, &scope, &n, &size);
-    if (!table) {
-        return false;
-    }
     int64_t first = factor_strides(r, length, variables, n, scope, r->axes, &entries);
     for (int64_t at = 0; at < size && weight != 0; at++) {
         int64_t from = r->table_start + first + offset_of(r, at, n, scope, r->axes);
@@ -172,7 +188,6 @@ static bool add_factor(reader *r, const sali_term *term)
     }
     r->table_start += entries;
     r->table_scope += length;
-    return true;
 }
 
 /* The inputs that the elements of a product are of. */
@@ -182,39 +197,47 @@ static void product_inputs(const sali_node *node, int32_t *x, int32_t *y)
     *y = node->op == SALI_OP_dot ? node->in[1] : node->in[0];
 }
 
-static bool add_product(reader *r, const sali_term *term)
+/* What the elements of a term, or their product, are multiplied by. */
+static double factor_of(const reader *r, const sali_term *term)
 {
     const sali_node *node = &r->program->nodes[term->node];
+    if (term->kind == SALI_TERM_ELEMENT) {
+        return weight_of(r, term->node, term->index);
+    }
     int64_t n = r->program->steps[node->in[0]].size;
-    double factor = weight_of(r, term->node, 0);
-    int32_t x, y;
-    product_inputs(node, &x, &y);
+    double weight = weight_of(r, term->node, 0), factor = weight;
     if (node->op != SALI_OP_dot && factor != 0) {
         factor *= sali_weights_value(&r->weights, node->in[1], term->index);
     }
     if (node->op == SALI_OP_quad && term->a != term->b && factor != 0) {
-        factor += weight_of(r, term->node, 0) *
-                  sali_weights_value(&r->weights, node->in[1], term->b * n + term->a);
+        factor += weight * sali_weights_value(&r->weights, node->in[1], term->b * n + term->a);
     }
-    return add_elements(r, factor, sali_elements_find(&r->elements, x, term->a),
-                        sali_elements_find(&r->elements, y, term->b));
+    return factor;
 }
 
 static bool add_term(void *context, const sali_term *term)
 {
     reader *r = context;
-    switch (term->kind) {
-    case SALI_TERM_TABLE:
-        return add_factor(r, term);
-    case SALI_TERM_PRODUCT:
-        return add_product(r, term);
-    default:
-        return add_elements(r, weight_of(r, term->node, term->index),
-                            sali_elements_find(&r->elements, term->node, term->index), NULL);
+    int32_t x, y;
+    if (term->kind == SALI_TERM_TABLE) {
+        add_factor(r, term);
+        return true;
     }
+    double factor = factor_of(r, term);
+    if (factor == 0) {
+        return true;
+    }
+    if (term->kind == SALI_TERM_PRODUCT) {
+        product_inputs(&r->program->nodes[term->node], &x, &y);
+        add_elements(r, factor, sali_elements_find(&r->elements, x, term->a),
+                     sali_elements_find(&r->elements, y, term->b));
+    } else {
+        add_elements(r, factor, sali_elements_find(&r->elements, term->node, term->index), NULL);
+    }
+    return true;
 }
 
-/* ---- first, which elements the terms are made of */
+/* ---- first, which terms there are, and the elements that they are made of */
 
 static bool ask(reader *r, int32_t node, int64_t k)
 {
@@ -236,16 +259,17 @@ static bool ask_for_term(void *context, const sali_term *term)
     case SALI_TERM_WHOLE:
         return refuse(r, "all variables are in one term, by", term->node);
     case SALI_TERM_ELEMENT:
-        return ask(r, term->node, term->index);
+        return ask(r, term->node, term->index) && (factor_of(r, term) == 0 || ask_for_table(r));
     case SALI_TERM_PRODUCT:
         product_inputs(node, &x, &y);
         if (node->op != SALI_OP_dot && r->program->nodes[node->in[1]].varying) {
             return refuse(r, "the weights vary of", term->node);
         }
-        return ask(r, x, term->a) && ask(r, y, term->b);
+        return ask(r, x, term->a) && ask(r, y, term->b) &&
+               (factor_of(r, term) == 0 || ask_for_table(r));
     case SALI_TERM_TABLE:
-        return !r->program->nodes[node->in[1]].varying ||
-               refuse(r, "the tables vary of", term->node);
+        return r->program->nodes[node->in[1]].varying ? refuse(r, "the tables vary of", term->node)
+                                                      : ask_for_table(r);
     }
     return false;
 }
@@ -280,9 +304,10 @@ static void open_reader(reader *r, const sal_model *model, const sali_tape_model
     r->free = SALI_NEW_ARRAY(int32_t, whole);
     r->base = SALI_NEW_ARRAY(int32_t, whole);
     r->axes = SALI_NEW_ARRAY(int64_t, 2 * whole);
+    r->code = SALI_NEW_ARRAY(int32_t, whole);
     r->terms->n = (int32_t)V;
     r->terms->states = SALI_NEW_ARRAY(int32_t, V);
-    bool ok = r->free && r->base && r->axes && r->terms->states &&
+    bool ok = r->free && r->base && r->axes && r->code && r->terms->states &&
               sali_clamp_index(model, r->free, r->base) == SAL_OK &&
               sali_scopes_create(tape, &r->scopes) == SAL_OK &&
               sali_weights_create(tape, &r->weights) == SAL_OK;
@@ -301,14 +326,18 @@ static void open_reader(reader *r, const sal_model *model, const sali_tape_model
     r->status = ok && r->elements.number ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-static void close_reader(reader *r)
+void sali_terms_reader_free(reader *r)
 {
-    sali_elements_free(&r->elements);
-    sali_scopes_free(&r->scopes);
-    sali_weights_free(&r->weights);
-    sali_free(r->free);
-    sali_free(r->base);
-    sali_free(r->axes);
+    if (r) {
+        sali_elements_free(&r->elements);
+        sali_scopes_free(&r->scopes);
+        sali_weights_free(&r->weights);
+        sali_free(r->free);
+        sali_free(r->base);
+        sali_free(r->axes);
+        sali_free(r->code);
+        sali_free(r);
+    }
 }
 
 static sal_status check_entries(const sal_model *model, const sali_local_terms *t, sal_error *err)
@@ -324,6 +353,22 @@ static sal_status check_entries(const sal_model *model, const sali_local_terms *
                             model->name);
 }
 
+/* What the reader says; if it is no good, the reason or the message, and the terms are freed. */
+static sal_status conclude(sali_local_terms *terms, char *why, size_t room, sal_error *err)
+{
+    const reader *r = terms->reader;
+    sal_status status = r->status;
+    if (status == SAL_ERR_UNSUPPORTED) {
+        snprintf(why, room, "%s%s%s", r->reason, r->blame >= 0 ? " " : "",
+                 r->blame >= 0 ? r->program->steps[r->blame].op->name : "");
+    }
+    status = status == SAL_ERR_MEMORY ? sali_fail_memory(err) : status;
+    if (status != SAL_OK) {
+        sali_local_terms_free(terms);
+    }
+    return status;
+}
+
 sal_status sali_local_terms_read(const sal_model *model, double memory, sali_local_terms *terms,
                                  char *why, size_t room, sal_error *err)
 {
@@ -334,25 +379,40 @@ sal_status sali_local_terms_read(const sal_model *model, double memory, sali_loc
                  tape ? "it has counts without a cap" : "its f is a function, not a formula");
         return SAL_ERR_UNSUPPORTED;
     }
-    reader r = {
-        .program = tape->program, .terms = terms, .most = memory / sizeof(double), .blame = -1
-    };
-    open_reader(&r, model, tape);
-    if (r.status == SAL_OK && push_weights(&r) && sali_scopes_visit(&r.scopes, ask_for_term, &r)) {
-        r.status = sali_elements_fill(&r.elements, r.base);
-        r.reason = "its terms overlap too much to be tabulated";
-        if (r.status == SAL_OK) {
-            sali_scopes_visit(&r.scopes, add_term, &r);
-        }
+    reader *r = SALI_NEW(reader);
+    if (!r) {
+        return sali_fail_memory(err);
     }
-    sal_status status = r.status;
-    if (status == SAL_ERR_UNSUPPORTED) {
-        snprintf(why, room, "%s%s%s", r.reason, r.blame >= 0 ? " " : "",
-                 r.blame >= 0 ? r.program->steps[r.blame].op->name : "");
+    *r = (reader){ .model = model,
+                   .program = tape->program,
+                   .terms = terms,
+                   .most = memory / sizeof(double),
+                   .blame = -1 };
+    terms->reader = r;
+    open_reader(r, model, tape);
+    if (r->status == SAL_OK && push_weights(r) && sali_scopes_visit(&r->scopes, ask_for_term, r)) {
+        terms->effort += sali_elements_effort(&r->elements);
     }
-    status = status == SAL_ERR_MEMORY ? sali_fail_memory(err) : status;
-    close_reader(&r);
-    status = status ? status : check_entries(model, terms, err);
+    return conclude(terms, why, room, err);
+}
+
+sal_status sali_local_terms_fill(sali_local_terms *terms, char *why, size_t room, sal_error *err)
+{
+    reader *r = terms->reader;
+    terms->tables = SALI_NEW_ARRAY(double, terms->n_tables);
+    r->status = terms->tables ? sali_elements_fill(&r->elements, r->base) : SAL_ERR_MEMORY;
+    r->reason = "its terms overlap too much to be tabulated";
+    if (r->status == SAL_OK) {
+        sali_scopes_visit(&r->scopes, add_term, r);
+    }
+    const sal_model *model = r->model;
+    sal_status status = conclude(terms, why, room, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_terms_reader_free(r);
+    terms->reader = NULL;
+    status = check_entries(model, terms, err);
     if (status != SAL_OK) {
         sali_local_terms_free(terms);
     }

@@ -27,7 +27,8 @@ typedef struct parts {
     int64_t V, n;
     int64_t *begin; /* [n + 1] */
     int64_t *site;  /* [V] */
-    double largest; /* number of states of the part that has the most */
+    double most;    /* states of the part that has the most, */
+    double digits;  /* and log10 of them */
     double states;  /* of all parts, added up */
 } parts;
 
@@ -58,11 +59,13 @@ static void sort_sites(const sal_space *space, const int64_t *part, parts *p)
     memmove(p->begin, p->begin + 1, (size_t)p->n * sizeof *p->begin);
     p->begin[p->n] = p->V;
     for (int64_t c = 0; c < p->n; c++) {
-        double states = 1;
+        double digits = 0, states = 1;
         for (int64_t k = p->begin[c]; k < p->begin[c + 1]; k++) {
             states *= space->variables[p->site[k]].states;
+            digits += log10(space->variables[p->site[k]].states);
         }
-        p->largest = fmax(p->largest, states);
+        p->digits = fmax(p->digits, digits);
+        p->most = fmax(p->most, states);
         p->states += states;
     }
 }
@@ -111,9 +114,10 @@ static bool suits(const parts *p, const sal_exact_options *options, char *why, s
         snprintf(why, room, "it has too many parts, %lld", (long long)p->n);
         return false;
     }
-    snprintf(why, room, "its largest part has %.6g states, more than the limit of %lld", p->largest,
-             (long long)options->limit);
-    return p->largest <= (double)options->limit && p->largest < 0x1p62;
+    char text[32];
+    snprintf(why, room, "its largest part has %s states, more than the limit of %lld",
+             sali_print_power(p->digits, text), (long long)options->limit);
+    return p->most <= (double)options->limit && p->most < 0x1p62;
 }
 
 static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)

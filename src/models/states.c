@@ -1,5 +1,6 @@
 #include "models/states.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -12,6 +13,22 @@ double sali_states_count(const sal_space *space)
         count *= space->variables[v].states > 0 ? space->variables[v].states : 1;
     }
     return count;
+}
+
+const char *sali_print_power(double log10, char text[32])
+{
+    snprintf(text, 32, log10 < DBL_MAX_10_EXP ? "%.6g" : "10^%.0f",
+             log10 < DBL_MAX_10_EXP ? pow(10, log10) : log10);
+    return text;
+}
+
+double sali_states_log10(int64_t n, const sali_variable *variables)
+{
+    double sum = 0;
+    for (int64_t v = 0; v < n; v++) {
+        sum += log10(variables[v].states > 0 ? variables[v].states : 1);
+    }
+    return sum;
 }
 
 bool sali_states_next(const sal_space *space, int32_t *state)

@@ -8,6 +8,12 @@
  * gone through by the functions below. */
 double sali_states_count(const sal_space *space);
 
+/* A number given by its log10, for messages: "1.26765e+30", and "10^3010" past double's range. */
+const char *sali_print_power(double log10, char text[32]);
+
+/* log10 of the number of states of n variables; those of counts without a cap are left out. */
+double sali_states_log10(int64_t n, const sali_variable *variables);
+
 /* The next state [V]; false after the last one, which is followed by the first. */
 bool sali_states_next(const sal_space *space, int32_t *state);
 
