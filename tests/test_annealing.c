@@ -219,7 +219,7 @@ START_TEST(usual_range_is_usable_for_every_model)
         double from, to; /* 0: any */
     } cases[] = {
         { "max-cut:nodes=20,degree=0", 1, 0.1 },
-        { "max-cut:nodes=2,degree=1", 0, 0 },
+        { "max-cut:nodes=2,degree=1", 1, 0.1 },
         { "bernoulli:dim=1", 0, 0 },
         { "poisson:dim=4", 0, 0 },
         { "retrieval:rows=60", 0, 0 },
