@@ -135,6 +135,200 @@ START_TEST(best_state_is_the_best_of_all)
 }
 END_TEST
 
+/* ---- the usual temperatures */
+
+static sal_model *ready_made(const char *specification)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    return model;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* f = theta'x: the sizes of differences are |theta| at every state. */
+START_TEST(usual_range_is_the_rule_of_independent_variables)
+{
+    sal_model *model = ready_made("bernoulli:dim=30,scale=2");
+    double size[30], f, rows[60], mean = 0;
+    int32_t zeros[30] = { 0 };
+    sal_error err;
+    ck_ok(sal_model_evaluate(model, 1, zeros, &f, NULL, rows, &err), &err);
+    for (int v = 0; v < 30; v++) {
+        size[v] = fabs(rows[2 * v + 1]);
+        mean += size[v] / 30;
+    }
+    qsort(size, 30, sizeof *size, ascending);
+    sal_run_options options = { .sampler = "gibbs", .draws = 5, .warmup = -1, .anneal = true };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_assert_double_eq_tol(s.anneal_from, mean, 1e-9 * mean);
+    ck_assert_double_eq_tol(s.anneal_to, size[6 - 1] / (1 + log(30)), 1e-9); /* sqrt(30) up: 6 */
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Taken from the states of highest f within reach, not from random ones. */
+START_TEST(last_temperature_knows_what_penalties_leave)
+{
+    sal_model *model = ready_made("clique");
+    sal_run_options options = { .sampler = "gibbs", .draws = 300, .warmup = 20, .anneal = true };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_assert_double_eq_tol(s.anneal_from, 97, 10); /* about half the pairs of 100 miss an edge */
+    ck_assert_double_eq_tol(s.anneal_to, 1 / (1 + log(200)), 1e-12);
+    ck_assert_double_ge(s.best_log_prob, 9);
+    for (int64_t c = 0; c < 4; c++) {
+        ck_assert_double_ge(sal_run_log_probs(run)[c * 300 + 299], 6); /* frozen */
+    }
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(usual_range_is_the_same_for_any_threads)
+{
+    sal_model *model = ready_made("independent-set:nodes=60");
+    double from[2], to[2];
+    for (int k = 0; k < 2; k++) {
+        sal_run_options options = {
+            .draws = 5, .warmup = -1, .anneal = true, .chains = 70, .threads = k ? 3 : 1, .seed = 4
+        };
+        sal_run *run = run_it(model, &options);
+        from[k] = summary_of(run).anneal_from;
+        to[k] = summary_of(run).anneal_to;
+        sal_run_destroy(run);
+    }
+    ck_assert(from[0] == from[1] && to[0] == to[1]);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Where f does not vary, where it varies in one variable only, with counts, and where most states
+ * are forbidden. */
+START_TEST(usual_range_is_usable_for_every_model)
+{
+    const struct {
+        const char *model;
+        double from, to; /* 0: any */
+    } cases[] = {
+        { "max-cut:nodes=20,degree=0", 1, 0.1 },
+        { "max-cut:nodes=2,degree=1", 1, 0.1 },
+        { "bernoulli:dim=1", 0, 0 },
+        { "poisson:dim=4", 0, 0 },
+        { "retrieval:rows=60", 0, 0 },
+        { "poisson:dim=4,cap=9", 0, 0 },
+        { "potts:side=3,theta=-2", 0, 0 },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = ready_made(cases[k].model);
+        sal_run_options options = { .sampler = "gwg", .draws = 5, .warmup = 5, .anneal = true };
+        sal_run *run = run_it(model, &options);
+        sal_run_summary s = summary_of(run);
+        ck_assert_msg(isfinite(s.anneal_from) && s.anneal_to > 0 &&
+                          s.anneal_to <= s.anneal_from / 10 * (1 + 1e-12),
+                      "%s: %g to %g", cases[k].model, s.anneal_from, s.anneal_to);
+        ck_assert(cases[k].from == 0 ? s.anneal_from != 1 : s.anneal_from == cases[k].from);
+        ck_assert(cases[k].to == 0 || s.anneal_to == cases[k].to);
+        sal_run_destroy(run);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* One end given, the other as usual. */
+START_TEST(given_temperatures_are_kept)
+{
+    sal_model *model = ready_made("ising:side=6,theta=0.4");
+    const double given[3][2] = { { 0, 0.01 }, { 70, 0 }, { 0.001, 0 } };
+    for (int k = 0; k < 3; k++) {
+        sal_run_options options = { .sampler = "gibbs",
+                                    .draws = 5,
+                                    .warmup = -1,
+                                    .anneal = true,
+                                    .anneal_from = given[k][0],
+                                    .anneal_to = given[k][1] };
+        sal_run *run = run_it(model, &options);
+        sal_run_summary s = summary_of(run);
+        ck_assert(given[k][0] == 0 ? s.anneal_from > 1 : s.anneal_from == given[k][0]);
+        ck_assert(given[k][1] == 0 ? s.anneal_to < s.anneal_from : s.anneal_to == given[k][1]);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The largest f, by walking all states of variables with `states` codes. */
+static double largest_by_enumeration(const sal_model *model, int32_t states)
+{
+    enum { ROWS = 4096 };
+    int64_t V = sal_space_variables(sal_model_space(model)), rows = 0;
+    int32_t *codes = calloc((size_t)(ROWS * V), sizeof *codes),
+            *now = calloc((size_t)V, sizeof *now);
+    double f[ROWS], largest = -INFINITY;
+    sal_error err;
+    for (int64_t v = 0; v < V;) {
+        memcpy(codes + rows++ * V, now, (size_t)V * sizeof *codes);
+        for (v = 0; v < V && ++now[v] == states; v++) {
+            now[v] = 0;
+        }
+        if (rows == ROWS || v == V) {
+            ck_ok(sal_model_evaluate(model, rows, codes, f, NULL, NULL, &err), &err);
+            for (int64_t k = 0; k < rows; k++) {
+                largest = fmax(largest, f[k]);
+            }
+            rows = 0;
+        }
+    }
+    free(codes);
+    free(now);
+    return largest;
+}
+
+START_TEST(usual_settings_reach_the_optimum)
+{
+    const struct {
+        const char *model;
+        int32_t states;
+    } cases[] = {
+        { "max-cut:nodes=15,weights=normal", 2 }, { "max-cut:nodes=15,weights=sign", 2 },
+        { "independent-set:nodes=15", 2 },        { "clique:nodes=15", 2 },
+        { "ising-er:nodes=15,weights=sign", 2 },  { "potts:side=3,theta=-0.7", 3 },
+        { "mlp:visible=12,hidden=8", 2 },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        for (int seed = 0; seed < 3; seed++) {
+            char text[128];
+            bool seeded = strncmp(cases[k].model, "potts", 5) != 0;
+            snprintf(text, sizeof text, "%s%s%.0d", cases[k].model, seeded ? ",seed=" : "",
+                     seeded ? seed + 1 : 0);
+            sal_model *model = ready_made(text);
+            sal_run_options options = {
+                .sampler = "gibbs", .draws = 200, .warmup = 10, .anneal = true, .seed = 5
+            };
+            sal_run *run = run_it(model, &options);
+            double best = summary_of(run).best_log_prob, sum = 0;
+            double largest = largest_by_enumeration(model, cases[k].states);
+            ck_assert_msg(fabs(best - largest) < 1e-9, "%s: found %.9g of %.9g", text, best,
+                          largest);
+            for (int64_t c = 0; c < 4; c++) {
+                sum += sal_run_log_probs(run)[c * 200 + 199] / 4;
+            }
+            ck_assert_msg(sum >= largest - 0.15 * fabs(largest), "%s: ends at %g of %g", text, sum,
+                          largest);
+            sal_run_destroy(run);
+            sal_model_destroy(model);
+        }
+    }
+}
+END_TEST
+
 START_TEST(mistakes_are_named)
 {
     const struct {
@@ -162,6 +356,12 @@ static Suite *annealing_suite(void)
     tcase_add_test(tcase, temperature_falls_geometrically);
     tcase_add_test(tcase, usual_range_fits_the_model);
     tcase_add_test(tcase, best_state_is_the_best_of_all);
+    tcase_add_test(tcase, usual_range_is_the_rule_of_independent_variables);
+    tcase_add_test(tcase, last_temperature_knows_what_penalties_leave);
+    tcase_add_test(tcase, usual_range_is_the_same_for_any_threads);
+    tcase_add_test(tcase, usual_range_is_usable_for_every_model);
+    tcase_add_test(tcase, given_temperatures_are_kept);
+    tcase_add_test(tcase, usual_settings_reach_the_optimum);
     tcase_add_test(tcase, mistakes_are_named);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -624,6 +624,28 @@ START_TEST(compare_knows_chains_and_their_reconstruction_error)
 }
 END_TEST
 
+/* Models whose random states are forbidden are checked where sampling starts, and kinks are said;
+ * the gradient is within the slopes on both sides of them. */
+START_TEST(check_starts_where_sampling_does_and_knows_kinks)
+{
+    double error = 1;
+    ck_run("check retrieval");
+    ck_assert_ptr_null(strstr(out, "not checked"));
+    const char *line = strstr(out, "gradient     within ");
+    ck_assert(line && sscanf(line, "gradient     within %lf", &error) == 1);
+    ck_assert_double_lt(error, 1e-7);
+    ck_assert_ptr_nonnull(strstr(out, "  kinks      in "));
+    ck_assert_ptr_nonnull(strstr(out, " of 236 coordinates"));
+    const char *smooth[] = { "ising:side=4", "poisson:dim=4", "rbm:visible=50,hidden=60",
+                             "clique:nodes=20" };
+    for (size_t k = 0; k < sizeof smooth / sizeof *smooth; k++) {
+        ck_run("check %s", smooth[k]);
+        ck_assert_ptr_nonnull(strstr(out, "gradient     within "));
+        ck_assert_ptr_null(strstr(out, "kinks"));
+    }
+}
+END_TEST
+
 START_TEST(sample_reports_the_statistic)
 {
     ck_run("sample hmm:length=30 --draws 50 --warmup 9 --json");
@@ -1022,6 +1044,7 @@ int main(void)
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
     tcase_add_test(tcase, compare_knows_chains_and_their_reconstruction_error);
+    tcase_add_test(tcase, check_starts_where_sampling_does_and_knows_kinks);
     tcase_add_test(tcase, sample_reports_the_statistic);
     tcase_add_test(tcase, exact_says_what_is_not_known);
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);

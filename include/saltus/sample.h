@@ -67,8 +67,12 @@ typedef struct sal_run_options {
 
     /* Annealing: search for a state of large f. Warm-up runs at the temperature anneal_from, then
      * temperature falls geometrically to anneal_to over the draws, step sizes being adapted on the
-     * way. 0: by the differences of f between neighbouring states at random ones: twice their mean,
-     * and a fifth of their 0.05 quantile. */
+     * way. 0: by f. The first is the mean size of its differences between neighbouring states where
+     * the chains start, so that a step down by that much is accepted with probability 1/e. The last
+     * is d / (1 + log V) for V variables, d a small one of these sizes (of n, the ceil(sqrt(n))-th
+     * smallest) at states from which no single change leads up, found by a short ascent from the
+     * starts; and at most a tenth of the first. Differences of 0 and to forbidden states do not
+     * count; where there are none the range is 1 to 0.1. */
     bool anneal;
     double anneal_from, anneal_to;
 

@@ -1,5 +1,6 @@
 /* saltus check: what a model is, whether its gradient is right, and which samplers can sample it.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,10 @@
 #include "samplers/start.h"
 
 #define STATES 4 /* random states to check at */
+/* At a kink one-sided slopes differ by more than this share of the gradient's largest entry and
+ * more than so many roundings of f make, and by no less at half the distance. */
+#define KINK 1e-3
+#define ROUNDINGS 32
 
 static void print_space(const sal_model *model)
 {
@@ -68,30 +73,70 @@ static void print_samplers(const sal_model *model)
     putchar('\n');
 }
 
+/* How f changes about x in one coordinate. */
+typedef struct slopes {
+    double right, left;
+} slopes;
+
+/* (f(x + h) - f(x)) / h and (f(x) - f(x - h)) / h in coordinate i; x is put back. */
+static sal_status find_slopes(const sal_model *model, double *x, int64_t i, double h, double f,
+                              slopes *s, sal_error *err)
+{
+    double here = x[i], up, down;
+    x[i] = here + h;
+    sal_status status = sal_model_evaluate_at(model, 1, x, &up, NULL, err);
+    x[i] = here - h;
+    status = status ? status : sal_model_evaluate_at(model, 1, x, &down, NULL, err);
+    x[i] = here;
+    if (status == SAL_OK) {
+        *s = (slopes){ (up - f) / h, (f - down) / h };
+    }
+    return status;
+}
+
+/* The one-sided slopes of a smooth f come together as h falls. */
+static bool is_kink(slopes wide, slopes narrow, double least)
+{
+    double gap = fabs(narrow.right - narrow.left);
+    return gap > least && gap > 0.75 * fabs(wide.right - wide.left);
+}
+
+/* How far the derivative g is from the central difference, at a kink from the range of slopes. */
+static double slope_error(slopes s, bool kink, double g)
+{
+    if (!kink) {
+        return fabs((s.right + s.left) / 2 - g);
+    }
+    return fmax(0, fmax(fmin(s.right, s.left) - g, g - fmax(s.right, s.left)));
+}
+
 /* Largest error of gradient [N] against central differences at x [N], relative to the largest
- * entry. */
-static sal_status gradient_error(const sal_model *model, const double *x, const double *gradient,
-                                 double *error, sal_error *err)
+ * entry; coordinates with a kink are counted. */
+static sal_status gradient_error(const sal_model *model, double *x, const double *gradient,
+                                 double *error, int64_t *kinks, sal_error *err)
 {
     int64_t N = sal_space_width(sal_model_space(model));
-    double h = sal_model_dtype(model) == SAL_F32 ? 1e-2 : 1e-5, scale = 1e-12;
-    double *near = malloc((size_t)N * sizeof *near);
-    sal_status status = near ? SAL_OK : SAL_ERR_MEMORY;
+    bool single = sal_model_dtype(model) == SAL_F32;
+    double h = single ? 1e-2 : 1e-5, scale = 1e-12, f;
+    sal_status status = sal_model_evaluate_at(model, 1, x, &f, NULL, err);
+    for (int64_t i = 0; i < N; i++) {
+        scale = isfinite(gradient[i]) ? fmax(scale, fabs(gradient[i])) : scale;
+    }
+    double rounding = status == SAL_OK ? (single ? FLT_EPSILON : DBL_EPSILON) * fabs(f) : 0;
+    double least = fmax(KINK * scale, ROUNDINGS * rounding / h);
     *error = 0;
     for (int64_t i = 0; status == SAL_OK && i < N; i++) {
-        double up, down;
-        memcpy(near, x, (size_t)N * sizeof *near);
-        near[i] = x[i] + h;
-        status = sal_model_evaluate_at(model, 1, near, &up, NULL, err);
-        near[i] = x[i] - h;
-        status = status ? status : sal_model_evaluate_at(model, 1, near, &down, NULL, err);
-        if (status == SAL_OK && isfinite(up) && isfinite(down) && isfinite(gradient[i])) {
-            *error = fmax(*error, fabs((up - down) / (2 * h) - gradient[i]));
-            scale = fmax(scale, fabs(gradient[i]));
+        slopes wide, narrow;
+        status = find_slopes(model, x, i, h, f, &wide, err);
+        status = status ? status : find_slopes(model, x, i, h / 2, f, &narrow, err);
+        if (status == SAL_OK && isfinite(wide.right) && isfinite(wide.left) &&
+            isfinite(gradient[i])) {
+            bool kink = is_kink(wide, narrow, least);
+            *kinks += kink;
+            *error = fmax(*error, slope_error(wide, kink, gradient[i]));
         }
     }
     *error /= scale;
-    free(near);
     return status;
 }
 
@@ -175,71 +220,99 @@ static sal_status strategies_error(const sal_model *model, const int32_t *codes,
 }
 
 typedef struct derivative_errors {
-    int states; /* of finite f */
+    int64_t kinks; /* coordinates where f has one, over all states */
     double gradient, taylor, strategies;
 } derivative_errors;
 
-/* The worst errors over STATES random states. */
-static sal_status measure_errors(const sal_model *model, int64_t seed, derivative_errors *worst,
-                                 sal_error *err)
+/* Keep the larger errors, with those at one state. */
+static sal_status measure_errors(const sal_model *model, const int32_t *codes,
+                                 derivative_errors *worst, sal_error *err)
 {
     const sal_space *space = model->space;
-    int64_t N = space->width;
     double f, error;
-    int32_t *codes = malloc((size_t)space->n_variables * sizeof *codes);
-    double *x = malloc((size_t)N * sizeof *x), *gradient = malloc((size_t)N * sizeof *gradient);
+    double *x = malloc((size_t)space->width * sizeof *x);
+    double *gradient = malloc((size_t)space->width * sizeof *gradient);
     double *differences = malloc((size_t)space->n_states * sizeof *differences);
-    sal_status status = codes && x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
-    for (int64_t k = 0; status == SAL_OK && k < STATES; k++) {
-        sali_stream stream = { .seed = (uint64_t)seed,
-                               .chain = (uint32_t)k,
-                               .purpose = SALI_RNG_INIT };
-        sali_random_codes(space, &stream, codes);
-        status = sal_space_embed(space, 1, codes, x, err);
-        status =
-            status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
-        if (status != SAL_OK || !isfinite(f)) {
-            continue;
-        }
-        worst->states++;
-        status = gradient_error(model, x, gradient, &error, err);
+    sal_status status = x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
+    status = status ? status : sal_space_embed(space, 1, codes, x, err);
+    status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
+    status = status ? status : gradient_error(model, x, gradient, &error, &worst->kinks, err);
+    if (status == SAL_OK) {
         worst->gradient = fmax(worst->gradient, error);
         worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
-        if (status == SAL_OK) {
-            status = strategies_error(model, codes, differences, &error, err);
-            worst->strategies = fmax(worst->strategies, error);
-        }
+        status = strategies_error(model, codes, differences, &error, err);
     }
-    free(codes);
+    if (status == SAL_OK) {
+        worst->strategies = fmax(worst->strategies, error);
+    }
     free(x);
     free(gradient);
     free(differences);
     return status;
 }
 
-static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_error *err)
+/* STATES random states, repaired as where sampling starts. */
+static sal_status make_states(const sal_model *model, int64_t seed, sali_chains **out,
+                              sal_error *err)
 {
-    derivative_errors worst = { 0 };
-    sal_status status = measure_errors(model, seed, &worst, err);
+    sal_model *guide = NULL;
+    sali_chains *chains = NULL;
+    sal_status status =
+        sali_chains_create(model, STATES, SALI_WANT_VALUE, (uint64_t)seed, &chains, err);
+    if (status == SAL_OK && model->ops->feasibility) {
+        status = model->ops->feasibility(model, &guide, err);
+    }
+    for (int64_t c = 0; status == SAL_OK && c < STATES; c++) {
+        chains->id[c] = (uint32_t)c;
+    }
+    status = status ? status : sali_start(chains, NULL, guide, err);
+    sal_model_destroy(guide);
     if (status != SAL_OK) {
+        sali_chains_destroy(chains);
         return status;
     }
-    if (worst.states == 0) {
-        printf("derivatives  not checked: f is -inf at all of %d random states\n", STATES);
-        return SAL_OK;
-    }
+    *out = chains;
+    return SAL_OK;
+}
+
+static void print_errors(const sal_model *model, const derivative_errors *worst)
+{
     printf("gradient     within %.1e of central differences (relative, %d states)\n",
-           worst.gradient, worst.states);
+           worst->gradient, STATES);
+    if (worst->kinks > 0) {
+        printf("  kinks      in %lld of %lld coordinates, where it is held against the slopes on "
+               "both sides\n",
+               (long long)worst->kinks, (long long)(STATES * model->space->width));
+    }
     printf("differences  by %s; first-order ones are off by %.1e (relative)\n",
-           sali_strategy_name(sali_strategy_best(model)), worst.taylor);
+           sali_strategy_name(sali_strategy_best(model)), worst->taylor);
     for (int s = 0; s < SALI_STRATEGIES; s++) {
         sali_strategy strategy = (sali_strategy)s;
         if (strategy != sali_strategy_best(model) && sali_strategy_applies(model, strategy)) {
             printf("  against    %s: within %.1e (relative)\n", sali_strategy_name(strategy),
-                   worst.strategies);
+                   worst->strategies);
         }
     }
-    return SAL_OK;
+}
+
+static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_error *err)
+{
+    derivative_errors worst = { 0 };
+    sali_chains *chains = NULL;
+    sal_status status = make_states(model, seed, &chains, err);
+    if (status == SAL_ERR_MODEL) {
+        printf("derivatives  not checked: %s\n", err->message);
+        return SAL_OK;
+    }
+    for (int64_t c = 0; status == SAL_OK && c < STATES; c++) {
+        const int32_t *codes = chains->codes + c * model->space->n_variables;
+        status = measure_errors(model, codes, &worst, err);
+    }
+    if (status == SAL_OK) {
+        print_errors(model, &worst);
+    }
+    sali_chains_destroy(chains);
+    return status;
 }
 
 static int run_check(const cli_command *command, int argc, char **argv)

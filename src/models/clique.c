@@ -9,6 +9,7 @@
 #include "models/builtin.h"
 #include "models/graph_terms.h"
 #include "models/random_graph.h"
+#include "models/set_weight.h"
 
 enum { NODES, DENSITY, SEED, BETA, PENALTY };
 
@@ -43,6 +44,8 @@ static sal_status make_clique(const sali_graph *graph, double beta, double penal
         sal_expr f = sal_mul(sal_param(tape, "beta", SAL_SCALAR), sal_sub(value, cost));
         status = sali_builtin_finish(tape, f, "clique", out, err);
         status = status ? status : sal_model_set_params(*out, "beta", &beta, err);
+        status = status ? status
+                        : sali_report_set_weight(*out, edges, pairs, weights, largest, false, err);
     } else {
         sal_tape_destroy(tape);
     }

@@ -7,6 +7,7 @@
 #include "models/builtin.h"
 #include "models/graph_terms.h"
 #include "models/random_graph.h"
+#include "models/set_weight.h"
 
 enum { NODES, DEGREE, SEED, BETA, PENALTY };
 
@@ -33,6 +34,8 @@ static sal_status make_set(const sali_graph *graph, double beta, double penalty,
         sal_expr f = sal_mul(sal_param(tape, "beta", SAL_SCALAR), value);
         status = sali_builtin_finish(tape, f, "independent-set", out, err);
         status = status ? status : sal_model_set_params(*out, "beta", &beta, err);
+        status = status ? status
+                        : sali_report_set_weight(*out, edges, pairs, weights, largest, true, err);
     } else {
         sal_tape_destroy(tape);
     }

@@ -4,6 +4,7 @@
 #include "models/builtin.h"
 #include "models/graph_terms.h"
 #include "models/random_graph.h"
+#include "models/statistic.h"
 
 enum { NODES, DEGREE, WEIGHTS, SEED, BETA };
 
@@ -16,6 +17,56 @@ static void make_terms(const sali_graph *graph, double *degrees, double *couplin
         couplings[e] = -2 * graph->weights[e];
     }
 }
+
+/* ---- the cut itself, whatever beta is */
+
+typedef struct cut_edges {
+    int64_t edges, *pairs;
+    double *weights;
+} cut_edges;
+
+static void destroy_edges(void *data)
+{
+    cut_edges *cut = data;
+    if (cut) {
+        sali_free(cut->pairs);
+        sali_free(cut->weights);
+        sali_free(cut);
+    }
+}
+
+static double cut_of(const sal_model *model, const int32_t *codes)
+{
+    const cut_edges *cut = model->statistic_data;
+    double sum = 0;
+    for (int64_t e = 0; e < cut->edges; e++) {
+        if (codes[cut->pairs[2 * e]] != codes[cut->pairs[2 * e + 1]]) {
+            sum += cut->weights[e];
+        }
+    }
+    return sum;
+}
+
+static const sali_statistic cut_statistic = { "cut", cut_of, destroy_edges };
+
+static sal_status report_cut(const sali_graph *graph, sal_model *model, sal_error *err)
+{
+    cut_edges *cut = SALI_NEW(cut_edges);
+    if (!cut) {
+        return sali_fail_memory(err);
+    }
+    cut->edges = graph->edges;
+    cut->pairs = sali_memdup(graph->pairs, 2 * graph->edges, sizeof *graph->pairs);
+    cut->weights = sali_memdup(graph->weights, graph->edges, sizeof *graph->weights);
+    if (!cut->pairs || !cut->weights) {
+        destroy_edges(cut);
+        return sali_fail_memory(err);
+    }
+    sali_model_set_statistic(model, &cut_statistic, cut);
+    return SAL_OK;
+}
+
+/* ---- the model */
 
 static sal_status make_cut(const sali_graph *graph, double beta, sal_dtype dtype, sal_model **out,
                            sal_error *err)
@@ -39,6 +90,7 @@ static sal_status make_cut(const sali_graph *graph, double beta, sal_dtype dtype
     sal_expr f = sal_mul(sal_param(tape, "beta", SAL_SCALAR), cut);
     status = sali_builtin_finish(tape, f, "max-cut", out, err);
     status = status ? status : sal_model_set_params(*out, "beta", &beta, err);
+    status = status ? status : report_cut(graph, *out, err);
 done:
     sali_free(degrees);
     sali_free(couplings);

@@ -13,6 +13,7 @@
 #include "core/rng.h"
 #include "models/budget.h"
 #include "models/builtin.h"
+#include "models/statistic.h"
 
 enum { QUERY, MOST, COVERAGE, BANDWIDTH, BETA, ROWS, CLASSES, FEATURES, SPREAD, SEED };
 /* Random streams of a seed. */
@@ -141,6 +142,36 @@ static sal_status name_rows(sal_model *model, int64_t n, int64_t query, sal_erro
     return status;
 }
 
+/* Share of the chosen images that have the query's label; 0 where none is chosen. The data are 1
+ * for these images, by variable. */
+static double precision_of(const sal_model *model, const int32_t *codes)
+{
+    const int32_t *relevant = model->statistic_data;
+    int64_t chosen = 0, right = 0;
+    for (int64_t v = 0; v < model->space->n_variables; v++) {
+        chosen += codes[v];
+        right += codes[v] & relevant[v];
+    }
+    return chosen > 0 ? (double)right / (double)chosen : 0;
+}
+
+static const sali_statistic precision = { "precision", precision_of, sali_free };
+
+static sal_status report_precision(sal_model *model, const int32_t *labels, int64_t query,
+                                   sal_error *err)
+{
+    int64_t V = model->space->n_variables;
+    int32_t *relevant = SALI_NEW_ARRAY(int32_t, V);
+    if (!relevant) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < V; v++) {
+        relevant[v] = labels[sali_retrieval_row(v, query)] == labels[query];
+    }
+    sali_model_set_statistic(model, &precision, relevant);
+    return SAL_OK;
+}
+
 static sal_status make_of_images(const sali_array *images, int64_t n, const double *values,
                                  sal_dtype dtype, sal_model **out, sal_error *err)
 {
@@ -157,7 +188,11 @@ static sal_status make_of_images(const sali_array *images, int64_t n, const doub
     sali_free(C);
     sali_free(q);
     sali_free(ones);
-    return status ? status : name_rows(*out, n - 1, query, err);
+    status = status ? status : name_rows(*out, n - 1, query, err);
+    if (status == SAL_OK && images->labels) {
+        status = report_precision(*out, images->labels, query, err);
+    }
+    return status;
 }
 
 static sal_status check_query(const double *values, int64_t n, sal_error *err)

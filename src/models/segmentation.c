@@ -9,6 +9,7 @@
 #include "core/rng.h"
 #include "models/builtin.h"
 #include "models/lattice.h"
+#include "models/statistic.h"
 
 enum { SIDE, LAMBDA, MU, SIGMA, SEED, CYCLIC, PIXELS, PICTURE };
 enum { CLEAN, OBSERVED };
@@ -61,6 +62,21 @@ static sal_status observe(const double *values, int64_t n, double *y, sal_error 
     return SAL_OK;
 }
 
+/* ---- the picture that was observed, where it is known */
+
+/* Share of the pixels of the other colour; those between two colours are none. */
+static double wrong_pixels(const sal_model *model, const int32_t *codes)
+{
+    const double *truth = model->statistic_data;
+    int64_t wrong = 0, n = model->space->n_variables;
+    for (int64_t i = 0; i < n; i++) {
+        wrong += codes[i] ? truth[i] < 0 : truth[i] > 0;
+    }
+    return (double)wrong / (double)n;
+}
+
+static const sali_statistic error_statistic = { "wrong pixels (share)", wrong_pixels, sali_free };
+
 /* ---- the posterior of y [rows x columns], eq. 7 */
 
 /* y becomes alpha. */
@@ -112,6 +128,17 @@ done:
     return status;
 }
 
+/* Give the truth, which may be NULL, to a model that could be made. */
+static sal_status finish(sal_status status, double *truth, sal_model **out)
+{
+    if (status == SAL_OK && truth) {
+        sali_model_set_statistic(*out, &error_statistic, truth);
+    } else {
+        sali_free(truth);
+    }
+    return status;
+}
+
 static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
 {
     int64_t side = (int64_t)values[SIDE];
@@ -120,11 +147,13 @@ static sal_status make(const double *values, sal_dtype dtype, sal_model **out, s
         return sali_fail_memory(err);
     }
     draw_disc(side, y);
-    sal_status status = observe(values, side * side, y, err);
+    double *truth = sali_memdup(y, side * side, sizeof *y);
+    sal_status status = truth ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : observe(values, side * side, y, err);
     status = status ? status : weigh(values, side * side, y, err);
     status = status ? status : make_posterior(values, side, side, y, dtype, out, err);
     sali_free(y);
-    return status;
+    return finish(status, truth, out);
 }
 
 /* The picture asked for: its numbers [*rows x *columns], in the array's memory. */
@@ -170,14 +199,17 @@ static sal_status make_from_file(const double *values, const sali_content *conte
     if (!y) {
         return sali_fail_memory(err);
     }
-    if (status == SAL_OK && values[PIXELS] == CLEAN) {
+    double *truth = NULL;
+    if (values[PIXELS] == CLEAN) {
         stretch(rows * columns, y);
-        status = observe(values, rows * columns, y, err);
+        truth = sali_memdup(y, rows * columns, sizeof *y);
+        status = truth ? SAL_OK : sali_fail_memory(err);
+        status = status ? status : observe(values, rows * columns, y, err);
     }
     status = status ? status : weigh(values, rows * columns, y, err);
     status = status ? status : make_posterior(values, rows, columns, y, dtype, out, err);
     sali_free(y);
-    return status;
+    return finish(status, truth, out);
 }
 
 const sali_builtin sali_builtin_segmentation = {

@@ -8,6 +8,7 @@
 #include "models/budget.h"
 #include "models/builtin.h"
 #include "models/similarity.h"
+#include "models/statistic.h"
 
 enum { WORDS, DIVERSITY, SATURATION, CLUSTERS, BETA };
 
@@ -91,6 +92,20 @@ static sal_status read_document(const sali_text *text, const double *values, doc
     return status ? status : sali_cluster(n, d->W, groups, d->group, err);
 }
 
+/* ---- the statistic */
+
+static double words_of(const sal_model *model, const int32_t *codes)
+{
+    const double *cost = model->statistic_data;
+    double sum = 0;
+    for (int64_t i = 0; i < model->space->n_variables; i++) {
+        sum += codes[i] ? cost[i] : 0;
+    }
+    return sum;
+}
+
+static const sali_statistic words_statistic = { "words", words_of, sali_free };
+
 /* ---- the formula */
 
 /* sum_i min(sum_{j in S} w_ij, alpha sum_j w_ij), alpha = saturation / n. */
@@ -155,6 +170,10 @@ static sal_status make_from(const double *values, const sali_content *content, s
     status = status ? status : record(&d, values, dtype, out, err);
     for (int64_t i = 0; status == SAL_OK && i < d.n; i++) {
         status = sali_model_set_label(*out, i, d.sentences[i].text, d.sentences[i].size, err);
+    }
+    if (status == SAL_OK) {
+        sali_model_set_statistic(*out, &words_statistic, d.cost);
+        d.cost = NULL;
     }
     document_free(&d);
     return status;

@@ -1,88 +1,38 @@
 /* Annealing: a geometric schedule of temperatures (Kirkpatrick, Gelatt & Vecchi 1983). */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "samplers/ascent.h"
 #include "samplers/run.h"
 
-/* Single moves whose differences set the range. */
-#define MOVES 400
-/* The first temperature is so many times the mean size of a difference other than 0, the last this
- * share of a small one. */
-#define FROM_MEAN 2.0
-#define TO_SMALL 0.2
-#define SMALL_QUANTILE 0.05
-/* Where f does not vary. */
+/* The usual temperatures. The first is the mean size of a difference at the starts: a step down by
+ * that much is accepted with probability 1/e. The last is d / (1 + log V), d a small size at states
+ * from which no single change leads up: of V variables that can step down by d about one does so in
+ * three sweeps. Penalties make the two sizes very different. */
+
+/* Chains that are looked at, and entries of all of them. */
+#define CHAINS 8
+#define ENTRIES (INT64_C(1) << 22)
+/* Where f does not vary; and the least range. */
 #define FLAT_FROM 1.0
 #define LEAST_RANGE 10.0
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sizes of finite differences other than 0, of random moves from the chains' states; their number,
- * at most `room`. `delta` and `site` are work space for all chains. */
-static int64_t move_sizes(const sali_chains *chains, sali_evaluator *evaluator, double *delta,
-                          int64_t *site, double *sizes, int64_t room)
-{
-    const sal_space *space = chains->space;
-    int64_t n = 0, rounds = room / chains->n + 1;
-    for (int64_t k = 0; k < rounds; k++) {
-        for (int64_t c = 0; c < chains->n; c++) {
-            sali_stream stream = { .seed = chains->seed,
-                                   .step = (uint64_t)k,
-                                   .chain = chains->id[c],
-                                   .purpose = SALI_RNG_ANNEAL };
-            site[c] = sali_rng_below(&stream, 0, (uint32_t)space->n_variables);
-        }
-        sali_differences_at(evaluator, chains->n, chains->codes, chains->x, site, chains->f, delta);
-        for (int64_t c = 0; c < chains->n; c++) {
-            for (int32_t v = 0; v < sali_entries(space->variables[site[c]].states) && n < room;
-                 v++) {
-                double size = fabs(delta[c * space->max_states + v]);
-                if (isfinite(size) && size > 0) {
-                    sizes[n++] = size;
-                }
-            }
-        }
-    }
-    return n;
-}
-
-/* The usual range, from n sizes of differences. */
-static void usual_range(double *sizes, int64_t n, double *from, double *to)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < n; k++) {
-        sum += sizes[k];
-    }
-    qsort(sizes, (size_t)n, sizeof *sizes, ascending);
-    *from = n > 0 ? FROM_MEAN * sum / (double)n : FLAT_FROM;
-    *to = n > 0 ? TO_SMALL * sizes[(int64_t)(SMALL_QUANTILE * (double)n)] : 0;
-    *to = n > 0 && *to < *from / LEAST_RANGE ? *to : *from / LEAST_RANGE;
-}
 
 static sal_status find_range(sal_run *run, double *from, double *to, sal_error *err)
 {
     const sali_chains *chains = run->shards[0].chains;
-    sali_evaluator *evaluator = NULL;
-    double *sizes = SALI_NEW_ARRAY(double, MOVES);
-    double *delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
-    int64_t *site = SALI_NEW_ARRAY(int64_t, chains->n);
-    sal_status status =
-        sizes && delta && site
-            ? sali_evaluator_create(run->model, chains->n, SALI_WANT_DIFFERENCES, &evaluator, err)
-            : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        usual_range(sizes, move_sizes(chains, evaluator, delta, site, sizes, MOVES), from, to);
-    }
-    sali_evaluator_destroy(evaluator);
-    sali_free(sizes);
-    sali_free(delta);
-    sali_free(site);
+    const sal_space *space = chains->space;
+    int64_t n = ENTRIES / space->n_states;
+    n = n < 1 ? 1 : n > CHAINS ? CHAINS : n;
+    n = n < chains->n ? n : chains->n;
+    sali_sizes_seen seen = { 0 };
+    int32_t *codes = sali_memdup(chains->codes, n * space->n_variables, sizeof *codes);
+    sal_status status = codes ? sali_ascend(run->model, n, codes, run->options.seed, &seen, err)
+                              : sali_fail_memory(err);
+    *from = seen.mean > 0 ? seen.mean : FLAT_FROM;
+    *to = seen.small / (1 + log((double)space->n_variables));
+    *to = *to > 0 && *to < *from / LEAST_RANGE ? *to : *from / LEAST_RANGE;
+    sali_free(codes);
     return status;
 }
 
