@@ -8,6 +8,7 @@
 #include <saltus/model.h>
 
 #include "core/rng.h"
+#include "models/builtin.h"
 #include "models/clamp.h"
 #include "models/tape_model.h"
 #include "samplers/start.h"
@@ -438,6 +439,48 @@ START_TEST(a_mistake_in_a_formula_is_reported_once_with_its_place)
 }
 END_TEST
 
+/* A setting that would do nothing beside a file is a mistake; with its default it is none. */
+START_TEST(settings_that_mean_nothing_for_a_table_are_refused)
+{
+    static const struct {
+        const char *specification, *key;
+    } cases[] = {
+        { "facility-location:facilities=7", "facilities" },
+        { "facility-location:customers=7", "customers" },
+        { "facility-location:components=7", "components" },
+        { "facility-location:spread=7", "spread" },
+        { "facility-location:seed=7", "seed" },
+        { "retrieval:classes=7", "classes" },
+        { "retrieval:features=7", "features" },
+        { "retrieval:spread=7", "spread" },
+        { "retrieval:seed=7", "seed" },
+        { "regression:dim=7", "dim" },
+        { "regression:rows=7", "rows" },
+        { "regression:seed=7", "seed" },
+    };
+    double values[] = { 1, 0, 2, 0, 1, 3, 1, 1, 2 };
+    sali_content table = { .kind = SALI_CONTENT_ARRAY,
+                           .array = {
+                               .ndim = 2, .shape = { 3, 3 }, .count = 9, .values = values } };
+    sal_error err = { 0 };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = NULL;
+        char text[96];
+        snprintf(text, sizeof text, "%s means nothing for this file", cases[k].key);
+        ck_fails(sali_builtin_make(cases[k].specification, &table, SAL_F64, &model, &err),
+                 SAL_ERR_ARGUMENT, &err, text);
+        ck_ok(sali_builtin_make(cases[k].specification, NULL, SAL_F64, &model, &err), &err);
+        sal_model_destroy(model);
+    }
+    const char *fine[] = { "facility-location:seed=0,lambda=1", "retrieval:most=1", "regression" };
+    for (size_t k = 0; k < sizeof fine / sizeof *fine; k++) {
+        sal_model *model = NULL;
+        ck_ok(sali_builtin_make(fine[k], &table, SAL_F64, &model, &err), &err);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 START_TEST(parameter_only_work_is_done_once_an_update)
 {
     sal_error err = { 0 };
@@ -482,6 +525,7 @@ int main(void)
     tcase_add_test(tcase, bad_specifications_say_what_is_accepted);
     tcase_add_test(tcase, values_that_are_no_numbers_name_the_state);
     tcase_add_test(tcase, a_mistake_in_a_formula_is_reported_once_with_its_place);
+    tcase_add_test(tcase, settings_that_mean_nothing_for_a_table_are_refused);
     tcase_add_test(tcase, parameter_only_work_is_done_once_an_update);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -26,13 +26,14 @@ static void list_models(void)
 {
     sal_builtin_info info;
     for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
-        printf("%-12s %s\n             %s\n", info.name, info.doc, info.parameters);
+        printf("%-17s %s\n                  %s\n", info.name, info.doc, info.parameters);
         if (info.file) {
-            printf("             file=PATH: %s%s\n", info.file, info.needs_file ? ", needed" : "");
+            printf("                  file=PATH: %s%s\n", info.file,
+                   info.needs_file ? ", needed" : "");
         }
-        printf("             %s\n", info.source);
+        printf("                  %s\n", info.source);
     }
-    puts("FILE         a network, with --evidence FILE; a saved tape; a graph: see "
+    puts("FILE              a network, with --evidence FILE; a saved tape; a graph: see "
          "'saltus list formats'");
 }
 

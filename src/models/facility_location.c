@@ -93,6 +93,12 @@ static sal_status make_from(const double *values, const sali_content *content, s
                             sal_model **out, sal_error *err)
 {
     const sali_array *C = &content->array;
+    uint32_t unused =
+        1u << FACILITIES | 1u << CUSTOMERS | 1u << COMPONENTS | 1u << SPREAD | 1u << SEED;
+    sal_status status = sali_builtin_refuse(&sali_builtin_facility_location, values, unused, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     if (C->ndim != 2 || C->count < 1) {
         return sali_fail(err, SAL_ERR_DATA,
                          "facility-location: an array of %d dimensions; expected 2, a row for each "
@@ -108,7 +114,7 @@ static sal_status make_from(const double *values, const sali_content *content, s
                              C->values[k]);
         }
     }
-    sal_status status = check_size(C->shape[0], C->shape[1], SAL_ERR_DATA, err);
+    status = check_size(C->shape[0], C->shape[1], SAL_ERR_DATA, err);
     return status ? status
                   : record(C->values, C->shape[0], C->shape[1], values[LAMBDA], dtype, out, err);
 }

@@ -161,9 +161,9 @@ static sal_status make_er(const double *values, sal_dtype dtype, sal_model **out
 
 const sali_builtin sali_builtin_ising_er = {
     .name = "ising-er",
-    .doc = "beta (theta s'As + bias sum s), s in {-1,+1}^(side x side), A the lattice's adjacency; "
-           "of a "
-           "graph: its weighted one, plus h's; of a file of energies: beta (-E + bias sum s)",
+    .doc =
+        "theta s'As + bias sum s, s in {-1,+1}^nodes, A the weighted adjacency of a random graph "
+        "with `degree` neighbours a node on average",
     .source = "Grathwohl et al. 2021 sec. 7.1 (sizes and weights are not in the paper)",
     .dtype = SAL_F32,
     .parameters = { [ER_NODES] = { "nodes", 100, 1, 1e7, true, "number of spins", NULL },

@@ -227,7 +227,9 @@ static sal_status make_from(const double *values, const sali_content *content, s
                             sal_model **out, sal_error *err)
 {
     const sali_array *table = &content->array;
-    sal_status status = check_table(table, err);
+    uint32_t unused = 1u << DIM | 1u << ROWS | 1u << SEED;
+    sal_status status = sali_builtin_refuse(&sali_builtin_regression, values, unused, err);
+    status = status ? status : check_table(table, err);
     if (status != SAL_OK) {
         return status;
     }

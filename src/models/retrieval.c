@@ -230,7 +230,9 @@ static sal_status make_from(const double *values, const sali_content *content, s
                          "%d rows (rows=N takes the first N) of 2 dimensions or more",
                          (long long)n, (long long)rows, images->ndim, MOST_IMAGES);
     }
-    sal_status status = check_query(values, n, err);
+    uint32_t unused = 1u << CLASSES | 1u << FEATURES | 1u << SPREAD | 1u << SEED;
+    sal_status status = sali_builtin_refuse(&sali_builtin_retrieval, values, unused, err);
+    status = status ? status : check_query(values, n, err);
     return status ? status : make_of_images(images, n, values, dtype, out, err);
 }
 
