@@ -159,7 +159,9 @@ sal_status sali_content_write(const char *path, const sali_format *format,
         return write_converted(path, format, content, err);
     }
     char names[400];
+    const char *what = sali_content_name(content->kind);
     list_names(content->kind, true, names, sizeof names);
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path,
-                     sali_content_name(content->kind), names[0] ? names : "nothing yet");
+    return names[0]
+               ? sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path, what, names)
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s has no other format", path, what);
 }
