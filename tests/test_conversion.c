@@ -142,6 +142,9 @@ START_TEST(what_is_no_energy_is_refused)
     ck_fails(sali_content_write(temp_path("b.uai"), NULL, &graph, &err), SAL_ERR_ARGUMENT, &err,
              "only an energy of spin or binary variables is a network");
     sali_content_free(&graph);
+    const sali_content tape = { .kind = SALI_CONTENT_TAPE };
+    ck_fails(sali_content_write(temp_path("b.uai"), NULL, &tape, &err), SAL_ERR_ARGUMENT, &err,
+             "b.uai: a saved tape has no other format");
     ck_assert(!sali_content_converts(SALI_CONTENT_GRAPH, SALI_CONTENT_GRAPH));
     ck_assert(!sali_content_converts(SALI_CONTENT_TEXT, SALI_CONTENT_GRAPH));
 }

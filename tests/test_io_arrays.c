@@ -211,11 +211,17 @@ START_TEST(formats_are_told_by_suffix_and_content)
     static const struct {
         const char *name, *text, *format;
     } cases[] = {
-        { "a.csv", "1,2\n3,4\n", "table" },   { "a.tsv", "1\t2\n", "table" },
-        { "a.txt", "1 2\n3 4\n", "table" },   { "a", "1 2\n3 4\n", "table" },
-        { "a.libsvm", "1 1:2\n", "libsvm" },  { "usps", "1 1:2\n", "libsvm" },
-        { "usps.txt", "1 1:2\n", "libsvm" },  { "usps.t", "1 1:2 3:4\n", "libsvm" },
+        { "a.csv", "1,2\n3,4\n", "table" },
+        { "a.tsv", "1\t2\n", "table" },
+        { "a.txt", "1 2\n3 4\n", "table" },
+        { "a", "1 2\n3 4\n", "table" },
+        { "a.libsvm", "1 1:2\n", "libsvm" },
+        { "usps", "1 1:2\n", "libsvm" },
+        { "usps.txt", "1 1:2\n", "libsvm" },
+        { "usps.t", "1 1:2 3:4\n", "libsvm" },
         { "a.txt", "MARKOV 1 2 0\n", "uai" },
+        { "a.txt", "# vartype=SPIN\n0 1 2\n", "coo" },
+        { "a.csv", "# vartype=SPIN\n0 1 2\n", "coo" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sali_content c = { 0 };

@@ -423,6 +423,40 @@ START_TEST(bad_graphs_are_refused)
 }
 END_TEST
 
+/* <graphml>, elements in one another that declare three namespaces each, then more elements. */
+static char *many_namespaces(int namespaces, const char *rest)
+{
+    char *text = malloc(10000), *p = text;
+    ck_assert_ptr_nonnull(text);
+    p += sprintf(p, "<graphml>");
+    for (int k = 0; k < namespaces; k++) {
+        p += sprintf(p, k % 3 ? " xmlns:n%d='u'%s" : "<a xmlns:n%d='u'%s", k,
+                     k % 3 == 2 || k + 1 == namespaces ? ">" : "");
+    }
+    for (int k = 0; k < namespaces; k += 3) {
+        p += sprintf(p, "</a>");
+    }
+    strcpy(p, rest);
+    return text;
+}
+
+/* A search through them at every element would be quadratic. */
+START_TEST(many_namespaces_are_refused)
+{
+    static const char rest[] = "<graph><node id='a'/></graph></graphml>";
+    sal_error err = { 0 };
+    sali_graph g = { 0 };
+    for (int k = 0; k < 2; k++) {
+        char *text = many_namespaces(k == 0 ? 60 : 150, rest);
+        sal_status status = graph_parse(graphml, text, &g, &err);
+        ck_assert_msg(status == (k == 0 ? SAL_OK : SAL_ERR_DATA), "%d: %s", k, err.message);
+        ck_assert(k == 0 || strstr(err.message, "f:1: too many namespaces"));
+        sali_graph_free(&g);
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(hostile_xml_is_refused)
 {
     sal_error err = { 0 };
@@ -577,6 +611,7 @@ int main(void)
     tcase_add_test(tcase, ids_that_igraph_moved_are_names);
     tcase_add_test(tcase, bad_graphs_are_refused);
     tcase_add_test(tcase, hostile_xml_is_refused);
+    tcase_add_test(tcase, many_namespaces_are_refused);
     tcase_add_test(tcase, documents_are_told_by_their_root);
     tcase_add_test(tcase, written_graphs_read_back);
     tcase_add_test(tcase, graphml_survives_failing_allocations);

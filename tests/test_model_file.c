@@ -42,7 +42,8 @@ START_TEST(what_cannot_be_opened_is_named)
     sal_model *model = NULL;
     const char *other = write_text("a.bin", "x");
     char cwd[512];
-    ck_fails(sal_model_open("isng", 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "isng");
+    ck_fails(sal_model_open("isng", 0, &model, &err), SAL_ERR_NOT_FOUND, &err,
+             "there is no model or file 'isng'");
     ck_fails(sal_model_open("", 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "''");
     ck_fails(sal_model_open("ising:side=x", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "side=x");
     ck_fails(sal_model_open("no.uai", 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "no.uai");

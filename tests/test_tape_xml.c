@@ -475,6 +475,12 @@ START_TEST(deep_and_many_elements_are_refused)
         memcpy(text + 3 + 4 * (size_t)k, "<b/>", 5);
     }
     ck_fails(parse_text(text, &model, &err), SAL_ERR_DATA, &err, "too many elements");
+    char *end = text + sprintf(text, "<a");
+    for (int k = 0; k < 150; k++) {
+        end += sprintf(end, " xmlns:n%d='u'", k);
+    }
+    strcpy(end, "/>");
+    ck_fails(parse_text(text, &model, &err), SAL_ERR_DATA, &err, "too many namespaces");
     free(text);
 }
 END_TEST

@@ -328,6 +328,7 @@ const sali_format sali_format_coo = {
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",
     .recognise = recognise,
+    .has_heading = true,
     .parse = parse,
     .write = write,
 };

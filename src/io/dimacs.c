@@ -300,6 +300,7 @@ const sali_format sali_format_dimacs = {
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",
     .recognise = recognise,
+    .has_heading = true,
     .parse = parse,
     .write = write,
 };

@@ -70,8 +70,9 @@ static bool looks_like(const sali_format *f, const sali_bytes *bytes)
     return f->recognise && f->recognise((const char *)bytes->data, bytes->size);
 }
 
-/* What suffix and content say together; else what the content looks like; else the suffix, and
- * rather of a format that has nothing to be recognised by. Its reader will say what is wrong. */
+/* What a heading says, or suffix and content together; else what the content looks like; else the
+ * suffix, and rather of a format that has nothing to be recognised by. Its reader will say what is
+ * wrong. */
 static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_content_kind kind)
 {
     const sali_format *named = NULL, *looks = NULL;
@@ -82,7 +83,7 @@ static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_c
             continue;
         }
         bool suffix = sali_format_has_suffix(f, path), content = looks_like(f, bytes);
-        if (suffix && content) {
+        if (content && (suffix || f->has_heading)) {
             return f;
         }
         named = suffix && (!named || (named->recognise && !f->recognise)) ? f : named;
@@ -158,7 +159,9 @@ sal_status sali_content_write(const char *path, const sali_format *format,
         return write_converted(path, format, content, err);
     }
     char names[400];
+    const char *what = sali_content_name(content->kind);
     list_names(content->kind, true, names, sizeof names);
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path,
-                     sali_content_name(content->kind), names[0] ? names : "nothing yet");
+    return names[0]
+               ? sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path, what, names)
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s has no other format", path, what);
 }

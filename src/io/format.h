@@ -18,6 +18,8 @@ typedef struct sali_format {
     /* Whether the bytes look like this format: of files with another suffix, or with one that
      * several formats share. NULL: the suffix decides. */
     bool (*recognise)(const char *data, int64_t size);
+    /* What it recognises is a heading that no other format has; then the suffix does not count. */
+    bool has_heading;
     /* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
      * name:line; MEMORY. On failure *out is untouched. NULL: not read, or read elsewhere. */
     sal_status (*parse)(const char *name, const char *data, int64_t size, sali_content *out,

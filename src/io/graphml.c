@@ -374,32 +374,9 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
 
 /* ---- the record */
 
-/* Step from the '<' of a comment or processing instruction to after its end; NULL if it has none.
- */
-static const char *skip_aside(const char *p, const char *end)
-{
-    const char *close = p[1] == '?' ? "?>" : "-->";
-    const char *found = memmem(p, (size_t)(end - p), close, strlen(close));
-    return found ? found + strlen(close) : NULL;
-}
-
-/* Is the root element, with a prefix or none, graphml? */
 static bool recognise(const char *data, int64_t size)
 {
-    static const char root[] = "graphml";
-    sali_scan scan;
-    sali_scan_init(&scan, "", data, size, 0);
-    const char *p = scan.next, *end = scan.end;
-    while (p && end - p > 1 && (*p != '<' || p[1] == '?' || p[1] == '!')) {
-        bool blank = *p == ' ' || (*p >= '\t' && *p <= '\r');
-        p = blank ? p + 1 : *p == '<' ? skip_aside(p, end) : NULL;
-    }
-    const char *name = p && p < end ? ++p : end;
-    for (; p && p < end && (unsigned char)*p > ' ' && *p != '>' && *p != '/'; p++) {
-        name = *p == ':' ? p + 1 : name;
-    }
-    return end - name >= (ptrdiff_t)strlen(root) && p - name == (ptrdiff_t)strlen(root) &&
-           memcmp(name, root, strlen(root)) == 0;
+    return sali_xml_root_is(data, size, "graphml");
 }
 
 static sal_status write(const char *path, const sali_content *content, sal_error *err)
@@ -415,6 +392,7 @@ const sali_format sali_format_graphml = {
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",
     .recognise = recognise,
+    .has_heading = true,
     .parse = parse,
     .write = write,
 };

@@ -48,6 +48,7 @@ const sali_format sali_format_npy = {
     .suffixes = { ".npy" },
     .content = SALI_CONTENT_ARRAY,
     .recognise = looks_like_npy,
+    .has_heading = true,
     .parse = parse_npy,
     .write = write_npy,
 };

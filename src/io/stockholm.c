@@ -162,6 +162,7 @@ const sali_format sali_format_stockholm = {
     .content = SALI_CONTENT_ALIGNMENT,
     .model = "potts-alignment",
     .recognise = looks_like_stockholm,
+    .has_heading = true,
     .parse = parse,
     .write = write,
 };

@@ -224,6 +224,7 @@ const sali_format sali_format_uai = {
     .suffixes = { ".uai" },
     .content = SALI_CONTENT_NETWORK,
     .recognise = looks_like_uai,
+    .has_heading = true,
     .parse = parse_content,
     .write = write_content,
 };

@@ -93,6 +93,21 @@ static void stop(xmlParserCtxt *parser, const char *message)
     xmlStopParser(parser);
 }
 
+/* Elements in one another and namespaces around them are bounded. */
+static bool is_bounded(xmlParserCtxt *parser, int depth)
+{
+    const int each = LIBXML_VERSION >= 21200 ? 1 : 2; /* what nsNr counts for a namespace */
+    if (depth > SALI_XML_MAX_DEPTH) {
+        stop(parser, "elements are nested too deeply");
+        return false;
+    }
+    if (parser->nsNr > each * SALI_XML_MAX_NAMESPACES) {
+        stop(parser, "too many namespaces");
+        return false;
+    }
+    return true;
+}
+
 static void on_doctype(void *context, const xmlChar *name, const xmlChar *external,
                        const xmlChar *system)
 {
@@ -112,8 +127,7 @@ static void on_element(void *context, const xmlChar *name, const xmlChar *prefix
         stop(context, "too many elements");
         return;
     }
-    if (((xmlParserCtxt *)context)->nodeNr > SALI_XML_MAX_DEPTH) {
-        stop(context, "elements are nested too deeply");
+    if (!is_bounded(context, ((xmlParserCtxt *)context)->nodeNr)) {
         return;
     }
     xmlSAX2StartElementNs(context, name, prefix, uri, n_namespaces, namespaces, n_attributes,
@@ -218,8 +232,7 @@ static void on_stream_begin(void *context, const xmlChar *name, const xmlChar *p
     if (guard->status != SAL_OK) {
         return;
     }
-    if (++guard->depth > SALI_XML_MAX_DEPTH) {
-        stop(parser, "elements are nested too deeply");
+    if (!is_bounded(parser, ++guard->depth)) {
         return;
     }
     sali_xml_element element = { (const char *)name, (const char *)uri,

@@ -17,8 +17,11 @@
 /* Elements and attributes together. */
 #define SALI_XML_MAX_ITEMS ((int64_t)1 << 22)
 
-/* Elements in one another; libxml2 searches all of them for a namespace at each. */
+/* Elements in one another; libxml2 may search all of them for a namespace at each. */
 #define SALI_XML_MAX_DEPTH 100
+
+/* Namespaces declared around an element; libxml2 searches all of them at each. */
+#define SALI_XML_MAX_NAMESPACES 64
 
 /* Attributes of one element; libxml2 compares all pairs of them. */
 #define SALI_XML_MAX_ATTRIBUTES 256

@@ -181,6 +181,8 @@ bool sali_xml_root_is(const char *text, int64_t size, const char *name)
         skip_blanks(&s);
     } else if (starts(&s, "<")) {
         s.at++;
+    } else {
+        return false;
     }
     const char *from = s.at;
     skip_name(&s);

@@ -405,6 +405,7 @@ const sali_format sali_format_xmlbif = {
     .suffixes = { ".xmlbif", ".bif.xml", ".xml" },
     .content = SALI_CONTENT_NETWORK,
     .recognise = looks_like_xmlbif,
+    .has_heading = true,
     .parse = parse_content,
     .write = write_content,
 };

@@ -39,7 +39,8 @@ sal_status sali_builtin_find(const char *specification, const sali_builtin **out
             return SAL_OK;
         }
     }
-    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no model '%.*s'; see 'saltus list models'",
+    return sali_fail(err, SAL_ERR_NOT_FOUND,
+                     "there is no model or file '%.*s'; see 'saltus list models'",
                      (int)(length < 200 ? length : 200), specification);
 }
 

@@ -2,6 +2,7 @@
 
 #include <saltus/io.h>
 
+#include "core/space.h"
 #include "io/tape_xml.h"
 
 /* A formula that was accepted runs: f and its derivatives at the first state. */
@@ -9,10 +10,7 @@ static void run(const sal_model *model)
 {
     sal_error err = { 0 };
     const sal_space *space = sal_model_space(model);
-    int64_t variables = sal_space_variables(space), moves = 0;
-    for (int64_t v = 0; v < variables; v++) {
-        moves += sal_space_states(space, v);
-    }
+    int64_t variables = sal_space_variables(space), moves = space->n_states;
     int32_t *codes = fuzz_alloc(variables, sizeof *codes);
     double *gradient = fuzz_alloc(sal_space_width(space), sizeof *gradient), f;
     double *differences = fuzz_alloc(moves, sizeof *differences);
