@@ -68,13 +68,13 @@ static void print_samplers(const sal_model *model)
     putchar('\n');
 }
 
-/* Largest error of gradient [N] against central differences at x [N], relative to the largest
- * entry. */
-static sal_status gradient_error(const sal_model *model, const double *x, const double *gradient,
+/* Largest error of gradient [N] against central differences of `exact` at x [N], relative to the
+ * largest entry. */
+static sal_status gradient_error(const sal_model *exact, const double *x, const double *gradient,
                                  double *error, sal_error *err)
 {
-    int64_t N = sal_space_width(sal_model_space(model));
-    double h = sal_model_dtype(model) == SAL_F32 ? 1e-2 : 1e-5, scale = 1e-12;
+    int64_t N = sal_space_width(sal_model_space(exact));
+    double h = 1e-5, scale = 1e-12;
     double *near = malloc((size_t)N * sizeof *near);
     sal_status status = near ? SAL_OK : SAL_ERR_MEMORY;
     *error = 0;
@@ -82,9 +82,9 @@ static sal_status gradient_error(const sal_model *model, const double *x, const 
         double up, down;
         memcpy(near, x, (size_t)N * sizeof *near);
         near[i] = x[i] + h;
-        status = sal_model_evaluate_at(model, 1, near, &up, NULL, err);
+        status = sal_model_evaluate_at(exact, 1, near, &up, NULL, err);
         near[i] = x[i] - h;
-        status = status ? status : sal_model_evaluate_at(model, 1, near, &down, NULL, err);
+        status = status ? status : sal_model_evaluate_at(exact, 1, near, &down, NULL, err);
         if (status == SAL_OK && isfinite(up) && isfinite(down) && isfinite(gradient[i])) {
             *error = fmax(*error, fabs((up - down) / (2 * h) - gradient[i]));
             scale = fmax(scale, fabs(gradient[i]));
@@ -179,13 +179,37 @@ typedef struct derivative_errors {
     double gradient, taylor, strategies;
 } derivative_errors;
 
+/* At one state: the gradient against central differences of `exact`, the same model in double, and
+ * against its exact differences: single precision would lose those of an f that is large beside
+ * them. Work space: x [N], gradient [N], differences [states of all variables]. */
+static sal_status measure_at(const sal_model *model, const sal_model *exact, const int32_t *codes,
+                             double *x, double *gradient, double *differences,
+                             derivative_errors *worst, sal_error *err)
+{
+    double f, error = 0;
+    sal_status status = sal_space_embed(model->space, 1, codes, x, err);
+    status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
+    if (status != SAL_OK || !isfinite(f)) {
+        return status;
+    }
+    worst->states++;
+    status = strategies_error(model, codes, differences, &error, err);
+    worst->strategies = fmax(worst->strategies, error);
+    status = status ? status : gradient_error(exact, x, gradient, &error, err);
+    worst->gradient = fmax(worst->gradient, error);
+    status = status ? status : sal_model_evaluate(exact, 1, codes, &f, NULL, differences, err);
+    if (status == SAL_OK) {
+        worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
+    }
+    return status;
+}
+
 /* The worst errors over STATES random states. */
-static sal_status measure_errors(const sal_model *model, int64_t seed, derivative_errors *worst,
-                                 sal_error *err)
+static sal_status measure_errors(const sal_model *model, const sal_model *exact, int64_t seed,
+                                 derivative_errors *worst, sal_error *err)
 {
     const sal_space *space = model->space;
     int64_t N = space->width;
-    double f, error;
     int32_t *codes = malloc((size_t)space->n_variables * sizeof *codes);
     double *x = malloc((size_t)N * sizeof *x), *gradient = malloc((size_t)N * sizeof *gradient);
     double *differences = malloc((size_t)space->n_states * sizeof *differences);
@@ -195,20 +219,7 @@ static sal_status measure_errors(const sal_model *model, int64_t seed, derivativ
                                .chain = (uint32_t)k,
                                .purpose = SALI_RNG_INIT };
         sali_random_codes(space, &stream, codes);
-        status = sal_space_embed(space, 1, codes, x, err);
-        status =
-            status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
-        if (status != SAL_OK || !isfinite(f)) {
-            continue;
-        }
-        worst->states++;
-        status = gradient_error(model, x, gradient, &error, err);
-        worst->gradient = fmax(worst->gradient, error);
-        worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
-        if (status == SAL_OK) {
-            status = strategies_error(model, codes, differences, &error, err);
-            worst->strategies = fmax(worst->strategies, error);
-        }
+        status = measure_at(model, exact, codes, x, gradient, differences, worst, err);
     }
     free(codes);
     free(x);
@@ -217,10 +228,11 @@ static sal_status measure_errors(const sal_model *model, int64_t seed, derivativ
     return status;
 }
 
-static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_error *err)
+static sal_status check_derivatives(const sal_model *model, const sal_model *exact, int64_t seed,
+                                    sal_error *err)
 {
     derivative_errors worst = { 0 };
-    sal_status status = measure_errors(model, seed, &worst, err);
+    sal_status status = measure_errors(model, exact, seed, &worst, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -254,16 +266,18 @@ static int run_check(const cli_command *command, int argc, char **argv)
         { "program", CLI_FLAG, &program, NULL, "print the program before and after its passes" },
         { 0 },
     };
-    sal_model *model = NULL;
+    sal_model *model = NULL, *exact = NULL;
     sal_error err = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_open(specification, dtype, params, &model);
+    code = code ? code : cli_open(specification, "f64", params, &exact);
     if (code != CLI_OK) {
+        sal_model_destroy(model);
         return code;
     }
     print_space(model);
     print_program(model);
-    sal_status status = check_derivatives(model, seed, &err);
+    sal_status status = check_derivatives(model, exact, seed, &err);
     if (status == SAL_OK) {
         print_samplers(model);
     }
@@ -274,6 +288,7 @@ static int run_check(const cli_command *command, int argc, char **argv)
         code = cli_fail(status, &err);
     }
     sal_model_destroy(model);
+    sal_model_destroy(exact);
     return code;
 }
 
