@@ -127,6 +127,23 @@ START_TEST(sample_refuses_early)
 END_TEST
 
 /* Counts have no last state: four bytes a draw, and marginals that end with "or more". */
+/* log p_0 is about -280 here and the net says little: single precision loses what a step changes.
+ */
+START_TEST(check_tells_rounding_from_wrong_gradients)
+{
+    double gradient, taylor;
+    ck_run("check usps-conv:channels=2,states=3,base=1 --dtype f32");
+    const char *line = strstr(out, "gradient ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(line, "gradient within %lf of central differences", &gradient), 1);
+    line = strstr(out, "first-order ones are off by ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(line, "first-order ones are off by %lf", &taylor), 1);
+    ck_assert_double_le(gradient, 2e-3);
+    ck_assert_double_le(taylor, 1);
+}
+END_TEST
+
 START_TEST(counts_without_a_cap_are_sampled)
 {
     sali_npy draws = { 0 };
@@ -1030,6 +1047,7 @@ int main(void)
     tcase_add_test(tcase, tempering_anneals_and_votes_are_printed);
     tcase_add_test(tcase, tuning_is_written_then_read);
     tcase_add_test(tcase, sample_refuses_early);
+    tcase_add_test(tcase, check_tells_rounding_from_wrong_gradients);
     tcase_add_test(tcase, counts_without_a_cap_are_sampled);
     tcase_add_test(tcase, values_of_counts);
     tcase_add_test(tcase, summaries_are_shown_and_scored);

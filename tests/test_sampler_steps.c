@@ -86,13 +86,20 @@ static void check_all_pieces(const contract_case *k)
 
 START_TEST(steps_follow_the_exact_matrix_f64)
 {
-    for_every_case(SAL_F64, check_all_pieces);
+    for_every_space(SAL_F64, check_all_pieces);
 }
 END_TEST
 
 START_TEST(steps_follow_the_exact_matrix_f32)
 {
-    for_every_case(SAL_F32, check_all_pieces);
+    for_every_space(SAL_F32, check_all_pieces);
+}
+END_TEST
+
+START_TEST(steps_on_ready_made_models_follow_the_exact_matrix)
+{
+    for_every_builtin(SAL_F64, check_all_pieces);
+    for_every_builtin(SAL_F32, check_all_pieces);
 }
 END_TEST
 
@@ -513,6 +520,7 @@ static Suite *steps_suite(void)
     Suite *suite = suite_create("sampler_steps");
     tcase_add_test(add_case(suite, "f64"), steps_follow_the_exact_matrix_f64);
     tcase_add_test(add_case(suite, "f32"), steps_follow_the_exact_matrix_f32);
+    tcase_add_test(add_case(suite, "ready"), steps_on_ready_made_models_follow_the_exact_matrix);
     TCase *rest = add_case(suite, "rest");
     tcase_add_test(rest, caches_agree_with_the_state_after_many_steps);
     tcase_add_test(rest, step_size_can_be_set_later);

@@ -244,6 +244,12 @@ static const char *const tiny_builtins[] = {
     "crf:tokens=2,labels=3,features=2,scale=0.7,seed=2",
     "ordinal-poly2:dim=2,components=3,levels=4",
     "mixture:dim=3,states=2,components=2,seed=3",
+    "hmm:length=2,states=3,sigma=0.7,p=0.6",
+    "max-cut:nodes=4,degree=2.5,weights=normal,seed=2",
+    "cellular-potts:side=2,states=2,kappa=0.3",
+    "facility-location:facilities=4,customers=6,components=3,lambda=1.5",
+    "retrieval:rows=5,most=2,classes=2,features=2,beta=2", /* forbidden states */
+    "regression:dim=5,rows=4,irrelevant=0",
 };
 #define N_TINY_BUILTINS ((int)(sizeof tiny_builtins / sizeof *tiny_builtins))
 

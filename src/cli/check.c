@@ -110,25 +110,24 @@ static double slope_error(slopes s, bool kink, double g)
     return fmax(0, fmax(fmin(s.right, s.left) - g, g - fmax(s.right, s.left)));
 }
 
-/* Largest error of gradient [N] against central differences at x [N], relative to the largest
- * entry; coordinates with a kink are counted. */
-static sal_status gradient_error(const sal_model *model, double *x, const double *gradient,
+/* Largest error of gradient [N] against central differences of `exact` at x [N], relative to the
+ * largest entry; coordinates with a kink are counted. */
+static sal_status gradient_error(const sal_model *exact, double *x, const double *gradient,
                                  double *error, int64_t *kinks, sal_error *err)
 {
-    int64_t N = sal_space_width(sal_model_space(model));
-    bool single = sal_model_dtype(model) == SAL_F32;
-    double h = single ? 1e-2 : 1e-5, scale = 1e-12, f;
-    sal_status status = sal_model_evaluate_at(model, 1, x, &f, NULL, err);
+    int64_t N = sal_space_width(sal_model_space(exact));
+    double h = 1e-5, scale = 1e-12, f;
+    sal_status status = sal_model_evaluate_at(exact, 1, x, &f, NULL, err);
     for (int64_t i = 0; i < N; i++) {
         scale = isfinite(gradient[i]) ? fmax(scale, fabs(gradient[i])) : scale;
     }
-    double rounding = status == SAL_OK ? (single ? FLT_EPSILON : DBL_EPSILON) * fabs(f) : 0;
+    double rounding = status == SAL_OK ? DBL_EPSILON * fabs(f) : 0;
     double least = fmax(KINK * scale, ROUNDINGS * rounding / h);
     *error = 0;
     for (int64_t i = 0; status == SAL_OK && i < N; i++) {
         slopes wide, narrow;
-        status = find_slopes(model, x, i, h, f, &wide, err);
-        status = status ? status : find_slopes(model, x, i, h / 2, f, &narrow, err);
+        status = find_slopes(exact, x, i, h, f, &wide, err);
+        status = status ? status : find_slopes(exact, x, i, h / 2, f, &narrow, err);
         if (status == SAL_OK && isfinite(wide.right) && isfinite(wide.left) &&
             isfinite(gradient[i])) {
             bool kink = is_kink(wide, narrow, least);
@@ -224,9 +223,11 @@ typedef struct derivative_errors {
     double gradient, taylor, strategies;
 } derivative_errors;
 
-/* Keep the larger errors, with those at one state. */
-static sal_status measure_errors(const sal_model *model, const int32_t *codes,
-                                 derivative_errors *worst, sal_error *err)
+/* Keep the larger errors, with those at one state: of the gradient against central differences of
+ * `exact`, the same model in double, and against its exact differences. Single precision would lose
+ * those of an f that is large beside them. */
+static sal_status measure_errors(const sal_model *model, const sal_model *exact,
+                                 const int32_t *codes, derivative_errors *worst, sal_error *err)
 {
     const sal_space *space = model->space;
     double f, error;
@@ -236,14 +237,17 @@ static sal_status measure_errors(const sal_model *model, const int32_t *codes,
     sal_status status = x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
     status = status ? status : sal_space_embed(space, 1, codes, x, err);
     status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
-    status = status ? status : gradient_error(model, x, gradient, &error, &worst->kinks, err);
+    status = status ? status : gradient_error(exact, x, gradient, &error, &worst->kinks, err);
     if (status == SAL_OK) {
         worst->gradient = fmax(worst->gradient, error);
-        worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
         status = strategies_error(model, codes, differences, &error, err);
     }
     if (status == SAL_OK) {
         worst->strategies = fmax(worst->strategies, error);
+        status = sal_model_evaluate(exact, 1, codes, &f, NULL, differences, err);
+    }
+    if (status == SAL_OK) {
+        worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
     }
     free(x);
     free(gradient);
@@ -295,7 +299,8 @@ static void print_errors(const sal_model *model, const derivative_errors *worst)
     }
 }
 
-static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_error *err)
+static sal_status check_derivatives(const sal_model *model, const sal_model *exact, int64_t seed,
+                                    sal_error *err)
 {
     derivative_errors worst = { 0 };
     sali_chains *chains = NULL;
@@ -306,7 +311,7 @@ static sal_status check_derivatives(const sal_model *model, int64_t seed, sal_er
     }
     for (int64_t c = 0; status == SAL_OK && c < STATES; c++) {
         const int32_t *codes = chains->codes + c * model->space->n_variables;
-        status = measure_errors(model, codes, &worst, err);
+        status = measure_errors(model, exact, codes, &worst, err);
     }
     if (status == SAL_OK) {
         print_errors(model, &worst);
@@ -327,16 +332,18 @@ static int run_check(const cli_command *command, int argc, char **argv)
         { "program", CLI_FLAG, &program, NULL, "print the program before and after its passes" },
         { 0 },
     };
-    sal_model *model = NULL;
+    sal_model *model = NULL, *exact = NULL;
     sal_error err = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_open(specification, dtype, params, &model);
+    code = code ? code : cli_open(specification, "f64", params, &exact);
     if (code != CLI_OK) {
+        sal_model_destroy(model);
         return code;
     }
     print_space(model);
     print_program(model);
-    sal_status status = check_derivatives(model, seed, &err);
+    sal_status status = check_derivatives(model, exact, seed, &err);
     if (status == SAL_OK) {
         print_samplers(model);
     }
@@ -347,6 +354,7 @@ static int run_check(const cli_command *command, int argc, char **argv)
         code = cli_fail(status, &err);
     }
     sal_model_destroy(model);
+    sal_model_destroy(exact);
     return code;
 }
 

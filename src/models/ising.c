@@ -125,7 +125,7 @@ const sali_builtin sali_builtin_ising = {
         "beta (theta s'As + bias sum s), s in {-1,+1}^(side x side), A the lattice's adjacency; "
         "of a graph in a file: A its weighted adjacency, plus beta h's with the nodes' weights h; "
         "of energies E of spin or binary variables: beta (-E(s) + bias sum s)",
-    .source = "Grathwohl et al. 2021 sec. 6; Rhodes & Gutmann 2022 sec. 5.3",
+    .source = "Grathwohl et al. 2021 eq. 10; Rhodes & Gutmann 2022 sec. 5.3, as run (s'Js)",
     .dtype = SAL_F32,
     .parameters = { [SIDE] = { "side", 10, 1, 10000, true, "spins along one side", NULL },
                     [THETA] = { "theta", 0.2, -1e6, 1e6, false, "coupling; an edge counts twice",
@@ -164,7 +164,7 @@ const sali_builtin sali_builtin_ising_er = {
     .doc =
         "theta s'As + bias sum s, s in {-1,+1}^nodes, A the weighted adjacency of a random graph "
         "with `degree` neighbours a node on average",
-    .source = "Grathwohl et al. 2021 sec. 7.1 (sizes and weights are not in the paper)",
+    .source = "Grathwohl et al. 2021 eq. 10, sec. 7.1 (sizes and weights are not in the paper)",
     .dtype = SAL_F32,
     .parameters = { [ER_NODES] = { "nodes", 100, 1, 1e7, true, "number of spins", NULL },
                     [ER_DEGREE] = { "degree", 4, 0, 1e7, false, "mean number of neighbours", NULL },
@@ -203,7 +203,7 @@ static sal_status make_dense(const double *values, sal_dtype dtype, sal_model **
 const sali_builtin sali_builtin_ising_dense = {
     .name = "ising-dense",
     .doc = "s'Js / 2 + b's, s in {-1,+1}^dim, J random normal (symmetrised), b = 0",
-    .source = "Rhodes & Gutmann 2022 eq. 23",
+    .source = "Rhodes & Gutmann 2022 eq. 23 (what they fit is s'Js, without the 1/2)",
     .dtype = SAL_F32,
     .parameters = { [DIM] = { "dim", 100, 1, 20000, true, "number of spins", NULL },
                     [SCALE] = { "scale", 0.1, 0, 1e6, false, "standard deviation of J's entries",

@@ -104,7 +104,7 @@ const sali_builtin sali_builtin_potts_dense = {
     .name = "potts-dense",
     .doc = "x'Jx / 2 + h'x, x the one-hot of `dim` sites of `states` labels, J random normal "
            "(symmetrised), h random normal",
-    .source = "Grathwohl et al. 2021 eq. 13",
+    .source = "Grathwohl et al. 2021 eq. 13, with a 1/2: there a pair counts twice, here once",
     .dtype = SAL_F32,
     .parameters = { [DIM] = { "dim", 48, 1, 20000, true, "number of sites", NULL },
                     [DENSE_STATES] = { "states", 20, 1, 256, true, "labels of a site", NULL },

@@ -114,7 +114,7 @@ const sali_builtin sali_builtin_potts_alignment = {
     .name = "potts-alignment",
     .doc = "sum_i h_i(s_i) + sum_{i<j} J_ij(s_i, s_j) of an alignment's sites, 21 states each, h "
            "from frequencies, J by mean-field inversion",
-    .source = "Grathwohl et al. 2021 eq. 13; Morcos et al. 2011 (weights, parameters)",
+    .source = "Grathwohl et al. 2021 eq. 13, a pair once; Morcos et al. 2011 (weights, parameters)",
     .dtype = SAL_F32,
     .parameters = { [COUPLINGS] = { "couplings", 0, 0, 1, true, "J", couplings },
                     [IDENTITY] = { "identity", 0.8, 0, 1, false,

@@ -1,7 +1,13 @@
 /* Segmentation of an image: the posterior of a picture x of two colours, an Ising model a priori,
- * of which y is seen, y_i ~ N(mu x_i, sigma^2). The four settings of the paper are lambda = 0 or 1
- * (independent, dependent) with mu = 1 or 3 (noisy, clean), and sigma = 3, side = 30. Its picture
- * is not described; ours is a disc. */
+ * of which y is seen, y_i ~ N(mu x_i, sigma^2). The four cases of the paper, all with sigma = 3 and
+ * side = 30, the standard values here:
+ *
+ *     1 independent, noisy   segmentation:lambda=0,mu=1
+ *     2 independent, clean   segmentation:lambda=0,mu=3
+ *     3 dependent, noisy     segmentation:lambda=1,mu=1
+ *     4 dependent, clean     segmentation:lambda=1,mu=3
+ *
+ * Its picture is not described; ours is a disc. */
 #include <math.h>
 
 #include "core/alloc.h"
