@@ -13,18 +13,16 @@ extern "C" {
 #endif
 
 /* A model from a file or by the name of a ready-made one.
- * Params:  spec   the path of a file, which is one whatever its name if it exists; its format is told
- *                 by suffix and content ('saltus list formats'). A network: f is the sum of its
- *                 factors' logarithms, a categorical variable each. A saved tape (sal_model_save),
- *                 with the parameters beside it if it names a file of them. A graph: the format's
- *                 usual model of it. No code of the file's author runs; XML is refused when it is
- *                 not well-formed or has a DOCTYPE, a tape when it breaks the schema
- *                 saltus-tape.rng or any shape rule;
- *                 otherwise the specification of a ready-made model, see sal_model_builtin, with
- *                 "file=PATH" among its keys where it can be made of a file ("max-cut:file=G.txt").
- *          dtype  0: the file's own type (networks: SAL_F64), or a ready-made model's usual one.
- * Returns: SAL_OK, the model's name being `spec`; SAL_ERR_NOT_FOUND when there is no such file or
- *          ready-made model; SAL_ERR_DATA with file and line when a file's content is not
+ * Params:  spec   the path of a file, which is one whatever its name if it exists; its format is
+ * told by suffix and content ('saltus list formats'). A network: f is the sum of its factors'
+ * logarithms, a categorical variable each. A saved tape (sal_model_save), with the parameters
+ * beside it if it names a file of them. A graph: the format's usual model of it. No code of the
+ * file's author runs; XML is refused when it is not well-formed or has a DOCTYPE, a tape when it
+ * breaks the schema saltus-tape.rng or any shape rule; otherwise the specification of a ready-made
+ * model, see sal_model_builtin, with "file=PATH" among its keys where it can be made of a file
+ * ("max-cut:file=G.txt"). dtype  0: the file's own type (networks: SAL_F64), or a ready-made
+ * model's usual one. Returns: SAL_OK, the model's name being `spec`; SAL_ERR_NOT_FOUND when there
+ * is no such file or ready-made model; SAL_ERR_DATA with file and line when a file's content is not
  *          acceptable; SAL_ERR_ARGUMENT for a file of another kind or a bad specification;
  *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *model is untouched.
  * Cost:    O(size of the files).

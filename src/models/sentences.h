@@ -17,7 +17,8 @@ typedef struct sali_span {
  *   - at a blank line or the end of the text;
  *   - after any of . ! ? and the ellipsis, and closing quotes and brackets, if a blank and no
  *     lower-case ASCII letter follow. A single full stop does not end it after an initial ("J."),
- *     one or two letters with full stops ("e.g.", "Ph.D."), or one of a list of abbreviations ("Dr.");
+ *     one or two letters with full stops ("e.g.", "Ph.D."), or one of a list of abbreviations
+ * ("Dr.");
  *   - after the full-width enders of Chinese and Japanese, whatever follows.
  * Params:  *out [*n], to be freed by sali_free.
  * Returns: SAL_ERR_MEMORY.
