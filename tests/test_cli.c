@@ -955,6 +955,38 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
 }
 END_TEST
 
+/* Well-separated classes are found, features that say nothing rank at random. */
+START_TEST(retrieve_gives_the_mean_average_precision)
+{
+    double found[2];
+    for (int k = 0; k < 2; k++) {
+        ck_run(
+            "retrieve retrieval:rows=30,classes=3,most=5,spread=%s --queries 3 --draws 300 --json",
+            k ? "1000" : "0.2");
+        json_t *object = json_out(), *rows = json_object_get(object, "queries");
+        double sum = 0;
+        ck_assert_int_eq(json_array_size(rows), 3);
+        for (size_t q = 0; q < 3; q++) {
+            const json_t *row = json_array_get(rows, q);
+            ck_assert_int_eq(json_integer_value(json_object_get(row, "query")), (int)q);
+            sum += json_number_value(json_object_get(row, "average_precision"));
+        }
+        found[k] = json_number_value(json_object_get(object, "mean_average_precision"));
+        ck_assert_double_eq_tol(found[k], sum / 3, 1e-9);
+        json_decref(object);
+    }
+    ck_assert_double_gt(found[0], 0.8);
+    ck_assert_double_lt(found[1], 0.6);
+    ck_run("retrieve retrieval --queries 1 --first 2 --draws 100 --sampler gibbs");
+    ck_assert_ptr_nonnull(strstr(out, "query 2 "));
+    ck_assert_ptr_nonnull(strstr(out, "(1 queries, gibbs)"));
+    ck_refused(64, "'query' is given twice", "retrieve retrieval:query=1");
+    ck_refused(64, "has no parameter 'query'", "retrieve ising");
+    ck_refused(64, "query=60 is none of the 60", "retrieve retrieval --first 60");
+    ck_refused(64, "--queries 1 to", "retrieve retrieval --queries 0");
+}
+END_TEST
+
 /* Contents, not only status: what is written reads back as the same graph. */
 START_TEST(convert_writes_other_formats)
 {
@@ -1072,6 +1104,7 @@ int main(void)
     tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
+    tcase_add_test(tcase, retrieve_gives_the_mean_average_precision);
     tcase_add_test(tcase, convert_writes_other_formats);
     tcase_add_test(tcase, convert_refuses_what_cannot_be);
     tcase_add_test(tcase, help_and_lists_are_there);

@@ -157,6 +157,11 @@ static double precision_of(const sal_model *model, const int32_t *codes)
 
 static const sali_statistic precision = { "precision", precision_of, sali_free };
 
+const int32_t *sali_retrieval_relevant(const sal_model *model)
+{
+    return model->statistic == &precision ? model->statistic_data : NULL;
+}
+
 static sal_status report_precision(sal_model *model, const int32_t *labels, int64_t query,
                                    sal_error *err)
 {

@@ -2,6 +2,7 @@
 #ifndef SALI_RETRIEVAL_H
 #define SALI_RETRIEVAL_H
 
+#include "models/model.h"
 #include "models/content.h"
 
 /* Rows of features with labels, as `retrieval` makes them without a file: classes around normal
@@ -15,5 +16,9 @@ static inline int64_t sali_retrieval_row(int64_t v, int64_t query)
 {
     return v < query ? v : v + 1;
 }
+
+/* Of a model `retrieval` with labels: [V], 1 where the image has the query's label. NULL: it is
+ * another model, or there are no labels. */
+const int32_t *sali_retrieval_relevant(const sal_model *model);
 
 #endif
