@@ -12,14 +12,7 @@
 
 #include <math.h>
 
-#include "ad/ops/matrix.h"
-#include "core/lapack.h"
-
-#if SALI_REAL_BITS == 32
-#define LAPACK(name) s##name##_
-#else
-#define LAPACK(name) d##name##_
-#endif
+#include "ad/ops/cholesky.h"
 
 /* The selection of one chain, and work space. */
 typedef struct masked {
@@ -83,18 +76,7 @@ static inline bool masked_factor(masked *m, const real *s)
         to[a] = 1;
         good &= isfinite(m->er[a]);
     }
-    int k = (int)m->k, info = 0;
-    if (good && k > 1) {
-        LAPACK(potrf)("U", &k, m->M, &k, &info, 1);
-    }
-    return good && info == 0;
-}
-
-/* s [n] and A [n, n], which BLAS can count. */
-static inline bool masked_fits(const sal_shape *s, const sal_shape *A)
-{
-    return s->rank == 1 && A->rank == 2 && A->dim[0] == s->dim[0] && A->dim[1] == s->dim[0] &&
-           fits_blas(s);
+    return good && cholesky_factor(m->k, m->M);
 }
 
 #endif

@@ -11,17 +11,6 @@
 
 #include "ad/ops/masked.h"
 
-static sal_status shape(sali_node *node, const sali_shape_context *context)
-{
-    const sal_shape *s = &context->in[0]->shape, *y = &context->in[2]->shape;
-    if (!masked_fits(s, &context->in[1]->shape) || y->rank != 1 || y->dim[0] != s->dim[0]) {
-        return sali_shape_fail(node, context,
-                               "a vector [n], a square matrix [n, n] and a vector [n]");
-    }
-    node->shape = SAL_SCALAR;
-    return sali_expect_attributes(node, 0, 0, context->err);
-}
-
 static int64_t saved_size(const sali_node *node, const sali_node *const *in)
 {
     (void)node;
@@ -43,16 +32,7 @@ static real solve(const masked *m, const real *y, real *u)
     for (int64_t a = 0; a < m->k; a++) {
         u[a] = m->er[a] * y[m->index[a]];
     }
-    real f = 0;
-    for (int pass = 0; pass < 2 && m->k > 0; pass++) {
-        BLAS(trsv)
-        (CblasRowMajor, CblasLower, pass ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)m->k, m->M,
-         (int)m->k, u, 1);
-        for (int64_t a = 0; pass == 0 && a < m->k; a++) {
-            f += u[a] * u[a];
-        }
-    }
-    return f;
+    return cholesky_solve(m->k, m->M, u);
 }
 
 static void forward(const sali_call *call)
@@ -134,7 +114,7 @@ const sali_op RN(sali_op_masked_quad_inverse) = {
     .test_low = 0,
     .test_high = 1,
     .doc = "y'B^-1 y over the rows and columns with s_i = 1",
-    .shape = shape,
+    .shape = cholesky_quad_shape,
     .degree = sali_degree_nonlinear,
     .saved_size = saved_size,
     .scratch_size = scratch_size,

@@ -6,14 +6,7 @@
 
 #include <math.h>
 
-#include "ad/ops/matrix.h"
-#include "core/lapack.h"
-
-#if SALI_REAL_BITS == 32
-#define LAPACK(name) s##name##_
-#else
-#define LAPACK(name) d##name##_
-#endif
+#include "ad/ops/cholesky.h"
 
 /* The matrix of one chain, and work space. */
 typedef struct ridge {
@@ -56,18 +49,7 @@ static inline bool ridge_factor(ridge *r, const real *G, const real *s)
             good &= isfinite(to[b]);
         }
     }
-    int k = (int)r->k, info = 0;
-    if (good && k > 0) {
-        LAPACK(potrf)("U", &k, r->M, &k, &info, 1);
-    }
-    return good && info == 0;
-}
-
-/* s [n] and G [n, n], which BLAS can count. */
-static inline bool ridge_fits(const sal_shape *s, const sal_shape *G)
-{
-    return s->rank == 1 && G->rank == 2 && G->dim[0] == s->dim[0] && G->dim[1] == s->dim[0] &&
-           fits_blas(s);
+    return good && cholesky_factor(r->k, r->M);
 }
 
 #endif

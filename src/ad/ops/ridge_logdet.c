@@ -8,7 +8,7 @@
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
-    if (!ridge_fits(&context->in[0]->shape, &context->in[1]->shape)) {
+    if (!cholesky_fits(&context->in[0]->shape, &context->in[1]->shape)) {
         return sali_shape_fail(node, context, "a vector [n] and a square matrix [n, n]");
     }
     node->shape = SAL_SCALAR;

@@ -5,17 +5,6 @@
  *     df/dy    = 2 D w, df/dG_ij = -(s_i w_i) (s_j w_j). */
 #include "ad/ops/ridge.h"
 
-static sal_status shape(sali_node *node, const sali_shape_context *context)
-{
-    const sal_shape *s = &context->in[0]->shape, *y = &context->in[2]->shape;
-    if (!ridge_fits(s, &context->in[1]->shape) || y->rank != 1 || y->dim[0] != s->dim[0]) {
-        return sali_shape_fail(node, context,
-                               "a vector [n], a square matrix [n, n] and a vector [n]");
-    }
-    node->shape = SAL_SCALAR;
-    return sali_expect_attributes(node, 0, 0, context->err);
-}
-
 static int64_t saved_size(const sali_node *node, const sali_node *const *in)
 {
     (void)node;
@@ -32,19 +21,10 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 /* w by way of t = L^-1 D y; returns t't = f. */
 static real solve(const ridge *r, const real *s, const real *y, real *w)
 {
-    real f = 0;
     for (int64_t a = 0; a < r->k; a++) {
         w[a] = s[r->index[a]] * y[r->index[a]];
     }
-    for (int pass = 0; pass < 2 && r->k > 0; pass++) {
-        BLAS(trsv)
-        (CblasRowMajor, CblasLower, pass ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)r->k, r->M,
-         (int)r->k, w, 1);
-        for (int64_t a = 0; pass == 0 && a < r->k; a++) {
-            f += w[a] * w[a];
-        }
-    }
-    return f;
+    return cholesky_solve(r->k, r->M, w);
 }
 
 static void forward(const sali_call *call)
@@ -105,7 +85,7 @@ const sali_op RN(sali_op_ridge_quad_inverse) = {
     .test_low = 0,
     .test_high = 1,
     .doc = "y'D (I + D G D)^-1 D y, D = diag(s)",
-    .shape = shape,
+    .shape = cholesky_quad_shape,
     .degree = sali_degree_nonlinear,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
