@@ -1,6 +1,7 @@
 /* Models that are chains: their densities written out, exact answers against enumeration and
  * against Rabiner's scaled recursions, exact draws. */
 #include "alloc_fail.h"
+#include "exact_answers.h"
 #include "test.h"
 
 #include <math.h>
@@ -175,22 +176,6 @@ START_TEST(crf_is_the_sum_of_its_features)
 END_TEST
 
 /* ---- exact answers */
-
-enum { MOST_R = 80 };
-
-typedef struct answers {
-    sal_exact exact;
-    double marginals[MOST_R], pairs[MOST_R * MOST_R];
-} answers;
-
-static void ask(const sal_model *model, const char *oracle, answers *a)
-{
-    sal_error err;
-    sal_exact_options options = { .oracle = oracle };
-    memset(a, 0, sizeof *a);
-    ck_assert_int_le(model->space->n_states, MOST_R);
-    ck_ok(sal_model_exact(model, &options, &a->exact, a->marginals, a->pairs, NULL, &err), &err);
-}
 
 static void check_oracle(const sal_model *model, double tolerance, const char *where)
 {

@@ -51,15 +51,11 @@ static sal_status record(const sali_graph *lattice, const double *values, sal_dt
 
 static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
 {
-    int64_t side = (int64_t)values[SIDE];
-    sali_graph lattice = { .nodes = side * side,
-                           .pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side) };
-    if (!lattice.pairs) {
-        return sali_fail_memory(err);
-    }
-    lattice.edges = sali_lattice_edges(side, values[CYCLIC] != 0, lattice.pairs);
-    sal_status status = record(&lattice, values, dtype, out, err);
-    sali_free(lattice.pairs);
+    sali_graph lattice;
+    sal_status status =
+        sali_lattice_graph((int64_t)values[SIDE], values[CYCLIC] != 0, &lattice, err);
+    status = status ? status : record(&lattice, values, dtype, out, err);
+    sali_graph_free(&lattice);
     return status;
 }
 

@@ -14,12 +14,6 @@
 
 /* ---- asking */
 
-static int compare_variables(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The free variables of the element's scope; *made->size is their states. */
 static sal_status find_scope(sali_elements *e, sali_element *made)
 {
@@ -41,7 +35,7 @@ static sal_status find_scope(sali_elements *e, sali_element *made)
         return SAL_ERR_UNSUPPORTED;
     }
     if (made->n > 1) {
-        qsort(e->scope + made->scope, (size_t)made->n, sizeof *e->scope, compare_variables);
+        qsort(e->scope + made->scope, (size_t)made->n, sizeof *e->scope, sali_compare_variables);
     }
     made->size = (int64_t)size;
     return SAL_OK;

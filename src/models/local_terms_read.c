@@ -41,12 +41,6 @@ static bool refuse(reader *r, const char *reason, int32_t node)
 
 /* ---- adding products of tables */
 
-static int compare_variables(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The free ones of the tape's variables in the visit's union, ascending, at the beginning of the
  * list; *entries of a table over them. */
 static int32_t sort_scope(reader *r, double *entries)
@@ -59,7 +53,7 @@ static int32_t sort_scope(reader *r, double *entries)
             *entries *= r->terms->states[list[n - 1]];
         }
     }
-    qsort(list, (size_t)n, sizeof *list, compare_variables);
+    qsort(list, (size_t)n, sizeof *list, sali_compare_variables);
     return n;
 }
 
@@ -160,7 +154,8 @@ static int64_t factor_strides(const reader *r, int64_t length, const int64_t *va
         int32_t v = r->free[variables[k]];
         first += v < 0 ? *size * r->base[variables[k]] : 0;
         if (v >= 0) {
-            const int32_t *found = bsearch(&v, scope, (size_t)n, sizeof *scope, compare_variables);
+            const int32_t *found =
+                bsearch(&v, scope, (size_t)n, sizeof *scope, sali_compare_variables);
             strides[found - scope] += *size;
         }
         *size *= r->program->space->variables[variables[k]].states;

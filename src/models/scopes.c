@@ -349,3 +349,9 @@ void sali_scopes_free(sali_scopes *scopes)
     sali_free(scopes->seen);
     *scopes = (sali_scopes){ 0 };
 }
+
+int sali_compare_variables(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}

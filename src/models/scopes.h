@@ -49,4 +49,7 @@ typedef struct sali_term {
 bool sali_scopes_visit(sali_scopes *scopes, bool (*visit)(void *context, const sali_term *term),
                        void *context);
 
+/* Ascending order of the variables in a scope, for qsort and bsearch. */
+int sali_compare_variables(const void *a, const void *b);
+
 #endif
