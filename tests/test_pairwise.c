@@ -42,16 +42,16 @@ static void check_rows(const sali_pairwise *p, const char *where)
     for (int64_t i = 0; i < p->n; i++) {
         double sum = fabs(p->h[i]);
         for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) {
-            int64_t j = p->neighbour[k], back = p->begin[j];
-            ck_assert_msg(j != i && p->J[k] != 0, "%s: row %d", where, (int)i);
-            ck_assert_msg(k == p->begin[i] || p->neighbour[k - 1] < j, "%s: row %d is unsorted",
+            int64_t j = p->couplings[k].to, back = p->begin[j];
+            ck_assert_msg(j != i && p->couplings[k].J != 0, "%s: row %d", where, (int)i);
+            ck_assert_msg(k == p->begin[i] || p->couplings[k - 1].to < j, "%s: row %d is unsorted",
                           where, (int)i);
-            while (back < p->begin[j + 1] && p->neighbour[back] != i) {
+            while (back < p->begin[j + 1] && p->couplings[back].to != i) {
                 back++;
             }
-            ck_assert_msg(back < p->begin[j + 1] && p->J[back] == p->J[k], "%s: %d and %d", where,
-                          (int)i, (int)j);
-            sum += fabs(p->J[k]);
+            ck_assert_msg(back < p->begin[j + 1] && p->couplings[back].J == p->couplings[k].J,
+                          "%s: %d and %d", where, (int)i, (int)j);
+            sum += fabs(p->couplings[k].J);
         }
         scale = fmax(scale, sum);
     }
@@ -309,7 +309,7 @@ START_TEST(terms_that_cancel_are_dropped)
     sali_pairwise *p = read_pairs(model);
     ck_assert_int_eq(p->begin[4], 2);
     ck_assert_int_eq(p->begin[1], 0);
-    ck_assert_int_eq(p->neighbour[0], 2);
+    ck_assert_int_eq(p->couplings[0].to, 2);
     sali_pairwise_destroy(p);
     sal_model_destroy(model);
     sal_tape_destroy(tape);

@@ -41,8 +41,8 @@ void RN(sali_embed)(const sal_space *space, int64_t chains, const int32_t *codes
 
 void RN(sali_embed_one)(const sal_space *space, int64_t v, int32_t code, real *x)
 {
-    const sali_variable *variable = &space->variables[v];
-    real *to = x + variable->offset;
+    const sali_variable *variable = sali_space_kind(space, v);
+    real *to = x + (space->n_blocks == 1 ? v * variable->width : variable->offset);
     if (variable->kind == SAL_CATEGORICAL) {
         memset(to, 0, (size_t)variable->states * sizeof *to);
         to[code] = 1;

@@ -96,6 +96,13 @@ static inline double sali_level(const sali_variable *v, int32_t code)
     return v->levels ? v->levels[code] : (double)code;
 }
 
+/* Variable v, but for its place: where all variables are alike, always the same record, which stays
+ * in the cache. */
+static inline const sali_variable *sali_space_kind(const sal_space *space, int64_t v)
+{
+    return &space->variables[space->n_blocks == 1 ? 0 : v];
+}
+
 /* Index of the variable that owns coordinate `coordinate` of the embedding. */
 int64_t sali_space_owner(const sal_space *space, int64_t coordinate);
 

@@ -13,8 +13,7 @@ void sali_pairwise_destroy(sali_pairwise *p)
     }
     sali_free(p->h);
     sali_free(p->begin);
-    sali_free(p->neighbour);
-    sali_free(p->J);
+    sali_free(p->couplings);
     sali_free(p);
 }
 
@@ -37,11 +36,10 @@ static void restore(int64_t n, int64_t *begin)
     begin[0] = 0;
 }
 
-static void append(sali_pairwise *p, int64_t row, int32_t neighbour, double J)
+static void append(sali_pairwise *p, int64_t row, int32_t to, double J)
 {
     int64_t at = p->begin[row]++;
-    p->neighbour[at] = neighbour;
-    p->J[at] = J;
+    p->couplings[at] = (sali_coupling){ .J = J, .to = to };
 }
 
 /* Both rows of every term, in the order of the terms. */
@@ -68,7 +66,7 @@ static void transpose(const sali_pairwise *from, sali_pairwise *to)
     }
     for (int64_t i = 0; i < from->n; i++) {
         for (int64_t k = from->begin[i]; k < from->begin[i + 1]; k++) {
-            append(to, from->neighbour[k], (int32_t)i, from->J[k]);
+            append(to, from->couplings[k].to, (int32_t)i, from->couplings[k].J);
         }
     }
     restore(from->n, to->begin);
@@ -82,14 +80,12 @@ static void merge(sali_pairwise *p)
         int64_t end = p->begin[i + 1];
         p->begin[i] = used;
         for (int64_t k = first; k < end;) {
-            int32_t neighbour = p->neighbour[k];
-            double J = 0;
-            for (; k < end && p->neighbour[k] == neighbour; k++) {
-                J += p->J[k];
+            sali_coupling sum = { .to = p->couplings[k].to };
+            for (; k < end && p->couplings[k].to == sum.to; k++) {
+                sum.J += p->couplings[k].J;
             }
-            if (J != 0) {
-                p->neighbour[used] = neighbour;
-                p->J[used++] = J;
+            if (sum.J != 0) {
+                p->couplings[used++] = sum;
             }
         }
         first = end;
@@ -103,7 +99,7 @@ static double largest_sum(const sali_pairwise *p)
     for (int64_t i = 0; i < p->n; i++) {
         double sum = fabs(p->h[i]);
         for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) {
-            sum += fabs(p->J[k]);
+            sum += fabs(p->couplings[k].J);
         }
         scale = sum <= scale ? scale : sum; /* a NaN stays */
     }
@@ -118,9 +114,8 @@ static sali_pairwise *allocate(int64_t n, int64_t entries)
     }
     p->n = n;
     p->begin = SALI_NEW_ARRAY(int64_t, n + 1);
-    p->neighbour = SALI_NEW_ARRAY(int32_t, entries);
-    p->J = SALI_NEW_ARRAY(double, entries);
-    if (!p->begin || !p->neighbour || !p->J) {
+    p->couplings = SALI_NEW_ARRAY(sali_coupling, entries);
+    if (!p->begin || !p->couplings) {
         sali_pairwise_destroy(p);
         return NULL;
     }
@@ -194,7 +189,7 @@ double sali_pairwise_rise(const sali_pairwise *p, const int32_t *codes, int64_t 
 {
     double sum = p->h[i];
     for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) {
-        sum += codes[p->neighbour[k]] ? p->J[k] : 0;
+        sum += codes[p->couplings[k].to] ? p->couplings[k].J : 0;
     }
     return sum;
 }

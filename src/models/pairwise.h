@@ -10,15 +10,21 @@
 
 #include "models/model.h"
 
+/* What a variable is coupled to. Both are read together: a step of a sampler waits for one line of
+ * memory. */
+typedef struct sali_coupling {
+    double J;
+    int32_t to;
+} sali_coupling;
+
 typedef struct sali_pairwise {
     int64_t n; /* variables of the model; those with one state have neither h nor couplings */
     double constant;
     double *h; /* [n] */
-    /* The neighbours of i are neighbour[k], coupled by J[k], for k in begin[i] .. begin[i + 1] - 1:
-     * ascending, never i itself, J never 0; i is a neighbour of each, by the same J. */
+    /* Those of i are couplings[k] for k in begin[i] .. begin[i + 1] - 1: `to` ascending, never i
+     * itself, J never 0; i is coupled to each of them by the same J. */
     int64_t *begin; /* [n + 1] */
-    int32_t *neighbour;
-    double *J;
+    sali_coupling *couplings;
     double scale;     /* the largest |h_i| + sum_j |J_ij|: rounding errors are relative to it */
     uint64_t version; /* of the model's parameters when this was read */
 } sali_pairwise;

@@ -7,8 +7,12 @@
 #include "core/vmath.h"
 #include "samplers/sum_tree.h"
 
-/* f and the rises are carried along by differences; at these steps they are made anew. */
-#define REBUILD_EVERY 65536
+/* f and the rises are carried along by differences. They are made anew after this many steps, in
+ * large models after 16 for each variable, so that it costs O(1) a step. */
+static int64_t rebuild_every(int64_t V)
+{
+    return V < 4096 ? 65536 : 16 * V;
+}
 
 /* The largest |log t|: weights and their sums then are well within the range of double. */
 #define MOST_LOG_T 300.0
@@ -159,9 +163,9 @@ static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int
     m->old_weight[0] = nodes[i];
     sali_store(m->model->dtype, m->log_t, 0, -beta * sign * rise[i]);
     for (int64_t e = first; e < first + n; e++, k++) {
-        int32_t j = p->neighbour[e];
+        int32_t j = p->couplings[e].to;
         m->site[k] = j;
-        m->new_rise[k] = rise[j] + sign * p->J[e];
+        m->new_rise[k] = rise[j] + sign * p->couplings[e].J;
         m->old_weight[k] = nodes[j];
         sali_store(m->model->dtype, m->log_t, k, (codes[j] ? -beta : beta) * m->new_rise[k]);
     }
@@ -180,7 +184,7 @@ static void put(sali_pairwise_moves *m, double *nodes, int64_t k, const double *
 static void accept(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64_t k, double df)
 {
     int64_t V = m->pairs->n, i = m->site[0];
-    const sali_variable *v = &m->model->space->variables[i];
+    const sali_variable *v = sali_space_kind(m->model->space, i);
     int32_t *code = chains->codes + c * V + i;
     for (int64_t j = 1; j < k; j++) {
         m->rise[c * V + m->site[j]] = m->new_rise[j];
@@ -252,12 +256,11 @@ static void fetch_rows(const sali_pairwise_moves *m, const proposal *made, int64
     for (int64_t c = 0; c < count; c++) {
         int64_t i = made[c].i < 0 ? 0 : made[c].i;
         __builtin_prefetch(&m->pairs->begin[i]);
-        __builtin_prefetch(&m->model->space->variables[i]);
+        __builtin_prefetch(sali_space_kind(m->model->space, i));
     }
     for (int64_t c = 0; c < count; c++) {
         int64_t first = m->pairs->begin[made[c].i < 0 ? 0 : made[c].i];
-        __builtin_prefetch(&m->pairs->neighbour[first]);
-        __builtin_prefetch(&m->pairs->J[first]);
+        __builtin_prefetch(&m->pairs->couplings[first]);
     }
 }
 
@@ -266,19 +269,21 @@ static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *ch
 {
     const sali_pairwise *p = m->pairs;
     int64_t V = p->n, last = i < 0 ? 0 : p->begin[i + 1];
+    __builtin_prefetch(sali_row(chains, chains->x, c * chains->space->width + (i < 0 ? 0 : i), 1));
     for (int64_t e = i < 0 ? 0 : p->begin[i]; e < last; e++) {
-        int64_t j = p->neighbour[e];
+        int64_t j = p->couplings[e].to;
         __builtin_prefetch(&m->rise[c * V + j]);
         __builtin_prefetch(&chains->codes[c * V + j]);
-        __builtin_prefetch(&m->nodes[c * m->tree.size + j]);
+        sali_sum_tree_fetch(&m->tree, m->nodes + c * m->tree.size, j);
     }
 }
 
 static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t first, int64_t count)
 {
+    const uint64_t every = (uint64_t)rebuild_every(m->pairs->n);
     proposal made[GROUP];
     for (int64_t c = 0; c < count; c++) {
-        if (chains->step[first + c] % REBUILD_EVERY == 0) {
+        if (chains->step[first + c] % every == 0) {
             rebuild(m, chains, first + c);
         }
     }

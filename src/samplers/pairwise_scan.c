@@ -27,6 +27,7 @@ struct sali_pairwise_scan {
     sali_scan_tile tile;
     reach *reaches; /* [V] */
     void *h, *J, *beta;
+    int32_t *neighbour;
     uint32_t *id;    /* [lanes] */
     uint32_t *words; /* [SALI_SCAN_CHUNK x lanes x 1 or 2] */
     uint64_t chunk;  /* whose thresholds there are, + 1; 0: none */
@@ -41,6 +42,7 @@ void sali_pairwise_scan_destroy(sali_pairwise_scan *s)
     sali_free(s->reaches);
     sali_free(s->h);
     sali_free(s->J);
+    sali_free(s->neighbour);
     sali_free(s->beta);
     sali_free(s->id);
     sali_free(s->words);
@@ -71,25 +73,29 @@ static bool take_pairs(sali_pairwise_scan *s, sali_pairwise *pairs)
     sal_dtype dtype = s->model->dtype;
     int64_t entries = pairs->begin[pairs->n];
     void *h = sali_alloc(pairs->n, s->element), *J = sali_alloc(entries, s->element);
-    if (!h || !J) {
+    int32_t *neighbour = SALI_NEW_ARRAY(int32_t, entries);
+    if (!h || !J || !neighbour) {
         sali_free(h);
         sali_free(J);
+        sali_free(neighbour);
         return false;
     }
     for (int64_t i = 0; i < pairs->n; i++) {
         sali_store(dtype, h, i, pairs->h[i]);
     }
     for (int64_t k = 0; k < entries; k++) {
-        sali_store(dtype, J, k, pairs->J[k]);
+        sali_store(dtype, J, k, pairs->couplings[k].J);
+        neighbour[k] = pairs->couplings[k].to;
     }
     sali_free(s->h);
     sali_free(s->J);
+    sali_free(s->neighbour);
     sali_pairwise_destroy(s->pairs);
     s->pairs = pairs;
     s->tile.h = s->h = h;
     s->tile.J = s->J = J;
     s->tile.begin = pairs->begin;
-    s->tile.neighbour = pairs->neighbour;
+    s->tile.neighbour = s->neighbour = neighbour;
     return true;
 }
 

@@ -37,6 +37,16 @@ static inline double sali_sum_tree_total(const sali_sum_tree *tree, const double
     return nodes[tree->first[tree->depth]];
 }
 
+/* What setting this weight will read from far away: it, and the sums beside the one above it. */
+static inline void sali_sum_tree_fetch(const sali_sum_tree *tree, const double *nodes, int64_t leaf)
+{
+    int64_t siblings = leaf / (SALI_SUM_TREE_WEIGHTS * SALI_SUM_TREE_SUMS) * SALI_SUM_TREE_SUMS;
+    const double *sums = nodes + (tree->depth > 0 ? tree->first[1] + siblings : 0);
+    __builtin_prefetch(nodes + leaf);
+    __builtin_prefetch(sums);
+    __builtin_prefetch(sums + SALI_SUM_TREE_SUMS / 2);
+}
+
 /* The weight that u in (0, 1) selects, never one that is 0; -1 if all are. */
 int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, double u);
 
