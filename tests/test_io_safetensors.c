@@ -249,10 +249,6 @@ START_TEST(unacceptable_tensors_are_not_written)
     ck_fails(sali_safetensors_write(path, tensors, 1, (const char *[]){ "a", "\xff", NULL }, &err),
              SAL_ERR_ARGUMENT, &err, "UTF-8");
     t[0] = tensors[0];
-    t[0].dtype = SALI_DTYPE_U8;
-    ck_fails(sali_safetensors_write(path, t, 1, NULL, &err), SAL_ERR_ARGUMENT, &err,
-             "float or double");
-    t[0] = tensors[0];
     t[0].shape[0] = INT64_MAX / 4;
     ck_fails(sali_safetensors_write(path, t, 1, NULL, &err), SAL_ERR_ARGUMENT, &err, "64 bits");
     ck_fails(sali_safetensors_write(temp_path("no/a"), tensors, 1, NULL, &err), SAL_ERR_IO, &err,

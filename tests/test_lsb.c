@@ -348,9 +348,9 @@ START_TEST(learning_lowers_the_objective)
 {
     rig r;
     double first = 0, last = 0, gradient[MOST_THETA], theta[MOST_THETA];
-    sali_adam adam;
+    sali_optimiser adam = sali_optimiser_usual(SALI_ADAM, 0.03);
     rig_open(&r, image_model(8, _i < 2 ? 0 : 0.3, 1), _i, _i / 2);
-    ck_assert(sali_adam_create(&adam, r.g->n, 0.03, 0));
+    ck_assert(sali_optimiser_create(&adam, r.g->n));
     for (int k = 0; k < 60; k++) {
         last = sali_lsb_objective(&r.batch, r.g, gradient);
         first = k == 0 ? last : first;
@@ -358,11 +358,11 @@ START_TEST(learning_lowers_the_objective)
             gradient[j] = -gradient[j];
             theta[j] = r.g->theta[j];
         }
-        sali_adam_update(&adam, gradient, theta);
+        sali_optimiser_update(&adam, 1, gradient, theta);
         sali_lsb_set(r.g, theta);
     }
     ck_assert_msg(last < first - 0.02, "J from %g to %g", first, last);
-    sali_adam_free(&adam);
+    sali_optimiser_free(&adam);
     rig_close(&r);
 }
 END_TEST

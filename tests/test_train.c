@@ -7,7 +7,7 @@
 
 #include "ad/workspace.h"
 #include "alloc_fail.h"
-#include "core/adam.h"
+#include "core/optimiser.h"
 #include "core/alloc.h"
 #include "models/tape_model.h"
 
@@ -157,11 +157,11 @@ END_TEST
 /* Two updates by hand (Kingma & Ba, algorithm 1). */
 START_TEST(adam_follows_its_definition)
 {
-    sali_adam adam;
+    sali_optimiser adam = sali_optimiser_usual(SALI_ADAM, 0.1);
     double value[2] = { 1, -2 }, g1[2] = { 0.5, -3 }, g2[2] = { -1, 0.25 };
-    ck_assert(sali_adam_create(&adam, 2, 0.1, 0));
-    sali_adam_update(&adam, g1, value);
-    sali_adam_update(&adam, g2, value);
+    ck_assert(sali_optimiser_create(&adam, 2));
+    sali_optimiser_update(&adam, 1, g1, value);
+    sali_optimiser_update(&adam, 1, g2, value);
     for (int i = 0; i < 2; i++) {
         double want = i == 0 ? 1 : -2, m = 0, v = 0;
         for (int t = 1; t <= 2; t++) {
@@ -172,7 +172,7 @@ START_TEST(adam_follows_its_definition)
         }
         ck_assert_double_eq_tol(value[i], want, 1e-12);
     }
-    sali_adam_free(&adam);
+    sali_optimiser_free(&adam);
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* Training energy-based models by persistent contrastive divergence. */
+/* Training energy-based models: persistent contrastive divergence, contrastive divergence and
+ * pseudo-likelihood. */
 #ifndef SALTUS_TRAIN_H
 #define SALTUS_TRAIN_H
 
@@ -30,29 +31,91 @@ SAL_API sal_status sal_data_digits(int64_t rows, int64_t side, uint64_t seed, sa
 /* Where a training stands. Pointers are valid during the call. */
 typedef struct sal_train_report {
     int64_t iteration, iterations;
-    double seconds;          /* since the start */
-    double log_prob_data;    /* mean f over the data batch */
-    double log_prob_samples; /* mean f over the samples; their difference should stay near 0 */
+    double seconds;          /* since the start, or since a resume */
+    double log_prob_data;    /* mean f over the data batch; mean log pseudo-likelihood */
+    double log_prob_samples; /* mean f over the samples; their difference should stay near 0.
+                                NaN without samples */
     double acceptance_rate, mean_jump;         /* of the sampler, since the last report */
+    double step_size;                          /* in use; 0: the sampler has none */
     double gradient_norm;                      /* of the last update */
-    double sampling_seconds, gradient_seconds; /* since the start */
+    double sampling_seconds, gradient_seconds; /* since the start, or since a resume */
     const sal_model *model;
+    const double *averages; /* [parameters] exponential moving averages; NULL without */
     int64_t buffer;
-    const int32_t *samples; /* [buffer x V] the persistent chains */
+    const int32_t *samples; /* [buffer x V] the persistent chains (with SAL_CD the last samples);
+                               NULL without samples */
 } sal_train_report;
+
+/* What is made larger. */
+typedef enum sal_objective {
+    SAL_PCD, /* log-likelihood, samples from persistent chains (Tieleman 2008; Rhodes & Gutmann
+                2022, algorithm L.6) */
+    SAL_CD,  /* the same, chains begin at the data batch each time (Hinton 2002): biased */
+    SAL_PSEUDO_LIKELIHOOD /* sum_i log p(s_i | the others) (Besag 1975): no samples */
+} sal_objective;
+
+typedef enum sal_optimiser {
+    SAL_ADAM,  /* Kingma & Ba 2015; weight decay is part of the gradient */
+    SAL_ADAMW, /* Loshchilov & Hutter 2019; weight decay is apart from it */
+    SAL_SGD    /* with momentum */
+} sal_optimiser;
+
+/* Where persistent chains start, and start again. */
+typedef enum sal_buffer_start {
+    SAL_BUFFER_MEAN,    /* independent variables with the data's frequencies */
+    SAL_BUFFER_UNIFORM, /* uniformly random states */
+    SAL_BUFFER_DATA     /* random rows of the data */
+} sal_buffer_start;
 
 /* How to train. Fields left zero take their defaults. */
 typedef struct sal_train_options {
-    const char *sampler;  /* NULL: "gwg" */
-    int64_t steps;        /* K sampler steps an iteration; 0: 20 */
-    int64_t iterations;   /* parameter updates; 0: 2000 */
-    int64_t batch;        /* data rows and chains an iteration; 0: 50 */
-    int64_t buffer;       /* persistent chains, >= batch; 0: the larger of batch and 1000 */
-    double learning_rate; /* of Adam; 0: 1e-3 */
-    double weight_decay;  /* decoupled, as in AdamW; default 0 */
-    double step_size;     /* of samplers that have one; 0: the sampler's usual one */
+    sal_objective objective;
+    int64_t iterations; /* parameter updates; 0: 2000 */
+    int64_t batch;      /* data rows and chains an iteration; 0: 50 */
     uint64_t seed;
     int threads; /* 0: OpenMP's choice; results do not depend on it */
+
+    /* Samples. */
+    const char *sampler;          /* NULL: "gwg" */
+    int64_t steps;                /* K sampler steps an iteration; 0: 20 */
+    double step_size;             /* of samplers that have one; 0: follows an acceptance of 0.574 */
+    const double *preconditioner; /* [N x N] of samplers that take one; NULL: their own choice */
+    int64_t buffer;               /* persistent chains, >= batch; 0: the larger of batch and 1000 */
+    sal_buffer_start buffer_start;
+    double restart; /* probability that a chain starts again before an iteration; 0 .. 1 */
+
+    /* Updates. */
+    sal_optimiser optimiser;
+    double learning_rate; /* 0: 1e-3 */
+    int64_t rate_warmup;  /* iterations over which the rate rises linearly from 0 */
+    double momentum;      /* 0: 0.9; beta_1 of Adam; of SGD negative for none */
+    double beta2;         /* of Adam; 0: 0.999 */
+    double epsilon;       /* of Adam; 0: 1e-8 */
+    double weight_decay;  /* of parameters that are not `couplings` */
+    double averaging;     /* decay of exponential moving averages of the parameters, below 1;
+                             0: none. At update t it is at most t / (t + 9) */
+
+    /* Penalties and constraints. Names of parameters are separated by commas. */
+    const char *couplings;     /* NULL: "J", if there is one. Square ones are kept symmetric */
+    double l1;                 /* penalty: l1 sum |J_ij| over all entries of couplings */
+    bool zero_diagonal;        /* entries of couplings between a variable and itself stay 0 */
+    double magnitude_penalty;  /* a in a mean(f(data)^2 + f(samples)^2) (Du & Mordatch 2019) */
+    const char *fixed;         /* parameters that are not learned */
+    double largest_difference; /* |mean f(data) - mean f(samples)| that counts as divergence; 0:
+                                  1e4 */
+
+    /* A directory that must exist: after iterations that are multiples of `checkpoint_every` (0:
+     * report_every) and after the last one everything is saved there; `resume` goes on from what
+     * is there, if there is anything. Options other than iterations, threads, reports and
+     * checkpoints must then be what they were. */
+    const char *checkpoint;
+    int64_t checkpoint_every;
+    bool resume;
+
+    /* Called after each iteration with what the last one was like; a return value other than 0
+     * stops the training, after a report and a checkpoint. NULL: none. */
+    int (*progress)(const sal_train_report *report, void *data);
+    void *progress_data;
 
     /* Called after iterations that are multiples of `report_every` (0: 100) and after the last one;
      * a return value other than 0 stops the training. NULL: none. */
@@ -61,24 +124,55 @@ typedef struct sal_train_options {
     void *report_data;
 } sal_train_options;
 
-/* Fit a tape model's parameters to data by persistent contrastive divergence: each iteration draws
- * a minibatch of data and one of the buffer's chains, moves these by K steps of the sampler, and
- * follows the gradient of mean f(data) - mean f(samples) with Adam. The buffer starts from
- * independent draws with the data's mean. Parameters start as they are (see sal_model_train_start).
+/* Fit a tape model's parameters to data. Each iteration draws a minibatch of data and one of the
+ * buffer's chains, moves these by K steps of the sampler, and follows the gradient of
+ * mean f(data) - mean f(samples), less penalties. Parameters start as they are (see
+ * sal_model_train_start). What samplers adapt they adapt all the time.
  * Math:    d log-likelihood / d theta = E_data df/dtheta - E_model df/dtheta
  * Returns: SAL_ERR_ARGUMENT (options, or data that do not fit the space); SAL_ERR_UNSUPPORTED (no
  *          parameters, or a sampler that cannot); SAL_ERR_MODEL (f or a parameter became NaN or
- *          infinite; the parameters are then those of the last good report); SAL_ERR_MEMORY.
- * Threads: alone with its model.
- * Source:  Tieleman 2008; Rhodes & Gutmann 2022, algorithm L.6; Kingma & Ba 2015 (Adam). */
+ *          infinite, or the difference too large; the parameters are then those of the last good
+ *          report); SAL_ERR_IO, SAL_ERR_DATA (checkpoints); SAL_ERR_MEMORY.
+ * Threads: alone with its model. Same seed, same bits, for any number of threads, and after a
+ *          resume.
+ * Source:  as sal_objective says. */
 SAL_API sal_status sal_train(sal_model *model, const sal_data *data,
                              const sal_train_options *options, sal_error *err);
+
+/* The same piece by piece. The model and the data must outlive the trainer; pointers in the options
+ * are not kept, but for report_data. */
+typedef struct sal_trainer sal_trainer;
+
+SAL_API sal_status sal_trainer_create(sal_model *model, const sal_data *data,
+                                      const sal_train_options *options, sal_trainer **out,
+                                      sal_error *err);
+SAL_API void sal_trainer_destroy(sal_trainer *trainer); /* NULL is fine */
+
+/* At most `count` more iterations, with reports and checkpoints when they are due; none are left
+ * when sal_trainer_iteration is the number of the options. */
+SAL_API sal_status sal_trainer_run(sal_trainer *trainer, int64_t count, sal_error *err);
+SAL_API int64_t sal_trainer_iteration(const sal_trainer *trainer);
+
+/* Where it stands now. */
+SAL_API void sal_trainer_report(const sal_trainer *trainer, sal_train_report *report);
+
+/* Save everything in a directory (checkpoint.json names the file of arrays that goes with it), so
+ * that whatever happens a whole checkpoint is there; and take it over again.
+ * Returns: SAL_ERR_IO; SAL_ERR_DATA (not a checkpoint, or of another model, data or options). */
+SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory, sal_error *err);
+SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
 
 /* Give a ready-made model the starting parameters that suit training on `data` (small random
  * weights, biases from the data's mean); `specification` is what it was made from.
  * Returns: SAL_ERR_NOT_FOUND, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
 SAL_API sal_status sal_model_train_start(sal_model *model, const char *specification,
                                          const sal_data *data, uint64_t seed, sal_error *err);
+
+/* Covariance of the data in the model's embedding, [N x N] into `out`, with 0.01 added to variances
+ * below 0.01: a preconditioner for pavg (Rhodes & Gutmann 2022, appendix F.1).
+ * Returns: SAL_ERR_ARGUMENT (data that do not fit), SAL_ERR_MEMORY. Cost: O(rows N^2). */
+SAL_API sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
+                                       sal_error *err);
 
 #ifdef __cplusplus
 }

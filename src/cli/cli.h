@@ -111,10 +111,13 @@ typedef struct cli_sampler_item {
 /* The next one; *list moves on, to the NUL after the last. CLI_USAGE after a message. */
 int cli_next_sampler(const char **list, cli_sampler_item *item);
 
-/* A progress line on stderr, if that is a terminal: `what`, share done, rate and time left. */
+/* A progress line on stderr, if that is a terminal: `what`, share done, rate, time left, and a note
+ * of the caller's. */
 typedef struct cli_progress {
     bool on;
     double start, last;
+    int64_t from; /* what was done before the start */
+    char note[128];
 } cli_progress;
 cli_progress cli_progress_begin(void);
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);

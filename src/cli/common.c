@@ -107,17 +107,18 @@ void cli_progress_show(cli_progress *progress, const char *what, int64_t done, i
     if (!progress->on || time - progress->last < 0.2 || done <= 0) {
         return;
     }
-    double elapsed = time - progress->start, rate = (double)done / elapsed;
+    double elapsed = time - progress->start, rate = (double)(done - progress->from) / elapsed;
     progress->last = time;
-    fprintf(stderr, "\r%s %3.0f%%  %.0f/s  %.0f s left   ", what,
-            100 * (double)done / (double)total, rate, (double)(total - done) / rate);
+    fprintf(stderr, "\r%s %3.0f%%  %.3g/s  %.0f s left   %s\033[K", what,
+            100 * (double)done / (double)total, rate, (double)(total - done) / rate,
+            progress->note);
     fflush(stderr);
 }
 
 void cli_progress_end(cli_progress *progress)
 {
     if (progress->on && progress->last > 0) {
-        fprintf(stderr, "\r%60s\r", "");
+        fprintf(stderr, "\r\033[K");
     }
 }
 

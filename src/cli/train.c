@@ -1,7 +1,6 @@
 /* saltus train: fit an energy-based model to pictures. */
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,135 +8,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
-#include "io/file.h"
-#include "io/png.h"
-
-typedef struct options {
-    sal_train_options train;
-    const char *data, *test, *out, *dtype;
-    bool json;
-} options;
-
-/* What the reports need. */
-typedef struct session {
-    const options *o;
-    sal_data train, test;
-    sal_model *model;
-    char *log;       /* the CSV so far */
-    double baseline; /* MMD between as many training rows and the test set */
-    double mmd;
-    int64_t iteration; /* of the last report */
-    cli_progress progress;
-    int code;
-} session;
-
-static int in_directory(const char *directory, const char *name, char *path, size_t room)
-{
-    return (size_t)snprintf(path, room, "%s/%s", directory, name) < room
-               ? CLI_OK
-               : cli_usage("--out: the path is too long");
-}
-
-/* ---- a report: a line of the log, the sheet, the parameters */
-
-/* Square root of the unbiased MMD^2, 0 where that is negative. */
-static double mmd_to_test(const session *s, int64_t rows, const uint8_t *codes)
-{
-    double mmd2 = NAN;
-    sal_stats_mmd(s->test.variables, rows, codes, s->test.rows, s->test.codes, &mmd2, NULL);
-    return mmd2 > 0 ? sqrt(mmd2) : isnan(mmd2) ? NAN : 0;
-}
-
-static int append_log(session *s, const sal_train_report *r)
-{
-    static const char header[] = "iteration,seconds,log_prob_data,log_prob_samples,difference,"
-                                 "acceptance_rate,mean_jump,gradient_norm,mmd,mmd_train_test\n";
-    char line[512], path[4096];
-    snprintf(line, sizeof line, "%lld,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g\n",
-             (long long)r->iteration, r->seconds, r->log_prob_data, r->log_prob_samples,
-             r->log_prob_data - r->log_prob_samples, r->acceptance_rate, r->mean_jump,
-             r->gradient_norm, s->mmd, s->baseline);
-    size_t used = s->log ? strlen(s->log) : 0;
-    char *log = realloc(s->log, used + sizeof header + strlen(line) + 1);
-    if (!log) {
-        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
-    }
-    s->log = log;
-    if (used == 0) {
-        strcpy(log, header);
-    }
-    strcat(log, line);
-    sal_error err = { 0 };
-    int code = in_directory(s->o->out, "log.csv", path, sizeof path);
-    sal_status status = code ? SAL_OK : sali_file_write(path, log, (int64_t)strlen(log), &err);
-    return status == SAL_OK ? code : cli_fail(status, &err);
-}
-
-static int write_sheet(const session *s, int64_t rows, const uint8_t *codes)
-{
-    char path[4096];
-    sal_error err = { 0 };
-    int64_t n = rows < 100 ? rows : 100, pixels = n * s->train.variables;
-    if (s->train.height == 0 || in_directory(s->o->out, "samples.png", path, sizeof path)) {
-        return CLI_OK;
-    }
-    double *images = malloc((size_t)pixels * sizeof *images);
-    for (int64_t i = 0; images && i < pixels; i++) {
-        images[i] = codes[i];
-    }
-    sal_status status = images
-                            ? sali_png_sheet(path, images, n, s->train.height, s->train.width,
-                                             &(sali_png_layout){ .columns = 10, .zoom = 2 }, &err)
-                            : SAL_ERR_MEMORY;
-    free(images);
-    return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? CLI_OK : cli_fail(status, &err);
-}
-
-static int save_model(const session *s)
-{
-    char path[4096];
-    sal_error err = { 0 };
-    int code = in_directory(s->o->out, "model.xml", path, sizeof path);
-    sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
-    return status == SAL_OK ? code : cli_fail(status, &err);
-}
-
-static int report(const sal_train_report *r, void *data)
-{
-    session *s = data;
-    int64_t size = r->buffer * s->train.variables;
-    uint8_t *codes = malloc((size_t)size);
-    if (!codes) {
-        s->code = cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
-        return 1;
-    }
-    for (int64_t i = 0; i < size; i++) {
-        codes[i] = (uint8_t)r->samples[i];
-    }
-    s->iteration = r->iteration;
-    s->mmd = mmd_to_test(s, r->buffer, codes);
-    s->code = append_log(s, r);
-    s->code = s->code ? s->code : write_sheet(s, r->buffer, codes);
-    s->code = s->code ? s->code : save_model(s);
-    free(codes);
-    if (s->progress.on) {
-        cli_progress_show(&s->progress, "training", r->iteration, r->iterations);
-    }
-    if (!s->o->json &&
-        (r->iteration % (10 * s->o->train.report_every) == 0 || r->iteration == r->iterations)) {
-        char baseline[32] = "below noise";
-        if (s->baseline > 0) {
-            snprintf(baseline, sizeof baseline, "%.4f", s->baseline);
-        }
-        cli_progress_end(&s->progress);
-        printf("%7lld %8.1f s  log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %.4f "
-               "(train-test %s)\n",
-               (long long)r->iteration, r->seconds, r->log_prob_data - r->log_prob_samples,
-               r->acceptance_rate, s->mmd, baseline);
-        fflush(stdout);
-    }
-    return s->code != CLI_OK || cli_interrupted();
-}
+#include "cli/training.h"
 
 /* ---- preparation */
 
@@ -165,7 +36,7 @@ static bool takes_visible(const char *arch)
 }
 
 /* The specification with the number of visible variables that the data have. */
-static int open_arch(const char *arch, session *s)
+static int open_arch(const char *arch, cli_training *s)
 {
     char specification[512];
     sal_error err = { 0 };
@@ -189,15 +60,7 @@ static int open_arch(const char *arch, session *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* MMD of training rows, as many as there are test rows, to the test set: about what perfect samples
- * give. Where the two sets are alike the unbiased estimate falls below zero, and this is 0. */
-static void set_baseline(session *s)
-{
-    int64_t rows = s->train.rows < s->test.rows ? s->train.rows : s->test.rows;
-    s->baseline = mmd_to_test(s, rows, s->train.codes);
-}
-
-static int print_end(const session *s)
+static int print_end(const cli_training *s)
 {
     if (!s->o->json) {
         printf("wrote %s/model.xml, model.safetensors, log.csv%s\n", s->o->out,
@@ -212,13 +75,17 @@ static int print_end(const session *s)
     return cli_json_print(object);
 }
 
-static int train(session *s)
+static int train(cli_training *s)
 {
     sal_error err = { 0 };
     sal_train_options train_options = s->o->train;
-    train_options.report = report;
+    train_options.report = cli_train_report;
+    train_options.progress = cli_train_progress;
+    train_options.progress_data = s;
+    train_options.preconditioner = s->preconditioner;
     train_options.report_data = s;
     s->progress = cli_progress_begin();
+    s->progress.from = -1;
     cli_catch_interrupt();
     sal_status status = sal_train(s->model, &s->train, &train_options, &err);
     cli_progress_end(&s->progress);
@@ -226,13 +93,46 @@ static int train(session *s)
         return cli_fail(status, &err);
     }
     if (cli_interrupted()) {
-        fprintf(stderr, "saltus: stopped after %lld iterations; what there is was saved\n",
+        fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
                 (long long)s->iteration);
     }
     return s->code ? s->code : print_end(s);
 }
 
-static int check_options(options *o)
+/* The place of a word in a list that NULL ends, into *place; an empty word is the first. */
+static int choose(const char *option, const char *word, const char *const *words, int *place)
+{
+    char known[256] = "";
+    *place = 0;
+    for (int k = 0; words[k]; k++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", words[k]);
+        if (word && strcmp(word, words[k]) == 0) {
+            *place = k;
+            return CLI_OK;
+        }
+    }
+    return word ? cli_usage("train: --%s '%s'; expected one of: %s", option, word, known) : CLI_OK;
+}
+
+static int choose_words(cli_train_options *o)
+{
+    static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", NULL };
+    static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
+    static const char *const starts[] = { "mean", "uniform", "data", NULL };
+    int objective, optimiser, start;
+    int code = choose("objective", o->objective, objectives, &objective);
+    code = code ? code : choose("optimiser", o->optimiser, optimisers, &optimiser);
+    code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
+    if (code == CLI_OK) {
+        o->train.objective = (sal_objective)objective;
+        o->train.optimiser = (sal_optimiser)optimiser;
+        o->train.buffer_start = (sal_buffer_start)start;
+    }
+    return code;
+}
+
+static int check_options(cli_train_options *o)
 {
     if (!o->data || !o->out) {
         return cli_usage("train: --data FILE (or digits) and --out DIR are needed");
@@ -241,31 +141,73 @@ static int check_options(options *o)
         o->train.report_every < 1) {
         return cli_usage("train: --steps, --iterations, --batch and --report must be 1 or more");
     }
-    return CLI_OK;
+    o->train.checkpoint = o->out;
+    return choose_words(o);
+}
+
+/* The covariance of the training data, if it was asked for. */
+static int make_preconditioner(cli_training *s)
+{
+    sal_error err = { 0 };
+    if (!s->o->data_covariance) {
+        return CLI_OK;
+    }
+    int64_t N = sal_space_width(sal_model_space(s->model));
+    s->preconditioner = malloc((size_t)(N * N) * sizeof *s->preconditioner);
+    if (!s->preconditioner) {
+        return cli_fail(SAL_ERR_MEMORY, &err);
+    }
+    sal_status status = sal_data_covariance(&s->train, s->model, s->preconditioner, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 static int run_train(const cli_command *command, int argc, char **argv)
 {
-    options o = { .train = { .steps = 20,
-                             .iterations = 2000,
-                             .batch = 50,
-                             .report_every = 100,
-                             .learning_rate = 1e-3 } };
+    cli_train_options o = { .train = { .steps = 20,
+                                       .iterations = 2000,
+                                       .batch = 50,
+                                       .report_every = 100,
+                                       .learning_rate = 1e-3 } };
     sal_train_options *t = &o.train;
     const cli_option table[] = {
         { "data", CLI_TEXT, &o.data, "FILE",
           "images in any array format, white above the middle; or 'digits'" },
         { "test", CLI_TEXT, &o.test, "FILE", "held-out images [beside --data, else its last 10%]" },
-        { "out", CLI_TEXT, &o.out, "DIR", "model, log and samples go there" },
-        { "sampler", CLI_TEXT, &t->sampler, "NAME", "see 'saltus list samplers' [gwg]" },
-        { "step-size", CLI_REAL, &t->step_size, "X", "of samplers that have one" },
-        { "steps", CLI_INT, &t->steps, "K", "sampler steps an iteration [20]" },
+        { "out", CLI_TEXT, &o.out, "DIR", "model, log, samples and checkpoints go there" },
+        { "resume", CLI_FLAG, &t->resume, NULL, "go on from the checkpoint in --out, if any" },
         { "iterations", CLI_INT, &t->iterations, "N", "parameter updates [2000]" },
         { "batch", CLI_INT, &t->batch, "N", "data rows and chains an iteration [50]" },
+        { "objective", CLI_TEXT, &o.objective, "NAME", "pcd, cd or pseudo-likelihood [pcd]" },
+        { "sampler", CLI_TEXT, &t->sampler, "NAME", "see 'saltus list samplers' [gwg]" },
+        { "steps", CLI_INT, &t->steps, "K", "sampler steps an iteration [20]" },
+        { "step-size", CLI_REAL, &t->step_size, "X", "[follows an acceptance of 0.574]" },
+        { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
+          "precondition the sampler with the data's covariance" },
         { "buffer", CLI_INT, &t->buffer, "N", "persistent chains [1000]" },
-        { "learning-rate", CLI_REAL, &t->learning_rate, "X", "of Adam [0.001]" },
+        { "buffer-start", CLI_TEXT, &o.buffer_start, "NAME",
+          "where they start: mean (of the data), uniform or data [mean]" },
+        { "restart", CLI_REAL, &t->restart, "P", "probability that a chain starts again [0]" },
+        { "optimiser", CLI_TEXT, &o.optimiser, "NAME", "adam, adamw or sgd [adam]" },
+        { "learning-rate", CLI_REAL, &t->learning_rate, "X", "[0.001]" },
+        { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
+        { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam; below 0: none [0.9]" },
+        { "beta2", CLI_REAL, &t->beta2, "X", "of adam [0.999]" },
+        { "epsilon", CLI_REAL, &t->epsilon, "X", "of adam [1e-8]" },
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },
+        { "averaging", CLI_REAL, &t->averaging, "X",
+          "decay of moving averages of the parameters, saved as averages.safetensors [0: none]" },
+        { "couplings", CLI_TEXT, &t->couplings, "NAMES", "parameters for --l1 [J]" },
+        { "l1", CLI_REAL, &t->l1, "X", "penalty X sum |J_ij| [0]" },
+        { "zero-diagonal", CLI_FLAG, &t->zero_diagonal, NULL,
+          "no couplings of a variable with itself" },
+        { "magnitude-penalty", CLI_REAL, &t->magnitude_penalty, "X",
+          "penalty X (mean f(data)^2 + mean f(samples)^2) [0]" },
+        { "fixed", CLI_TEXT, &t->fixed, "NAMES", "parameters that are not learned" },
+        { "largest-difference", CLI_REAL, &t->largest_difference, "X",
+          "of log p(data) and log p(samples), beyond it training has diverged [10000]" },
         { "report", CLI_INT, &t->report_every, "N", "iterations between lines of the log [100]" },
+        { "checkpoint", CLI_INT, &t->checkpoint_every, "N",
+          "iterations between checkpoints [as --report]" },
         { "seed", CLI_SEED, &t->seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &t->threads, "N", "results do not depend on it [all]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
@@ -273,20 +215,23 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { 0 },
     };
     const char *arch = "";
-    session s = { .o = &o };
+    cli_training s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     code = code ? code : check_options(&o);
     code = code ? code : cli_pictures(o.data, o.test, t->seed, &s.train, &s.test);
     code = code ? code : open_arch(arch, &s);
     code = code ? code : make_directory(o.out);
+    code = code ? code : make_preconditioner(&s);
+    code = code ? code : cli_train_read_log(&s);
     if (code == CLI_OK) {
-        set_baseline(&s);
+        cli_train_baseline(&s);
         code = train(&s);
     }
     sal_model_destroy(s.model);
     sal_data_destroy(&s.train);
     sal_data_destroy(&s.test);
     free(s.log);
+    free(s.preconditioner);
     return code;
 }
 

@@ -26,7 +26,8 @@ typedef enum sali_purpose {
     SALI_RNG_SWAP,       /* swaps of states between temperatures */
     SALI_RNG_ANNEAL,     /* moves whose differences set a range of temperatures */
     SALI_RNG_LEARNING,   /* states and proposals from which a proposal is learned */
-    SALI_RNG_ORDER       /* ties between variables that may be eliminated next */
+    SALI_RNG_ORDER,      /* ties between variables that may be eliminated next */
+    SALI_RNG_RESTART     /* which persistent chains start again */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

@@ -3,6 +3,30 @@
 #include <math.h>
 #include <string.h>
 
+static const char *const names[] = {
+    [SALI_DTYPE_BOOL] = "BOOL", [SALI_DTYPE_I8] = "I8",     [SALI_DTYPE_U8] = "U8",
+    [SALI_DTYPE_I16] = "I16",   [SALI_DTYPE_U16] = "U16",   [SALI_DTYPE_I32] = "I32",
+    [SALI_DTYPE_U32] = "U32",   [SALI_DTYPE_I64] = "I64",   [SALI_DTYPE_U64] = "U64",
+    [SALI_DTYPE_F16] = "F16",   [SALI_DTYPE_BF16] = "BF16", [SALI_DTYPE_F32] = "F32",
+    [SALI_DTYPE_F64] = "F64",
+};
+
+const char *sali_dtype_name(sali_dtype dtype)
+{
+    return names[dtype];
+}
+
+bool sali_dtype_find(const char *name, sali_dtype *out)
+{
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (strcmp(name, names[k]) == 0) {
+            *out = (sali_dtype)k;
+            return true;
+        }
+    }
+    return false;
+}
+
 int sali_dtype_bytes(sali_dtype dtype)
 {
     switch (dtype) {

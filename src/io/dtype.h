@@ -2,6 +2,7 @@
 #ifndef SALI_DTYPE_H
 #define SALI_DTYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,10 @@ typedef enum sali_dtype {
 
 /* Bytes of one element: 1, 2, 4 or 8. */
 int sali_dtype_bytes(sali_dtype dtype);
+
+/* "F32", as safetensors files call it; and the type of a name, false for none. */
+const char *sali_dtype_name(sali_dtype dtype);
+bool sali_dtype_find(const char *name, sali_dtype *out);
 
 /* One element, from bytes of any alignment. 64-bit integers beyond 2^53 are rounded. */
 double sali_dtype_load(sali_dtype dtype, const unsigned char *bytes, int big_endian);

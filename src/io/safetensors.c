@@ -34,22 +34,9 @@ static sal_status bad(const reader *r, const char *tensor, const char *what)
 static sal_status read_dtype(const reader *r, const char *name, const json_t *item,
                              sali_dtype *dtype)
 {
-    static const struct {
-        const char *name;
-        sali_dtype dtype;
-    } types[] = {
-        { "BOOL", SALI_DTYPE_BOOL }, { "I8", SALI_DTYPE_I8 },     { "U8", SALI_DTYPE_U8 },
-        { "I16", SALI_DTYPE_I16 },   { "U16", SALI_DTYPE_U16 },   { "I32", SALI_DTYPE_I32 },
-        { "U32", SALI_DTYPE_U32 },   { "I64", SALI_DTYPE_I64 },   { "U64", SALI_DTYPE_U64 },
-        { "F16", SALI_DTYPE_F16 },   { "BF16", SALI_DTYPE_BF16 }, { "F32", SALI_DTYPE_F32 },
-        { "F64", SALI_DTYPE_F64 },
-    };
     const char *text = json_string_value(json_object_get(item, "dtype"));
-    for (size_t i = 0; text && i < sizeof types / sizeof *types; i++) {
-        if (strcmp(text, types[i].name) == 0) {
-            *dtype = types[i].dtype;
-            return SAL_OK;
-        }
+    if (text && sali_dtype_find(text, dtype)) {
+        return SAL_OK;
     }
     return bad(r, name,
                "expected a \"dtype\" out of BOOL, I8, U8, I16, U16, I32, U32, I64, U64, "

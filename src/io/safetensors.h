@@ -47,9 +47,9 @@ const char *sali_safetensors_metadata(const sali_safetensors *file, const char *
 void sali_tensor_doubles(const sali_tensor *tensor, double *out);
 void sali_tensor_floats(const sali_tensor *tensor, float *out);
 
-/* Write tensors of F32 or F64, data in the host's order, atomically. `count` is not looked at.
+/* Write tensors, data in the host's order, atomically. `count` is not looked at.
  * metadata: key, value, key, value, ..., NULL; or NULL.
- * Returns:   ARGUMENT for another type, a bad shape or a name given twice or not UTF-8; IO;
+ * Returns:   ARGUMENT for a bad shape or a name given twice or not UTF-8; IO;
  *            MEMORY. */
 sal_status sali_safetensors_write(const char *path, const sali_tensor *tensors, int64_t n,
                                   const char *const *metadata, sal_error *err);

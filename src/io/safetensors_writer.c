@@ -34,9 +34,6 @@ static sal_status add_metadata(json_t *header, const char *path, const char *con
 /* Bytes of a tensor that may be written; -1 for one that may not. */
 static int64_t bytes_of(const sali_tensor *t)
 {
-    if (t->dtype != SALI_DTYPE_F32 && t->dtype != SALI_DTYPE_F64) {
-        return -1;
-    }
     if (t->ndim < 0 || t->ndim > SALI_TENSOR_MAX_DIM) {
         return -1;
     }
@@ -53,8 +50,8 @@ static sal_status add_tensor(json_t *header, const char *path, const sali_tensor
     int64_t end;
     if (bytes < 0 || __builtin_add_overflow(*offset, bytes, &end)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: tensor '%s': expected float or double, at most 8 dimensions, none "
-                         "negative, and a size within 64 bits",
+                         "%s: tensor '%s': expected at most 8 dimensions, none negative, and a "
+                         "size within 64 bits",
                          path, t->name);
     }
     if (strcmp(t->name, "__metadata__") == 0 || json_object_get(header, t->name)) {
@@ -67,9 +64,8 @@ static sal_status add_tensor(json_t *header, const char *path, const sali_tensor
             return sali_fail_memory(err);
         }
     }
-    json_t *item =
-        json_pack("{s:s, s:o, s:[I, I]}", "dtype", t->dtype == SALI_DTYPE_F32 ? "F32" : "F64",
-                  "shape", shape, "data_offsets", (json_int_t)*offset, (json_int_t)end);
+    json_t *item = json_pack("{s:s, s:o, s:[I, I]}", "dtype", sali_dtype_name(t->dtype), "shape",
+                             shape, "data_offsets", (json_int_t)*offset, (json_int_t)end);
     if (!item) {
         return sali_fail_memory(err);
     }

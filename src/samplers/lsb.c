@@ -40,7 +40,7 @@ static void unshare(void *shared)
     sali_lsb *lsb = shared;
     sali_lsb_batch_close(&lsb->batch);
     sali_lsb_close(&lsb->g);
-    sali_adam_free(&lsb->adam);
+    sali_optimiser_free(&lsb->adam);
     sali_free(lsb->gradient);
     sali_free(lsb->candidate);
     sali_free(lsb);
@@ -61,8 +61,8 @@ static sal_status share(const sali_sampler_settings *settings, bool network, voi
     lsb->radius = (int64_t)values[RADIUS];
     lsb->gradient = SALI_NEW_ARRAY(double, lsb->g.n);
     lsb->candidate = SALI_NEW_ARRAY(double, lsb->g.n);
-    bool ok =
-        lsb->gradient && lsb->candidate && sali_adam_create(&lsb->adam, lsb->g.n, lsb->rate, 0);
+    lsb->adam = sali_optimiser_usual(SALI_ADAM, lsb->rate);
+    bool ok = lsb->gradient && lsb->candidate && sali_optimiser_create(&lsb->adam, lsb->g.n);
     status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
     if (status != SAL_OK) {
         unshare(lsb);
@@ -108,7 +108,7 @@ static void update(sali_lsb *lsb, const sali_warmup *warmup)
         lsb->candidate[k] = lsb->g.theta[k];
     }
     if (finite) {
-        sali_adam_update(&lsb->adam, lsb->gradient, lsb->candidate);
+        sali_optimiser_update(&lsb->adam, 1, lsb->gradient, lsb->candidate);
         sali_lsb_set(&lsb->g, lsb->candidate);
     }
 }

@@ -5,7 +5,7 @@
 #define SALI_LSB_H
 
 #include "ad/workspace.h"
-#include "core/adam.h"
+#include "core/optimiser.h"
 #include "samplers/balance.h"
 #include "samplers/sampler.h"
 
@@ -84,7 +84,7 @@ typedef struct sali_lsb_batch {
 typedef struct sali_lsb {
     sali_lsb_function g;
     sali_lsb_batch batch; /* pool is NULL but in warm-up */
-    sali_adam adam;
+    sali_optimiser adam;
     double rate;
     int64_t radius;
     int64_t updates;   /* in each window of warm-up */

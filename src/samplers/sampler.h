@@ -5,6 +5,7 @@
 #include <saltus/sample.h>
 #include "core/rng.h"
 #include "core/specification.h"
+#include "core/state.h"
 #include "models/model.h"
 
 /* The chains of one shard: the one owner of codes, embedding and f, present and proposed.
@@ -114,8 +115,9 @@ typedef struct sali_tuned {
     bool whole;
 } sali_tuned;
 
-/* The most entries of a sampler's `tuned`. */
+/* The most entries of a sampler's `tuned`, and of its `state`. */
 #define SALI_MOST_TUNED 8
+#define SALI_MOST_STATE 32
 
 /* Kinds of variables that a sampler moves: SAL_COUNT stands for counts with a cap, which have a
  * finite list of states like all others; counts without one are a kind of their own. */
@@ -151,6 +153,10 @@ typedef struct sali_sampler {
     /* After other numbers, finite ones, were put into `tuned`: SAL_ERR_DATA if they cannot be used;
      * else makes anew what is made of them in the shared state. NULL only without `tuned`. */
     sal_status (*retune)(void *shared, sal_error *err);
+    /* All that `adapt` goes on from; number of items, at most SALI_MOST_STATE. And after other
+     * numbers were put there: SAL_ERR_DATA if they cannot be used. NULL only without `adapt`. */
+    int64_t (*state)(void *shared, sali_state_item *items);
+    sal_status (*restored)(void *shared, sal_error *err);
 
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err);

@@ -25,12 +25,21 @@ void sali_adapt_begin(sali_adaptation *a, const sal_space *space, double step_si
     };
 }
 
-double sali_adapt_next(sali_adaptation *a, double acceptance)
+static double move(sali_adaptation *a, double gain, double acceptance)
 {
-    double gain = 4 / pow((double)++a->windows, 0.6);
     a->log_step += gain * (acceptance - TARGET_ACCEPTANCE);
     a->log_step = fmin(fmax(a->log_step, a->low), a->high);
     return exp(a->log_step);
+}
+
+double sali_adapt_next(sali_adaptation *a, double acceptance)
+{
+    return move(a, 4 / pow((double)++a->windows, 0.6), acceptance);
+}
+
+double sali_adapt_follow(sali_adaptation *a, double acceptance)
+{
+    return move(a, 0.1, acceptance);
 }
 
 /* ---- the search */

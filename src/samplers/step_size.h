@@ -13,6 +13,9 @@ typedef struct sali_adaptation {
 void sali_adapt_begin(sali_adaptation *a, const sal_space *space, double step_size);
 double sali_adapt_next(sali_adaptation *a, double acceptance);
 
+/* The same with a small constant gain, for targets that never stand still. */
+double sali_adapt_follow(sali_adaptation *a, double acceptance);
+
 /* Candidates of the two stages of the search. */
 #define SALI_MAGNITUDES 5
 #define SALI_DECILES 9

@@ -1,0 +1,219 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/training.h"
+#include "io/file.h"
+#include "io/png.h"
+
+#define MOST_SAMPLES 1000 /* that MMD is made of */
+
+static const char header[] = "iteration,seconds,log_prob_data,log_prob_samples,difference,"
+                             "acceptance_rate,mean_jump,step_size,gradient_norm,mmd,"
+                             "mmd_train_test,sampling_seconds,gradient_seconds\n";
+
+static int in_directory(const cli_training *s, const char *name, char *path, size_t room)
+{
+    return (size_t)snprintf(path, room, "%s/%s", s->o->out, name) < room
+               ? CLI_OK
+               : cli_usage("--out: the path is too long");
+}
+
+/* ---- the log */
+
+int cli_train_read_log(cli_training *s)
+{
+    char path[4096];
+    sali_bytes bytes = { 0 };
+    sal_error err = { 0 };
+    int code = in_directory(s, "log.csv", path, sizeof path);
+    if (code != CLI_OK || !s->o->train.resume || access(path, F_OK) != 0) {
+        return code;
+    }
+    sal_status status = sali_file_read(path, &bytes, &err);
+    if (status == SAL_OK) {
+        s->log = strdup((const char *)bytes.data);
+        status = s->log ? SAL_OK : SAL_ERR_MEMORY;
+    }
+    sali_bytes_free(&bytes);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* Drop lines that the checkpoint had not seen: of this iteration and later ones. */
+static void cut_log(char *log, int64_t iteration)
+{
+    char *line = strchr(log, '\n');
+    while (line && line[1]) {
+        if (strtoll(line + 1, NULL, 10) >= iteration) {
+            line[1] = '\0';
+            return;
+        }
+        line = strchr(line + 1, '\n');
+    }
+}
+
+static int append_log(cli_training *s, const sal_train_report *r)
+{
+    char line[512], path[4096];
+    snprintf(line, sizeof line,
+             "%lld,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.3f,%.3f\n",
+             (long long)r->iteration, r->seconds, r->log_prob_data, r->log_prob_samples,
+             r->log_prob_data - r->log_prob_samples, r->acceptance_rate, r->mean_jump, r->step_size,
+             r->gradient_norm, s->mmd, s->baseline, r->sampling_seconds, r->gradient_seconds);
+    if (s->log) {
+        cut_log(s->log, r->iteration);
+    }
+    size_t used = s->log ? strlen(s->log) : 0;
+    char *log = realloc(s->log, used + sizeof header + strlen(line) + 1);
+    if (!log) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    s->log = log;
+    if (used == 0) {
+        strcpy(log, header);
+    }
+    strcat(log, line);
+    sal_error err = { 0 };
+    int code = in_directory(s, "log.csv", path, sizeof path);
+    sal_status status = code ? SAL_OK : sali_file_write(path, log, (int64_t)strlen(log), &err);
+    return status == SAL_OK ? code : cli_fail(status, &err);
+}
+
+/* ---- samples */
+
+/* Square root of the unbiased MMD^2, 0 where that is negative. */
+static double mmd_to_test(const cli_training *s, int64_t rows, const uint8_t *codes)
+{
+    double mmd2 = NAN;
+    sal_stats_mmd(s->test.variables, rows, codes, s->test.rows, s->test.codes, &mmd2, NULL);
+    return mmd2 > 0 ? sqrt(mmd2) : isnan(mmd2) ? NAN : 0;
+}
+
+void cli_train_baseline(cli_training *s)
+{
+    int64_t rows = s->train.rows < s->test.rows ? s->train.rows : s->test.rows;
+    s->baseline = mmd_to_test(s, rows, s->train.codes);
+}
+
+static int write_sheet(const cli_training *s, int64_t rows, const uint8_t *codes)
+{
+    char path[4096];
+    sal_error err = { 0 };
+    int64_t n = rows < 100 ? rows : 100, pixels = n * s->train.variables;
+    if (s->train.height == 0 || in_directory(s, "samples.png", path, sizeof path)) {
+        return CLI_OK;
+    }
+    double *images = malloc((size_t)pixels * sizeof *images);
+    for (int64_t i = 0; images && i < pixels; i++) {
+        images[i] = codes[i];
+    }
+    sal_status status = images
+                            ? sali_png_sheet(path, images, n, s->train.height, s->train.width,
+                                             &(sali_png_layout){ .columns = 10, .zoom = 2 }, &err)
+                            : SAL_ERR_MEMORY;
+    free(images);
+    return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? CLI_OK : cli_fail(status, &err);
+}
+
+/* The MMD of some persistent chains, and their sheet. */
+static int show_samples(cli_training *s, const sal_train_report *r)
+{
+    int64_t rows = r->buffer < MOST_SAMPLES ? r->buffer : MOST_SAMPLES;
+    int64_t size = rows * s->train.variables;
+    s->mmd = NAN;
+    if (!r->samples) {
+        return CLI_OK;
+    }
+    uint8_t *codes = malloc((size_t)size);
+    if (!codes) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    for (int64_t i = 0; i < size; i++) {
+        codes[i] = (uint8_t)r->samples[i];
+    }
+    s->mmd = mmd_to_test(s, rows, codes);
+    int code = write_sheet(s, rows, codes);
+    free(codes);
+    return code;
+}
+
+/* ---- parameters */
+
+/* ema.safetensors holds the averages: they take the parameters' place for a moment. */
+static sal_status save_averages(const cli_training *s, const double *averages, const char *path,
+                                sal_error *err)
+{
+    double *values = malloc((size_t)sal_model_parameters_size(s->model) * sizeof *values);
+    sal_status status = values ? sal_model_get_params(s->model, NULL, values, err) : SAL_ERR_MEMORY;
+    if (status == SAL_OK) {
+        status = sal_model_set_params(s->model, NULL, averages, err);
+        status = status ? status : sal_model_save_params(s->model, path, err);
+        sal_status back = sal_model_set_params(s->model, NULL, values, err);
+        status = status ? status : back;
+    }
+    free(values);
+    return status;
+}
+
+static int save_model(const cli_training *s, const sal_train_report *r)
+{
+    char path[4096];
+    sal_error err = { 0 };
+    int code = in_directory(s, "model.xml", path, sizeof path);
+    sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
+    if (status == SAL_OK && code == CLI_OK && r->averages) {
+        code = in_directory(s, "ema.safetensors", path, sizeof path);
+        status = code ? SAL_OK : save_averages(s, r->averages, path, &err);
+    }
+    return status == SAL_OK ? code : cli_fail(status, &err);
+}
+
+/* ---- the callbacks */
+
+static void print_line(const cli_training *s, const sal_train_report *r)
+{
+    char baseline[32] = "below noise";
+    if (s->baseline > 0) {
+        snprintf(baseline, sizeof baseline, "%.4f", s->baseline);
+    }
+    printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
+    if (r->samples) {
+        printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %.4f (train-test %s)\n",
+               r->log_prob_data - r->log_prob_samples, r->acceptance_rate, s->mmd, baseline);
+    } else {
+        printf("log pseudo-likelihood %10.4f  gradient %.4g\n", r->log_prob_data, r->gradient_norm);
+    }
+    fflush(stdout);
+}
+
+int cli_train_progress(const sal_train_report *r, void *data)
+{
+    cli_training *s = data;
+    if (r->samples) {
+        snprintf(s->progress.note, sizeof s->progress.note,
+                 "log p(real) - log p(fake) %.2f, jump %.2f, acceptance %.2f",
+                 r->log_prob_data - r->log_prob_samples, r->mean_jump, r->acceptance_rate);
+    }
+    if (s->progress.from < 0) { /* the first since the start or a resume */
+        s->progress.from = r->iteration - 1;
+    }
+    cli_progress_show(&s->progress, "training", r->iteration, r->iterations);
+    return cli_interrupted();
+}
+
+int cli_train_report(const sal_train_report *r, void *data)
+{
+    cli_training *s = data;
+    const int64_t every = s->o->train.report_every;
+    s->iteration = r->iteration;
+    s->code = show_samples(s, r);
+    s->code = s->code ? s->code : append_log(s, r);
+    s->code = s->code ? s->code : save_model(s, r);
+    bool last = r->iteration == r->iterations || cli_interrupted();
+    if (!s->o->json && (last || r->iteration % (10 * every) == 0)) {
+        cli_progress_end(&s->progress);
+        print_line(s, r);
+    }
+    return s->code != CLI_OK;
+}

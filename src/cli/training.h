@@ -1,0 +1,41 @@
+/* What `saltus train` writes while it trains. */
+#ifndef CLI_TRAINING_H
+#define CLI_TRAINING_H
+
+#include <saltus/saltus.h>
+
+#include "cli/cli.h"
+
+typedef struct cli_train_options {
+    sal_train_options train;
+    const char *data, *test, *out, *dtype;
+    const char *objective, *optimiser, *buffer_start;
+    bool data_covariance, json;
+} cli_train_options;
+
+typedef struct cli_training {
+    const cli_train_options *o;
+    sal_data train, test;
+    sal_model *model;
+    double *preconditioner; /* NULL: none */
+    char *log;              /* the CSV so far; NULL: nothing */
+    double baseline;        /* MMD between as many training rows and the test set */
+    double mmd;
+    int64_t iteration; /* of the last report */
+    cli_progress progress;
+    int code; /* of the first report that failed */
+} cli_training;
+
+/* Lines of an earlier log, if there is one, up to the iteration that training goes on from. */
+int cli_train_read_log(cli_training *s);
+
+/* MMD of training rows, as many as there are test rows, to the test set: about what perfect samples
+ * give. Where the two sets are alike the unbiased estimate falls below zero, and this is 0. */
+void cli_train_baseline(cli_training *s);
+
+/* Callbacks of a training, with a cli_training: the progress line; and a report: a line of the log,
+ * the sheet of samples, the parameters. */
+int cli_train_progress(const sal_train_report *report, void *data);
+int cli_train_report(const sal_train_report *report, void *data);
+
+#endif

@@ -1,0 +1,132 @@
+/* The buffer of persistent chains, and the minibatches of an iteration. */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "train/trainer.h"
+
+/* A slot's starting state. `start` counts its starts, so that each has its own numbers. */
+static void start_slot(const sal_trainer *t, int64_t slot, uint64_t start)
+{
+    const sal_space *space = t->model->space;
+    const int64_t V = space->n_variables;
+    const sali_stream stream = {
+        .seed = t->options.seed, .chain = (uint32_t)slot, .step = start, .purpose = SALI_RNG_INIT
+    };
+    const uint32_t rows = (uint32_t)t->data->rows;
+    uint32_t row = sali_rng_below(&stream, 0, rows);
+    for (int64_t v = 0; v < V; v++) {
+        int32_t *code = &t->buffer.codes[slot * V + v];
+        if (t->options.buffer_start == SAL_BUFFER_UNIFORM) {
+            uint32_t states = (uint32_t)space->variables[v].states;
+            *code = (int32_t)sali_rng_below(&stream, (uint32_t)v, states);
+            continue;
+        }
+        if (t->options.buffer_start == SAL_BUFFER_MEAN) {
+            row = sali_rng_below(&stream, (uint32_t)v, rows);
+        }
+        *code = t->data->codes[row * V + v];
+    }
+}
+
+sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
+{
+    sali_buffer *b = &t->buffer;
+    int64_t rows = t->data->rows, V = t->model->space->n_variables;
+    b->slots = t->options.objective == SAL_PCD  ? t->options.buffer
+               : t->options.objective == SAL_CD ? t->options.batch
+                                                : 0;
+    b->codes = SALI_NEW_ARRAY(int32_t, b->slots * V);
+    b->life = SALI_NEW_ARRAY(uint64_t, b->slots);
+    b->slot = SALI_NEW_ARRAY(uint32_t, t->options.batch);
+    b->row = SALI_NEW_ARRAY(uint32_t, t->options.batch);
+    b->work = SALI_NEW_ARRAY(uint32_t, b->slots > rows ? b->slots : rows);
+    if (!b->codes || !b->life || !b->slot || !b->row || !b->work) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t slot = 0; slot < b->slots; slot++) {
+        start_slot(t, slot, 0);
+    }
+    return SAL_OK;
+}
+
+void sali_buffer_free(sali_buffer *b)
+{
+    sali_free(b->codes);
+    sali_free(b->life);
+    sali_free(b->slot);
+    sali_free(b->row);
+    sali_free(b->work);
+}
+
+static sali_stream stream_of(const sal_trainer *t, sali_purpose purpose)
+{
+    return (
+        sali_stream){ .seed = t->options.seed, .step = (uint64_t)t->iteration, .purpose = purpose };
+}
+
+/* Chains that are to start again. The stream's number is the iteration's plus one: 0 was the first
+ * start. */
+static void restart(sal_trainer *t)
+{
+    const int64_t batch = t->options.batch;
+    const sali_stream stream = stream_of(t, SALI_RNG_RESTART);
+    for (int64_t c = 0; t->options.restart > 0 && c < batch; c++) {
+        if (sali_rng_uniform_at(&stream, (uint32_t)c) < t->options.restart) {
+            start_slot(t, t->buffer.slot[c], (uint64_t)t->iteration + 1);
+        }
+    }
+}
+
+/* Chains start at the data. */
+static void copy_data(sal_trainer *t)
+{
+    const int64_t V = t->model->space->n_variables;
+    for (int64_t c = 0; c < t->options.batch; c++) {
+        const uint8_t *row = t->data->codes + t->buffer.row[c] * V;
+        t->buffer.slot[c] = (uint32_t)c;
+        for (int64_t v = 0; v < V; v++) {
+            t->buffer.codes[c * V + v] = row[v];
+        }
+    }
+}
+
+void sali_buffer_choose(sal_trainer *t)
+{
+    sali_buffer *b = &t->buffer;
+    const uint32_t batch = (uint32_t)t->options.batch;
+    const sali_stream data = stream_of(t, SALI_RNG_DATA), slots = stream_of(t, SALI_RNG_BUFFER);
+    sali_rng_choose(&data, (uint32_t)t->data->rows, batch, b->work, b->row);
+    if (t->options.objective == SAL_PCD) {
+        sali_rng_choose(&slots, (uint32_t)b->slots, batch, b->work, b->slot);
+        restart(t);
+    } else if (t->options.objective == SAL_CD) {
+        copy_data(t);
+    }
+}
+
+void sali_buffer_load(const sal_trainer *t, sali_train_shard *shard)
+{
+    const sali_buffer *b = &t->buffer;
+    sali_chains *chains = shard->chains;
+    const int64_t V = t->model->space->n_variables;
+    for (int64_t c = 0; c < shard->n; c++) {
+        uint32_t slot = b->slot[shard->first + c];
+        memcpy(chains->codes + c * V, b->codes + slot * V, (size_t)V * sizeof *chains->codes);
+        chains->id[c] = slot;
+        chains->step[c] = b->life[slot];
+    }
+    sali_chains_embed(chains);
+}
+
+void sali_buffer_store(sal_trainer *t, const sali_train_shard *shard)
+{
+    sali_buffer *b = &t->buffer;
+    const sali_chains *chains = shard->chains;
+    const int64_t V = t->model->space->n_variables;
+    for (int64_t c = 0; c < shard->n; c++) {
+        uint32_t slot = b->slot[shard->first + c];
+        memcpy(b->codes + slot * V, chains->codes + c * V, (size_t)V * sizeof *chains->codes);
+        b->life[slot] = chains->step[c];
+    }
+}

@@ -1,0 +1,200 @@
+#include "train/constraints.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/clones.h"
+#include "core/error.h"
+#include "core/space.h"
+
+/* ---- names of parameters */
+
+/* Call `add` for each parameter of a list "a,b". */
+static sal_status each_name(const char *option, const char *list, const sali_program *program,
+                            sal_status (*add)(sali_constraints *, const sali_program *, int32_t,
+                                              sal_error *),
+                            sali_constraints *c, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (const char *at = list; status == SAL_OK && *at;) {
+        int length = (int)strcspn(at, ",");
+        int32_t found = -1;
+        for (int32_t p = 0; p < program->n_parameters; p++) {
+            const char *name = program->nodes[program->parameters[p].node].name;
+            found = strlen(name) == (size_t)length && strncmp(name, at, (size_t)length) == 0
+                        ? p
+                        : found;
+        }
+        status = found >= 0
+                     ? add(c, program, found, err)
+                     : sali_fail(err, SAL_ERR_ARGUMENT, "train: %s: no parameter is called '%.*s'",
+                                 option, length > 100 ? 100 : length, at);
+        at += length;
+        at += *at == ',';
+    }
+    return status;
+}
+
+static sal_status need_mask(sali_constraints *c, sal_error *err)
+{
+    if (!c->learned) {
+        c->learned = SALI_NEW_ARRAY(double, c->n);
+        for (int64_t i = 0; c->learned && i < c->n; i++) {
+            c->learned[i] = 1;
+        }
+    }
+    return c->learned ? SAL_OK : sali_fail_memory(err);
+}
+
+static sal_status fix(sali_constraints *c, const sali_program *program, int32_t p, sal_error *err)
+{
+    sal_status status = need_mask(c, err);
+    const sali_parameter *place = &program->parameters[p];
+    for (int64_t i = 0; status == SAL_OK && i < place->size; i++) {
+        c->learned[place->first + i] = 0;
+    }
+    return status;
+}
+
+static sal_status add_block(sali_constraints *c, const sali_program *program, int32_t p,
+                            sal_error *err)
+{
+    (void)err;
+    const sali_parameter *place = &program->parameters[p];
+    const sal_shape *shape = &program->nodes[place->node].shape;
+    bool square = shape->rank == 2 && shape->dim[0] == shape->dim[1];
+    c->blocks[c->n_blocks++] = (sali_coupling_block){ .first = place->first,
+                                                      .size = place->size,
+                                                      .side = square ? shape->dim[0] : 0 };
+    return SAL_OK;
+}
+
+/* Entries between the reals of one variable stay zero. */
+static sal_status zero_diagonal(sali_constraints *c, const sal_space *space, sal_error *err)
+{
+    c->zero = SALI_NEW_ARRAY(bool, c->n);
+    sal_status status = c->zero ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < c->n_blocks; k++) {
+        const sali_coupling_block *block = &c->blocks[k];
+        if (block->side != space->width) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "train: zero_diagonal needs couplings of %lld x %lld entries",
+                             (long long)space->width, (long long)space->width);
+        }
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            const sali_variable *variable = &space->variables[v];
+            for (int32_t a = 0; a < variable->width; a++) {
+                bool *row = c->zero + block->first + (variable->offset + a) * block->side;
+                memset(row + variable->offset, true, (size_t)variable->width);
+            }
+        }
+    }
+    return status;
+}
+
+sal_status sali_constraints_create(sali_constraints *c, const sal_model *model,
+                                   const sal_train_options *options, sal_error *err)
+{
+    const sali_program *program = sali_model_tape(model)->program;
+    bool usual = !options->couplings && sali_program_find(program, "J") >= 0;
+    const char *couplings = usual ? "J" : options->couplings ? options->couplings : "";
+    *c = (sali_constraints){ .n = program->parameters_size, .l1 = options->l1 };
+    c->blocks = SALI_NEW_ARRAY(sali_coupling_block, (int64_t)strlen(couplings) + 1);
+    if (!c->blocks) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = each_name("couplings", couplings, program, add_block, c, err);
+    if (status == SAL_OK && c->n_blocks == 0 && (options->l1 > 0 || options->zero_diagonal)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: %s needs the names of couplings; %s has no parameter J",
+                         options->l1 > 0 ? "l1" : "zero_diagonal", model->name);
+    }
+    if (status == SAL_OK && options->zero_diagonal) {
+        status = zero_diagonal(c, model->space, err);
+    }
+    if (status == SAL_OK && options->fixed) {
+        status = each_name("fixed", options->fixed, program, fix, c, err);
+    }
+    status = status == SAL_OK && c->zero ? need_mask(c, err) : status;
+    for (int64_t i = 0; status == SAL_OK && c->zero && i < c->n; i++) {
+        c->learned[i] = c->zero[i] ? 0 : c->learned[i];
+    }
+    return status;
+}
+
+void sali_constraints_free(sali_constraints *c)
+{
+    sali_free(c->blocks);
+    sali_free(c->learned);
+    sali_free(c->zero);
+}
+
+/* ---- use */
+
+enum { TILE = 16 };
+
+/* a_ij and a_ji become their mean. */
+SALI_CLONES static void symmetrise(int64_t n, double *a)
+{
+    for (int64_t i0 = 0; i0 < n; i0 += TILE) {
+        for (int64_t j0 = 0; j0 <= i0; j0 += TILE) {
+            int64_t i1 = i0 + TILE < n ? i0 + TILE : n;
+            for (int64_t i = i0; i < i1; i++) {
+                int64_t j1 = j0 + TILE < i ? j0 + TILE : i;
+                for (int64_t j = j0; j < j1; j++) {
+                    a[i * n + j] = a[j * n + i] = 0.5 * (a[i * n + j] + a[j * n + i]);
+                }
+            }
+        }
+    }
+}
+
+void sali_constraints_start(const sali_constraints *c, double *values)
+{
+    for (int64_t k = 0; k < c->n_blocks; k++) {
+        const sali_coupling_block *block = &c->blocks[k];
+        symmetrise(block->side, values + block->first);
+        for (int64_t i = 0; c->zero && i < block->size; i++) {
+            values[block->first + i] = c->zero[block->first + i] ? 0 : values[block->first + i];
+        }
+    }
+}
+
+SALI_CLONES static void pull_to_zero(int64_t n, double l1, const double *values, double *gradient)
+{
+    for (int64_t i = 0; i < n; i++) {
+        gradient[i] -= values[i] > 0 ? l1 : values[i] < 0 ? -l1 : 0;
+    }
+}
+
+SALI_CLONES static void mask(int64_t n, const double *learned, double *gradient)
+{
+    for (int64_t i = 0; i < n; i++) {
+        gradient[i] = learned[i] == 0 ? 0 : gradient[i];
+    }
+}
+
+void sali_constraints_gradient(const sali_constraints *c, const double *values, double *gradient)
+{
+    for (int64_t k = 0; k < c->n_blocks; k++) {
+        const sali_coupling_block *block = &c->blocks[k];
+        symmetrise(block->side, gradient + block->first);
+        if (c->l1 > 0) {
+            pull_to_zero(block->size, c->l1, values + block->first, gradient + block->first);
+        }
+    }
+    if (c->learned) {
+        mask(c->n, c->learned, gradient);
+    }
+}
+
+void sali_constraints_decays(const sali_constraints *c, double *decays)
+{
+    for (int64_t i = 0; i < c->n; i++) {
+        decays[i] = c->learned ? c->learned[i] : 1;
+    }
+    for (int64_t k = 0; c->l1 > 0 && k < c->n_blocks; k++) {
+        memset(decays + c->blocks[k].first, 0, (size_t)c->blocks[k].size * sizeof *decays);
+    }
+}

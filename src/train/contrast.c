@@ -1,0 +1,117 @@
+/* An iteration's samples, and the gradient of mean f(data) - mean f(samples), less the penalty on
+ * the magnitude of f. */
+#include <math.h>
+#include <string.h>
+
+#include "core/shard.h"
+#include "train/trainer.h"
+
+/* ---- samples */
+
+/* Move this shard's chains by K steps. */
+static void sample_shard(void *context, int64_t k)
+{
+    sal_trainer *t = context;
+    sali_train_shard *shard = &t->shards[k];
+    sali_buffer_load(t, shard);
+    for (int64_t c = 0; t->follows && c < shard->n; c++) {
+        shard->chains->step_size[c] = exp(t->step_size.log_step);
+    }
+    t->sampler->refresh(shard->self, shard->chains);
+    sali_sampler_steps(t->sampler, shard->self, shard->chains, t->options.steps);
+    sali_buffer_store(t, shard);
+}
+
+/* What the steps of this iteration teach for the next. */
+static sal_status adapt(sal_trainer *t, sal_error *err)
+{
+    const sali_warmup warmup = {
+        .model = t->model,
+        .seed = t->options.seed,
+        .n_shards = t->n_shards,
+        .chains = t->chains,
+        .selves = t->selves,
+        .window = t->options.steps,
+        .done = (t->iteration + 1) * t->options.steps,
+        .total = INT64_MAX,
+    };
+    if (t->follows) {
+        sali_adapt_follow(&t->step_size, sali_warmup_acceptance(&warmup));
+    }
+    bool changed = false; /* every iteration begins with a refresh */
+    return t->sampler->adapt ? t->sampler->adapt(t->shared, &warmup, &changed, err) : SAL_OK;
+}
+
+sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
+{
+    sali_shard_run(t->n_shards, t->options.threads, sample_shard, t);
+    sal_status status = adapt(t, err);
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        sali_chains_sums sums = sali_chains_take_sums(t->chains[k]);
+        t->accepted += sums.accepted;
+        t->jump += sums.jump;
+        *good &= t->chains[k]->bad_chain < 0;
+    }
+    t->moves += (double)(t->options.batch * t->options.steps);
+    return status;
+}
+
+/* ---- gradient */
+
+static double sum(int64_t n, const double *values)
+{
+    double total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        total += values[i];
+    }
+    return total;
+}
+
+/* Add the gradient of `sign` mean f - a mean f^2 over these rows; their sum of f. */
+static double add_gradient(const sal_trainer *t, sali_train_shard *shard, const int32_t *codes,
+                           const void *x, double sign)
+{
+    const double unit = 1 / (double)t->options.batch, a = t->options.magnitude_penalty;
+    if (a > 0) {
+        sali_workspace_value(shard->ws, shard->n, codes, x, shard->f);
+    }
+    for (int64_t c = 0; c < shard->n; c++) {
+        shard->weight[c] = unit * (a > 0 ? sign - 2 * a * shard->f[c] : sign);
+    }
+    sali_workspace_param_gradient(shard->ws, shard->n, codes, x, shard->weight, shard->f);
+    return sum(shard->n, shard->f);
+}
+
+static void take_data(const sal_trainer *t, sali_train_shard *shard)
+{
+    const int64_t V = t->model->space->n_variables;
+    for (int64_t c = 0; c < shard->n; c++) {
+        const uint8_t *row = t->data->codes + t->buffer.row[shard->first + c] * V;
+        for (int64_t v = 0; v < V; v++) {
+            shard->codes[c * V + v] = row[v];
+        }
+    }
+    sali_model_embed(t->model, shard->n, shard->codes, shard->x);
+}
+
+static void gradient_shard(void *context, int64_t k)
+{
+    sal_trainer *t = context;
+    sali_train_shard *shard = &t->shards[k];
+    take_data(t, shard);
+    sali_workspace_param_zero(shard->ws);
+    shard->sum_data = add_gradient(t, shard, shard->codes, shard->x, 1);
+    shard->sum_samples = add_gradient(t, shard, shard->chains->codes, shard->chains->x, -1);
+}
+
+void sali_train_gradient(sal_trainer *t)
+{
+    const double unit = 1 / (double)t->options.batch;
+    sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
+    sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
+    t->log_prob_data = t->log_prob_samples = 0;
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        t->log_prob_data += t->shards[k].sum_data * unit;
+        t->log_prob_samples += t->shards[k].sum_samples * unit;
+    }
+}

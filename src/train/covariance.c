@@ -1,0 +1,62 @@
+/* The covariance of data in a model's embedding. */
+#include <saltus/train.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/model.h"
+
+/* What a variance below SMALL gets added. */
+#define SMALL 0.01
+
+/* sums[i] += x_i, products[i, j] += x_i x_j for j <= i. */
+static void add_row(int64_t N, const double *x, double *sums, double *products)
+{
+    for (int64_t i = 0; i < N; i++) {
+        sums[i] += x[i];
+        for (int64_t j = 0; x[i] != 0 && j <= i; j++) {
+            products[i * N + j] += x[i] * x[j];
+        }
+    }
+}
+
+static void finish(int64_t N, double rows, const double *sums, double *out)
+{
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t j = 0; j <= i; j++) {
+            out[i * N + j] = out[i * N + j] / rows - sums[i] / rows * (sums[j] / rows);
+            out[j * N + i] = out[i * N + j];
+        }
+        out[i * N + i] += out[i * N + i] < SMALL ? SMALL : 0;
+    }
+}
+
+sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
+                               sal_error *err)
+{
+    const sal_space *space = model->space;
+    const int64_t N = space->width, V = space->n_variables;
+    if (data->variables != V || data->rows < 1) {
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT, "the data have %lld rows of %lld variables and %s has %lld",
+            (long long)data->rows, (long long)data->variables, model->name, (long long)V);
+    }
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, V);
+    double *x = SALI_NEW_ARRAY(double, N), *sums = SALI_NEW_ARRAY(double, N);
+    bool ok = codes && x && sums;
+    for (int64_t i = 0; ok && i < N * N; i++) {
+        out[i] = 0;
+    }
+    for (int64_t r = 0; ok && r < data->rows; r++) {
+        for (int64_t v = 0; v < V; v++) {
+            codes[v] = data->codes[r * V + v];
+        }
+        sali_embed_f64(space, 1, codes, x);
+        add_row(N, x, sums, out);
+    }
+    if (ok) {
+        finish(N, (double)data->rows, sums, out);
+    }
+    sali_free(codes);
+    sali_free(x);
+    sali_free(sums);
+    return ok ? SAL_OK : sali_fail_memory(err);
+}

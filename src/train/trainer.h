@@ -1,0 +1,94 @@
+/* The trainer: what a training consists of, and its parts. */
+#ifndef SALI_TRAINER_H
+#define SALI_TRAINER_H
+
+#include <saltus/train.h>
+#include "ad/workspace.h"
+#include "core/optimiser.h"
+#include "core/rng.h"
+#include "models/tape_model.h"
+#include "samplers/sampler.h"
+#include "samplers/step_size.h"
+#include "train/constraints.h"
+
+/* What a shard of the minibatch needs: chains that move, and a workspace for parameter gradients.
+ */
+typedef struct sali_train_shard {
+    int64_t first, n; /* rows of the minibatch */
+    sali_chains *chains;
+    void *self; /* of the sampler; NULL without */
+    sali_workspace *ws;
+    int32_t *codes; /* [n x V] of data */
+    void *x;        /* real [n x N] of data */
+    double *weight, *f;
+    double sum_data, sum_samples; /* of f */
+} sali_train_shard;
+
+/* The persistent chains. A chain is a slot: its random stream is its slot, its step the number of
+ * steps that it has made in its life. */
+typedef struct sali_buffer {
+    int64_t slots;
+    int32_t *codes; /* [slots x V] */
+    uint64_t *life; /* [slots] steps made */
+    uint32_t *slot; /* [batch] those of this iteration */
+    uint32_t *row;  /* [batch] rows of data of this iteration */
+    uint32_t *work; /* [the larger of slots and rows] */
+} sali_buffer;
+
+struct sal_trainer {
+    sal_model *model;
+    sali_tape_model *tape;
+    const sal_data *data;
+    sal_train_options options;      /* defaults filled in; pointers in it are not kept */
+    char *sampler_name, *directory; /* of checkpoints, or NULL */
+    struct json_t *fingerprint;     /* what a resume must share */
+
+    const sali_sampler *sampler; /* NULL: the objective needs no samples */
+    sali_sampler_settings settings;
+    void *shared; /* of the sampler */
+    bool follows; /* an acceptance of 0.574 by the step size */
+    sali_adaptation step_size;
+
+    int64_t n_shards;
+    sali_train_shard *shards;
+    sali_workspace **workspaces; /* [n_shards], for the reduction */
+    sali_chains **chains;        /* [n_shards], for the sampler's adaptation */
+    void **selves;
+
+    sali_buffer buffer;
+    sali_constraints constraints;
+    sali_optimiser optimiser;
+    double *values, *gradient; /* [parameters_size] */
+    double *good;              /* values at the last report */
+    double *averages;          /* NULL: none are kept */
+
+    int64_t iteration;
+    int64_t good_iteration;
+    double log_prob_data, log_prob_samples, gradient_norm; /* of the last iteration */
+    double accepted, jump, moves;                          /* since the last report */
+    double sampling_seconds, gradient_seconds, start;
+};
+
+/* options.c: put defaults in place of zeros and check ranges, also against data and model. */
+sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
+                              const sal_data *data, sal_error *err);
+
+/* buffer.c */
+sal_status sali_buffer_create(sal_trainer *trainer, sal_error *err);
+void sali_buffer_free(sali_buffer *buffer);
+/* The rows of data and slots of an iteration; slots that are to start again do. */
+void sali_buffer_choose(sal_trainer *trainer);
+/* Copy the shard's slots into its chains, and back. */
+void sali_buffer_load(const sal_trainer *trainer, sali_train_shard *shard);
+void sali_buffer_store(sal_trainer *trainer, const sali_train_shard *shard);
+
+/* checkpoint.c: model, data and options as a JSON object (NULL: no memory). */
+struct json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
+                                      const sal_train_options *options);
+
+/* contrast.c: an iteration's samples, and the gradient of the objective from data and samples, both
+ * by shards on all threads; false when a chain met NaN or +inf. */
+sal_status sali_train_sample(sal_trainer *trainer, bool *good, sal_error *err);
+void sali_train_gradient(sal_trainer *trainer);
+
+#endif
