@@ -34,10 +34,7 @@ static sal_tape *canonical_tape(const sali_program *program)
                                   sizeof *tape->nodes) == 0;
     for (int32_t i = 0; good && i < program->n_nodes; i++) {
         good = sali_node_copy(&tape->nodes[i], &program->nodes[i], NULL);
-        if (good) {
-            tape->nodes[i].pixel_major = false; /* layouts are chosen anew */
-            tape->n_nodes++;
-        }
+        tape->n_nodes += good;
     }
     if (!good) {
         sal_tape_destroy(tape);
