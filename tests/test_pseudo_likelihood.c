@@ -635,6 +635,7 @@ START_TEST(models_that_cannot_be_trained_are_refused)
     ck_ok(sal_model_clamp(inner, 1, (const int64_t[]){ 0 }, (const int32_t[]){ 1 }, &clamped, &err),
           &err);
     refuse(clamped, "has clamped variables; train the model itself");
+    sal_model_destroy(inner);
     sal_space_destroy(space);
     space = sal_space_create();
     const sal_block block = { .name = "n", .kind = SAL_COUNT, .count = 2 };

@@ -19,7 +19,7 @@ typedef struct points {
     int64_t n, room;
     int32_t *codes; /* [room x V] */
     void *x;        /* real [room x N] */
-    double *weight, *f;
+    double *weight;
 } points;
 
 typedef struct pl_shard {
@@ -73,8 +73,7 @@ static bool allocate_points(const sal_model *model, int64_t room, points *to)
     to->codes = SALI_NEW_ARRAY(int32_t, room * model->space->n_variables);
     to->x = sali_alloc(room * model->space->width, sali_dtype_size(model->dtype));
     to->weight = SALI_NEW_ARRAY(double, room);
-    to->f = SALI_NEW_ARRAY(double, room);
-    return to->codes && to->x && to->weight && to->f;
+    return to->codes && to->x && to->weight;
 }
 
 static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t rows, sal_error *err)
@@ -163,7 +162,6 @@ void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl)
         sali_free(shard->points.codes);
         sali_free(shard->points.x);
         sali_free(shard->points.weight);
-        sali_free(shard->points.f);
     }
     for (int64_t k = 0; pl->workspaces && k < pl->n_shards; k++) {
         sali_workspace_destroy(pl->workspaces[k]);
@@ -212,7 +210,7 @@ static void flush(points *to, sali_workspace *ws, bool on_lattice)
 {
     if (to->n > 0) {
         sali_workspace_param_gradient(ws, to->n, on_lattice ? to->codes : NULL, to->x, to->weight,
-                                      to->f);
+                                      NULL);
         to->n = 0;
     }
 }
