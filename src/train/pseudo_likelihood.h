@@ -20,10 +20,10 @@ typedef struct sali_pseudo_likelihood sali_pseudo_likelihood;
  * Params:  model: a tape with parameters, kept by reference.
  * Returns: SAL_ERR_UNSUPPORTED (no tape, clamped variables, no parameters, counts without a cap),
  *          SAL_ERR_MEMORY.
- * Cost:    a row of a batch costs one gradient of f by the state and g at two points for a
- * quadratic f (of n coupled reals: five products with an n x n matrix), else the differences of f
- *          and g at each neighbour. Memory: a copy of the gradient a shard, and one of the
- *          parameters where the form is not the model as recorded.
+ * Cost:    of a row, for a quadratic f: its gradient by the state, and g at two points (3 n^2
+ *          multiplications for n reals coupled by a matrix); else differences of f, and g at each
+ *          neighbour. Memory: a copy of the gradient a shard, and one of the parameters where the
+ *          form is not the model as recorded.
  * Source:  Besag 1975; Grathwohl et al. 2021 sec. 7 (as a baseline). */
 sal_status sali_pseudo_likelihood_create(sal_model *model, int64_t shards, int64_t rows,
                                          sali_pseudo_likelihood **out, sal_error *err);
