@@ -65,7 +65,7 @@ static void expect_log_z(sal_model *model, sal_ais_options options, double log_z
                   e.standard_error);
     ck_assert_msg(e.standard_error > 0 && e.standard_error < 0.3, "%s: standard error %.3g", name,
                   e.standard_error);
-    ck_assert_msg(fabs(e.jackknife / e.standard_error - 1) < 0.1, "%s: errors %.3g and %.3g", name,
+    ck_assert_msg(fabs(e.jackknife / e.standard_error - 1) < 0.2, "%s: errors %.3g and %.3g", name,
                   e.jackknife, e.standard_error);
 }
 
@@ -86,7 +86,7 @@ static void check_estimate(sal_model *model, const char *name)
     double log_base[R_MOST], log_z = tiny_log_z(model);
     random_base(model->space, 0.5, log_base);
     sal_ais_options options = {
-        .chains = TEST_CHAINS(800), .temperatures = 40, .seed = 3, .threads = 1
+        .chains = TEST_SANITIZED ? 400 : 800, .temperatures = 40, .seed = 3, .threads = 1
     };
     expect_log_z(model, options, log_z, name);
     options.log_base = log_base;

@@ -252,19 +252,22 @@ static sal_model *matrix_of_a(void)
 START_TEST(one_parameter_set_is_all_parameters_set)
 {
     sal_model *models[] = { matrix_of_a(), matrix_of_a() };
-    int32_t codes[4] = { 1, 0, 1, 1 };
-    double a = 0.7, f[2], g[2][4];
+    int32_t codes[16 * 4]; /* matrices are rearranged for many states */
+    double a = 0.7, f[2][16], g[2][16 * 4];
     sal_error err;
+    for (int64_t i = 0; i < 16; i++) {
+        state_codes(models[0]->space, i, codes + 4 * i);
+    }
     sali_params *params = sali_model_tape(models[1])->params;
     uint64_t version = params->version;
     ck_ok(sal_model_set_params(models[0], "a", &a, &err), &err);
     sali_params_set_one(params, sali_program_find(params->program, "a"), &a);
     ck_assert(params->version > version);
     for (int k = 0; k < 2; k++) {
-        ck_ok(sal_model_evaluate(models[k], 1, codes, &f[k], g[k], NULL, &err), &err);
+        ck_ok(sal_model_evaluate(models[k], 16, codes, f[k], g[k], NULL, &err), &err);
         sal_model_destroy(models[k]);
     }
-    ck_assert(f[0] == f[1]);
+    ck_assert_mem_eq(f[0], f[1], sizeof f[0]);
     ck_assert_mem_eq(g[0], g[1], sizeof g[0]);
 }
 END_TEST
