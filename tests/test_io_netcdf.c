@@ -22,10 +22,6 @@ static const sal_block blocks[] = {
     { .name = "n", .kind = SAL_COUNT, .count = 1 },
 };
 enum { BLOCKS = 6, V = 12, CHAINS = 3 };
-static const char *const variables[BLOCKS] = { "x", "x_site", "draw_2", "_-c", "wide", "n" };
-static const char *const dimensions[BLOCKS] = { "x_site_2", "x_site_site", "draw_site",
-                                                "_-c_site", "wide_site",   "n_site" };
-
 /* Of the first variables and the count, which is the last real. */
 static double log_prob(const double *x, double *gradient, void *data)
 {
@@ -54,6 +50,11 @@ static sal_model *make_model(void)
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+
+/* What the blocks and their dimensions are called in the file. */
+static const char *const variables[BLOCKS] = { "x", "x_site", "draw_2", "_-c", "wide", "n" };
+static const char *const dimensions[BLOCKS] = { "x_site_2", "x_site_site", "draw_site",
+                                                "_-c_site", "wide_site",   "n_site" };
 
 static void ck_nc(int code)
 {
@@ -693,7 +694,7 @@ START_TEST(files_without_draws_are_refused)
     int file, group;
     check_refused(foreign_file(1000000000, false), "claims more draws");
     check_refused(foreign_file(0, false), "no draws"); /* a growing dimension that did not grow */
-    check_refused(temp_write("x.nc", "CDF\001rest of a file", 20), "is no netCDF-4 file");
+    check_refused(temp_write("x.nc", "CDF\001rest of a file", 18), "is no netCDF-4 file");
     check_refused(temp_write("x.nc", "\x89HDF\r\n\x1a\nnot really", 18), "is no netCDF-4 file");
     check_refused(temp_write("x.nc", "", 0), "is no netCDF-4 file");
     ck_nc(nc_create(temp_path("e.nc"), NC_NETCDF4, &file));
