@@ -128,8 +128,9 @@ typedef struct sal_run sal_run;
  *          names samplers that work; or it cannot be tempered or tuned as asked); SAL_ERR_DATA
  *          (`tuning` is of another sampler or model); SAL_ERR_MODEL (NaN or +inf, with chain and
  *          step; or no feasible start); SAL_ERR_MEMORY.
- * Cost:    (warmup + draws thin) steps of every replica of every chain. Memory O(chains (draws +
- *          replicas S)), plus chains draws V codes with keep_draws.
+ * Cost:    (warmup + draws thin) steps of every replica of every chain. Memory: 16 bytes a draw and
+ *          chain (f, and the distance for the ESS), O(chains replicas S), plus chains draws V codes
+ *          with keep_draws.
  * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
