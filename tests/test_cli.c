@@ -991,7 +991,8 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(64, "step size", "sample ising --sampler gwg --step-size 0.1");
     ck_refused(64, "--step-size", "sample ising --sampler ncg --step-size -1");
     ck_refused(64, "'una' accepts every proposal", "sample ising --sampler una --step-size auto");
-    ck_refused(64, ".npy", "sample ising --out draws.txt");
+    ck_refused(64, "ends in .npy or .nc", "sample ising --out draws.txt");
+    ck_refused(64, "--save-warmup wants --out NAME.nc", "sample ising --save-warmup");
     ck_refused(64, "f32 or f64", "sample ising --dtype f16");
     ck_refused(66, "isng", "sample isng");
     ck_refused(66, "none.uai", "sample none.uai");
