@@ -58,8 +58,8 @@ static sal_model *net(const char *space, sal_dtype dtype)
     int64_t N;
     sal_tape *tape = tape_over(space, dtype, &N);
     sal_expr W = sal_param(tape, "W", SAL_SHAPE(TINY_HIDDEN, N));
-    sal_expr h = sal_add(sal_matvec(W, sal_state(tape)),
-                         sal_param(tape, "c", SAL_SHAPE(TINY_HIDDEN)));
+    sal_expr h =
+        sal_add(sal_matvec(W, sal_state(tape)), sal_param(tape, "c", SAL_SHAPE(TINY_HIDDEN)));
     return finish(tape, sal_add(sal_sum(sal_tanh(h)), sal_logsumexp(h)));
 }
 
@@ -67,10 +67,10 @@ static const struct {
     const char *name, *space;
     sal_model *(*make)(const char *space, sal_dtype dtype);
 } models[] = {
-    { "quadratic spins", "spin", quadratic },   { "quadratic labels", "label", quadratic },
-    { "quadratic levels", "grid", quadratic },  { "edges of bits", "binary", edges },
-    { "edges of pairs", "pair", edges },        { "net of bits", "binary", net },
-    { "net of all kinds", "mixed", net },       { "net of counts", "count", net },
+    { "quadratic spins", "spin", quadratic },  { "quadratic labels", "label", quadratic },
+    { "quadratic levels", "grid", quadratic }, { "edges of bits", "binary", edges },
+    { "edges of pairs", "pair", edges },       { "net of bits", "binary", net },
+    { "net of all kinds", "mixed", net },      { "net of counts", "count", net },
     { "net of labels", "label", net },
 };
 enum { N_MODELS = sizeof models / sizeof *models };

@@ -29,10 +29,10 @@ typedef struct sali_state_item {
     void *data; /* [count] of the type */
 } sali_state_item;
 
-#define SALI_STATE_ITEM(suffix, element, kind)                                                   \
+#define SALI_STATE_ITEM(suffix, element, kind)                                                    \
     static inline sali_state_item sali_state_##suffix(const char *name, int64_t n, element *data) \
-    {                                                                                            \
-        return (sali_state_item){ name, kind, n, data };                                         \
+    {                                                                                             \
+        return (sali_state_item){ name, kind, n, data };                                          \
     }
 SALI_STATE_ITEM(f64, double, SALI_STATE_F64)
 SALI_STATE_ITEM(i64, int64_t, SALI_STATE_I64)

@@ -75,7 +75,8 @@ int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *item
 sal_status sali_adaptive_scan_restored(const sali_adaptive_scan *scan, sal_error *err)
 {
     sal_status status = sali_state_check_f64("wishes", scan->n, scan->sum, 0, DBL_MAX, err);
-    status = status ? status : sali_state_check_f64("visits", scan->n, scan->count, 1, DBL_MAX, err);
+    status =
+        status ? status : sali_state_check_f64("visits", scan->n, scan->count, 1, DBL_MAX, err);
     status = status ? status : sali_state_check_i64("steps", 1, &scan->steps, 0, scan->n, err);
     return status ? status : sali_adaptive_scan_retune(scan, err);
 }

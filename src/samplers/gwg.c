@@ -41,8 +41,7 @@ static sal_status gwg_share(const sal_model *model, const sali_sampler_settings 
                             void **shared, sal_error *err)
 {
     sali_hessian *hessian = NULL;
-    sal_status status =
-        settings->training ? SAL_OK : sali_hessian_create(model, &hessian, err);
+    sal_status status = settings->training ? SAL_OK : sali_hessian_create(model, &hessian, err);
     *shared = hessian;
     return status;
 }

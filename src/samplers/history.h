@@ -61,8 +61,7 @@ typedef struct sali_adaptation_history {
 } sali_adaptation_history;
 
 /* Plan for a warm-up of `total` steps, in windows of `window`; collecting if `empirical`. */
-void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window,
-                       bool empirical);
+void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window, bool empirical);
 
 /* Room for the steps between begin and end. */
 sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warmup, sal_error *err);

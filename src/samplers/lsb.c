@@ -172,8 +172,8 @@ static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
     (void)at;
     sal_status status =
         sali_state_check_f64("theta", lsb->g.n, lsb->g.theta, -DBL_MAX, DBL_MAX, err);
-    status = status ? status
-                    : sali_state_check_f64("moment1", adam->n, adam->m, -DBL_MAX, DBL_MAX, err);
+    status =
+        status ? status : sali_state_check_f64("moment1", adam->n, adam->m, -DBL_MAX, DBL_MAX, err);
     status = status ? status : sali_state_check_f64("moment2", adam->n, adam->v, 0, DBL_MAX, err);
     status = status
                  ? status
@@ -197,15 +197,14 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_create(chains, &options, self, err);
 }
 
-#define LSB(title, sharing, settings, tries)                                                \
-    .source = "Sansone 2022", .doc = title,                                                 \
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,       \
-    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing,   \
-    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .state = state,   \
-    .restored = restored, .create = create,                                                 \
-    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh,               \
-    .step = sali_single_site_step, .steps = sali_single_site_steps,                         \
-    .log_q = sali_single_site_log_q
+#define LSB(title, sharing, settings, tries)                                              \
+    .source = "Sansone 2022", .doc = title,                                               \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,     \
+    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing, \
+    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .state = state, \
+    .restored = restored, .create = create, .destroy = sali_single_site_destroy,          \
+    .refresh = sali_single_site_refresh, .step = sali_single_site_step,                   \
+    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",

@@ -100,6 +100,5 @@ sal_status sali_path_length_restored(void *shared, const sali_warmup *at, sal_er
     (void)at;
     sal_status status = sali_path_length_retune(shared, err);
     path->running = running;
-    return status ? status
-                  : sali_state_check_f64("running", 1, &path->running, 1, path->most, err);
+    return status ? status : sali_state_check_f64("running", 1, &path->running, 1, path->most, err);
 }

@@ -159,9 +159,9 @@ static sal_status pavg_restored(void *shared, const sali_warmup *at, sal_error *
 {
     sali_preconditioner *p = shared;
     sal_status status = sali_state_check_f64("gamma", 1, &p->gamma, -DBL_MAX, DBL_MAX, err);
-    status = status ? status
-                    : sali_state_check_f64("preconditioner", p->n * p->n, p->M, -DBL_MAX, DBL_MAX,
-                                           err);
+    status =
+        status ? status
+               : sali_state_check_f64("preconditioner", p->n * p->n, p->M, -DBL_MAX, DBL_MAX, err);
     status = status ? status
                     : sali_history_restored(&p->adaptation,
                                             p->kind == SALI_PRECONDITIONER_EMPIRICAL, at, err);

@@ -33,7 +33,7 @@ typedef struct sali_relaxed {
 } sali_relaxed;
 
 typedef struct sali_relaxation {
-    int64_t n; /* chains */
+    int64_t n;                /* chains */
     double temperature, unit; /* unit: of step sizes */
     sali_relaxed now, next;
     bool *made; /* [n] whether now.y is there */

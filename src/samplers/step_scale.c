@@ -124,8 +124,7 @@ sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *
 {
     sali_step_scale *p = shared;
     (void)err;
-    bool settling =
-        warmup->total != SALI_WARMUP_ENDLESS && 4 * warmup->done > 3 * warmup->total;
+    bool settling = warmup->total != SALI_WARMUP_ENDLESS && 4 * warmup->done > 3 * warmup->total;
     if (!p || settling) {
         return SAL_OK;
     }
@@ -188,6 +187,5 @@ sal_status sali_step_scale_restored(void *shared, const sali_warmup *at, sal_err
     (void)at;
     sal_status status = sali_state_check_f64("scale", p->n, p->scale, LEAST_SCALE, MOST_SCALE, err);
     status = status ? status : sali_state_check_f64("square", p->n, p->square, 0, DBL_MAX, err);
-    return status ? status
-                  : sali_state_check_i64("windows", 1, &p->windows, 0, INT64_MAX - 1, err);
+    return status ? status : sali_state_check_i64("windows", 1, &p->windows, 0, INT64_MAX - 1, err);
 }

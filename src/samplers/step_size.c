@@ -56,8 +56,7 @@ int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
 
 sal_status sali_adaptation_restored(const sali_adaptation *a, sal_error *err)
 {
-    sal_status status =
-        sali_state_check_i64("windows", a->n, a->windows, 0, INT64_MAX - 1, err);
+    sal_status status = sali_state_check_i64("windows", a->n, a->windows, 0, INT64_MAX - 1, err);
     return status ? status
                   : sali_state_check_f64("log_step", a->n, a->log_step, -DBL_MAX, DBL_MAX, err);
 }

@@ -33,14 +33,14 @@ sal_status sali_adaptation_restored(const sali_adaptation *a, sal_error *err);
 #define SALI_SEARCH_LEAST 40
 
 typedef struct sali_step_sizes {
-    sal_step_size_rule rule;     /* USUAL: nothing is to be found */
-    int64_t rungs;               /* temperatures */
-    double unit;                 /* by which the space scales step sizes */
-    double *value;               /* [rungs] in use, or found so far */
-    sali_adaptation adaptation;  /* of the rungs */
-    double *jump;                /* [rungs x SALI_DECILES] of the candidates of this stage */
-    int64_t begin, length;       /* of the stage, and of each turn within it, in steps */
-    int64_t candidates;          /* of the stage; 0: none is under way */
+    sal_step_size_rule rule;    /* USUAL: nothing is to be found */
+    int64_t rungs;              /* temperatures */
+    double unit;                /* by which the space scales step sizes */
+    double *value;              /* [rungs] in use, or found so far */
+    sali_adaptation adaptation; /* of the rungs */
+    double *jump;               /* [rungs x SALI_DECILES] of the candidates of this stage */
+    int64_t begin, length;      /* of the stage, and of each turn within it, in steps */
+    int64_t candidates;         /* of the stage; 0: none is under way */
     double (*candidate)(double unit, double centre, int64_t k);
 } sali_step_sizes;
 
