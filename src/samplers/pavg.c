@@ -61,6 +61,8 @@ static sal_status open_hessian(const sal_model *model, const sali_sampler_settin
                            model->name);
 }
 
+/* Where M comes from is decided here, once: by the formula, and whether the Hessian is finite at
+ * the present parameters. */
 static sal_status pavg_share(const sal_model *model, const sali_sampler_settings *settings,
                              void **shared, sal_error *err)
 {

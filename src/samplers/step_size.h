@@ -62,7 +62,8 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
 
 /* What it needs to go on: the number of items, SALI_MOST_STATE at most; and after they were filled
  * into a newly created one of the same rule and rungs, when `done` steps of warm-up are over,
- * SAL_ERR_DATA if they cannot be used. Of an endless warm-up the rule cannot be SEARCH. */
+ * SAL_ERR_DATA if they cannot be used; sali_step_sizes_set sets the chains then, but during a
+ * search they keep theirs. Of an endless warm-up the rule cannot be SEARCH. */
 int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items);
 sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
                                     sal_error *err);
