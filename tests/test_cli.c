@@ -521,7 +521,7 @@ static void train_on(const char *data, char *line, size_t room)
     ck_run("train rbm:hidden=3 --data %s --out run --iterations 3 --steps 2 --batch 5 --threads 1",
            data);
     read_all(temp_path("run/log.csv"), text, sizeof text);
-    sscanf(text, "%*[^\n] %*d,%*f,%n", &begin);
+    sscanf(text, "%*[^\n] %*d,%*f,%*f,%*f,%n", &begin);
     ck_assert_int_gt(begin, 0);
     snprintf(line, room, "%s", text + begin);
     for (const char *const *name =
