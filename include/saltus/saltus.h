@@ -3,6 +3,8 @@
 #define SALTUS_H
 
 #include <saltus/ad.h>
+#include <saltus/data.h>
+#include <saltus/inpaint.h>
 #include <saltus/io.h>
 #include <saltus/model.h>
 #include <saltus/sample.h>

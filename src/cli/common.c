@@ -87,6 +87,22 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+int cli_open_trained(const char *path, const char *dtype, const char *params, sal_model **model)
+{
+    char formula[4096], averages[4096];
+    struct stat there;
+    if (!path || stat(path, &there) != 0 || !S_ISDIR(there.st_mode)) {
+        return cli_open(path, dtype, params, model);
+    }
+    int a = snprintf(formula, sizeof formula, "%s/model.xml", path);
+    int b = snprintf(averages, sizeof averages, "%s/ema.safetensors", path);
+    if (a >= (int)sizeof formula || b >= (int)sizeof averages) {
+        return cli_usage("%.200s..: the path is too long", path);
+    }
+    params = params || access(averages, R_OK) != 0 ? params : averages;
+    return cli_open(formula, dtype, params, model);
+}
+
 /* ---- progress */
 
 static double now(void)
