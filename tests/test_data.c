@@ -296,14 +296,14 @@ END_TEST
  * errors, and 0 and 1 exactly. */
 START_TEST(binarised_pixels_are_independent_with_their_intensities)
 {
-    enum { V = 600, ROWS = 2, USES = 4000 };
+    enum { V = 600, FAR = 256, ROWS = 2, USES = 4000 };
     sal_data data = { .rows = ROWS, .variables = V };
     data.codes = SALI_NEW_ARRAY(uint8_t, ROWS * V);
     data.intensity = SALI_NEW_ARRAY(float, ROWS *V);
     for (int i = 0; i < ROWS * V; i++) {
         data.intensity[i] = i % 11 == 0 ? 0 : i % 11 == 10 ? 1 : (float)(i % 97 + 1) / 99;
     }
-    static int sum[ROWS * V], next[ROWS * V], again[V], rows_alike[V];
+    static int sum[ROWS * V], next[ROWS * V], far[ROWS * V], again[V], rows_alike[V];
     static int32_t codes[ROWS][V], before[V];
     for (int use = 0; use < USES; use++) {
         for (int r = 0; r < ROWS; r++) {
@@ -312,6 +312,7 @@ START_TEST(binarised_pixels_are_independent_with_their_intensities)
                 ck_assert(codes[r][v] == 0 || codes[r][v] == 1);
                 sum[r * V + v] += codes[r][v];
                 next[r * V + v] += codes[r][v] * codes[r][(v + 1) % V];
+                far[r * V + v] += codes[r][v] * codes[r][(v + FAR) % V];
             }
         }
         for (int v = 0; v < V; v++) {
@@ -324,11 +325,12 @@ START_TEST(binarised_pixels_are_independent_with_their_intensities)
         int r = i / V, v = i % V;
         double p = (double)data.intensity[i], q = (double)data.intensity[r * V + (v + 1) % V];
         double other = (double)data.intensity[V + v];
+        double away = (double)data.intensity[r * V + (v + FAR) % V];
         ck_assert(p != 0 || sum[i] == 0);
         ck_assert(p != 1 || sum[i] == USES);
-        const double rates[] = { p, p * q, p * p, p * other };
-        const int counts[] = { sum[i], next[i], r ? -1 : again[v], r ? -1 : rows_alike[v] };
-        for (int k = 0; k < 4; k++) {
+        const double rates[] = { p, p * q, p * p, p * other, p * away };
+        const int counts[] = { sum[i], next[i], r ? -1 : again[v], r ? -1 : rows_alike[v], far[i] };
+        for (int k = 0; k < 5; k++) {
             double n = k == 2 ? USES - 1 : USES, error = sqrt(n * rates[k] * (1 - rates[k]));
             /* Products of successive uses share one: their variance is up to 3 times as large. */
             error *= k == 2 ? sqrt(3) : 1;
