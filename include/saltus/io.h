@@ -126,6 +126,18 @@ SAL_API sal_status sal_draw_writer_sync(sal_draw_writer *writer, sal_error *err)
 SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run *run,
                                          sal_error *err);
 
+/* Write pictures of codes in a grid, with grey lines between: code 0 is black, the largest code
+ * there is (at least 1) white.
+ * Params:  path     a PNG file, replaced at once.
+ *          codes    [rows x height x width].
+ *          columns  pictures in a row; 0: as many as make the sheet about square.
+ *          zoom     pixels of the sheet for one of a picture's side; 0: 1.
+ * Returns: SAL_ERR_ARGUMENT (sides of the sheet are at most 1,000,000); SAL_ERR_UNSUPPORTED when
+ *          the library was built without libpng; SAL_ERR_IO; SAL_ERR_MEMORY. */
+SAL_API sal_status sal_sheet_write(const char *path, const uint8_t *codes, int64_t rows,
+                                   int64_t height, int64_t width, int64_t columns, int64_t zoom,
+                                   sal_error *err);
+
 /* Write what a run found in warm-up as JSON: {"saltus_tuning": 1, "sampler": "ncg:...",
  * "variables": V, "values": {"step_size": [..], "temperatures": [..], ..}}; the file is replaced at
  * once.

@@ -4,29 +4,13 @@
 #define SALTUS_TRAIN_H
 
 #include <stdint.h>
+#include <saltus/data.h>
 #include <saltus/model.h>
 #include <saltus/status.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A data set: rows of codes. `height` and `width` say how a row is a picture, 0 if it is none. */
-typedef struct sal_data {
-    int64_t rows, variables;
-    uint8_t *codes; /* [rows x variables], owned */
-    int64_t height, width;
-} sal_data;
-
-SAL_API void sal_data_destroy(sal_data *data); /* frees what it holds; NULL is fine */
-
-/* Digits 0-9 drawn procedurally in black and white: strokes with random slant, width, scale and
- * shift.
- * Params:  rows >= 1; side 8 to 64 pixels; equal seeds give equal pictures.
- * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY.
- * Cost:    O(rows side^2). */
-SAL_API sal_status sal_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_data *data,
-                                   sal_error *err);
 
 /* Where a training stands. Pointers are valid during the call. */
 typedef struct sal_train_report {

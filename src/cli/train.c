@@ -66,7 +66,7 @@ static int print_end(const cli_training *s)
         bool samples = s->o->train.objective != SAL_PSEUDO_LIKELIHOOD;
         printf("wrote %s/model.xml, model.safetensors, log.csv%s%s\n", s->o->out,
                s->train.height > 0 && samples ? ", samples.png" : "",
-               s->o->train.averaging > 0 ? ", averages.safetensors" : "");
+               s->o->train.averaging > 0 ? ", ema.safetensors" : "");
         return CLI_OK;
     }
     json_t *object =
@@ -201,7 +201,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "epsilon", CLI_REAL, &t->epsilon, "X", "of adam [1e-8]" },
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },
         { "averaging", CLI_REAL, &t->averaging, "X",
-          "decay of moving averages of the parameters, saved as averages.safetensors [0: none]" },
+          "decay of moving averages of the parameters, saved as ema.safetensors [0: none]" },
         { "couplings", CLI_TEXT, &t->couplings, "NAMES", "parameters for --l1 [J]" },
         { "l1", CLI_REAL, &t->l1, "X", "penalty X sum |J_ij| [0]" },
         { "zero-diagonal", CLI_FLAG, &t->zero_diagonal, NULL,
