@@ -276,7 +276,7 @@ START_TEST(objectives_and_optimisers_by_name)
     succeeds("train rbm:hidden=3 --data p-idx3-ubyte --out parts --batch 5 --iterations 4 "
              "--objective cd --optimiser adamw --weight-decay 0.1 --averaging 0.5");
     read_text("stdout.txt", text, sizeof text);
-    ck_assert_ptr_nonnull(strstr(text, "samples.png, averages.safetensors"));
+    ck_assert_ptr_nonnull(strstr(text, "samples.png, ema.safetensors"));
     read_text("parts/checkpoint.json", text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "\"objective\": 1"));
     ck_assert_ptr_nonnull(strstr(text, "\"optimiser\": 1"));
