@@ -103,7 +103,7 @@ static void same_files(const char *a, const char *b)
 
 static void same_results(const char *a, const char *b)
 {
-    static const char *const names[] = { "model.safetensors", "averages.safetensors", "samples.png",
+    static const char *const names[] = { "model.safetensors", "ema.safetensors", "samples.png",
                                          NULL };
     static char one[1 << 16], other[1 << 16];
     char first[64], second[64];
