@@ -5,7 +5,7 @@ set -eu
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 "$1" --make "$directory/known.aln"
-"$1" "$directory/known.aln" "$directory" --updates 100
+"$1" "$directory/known.aln" "$directory" --updates 50
 for method in mean-field pcd-gwg pcd-gibbs pseudo-likelihood; do
     awk -F, 'NR > 1 && NR < 10 && $2 == $1 + 8 { found++ } END { exit found != 8 }' \
         "$directory/$method.csv" || { echo "$method misses pairs"; exit 1; }

@@ -21,7 +21,6 @@ typedef struct experiment {
     int64_t spins;
     double *truth; /* J* [spins x spins] */
     double *J;     /* [spins x spins], work */
-    sal_run *run;  /* holds the data */
     sal_data data;
 } experiment;
 
@@ -29,7 +28,7 @@ static void experiment_free(experiment *x)
 {
     free(x->truth);
     free(x->J);
-    sal_run_destroy(x->run);
+    sal_data_destroy(&x->data);
 }
 
 /* J* of a quadratic f(s) = s'J*s + b's from its gradient 2 J*s + b at unit vectors. */
@@ -57,6 +56,7 @@ static sal_status read_couplings(const sal_model *model, experiment *x, sal_erro
 static sal_status begin(const char *specification, experiment *x, sal_error *err)
 {
     sal_model *model = NULL;
+    sal_run *run = NULL;
     sal_status status = sal_model_builtin(specification, 0, &model, err);
     if (status == SAL_OK) {
         const int64_t D = x->spins = sal_space_variables(sal_model_space(model));
@@ -69,13 +69,10 @@ static sal_status begin(const char *specification, experiment *x, sal_error *err
         x->truth = malloc((size_t)(D * D) * sizeof *x->truth);
         x->J = malloc((size_t)(D * D) * sizeof *x->J);
         status = x->truth && x->J ? read_couplings(model, x, err) : SAL_ERR_MEMORY;
-        status = status ? status : sal_sample(model, &o, &x->run, err);
+        status = status ? status : sal_sample(model, &o, &run, err);
     }
-    if (status == SAL_OK) {
-        int bytes;
-        x->data = (sal_data){ .rows = 2000, .variables = x->spins };
-        x->data.codes = (uint8_t *)(uintptr_t)sal_run_draws(x->run, &bytes); /* the run's */
-    }
+    status = status ? status : sal_data_from_run(run, &x->data, err);
+    sal_run_destroy(run);
     sal_model_destroy(model);
     return status;
 }

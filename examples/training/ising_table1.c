@@ -82,9 +82,10 @@ enum { AVG = 1, METHODS = sizeof methods / sizeof *methods };
 /* ---- truth, data and model */
 
 /* States of the true model: 10 draws of each of 1000 Gibbs chains, 100 scans apart. */
-static sal_status draw_data(uint64_t seed, sal_run **run, sal_data *data, sal_error *err)
+static sal_status draw_data(uint64_t seed, sal_data *data, sal_error *err)
 {
     sal_model *truth = NULL;
+    sal_run *run = NULL;
     const sal_run_options o = { .sampler = "gibbs",
                                 .chains = CHAINS,
                                 .warmup = 1000 * D,
@@ -93,12 +94,9 @@ static sal_status draw_data(uint64_t seed, sal_run **run, sal_data *data, sal_er
                                 .keep_draws = true,
                                 .seed = seed };
     sal_status status = sal_model_builtin("ising:side=10,theta=0.2", 0, &truth, err);
-    status = status ? status : sal_sample(truth, &o, run, err);
-    if (status == SAL_OK) {
-        int bytes;
-        *data = (sal_data){ .rows = ROWS, .variables = D };
-        data->codes = (uint8_t *)(uintptr_t)sal_run_draws(*run, &bytes); /* the run's: not freed */
-    }
+    status = status ? status : sal_sample(truth, &o, &run, err);
+    status = status ? status : sal_data_from_run(run, data, err);
+    sal_run_destroy(run);
     sal_model_destroy(truth);
     return status;
 }
@@ -165,7 +163,6 @@ static double error_of(const sal_model *model)
 
 typedef struct experiment {
     uint64_t seed;
-    sal_run *run; /* holds the data */
     sal_data data;
 } experiment;
 
@@ -318,7 +315,7 @@ int main(int argc, char **argv)
     sal_status status = SAL_OK;
     for (int k = 0; k < n && status == SAL_OK; k++) {
         x[k].seed = (uint64_t)k + 1;
-        status = draw_data(x[k].seed, &x[k].run, &x[k].data, &err);
+        status = draw_data(x[k].seed, &x[k].data, &err);
     }
     status = status ? status : print_table(n, x, rows, columns, &err);
     status = status ? status : print_avg(&x[0], &err);
@@ -326,7 +323,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
     }
     for (int k = 0; k < n; k++) {
-        sal_run_destroy(x[k].run);
+        sal_data_destroy(&x[k].data);
     }
     return status != SAL_OK;
 }

@@ -8,14 +8,14 @@
  *     potts_contacts --make FILE.aln                an alignment of a known model, in which sites
  *                                                   i and i + 8 of 16 are coupled
  *
- * FILE.aln: one sequence a line, all of one length. One thread; seconds are processor time. */
+ * One thread; seconds are processor time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <saltus/saltus.h>
 
-enum { Q = 21, ROWS = 20000, MOST_SITES = 500, MOST_SEQUENCES = 100000 };
+enum { Q = 21, MOST_SITES = 500 };
 
 static const char alphabet[] = "-ACDEFGHIKLMNPQRSTVWY";
 
@@ -37,79 +37,25 @@ typedef struct contact {
     double score;
 } contact;
 
-/* ---- sequences */
-
-/* Codes of the lines [*rows x *sites], to be freed; NULL if they are not an alignment. */
-static uint8_t *read_sequences(const char *path, int64_t *rows, int64_t *sites)
+/* Sequences, which weigh 1 / number of those that agree with them at 80% of the sites. */
+static sal_status read_alignment(const char *path, sal_data *data, sal_error *err)
 {
-    char line[MOST_SITES + 2];
-    FILE *file = fopen(path, "r");
-    uint8_t *codes = NULL;
-    bool good = file != NULL;
-    for (*rows = 0; good && *rows < MOST_SEQUENCES && fgets(line, sizeof line, file); ++*rows) {
-        size_t length = strcspn(line, "\r\n");
-        *sites = codes ? *sites : (int64_t)length;
-        codes = codes ? codes : malloc(MOST_SEQUENCES * length + 1);
-        good = codes && length > 1 && (int64_t)length == *sites;
-        for (size_t v = 0; good && v < length; v++) {
-            const char *letter = strchr(alphabet, line[v]); /* X and the like: as a gap */
-            good = letter || (line[v] >= 'A' && line[v] <= 'Z');
-            codes[(size_t)*rows * length + v] = letter ? (uint8_t)(letter - alphabet) : 0;
-        }
+    double effective = 0;
+    const sal_data_options o = { .kind = SAL_DATA_ALIGNMENT, .identity = 0.8 };
+    sal_status status = sal_data_read(path, &o, data, err);
+    if (status == SAL_OK && (data->variables < 10 || data->variables > MOST_SITES)) {
+        snprintf(err->message, sizeof err->message, "%s: %lld sites; expected 10 to %d", path,
+                 (long long)data->variables, MOST_SITES);
+        return SAL_ERR_DATA;
     }
-    if (file) {
-        fclose(file);
+    for (int64_t r = 0; status == SAL_OK && r < data->rows; r++) {
+        effective += data->weight[r];
     }
-    if (!good || *rows == 0) {
-        free(codes);
-        return NULL;
+    if (status == SAL_OK) {
+        printf("%lld sequences of %lld sites, effectively %.0f\n", (long long)data->rows,
+               (long long)data->variables, effective);
     }
-    return codes;
-}
-
-/* weight[r] = 1 / number of sequences that agree with r at 80% of the sites; their sum. */
-static double weigh(int64_t rows, int64_t sites, const uint8_t *codes, double *weight)
-{
-    double sum = 0;
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t alike = 0;
-        for (int64_t o = 0; o < rows; o++) {
-            int equal = 0;
-            for (int64_t v = 0; v < sites; v++) {
-                equal += codes[r * sites + v] == codes[o * sites + v];
-            }
-            alike += 5 * equal >= 4 * sites;
-        }
-        weight[r] = 1 / (double)alike;
-        sum += weight[r];
-    }
-    return sum;
-}
-
-/* ROWS rows in proportion to the weights of the sequences: the one of weight w comes w ROWS / sum
- * times, rounded up or down. */
-static bool make_data(const char *path, sal_data *data)
-{
-    int64_t rows, sites = 0, row = 0;
-    uint8_t *codes = read_sequences(path, &rows, &sites);
-    double *weight = codes ? malloc((size_t)rows * sizeof *weight) : NULL, reached = 0;
-    *data = (sal_data){ .rows = ROWS, .variables = sites };
-    data->codes = weight ? malloc((size_t)(ROWS * sites)) : NULL;
-    if (data->codes) {
-        double sum = weigh(rows, sites, codes, weight);
-        printf("%lld sequences of %lld sites, effectively %.0f\n", (long long)rows,
-               (long long)sites, sum);
-        for (int64_t r = 0; r < rows; r++) {
-            for (reached += weight[r] * ROWS / sum; row < ROWS && (double)row + 0.5 < reached;
-                 row++) {
-                memcpy(data->codes + row * sites, codes + r * sites, (size_t)sites);
-            }
-        }
-        data->rows = row;
-    }
-    free(weight);
-    free(codes);
-    return data->codes != NULL;
+    return status;
 }
 
 /* ---- couplings */
@@ -249,15 +195,13 @@ static void print_overlap(int64_t top, contact *const *lists)
 
 static sal_status compare(const char *path, const char *directory, int64_t updates, sal_error *err)
 {
-    sal_data data;
+    sal_data data = { 0 };
     contact *lists[METHODS] = { 0 };
     int64_t pairs = 0;
-    sal_status status = SAL_OK;
-    if (!make_data(path, &data) || data.variables < 10) {
-        snprintf(err->message, sizeof err->message, "%s: no alignment of 10 to %d sites", path,
-                 MOST_SITES);
-        free(data.codes);
-        return SAL_ERR_DATA;
+    sal_status status = read_alignment(path, &data, err);
+    if (status != SAL_OK) {
+        sal_data_destroy(&data);
+        return status;
     }
     printf("%-18s%9s\n", "fitted by", "seconds");
     for (int k = 0; k < METHODS && status == SAL_OK; k++) {
@@ -276,7 +220,7 @@ static sal_status compare(const char *path, const char *directory, int64_t updat
     for (int k = 0; k < METHODS; k++) {
         free(lists[k]);
     }
-    free(data.codes);
+    sal_data_destroy(&data);
     return status;
 }
 
