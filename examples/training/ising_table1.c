@@ -22,8 +22,8 @@ static const double theta = 0.2;
 static int64_t updates = 2200;
 static const int nominal[COLUMNS] = { 1, 5, 10, 15, 20 };
 
-/* A row of the table. Step sizes are four times those of the paper's table 4, which are for states
- * {0, 1}: a spin's two states are 2 apart. */
+/* A row of the table. Step sizes are four times those of the paper's table 4, which fit states
+ * 1 apart: a spin's are 2 apart. */
 typedef struct method {
     const char *name, *sampler;
     double step_size;
