@@ -111,8 +111,8 @@ static bool is_fixed(const reference *r, int i)
 static void update(reference *r, int i, double g, double rate)
 {
     const sal_train_options *o = &r->o;
-    double beta1 = o->momentum < 0 ? 0 : o->momentum ? o->momentum : 0.9;
-    double beta2 = o->beta2 ? o->beta2 : 0.999, epsilon = o->epsilon ? o->epsilon : 1e-8;
+    double beta1 = o->momentum < 0 ? 0 : o->momentum > 0 ? o->momentum : 0.9;
+    double beta2 = o->beta2 > 0 ? o->beta2 : 0.999, epsilon = o->epsilon > 0 ? o->epsilon : 1e-8;
     bool decays = !(o->l1 > 0 && i < V * V);
     double decay = decays ? o->weight_decay : 0, old = r->theta[i];
     g -= o->optimiser != SAL_ADAMW ? decay * old : 0;
