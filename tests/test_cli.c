@@ -451,6 +451,67 @@ START_TEST(train_writes_a_model_that_sample_reads)
 }
 END_TEST
 
+/* The whole way, and that the same options give the same figures for any number of threads. */
+START_TEST(evaluate_reads_what_train_wrote)
+{
+    static const char *const keys[] = { "log_z",           "log_z_error",
+                                        "log_z_jackknife", "effective_chains",
+                                        "log_likelihood",  "log_likelihood_error" };
+    static char first[sizeof out];
+    const char *options = "--data digits --chains 20 --temperatures 30 --json";
+    ck_run("train rbm:hidden=3 --data digits --out run --iterations 20 --steps 2 --threads 1");
+    ck_run("evaluate run %s --threads 1", options);
+    strcpy(first, out);
+    json_t *object = json_out();
+    for (int way = 0; way < 2; way++) {
+        const json_t *part = json_object_get(object, way ? "reverse" : "forward");
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            ck_assert_msg(json_is_number(json_object_get(part, keys[k])), "%s", keys[k]);
+        }
+    }
+    ck_assert_str_eq(json_string_value(json_object_get(object, "reverse_from")), "test");
+    ck_assert(json_is_number(json_object_get(object, "independent_log_likelihood")));
+    ck_assert_ptr_null(json_object_get(object, "mmd"));
+    json_decref(object);
+    ck_run("evaluate run %s --threads 2", options);
+    ck_assert_str_eq(out, first);
+    ck_run("evaluate run/model.xml --params run/model.safetensors %s", options);
+    ck_run("sample run/model.xml --chains 4 --draws 5 --warmup 20 --out draws.npy");
+    ck_run("evaluate run %s --samples draws.npy", options);
+    object = json_out();
+    ck_assert_str_eq(json_string_value(json_object_get(object, "reverse_from")), "samples");
+    ck_assert(json_number_value(json_object_get(object, "mmd")) > 0);
+    json_decref(object);
+    temp_write("run/ema.safetensors", "no tensors", 10); /* is preferred to the model's own */
+    ck_refused(65, "ema.safetensors", "evaluate run %s", options);
+    static const char *const files[] = { "ema.safetensors", "log.csv", "model.xml",
+                                         "model.safetensors", "samples.png" };
+    for (int k = 0; k < 5; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "run/%s", files[k]);
+        remove(temp_path(path));
+    }
+    rmdir(temp_path("run"));
+}
+END_TEST
+
+START_TEST(evaluate_refuses_bad_options)
+{
+    ck_refused(64, "--data FILE (or digits) is needed", "evaluate rbm:visible=256");
+    ck_refused(64, "--schedule cubic: expected linear, sigmoid or geometric",
+               "evaluate rbm:visible=256 --data digits --schedule cubic");
+    ck_refused(64, "--base mean: expected data or uniform",
+               "evaluate rbm:visible=256 --data digits --base mean");
+    ck_refused(64, "must be 1 or more", "evaluate rbm:visible=256 --data digits --chains 0");
+    ck_refused(64, "the model has 16", "evaluate ising:side=4 --data digits");
+    ck_refused(64, "importance weights", "evaluate rbm:visible=256 --data digits --sampler dula");
+    ck_refused(66, "the directory has no model.xml", "evaluate . --data digits");
+    ck_run("sample ising:side=4 --draws 10 --out draws.npy");
+    ck_refused(64, "--samples draws.npy: expected two states or more of 256 codes each",
+               "evaluate rbm:visible=256 --data digits --samples draws.npy");
+}
+END_TEST
+
 /* What a training's log says of its last iteration, but for the seconds that it took: equal for
  * equal pictures. */
 static void train_on(const char *data, char *line, size_t room)
@@ -1088,6 +1149,8 @@ int main(void)
     tcase_add_test(tcase, value_writes_arrays);
     tcase_add_test(tcase, alignments_are_converted_sampled_and_ranked);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
+    tcase_add_test(tcase, evaluate_reads_what_train_wrote);
+    tcase_add_test(tcase, evaluate_refuses_bad_options);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
     tcase_add_test(tcase, exact_eliminates_where_there_are_too_many_states);

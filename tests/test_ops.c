@@ -81,10 +81,11 @@ static double chain_weight(int64_t c)
     return op_number(2000 + c, -1, 1);
 }
 
-/* Gather weight_c df_c / dparameters of chains first .. first + chains - 1. */
-static void gather_parameters(fixture *f, int64_t first, int64_t chains)
+/* Gather weight_c df_c / dparameters of chains first .. first + chains - 1. value [chains]: f, or
+ * NULL. */
+static void gather_parameters(fixture *f, int64_t first, int64_t chains, double *value)
 {
-    double value[CHAINS], weight[CHAINS];
+    double weight[CHAINS];
     float narrow[CHAINS * OP_WIDTH];
     const double *x = f->x + first * OP_WIDTH;
     for (int64_t k = 0; k < chains * OP_WIDTH; k++) {
@@ -100,8 +101,9 @@ static void gather_parameters(fixture *f, int64_t first, int64_t chains)
 
 static void parameter_gradient(fixture *f, double *gradient)
 {
+    double value[CHAINS];
     sali_workspace_param_zero(f->ws);
-    gather_parameters(f, 0, CHAINS);
+    gather_parameters(f, 0, CHAINS, value);
     sali_workspace_param_reduce(&f->ws, 1, gradient);
 }
 
@@ -253,7 +255,7 @@ static void compare_batch_with_singles(const op_case *test, sal_dtype dtype, dou
     sali_workspace_param_zero(f->ws);
     for (int64_t c = 0; c < CHAINS; c++) {
         evaluate(f, 1, f->x + c * OP_WIDTH, value[1] + c, gradient[1] + c * OP_WIDTH);
-        gather_parameters(f, c, 1);
+        gather_parameters(f, c, 1, &value[1][c]);
     }
     sali_workspace_param_reduce(&f->ws, 1, parameters[1]);
     check_close(test, "single value", CHAINS, value[1], value[0], tolerance);
@@ -268,6 +270,24 @@ START_TEST(batch_agrees_with_single_chains)
 {
     compare_batch_with_singles(&op_cases[_i], SAL_F64, 1e-12);
     compare_batch_with_singles(&op_cases[_i], SAL_F32, 1e-6);
+}
+END_TEST
+
+START_TEST(parameter_gradient_needs_no_value_of_f)
+{
+    for (int dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        fixture *f = fixture_create(&op_cases[_i], (sal_dtype)dtype);
+        size_t bytes = (size_t)f->program->parameters_size * sizeof(double);
+        double *parameters[2] = { malloc(bytes + 1), malloc(bytes + 1) };
+        sali_workspace_param_zero(f->ws); /* in a fresh workspace: no values are left from before */
+        gather_parameters(f, 0, CHAINS, NULL);
+        sali_workspace_param_reduce(&f->ws, 1, parameters[0]);
+        parameter_gradient(f, parameters[1]);
+        ck_assert_mem_eq(parameters[0], parameters[1], bytes);
+        free(parameters[0]);
+        free(parameters[1]);
+        fixture_destroy(f);
+    }
 }
 END_TEST
 
@@ -391,6 +411,7 @@ int main(void)
     tcase_add_loop_test(contract, parameter_gradient_matches_differences, 0, OP_CASES);
     tcase_add_loop_test(contract, float_agrees_with_double, 0, OP_CASES);
     tcase_add_loop_test(contract, batch_agrees_with_single_chains, 0, OP_CASES);
+    tcase_add_loop_test(contract, parameter_gradient_needs_no_value_of_f, 0, OP_CASES);
     tcase_add_loop_test(contract, replays_are_bitwise_equal_and_allocate_nothing, 0, OP_CASES);
     tcase_add_loop_test(contract, zero_adjoint_contributes_zero_even_times_infinity, 0, OP_CASES);
     suite_add_tcase(suite, contract);

@@ -363,6 +363,32 @@ START_TEST(batches_agree_with_single_chains)
 }
 END_TEST
 
+START_TEST(parameter_gradient_has_the_same_bits_without_f)
+{
+    for (int k = 0; k < TAPES; k++) {
+        uint64_t seed = (uint64_t)(_i * TAPES + k);
+        int32_t codes[CHAINS * MAX_WIDTH];
+        double x[CHAINS * MAX_WIDTH], weight[CHAINS];
+        result want, got;
+        fixture *full = fixture_create(seed, RANDOM_ANY, SAL_F64, SAL_PASS_DEFAULT, CHAINS, both);
+        fixture *bare = fixture_create(seed, RANDOM_ANY, SAL_F64, SAL_PASS_DEFAULT, CHAINS,
+                                       SALI_WANT_PARAM_GRADIENT);
+        random_states(full, CHAINS, codes, x);
+        run(full, codes, x, &want);
+        memset(&got, 0, sizeof got);
+        for (int64_t c = 0; c < CHAINS; c++) {
+            weight[c] = weight_of(c);
+        }
+        sali_workspace_param_zero(bare->ws);
+        sali_workspace_param_gradient(bare->ws, CHAINS, codes, x, weight, NULL);
+        sali_workspace_param_reduce(&bare->ws, 1, got.params);
+        ck_assert_mem_eq(want.params, got.params, sizeof want.params);
+        fixture_destroy(full);
+        fixture_destroy(bare);
+    }
+}
+END_TEST
+
 START_TEST(value_alone_and_with_gradients_has_the_same_bits)
 {
     for (int k = 0; k < TAPES; k++) {
@@ -518,6 +544,7 @@ int main(void)
     tcase_add_loop_test(tapes, gradients_match_differences, 0, PARTS);
     tcase_add_loop_test(tapes, float_agrees_with_double, 0, PARTS);
     tcase_add_loop_test(tapes, batches_agree_with_single_chains, 0, PARTS);
+    tcase_add_loop_test(tapes, parameter_gradient_has_the_same_bits_without_f, 0, PARTS);
     tcase_add_loop_test(tapes, value_alone_and_with_gradients_has_the_same_bits, 0, PARTS);
     tcase_add_test(tapes, random_tapes_use_every_op);
     suite_add_tcase(suite, tapes);

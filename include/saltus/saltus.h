@@ -3,6 +3,7 @@
 #define SALTUS_H
 
 #include <saltus/ad.h>
+#include <saltus/evaluate.h>
 #include <saltus/io.h>
 #include <saltus/model.h>
 #include <saltus/sample.h>

@@ -104,6 +104,7 @@ typedef struct sali_op {
     bool alias;                /* the output is input 0 in another shape: no kernel */
     sali_layout layout;
     bool linear;           /* in all inputs at once: their adjoints depend on the output's only */
+    bool params_by_inputs; /* adjoints of param_inputs: from inputs and the output's adjoint only */
     bool changes_gradient; /* `change` also keeps the gradient of input 0, the state */
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */

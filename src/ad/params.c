@@ -59,22 +59,27 @@ void sali_hoisted_call(const sali_params *params, int32_t i, void *const *adjoin
     };
 }
 
+/* What node i makes of its inputs before any state is known. */
+static void evaluate_node(sali_params *params, int32_t i)
+{
+    const sali_op *op = params->program->steps[i].op;
+    bool hoisted = sali_is_hoisted(params->program, i);
+    sali_call call;
+    if (hoisted || params->prepared[i]) {
+        sali_hoisted_call(params, i, NULL, params->args, &call);
+    }
+    if (params->prepared[i]) {
+        op->prepare(&call, params->prepared[i]);
+    }
+    if (hoisted) {
+        op->forward(&call);
+    }
+}
+
 static void evaluate_hoisted(sali_params *params)
 {
-    const sali_program *program = params->program;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        const sali_op *op = program->steps[i].op;
-        bool hoisted = sali_is_hoisted(program, i);
-        sali_call call;
-        if (hoisted || params->prepared[i]) {
-            sali_hoisted_call(params, i, NULL, params->args, &call);
-        }
-        if (params->prepared[i]) {
-            op->prepare(&call, params->prepared[i]);
-        }
-        if (hoisted) {
-            op->forward(&call);
-        }
+    for (int32_t i = 0; i < params->program->n_nodes; i++) {
+        evaluate_node(params, i);
     }
     params->version++;
 }
@@ -112,7 +117,8 @@ static sal_status allocate(sali_params *params)
     }
     params->scratch = sali_alloc(scratch, element);
     params->args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
-    return params->scratch && params->args ? SAL_OK : SAL_ERR_MEMORY;
+    params->stale = SALI_NEW_ARRAY(bool, program->n_nodes);
+    return params->scratch && params->args && params->stale ? SAL_OK : SAL_ERR_MEMORY;
 }
 
 sal_status sali_params_create(const sali_program *program, sali_params **out, sal_error *err)
@@ -161,6 +167,7 @@ void sali_params_destroy(sali_params *params)
     sali_free(params->prepared);
     sali_free(params->scratch);
     sali_free(params->args);
+    sali_free(params->stale);
     sali_free(params);
 }
 
@@ -172,6 +179,25 @@ void sali_params_set(sali_params *params, const double *flat)
         to_real(program->dtype, place->size, flat + place->first, params->value[place->node]);
     }
     evaluate_hoisted(params);
+}
+
+void sali_params_set_one(sali_params *params, int32_t p, const double *values)
+{
+    const sali_program *program = params->program;
+    const sali_parameter *place = &program->parameters[p];
+    to_real(program->dtype, place->size, values, params->value[place->node]);
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
+        bool stale = i == place->node;
+        for (int32_t k = 0; k < node->n_in; k++) {
+            stale |= params->stale[node->in[k]];
+        }
+        if (stale) {
+            evaluate_node(params, i);
+        }
+        params->stale[i] = stale && !node->varying; /* values that vary are not kept here */
+    }
+    params->version++;
 }
 
 void sali_params_get(const sali_params *params, double *flat)

@@ -12,6 +12,7 @@ typedef struct sali_params {
     void **saved;    /* by node: for hoisted nodes' backward */
     void **prepared; /* by node: what its op prepares of these values, or NULL */
     void *scratch;
+    bool *stale;      /* [n_nodes] scratch of sali_params_set_one */
     sali_arg *args;   /* [program->max_inputs]: operands of the hoisted call that runs */
     uint64_t version; /* rises with every update: caches compare it */
 } sali_params;
@@ -23,5 +24,8 @@ void sali_params_destroy(sali_params *params);
 /* Set all parameters from a flat vector (order and places of program->parameters), or read them. */
 void sali_params_set(sali_params *params, const double *flat);
 void sali_params_get(const sali_params *params, double *flat);
+
+/* Set parameter `p` alone [its size]: only what depends on it is computed again. */
+void sali_params_set_one(sali_params *params, int32_t p, const double *values);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct schedule {
     int32_t n_state_args;
     sali_arg **state_args; /* those that stand for the state: set at every replay */
     void **adjoint;        /* by node; NULL: not wanted */
+    bool *needed;          /* by call: its backward pass or another's relies on its forward pass */
     int32_t *begin;        /* by call: where in `fresh` the adjoints that it adds to first begin */
     int32_t n_fresh;
     fresh_adjoint *fresh; /* adjoints that are to be zeroed before that */
@@ -125,6 +126,32 @@ static void list_fresh(const sali_workspace *ws, schedule *plan, bool *seen)
     }
 }
 
+/* Whether a call's backward pass reads what its forward pass left. */
+static bool reads_own(const sali_call *call, const sali_op *op)
+{
+    bool own = !op->params_by_inputs;
+    for (int32_t k = 0; k < call->node->n_in; k++) {
+        own |= call->in[k].adjoint && !(k < 32 && op->param_inputs >> k & 1);
+    }
+    return own;
+}
+
+/* Which forward passes a backward pass cannot do without; `values` [nodes], zeroed, becomes which
+ * values. Linear ops read none. */
+static void list_needed(const sali_workspace *ws, schedule *plan, bool *values)
+{
+    const sali_step *steps = ws->program->steps;
+    for (int32_t k = plan->n_calls - 1; k >= 0; k--) {
+        const sali_call *call = &plan->calls[k];
+        int64_t i = call->node - ws->program->nodes;
+        bool reads = call->out.adjoint && !steps[i].op->linear;
+        plan->needed[k] = values[i] || (reads && reads_own(call, steps[i].op));
+        for (int32_t j = 0; j < call->node->n_in; j++) {
+            values[steps[call->node->in[j]].storage] |= reads || plan->needed[k];
+        }
+    }
+}
+
 static bool allocate_schedule(const sali_workspace *ws, schedule *plan)
 {
     int32_t n = ws->program->n_nodes, inputs = count_inputs(ws->program);
@@ -132,10 +159,11 @@ static bool allocate_schedule(const sali_workspace *ws, schedule *plan)
     plan->args = SALI_NEW_ARRAY(sali_arg, inputs);
     plan->state_args = SALI_NEW_ARRAY(sali_arg *, inputs);
     plan->adjoint = SALI_NEW_ARRAY(void *, n);
+    plan->needed = SALI_NEW_ARRAY(bool, n);
     plan->begin = SALI_NEW_ARRAY(int32_t, n);
     plan->fresh = SALI_NEW_ARRAY(fresh_adjoint, n);
-    return plan->calls && plan->args && plan->state_args && plan->adjoint && plan->begin &&
-           plan->fresh;
+    return plan->calls && plan->args && plan->state_args && plan->adjoint && plan->needed &&
+           plan->begin && plan->fresh;
 }
 
 static void free_schedule(schedule *plan)
@@ -144,6 +172,7 @@ static void free_schedule(schedule *plan)
     sali_free(plan->args);
     sali_free(plan->state_args);
     sali_free(plan->adjoint);
+    sali_free(plan->needed);
     sali_free(plan->begin);
     sali_free(plan->fresh);
 }
@@ -228,6 +257,8 @@ sal_status sali_workspace_create(const sali_program *program, const sali_params 
     list_fresh(ws, &ws->state, seen);
     memset(seen, 0, (size_t)program->n_nodes * sizeof *seen);
     list_fresh(ws, &ws->param, seen);
+    memset(seen, 0, (size_t)program->n_nodes * sizeof *seen);
+    list_needed(ws, &ws->param, seen);
     sali_free(seen);
     *out = ws;
     return SAL_OK;
@@ -331,7 +362,8 @@ static bool next_tile(const sali_run *run, int64_t chains, tile *rows)
     return left > 0;
 }
 
-/* Run all calls; x and its adjoint (or NULL) are set where the state is read. */
+/* Run all calls, or without f those that are needed; x and its adjoint (or NULL) are set where the
+ * state is read. */
 static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
                     const void *x, void *x_adjoint, double *f)
 {
@@ -344,8 +376,10 @@ static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const in
         const sali_run *run = &program->fusion.runs[r];
         for (tile rows = { 0 }; next_tile(run, chains, &rows);) {
             for (int32_t k = run->begin; k < run->end; k++) {
-                sali_call call = call_of_tile(ws, plan, k, rows, codes);
-                program->steps[call.node - program->nodes].op->forward(&call);
+                if (f || plan->needed[k]) {
+                    sali_call call = call_of_tile(ws, plan, k, rows, codes);
+                    program->steps[call.node - program->nodes].op->forward(&call);
+                }
             }
         }
     }
@@ -354,7 +388,7 @@ static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const in
     const void *values = output == program->state ? x
                          : varying                ? ws->value[output]
                                                   : ws->params->value[output];
-    for (int64_t c = 0; c < chains; c++) {
+    for (int64_t c = 0; f && c < chains; c++) {
         f[c] = real_at(program->dtype, values, varying ? c : 0);
     }
 }

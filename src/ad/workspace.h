@@ -36,7 +36,8 @@ const void *sali_workspace_values(const sali_workspace *ws, int32_t i);
 void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                              const void *x, double *f, void *gradient);
 
-/* Forget, then add sum_c weight[c] df(x_c)/dparameters to what the workspace has gathered. */
+/* Forget, then add sum_c weight[c] df(x_c)/dparameters to what the workspace has gathered. f NULL:
+ * it is not wanted, and only what the gradient needs is computed. */
 void sali_workspace_param_zero(sali_workspace *ws);
 void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                                    const void *x, const double *weight, double *f);

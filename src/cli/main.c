@@ -4,8 +4,9 @@
 #include "cli/cli.h"
 
 static const cli_command *const commands[] = {
-    &cli_sample,   &cli_train,   &cli_value, &cli_check, &cli_stats,    &cli_exact, &cli_compare,
-    &cli_contacts, &cli_convert, &cli_show,  &cli_rouge, &cli_retrieve, &cli_bench, &cli_list,
+    &cli_sample, &cli_train, &cli_value,    &cli_check,    &cli_evaluate,
+    &cli_stats,  &cli_exact, &cli_compare,  &cli_contacts, &cli_convert,
+    &cli_show,   &cli_rouge, &cli_retrieve, &cli_bench,    &cli_list,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)

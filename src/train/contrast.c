@@ -1,5 +1,5 @@
-/* An iteration's samples, and the gradient of mean f(data) - mean f(samples), less the penalty on
- * the magnitude of f. */
+/* An iteration's samples, and the gradient of the objective: mean f(data) - mean f(samples), less
+ * the penalty on the magnitude of f; or mean log pseudo-likelihood of the data. */
 #include <math.h>
 #include <string.h>
 
@@ -99,6 +99,12 @@ static void gradient_shard(void *context, int64_t k)
     sal_trainer *t = context;
     sali_train_shard *shard = &t->shards[k];
     take_data(t, shard);
+    if (t->pseudo_likelihood) {
+        sali_pseudo_likelihood_zero(t->pseudo_likelihood, k);
+        shard->sum_data = sali_pseudo_likelihood_add(t->pseudo_likelihood, k, shard->n,
+                                                     shard->codes, 1 / (double)t->options.batch);
+        return;
+    }
     sali_workspace_param_zero(shard->ws);
     shard->sum_data = add_gradient(t, shard, shard->codes, shard->x, 1);
     shard->sum_samples = add_gradient(t, shard, shard->chains->codes, shard->chains->x, -1);
@@ -107,9 +113,16 @@ static void gradient_shard(void *context, int64_t k)
 void sali_train_gradient(sal_trainer *t)
 {
     const double unit = 1 / (double)t->options.batch;
-    sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
-    sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
-    t->log_prob_data = t->log_prob_samples = 0;
+    if (t->pseudo_likelihood) {
+        sali_pseudo_likelihood_refresh(t->pseudo_likelihood);
+        sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
+        sali_pseudo_likelihood_reduce(t->pseudo_likelihood, t->gradient);
+    } else {
+        sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
+        sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
+    }
+    t->log_prob_data = 0;
+    t->log_prob_samples = t->sampler ? 0 : NAN;
     for (int64_t k = 0; k < t->n_shards; k++) {
         t->log_prob_data += t->shards[k].sum_data * unit;
         t->log_prob_samples += t->shards[k].sum_samples * unit;

@@ -7,6 +7,7 @@
 #include "core/blas.h"
 #include "core/error.h"
 #include "core/shard.h"
+#include "models/clamp.h"
 #include "samplers/run.h"
 #include "train/trainer.h"
 
@@ -33,9 +34,10 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
                         : sali_sampler_open(t->sampler, &t->settings, t->shared, shard->chains,
                                             &shard->self, err);
     }
-    status = status ? status
-                    : sali_workspace_create(t->tape->program, t->tape->params, shard->n,
-                                            SALI_WANT_PARAM_GRADIENT, &shard->ws, err);
+    if (status == SAL_OK && t->sampler) {
+        status = sali_workspace_create(t->tape->program, t->tape->params, shard->n,
+                                       SALI_WANT_PARAM_GRADIENT, &shard->ws, err);
+    }
     t->workspaces[k] = shard->ws;
     t->chains[k] = shard->chains;
     t->selves[k] = shard->self;
@@ -56,6 +58,10 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
     }
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = create_shard(t, k, err);
+    }
+    if (status == SAL_OK && !t->sampler) {
+        status = sali_pseudo_likelihood_create(t->model, t->n_shards, t->shards[0].n,
+                                               &t->pseudo_likelihood, err);
     }
     return status;
 }
@@ -163,6 +169,9 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (!tape || tape->program->n_parameters == 0) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED, "train: %s has no parameters", model->name);
     }
+    if (sali_clamp_inner(model) != model) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED, "train: %s has clamped variables", model->name);
+    }
     sal_trainer *t = SALI_NEW(sal_trainer);
     if (!t) {
         return sali_fail_memory(err);
@@ -210,6 +219,7 @@ void sal_trainer_destroy(sal_trainer *t)
     if (t->shared) {
         t->sampler->unshare(t->shared);
     }
+    sali_pseudo_likelihood_destroy(t->pseudo_likelihood);
     sali_buffer_free(&t->buffer);
     sali_constraints_free(&t->constraints);
     sali_optimiser_free(&t->optimiser);

@@ -10,6 +10,7 @@
 #include "samplers/sampler.h"
 #include "samplers/step_size.h"
 #include "train/constraints.h"
+#include "train/pseudo_likelihood.h"
 
 /* What a shard of the minibatch needs: chains that move, and a workspace for parameter gradients.
  */
@@ -55,6 +56,7 @@ struct sal_trainer {
     sali_chains **chains;        /* [n_shards], for the sampler's adaptation */
     void **selves;
 
+    sali_pseudo_likelihood *pseudo_likelihood; /* NULL: the objective is another one */
     sali_buffer buffer;
     sali_constraints constraints;
     sali_optimiser optimiser;

@@ -282,6 +282,7 @@ const sali_op RN(sali_op_edges) = {
     .name = "edges",
     .arity = 2,
     .changes_gradient = true,
+    .params_by_inputs = true,
     .param_inputs = 1u << 1,
     .test_low = -2,
     .test_high = 2,

@@ -125,6 +125,7 @@ const sali_op RN(sali_op_quad) = {
     .name = "quad",
     .arity = 2,
     .changes_gradient = true,
+    .params_by_inputs = true,
     .param_inputs = 1u << 1,
     .symmetric_inputs = 1u << 1,
     .test_low = -2,

@@ -1,0 +1,346 @@
+/* saltus evaluate: log Z of a model of pictures by annealed importance sampling, and so the
+ * log-likelihood of held-out ones. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/pictures.h"
+#include "core/alloc.h"
+#include "io/format.h"
+
+typedef struct options {
+    sal_ais_options ais;
+    cli_sampler_options sampler;
+    const char *data, *test, *samples, *params, *dtype, *schedule, *base;
+    bool json;
+} options;
+
+/* One way of the path. */
+typedef struct direction {
+    const char *name;
+    sal_ais_estimate ais;
+    sal_likelihood likelihood;
+} direction;
+
+typedef struct session {
+    options *o;
+    sal_model *model;
+    sal_data train, test, samples; /* no rows: no samples */
+    double *log_base;              /* [R] fitted to the training data */
+    sal_likelihood independent;    /* of the test data under it */
+    double mmd;
+    direction ways[2];
+    cli_progress progress;
+} session;
+
+/* ---- input */
+
+static bool is_directory(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+/* DIR/name if it is a directory that has such a file; else false. */
+static bool find_inside(const char *directory, const char *name, char *path, size_t room)
+{
+    return (size_t)snprintf(path, room, "%s/%s", directory, name) < room && access(path, R_OK) == 0;
+}
+
+/* What `saltus train` wrote to a directory, with averaged parameters where there are some. */
+static int open_model(session *s, const char *specification)
+{
+    char model[4096], averaged[4096];
+    const char *params = s->o->params;
+    if (!is_directory(specification)) {
+        return cli_open(specification, s->o->dtype, params, &s->model);
+    }
+    if (!find_inside(specification, "model.xml", model, sizeof model)) {
+        sal_error err = { 0 };
+        snprintf(err.message, sizeof err.message,
+                 "%.300s: the directory has no model.xml, which 'saltus train' writes",
+                 specification);
+        return cli_fail(SAL_ERR_NOT_FOUND, &err);
+    }
+    if (!params && find_inside(specification, "ema.safetensors", averaged, sizeof averaged)) {
+        params = averaged;
+    }
+    return cli_open(model, s->o->dtype, params, &s->model);
+}
+
+/* States of the model in the rows of an array, whatever its other dimensions. */
+static int take_samples(session *s, const sali_array *array)
+{
+    int64_t V = s->test.variables;
+    sal_data data = { .variables = V, .rows = array->count / V };
+    if (array->shape[array->ndim - 1] != V || data.rows < 2) {
+        return cli_usage("--samples %s: expected two states or more of %lld codes each",
+                         s->o->samples, (long long)V);
+    }
+    data.codes = SALI_NEW_ARRAY(uint8_t, array->count);
+    for (int64_t i = 0; data.codes && i < array->count; i++) {
+        double code = array->values[i];
+        if (code != 0 && code != 1) {
+            sal_data_destroy(&data);
+            return cli_usage("--samples %s: code %g; expected 0 and 1", s->o->samples, code);
+        }
+        data.codes[i] = (uint8_t)code;
+    }
+    s->samples = data;
+    return data.codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+}
+
+static int read_samples(session *s)
+{
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    if (!s->o->samples) {
+        return CLI_OK;
+    }
+    sal_status status =
+        sali_content_read(s->o->samples, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err);
+    int code = status == SAL_OK ? take_samples(s, &content.array) : cli_fail(status, &err);
+    sali_content_free(&content);
+    return code;
+}
+
+/* ---- independent variables */
+
+static sal_status evaluate_independent(session *s, sal_error *err)
+{
+    const sal_space *space = sal_model_space(s->model);
+    int64_t states = 0, n = s->test.rows;
+    for (int64_t v = 0; v < sal_space_variables(space); v++) {
+        states += sal_space_states(space, v);
+    }
+    s->log_base = SALI_NEW_ARRAY(double, states);
+    double *log_prob = SALI_NEW_ARRAY(double, n), squares = 0;
+    sal_status status = s->log_base && log_prob ? SAL_OK : SAL_ERR_MEMORY;
+    status = status ? status : sal_base_fit(space, &s->train, s->log_base, err);
+    status = status ? status : sal_base_log_prob(space, s->log_base, &s->test, log_prob, err);
+    for (int64_t r = 0; status == SAL_OK && r < n; r++) {
+        s->independent.mean += log_prob[r] / (double)n;
+    }
+    for (int64_t r = 0; status == SAL_OK && r < n; r++) {
+        squares += pow(log_prob[r] - s->independent.mean, 2);
+    }
+    s->independent.standard_error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
+    sali_free(log_prob);
+    return status;
+}
+
+/* ---- both ways */
+
+static int show_progress(int64_t done, int64_t total, void *data)
+{
+    cli_progress_show(&((session *)data)->progress, "annealing", done, total);
+    return cli_interrupted();
+}
+
+/* Where the chains of a reverse path start: evenly spaced rows of the samples, or of held-out data.
+ */
+static int32_t *reverse_starts(const session *s)
+{
+    const sal_data *from = s->samples.rows > 0 ? &s->samples : &s->test;
+    int64_t V = from->variables, chains = s->o->ais.chains;
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, chains * V);
+    for (int64_t i = 0; codes && i < chains * V; i++) {
+        int64_t row = (int64_t)((double)(i / V) / (double)chains * (double)from->rows);
+        codes[i] = from->codes[row * V + i % V];
+    }
+    return codes;
+}
+
+/* Reverse paths have random numbers of their own. */
+static sal_status go(session *s, bool reverse, sal_error *err)
+{
+    direction *d = &s->ways[reverse];
+    sal_ais_options o = s->o->ais;
+    int32_t *from = reverse ? reverse_starts(s) : NULL;
+    if (reverse && !from) {
+        return SAL_ERR_MEMORY;
+    }
+    d->name = reverse ? "reverse" : "forward";
+    o.seed += reverse;
+    o.reverse_from = from;
+    o.progress = show_progress;
+    o.progress_data = s;
+    s->progress = cli_progress_begin();
+    sal_status status = sal_ais(s->model, &o, &d->ais, NULL, err);
+    cli_progress_end(&s->progress);
+    sali_free(from);
+    if (status == SAL_OK && !d->ais.stopped) {
+        double error = isnan(d->ais.standard_error) ? 0 : d->ais.standard_error;
+        status = sal_log_likelihood(s->model, &s->test, d->ais.log_z, error, &d->likelihood, err);
+    }
+    return status;
+}
+
+static sal_status measure_mmd(session *s, sal_error *err)
+{
+    double mmd2 = NAN;
+    s->mmd = NAN;
+    if (s->samples.rows == 0 || s->test.rows < 2) {
+        return SAL_OK;
+    }
+    sal_status status = sal_stats_mmd(s->test.variables, s->samples.rows, s->samples.codes,
+                                      s->test.rows, s->test.codes, &mmd2, err);
+    s->mmd = mmd2 > 0 ? sqrt(mmd2) : 0;
+    return status;
+}
+
+/* ---- output */
+
+static void print_log_z(const session *s, const direction *d)
+{
+    printf("log Z %-10s %.3f, standard error %.3f, effective chains %.1f of %lld", d->name,
+           d->ais.log_z, d->ais.standard_error, d->ais.ess, (long long)s->o->ais.chains);
+    if (d == &s->ways[1]) {
+        printf(" (from %s)", s->samples.rows > 0 ? "samples" : "held-out pictures");
+    }
+    printf("\n");
+}
+
+static int print_text(const session *s)
+{
+    printf("model            %s, %lld variables\n", sal_model_name(s->model),
+           (long long)s->test.variables);
+    printf("held-out rows    %lld\n", (long long)s->test.rows);
+    print_log_z(s, &s->ways[0]);
+    print_log_z(s, &s->ways[1]);
+    for (int k = 0; k < 2; k++) {
+        printf("log-likelihood   %.3f nats a picture, standard error %.3f (log Z %s)\n",
+               s->ways[k].likelihood.mean, s->ways[k].likelihood.standard_error, s->ways[k].name);
+    }
+    printf("independent      %.3f nats a picture, standard error %.3f (pixels with the training "
+           "means)\n",
+           s->independent.mean, s->independent.standard_error);
+    if (!isnan(s->mmd)) {
+        printf("MMD              %.4f, samples to held-out rows\n", s->mmd);
+    }
+    return CLI_OK;
+}
+
+static json_t *direction_json(const direction *d)
+{
+    json_t *object = json_object();
+    cli_json_number(object, "log_z", d->ais.log_z);
+    cli_json_number(object, "log_z_error", d->ais.standard_error);
+    cli_json_number(object, "log_z_jackknife", d->ais.jackknife);
+    cli_json_number(object, "effective_chains", d->ais.ess);
+    cli_json_number(object, "acceptance_rate", d->ais.acceptance_rate);
+    cli_json_number(object, "log_likelihood", d->likelihood.mean);
+    cli_json_number(object, "log_likelihood_error", d->likelihood.standard_error);
+    return object;
+}
+
+static int print_json(const session *s)
+{
+    json_t *object = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:s}", "model", sal_model_name(s->model), "variables",
+        (json_int_t)s->test.variables, "test_rows", (json_int_t)s->test.rows, "chains",
+        (json_int_t)s->o->ais.chains, "temperatures", (json_int_t)s->o->ais.temperatures, "forward",
+        direction_json(&s->ways[0]), "reverse", direction_json(&s->ways[1]), "reverse_from",
+        s->samples.rows > 0 ? "samples" : "test");
+    cli_json_number(object, "independent_log_likelihood", s->independent.mean);
+    cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
+    if (!isnan(s->mmd)) {
+        cli_json_number(object, "mmd", s->mmd);
+    }
+    return cli_json_print(object);
+}
+
+/* ---- the whole */
+
+static int evaluate(session *s)
+{
+    sal_error err = { 0 };
+    sal_status status = evaluate_independent(s, &err);
+    s->o->ais.log_base = strcmp(s->o->base, "data") == 0 ? s->log_base : NULL;
+    status = status ? status : measure_mmd(s, &err);
+    cli_catch_interrupt();
+    for (int k = 0; status == SAL_OK && k < 2; k++) {
+        status = go(s, k, &err);
+        if (status == SAL_OK && s->ways[k].ais.stopped) {
+            fprintf(stderr, "saltus: stopped; there is no estimate of log Z yet\n");
+            return CLI_FAULT;
+        }
+    }
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    return s->o->json ? print_json(s) : print_text(s);
+}
+
+static int check_options(options *o)
+{
+    static const char *const schedules[] = { "linear", "sigmoid", "geometric" };
+    if (!o->data) {
+        return cli_usage("evaluate: --data FILE (or digits) is needed");
+    }
+    if (o->ais.chains < 1 || o->ais.temperatures < 1 || o->ais.steps < 1) {
+        return cli_usage("evaluate: --chains, --temperatures and --steps must be 1 or more");
+    }
+    if (strcmp(o->base, "data") != 0 && strcmp(o->base, "uniform") != 0) {
+        return cli_usage("--base %s: expected data or uniform", o->base);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(o->schedule, schedules[k]) == 0) {
+            o->ais.schedule = (sal_ais_schedule)k;
+            return cli_sampler(&o->sampler, &o->ais.sampler);
+        }
+    }
+    return cli_usage("--schedule %s: expected linear, sigmoid or geometric", o->schedule);
+}
+
+static int run_evaluate(const cli_command *command, int argc, char **argv)
+{
+    options o = { .ais = { .chains = 100, .temperatures = 1000, .steps = 1 },
+                  .schedule = "linear",
+                  .base = "data" };
+    sal_ais_options *a = &o.ais;
+    const cli_option table[] = {
+        { "data", CLI_TEXT, &o.data, "FILE", "training images, or 'digits', as given to train" },
+        { "test", CLI_TEXT, &o.test, "FILE", "held-out images [beside --data, else its last 10%]" },
+        { "samples", CLI_TEXT, &o.samples, "FILE",
+          "draws of the model (sample --out): for the reverse starts and the MMD" },
+        { "params", CLI_TEXT, &o.params, "FILE",
+          "parameters from .safetensors [a directory's ema.safetensors, or the model's own]" },
+        { "chains", CLI_INT, &a->chains, "N", "independent chains each way [100]" },
+        { "temperatures", CLI_INT, &a->temperatures, "T", "from the base to the model [1000]" },
+        { "steps", CLI_INT, &a->steps, "K", "sampler steps at each temperature [1]" },
+        { "schedule", CLI_TEXT, &o.schedule, "linear|sigmoid|geometric",
+          "of the temperatures [linear]" },
+        { "base", CLI_TEXT, &o.base, "data|uniform", "independent variables to start from [data]" },
+        CLI_SAMPLER_OPTIONS(o.sampler),
+        { "step-size", CLI_REAL, &a->step_size, "X", "of samplers that have one" },
+        { "seed", CLI_SEED, &a->seed, "N", "same seed, same bits [0]" },
+        { "threads", CLI_THREADS, &a->threads, "N", "results do not depend on it [all]" },
+        { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
+        { 0 },
+    };
+    const char *specification = "";
+    session s = { .o = &o };
+    int code = cli_parse(command, argc, argv, table, 1, &specification);
+    code = code ? code : check_options(&o);
+    code = code ? code : open_model(&s, specification);
+    code = code ? code : cli_pictures(o.data, o.test, a->seed, &s.train, &s.test);
+    code = code ? code : read_samples(&s);
+    code = code ? code : evaluate(&s);
+    sal_model_destroy(s.model);
+    sal_data_destroy(&s.train);
+    sal_data_destroy(&s.test);
+    sal_data_destroy(&s.samples);
+    sali_free(s.log_base);
+    return code;
+}
+
+const cli_command cli_evaluate = { "evaluate", "MODEL",
+                                   "log-likelihood of held-out pictures by annealed sampling",
+                                   run_evaluate };

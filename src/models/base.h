@@ -1,0 +1,27 @@
+/* Independent variables given by the log-probabilities of their states, [R] with variable 0 first:
+ * where annealed importance sampling begins. */
+#ifndef SALI_BASE_H
+#define SALI_BASE_H
+
+#include "core/rng.h"
+#include "models/model.h"
+
+/* A copy in which every variable's probabilities sum to 1 exactly; uniform for NULL. The caller
+ * frees it. Returns: SAL_ERR_ARGUMENT naming the variable whose entries are not finite or do not
+ * sum to 1 within 1e-6; SAL_ERR_UNSUPPORTED (a count without a cap); SAL_ERR_MEMORY. */
+sal_status sali_base_create(const sal_space *space, const double *log_base, double **out,
+                            sal_error *err);
+
+/* log p_0 of codes [V]. */
+double sali_base_value(const sal_space *space, const double *log_base, const int32_t *codes);
+
+/* Codes [V] drawn from p_0 by the uniforms of a stream; `uniform` [V] is scratch. */
+void sali_base_draw(const sal_space *space, const double *log_base, const sali_stream *stream,
+                    double *uniform, int32_t *codes);
+
+/* Record log p_0 on a tape over the space. Off the lattice it is linear in one-hot and two-level
+ * variables. In others it is linear between two levels, and the derivative at a level is the mean
+ * of the slopes on both sides. */
+sal_expr sali_base_record(sal_tape *tape, const sal_space *space, const double *log_base);
+
+#endif

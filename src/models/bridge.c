@@ -1,0 +1,120 @@
+#include "models/bridge.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/base.h"
+#include "models/bridge_mix.h"
+#include "models/clamp.h"
+#include "models/tape_model.h"
+
+/* The formula of a program as a tape, to go on recording; NULL when out of memory. */
+static sal_tape *reopen(const sali_program *program)
+{
+    sal_tape *tape = sal_tape_create(program->space, program->dtype);
+    if (!tape) {
+        return NULL;
+    }
+    tape->passes = program->passes;
+    bool good = sali_grow((void **)&tape->nodes, &tape->nodes_room, program->n_nodes,
+                          sizeof(sali_node)) == 0;
+    while (good && tape->n_nodes < program->n_nodes) {
+        good = sali_node_copy(&tape->nodes[tape->n_nodes], &program->nodes[tape->n_nodes], NULL);
+        tape->n_nodes += good;
+    }
+    if (!good) {
+        sal_tape_destroy(tape);
+        return NULL;
+    }
+    return tape;
+}
+
+/* A parameter of its own, whatever the names of the others. */
+static sal_expr record_beta(sal_tape *tape)
+{
+    const sal_shape scalar = { .rank = 0 };
+    return sali_record(
+        tape, &(sali_recipe){ .op = SALI_OP_param, .name = "bridge.beta", .shape = &scalar });
+}
+
+/* The parameters of `of`, and beta = 1, which was recorded last. */
+static sal_status copy_parameters(const sali_tape_model *of, const sal_model *made, sal_error *err)
+{
+    int64_t n = of->program->parameters_size;
+    double *flat = SALI_NEW_ARRAY(double, n + 1);
+    if (!flat) {
+        return sali_fail_memory(err);
+    }
+    sali_params_get(of->params, flat);
+    flat[n] = 1;
+    sali_params_set(sali_model_tape(made)->params, flat);
+    sali_free(flat);
+    return SAL_OK;
+}
+
+static sal_status bridge_tape(const sal_model *of, const double *log_base, sali_bridge *bridge,
+                              sal_error *err)
+{
+    const sali_tape_model *content = sali_model_tape(of);
+    sal_tape *tape = reopen(content->program);
+    if (!tape) {
+        return sali_fail_memory(err);
+    }
+    sal_model *made = NULL;
+    sal_expr f = { .tape = tape, .node = content->program->output }, beta = record_beta(tape);
+    sal_expr base = sali_base_record(tape, of->space, log_base);
+    sal_expr rest = sal_sub(sal_scalar(tape, 1), beta);
+    sal_expr mix = sal_add(sal_mul(beta, f), sal_mul(rest, base));
+    sal_status status = sal_model_from_tape(tape, mix, &made, err);
+    status = status ? status : copy_parameters(content, made, err);
+    status = status ? status : sal_model_set_name(made, of->name, err);
+    sal_tape_destroy(tape);
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *bridge = (sali_bridge){
+        .model = made,
+        .parameter = sali_model_tape(made)->program->n_parameters - 1,
+    };
+    return SAL_OK;
+}
+
+static sal_status bridge_any(sal_model *of, const double *log_base, sali_bridge *bridge,
+                             sal_error *err)
+{
+    sal_tape *tape = sal_tape_create(of->space, of->dtype);
+    sal_model *base = NULL;
+    if (!tape) {
+        return sali_fail_memory(err);
+    }
+    sal_status status =
+        sal_model_from_tape(tape, sali_base_record(tape, of->space, log_base), &base, err);
+    sal_tape_destroy(tape);
+    status = status ? status : sali_bridge_mix(of, base, &bridge->model, err);
+    bridge->parameter = status == SAL_OK ? -1 : bridge->parameter;
+    return status;
+}
+
+sal_status sali_bridge_create(sal_model *of, const double *log_base, sali_bridge *bridge,
+                              sal_error *err)
+{
+    bool is_tape = sali_clamp_inner(of) == of && sali_model_tape(of);
+    return is_tape ? bridge_tape(of, log_base, bridge, err) : bridge_any(of, log_base, bridge, err);
+}
+
+void sali_bridge_free(sali_bridge *bridge)
+{
+    sal_model_destroy(bridge->model);
+    bridge->model = NULL;
+}
+
+void sali_bridge_set(sali_bridge *bridge, double beta)
+{
+    if (bridge->parameter < 0) {
+        sali_bridge_mix_set(bridge->model, beta);
+        return;
+    }
+    sali_params_set_one(sali_model_tape(bridge->model)->params, bridge->parameter, &beta);
+}

@@ -1,0 +1,44 @@
+/* Annealed importance sampling from inside: the path, its chains, and one stage of it. */
+#ifndef SALI_AIS_H
+#define SALI_AIS_H
+
+#include <saltus/evaluate.h>
+#include "models/bridge.h"
+#include "samplers/sampler.h"
+
+typedef struct sali_ais_shard {
+    int64_t first, n; /* chains */
+    sali_chains *chains;
+    void *self;      /* of the sampler */
+    double *f;       /* [n] at the temperature before */
+    double *uniform; /* [V] scratch of draws */
+} sali_ais_shard;
+
+typedef struct sali_ais {
+    sal_ais_options options; /* resolved */
+    double *log_base;        /* [R] */
+    sali_bridge bridge;
+    const sali_sampler *sampler;
+    sali_sampler_settings settings;
+    void *shared; /* of the sampler */
+    int64_t n_shards;
+    sali_ais_shard *shards;
+    double *log_weight; /* [chains] the sum of the increments so far, as they come */
+    int64_t stage;      /* 0 .. temperatures, in the direction of the path */
+    double accepted;    /* sum over chains and steps */
+} sali_ais;
+
+/* beta_t for t = 0 .. T. */
+double sali_ais_beta(sal_ais_schedule schedule, int64_t t, int64_t T);
+
+/* Everything for a path; *ais is zero before. What there is must be freed also after a failure. */
+sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_options *options,
+                            sal_error *err);
+void sali_ais_free(sali_ais *ais);
+
+/* Put all chains at their start, stage 0; then each advance makes the next stage: the weights of
+ * its temperature, and the steps there unless it is the last one. */
+sal_status sali_ais_start(sali_ais *ais, sal_error *err);
+sal_status sali_ais_advance(sali_ais *ais, sal_error *err);
+
+#endif

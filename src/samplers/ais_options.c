@@ -1,0 +1,136 @@
+/* Annealed importance sampling: options, the schedule, and making what a path needs. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "models/base.h"
+#include "samplers/ais.h"
+
+/* The sigmoid's slope at the ends, and the last interval of a geometric schedule over the first. */
+#define SIGMOID_END 4.0
+#define GEOMETRIC_RATIO 100.0
+
+double sali_ais_beta(sal_ais_schedule schedule, int64_t t, int64_t T)
+{
+    double share = (double)t / (double)T;
+    if (t == 0 || t == T) {
+        return share;
+    }
+    switch (schedule) {
+    case SAL_AIS_SIGMOID: /* sigmoid(2 a) = (1 + tanh a) / 2 */
+        return 0.5 + 0.5 * tanh(SIGMOID_END * (share - 0.5)) / tanh(SIGMOID_END / 2);
+    case SAL_AIS_GEOMETRIC:
+        return expm1(share * log(GEOMETRIC_RATIO)) / (GEOMETRIC_RATIO - 1);
+    default:
+        return share;
+    }
+}
+
+static sal_status check_range(const char *name, int64_t value, int64_t low, int64_t high,
+                              sal_error *err)
+{
+    return value >= low && value <= high
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "ais: %s is %lld; expected %lld to %lld", name,
+                           (long long)value, (long long)low, (long long)high);
+}
+
+static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error *err)
+{
+    o->chains = o->chains ? o->chains : 100;
+    o->temperatures = o->temperatures ? o->temperatures : 1000;
+    o->steps = o->steps ? o->steps : 1;
+    o->sampler = o->sampler ? o->sampler : model->has_gradient ? "gwg" : "gibbs";
+    sal_status status = check_range("chains", o->chains, 1, INT32_MAX, err);
+    status =
+        status ? status : check_range("temperatures", o->temperatures, 1, INT64_C(1) << 40, err);
+    status = status ? status : check_range("steps", o->steps, 1, INT64_C(1) << 20, err);
+    status = status ? status : check_range("schedule", o->schedule, 0, SAL_AIS_GEOMETRIC, err);
+    return status ? status : check_range("threads", o->threads, 0, 4096, err);
+}
+
+/* Weights want chains that are independent and leave each temperature's distribution invariant. */
+static sal_status choose_sampler(sali_ais *ais, sal_error *err)
+{
+    const sal_ais_options *o = &ais->options;
+    const sal_model *model = ais->bridge.model;
+    sal_status status =
+        sali_sampler_choose(o->sampler, model, o->step_size, &ais->sampler, &ais->settings, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    unsigned flags = ais->sampler->flags;
+    if (!(flags & SALI_SAMPLER_EXACT) || flags & SALI_SAMPLER_COUPLED) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "ais: sampler '%s' %s: importance weights want exact, independent chains",
+                         ais->sampler->name,
+                         flags & SALI_SAMPLER_COUPLED ? "couples its chains" : "is approximate");
+    }
+    return ais->sampler->share ? ais->sampler->share(model, &ais->settings, &ais->shared, err)
+                               : SAL_OK;
+}
+
+static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)
+{
+    sali_ais_shard *shard = &ais->shards[k];
+    const sal_model *model = ais->bridge.model;
+    shard->first = sali_shard_first(ais->options.chains, ais->n_shards, k);
+    shard->n = sali_shard_first(ais->options.chains, ais->n_shards, k + 1) - shard->first;
+    shard->f = SALI_NEW_ARRAY(double, shard->n);
+    shard->uniform = SALI_NEW_ARRAY(double, model->space->n_variables);
+    if (!shard->f || !shard->uniform) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_chains_create(model, shard->n, sali_sampler_wants(ais->sampler),
+                                           ais->options.seed, &shard->chains, err);
+    status = status ? status
+                    : sali_sampler_open(ais->sampler, &ais->settings, ais->shared, shard->chains,
+                                        &shard->self, err);
+    for (int64_t c = 0; status == SAL_OK && c < shard->n; c++) {
+        shard->chains->id[c] = (uint32_t)(shard->first + c);
+    }
+    return status;
+}
+
+sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_options *options,
+                            sal_error *err)
+{
+    ais->options = options ? *options : (sal_ais_options){ 0 };
+    sal_status status = resolve(&ais->options, model, err);
+    status = status ? status
+                    : sali_base_create(model->space, ais->options.log_base, &ais->log_base, err);
+    status = status ? status : sali_bridge_create(model, ais->log_base, &ais->bridge, err);
+    status = status ? status : choose_sampler(ais, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    ais->n_shards = sali_shard_count(ais->options.chains);
+    ais->shards = SALI_NEW_ARRAY(sali_ais_shard, ais->n_shards);
+    ais->log_weight = SALI_NEW_ARRAY(double, ais->options.chains);
+    status = ais->shards && ais->log_weight ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < ais->n_shards; k++) {
+        status = create_shard(ais, k, err);
+    }
+    return status;
+}
+
+void sali_ais_free(sali_ais *ais)
+{
+    for (int64_t k = 0; ais->shards && k < ais->n_shards; k++) {
+        sali_ais_shard *shard = &ais->shards[k];
+        if (shard->self) {
+            ais->sampler->destroy(shard->self);
+        }
+        sali_chains_destroy(shard->chains);
+        sali_free(shard->f);
+        sali_free(shard->uniform);
+    }
+    if (ais->shared) {
+        ais->sampler->unshare(ais->shared);
+    }
+    sali_bridge_free(&ais->bridge);
+    sali_free(ais->shards);
+    sali_free(ais->log_weight);
+    sali_free(ais->log_base);
+}

@@ -1,0 +1,41 @@
+#include "stats/log_mean_exp.h"
+
+#include <math.h>
+
+/* sqrt((n-1)/n sum (theta_i - mean theta)^2), theta_i the log mean without weight i (Efron 1982).
+ * Weights are relative to the largest one. */
+static double jackknife(int64_t n, const double *a, double most, double sum)
+{
+    double mean = 0, squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double theta = log((sum - exp(a[i] - most)) / (double)(n - 1));
+        double off = theta - mean;
+        mean += off / (double)(i + 1);
+        squares += off * (theta - mean);
+    }
+    return sqrt(squares * (double)(n - 1) / (double)n);
+}
+
+sali_log_mean sali_log_mean_exp(int64_t n, const double *a)
+{
+    double most = a[0], sum = 0, squares = 0, deviations = 0;
+    for (int64_t i = 1; i < n; i++) {
+        most = fmax(most, a[i]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double w = exp(a[i] - most);
+        sum += w;
+        squares += w * w;
+    }
+    double mean = sum / (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        double off = exp(a[i] - most) - mean;
+        deviations += off * off;
+    }
+    return (sali_log_mean){
+        .value = most + log(mean),
+        .standard_error = n > 1 ? sqrt(deviations / (double)(n - 1) / (double)n) / mean : NAN,
+        .jackknife = n > 1 ? jackknife(n, a, most, sum) : NAN,
+        .ess = sum * sum / squares,
+    };
+}

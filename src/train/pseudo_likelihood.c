@@ -1,0 +1,295 @@
+#include "train/pseudo_likelihood.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ad/workspace.h"
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+#include "models/multilinear.h"
+#include "models/tape_model.h"
+#include "train/conditionals.h"
+
+/* Neighbours evaluated at a time. */
+enum { NEIGHBOURS = 64 };
+
+/* Points where g = df/dtheta is wanted, with their weights. */
+typedef struct points {
+    int64_t n, room;
+    int32_t *codes; /* [room x V] */
+    void *x;        /* real [room x N] */
+    double *weight;
+} points;
+
+typedef struct pl_shard {
+    sali_evaluator *evaluator;
+    void *x, *slots; /* real [rows x N], [rows x S] */
+    double *f;       /* [rows] */
+    double *p;       /* [entries of all variables] of one row */
+    double *delta;   /* [N] of one row */
+    points points;
+} pl_shard;
+
+struct sali_pseudo_likelihood {
+    sal_model *model;
+    sal_model *form;        /* what is evaluated: the model itself, or its multilinear form */
+    const sal_space *space; /* of both */
+    sal_dtype dtype;
+    bool quadratic;
+    double *values; /* [parameters] on their way to a form with parameters of its own */
+    uint64_t version;
+    int64_t n_shards;
+    pl_shard *shards;
+    sali_workspace **workspaces; /* [n_shards] gather g */
+};
+
+/* ---- creation */
+
+static sal_status check(const sal_model *model, sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    if (sali_clamp_inner(model) != model) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "pseudo-likelihood: %s has clamped variables; train the model itself",
+                         model->name);
+    }
+    if (!tape || tape->program->n_parameters == 0) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED, "pseudo-likelihood: %s has no parameters",
+                         model->name);
+    }
+    if (model->space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "pseudo-likelihood: %s has counts without a cap, whose conditionals are "
+                         "infinite sums; give them a cap",
+                         model->name);
+    }
+    return SAL_OK;
+}
+
+static bool allocate_points(const sal_model *model, int64_t room, points *to)
+{
+    to->room = room;
+    to->codes = SALI_NEW_ARRAY(int32_t, room * model->space->n_variables);
+    to->x = sali_alloc(room * model->space->width, sali_dtype_size(model->dtype));
+    to->weight = SALI_NEW_ARRAY(double, room);
+    return to->codes && to->x && to->weight;
+}
+
+static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t rows, sal_error *err)
+{
+    pl_shard *shard = &pl->shards[k];
+    const sali_tape_model *tape = sali_model_tape(pl->form);
+    size_t element = sali_dtype_size(pl->dtype);
+    shard->x = sali_alloc(rows * pl->space->width, element);
+    shard->slots = sali_alloc(rows * pl->space->slots, element);
+    shard->f = SALI_NEW_ARRAY(double, rows);
+    shard->p = SALI_NEW_ARRAY(double, pl->space->n_states);
+    shard->delta = SALI_NEW_ARRAY(double, pl->space->width);
+    bool ok = shard->x && shard->slots && shard->f && shard->p && shard->delta &&
+              allocate_points(pl->form, pl->quadratic ? 2 * rows : NEIGHBOURS, &shard->points);
+    sal_status status =
+        ok ? sali_evaluator_create(pl->form, rows, SALI_WANT_DIFFERENCES, &shard->evaluator, err)
+           : sali_fail_memory(err);
+    return status ? status
+                  : sali_workspace_create(tape->program, tape->params, shard->points.room,
+                                          SALI_WANT_PARAM_GRADIENT, &pl->workspaces[k], err);
+}
+
+static sal_status create(sal_model *model, bool quadratic, int64_t shards, int64_t rows,
+                         sali_pseudo_likelihood **out, sal_error *err)
+{
+    sal_status status = check(model, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_pseudo_likelihood *pl = SALI_NEW(sali_pseudo_likelihood);
+    if (!pl) {
+        return sali_fail_memory(err);
+    }
+    pl->model = model;
+    pl->space = model->space;
+    pl->dtype = model->dtype;
+    pl->n_shards = shards;
+    pl->shards = SALI_NEW_ARRAY(pl_shard, shards);
+    pl->workspaces = SALI_NEW_ARRAY(sali_workspace *, shards);
+    pl->values = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
+    status = pl->shards && pl->workspaces && pl->values ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && quadratic) {
+        status = sali_multilinear_form(model, &pl->form, err);
+        pl->quadratic = pl->form != NULL;
+    }
+    pl->form = pl->form ? pl->form : sali_model_hold(model);
+    for (int64_t k = 0; status == SAL_OK && k < shards; k++) {
+        status = create_shard(pl, k, rows, err);
+    }
+    if (status != SAL_OK) {
+        sali_pseudo_likelihood_destroy(pl);
+        return status;
+    }
+    pl->version = sali_model_version(model) - 1;
+    sali_pseudo_likelihood_refresh(pl);
+    *out = pl;
+    return SAL_OK;
+}
+
+sal_status sali_pseudo_likelihood_create(sal_model *model, int64_t shards, int64_t rows,
+                                         sali_pseudo_likelihood **out, sal_error *err)
+{
+    return create(model, true, shards, rows, out, err);
+}
+
+sal_status sali_pseudo_likelihood_create_by_neighbours(sal_model *model, int64_t shards,
+                                                       int64_t rows, sali_pseudo_likelihood **out,
+                                                       sal_error *err)
+{
+    return create(model, false, shards, rows, out, err);
+}
+
+void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl)
+{
+    if (!pl) {
+        return;
+    }
+    for (int64_t k = 0; pl->shards && k < pl->n_shards; k++) {
+        pl_shard *shard = &pl->shards[k];
+        sali_evaluator_destroy(shard->evaluator);
+        sali_free(shard->x);
+        sali_free(shard->slots);
+        sali_free(shard->f);
+        sali_free(shard->p);
+        sali_free(shard->delta);
+        sali_free(shard->points.codes);
+        sali_free(shard->points.x);
+        sali_free(shard->points.weight);
+    }
+    for (int64_t k = 0; pl->workspaces && k < pl->n_shards; k++) {
+        sali_workspace_destroy(pl->workspaces[k]);
+    }
+    sal_model_destroy(pl->form);
+    sali_free(pl->shards);
+    sali_free(pl->workspaces);
+    sali_free(pl->values);
+    sali_free(pl);
+}
+
+bool sali_pseudo_likelihood_is_quadratic(const sali_pseudo_likelihood *pl)
+{
+    return pl->quadratic;
+}
+
+void sali_pseudo_likelihood_refresh(sali_pseudo_likelihood *pl)
+{
+    uint64_t version = sali_model_version(pl->model);
+    if (pl->form != pl->model && pl->version != version) {
+        sali_params_get(sali_model_tape(pl->model)->params, pl->values);
+        sali_params_set(sali_model_tape(pl->form)->params, pl->values);
+    }
+    pl->version = version;
+}
+
+/* ---- the gradient by two points a row */
+
+/* The points x - delta / 2 and x + delta / 2 of row r. */
+static void add_shifted(const sali_pseudo_likelihood *pl, pl_shard *shard, int64_t r, double weight)
+{
+    points *to = &shard->points;
+    int64_t N = pl->space->width;
+    for (int64_t j = 0; j < N; j++) {
+        double x = sali_load(pl->dtype, shard->x, r * N + j), half = shard->delta[j] / 2;
+        sali_store(pl->dtype, to->x, to->n * N + j, x - half);
+        sali_store(pl->dtype, to->x, (to->n + 1) * N + j, x + half);
+    }
+    to->weight[to->n++] = weight;
+    to->weight[to->n++] = -weight;
+}
+
+/* ---- the gradient by neighbours */
+
+static void flush(points *to, sali_workspace *ws, bool on_lattice)
+{
+    if (to->n > 0) {
+        sali_workspace_param_gradient(ws, to->n, on_lattice ? to->codes : NULL, to->x, to->weight,
+                                      NULL);
+        to->n = 0;
+    }
+}
+
+/* Row r, with variable v at `code`. */
+static void add_neighbour(const sali_pseudo_likelihood *pl, int64_t k, const int32_t *codes,
+                          int64_t r, int64_t v, int32_t code, double weight)
+{
+    pl_shard *shard = &pl->shards[k];
+    points *to = &shard->points;
+    int64_t V = pl->space->n_variables;
+    size_t row = (size_t)pl->space->width * sali_dtype_size(pl->dtype);
+    char *x = (char *)to->x + (size_t)to->n * row;
+    memcpy(to->codes + to->n * V, codes + r * V, (size_t)V * sizeof *codes);
+    memcpy(x, (const char *)shard->x + (size_t)r * row, row);
+    to->codes[to->n * V + v] = code;
+    sali_model_embed_one(pl->form, v, code, x);
+    to->weight[to->n++] = weight;
+    if (to->n == to->room) {
+        flush(to, pl->workspaces[k], true);
+    }
+}
+
+/* Row r itself, and its neighbours that are possible. */
+static void add_neighbours(const sali_pseudo_likelihood *pl, int64_t k, const int32_t *codes,
+                           int64_t r, double weight)
+{
+    const int32_t *row = codes + r * pl->space->n_variables;
+    const double *p = pl->shards[k].p;
+    double left = 0;
+    for (int64_t v = 0; v < pl->space->n_variables; v++) {
+        int32_t states = pl->space->variables[v].states;
+        for (int32_t code = 0; code < states; code++) {
+            if (code != row[v] && p[code] != 0) {
+                left += p[code];
+                add_neighbour(pl, k, codes, r, v, code, -weight * p[code]);
+            }
+        }
+        p += states;
+    }
+    add_neighbour(pl, k, codes, r, 0, row[0], weight * left);
+}
+
+/* ---- the sum */
+
+void sali_pseudo_likelihood_zero(sali_pseudo_likelihood *pl, int64_t k)
+{
+    sali_workspace_param_zero(pl->workspaces[k]);
+}
+
+double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t rows,
+                                  const int32_t *codes, double weight)
+{
+    pl_shard *shard = &pl->shards[k];
+    int64_t V = pl->space->n_variables, S = pl->space->slots;
+    size_t element = sali_dtype_size(pl->dtype);
+    double sum = 0;
+    sali_model_embed(pl->form, rows, codes, shard->x);
+    sali_differences(shard->evaluator, rows, codes, shard->x, shard->f, shard->slots);
+    for (int64_t r = 0; r < rows; r++) {
+        if (shard->f[r] == -INFINITY) {
+            sum = -INFINITY;
+            continue;
+        }
+        const char *slots = (const char *)shard->slots + (size_t)(r * S) * element;
+        sali_spread_slots(pl->form, 1, codes + r * V, slots, shard->p);
+        sum += sali_conditionals(pl->space, shard->p);
+        if (pl->quadratic) {
+            sali_conditional_shift(pl->space, codes + r * V, shard->p, shard->delta);
+            add_shifted(pl, shard, r, weight);
+        } else {
+            add_neighbours(pl, k, codes, r, weight);
+        }
+    }
+    flush(&shard->points, pl->workspaces[k], !pl->quadratic);
+    return sum;
+}
+
+void sali_pseudo_likelihood_reduce(sali_pseudo_likelihood *pl, double *flat)
+{
+    sali_workspace_param_reduce(pl->workspaces, pl->n_shards, flat);
+}
