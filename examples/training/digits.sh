@@ -6,8 +6,9 @@
 #
 #     digits.sh t10k-images-idx3-ubyte.gz DIR [--quick | --full]
 #
-# --quick takes two minutes and shows that all of it runs, the default about
-# half an hour on two cores, --full days. What was trained in DIR already goes on from its checkpoint. SALTUS names the program, THREADS how many it uses.
+# --quick takes two minutes and shows that all of it runs, the default about half an hour on two
+# cores, --full days. What was trained in DIR already goes on from its checkpoint. SALTUS names the
+# program, THREADS how many it uses.
 set -eu
 images=$1 dir=$2 size=${3:-}
 saltus=${SALTUS:-saltus}
@@ -16,7 +17,7 @@ threads=${THREADS:+--threads $THREADS}
 # Updates, over which the rate of the conv net rises, its rate, and persistent chains;
 # temperatures and steps of free chains.
 case $size in
---quick) rbm=100 conv=40 warmup=20 rate=1e-3 buffer=500 temperatures=200 free=200 ;;
+--quick) rbm=100 conv=40 warmup=20 rate=3e-4 buffer=500 temperatures=200 free=200 ;;
 --full) rbm=50000 conv=50000 warmup=10000 rate=1e-4 buffer=10000 temperatures=20000 free=20000 ;;
 '') rbm=5000 conv=2500 warmup=250 rate=3e-4 buffer=1000 temperatures=4000 free=5000 ;;
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" && exit 64 ;;
