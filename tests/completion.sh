@@ -60,6 +60,7 @@ offers 'saltus sample ising --sampler dmal' dmala
 offers 'saltus compare ising --samplers gwg,nc' gwg,ncg
 offers 'saltus sample ising --dtype ' f32 f64
 offers 'saltus sample ising --step-size a' adapt auto
+offers 'saltus train rbm --optimiser=adam' adam adamw
 offers 'saltus convert a b --to gs' gset
 offers 'saltus sample ising --chains ' ''
 
