@@ -77,6 +77,7 @@ offers 'saltus convert in gra' graph.mc graphs
 offers 'saltus convert in out gra' ''
 offers 'saltus sample ising --init tw' 'two words.npy'
 offers 'saltus sample ising --out=gr' graph.mc graphs
+has 'saltus inpaint rbm --mask ' top bottom graph.mc
 
 # Up to the cursor only.
 COMP_LINE='saltus sam ising' COMP_POINT=10

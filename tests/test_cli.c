@@ -512,6 +512,77 @@ START_TEST(evaluate_refuses_bad_options)
 }
 END_TEST
 
+/* What a training left in "run". */
+static void remove_trained(void)
+{
+    static const char *const names[] = { "log.csv", "model.xml", "model.safetensors", "samples.png",
+                                         "ema.safetensors" };
+    for (int k = 0; k < 5; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "run/%s", names[k]);
+        remove(temp_path(path));
+    }
+    rmdir(temp_path("run"));
+}
+
+START_TEST(inpaint_fills_in_what_is_hidden)
+{
+    uint8_t mask[256] = { 0 };
+    sal_error err = { 0 };
+    static char first[1 << 16];
+    ck_run("train rbm:hidden=4 --data digits --iterations 3 --steps 2 --out run");
+    saltus("inpaint run --data digits --mask top --out a.png --first 3 --steps 20 --samples 2");
+    if (strstr(errors, "without libpng")) {
+        test_skipped("built without libpng");
+        remove_trained();
+        return;
+    }
+    ck_assert_str_eq(errors, "");
+    ck_assert_ptr_nonnull(strstr(out, "3 pictures, 2 samples of each, 128 of 256 pixels hidden"));
+    remove(temp_path("a.png"));
+    const char *again = "inpaint run --data digits --mask center --out a.png --rows 5,0,5 "
+                        "--steps 20 --json --threads %d";
+    for (int threads = 1; threads < 3; threads++) {
+        ck_run(again, threads);
+        ck_assert(threads == 1 || strcmp(out, first) == 0);
+        strcpy(first, out);
+    }
+    json_t *object = json_out(), *rows = json_object_get(object, "rows");
+    ck_assert_int_eq(json_integer_value(json_object_get(object, "hidden")), 64);
+    ck_assert_int_eq(json_integer_value(json_array_get(rows, 0)), 5);
+    ck_assert_int_eq(json_integer_value(json_array_get(rows, 1)), 0);
+    ck_assert_uint_eq(json_array_size(rows), 3);
+    double agreement = json_real_value(json_object_get(object, "agreement"));
+    ck_assert(agreement > 0 && agreement < 1);
+    json_decref(object);
+    ck_assert_int_eq(access(temp_path("a.png"), R_OK), 0);
+    mask[3] = mask[200] = 1;
+    ck_ok(sali_npy_write(temp_path("m.npy"), SALI_DTYPE_U8, 2, (int64_t[]){ 16, 16 }, mask, &err),
+          &err);
+    ck_run("inpaint run/model.xml --data digits --mask m.npy --out a.png --steps 20");
+    ck_assert_ptr_nonnull(strstr(out, "8 samples of each, 2 of 256 pixels hidden"));
+    /* Averaged parameters, where a training wrote them, stand for the model's: these are none. */
+    temp_write("run/ema.safetensors", "none", 4);
+    ck_refused(65, "ema.safetensors", "inpaint run --data digits --mask top --out a.png");
+    mask[0] = 2;
+    sali_npy_write(temp_path("m.npy"), SALI_DTYPE_U8, 2, (int64_t[]){ 16, 16 }, mask, NULL);
+    ck_refused(65, "element 0 is 2",
+               "inpaint run/model.xml --data digits --mask m.npy --out b.png");
+    sali_npy_write(temp_path("m.npy"), SALI_DTYPE_U8, 1, (int64_t[]){ 16 }, mask, NULL);
+    ck_refused(65, "a mask of 16 x 16",
+               "inpaint run/model.xml --data digits --mask m.npy --out b.png");
+    ck_refused(64, "from 0 to 999",
+               "inpaint run/model.xml --data digits --mask top --out b.png --rows 0,1000");
+    ck_refused(64, "--mask and --out", "inpaint run/model.xml --data digits --out b.png");
+    ck_refused(64, "256 pixels and", "inpaint ising:side=4 --data digits --mask top --out b.png");
+    ck_refused(64, "not two levels", "inpaint potts --data digits --mask top --out b.png");
+    ck_refused(64, "--samples 1 to",
+               "inpaint run --data digits --mask top --out b.png --samples 0");
+    ck_assert_int_ne(access(temp_path("b.png"), F_OK), 0);
+    remove_trained();
+}
+END_TEST
+
 /* What a training's log says of its last iteration, but for the seconds that it took: equal for
  * equal pictures. */
 static void train_on(const char *data, char *line, size_t room)
@@ -521,7 +592,7 @@ static void train_on(const char *data, char *line, size_t room)
     ck_run("train rbm:hidden=3 --data %s --out run --iterations 3 --steps 2 --batch 5 --threads 1",
            data);
     read_all(temp_path("run/log.csv"), text, sizeof text);
-    sscanf(text, "%*[^\n] %*d,%*f,%n", &begin);
+    sscanf(text, "%*[^\n] %*d,%*f,%*f,%*f,%n", &begin);
     ck_assert_int_gt(begin, 0);
     snprintf(line, room, "%s", text + begin);
     for (const char *const *name =
@@ -991,7 +1062,8 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(64, "step size", "sample ising --sampler gwg --step-size 0.1");
     ck_refused(64, "--step-size", "sample ising --sampler ncg --step-size -1");
     ck_refused(64, "'una' accepts every proposal", "sample ising --sampler una --step-size auto");
-    ck_refused(64, ".npy", "sample ising --out draws.txt");
+    ck_refused(64, "ends in .npy or .nc", "sample ising --out draws.txt");
+    ck_refused(64, "--save-warmup wants --out NAME.nc", "sample ising --save-warmup");
     ck_refused(64, "f32 or f64", "sample ising --dtype f16");
     ck_refused(66, "isng", "sample isng");
     ck_refused(66, "none.uai", "sample none.uai");
@@ -1151,6 +1223,7 @@ int main(void)
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
     tcase_add_test(tcase, evaluate_reads_what_train_wrote);
     tcase_add_test(tcase, evaluate_refuses_bad_options);
+    tcase_add_test(tcase, inpaint_fills_in_what_is_hidden);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
     tcase_add_test(tcase, exact_eliminates_where_there_are_too_many_states);

@@ -102,8 +102,8 @@ START_TEST(grid_scales_with_the_squared_spacing)
         ck_ok(sali_step_sizes_create(&s, model->space, 1, SAL_STEP_SIZE_SEARCH, 1, NULL, NULL),
               &(sal_error){ 0 });
         found[spin] = s.unit;
-        ck_assert_double_eq_tol(exp(s.adaptation[0].low), 0.01 * s.unit, 1e-12);
-        ck_assert_double_eq_tol(exp(s.adaptation[0].high), 900 * s.unit, 1e-9);
+        ck_assert_double_eq_tol(exp(s.adaptation.low), 0.01 * s.unit, 1e-12);
+        ck_assert_double_eq_tol(exp(s.adaptation.high), 900 * s.unit, 1e-9);
         sali_step_sizes_free(&s);
         sal_model_destroy(model);
     }

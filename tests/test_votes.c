@@ -11,16 +11,36 @@
 
 typedef struct watcher {
     int64_t next, stop_at, chains, V;
-    int32_t *codes; /* [draws x chains x V] */
-    double *f;      /* [draws x chains] */
+    int32_t *codes;                        /* [draws x chains x V] */
+    double *f;                             /* [draws x chains] */
+    double *jump, *acceptance, *step_size; /* [draws x chains], or NULL */
+    int64_t warmup;                        /* draws of warm-up so far */
 } watcher;
 
-static int watch(int64_t draw, const int32_t *codes, const double *log_prob, void *data)
+static void note(const sal_draw *draw, const double *from, double *to)
+{
+    if (to) {
+        memcpy(to + draw->index * draw->chains, from, (size_t)draw->chains * sizeof *to);
+    }
+}
+
+static int watch(const sal_draw *draw, void *data)
 {
     watcher *w = data;
-    ck_assert_int_eq(draw, w->next++);
-    memcpy(w->codes + draw * w->chains * w->V, codes, (size_t)(w->chains * w->V) * sizeof *codes);
-    memcpy(w->f + draw * w->chains, log_prob, (size_t)w->chains * sizeof *log_prob);
+    int64_t row = w->chains * w->V;
+    ck_assert_int_eq(draw->chains, w->chains);
+    ck_assert_int_eq(draw->variables, w->V);
+    if (draw->warmup) {
+        ck_assert_int_eq(draw->index, w->warmup++);
+        ck_assert_int_eq(w->next, 0);
+        return 0;
+    }
+    ck_assert_int_eq(draw->index, w->next++);
+    memcpy(w->codes + draw->index * row, draw->codes, (size_t)row * sizeof *w->codes);
+    note(draw, draw->log_prob, w->f);
+    note(draw, draw->jump, w->jump);
+    note(draw, draw->acceptance_rate, w->acceptance);
+    note(draw, draw->step_size, w->step_size);
     return w->next == w->stop_at;
 }
 
@@ -63,6 +83,78 @@ START_TEST(draws_are_shown_in_order)
         free(w.codes);
         free(w.f);
     }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* At thin = 1 a draw's jump is the distance from the draw before it, and 0 where nothing was
+ * accepted; over all draws the figures add up to the run's own. */
+START_TEST(figures_of_each_draw_are_shown)
+{
+    enum { DRAWS = 600, CHAINS = 3, V = 7 };
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    for (int thin = 1; thin <= 300; thin += 299) {
+        static int32_t codes[DRAWS * CHAINS * V];
+        static double f[DRAWS * CHAINS], jump[DRAWS * CHAINS], rate[DRAWS * CHAINS],
+            step[DRAWS * CHAINS];
+        watcher w = { .chains = CHAINS, .V = V, .codes = codes, .f = f };
+        w.jump = jump;
+        w.acceptance = rate;
+        w.step_size = step;
+        sal_run_options options = { .sampler = "ncg",
+                                    .chains = CHAINS,
+                                    .warmup = 100,
+                                    .thin = thin,
+                                    .draws = thin == 1 ? DRAWS : 7,
+                                    .draw = watch,
+                                    .draw_data = &w };
+        sal_run *run = run_it(model, &options);
+        sal_run_summary s = summary_of(run);
+        double total = 0, mean_rate = 0;
+        for (int64_t k = 0; k < s.draws * CHAINS; k++) {
+            total += jump[k];
+            mean_rate += rate[k];
+            ck_assert_double_eq(step[k], s.step_size);
+            ck_assert(rate[k] >= 0 && rate[k] <= 1);
+            if (thin == 1 && k >= CHAINS) {
+                double distance =
+                    sali_distance(model->space, codes + k * V, codes + (k - CHAINS) * V);
+                ck_assert_double_eq_tol(jump[k], distance, 1e-9);
+            }
+        }
+        ck_assert_double_eq_tol(total / (double)(s.draws * CHAINS * thin), s.mean_jump, 1e-9);
+        mean_rate /= (double)(s.draws * CHAINS); /* probabilities, of which the other is a sample */
+        ck_assert_double_eq_tol(mean_rate, s.acceptance_rate, 0.05);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Looking at warm-up changes nothing, though windows are cut at its draws. */
+START_TEST(warm_up_is_shown_and_the_draws_stay_the_same)
+{
+    enum { DRAWS = 300, CHAINS = 3, V = 7 };
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    static int32_t codes[2][DRAWS * CHAINS * V];
+    static double f[2][DRAWS * CHAINS];
+    for (int shown = 0; shown < 2; shown++) {
+        watcher w = { .chains = CHAINS, .V = V, .codes = codes[shown], .f = f[shown] };
+        sal_run_options options = { .sampler = "ncg",
+                                    .chains = CHAINS,
+                                    .warmup = 205,
+                                    .thin = 4,
+                                    .draws = DRAWS,
+                                    .draw = watch,
+                                    .show_warmup = shown == 1,
+                                    .draw_data = &w };
+        sal_run *run = run_it(model, &options);
+        ck_assert_int_eq(w.warmup, shown ? 51 : 0);
+        ck_assert_int_eq(w.next, DRAWS);
+        sal_run_destroy(run);
+    }
+    ck_assert_mem_eq(codes[0], codes[1], sizeof codes[0]);
+    ck_assert_mem_eq(f[0], f[1], sizeof f[0]);
     sal_model_destroy(model);
 }
 END_TEST
@@ -139,11 +231,9 @@ START_TEST(majority_of_states_is_the_most_frequent_one)
 }
 END_TEST
 
-static int stop_late(int64_t draw, const int32_t *codes, const double *log_prob, void *data)
+static int stop_late(const sal_draw *draw, void *data)
 {
-    (void)codes;
-    (void)log_prob;
-    return draw >= *(const int64_t *)data;
+    return draw->index >= *(const int64_t *)data;
 }
 
 /* Of a stopped run only the draws that were made have a vote. */
@@ -238,6 +328,8 @@ static Suite *votes_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, draws_are_shown_in_order);
     tcase_add_test(tcase, a_shown_draw_can_stop_the_run);
+    tcase_add_test(tcase, figures_of_each_draw_are_shown);
+    tcase_add_test(tcase, warm_up_is_shown_and_the_draws_stay_the_same);
     tcase_add_test(tcase, majority_of_states_is_the_most_frequent_one);
     tcase_add_test(tcase, majority_of_a_stopped_run_counts_what_was_drawn);
     tcase_add_test(tcase, majority_by_dimension_follows_the_marginals);

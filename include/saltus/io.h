@@ -66,13 +66,77 @@ SAL_API sal_status sal_model_save_params(const sal_model *model, const char *pat
 SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
                                       int64_t **variables, int32_t **codes, sal_error *err);
 
-/* Save the draws of a run that kept them (keep_draws) as codes: an array of shape (chains, draws,
- * variables), uint8, or int32 where a variable has more than 256 states or no cap.
- * Params:  path  ends in ".npy".
- * Returns: SAL_ERR_UNSUPPORTED for another kind of file; SAL_ERR_ARGUMENT when the run kept or made
- *          no draws; SAL_ERR_IO; SAL_ERR_MEMORY.
+/* Save the draws of a run that kept them (keep_draws) as codes. NAME.npy: an array of shape
+ * (chains, draws, variables), uint8, or int32 where a variable has more than 256 states or no cap.
+ * NAME.nc: as a sal_draw_writer does, but for acceptance, jumps and step sizes, which runs do not
+ * keep.
+ * Params:  path  ends in ".npy" or ".nc".
+ * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or .nc without libnetcdf; SAL_ERR_ARGUMENT
+ *          when the run kept or made no draws; SAL_ERR_IO; SAL_ERR_MEMORY.
  * Threads: any. */
 SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err);
+
+/* Draws on their way to a netCDF-4 file in ArviZ's layout, while a run makes them: memory does not
+ * grow with their number.
+ *
+ *     sal_draw_writer_open("run.nc", model, &options, &writer, &err);
+ *     options.draw = sal_draw_writer_add;
+ *     options.draw_data = writer;
+ *     sal_sample(model, &options, &run, &err);
+ *     sal_draw_writer_close(writer, run, &err);
+ *
+ * Group `posterior`: a variable for each block of the space, of codes (chain, draw, BLOCK_site),
+ * uint8, or int32 where a code can pass 255; sites are called by the variables' names, or by
+ * numbers within the block. Group `sample_stats`: lp (f), acceptance_rate, jump and step_size as in
+ * sal_draw. With options->show_warmup the same as `warmup_posterior` and `warmup_sample_stats`;
+ * with clamped variables `observed_data`. Attributes say what was run. */
+typedef struct sal_draw_writer sal_draw_writer;
+
+/* Begin a file. Until it is closed it is PATH.tmp, which is whole but while draws are being written
+ * to it: about 4 MiB of them at once, or all after 5 seconds. So a process that is killed, or finds
+ * no room on the disk, leaves there what it had written before.
+ * Params:  path ends in ".nc". options: those of the run; read during the call only.
+ * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or if the library was built without
+ *          libnetcdf; SAL_ERR_ARGUMENT for clamped variables or chains out of range; SAL_ERR_IO;
+ *          SAL_ERR_MEMORY.
+ * Cost:    memory about 8 MiB, and a few draws of all chains.
+ * Threads: a writer is used by one at a time; writers, and what reads netCDF here, share a lock,
+ *          because libnetcdf and libhdf5 bear one thread. Who calls these libraries beside Saltus
+ *          must do so at other times. */
+SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model,
+                                        const sal_run_options *options, sal_draw_writer **writer,
+                                        sal_error *err);
+
+/* Add a draw: the callback `draw` of a run, whose `draw_data` is the writer. Draws come in order,
+ * those of warm-up first.
+ * Returns: 1, which stops the run, when the file cannot be written or the draw is not the next one
+ *          of so many chains and variables; sal_draw_writer_close says why. Else 0. */
+SAL_API int sal_draw_writer_add(const sal_draw *draw, void *writer);
+
+/* Hand all draws so far to the operating system.
+ * Returns: SAL_ERR_IO. */
+SAL_API sal_status sal_draw_writer_sync(sal_draw_writer *writer, sal_error *err);
+
+/* Finish the file, put it in its place and free the writer, whatever is returned.
+ * Params:  run   what came out, for the attributes; or NULL, when sal_sample failed: then the draws
+ *                before that stay in PATH.tmp. Without a draw no file is left.
+ * Returns: SAL_OK, or the first error since the writer was opened: then too PATH.tmp has what was
+ *          written before; SAL_ERR_ARGUMENT when a run was stopped before its first draw. NULL for
+ *          `writer` is fine. */
+SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run *run,
+                                         sal_error *err);
+
+/* Write pictures of codes in a grid, with grey lines between: code 0 is black, the largest code
+ * there is (at least 1) white.
+ * Params:  path     a PNG file, replaced at once.
+ *          codes    [rows x height x width].
+ *          columns  pictures in a row; 0: as many as make the sheet about square.
+ *          zoom     pixels of the sheet for one of a picture's side; 0: 1.
+ * Returns: SAL_ERR_ARGUMENT (sides of the sheet are at most 1,000,000); SAL_ERR_UNSUPPORTED when
+ *          the library was built without libpng; SAL_ERR_IO; SAL_ERR_MEMORY. */
+SAL_API sal_status sal_sheet_write(const char *path, const uint8_t *codes, int64_t rows,
+                                   int64_t height, int64_t width, int64_t columns, int64_t zoom,
+                                   sal_error *err);
 
 /* Write what a run found in warm-up as JSON: {"saltus_tuning": 1, "sampler": "ncg:...",
  * "variables": V, "values": {"step_size": [..], "temperatures": [..], ..}}; the file is replaced at

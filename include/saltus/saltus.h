@@ -3,7 +3,9 @@
 #define SALTUS_H
 
 #include <saltus/ad.h>
+#include <saltus/data.h>
 #include <saltus/evaluate.h>
+#include <saltus/inpaint.h>
 #include <saltus/io.h>
 #include <saltus/model.h>
 #include <saltus/sample.h>

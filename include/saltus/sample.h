@@ -26,6 +26,20 @@ typedef enum sal_step_size_rule {
 /* What warm-up found, to be saved and given to another run. */
 typedef struct sal_tuning sal_tuning;
 
+/* One draw of all chains, as a run shows it; good during the call. */
+typedef struct sal_draw {
+    int64_t index; /* from 0, of warm-up and after it in counts of their own */
+    bool warmup;
+    int64_t chains, variables;
+    const int32_t *codes;          /* [chains x V] of the whole space */
+    const double *log_prob;        /* [chains] f */
+    const double *acceptance_rate; /* [chains] mean probability of acceptance of the steps since the
+                                      draw before; 1 for samplers that always move */
+    const double *jump;            /* [chains] L1 distances in the embedding that these steps moved,
+                                      added up; swaps between temperatures do not count */
+    const double *step_size;       /* [chains] NaN for samplers without one */
+} sal_draw;
+
 /* What to run. Fields left zero take their defaults.
  *
  * An *interval* is the time after which replicas swap: a sweep of samplers that move one variable
@@ -91,11 +105,12 @@ typedef struct sal_run_options {
     bool keep_draws; /* hold all draws in memory, for sal_run_draws */
 
     /* Called for each draw, in their order, from the calling thread, a window of steps after it was
-     * made: codes [chains x V] of the whole space and f [chains], good during the call. A return
-     * value other than 0 stops the run as `progress` does; the draws that the window had made
-     * already are kept, but not shown. Memory: up to 64 MiB for the window's draws. NULL: none. */
-    int (*draw)(int64_t draw, const int32_t *codes, const double *log_prob, void *data);
+     * made. A return value other than 0 stops the run as `progress` does; the draws that the window
+     * had made already are kept, but not shown. Memory: up to 64 MiB for the window's draws (of
+     * warm-up: at least 25). NULL: none. */
+    int (*draw)(const sal_draw *draw, void *data);
     void *draw_data;
+    bool show_warmup; /* states of warm-up too, every `thin` steps */
 
     /* Called now and then from the calling thread (at least every few hundred steps) with the
      * number of steps done and in all; a return value other than 0 stops the run after that step:
@@ -113,8 +128,9 @@ typedef struct sal_run sal_run;
  *          names samplers that work; or it cannot be tempered or tuned as asked); SAL_ERR_DATA
  *          (`tuning` is of another sampler or model); SAL_ERR_MODEL (NaN or +inf, with chain and
  *          step; or no feasible start); SAL_ERR_MEMORY.
- * Cost:    (warmup + draws thin) steps of every replica of every chain. Memory O(chains (draws +
- *          replicas S)), plus chains draws V codes with keep_draws.
+ * Cost:    (warmup + draws thin) steps of every replica of every chain. Memory: 16 bytes a draw and
+ *          chain (f, and the distance for the ESS), O(chains replicas S), plus chains draws V codes
+ *          with keep_draws.
  * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
@@ -264,6 +280,9 @@ SAL_API sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *e
 
 /* Chains, draws made (less than asked for when stopped), and variables of the whole space. */
 SAL_API void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables);
+
+/* The model as it was given to sal_sample. Lives as long as the run. */
+SAL_API const sal_model *sal_run_model(const sal_run *run);
 
 /* Number of draws made. */
 SAL_API int64_t sal_run_n_draws(const sal_run *run);

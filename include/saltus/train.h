@@ -4,29 +4,13 @@
 #define SALTUS_TRAIN_H
 
 #include <stdint.h>
+#include <saltus/data.h>
 #include <saltus/model.h>
 #include <saltus/status.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A data set: rows of codes. `height` and `width` say how a row is a picture, 0 if it is none. */
-typedef struct sal_data {
-    int64_t rows, variables;
-    uint8_t *codes; /* [rows x variables], owned */
-    int64_t height, width;
-} sal_data;
-
-SAL_API void sal_data_destroy(sal_data *data); /* frees what it holds; NULL is fine */
-
-/* Digits 0-9 drawn procedurally in black and white: strokes with random slant, width, scale and
- * shift.
- * Params:  rows >= 1; side 8 to 64 pixels; equal seeds give equal pictures.
- * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY.
- * Cost:    O(rows side^2). */
-SAL_API sal_status sal_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_data *data,
-                                   sal_error *err);
 
 /* Where a training stands. Pointers are valid during the call. */
 typedef struct sal_train_report {
@@ -35,7 +19,8 @@ typedef struct sal_train_report {
     double log_prob_data;    /* mean f over the data batch; mean log pseudo-likelihood */
     double log_prob_samples; /* mean f over the samples; their difference should stay near 0.
                                 NaN without samples */
-    double acceptance_rate, mean_jump;         /* of the sampler, since the last report */
+    double acceptance_rate, mean_jump;         /* of the sampler, since the last report; NaN without
+                                                  steps */
     double step_size;                          /* in use; 0: the sampler has none */
     double gradient_norm;                      /* of the last update */
     double sampling_seconds, gradient_seconds; /* since the start, or since a resume */
@@ -88,26 +73,28 @@ typedef struct sal_train_options {
     sal_optimiser optimiser;
     double learning_rate; /* 0: 1e-3 */
     int64_t rate_warmup;  /* iterations over which the rate rises linearly from 0 */
-    double momentum;      /* 0: 0.9; beta_1 of Adam; of SGD negative for none */
+    double momentum;      /* beta_1 of Adam; 0: 0.9, negative: none */
     double beta2;         /* of Adam; 0: 0.999 */
     double epsilon;       /* of Adam; 0: 1e-8 */
-    double weight_decay;  /* of parameters that are not `couplings` */
+    double weight_decay;  /* of all that are learned, but couplings with a penalty l1; that of
+                             AdamW is multiplied by the learning rate */
     double averaging;     /* decay of exponential moving averages of the parameters, below 1;
                              0: none. At update t it is at most t / (t + 9) */
 
     /* Penalties and constraints. Names of parameters are separated by commas. */
     const char *couplings;     /* NULL: "J", if there is one. Square ones are kept symmetric */
     double l1;                 /* penalty: l1 sum |J_ij| over all entries of couplings */
-    bool zero_diagonal;        /* entries of couplings between a variable and itself stay 0 */
+    bool zero_diagonal;        /* entries of couplings between a variable and itself stay 0,
+                                  unless these are fixed */
     double magnitude_penalty;  /* a in a mean(f(data)^2 + f(samples)^2) (Du & Mordatch 2019) */
-    const char *fixed;         /* parameters that are not learned */
+    const char *fixed;         /* parameters that are not learned: they stay as they are */
     double largest_difference; /* |mean f(data) - mean f(samples)| that counts as divergence; 0:
                                   1e4 */
 
     /* A directory that must exist: after iterations that are multiples of `checkpoint_every` (0:
      * report_every) and after the last one everything is saved there; `resume` goes on from what
-     * is there, if there is anything. Options other than iterations, threads, reports and
-     * checkpoints must then be what they were. */
+     * is there, if there is anything. Options other than iterations, threads, reports, checkpoints
+     * and largest_difference must then be what they were. */
     const char *checkpoint;
     int64_t checkpoint_every;
     bool resume;
@@ -139,8 +126,9 @@ typedef struct sal_train_options {
 SAL_API sal_status sal_train(sal_model *model, const sal_data *data,
                              const sal_train_options *options, sal_error *err);
 
-/* The same piece by piece. The model and the data must outlive the trainer; pointers in the options
- * are not kept, but for report_data. */
+/* The same piece by piece. The model and the data must outlive the trainer, and so must what
+ * progress_data and report_data point to; what other pointers in the options point to is copied.
+ * After a failed sal_trainer_run, sal_trainer_destroy and sal_trainer_load are all that is left. */
 typedef struct sal_trainer sal_trainer;
 
 SAL_API sal_status sal_trainer_create(sal_model *model, const sal_data *data,
@@ -157,8 +145,10 @@ SAL_API int64_t sal_trainer_iteration(const sal_trainer *trainer);
 SAL_API void sal_trainer_report(const sal_trainer *trainer, sal_train_report *report);
 
 /* Save everything in a directory (checkpoint.json names the file of arrays that goes with it), so
- * that whatever happens a whole checkpoint is there; and take it over again.
- * Returns: SAL_ERR_IO; SAL_ERR_DATA (not a checkpoint, or of another model, data or options). */
+ * that whatever happens a whole checkpoint is there; and take it over again. To load from a
+ * directory without a checkpoint does nothing.
+ * Returns: SAL_ERR_IO; SAL_ERR_DATA (not a checkpoint, or of another model, data or options);
+ *          SAL_ERR_MEMORY. Nothing is changed then, neither trainer nor checkpoint. */
 SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory, sal_error *err);
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
 
@@ -170,7 +160,8 @@ SAL_API sal_status sal_model_train_start(sal_model *model, const char *specifica
 
 /* Covariance of the data in the model's embedding, [N x N] into `out`, with 0.01 added to variances
  * below 0.01: a preconditioner for pavg (Rhodes & Gutmann 2022, appendix F.1).
- * Returns: SAL_ERR_ARGUMENT (data that do not fit), SAL_ERR_MEMORY. Cost: O(rows N^2). */
+ * Returns: SAL_ERR_ARGUMENT (data that do not fit), SAL_ERR_MEMORY.
+ * Cost:    O(rows N^2). */
 SAL_API sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
                                        sal_error *err);
 

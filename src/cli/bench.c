@@ -5,6 +5,22 @@
 
 #include "cli/bench.h"
 
+static const sal_train_options conv_training = { .sampler = "gwg",
+                                                 .steps = 50,
+                                                 .learning_rate = 3e-4 };
+
+/* K = 5 of Rhodes & Gutmann 2022, table 1, whose authors' code makes K + 1 steps. */
+static const sal_train_options ising_training = { .sampler = "ncg",
+                                                  .steps = 6,
+                                                  .step_size = 2,
+                                                  .buffer = 5000,
+                                                  .buffer_start = SAL_BUFFER_UNIFORM,
+                                                  .optimiser = SAL_ADAMW,
+                                                  .learning_rate = 3e-4,
+                                                  .epsilon = 1e-7,
+                                                  .l1 = 0.01,
+                                                  .fixed = "b" };
+
 static const bench_case cases[] = {
     { .name = "ising-dense",
       .specification = "ising-dense:dim=%lld",
@@ -70,6 +86,14 @@ static const bench_case cases[] = {
     { .name = "conv-train",
       .specification = "usps-conv:quadratic=1",
       .peer_has_it = true,
+      .training = &conv_training,
+      .measure = bench_training },
+    { .name = "ising-train",
+      .specification = "ising-dense:dim=%lld,scale=0.01",
+      .size = 100,
+      .size_option = "dim",
+      .training = &ising_training,
+      .rows = 10000,
       .measure = bench_training },
 };
 
@@ -125,6 +149,11 @@ int64_t bench_states(const bench_case *c, const bench_options *o)
     return o->states && c->states ? o->states : c->states;
 }
 
+int64_t bench_steps(const bench_case *c, const bench_options *o)
+{
+    return o->steps ? o->steps : c->training ? c->training->steps : 50;
+}
+
 static int run_case(const bench_case *c, const bench_options *o)
 {
     char specification[128];
@@ -170,7 +199,7 @@ static int run_table(const char *name, bench_options *o, bool json)
 
 static int run_bench(const cli_command *command, int argc, char **argv)
 {
-    bench_options o = { .batch = 50, .threads = 2, .steps = 50, .seconds = 3 };
+    bench_options o = { .batch = 50, .threads = 2, .seconds = 3 };
     bool json = false;
     const cli_option table[] = {
         { "batch", CLI_INT, &o.batch, "N", "chains [50]" },
@@ -179,7 +208,7 @@ static int run_bench(const cli_command *command, int argc, char **argv)
         { "side", CLI_INT, &o.side, "N", "of a lattice [the case's]" },
         { "states", CLI_INT, &o.states, "N", "of a variable [the case's]" },
         { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value", "with step-size=X [the case's]" },
-        { "steps", CLI_INT, &o.steps, "K", "sampler steps a training iteration [50]" },
+        { "steps", CLI_INT, &o.steps, "K", "sampler steps a training iteration [the case's]" },
         { "seconds", CLI_REAL, &o.seconds, "X", "for each line [3]" },
         { "peer", CLI_TEXT, &o.peer, "COMMAND",
           "run COMMAND CASE --batch N .. after each case; a table with ratios" },
@@ -194,8 +223,9 @@ static int run_bench(const cli_command *command, int argc, char **argv)
     if (!(o.seconds > 0)) {
         return cli_usage("bench: --seconds must be positive");
     }
-    if (o.batch < 1 || o.threads < 1 || o.steps < 1 || o.dim < 0 || o.side < 0 || o.states < 0) {
-        return cli_usage("bench: --batch, --threads and --steps must be at least 1");
+    if (o.batch < 1 || o.threads < 1 || o.steps < 0 || o.dim < 0 || o.side < 0 || o.states < 0) {
+        return cli_usage("bench: --batch and --threads must be at least 1, sizes and --steps at "
+                         "least 0");
     }
     bool all = strcmp(name, "all") == 0;
     const bench_case *chosen = NULL;

@@ -13,6 +13,7 @@ typedef struct bench_line {
     double rate; /* steps a second */
     double peer; /* the other program's, 0: unknown */
     double gemm_fraction;
+    double sampling_ms, gradient_ms; /* of a training iteration, on average; 0: no training */
 } bench_line;
 
 typedef struct bench_lines {
@@ -30,17 +31,19 @@ typedef struct bench_options {
 /* A case: a model, and what is measured of it. */
 typedef struct bench_case {
     const char *name;
-    const char *specification; /* with %lld for the size, and another for the states */
-    int64_t size;              /* the usual one */
-    const char *size_option;   /* that changes it: "dim" or "side"; NULL: none */
-    int64_t states;            /* the usual number, where there is a choice */
-    const char *samplers;      /* those that do not exist are left out */
-    double step_size;          /* of samplers that have one */
-    sal_dtype dtype;           /* 0: the model's usual one */
-    double preconditioner;     /* of pavg: this times the identity; 0: its own choice */
-    bool peer_has_it;          /* torch_baseline.py knows this case by the same name */
-    bool value_too;            /* measure the value alone as well */
-    double mflops;             /* of a value and gradient of one state, for gemm_fraction */
+    const char *specification;         /* with %lld for the size, and another for the states */
+    int64_t size;                      /* the usual one */
+    const char *size_option;           /* that changes it: "dim" or "side"; NULL: none */
+    int64_t states;                    /* the usual number, where there is a choice */
+    const char *samplers;              /* those that do not exist are left out */
+    double step_size;                  /* of samplers that have one */
+    sal_dtype dtype;                   /* 0: the model's usual one */
+    double preconditioner;             /* of pavg: this times the identity; 0: its own choice */
+    bool peer_has_it;                  /* torch_baseline.py knows this case by the same name */
+    bool value_too;                    /* measure the value alone as well */
+    double mflops;                     /* of a value and gradient of one state, for gemm_fraction */
+    const sal_train_options *training; /* of bench_training */
+    int64_t rows;                      /* of its data; 0: as many as the batch */
     int (*measure)(const struct bench_case *c, const bench_options *o, sal_model *model);
 } bench_case;
 
@@ -62,8 +65,12 @@ double bench_time(void (*work)(void *context), void *context, double seconds);
 int64_t bench_size(const bench_case *c, const bench_options *o);
 int64_t bench_states(const bench_case *c, const bench_options *o);
 
+/* Steps of a training iteration: the case's, or those asked for. */
+int64_t bench_steps(const bench_case *c, const bench_options *o);
+
 /* Report one figure: print a JSON line, or append to o->lines. gemm_fraction is left out if it is
  * not positive. */
+int bench_print_line(const bench_options *o, const bench_line *line);
 int bench_print(const bench_case *c, const bench_options *o, const char *sampler, double rate,
                 double gemm_fraction);
 

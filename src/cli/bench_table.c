@@ -20,6 +20,10 @@ static int print_json(const bench_options *o, const bench_line *line)
     if (line->gemm_fraction > 0) {
         cli_json_number(object, "gemm_fraction", line->gemm_fraction);
     }
+    if (line->gradient_ms > 0) {
+        cli_json_number(object, "sampling_ms", line->sampling_ms);
+        cli_json_number(object, "gradient_ms", line->gradient_ms);
+    }
     if (o->peer) {
         cli_json_number(object, "peer_steps_per_s", line->peer > 0 ? line->peer : NAN);
         cli_json_number(object, "ratio", line->peer > 0 ? line->rate / line->peer : NAN);
@@ -47,22 +51,27 @@ void bench_print_head(const bench_options *o)
     fflush(stdout);
 }
 
-int bench_print(const bench_case *c, const bench_options *o, const char *sampler, double rate,
-                double gemm_fraction)
+int bench_print_line(const bench_options *o, const bench_line *line)
 {
-    bench_line line = { .bench = c, .rate = rate, .gemm_fraction = gemm_fraction };
-    snprintf(line.sampler, sizeof line.sampler, "%s", sampler);
     bench_lines *lines = o->lines;
     if (!lines) {
-        return print_json(o, &line);
+        return print_json(o, line);
     }
     bench_line *grown = realloc(lines->lines, (size_t)(lines->n + 1) * sizeof *grown);
     if (!grown) {
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     lines->lines = grown;
-    grown[lines->n++] = line;
+    grown[lines->n++] = *line;
     return CLI_OK;
+}
+
+int bench_print(const bench_case *c, const bench_options *o, const char *sampler, double rate,
+                double gemm_fraction)
+{
+    bench_line line = { .bench = c, .rate = rate, .gemm_fraction = gemm_fraction };
+    snprintf(line.sampler, sizeof line.sampler, "%s", sampler);
+    return bench_print_line(o, &line);
 }
 
 int bench_print_lines(const bench_options *o, bool json)
@@ -99,9 +108,10 @@ static void note_peer(const char *text, bench_lines *lines)
 /* The call: only the user's own command and numbers and names of ours. */
 static void peer_command(const bench_case *c, const bench_options *o, char *command, size_t room)
 {
-    size_t used = (size_t)snprintf(
-        command, room, "%s %s --batch %lld --threads %lld --seconds %g --steps %lld", o->peer,
-        c->name, (long long)o->batch, (long long)o->threads, o->seconds, (long long)o->steps);
+    size_t used = (size_t)snprintf(command, room,
+                                   "%s %s --batch %lld --threads %lld --seconds %g --steps %lld",
+                                   o->peer, c->name, (long long)o->batch, (long long)o->threads,
+                                   o->seconds, (long long)bench_steps(c, o));
     int64_t size = bench_size(c, o), states = bench_states(c, o);
     if (c->size_option && used < room) {
         used += (size_t)snprintf(command + used, room - used, " --%s %lld", c->size_option,

@@ -20,7 +20,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
     cli_list, cli_exact, cli_evaluate, cli_compare, cli_contacts, cli_convert, cli_show, cli_rouge,
-    cli_retrieve, cli_help;
+    cli_retrieve, cli_inpaint, cli_help;
 
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 
@@ -78,7 +78,9 @@ int cli_check_output(const char *path);
 /* "f32", "f64" or NULL (0: the model's own); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);
 
-/* Open a model and load parameters (NULL: none); the exit code. */
+/* Open a model and load parameters (NULL: none); the exit code. The model may also be a directory
+ * that 'saltus train' wrote: its model.xml, and unless parameters are given those of its
+ * ema.safetensors, if there are any. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
 /* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before

@@ -5,7 +5,8 @@
 
 #define MODEL                                                                                    \
     "MODEL is a ready-made one with its settings, such as ising:side=10,theta=0.2 (see 'saltus " \
-    "list models'), or a file: a network, a saved tape, a graph (see 'saltus list formats')."
+    "list models'); a file: a network, a saved tape, a graph (see 'saltus list formats'); or a " \
+    "directory that train wrote."
 
 const char cli_program_description[] =
     "Saltus samples from probability distributions over discrete variables, known up to a "
@@ -72,8 +73,8 @@ static const cli_page pages[] = {
       "--objective says otherwise. ARCH is a ready-made model (see 'saltus list models') or a "
       "saved one.\n\n"
       "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "
-      "log.csv, samples.png and a checkpoint, from which --resume goes on. 'saltus sample "
-      "DIR/model.xml' opens the model again.",
+      "log.csv, samples.png and a checkpoint, from which --resume goes on. Other "
+      "commands open that directory as a model.",
       { { "A restricted Boltzmann machine on built-in digits:",
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm" },
         { "Go on where it stopped:",
@@ -87,7 +88,7 @@ static const cli_page pages[] = {
       "of "
       "the model (--samples) or, without them, from the held-out pictures. " MODEL,
       { { "A model that train wrote:",
-          "saltus evaluate rbm/model.xml --data digits --temperatures 2000" } } },
+          "saltus evaluate rbm --data digits --temperatures 2000" } } },
     { &cli_value,
       CLI_GROUP_LOOK,
       "Evaluates f at the states in a .npy file, one a row, and its gradient and its differences "
@@ -98,7 +99,7 @@ static const cli_page pages[] = {
       CLI_GROUP_LOOK,
       "Shows a model's variables, parameters and operations, holds its gradient and differences at "
       "random states against differences of f, and says which samplers can sample it. " MODEL,
-      { { "A saved model:", "saltus check rbm/model.xml" } } },
+      { { "A saved model:", "saltus check rbm" } } },
     { &cli_stats,
       CLI_GROUP_LOOK,
       "Reads draws of shape (chains, draws) or (chains, draws, variables), as sample --out writes "

@@ -40,39 +40,6 @@ typedef struct session {
 
 /* ---- input */
 
-static bool is_directory(const char *path)
-{
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
-}
-
-/* DIR/name if it is a directory that has such a file; else false. */
-static bool find_inside(const char *directory, const char *name, char *path, size_t room)
-{
-    return (size_t)snprintf(path, room, "%s/%s", directory, name) < room && access(path, R_OK) == 0;
-}
-
-/* What `saltus train` wrote to a directory, with averaged parameters where there are some. */
-static int open_model(session *s, const char *specification)
-{
-    char model[4096], averaged[4096];
-    const char *params = s->o->params;
-    if (!is_directory(specification)) {
-        return cli_open(specification, s->o->dtype, params, &s->model);
-    }
-    if (!find_inside(specification, "model.xml", model, sizeof model)) {
-        sal_error err = { 0 };
-        snprintf(err.message, sizeof err.message,
-                 "%.300s: the directory has no model.xml, which 'saltus train' writes",
-                 specification);
-        return cli_fail(SAL_ERR_NOT_FOUND, &err);
-    }
-    if (!params && find_inside(specification, "ema.safetensors", averaged, sizeof averaged)) {
-        params = averaged;
-    }
-    return cli_open(model, s->o->dtype, params, &s->model);
-}
-
 /* States of the model in the rows of an array, whatever its other dimensions. */
 static int take_samples(session *s, const sali_array *array)
 {
@@ -329,7 +296,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     session s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : check_options(&o);
-    code = code ? code : open_model(&s, specification);
+    code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);
     code = code ? code : cli_pictures(o.data, o.test, a->seed, &s.train, &s.test);
     code = code ? code : read_samples(&s);
     code = code ? code : evaluate(&s);

@@ -38,12 +38,14 @@ static void print_commands(void)
     }
 }
 
-/* Of "adapt|auto|X" the words, which are in small letters. */
+/* Of "adapt|auto|X" or "top|bottom|FILE" the words, which are in small letters, and files. */
 static void print_choices(const char *text)
 {
     while (*text) {
         size_t length = strcspn(text, "|");
-        if (!isupper((unsigned char)text[0])) {
+        if (strncmp(text, "FILE", 4) == 0) {
+            fputs(" FILES", stdout);
+        } else if (!isupper((unsigned char)text[0])) {
             printf(" %.*s", (int)length, text);
         }
         text += length + (text[length] == '|');

@@ -165,31 +165,66 @@ static int show_progress(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
+/* ---- --out NAME.nc */
+
+static int open_writer(const sal_model *model, options *o, sal_draw_writer **writer)
+{
+    sal_error err = { 0 };
+    if (!cli_sample_streams(&o->outputs)) {
+        return CLI_OK;
+    }
+    o->run.show_warmup = o->outputs.save_warmup;
+    sal_status status = sal_draw_writer_open(o->outputs.out, model, &o->run, writer, &err);
+    o->run.draw = sal_draw_writer_add;
+    o->run.draw_data = *writer;
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* `run` is NULL when it failed. */
+static int close_writer(const char *path, sal_draw_writer *writer, const sal_run *run)
+{
+    sal_error err = { 0 };
+    sal_status status = sal_draw_writer_close(writer, run, &err);
+    if (status == SAL_OK && writer && !run) {
+        fprintf(stderr, "saltus: draws made before that are in %s.tmp\n", path);
+    }
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
 static int sample(sal_model *model, options *o)
 {
     sal_error err = { 0 };
     sal_run *run = NULL;
+    sal_draw_writer *writer = NULL;
     cli_progress progress = cli_progress_begin();
     o->run.progress = show_progress;
     o->run.progress_data = &progress;
-    o->run.keep_draws =
-        o->outputs.out != NULL || o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
+    o->run.keep_draws = (o->outputs.out && !cli_sample_streams(&o->outputs)) ||
+                        o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
     o->outputs.threads = o->run.threads;
     o->run.track_best = o->outputs.best != NULL || (o->outputs.show && !o->outputs.vote);
+    int code = open_writer(model, o, &writer);
+    if (code != CLI_OK) {
+        return code;
+    }
     cli_catch_interrupt();
     sal_status status = sal_sample(model, &o->run, &run, &err);
     cli_progress_end(&progress);
     if (status != SAL_OK) {
-        return cli_fail(status, &err);
+        code = cli_fail(status, &err);
+        close_writer(o->outputs.out, writer, NULL);
+        return code;
     }
     if (cli_interrupted()) {
         fprintf(stderr, "saltus: stopped; what follows is from %lld draws a chain\n",
                 (long long)sal_run_n_draws(run));
     }
-    int code = o->write_tuning ? save_tuning(run, o->tuning) : CLI_OK;
+    /* what else is known is told even if the draws could not be written */
+    int lost = close_writer(o->outputs.out, writer, run);
+    code = o->write_tuning ? save_tuning(run, o->tuning) : CLI_OK;
     code = code ? code : cli_sample_write(run, model, &o->outputs);
     sal_run_destroy(run);
-    return code;
+    return lost ? lost : code;
 }
 
 static int check_numbers(options *o)
@@ -277,8 +312,10 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "marginals", CLI_TEXT, &o.outputs.marginals, "FILE",
           "write the marginals as JSON, or to NAME.MAR" },
-        { "out", CLI_TEXT, &o.outputs.out, "FILE.npy",
-          "write the draws, (chains, draws, V) codes" },
+        { "out", CLI_TEXT, &o.outputs.out, "FILE.npy|FILE.nc",
+          "write the draws: (chains, draws, V) codes, or netCDF for ArviZ while they are made" },
+        { "save-warmup", CLI_FLAG, &o.outputs.save_warmup, NULL,
+          "with --out FILE.nc: the states of warm-up as well" },
         { "best", CLI_TEXT, &o.outputs.best, "FILE.npy", "write the best state met, (V,) codes" },
         { "vote", CLI_TEXT, &o.outputs.vote, "state|sites",
           "majority over draws: most frequent state, or code of each variable" },

@@ -13,10 +13,31 @@
 
 /* ---- options */
 
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t length = path ? strlen(path) : 0, n = strlen(suffix);
+    return length > n && strcmp(path + length - n, suffix) == 0;
+}
+
+bool cli_sample_streams(const cli_sample_outputs *o)
+{
+    return has_suffix(o->out, ".nc");
+}
+
+static int check_out(const cli_sample_outputs *o)
+{
+    if (o->out && !cli_sample_streams(o) && !has_suffix(o->out, ".npy")) {
+        return cli_usage("--out %s: expected a file name that ends in .npy or .nc", o->out);
+    }
+    if (o->save_warmup && !cli_sample_streams(o)) {
+        return cli_usage("--save-warmup wants --out NAME.nc");
+    }
+    return cli_check_output(o->out);
+}
+
 static int check_npy(const char *option, const char *path)
 {
-    size_t length = path ? strlen(path) : 0;
-    if (path && (length < 5 || strcmp(path + length - 4, ".npy") != 0)) {
+    if (path && !has_suffix(path, ".npy")) {
         return cli_usage("--%s %s: expected a file name that ends in .npy", option, path);
     }
     return cli_check_output(path);
@@ -43,7 +64,7 @@ static int check_vote(const cli_sample_outputs *o)
 
 int cli_sample_check_outputs(const cli_sample_outputs *o)
 {
-    int code = check_npy("out", o->out);
+    int code = check_out(o);
     code = code ? code : check_npy("best", o->best);
     code = code ? code : check_npy("vote-out", o->vote_out);
     code = code ? code : cli_check_output(o->marginals);
@@ -343,7 +364,7 @@ int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outp
     vote v = { 0 };
     sal_error err = { 0 };
     int code = o->marginals ? write_marginals(run, model, o->marginals) : CLI_OK;
-    if (code == CLI_OK && o->out) {
+    if (code == CLI_OK && o->out && !cli_sample_streams(o)) {
         sal_status status = sal_run_save(run, o->out, &err);
         code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }

@@ -7,12 +7,15 @@
 typedef struct cli_sample_outputs {
     const char *marginals, *out, *best, *vote, *vote_out;
     int64_t ones;
-    bool json, check_exact, show;
+    bool json, check_exact, show, save_warmup;
     int threads; /* for check_exact */
 } cli_sample_outputs;
 
 /* Whether the options fit together and the files can be written. */
 int cli_sample_check_outputs(const cli_sample_outputs *outputs);
+
+/* Whether the draws go to a netCDF file while they are made. */
+bool cli_sample_streams(const cli_sample_outputs *outputs);
 
 /* Whether the vote needs all draws. */
 bool cli_sample_votes_on_states(const cli_sample_outputs *outputs);

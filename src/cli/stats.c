@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "io/format.h"
 #include "io/npy.h"
 
 static void print_header(void)
@@ -74,6 +75,22 @@ static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t
     return CLI_OK;
 }
 
+/* The posterior of a netCDF file, (chains, draws, variables). */
+static int diagnose_netcdf(const char *path, bool json)
+{
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    sal_status status =
+        sali_content_read(path, &sali_format_netcdf, SALI_CONTENT_ARRAY, &content, NULL, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    const sali_array *array = &content.array;
+    int code = diagnose(array->values, array->shape[0], array->shape[1], array->shape[2], json);
+    sali_content_free(&content);
+    return code;
+}
+
 static int run_stats(const cli_command *command, int argc, char **argv)
 {
     bool json = false;
@@ -87,6 +104,9 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     int code = cli_parse(command, argc, argv, table, 1, &path);
     if (code != CLI_OK) {
         return code;
+    }
+    if (sali_format_has_suffix(&sali_format_netcdf, path)) {
+        return diagnose_netcdf(path, json);
     }
     sal_status status = sali_npy_read(path, &array, &err);
     if (status != SAL_OK) {
@@ -112,4 +132,4 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_stats = { "stats", "FILE.npy", "R-hat, ESS and MCSE of draws", run_stats };
+const cli_command cli_stats = { "stats", "FILE", "R-hat, ESS and MCSE of draws", run_stats };

@@ -63,8 +63,10 @@ static int open_arch(const char *arch, cli_training *s)
 static int print_end(const cli_training *s)
 {
     if (!s->o->json) {
-        printf("wrote %s/model.xml, model.safetensors, log.csv%s\n", s->o->out,
-               s->train.height > 0 ? ", samples.png" : "");
+        bool samples = s->o->train.objective != SAL_PSEUDO_LIKELIHOOD;
+        printf("wrote %s/model.xml, model.safetensors, log.csv%s%s\n", s->o->out,
+               s->train.height > 0 && samples ? ", samples.png" : "",
+               s->o->train.averaging > 0 ? ", ema.safetensors" : "");
         return CLI_OK;
     }
     json_t *object =
@@ -141,6 +143,9 @@ static int check_options(cli_train_options *o)
         o->train.report_every < 1) {
         return cli_usage("train: --steps, --iterations, --batch and --report must be 1 or more");
     }
+    if (!(o->train.learning_rate > 0)) {
+        return cli_usage("train: --learning-rate must be above 0");
+    }
     o->train.checkpoint = o->out;
     return choose_words(o);
 }
@@ -186,16 +191,17 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "buffer", CLI_INT, &t->buffer, "N", "persistent chains [1000]" },
         { "buffer-start", CLI_TEXT, &o.buffer_start, "mean|uniform|data",
           "where they start: at the data's mean, anywhere or at data [mean]" },
-        { "restart", CLI_REAL, &t->restart, "P", "probability that a chain starts again [0]" },
+        { "restart", CLI_REAL, &t->restart, "P",
+          "probability that a chain starts again before an iteration [0]" },
         { "optimiser", CLI_TEXT, &o.optimiser, "adam|adamw|sgd", "[adam]" },
         { "learning-rate", CLI_REAL, &t->learning_rate, "X", "[0.001]" },
         { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
-        { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam; below 0: none [0.9]" },
+        { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam, or of sgd; -1: none [0.9]" },
         { "beta2", CLI_REAL, &t->beta2, "X", "of adam [0.999]" },
         { "epsilon", CLI_REAL, &t->epsilon, "X", "of adam [1e-8]" },
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },
         { "averaging", CLI_REAL, &t->averaging, "X",
-          "decay of moving averages of the parameters, saved as averages.safetensors [0: none]" },
+          "decay of moving averages of the parameters, saved as ema.safetensors [0: none]" },
         { "couplings", CLI_TEXT, &t->couplings, "NAMES", "parameters for --l1 [J]" },
         { "l1", CLI_REAL, &t->l1, "X", "penalty X sum |J_ij| [0]" },
         { "zero-diagonal", CLI_FLAG, &t->zero_diagonal, NULL,

@@ -9,9 +9,9 @@
 
 #define MOST_SAMPLES 1000 /* that MMD is made of */
 
-static const char header[] = "iteration,seconds,log_prob_data,log_prob_samples,difference,"
-                             "acceptance_rate,mean_jump,step_size,gradient_norm,mmd,"
-                             "mmd_train_test,sampling_seconds,gradient_seconds\n";
+static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
+                             "log_prob_samples,difference,acceptance_rate,mean_jump,step_size,"
+                             "gradient_norm,mmd,mmd_train_test\n";
 
 static int in_directory(const cli_training *s, const char *name, char *path, size_t room)
 {
@@ -20,7 +20,7 @@ static int in_directory(const cli_training *s, const char *name, char *path, siz
                : cli_usage("--out: the path is too long");
 }
 
-/* ---- the log */
+/* ---- the log. One with other columns is none. */
 
 int cli_train_read_log(cli_training *s)
 {
@@ -32,20 +32,21 @@ int cli_train_read_log(cli_training *s)
         return code;
     }
     sal_status status = sali_file_read(path, &bytes, &err);
-    if (status == SAL_OK) {
-        s->log = strdup((const char *)bytes.data);
+    const char *text = (const char *)bytes.data;
+    if (status == SAL_OK && strncmp(text, header, strlen(header)) == 0) {
+        s->log = strdup(text);
         status = s->log ? SAL_OK : SAL_ERR_MEMORY;
     }
     sali_bytes_free(&bytes);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* Drop lines that the checkpoint had not seen: of this iteration and later ones. */
+/* Drop lines that the checkpoint had not seen: of iterations after this one. */
 static void cut_log(char *log, int64_t iteration)
 {
     char *line = strchr(log, '\n');
     while (line && line[1]) {
-        if (strtoll(line + 1, NULL, 10) >= iteration) {
+        if (strtoll(line + 1, NULL, 10) > iteration) {
             line[1] = '\0';
             return;
         }
@@ -57,12 +58,12 @@ static int append_log(cli_training *s, const sal_train_report *r)
 {
     char line[512], path[4096];
     snprintf(line, sizeof line,
-             "%lld,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.3f,%.3f\n",
-             (long long)r->iteration, r->seconds, r->log_prob_data, r->log_prob_samples,
-             r->log_prob_data - r->log_prob_samples, r->acceptance_rate, r->mean_jump, r->step_size,
-             r->gradient_norm, s->mmd, s->baseline, r->sampling_seconds, r->gradient_seconds);
-    if (s->log) {
-        cut_log(s->log, r->iteration);
+             "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g\n",
+             (long long)r->iteration, r->seconds, r->sampling_seconds, r->gradient_seconds,
+             r->log_prob_data, r->log_prob_samples, r->log_prob_data - r->log_prob_samples,
+             r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline);
+    if (s->log && s->iteration == 0) { /* the first since the start or a resume */
+        cut_log(s->log, s->progress.from);
     }
     size_t used = s->log ? strlen(s->log) : 0;
     char *log = realloc(s->log, used + sizeof header + strlen(line) + 1);
@@ -130,7 +131,7 @@ static int show_samples(cli_training *s, const sal_train_report *r)
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     for (int64_t i = 0; i < size; i++) {
-        codes[i] = (uint8_t)r->samples[i];
+        codes[i] = (uint8_t)(r->samples[i] < UINT8_MAX ? r->samples[i] : UINT8_MAX);
     }
     s->mmd = mmd_to_test(s, rows, codes);
     int code = write_sheet(s, rows, codes);
@@ -140,7 +141,7 @@ static int show_samples(cli_training *s, const sal_train_report *r)
 
 /* ---- parameters */
 
-/* ema.safetensors holds the averages: they take the parameters' place for a moment. */
+/* The averages take the parameters' place for a moment. */
 static sal_status save_averages(const cli_training *s, const double *averages, const char *path,
                                 sal_error *err)
 {
@@ -163,7 +164,7 @@ static int save_model(const cli_training *s, const sal_train_report *r)
     int code = in_directory(s, "model.xml", path, sizeof path);
     sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
     if (status == SAL_OK && code == CLI_OK && r->averages) {
-        code = in_directory(s, "ema.safetensors", path, sizeof path);
+        code = in_directory(s, "averages.safetensors", path, sizeof path);
         status = code ? SAL_OK : save_averages(s, r->averages, path, &err);
     }
     return status == SAL_OK ? code : cli_fail(status, &err);
@@ -192,7 +193,7 @@ int cli_train_progress(const sal_train_report *r, void *data)
     cli_training *s = data;
     if (r->samples) {
         snprintf(s->progress.note, sizeof s->progress.note,
-                 "log p(real) - log p(fake) %.2f, jump %.2f, acceptance %.2f",
+                 "log p(data) - log p(samples) %.2f, jump %.2f, acceptance %.2f",
                  r->log_prob_data - r->log_prob_samples, r->mean_jump, r->acceptance_rate);
     }
     if (s->progress.from < 0) { /* the first since the start or a resume */
@@ -206,9 +207,9 @@ int cli_train_report(const sal_train_report *r, void *data)
 {
     cli_training *s = data;
     const int64_t every = s->o->train.report_every;
-    s->iteration = r->iteration;
     s->code = show_samples(s, r);
     s->code = s->code ? s->code : append_log(s, r);
+    s->iteration = r->iteration;
     s->code = s->code ? s->code : save_model(s, r);
     bool last = r->iteration == r->iterations || cli_interrupted();
     if (!s->o->json && (last || r->iteration % (10 * every) == 0)) {

@@ -15,7 +15,7 @@ typedef struct sali_optimiser {
     double momentum; /* beta_1 of Adam */
     double beta2, epsilon;
     int64_t n;
-    uint64_t updates;
+    int64_t updates;
     double *m, *v;  /* [n] first and second moments; SGD has no second */
     double *decays; /* [n] 1 where weight decay applies, else 0; NULL: everywhere */
 } sali_optimiser;

@@ -96,12 +96,18 @@ static void chunk_f64(const sali_stream *stream, uint32_t first, int64_t n, doub
     units_f64(n, words, out);
 }
 
-void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out)
+void sali_rng_uniform_f64_from(const sali_stream *stream, uint32_t first, int64_t n, double *out)
 {
     enum { CHUNK = 2 * CHUNK_BLOCKS };
-    for (uint32_t block = 0; n > 0; block += CHUNK_BLOCKS, n -= CHUNK, out += CHUNK) {
+    assert(first % 2 == 0);
+    for (uint32_t block = first / 2; n > 0; block += CHUNK_BLOCKS, n -= CHUNK, out += CHUNK) {
         chunk_f64(stream, block, n < CHUNK ? n : CHUNK, out);
     }
+}
+
+void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out)
+{
+    sali_rng_uniform_f64_from(stream, 0, n, out);
 }
 
 double sali_rng_uniform_at(const sali_stream *stream, uint32_t k)

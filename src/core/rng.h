@@ -27,7 +27,9 @@ typedef enum sali_purpose {
     SALI_RNG_ANNEAL,     /* moves whose differences set a range of temperatures */
     SALI_RNG_LEARNING,   /* states and proposals from which a proposal is learned */
     SALI_RNG_ORDER,      /* ties between variables that may be eliminated next */
-    SALI_RNG_RESTART     /* which persistent chains start again */
+    SALI_RNG_RESTART,    /* which persistent chains start again */
+    SALI_RNG_BINARISE,   /* pixels drawn from their greys: "chain" is the row, "step" its use */
+    SALI_RNG_INPAINT     /* seeds of the runs of an in-painting */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of
@@ -53,6 +55,9 @@ void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t 
  * depend on n. Vectorised. */
 void sali_rng_uniform_f32(const sali_stream *stream, int64_t n, float *out);
 void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out);
+
+/* Elements first .. first + n - 1 of sali_rng_uniform_f64; `first` is even. */
+void sali_rng_uniform_f64_from(const sali_stream *stream, uint32_t first, int64_t n, double *out);
 
 /* Element k of sali_rng_uniform_f64 alone. */
 double sali_rng_uniform_at(const sali_stream *stream, uint32_t k);

@@ -133,6 +133,13 @@ void sali_output_discard(sali_output *out)
     *out = (sali_output){ 0 };
 }
 
+void sali_output_leave(sali_output *out)
+{
+    sali_free(out->temporary);
+    out->temporary = NULL;
+    sali_output_discard(out);
+}
+
 /* Make a rename in the directory of `path` survive a power failure. `path` is cut in place. */
 static int sync_directory(char *path)
 {

@@ -41,6 +41,7 @@ typedef struct sali_format {
     X(uai)                  \
     X(xmlbif)               \
     X(idx)                  \
+    X(netcdf)               \
     X(npy)                  \
     X(usps)                 \
     X(libsvm)               \

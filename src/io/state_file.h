@@ -9,9 +9,20 @@
 sal_status sali_state_save(const char *path, const sali_state_item *items, int64_t n,
                            sal_error *err);
 
-/* Fill the arrays; the file must have each of them, of its type and size, and no other.
- * Returns: those of sali_safetensors_open; DATA. On failure nothing is filled. */
-sal_status sali_state_load(const char *path, const sali_state_item *items, int64_t n,
-                           sal_error *err);
+typedef struct sali_state_file {
+    const char *prefix; /* of the names of what is fetched; "" at first */
+    struct sali_safetensors *arrays;
+    int64_t fetched;
+} sali_state_file;
+
+/* Returns: those of sali_safetensors_open. */
+sal_status sali_state_open(const char *path, sali_state_file *out, sal_error *err);
+void sali_state_close(sali_state_file *file);
+
+/* A sali_state_fetch with a sali_state_file for context. Items are fetched once each. */
+sal_status sali_state_fetch_array(void *file, const sali_state_item *item, sal_error *err);
+
+/* SAL_ERR_DATA if the file has arrays that were not fetched. Messages do not name the file. */
+sal_status sali_state_finish(const sali_state_file *file, sal_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "samplers/adaptive_scan.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "core/alloc.h"
@@ -60,6 +61,24 @@ sal_status sali_adaptive_scan_retune(const sali_adaptive_scan *scan, sal_error *
     return fabs(sum - 1) < 1e-6
                ? SAL_OK
                : sali_fail(err, SAL_ERR_DATA, "scan: probabilities add up to %g, not 1", sum);
+}
+
+int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *items)
+{
+    items[0] = sali_state_f64("scan", scan->n, scan->p);
+    items[1] = sali_state_f64("wishes", scan->n, scan->sum);
+    items[2] = sali_state_f64("visits", scan->n, scan->count);
+    items[3] = sali_state_i64("steps", 1, &scan->steps);
+    return 4;
+}
+
+sal_status sali_adaptive_scan_restored(const sali_adaptive_scan *scan, sal_error *err)
+{
+    sal_status status = sali_state_check_f64("wishes", scan->n, scan->sum, 0, DBL_MAX, err);
+    status =
+        status ? status : sali_state_check_f64("visits", scan->n, scan->count, 1, DBL_MAX, err);
+    status = status ? status : sali_state_check_i64("steps", 1, &scan->steps, 0, scan->n, err);
+    return status ? status : sali_adaptive_scan_retune(scan, err);
 }
 
 bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup)

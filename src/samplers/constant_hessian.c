@@ -34,10 +34,15 @@ static bool forbids(const sali_tape_model *tape)
     return false;
 }
 
-bool sali_has_constant_hessian(const sal_model *model)
+bool sali_could_have_constant_hessian(const sal_model *model)
 {
     const sali_tape_model *tape = sali_model_tape(model);
-    return tape && sali_program_is_quadratic(tape->program) && !forbids(tape);
+    return tape && sali_program_is_quadratic(tape->program);
+}
+
+bool sali_has_constant_hessian(const sal_model *model)
+{
+    return sali_could_have_constant_hessian(model) && !forbids(sali_model_tape(model));
 }
 
 void sali_hessian_search_destroy(sali_hessian_search *s)

@@ -5,8 +5,9 @@
 
 #include "models/model.h"
 
-/* Whether f is known to be quadratic. */
+/* Whether f is known to be quadratic; or would be if its parameters' values forbade no states. */
 bool sali_has_constant_hessian(const sal_model *model);
+bool sali_could_have_constant_hessian(const sal_model *model);
 
 /* What finding it takes, to be used once or after each change of the parameters. */
 typedef struct sali_hessian_search sali_hessian_search;

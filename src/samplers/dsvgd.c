@@ -66,6 +66,12 @@ static void dsvgd_refresh(void *self, sali_chains *chains)
     sali_relaxation_refresh(d->relaxation, chains);
 }
 
+static void dsvgd_forget(void *self)
+{
+    dsvgd *d = self;
+    sali_relaxation_forget(d->relaxation);
+}
+
 /* Weights of the particles; one whose f is no number in either form has none. */
 static void weigh(dsvgd *d, const sali_chains *chains)
 {
@@ -134,5 +140,6 @@ const sali_sampler sali_sampler_d_svgd = {
     .create = dsvgd_create,
     .destroy = dsvgd_destroy,
     .refresh = dsvgd_refresh,
+    .forget = dsvgd_forget,
     .step = dsvgd_step,
 };

@@ -54,6 +54,17 @@ static sal_status retune(void *shared, sal_error *err)
     return sali_adaptive_scan_retune(shared, err);
 }
 
+static int64_t state(void *shared, sali_state_item *items)
+{
+    return shared ? sali_adaptive_scan_state(shared, items) : 0;
+}
+
+static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    (void)at;
+    return sali_adaptive_scan_restored(shared, err);
+}
+
 /* ---- one shard */
 
 typedef struct gibbs {
@@ -64,6 +75,7 @@ typedef struct gibbs {
     double *wishes, *visits;  /* [V] what `adapt` collects; NULL unless adaptive */
     double coldest;           /* inverse temperature of the chains that they are collected from */
     sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
+    uint64_t scan_version;    /* of the model's parameters when a scan was last looked for */
     bool scans;               /* from the last refresh on, by `scan`; else by what follows */
     sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply */
     int64_t *site;            /* [n] the variable of this step */
@@ -102,6 +114,13 @@ static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t siz
     return status ? status : sali_block_conditional_create(chains, blocks, size, &g->blocks, err);
 }
 
+/* Whether a model is pairwise may depend on its parameters. */
+static sal_status find_scan(gibbs *g, const sali_chains *chains, sal_error *err)
+{
+    g->scan_version = sali_model_version(chains->model);
+    return sali_pairwise_scan_create(chains, &g->scan, err);
+}
+
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
@@ -119,7 +138,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     if (status == SAL_OK && block > 1) {
         status = create_blocks(g, chains, block, err);
     } else if (status == SAL_OK && g->scan_kind == SYSTEMATIC) {
-        status = sali_pairwise_scan_create(chains, &g->scan, err);
+        status = find_scan(g, chains, err);
     }
     if (status == SAL_OK && block == 1 && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
@@ -144,6 +163,10 @@ static void gibbs_refresh(void *self, sali_chains *chains)
     double sum = 0;
     for (int64_t i = 0; g->cumulative && i < g->shared->n; i++) {
         g->cumulative[i] = sum += g->shared->p[i];
+    }
+    if (g->scan_kind == SYSTEMATIC && !g->scan &&
+        g->scan_version != sali_model_version(chains->model)) {
+        find_scan(g, chains, NULL);
     }
     g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
     if (g->tracker && !g->scans) {
@@ -387,15 +410,14 @@ static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     (void)err;
-    if (!shared || !sali_adaptive_scan_due(shared, warmup)) {
-        return SAL_OK;
-    }
-    for (int64_t k = 0; k < warmup->n_shards; k++) {
+    for (int64_t k = 0; shared && k < warmup->n_shards; k++) {
         gibbs *g = warmup->selves[k];
         sali_adaptive_scan_collect(shared, g->wishes, g->visits);
     }
-    sali_adaptive_scan_learn(shared);
-    *changed = true;
+    if (shared && sali_adaptive_scan_due(shared, warmup)) {
+        sali_adaptive_scan_learn(shared);
+        *changed = true;
+    }
     return SAL_OK;
 }
 
@@ -413,6 +435,8 @@ const sali_sampler sali_sampler_gibbs = {
     .adapt = adapt,
     .tuned = tuned,
     .retune = retune,
+    .state = state,
+    .restored = restored,
     .create = gibbs_create,
     .destroy = gibbs_destroy,
     .refresh = gibbs_refresh,

@@ -36,13 +36,12 @@ static const char *gwg_obstacle(const sal_model *model, const sali_sampler_setti
                : NULL;
 }
 
-/* The Hessian, where f is quadratic. */
+/* The Hessian, where f is quadratic; in training it would have to be found too often. */
 static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
                             void **shared, sal_error *err)
 {
     sali_hessian *hessian = NULL;
-    (void)settings;
-    sal_status status = sali_hessian_create(model, &hessian, err);
+    sal_status status = settings->training ? SAL_OK : sali_hessian_create(model, &hessian, err);
     *shared = hessian;
     return status;
 }

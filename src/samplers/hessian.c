@@ -9,9 +9,9 @@
 
 struct sali_hessian {
     const sal_model *model;
-    uint64_t version; /* of the model's parameters */
     bool tried;
-    void *H; /* NULL: none was found */
+    uint64_t version; /* of the model's parameters, when tried */
+    void *H;          /* NULL: none was found */
     pthread_mutex_t lock;
 };
 
@@ -19,7 +19,7 @@ sal_status sali_hessian_create(const sal_model *model, sali_hessian **out, sal_e
 {
     *out = NULL;
     if (!model->has_gradient || model->space->width > SALI_MOST_HESSIAN ||
-        !sali_has_constant_hessian(model)) {
+        !sali_could_have_constant_hessian(model)) {
         return SAL_OK;
     }
     sali_hessian *h = SALI_NEW(sali_hessian);
@@ -27,7 +27,6 @@ sal_status sali_hessian_create(const sal_model *model, sali_hessian **out, sal_e
         return sali_fail_memory(err);
     }
     h->model = model;
-    h->version = sali_model_version(model);
     pthread_mutex_init(&h->lock, NULL);
     *out = h;
     return SAL_OK;
@@ -49,7 +48,8 @@ static void *find_hessian(const sal_model *model)
     sali_hessian_search *search = NULL;
     double *M = SALI_NEW_ARRAY(double, size);
     void *H = sali_alloc(size, model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
-    bool good = M && H && sali_hessian_search_create(model, &search, NULL) == SAL_OK;
+    bool good = M && H && sali_has_constant_hessian(model) &&
+                sali_hessian_search_create(model, &search, NULL) == SAL_OK;
     if (good) {
         sali_hessian_find(search, M);
     }
@@ -68,12 +68,12 @@ static void *find_hessian(const sal_model *model)
 
 const void *sali_hessian_rows(sali_hessian *h)
 {
-    if (sali_model_version(h->model) != h->version) {
-        return NULL;
-    }
+    uint64_t version = sali_model_version(h->model);
     pthread_mutex_lock(&h->lock);
-    if (!h->tried) {
+    if (!h->tried || h->version != version) {
         h->tried = true;
+        h->version = version;
+        sali_free(h->H);
         h->H = find_hessian(h->model);
     }
     pthread_mutex_unlock(&h->lock);

@@ -15,10 +15,10 @@ typedef struct sali_hessian sali_hessian;
 sal_status sali_hessian_create(const sal_model *model, sali_hessian **out, sal_error *err);
 void sali_hessian_destroy(sali_hessian *hessian);
 
-/* real [N x N], symmetric; found at the first call, at the cost of N gradients. NULL if it is not
- * finite, if there is no memory, and once the model's parameters have changed: in training they
- * change too often for it to pay. Safe from several threads at once, as parameters do not change
- * while they run. */
+/* real [N x N], symmetric; found at the first call and after the model's parameters have changed,
+ * at the cost of N gradients. NULL if it is not finite, and if there is no memory. Safe from
+ * several threads at once, as parameters do not change while they run; rows given before the
+ * change are not to be used after it. */
 const void *sali_hessian_rows(sali_hessian *hessian);
 
 /* ---- the kernel, for both types */

@@ -67,8 +67,9 @@ void sali_history_decide(sali_history *h, const sali_chains *chains)
     }
 }
 
-void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window)
+void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window, bool empirical)
 {
+    a->phase = empirical ? SALI_PHASE_IGNORE : SALI_PHASE_GAMMA;
     int64_t ignored = total / 10 < IGNORED ? total / 10 : IGNORED;
     int64_t collected = total / 2 < COLLECTED ? total / 2 : COLLECTED;
     a->begin = (ignored + window - 1) / window * window;
@@ -80,13 +81,27 @@ void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window
 
 void sali_history_clear(sali_adaptation_history *a)
 {
-    for (int64_t k = 0; a->shards && k < a->n_shards; k++) {
-        sali_free(a->shards[k].from);
-        sali_free(a->shards[k].to);
-        sali_free(a->shards[k].y);
-    }
+    sali_free(a->from);
+    sali_free(a->to);
+    sali_free(a->y);
+    sali_free(a->progress);
     sali_free(a->shards);
+    a->from = a->to = NULL;
+    a->y = NULL;
+    a->progress = NULL;
     a->shards = NULL;
+}
+
+/* Shards' parts of the arrays. */
+static void divide(sali_adaptation_history *a, int64_t V)
+{
+    for (int64_t k = 0, first = 0; k < a->n_shards; k++) {
+        sali_history *h = &a->shards[k];
+        h->from = a->from + first * V;
+        h->to = a->to + first * V;
+        h->y = a->y + first;
+        first += h->room;
+    }
 }
 
 sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warmup, sal_error *err)
@@ -95,23 +110,28 @@ sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warm
     for (int64_t k = 0; k < warmup->n_shards; k++) {
         chains += warmup->chains[k]->n;
     }
-    double bytes = (double)(steps * chains) * (2.0 * sizeof(int32_t) * (double)V + sizeof(double));
+    double pair = 2.0 * sizeof(int32_t) * (double)V + sizeof(double);
+    double bytes = (double)steps * (double)chains * pair;
     int64_t every = (int64_t)ceil(bytes / (double)SALI_HISTORY_BYTES);
-    bool ok = (a->shards = SALI_NEW_ARRAY(sali_history, warmup->n_shards)) != NULL;
     a->n_shards = warmup->n_shards;
-    for (int64_t k = 0; ok && k < a->n_shards; k++) {
+    a->room = 0;
+    a->shards = SALI_NEW_ARRAY(sali_history, a->n_shards);
+    for (int64_t k = 0; a->shards && k < a->n_shards; k++) {
         sali_history *h = &a->shards[k];
         h->every = every;
         h->room = ((steps + every - 1) / every) * warmup->chains[k]->n;
-        h->from = SALI_NEW_ARRAY(int32_t, h->room * V);
-        h->to = SALI_NEW_ARRAY(int32_t, h->room * V);
-        h->y = SALI_NEW_ARRAY(double, h->room);
-        ok = h->from && h->to && h->y;
+        a->room += h->room;
     }
-    if (!ok) {
+    a->from = SALI_NEW_ARRAY(int32_t, a->room * V);
+    a->to = SALI_NEW_ARRAY(int32_t, a->room * V);
+    a->y = SALI_NEW_ARRAY(double, a->room);
+    a->progress = SALI_NEW_ARRAY(int64_t, 2 * a->n_shards);
+    if (!a->shards || !a->from || !a->to || !a->y || !a->progress) {
         sali_history_clear(a);
         return sali_fail_memory(err);
     }
+    divide(a, V);
+    a->variables = V;
     return SAL_OK;
 }
 

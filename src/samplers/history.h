@@ -8,7 +8,11 @@
  *    y = f(s') - f(s) - g(s)'(s' - s) on x = (s' - s)'M (s' - s) / 2, by least squares with an
  *    intercept; the one with the smaller loss becomes M.
  * 4. gamma starts at 1 and changes every 100 steps, by ever smaller amounts, on as long as the mean
- *    jump rises and back when it falls. It is frozen at the end of warm-up. */
+ *    jump rises and back when it falls. It is frozen at the end of warm-up, if that ends: the
+ *    authors' program never stops. With a given matrix gamma changes from the start.
+ *
+ * A pair is a state and the next one of one step, so chains may be given other states between two
+ * windows. */
 #ifndef SALI_HISTORY_H
 #define SALI_HISTORY_H
 
@@ -35,11 +39,20 @@ struct sali_preconditioner;
 /* Candidates for M. */
 enum { SALI_COVARIANCE = 1, SALI_PRECISION = 2 };
 
+/* Where the adaptation stands. A matrix that is given needs no collecting. */
+enum { SALI_PHASE_START, SALI_PHASE_IGNORE, SALI_PHASE_COLLECT, SALI_PHASE_GAMMA };
+
 typedef struct sali_adaptation_history {
     unsigned candidates;
+    int64_t phase;
     int64_t begin, end; /* steps of warm-up at which collecting begins and ends */
     int64_t n_shards;
     sali_history *shards; /* [n_shards] while collecting, else NULL */
+    int64_t variables;    /* V */
+    int64_t room;         /* pairs of all shards; their arrays are parts of */
+    int32_t *from, *to;   /* [room x V] */
+    double *y;            /* [room] */
+    int64_t *progress;    /* [n_shards x 2] n and seen of each, as saved */
 
     /* gamma */
     double jump, jump_before; /* sum over this block of steps; mean of the last, < 0: none */
@@ -47,12 +60,20 @@ typedef struct sali_adaptation_history {
     double direction, rate;
 } sali_adaptation_history;
 
-/* Plan for a warm-up of `total` steps, in windows of `window`. */
-void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window);
+/* Plan for a warm-up of `total` steps, in windows of `window`; collecting if `empirical`. */
+void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window, bool empirical);
 
 /* Room for the steps between begin and end. */
 sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warmup, sal_error *err);
 void sali_history_clear(sali_adaptation_history *a);
+
+/* The state of the adaptation (samplers/sampler.h), gamma's included; while collecting, the shards'
+ * pairs too. */
+int64_t sali_history_state(sali_adaptation_history *a, sali_state_item *items);
+/* After these were filled: opens the shards' histories if it was collecting, and checks them once
+ * they are there. */
+sal_status sali_history_restored(sali_adaptation_history *a, bool empirical, const sali_warmup *at,
+                                 sal_error *err);
 
 /* Choose M from what was collected; it stays as it is when there is nothing to learn from. */
 sal_status sali_history_choose(const sal_model *model, struct sali_preconditioner *p,

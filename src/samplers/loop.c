@@ -9,8 +9,7 @@
 #include "core/shard.h"
 #include "samplers/run.h"
 
-/* Steps of a window: of adaptation, and of sampling. */
-#define ADAPT_WINDOW 25
+/* Steps of a window of sampling. */
 #define SAMPLE_WINDOW 256
 /* Temperatures that annealing goes through. */
 #define ANNEAL_LEVELS 256
@@ -29,7 +28,8 @@ typedef struct window {
     int64_t steps;
     bool refresh; /* first: step sizes, temperatures or the sampler's shared state have changed */
     bool record;
-    int64_t done; /* steps after warm-up before this window */
+    bool show;    /* warm-up whose states the caller wants to see */
+    int64_t done; /* steps before this window, after warm-up or of it */
 } window;
 
 /* Swap states between temperatures, at fixed steps of the chains' lives. */
@@ -63,7 +63,7 @@ static int64_t steps_until_due(const window *w, const sali_run_shard *shard, int
     if (w->record && (shard->best || run->options.anneal)) {
         return 1;
     }
-    if (w->record && thin - (w->done + i) % thin < n) {
+    if ((w->record || w->show) && thin - (w->done + i) % thin < n) {
         n = thin - (w->done + i) % thin;
     }
     if (run->ladder.n > 1) {
@@ -94,6 +94,8 @@ static void advance_shard(void *context, int64_t k)
         }
         if (w->record && step % run->options.thin == 0) {
             sali_record_draw(run, shard, step / run->options.thin - 1);
+        } else if (w->show && step % run->options.thin == 0) {
+            sali_shown_note(run, shard, step / run->options.thin - 1);
         }
     }
 }
@@ -139,6 +141,7 @@ static void collect(sal_run *run, bool count)
             run->accepted_sum += chains->accepted_sum[c];
             run->jump_sum += chains->jump_sum[c];
         }
+        sali_shown_carry(run, &run->shards[k]);
         sali_chains_take_sums(chains);
     }
 }
@@ -203,9 +206,12 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
     int64_t warmup = run->options.warmup;
     double start = sali_now();
     sal_status status = SAL_OK;
-    window w = { .run = run };
+    window w = { .run = run, .show = run->shown.codes && run->options.show_warmup };
+    sali_shown_begin(run);
     for (int64_t done = 0; status == SAL_OK && done < warmup && !run->stopped; done += w.steps) {
-        int64_t most = warmup - done < ADAPT_WINDOW ? warmup - done : ADAPT_WINDOW;
+        int64_t most = warmup - done < SALI_ADAPT_WINDOW ? warmup - done : SALI_ADAPT_WINDOW;
+        w.done = done;
+        run->shown.first = done / run->options.thin;
         w.steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
         advance(&w);
         status = sali_run_check(run, err);
@@ -213,6 +219,9 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
         adapt_step_sizes(run, &w, done + w.steps, warmup);
         adapt_ladder(run, &w, done + w.steps);
         collect(run, false);
+        if (status == SAL_OK && w.show) {
+            sali_shown_hand_over(run, (done + w.steps) / run->options.thin, true);
+        }
         if (status == SAL_OK) {
             asked_to_stop(run, done + w.steps);
         }
@@ -236,25 +245,11 @@ static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
 {
     const sal_run_options *o = &run->options;
     int64_t n = steps - done < SAMPLE_WINDOW ? steps - done : SAMPLE_WINDOW;
-    if (run->shown) {
-        int64_t room = (done / o->thin + run->shown_room) * o->thin - done;
+    if (run->shown.codes) {
+        int64_t room = (done / o->thin + run->shown.room) * o->thin - done;
         n = room < n ? room : n;
     }
     return n;
-}
-
-/* Hand the draws of a window to the caller, one by one. */
-static void show_draws(sal_run *run, int64_t made)
-{
-    const sal_run_options *o = &run->options;
-    int64_t row = o->chains * run->base->space->n_variables;
-    for (int64_t d = run->window_first; run->shown && d < made && !run->stopped; d++) {
-        for (int64_t c = 0; c < o->chains; c++) {
-            run->shown_f[c] = run->log_prob[c * o->draws + d];
-        }
-        const int32_t *codes = run->shown + (d - run->window_first) * row;
-        run->stopped = o->draw(d, codes, run->shown_f, o->draw_data) != 0;
-    }
 }
 
 sal_status sali_run_sample(sal_run *run, sal_error *err)
@@ -264,9 +259,10 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
     int64_t steps = o->draws * o->thin;
     sal_status status = SAL_OK;
     window w = { .run = run, .record = true };
+    sali_shown_begin(run);
     while (status == SAL_OK && w.done < steps && !run->stopped) {
         w.steps = window_steps(run, w.done, steps);
-        run->window_first = run->draws_made;
+        run->shown.first = run->draws_made;
         advance(&w);
         if (o->anneal) {
             adapt_step_sizes(run, &w, o->warmup, o->warmup);
@@ -277,7 +273,7 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
         run->draws_made = w.done / o->thin;
         status = sali_run_check(run, err);
         if (status == SAL_OK) {
-            show_draws(run, run->draws_made);
+            sali_shown_hand_over(run, run->draws_made, false);
             asked_to_stop(run, o->warmup + w.done);
         }
     }

@@ -2,6 +2,7 @@
  * 2022; g and the objective are in lsb_function.c and lsb_objective.c. */
 #include "samplers/lsb.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "core/alloc.h"
@@ -150,6 +151,36 @@ static sal_status retune(void *shared, sal_error *err)
     return SAL_OK;
 }
 
+static int64_t state(void *shared, sali_state_item *items)
+{
+    sali_lsb *lsb = shared;
+    if (lsb->rate == 0) {
+        return 0;
+    }
+    items[0] = sali_state_f64("theta", lsb->g.n, lsb->g.theta);
+    items[1] = sali_state_f64("moment1", lsb->adam.n, lsb->adam.m);
+    items[2] = sali_state_f64("moment2", lsb->adam.n, lsb->adam.v);
+    items[3] = sali_state_i64("adam_updates", 1, &lsb->adam.updates);
+    items[4] = sali_state_u64("updates", 1, &lsb->made);
+    return 5;
+}
+
+static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    sali_lsb *lsb = shared;
+    const sali_optimiser *adam = &lsb->adam;
+    (void)at;
+    sal_status status =
+        sali_state_check_f64("theta", lsb->g.n, lsb->g.theta, -DBL_MAX, DBL_MAX, err);
+    status =
+        status ? status : sali_state_check_f64("moment1", adam->n, adam->m, -DBL_MAX, DBL_MAX, err);
+    status = status ? status : sali_state_check_f64("moment2", adam->n, adam->v, 0, DBL_MAX, err);
+    status = status
+                 ? status
+                 : sali_state_check_i64("adam_updates", 1, &adam->updates, 0, INT64_MAX - 1, err);
+    return status ? status : retune(lsb, err);
+}
+
 /* ---- the sampler */
 
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -166,14 +197,14 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_create(chains, &options, self, err);
 }
 
-#define LSB(title, sharing, settings, tries)                                                \
-    .source = "Sansone 2022", .doc = title,                                                 \
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,       \
-    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing,   \
-    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .create = create, \
-    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh,               \
-    .step = sali_single_site_step, .steps = sali_single_site_steps,                         \
-    .log_q = sali_single_site_log_q
+#define LSB(title, sharing, settings, tries)                                              \
+    .source = "Sansone 2022", .doc = title,                                               \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,     \
+    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing, \
+    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .state = state, \
+    .restored = restored, .create = create, .destroy = sali_single_site_destroy,          \
+    .refresh = sali_single_site_refresh, .step = sali_single_site_step,                   \
+    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",

@@ -132,6 +132,29 @@ static sal_status uniform_retune(void *shared, sal_error *err)
     return take_radius(s, s->radius, err);
 }
 
+static int64_t uniform_state(void *shared, sali_state_item *items)
+{
+    uniform_shared *s = shared;
+    if (!s->tune) {
+        return 0;
+    }
+    items[0] = sali_state_f64("radius", 1, &s->radius);
+    items[1] = sali_state_f64("log_radius", 1, &s->log_radius);
+    items[2] = sali_state_i64("windows", 1, &s->windows);
+    return 3;
+}
+
+static sal_status uniform_restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    uniform_shared *s = shared;
+    (void)at;
+    sal_status status =
+        sali_state_check_f64("log_radius", 1, &s->log_radius, 0, log(fmax(1, s->most)), err);
+    status =
+        status ? status : sali_state_check_i64("windows", 1, &s->windows, 0, INT64_MAX - 1, err);
+    return status ? status : uniform_retune(s, err);
+}
+
 /* ---- a shard */
 
 typedef struct uniform {
@@ -299,6 +322,8 @@ const sali_sampler sali_sampler_mh_uniform = {
     .adapt = uniform_adapt,
     .tuned = uniform_tuned,
     .retune = uniform_retune,
+    .state = uniform_state,
+    .restored = uniform_restored,
     .create = uniform_create,
     .destroy = uniform_destroy,
     .refresh = uniform_refresh,

@@ -81,3 +81,24 @@ sal_status sali_path_length_retune(void *shared, sal_error *err)
     path->running = path->length;
     return SAL_OK;
 }
+
+int64_t sali_path_length_state(void *shared, sali_state_item *items)
+{
+    sali_path_length *path = shared;
+    if (!path->adapted) {
+        return 0;
+    }
+    items[0] = sali_state_f64("length", 1, &path->length);
+    items[1] = sali_state_f64("running", 1, &path->running);
+    return 2;
+}
+
+sal_status sali_path_length_restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    sali_path_length *path = shared;
+    double running = path->running;
+    (void)at;
+    sal_status status = sali_path_length_retune(shared, err);
+    path->running = running;
+    return status ? status : sali_state_check_f64("running", 1, &path->running, 1, path->most, err);
+}

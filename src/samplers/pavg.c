@@ -2,6 +2,8 @@
  * has of second-order interactions. Rhodes & Gutmann 2022, eq. 17 and 38-40, algorithms B.3 and
  * F.4; appendix A for one-hot variables. With M the Hessian of a quadratic f it is the block Gibbs
  * sampler of Martens & Sutskever 2010 and never rejects. The step is auxiliary.c's. */
+#include <float.h>
+
 #include "core/error.h"
 #include "samplers/auxiliary.h"
 
@@ -59,6 +61,8 @@ static sal_status open_hessian(const sal_model *model, const sali_sampler_settin
                            model->name);
 }
 
+/* Where M comes from is decided here, once: by the formula, and whether the Hessian is finite at
+ * the present parameters. */
 static sal_status pavg_share(const sal_model *model, const sali_sampler_settings *settings,
                              void **shared, sal_error *err)
 {
@@ -105,29 +109,67 @@ static void attach(const sali_warmup *warmup, sali_history *shards)
     }
 }
 
-static sal_status pavg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool *changed,
+                        sal_error *err)
 {
-    sali_preconditioner *p = shared;
     sali_adaptation_history *a = &p->adaptation;
-    bool empirical = p->kind == SALI_PRECONDITIONER_EMPIRICAL;
-    sal_status status = SAL_OK;
-    if (!empirical && p->kind != SALI_PRECONDITIONER_GIVEN) {
-        return SAL_OK;
-    }
-    if (warmup->done == warmup->window) {
-        sali_history_plan(a, warmup->total, warmup->window);
-    }
     bool last = warmup->done == warmup->total;
-    if (empirical && warmup->done == a->begin && !last) {
+    sal_status status = SAL_OK;
+    if (a->phase == SALI_PHASE_START) {
+        sali_history_plan(a, warmup->total, warmup->window,
+                          p->kind == SALI_PRECONDITIONER_EMPIRICAL);
+    }
+    if (a->phase == SALI_PHASE_IGNORE && warmup->done >= a->begin && !last) {
         status = sali_history_open(a, warmup, err);
         attach(warmup, a->shards);
-    } else if (a->shards && (warmup->done >= a->end || last)) {
+        a->phase = status ? a->phase : SALI_PHASE_COLLECT;
+    } else if (a->phase == SALI_PHASE_COLLECT && (warmup->done >= a->end || last)) {
         attach(warmup, NULL);
         status = sali_history_choose(warmup->model, p, err);
         sali_history_clear(a);
+        a->phase = SALI_PHASE_GAMMA;
         *changed = true;
-    } else if (!empirical || warmup->done > a->end) {
+    } else if (a->phase == SALI_PHASE_GAMMA) {
         *changed = sali_gamma_adapt(a, warmup, &p->gamma);
+    }
+    return status;
+}
+
+/* Whether there is something to find: not where M is the Hessian, or none is wanted. */
+static bool learns(const sali_preconditioner *p)
+{
+    return p->kind == SALI_PRECONDITIONER_EMPIRICAL || p->kind == SALI_PRECONDITIONER_GIVEN;
+}
+
+static sal_status pavg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    return learns(shared) ? adapt(shared, warmup, changed, err) : SAL_OK;
+}
+
+static int64_t pavg_state(void *shared, sali_state_item *items)
+{
+    sali_preconditioner *p = shared;
+    if (!learns(p)) {
+        return 0;
+    }
+    items[0] = sali_state_f64("gamma", 1, &p->gamma);
+    items[1] = sali_state_f64("preconditioner", p->n * p->n, p->M);
+    return 2 + sali_history_state(&p->adaptation, items + 2);
+}
+
+static sal_status pavg_restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    sali_preconditioner *p = shared;
+    sal_status status = sali_state_check_f64("gamma", 1, &p->gamma, -DBL_MAX, DBL_MAX, err);
+    status =
+        status ? status
+               : sali_state_check_f64("preconditioner", p->n * p->n, p->M, -DBL_MAX, DBL_MAX, err);
+    status = status ? status
+                    : sali_history_restored(&p->adaptation,
+                                            p->kind == SALI_PRECONDITIONER_EMPIRICAL, at, err);
+    if (status == SAL_OK) {
+        sali_preconditioner_changed(p);
+        attach(at, p->adaptation.shards);
     }
     return status;
 }
@@ -136,7 +178,7 @@ static sal_status pavg_adapt(void *shared, const sali_warmup *warmup, bool *chan
 static int64_t pavg_tuned(void *shared, sali_tuned *items)
 {
     sali_preconditioner *p = shared;
-    if (p->kind == SALI_PRECONDITIONER_NONE || p->kind == SALI_PRECONDITIONER_HESSIAN) {
+    if (!learns(p)) {
         return 0;
     }
     items[0] = (sali_tuned){ .name = "gamma", .n = 1, .values = &p->gamma };
@@ -173,6 +215,8 @@ const sali_sampler sali_sampler_pavg = {
     .adapt = pavg_adapt,
     .tuned = pavg_tuned,
     .retune = pavg_retune,
+    .state = pavg_state,
+    .restored = pavg_restored,
     .create = pavg_create,
     .destroy = sali_auxiliary_destroy,
     .refresh = sali_auxiliary_refresh,

@@ -61,21 +61,6 @@ static void keep(sal_run *run, const int32_t *full, int64_t row)
     }
 }
 
-/* Put a state among the draws kept, and those to be shown. */
-static void keep_and_show(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t chain,
-                          int64_t draw)
-{
-    int64_t V = run->base->space->n_variables;
-    sali_run_expand(run, 1, codes, shard->full);
-    if (run->draws) {
-        keep(run, shard->full, chain * run->options.draws + draw);
-    }
-    if (run->shown) {
-        int64_t row = (draw - run->window_first) * run->options.chains + chain;
-        memcpy(run->shown + row * V, shard->full, (size_t)V * sizeof *run->shown);
-    }
-}
-
 void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
 {
     const sali_chains *chains = shard->chains;
@@ -93,8 +78,12 @@ void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
                         run->moments + (2 * chain + half) * space->n_variables);
         }
         sali_statistic_note(run, shard, codes, chain, draw);
-        if (run->draws || run->shown) {
-            keep_and_show(run, shard, codes, chain, draw);
+        if (run->draws) {
+            sali_run_expand(run, 1, codes, shard->full);
+            keep(run, shard->full, at);
         }
+    }
+    if (run->shown.codes) {
+        sali_shown_note(run, shard, draw);
     }
 }

@@ -31,6 +31,7 @@ sal_status sali_relaxation_create(const sali_chains *chains, double temperature,
     if (!r) {
         return sali_fail_memory(err);
     }
+    r->n = n;
     r->temperature = temperature;
     r->unit = sali_default_step_size(chains->space, 1);
     r->made = SALI_NEW_ARRAY(bool, n);
@@ -110,6 +111,11 @@ static bool fits(const sali_relaxation *r, const sali_chains *chains, int64_t c)
         fit &= (r->now.y[k] > 0) == (chains->codes[k] == 1);
     }
     return fit;
+}
+
+void sali_relaxation_forget(sali_relaxation *r)
+{
+    memset(r->made, 0, (size_t)r->n * sizeof *r->made);
 }
 
 void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains)

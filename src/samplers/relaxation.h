@@ -33,6 +33,7 @@ typedef struct sali_relaxed {
 } sali_relaxed;
 
 typedef struct sali_relaxation {
+    int64_t n;                /* chains */
     double temperature, unit; /* unit: of step sizes */
     sali_relaxed now, next;
     bool *made; /* [n] whether now.y is there */
@@ -47,6 +48,9 @@ void sali_relaxation_destroy(sali_relaxation *r); /* NULL is fine */
  * lies in the orthant of its codes; else it is made anew from them: the absolute values are those
  * of normals that depend on seed, chain and step only. */
 void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains);
+
+/* Drop the points: the next refresh makes all anew. */
+void sali_relaxation_forget(sali_relaxation *r);
 
 /* f, log_p and slope at points y. */
 void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_relaxed *at);

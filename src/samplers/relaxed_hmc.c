@@ -77,6 +77,12 @@ static void hmc_refresh(void *self, sali_chains *chains)
     sali_relaxation_refresh(h->relaxation, chains);
 }
 
+static void hmc_forget(void *self)
+{
+    relaxed_hmc *h = self;
+    sali_relaxation_forget(h->relaxation);
+}
+
 static double kinetic_energy(const double *p, int64_t V)
 {
     double sum = 0;
@@ -145,6 +151,7 @@ const sali_sampler sali_sampler_r_mala = {
     .create = mala_create,
     .destroy = hmc_destroy,
     .refresh = hmc_refresh,
+    .forget = hmc_forget,
     .step = hmc_step,
 };
 
@@ -158,5 +165,6 @@ const sali_sampler sali_sampler_r_hmc = {
     .create = hmc_create,
     .destroy = hmc_destroy,
     .refresh = hmc_refresh,
+    .forget = hmc_forget,
     .step = hmc_step,
 };

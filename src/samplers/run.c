@@ -11,10 +11,6 @@
 #include "samplers/preconditioner.h"
 #include "samplers/start.h"
 
-/* What the draws of a window, shown to the caller, may take, and how many there are at most. */
-#define SHOWN_BYTES (INT64_C(64) << 20)
-#define SHOWN_DRAWS 256
-
 /* ---- the sampler, its step sizes and temperatures */
 
 /* The sampler's shared state. A preconditioner is read here and not kept. */
@@ -221,24 +217,6 @@ static sal_status create_shards(sal_run *run, sal_error *err)
     return status;
 }
 
-/* Room for what a window shows to the caller. */
-static sal_status make_room_to_show(sal_run *run, sal_error *err)
-{
-    const sal_run_options *o = &run->options;
-    int64_t row, V = run->base->space->n_variables;
-    if (!o->draw) {
-        return SAL_OK;
-    }
-    if (__builtin_mul_overflow(o->chains, V * (int64_t)sizeof *run->shown, &row)) {
-        return sali_fail_memory(err);
-    }
-    run->shown_room = SHOWN_BYTES / row < 1 ? 1 : SHOWN_BYTES / row;
-    run->shown_room = run->shown_room > SHOWN_DRAWS ? SHOWN_DRAWS : run->shown_room;
-    run->shown = SALI_NEW_ARRAY(int32_t, run->shown_room * o->chains * V);
-    run->shown_f = SALI_NEW_ARRAY(double, o->chains);
-    return run->shown && run->shown_f ? SAL_OK : sali_fail_memory(err);
-}
-
 /* ---- starting states */
 
 /* Starting codes of the free variables of all replicas, from those of the whole space by chain. */
@@ -343,7 +321,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : create_shards(run, err);
     status = status ? status : sali_statistic_create(run, err);
     status = status ? status : sali_run_resolve_intervals(run, err);
-    return status ? status : make_room_to_show(run, err);
+    return status ? status : sali_shown_create(run, err);
 }
 
 /* Warm-up at the first temperature of annealing. */
@@ -431,8 +409,7 @@ void sal_run_destroy(sal_run *run)
     sali_free(run->shard_swaps);
     sali_ladder_free(&run->ladder);
     sali_step_sizes_free(&run->step_sizes);
-    sali_free(run->shown);
-    sali_free(run->shown_f);
+    sali_shown_free(&run->shown);
     sali_free(run->shards);
     sali_free(run->log_prob);
     sali_free(run->distance);

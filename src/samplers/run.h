@@ -26,6 +26,24 @@ static inline void sali_running_add(sali_running *r, int64_t n, double x)
     r->squares += off * (x - r->mean);
 }
 
+/* Windows of warm-up have at most so many steps. */
+#define SALI_ADAPT_WINDOW 25
+
+/* Sums over a chain's steps since its last draw, without what the chain itself has gathered in the
+ * window under way; less than 0 if that draw was made in this window. */
+typedef struct sali_shown_sums {
+    double acceptance, jump;
+} sali_shown_sums;
+
+/* The draws of the window under way, on their way to the caller (shown.c). */
+typedef struct sali_shown {
+    int64_t room;   /* draws that a window may make */
+    int64_t first;  /* the first draw of the window under way */
+    int32_t *codes; /* [room x chains x V of base]; NULL: nothing is shown */
+    double *log_prob, *acceptance, *jump, *step_size; /* [room x chains] */
+    sali_shown_sums *before;                          /* [chains] */
+} sali_shown;
+
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
  * that belong to its chains are written by it alone. */
 typedef struct sali_run_shard {
@@ -74,10 +92,7 @@ struct sal_run {
     void *draws;             /* [chains x draws x V of base], or NULL */
     int draw_bytes;
 
-    int64_t shown_room;   /* draws that a window may make when they are shown to the caller */
-    int64_t window_first; /* the first draw of the window under way */
-    int32_t *shown;       /* [shown_room x chains x V of base], or NULL */
-    double *shown_f;      /* [chains] */
+    sali_shown shown;
 
     double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
     int64_t steps;                 /* after warm-up */
@@ -99,6 +114,16 @@ sal_status sali_run_check(const sal_run *run, sal_error *err);
 
 /* Record the present states of a shard as draw number `draw`. */
 void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw);
+
+/* Draws for the caller (shown.c): room for them; before the first draw of warm-up, and of what
+ * comes after it; the present states of a shard as draw number `draw`; a shard's sums before they
+ * are cleared; and the calls for draws up to number `made`, after a window. */
+sal_status sali_shown_create(sal_run *run, sal_error *err);
+void sali_shown_free(sali_shown *shown);
+void sali_shown_begin(sal_run *run);
+void sali_shown_note(sal_run *run, sali_run_shard *shard, int64_t draw);
+void sali_shown_carry(sal_run *run, const sali_run_shard *shard);
+void sali_shown_hand_over(sal_run *run, int64_t made, bool warmup);
 
 /* The code of variable v of the whole space in a draw of a chain; the run must have kept them. */
 static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t draw, int64_t v)

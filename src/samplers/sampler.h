@@ -55,6 +55,9 @@ typedef struct sali_sampler_settings {
     double step_size;             /* start value when adapted */
     double values[SALI_SETTINGS]; /* of the descriptor's parameters, in their order */
     const double *preconditioner; /* [N x N] or NULL; read by `share` only */
+    /* The model's parameters will change every few steps: what costs many evaluations to make of
+     * them is not used. Read by `share` only; draws do not have the same bits with and without. */
+    bool training;
 } sali_sampler_settings;
 
 enum {
@@ -69,7 +72,8 @@ enum {
     SALI_SAMPLER_COUPLED = 128,        /* chains depend on each other: all are in one shard */
     SALI_SAMPLER_PRECONDITIONED = 256, /* takes a matrix */
     SALI_SAMPLER_HIDDEN = 512          /* has a state beyond the codes, kept by refresh while they
-                                           fit it: the codes alone do not fix what comes next */
+                                           fit it: the codes alone do not fix what comes next,
+                                           but after `forget` */
 };
 
 /* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them; with a size
@@ -87,7 +91,15 @@ typedef struct sali_auxiliary {
                  const int32_t *to, const int32_t *u, int32_t *back);
 } sali_auxiliary;
 
-/* What the calling thread shows of all shards between two windows of warm-up. */
+/* What the calling thread shows of all shards between two windows of warm-up.
+ *
+ * A window is any number of steps >= 1, which all chains have made since their sums (accepted_sum,
+ * acceptance_sum, jump_sum) were cleared; whoever calls clears them afterwards. Between two windows
+ * chains may be given other codes, ids and steps (and a refresh), and the model other parameters:
+ * nothing is learned across windows but from sums. The shards and their numbers of chains stay.
+ *
+ * Adaptation that is never over, as in training, has a total of SALI_WARMUP_ENDLESS; `done` still
+ * counts all steps since the start, over all runs of a training that was resumed. */
 typedef struct sali_warmup {
     const sal_model *model;
     uint64_t seed;
@@ -97,6 +109,8 @@ typedef struct sali_warmup {
     int64_t window;             /* steps since the last call */
     int64_t done, total;        /* steps of warm-up, this window included */
 } sali_warmup;
+
+#define SALI_WARMUP_ENDLESS INT64_MAX
 
 /* The largest inverse temperature of a shard: that of the chains which draws come from (all shards
  * of a run have some). What is tuned for draws is learned from these chains only. */
@@ -117,7 +131,7 @@ typedef struct sali_tuned {
 
 /* The most entries of a sampler's `tuned`, and of its `state`. */
 #define SALI_MOST_TUNED 8
-#define SALI_MOST_STATE 32
+#define SALI_MOST_STATE 16
 
 /* Kinds of variables that a sampler moves: SAL_COUNT stands for counts with a cap, which have a
  * finite list of states like all others; counts without one are a kind of their own. */
@@ -153,17 +167,29 @@ typedef struct sali_sampler {
     /* After other numbers, finite ones, were put into `tuned`: SAL_ERR_DATA if they cannot be used;
      * else makes anew what is made of them in the shared state. NULL only without `tuned`. */
     sal_status (*retune)(void *shared, sal_error *err);
-    /* All that `adapt` goes on from; number of items, at most SALI_MOST_STATE. And after other
-     * numbers were put there: SAL_ERR_DATA if they cannot be used. NULL only without `adapt`. */
+
+    /* All that adaptation changes in the shared state, to go on later from where it stood: the
+     * number of items, SALI_MOST_STATE at most. To be called after `adapt`, when no shard keeps
+     * what it has not learned from yet. Not what follows from settings and model. Both NULL only
+     * without `adapt`. */
     int64_t (*state)(void *shared, sali_state_item *items);
-    sal_status (*restored)(void *shared, sal_error *err);
+    /* After the items of a freshly shared state were filled: SAL_ERR_DATA if they cannot be used
+     * (then it is good for `unshare` only); else makes anew what is made of them. `at` shows the
+     * shards; window, done and total are not read. Items whose number depends on others come last
+     * and are there after a first call only: see sali_sampler_restore. */
+    sal_status (*restored)(void *shared, const sali_warmup *at, sal_error *err);
 
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err);
     void (*destroy)(void *self);
     /* Make what is cached of the present states (after a start, new parameters, step sizes,
-     * temperatures or shared state); sets f. */
+     * temperatures or shared state); sets f. What comes next then has the bits of a new `self` and
+     * a new shared state of the same `state` on the model as it is now; of a HIDDEN one, if it was
+     * made to forget. Safe for several shards at once, as parameters do not change meanwhile. */
     void (*refresh)(void *self, sali_chains *chains);
+    /* Before a refresh with states that are not those that the steps left: drops what is kept
+     * beyond the codes. NULL unless HIDDEN. */
+    void (*forget)(void *self);
     /* One step of every chain. */
     void (*step)(void *self, sali_chains *chains);
     /* n steps: the same bits as n calls of `step`, with less to do between them. May be NULL. */
@@ -211,6 +237,12 @@ unsigned sali_sampler_wants(const sali_sampler *sampler);
 /* The sampler's state for a shard, the chains' step sizes set. */
 sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
                              void *shared, sali_chains *chains, void **self, sal_error *err);
+
+/* Bring the `state` of a sampler back into a freshly shared one, with the shards opened: fetches
+ * all items and calls `restored`. SAL_OK for a sampler without. Returns: SAL_ERR_DATA (from fetch
+ * too), SAL_ERR_MEMORY; `shared` is good for `unshare` only then. The shards need a refresh. */
+sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const sali_warmup *at,
+                                sali_state_fetch *fetch, void *context, sal_error *err);
 
 /* n steps of every chain. */
 static inline void sali_sampler_steps(const sali_sampler *sampler, void *self, sali_chains *chains,

@@ -1,5 +1,6 @@
 #include "samplers/step_scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@
 #define DAMPING 0.01
 /* The least weight of a new window in the running mean. */
 #define LEAST_WEIGHT 0.05
+/* Scales that can be given or loaded. */
+#define LEAST_SCALE 1e-30
+#define MOST_SCALE 1e30
 
 /* Squared slope of f along a variable. */
 static double squared_slope(const sal_model *model, const sali_variable *v, const void *gradient)
@@ -120,7 +124,8 @@ sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *
 {
     sali_step_scale *p = shared;
     (void)err;
-    if (!p || 4 * warmup->done > 3 * warmup->total) {
+    bool settling = warmup->total != SALI_WARMUP_ENDLESS && 4 * warmup->done > 3 * warmup->total;
+    if (!p || settling) {
         return SAL_OK;
     }
     int64_t rows = 0;
@@ -144,9 +149,11 @@ int64_t sali_step_scale_tuned(void *shared, sali_tuned *items)
     if (!p) {
         return 0;
     }
-    items[0] = (sali_tuned){
-        .name = "preconditioner", .n = p->n, .values = p->scale, .low = 1e-30, .high = 1e30
-    };
+    items[0] = (sali_tuned){ .name = "preconditioner",
+                             .n = p->n,
+                             .values = p->scale,
+                             .low = LEAST_SCALE,
+                             .high = MOST_SCALE };
     return 1;
 }
 
@@ -160,4 +167,25 @@ sal_status sali_step_scale_retune(void *shared, sal_error *err)
         }
     }
     return SAL_OK;
+}
+
+int64_t sali_step_scale_state(void *shared, sali_state_item *items)
+{
+    sali_step_scale *p = shared;
+    if (!p) {
+        return 0;
+    }
+    items[0] = sali_state_f64("scale", p->n, p->scale);
+    items[1] = sali_state_f64("square", p->n, p->square);
+    items[2] = sali_state_i64("windows", 1, &p->windows);
+    return 3;
+}
+
+sal_status sali_step_scale_restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    const sali_step_scale *p = shared;
+    (void)at;
+    sal_status status = sali_state_check_f64("scale", p->n, p->scale, LEAST_SCALE, MOST_SCALE, err);
+    status = status ? status : sali_state_check_f64("square", p->n, p->square, 0, DBL_MAX, err);
+    return status ? status : sali_state_check_i64("windows", 1, &p->windows, 0, INT64_MAX - 1, err);
 }

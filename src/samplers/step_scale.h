@@ -9,7 +9,8 @@
  * d is one number a variable, so that no label is favoured.
  *
  * v starts from the gradients at 64 random states and follows the chains in warm-up, in a running
- * mean over windows; d is frozen after three quarters of the warm-up, so that eps settles. */
+ * mean over windows; d is frozen after three quarters of a warm-up that ends, so that eps
+ * settles. */
 #ifndef SALI_STEP_SCALE_H
 #define SALI_STEP_SCALE_H
 
@@ -31,5 +32,7 @@ sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *
                                  sal_error *err);
 int64_t sali_step_scale_tuned(void *shared, sali_tuned *items);
 sal_status sali_step_scale_retune(void *shared, sal_error *err);
+int64_t sali_step_scale_state(void *shared, sali_state_item *items);
+sal_status sali_step_scale_restored(void *shared, const sali_warmup *at, sal_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "samplers/step_size.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,31 +16,58 @@
 
 /* ---- stochastic approximation */
 
-void sali_adapt_begin(sali_adaptation *a, const sal_space *space, double step_size)
+bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, double step_size)
 {
     double unit = sali_default_step_size(space, 1);
     *a = (sali_adaptation){
-        .log_step = log(step_size),
+        .n = n,
+        .windows = SALI_NEW_ARRAY(int64_t, n),
+        .log_step = SALI_NEW_ARRAY(double, n),
         .low = log(LOWEST * unit),
         .high = log(HIGHEST * unit),
     };
+    for (int64_t r = 0; a->log_step && r < n; r++) {
+        a->log_step[r] = log(step_size);
+    }
+    return a->windows && a->log_step;
 }
 
-static double move(sali_adaptation *a, double gain, double acceptance)
+void sali_adapt_free(sali_adaptation *a)
 {
-    a->log_step += gain * (acceptance - TARGET_ACCEPTANCE);
-    a->log_step = fmin(fmax(a->log_step, a->low), a->high);
-    return exp(a->log_step);
+    sali_free(a->windows);
+    sali_free(a->log_step);
+    *a = (sali_adaptation){ 0 };
 }
 
-double sali_adapt_next(sali_adaptation *a, double acceptance)
+static double move(sali_adaptation *a, int64_t r, double gain, double acceptance)
 {
-    return move(a, 4 / pow((double)++a->windows, 0.6), acceptance);
+    double log_step = a->log_step[r] + gain * (acceptance - TARGET_ACCEPTANCE);
+    a->log_step[r] = fmin(fmax(log_step, a->low), a->high);
+    return exp(a->log_step[r]);
 }
 
-double sali_adapt_follow(sali_adaptation *a, double acceptance)
+double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance)
 {
-    return move(a, 0.1, acceptance);
+    return move(a, r, 4 / pow((double)++a->windows[r], 0.6), acceptance);
+}
+
+double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance)
+{
+    return move(a, r, 0.1, acceptance);
+}
+
+int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
+{
+    items[0] = sali_state_i64("windows", a->n, a->windows);
+    items[1] = sali_state_f64("log_step", a->n, a->log_step);
+    return 2;
+}
+
+sal_status sali_adaptation_restored(const sali_adaptation *a, sal_error *err)
+{
+    sal_status status = sali_state_check_i64("windows", a->n, a->windows, 0, INT64_MAX - 1, err);
+    return status ? status
+                  : sali_state_check_f64("log_step", a->n, a->log_step, -DBL_MAX, DBL_MAX, err);
 }
 
 /* ---- the search */
@@ -140,15 +168,15 @@ sal_status sali_step_sizes_create(sali_step_sizes *s, const sal_space *space, in
         .rungs = rungs,
         .unit = sali_default_step_size(space, 1),
         .value = SALI_NEW_ARRAY(double, rungs),
-        .adaptation = SALI_NEW_ARRAY(sali_adaptation, rungs),
         .jump = SALI_NEW_ARRAY(double, rungs *SALI_DECILES),
     };
-    if (!s->value || !s->adaptation || !s->jump) {
+    bool begun = sali_adapt_begin(&s->adaptation, rungs, space, step_size);
+    if (!begun || !s->value || !s->jump) {
         return sali_fail_memory(err);
     }
     for (int64_t r = 0; r < rungs; r++) {
         s->value[r] = given ? given[r] : step_size;
-        sali_adapt_begin(&s->adaptation[r], space, s->value[r]);
+        s->adaptation.log_step[r] = log(s->value[r]);
     }
     return SAL_OK;
 }
@@ -156,7 +184,7 @@ sal_status sali_step_sizes_create(sali_step_sizes *s, const sal_space *space, in
 void sali_step_sizes_free(sali_step_sizes *s)
 {
     sali_free(s->value);
-    sali_free(s->adaptation);
+    sali_adapt_free(&s->adaptation);
     sali_free(s->jump);
     *s = (sali_step_sizes){ 0 };
 }
@@ -193,7 +221,7 @@ static void approximate(sali_step_sizes *s, int64_t n_shards, sali_chains *const
                 steps += (double)window;
             }
         }
-        s->value[r] = sali_adapt_next(&s->adaptation[r], acceptance / steps);
+        s->value[r] = sali_adapt_next(&s->adaptation, r, acceptance / steps);
     }
     sali_step_sizes_set(s, n_shards, chains);
 }
@@ -216,4 +244,48 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
         set_candidates(s, n_shards, chains, first, done);
     }
     return true;
+}
+
+/* ---- the state */
+
+int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
+{
+    int64_t n = sali_adaptation_state(&s->adaptation, items);
+    items[n++] = sali_state_f64("value", s->rungs, s->value);
+    items[n++] = sali_state_f64("jump", s->rungs * SALI_DECILES, s->jump);
+    items[n++] = sali_state_i64("begin", 1, &s->begin);
+    items[n++] = sali_state_i64("length", 1, &s->length);
+    items[n++] = sali_state_i64("candidates", 1, &s->candidates);
+    return n;
+}
+
+/* The stage of the search, of which none is before `done`. */
+static sal_status restore_stage(sali_step_sizes *s, int64_t done, sal_error *err)
+{
+    int64_t last = s->rule == SAL_STEP_SIZE_SEARCH ? done : 0;
+    bool stage = s->rule == SAL_STEP_SIZE_SEARCH && s->begin > 0 && s->length > 0;
+    bool magnitudes = s->candidates == SALI_MAGNITUDES, deciles = s->candidates == SALI_DECILES;
+    sal_status status =
+        sali_state_check_f64("jump", s->rungs * SALI_DECILES, s->jump, 0, DBL_MAX, err);
+    status = status ? status : sali_state_check_i64("begin", 1, &s->begin, 0, last, err);
+    status =
+        status ? status : sali_state_check_i64("length", 1, &s->length, 0, INT64_MAX / 16, err);
+    if (status == SAL_OK && s->candidates != 0 && !(stage && (magnitudes || deciles))) {
+        status = sali_fail(err, SAL_ERR_DATA, "candidates is %lld; expected 0, %d or %d",
+                           (long long)s->candidates, SALI_MAGNITUDES, SALI_DECILES);
+    }
+    s->candidate = magnitudes ? magnitude : decile;
+    return status;
+}
+
+sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
+                                    sal_error *err)
+{
+    sal_status status = sali_adaptation_restored(&s->adaptation, err);
+    for (int64_t r = 0; status == SAL_OK && r < s->rungs; r++) {
+        status = s->value[r] == 0 ? sali_fail(err, SAL_ERR_DATA, "value: a step size is 0")
+                                  : sali_step_size_check(s->value[r], dtype, err);
+    }
+    status = status == SAL_ERR_ARGUMENT ? sali_fail_prefix(err, SAL_ERR_DATA, "value") : status;
+    return status ? status : restore_stage(s, done, err);
 }

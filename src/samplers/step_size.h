@@ -4,17 +4,29 @@
 
 #include "samplers/sampler.h"
 
-/* Robbins-Monro on log eps towards an acceptance of 0.574 (Roberts & Rosenthal 1998). */
+/* Robbins-Monro on log eps towards an acceptance of 0.574 (Roberts & Rosenthal 1998), of each rung
+ * for itself. */
 typedef struct sali_adaptation {
-    int64_t windows; /* so far */
-    double log_step, low, high;
+    int64_t n;        /* rungs */
+    int64_t *windows; /* [n] so far */
+    double *log_step; /* [n] */
+    double low, high;
 } sali_adaptation;
 
-void sali_adapt_begin(sali_adaptation *a, const sal_space *space, double step_size);
-double sali_adapt_next(sali_adaptation *a, double acceptance);
+/* All rungs at the same step size; false: no memory, the caller frees all the same. */
+bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, double step_size);
+void sali_adapt_free(sali_adaptation *a);
+
+/* Rung r's next step size, after a window of a mean acceptance. */
+double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance);
 
 /* The same with a small constant gain, for targets that never stand still. */
-double sali_adapt_follow(sali_adaptation *a, double acceptance);
+double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance);
+
+/* The items of its state (core/state.h), 2 of them; and after they were filled, SAL_ERR_DATA if
+ * they cannot be used. */
+int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items);
+sal_status sali_adaptation_restored(const sali_adaptation *a, sal_error *err);
 
 /* Candidates of the two stages of the search. */
 #define SALI_MAGNITUDES 5
@@ -24,14 +36,14 @@ double sali_adapt_follow(sali_adaptation *a, double acceptance);
 #define SALI_SEARCH_LEAST 40
 
 typedef struct sali_step_sizes {
-    sal_step_size_rule rule;     /* USUAL: nothing is to be found */
-    int64_t rungs;               /* temperatures */
-    double unit;                 /* by which the space scales step sizes */
-    double *value;               /* [rungs] in use, or found so far */
-    sali_adaptation *adaptation; /* [rungs] */
-    double *jump;                /* [rungs x SALI_DECILES] of the candidates of this stage */
-    int64_t begin, length;       /* of the stage, and of each turn within it, in steps */
-    int64_t candidates;          /* of the stage; 0: none is under way */
+    sal_step_size_rule rule;    /* USUAL: nothing is to be found */
+    int64_t rungs;              /* temperatures */
+    double unit;                /* by which the space scales step sizes */
+    double *value;              /* [rungs] in use, or found so far */
+    sali_adaptation adaptation; /* of the rungs */
+    double *jump;               /* [rungs x SALI_DECILES] of the candidates of this stage */
+    int64_t begin, length;      /* of the stage, and of each turn within it, in steps */
+    int64_t candidates;         /* of the stage; 0: none is under way */
     double (*candidate)(double unit, double centre, int64_t k);
 } sali_step_sizes;
 
@@ -50,6 +62,14 @@ int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t t
  * window. Whether any changed. */
 bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
                            const int64_t *first, int64_t window, int64_t done, int64_t total);
+
+/* What it needs to go on: the number of items, SALI_MOST_STATE at most; and after they were filled
+ * into a newly created one of the same rule and rungs, when `done` steps of warm-up are over,
+ * SAL_ERR_DATA if they cannot be used; sali_step_sizes_set sets the chains then, but during a
+ * search they keep theirs. Of an endless warm-up the rule cannot be SEARCH. */
+int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items);
+sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
+                                    sal_error *err);
 
 /* Set those in use. */
 void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains);

@@ -296,6 +296,11 @@ void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *
     *variables = run->base->space->n_variables;
 }
 
+const sal_model *sal_run_model(const sal_run *run)
+{
+    return run->base;
+}
+
 int64_t sal_run_n_draws(const sal_run *run)
 {
     return run->draws_made;

@@ -1,6 +1,8 @@
 /* Checkpoints. checkpoint.json names the file of arrays that belongs to it; the next checkpoint's
  * arrays go to the other of two files, and then the JSON is replaced: whenever the program dies,
  * the JSON and the arrays that it names are whole. */
+#include <errno.h>
+#include <float.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,125 +17,48 @@
 
 #define VERSION_KEY "saltus_checkpoint"
 #define VERSION 1
-#define MOST_ITEMS 64
 
 static const char *const array_files[] = { "checkpoint-a.safetensors", "checkpoint-b.safetensors" };
 
 /* ---- what is kept */
 
-/* Single numbers, gathered for a file. */
-typedef struct counters {
-    int64_t iteration, good_iteration, updates;
-    double accepted, jump, moves, log_step;
-} counters;
+enum {
+    ITERATION,
+    GOOD_ITERATION,
+    UPDATES,
+    SUMS,
+    LOG_STEP_SIZE,
+    PARAMETERS,
+    GOOD_PARAMETERS,
+    FIRST_MOMENTS,
+    SECOND_MOMENTS,
+    AVERAGES,
+    BUFFER_CODES,
+    BUFFER_LIFE,
+    OWN_ITEMS
+};
 
-static counters gather(const sal_trainer *t)
+/* The trainer's own, besides what the sampler keeps. */
+static void list_items(sal_trainer *t, sali_state_item items[OWN_ITEMS])
 {
-    return (counters){
-        .iteration = t->iteration,
-        .good_iteration = t->good_iteration,
-        .updates = (int64_t)t->optimiser.updates,
-        .accepted = t->accepted,
-        .jump = t->jump,
-        .moves = t->moves,
-        .log_step = t->step_size.log_step,
+    const int64_t n = t->optimiser.n, codes = t->buffer.slots * t->model->space->n_variables;
+    const int64_t second = t->optimiser.kind == SALI_SGD ? 0 : n;
+    const int64_t sums = sizeof t->sums / sizeof(double);
+    const sali_state_item own[OWN_ITEMS] = {
+        [ITERATION] = sali_state_i64("iteration", 1, &t->iteration),
+        [GOOD_ITERATION] = sali_state_i64("iteration.good", 1, &t->good_iteration),
+        [UPDATES] = sali_state_i64("optimiser.updates", 1, &t->optimiser.updates),
+        [SUMS] = sali_state_f64("sums", sums, &t->sums.accepted),
+        [LOG_STEP_SIZE] = sali_state_f64("log_step_size", t->follows, t->step_size.log_step),
+        [PARAMETERS] = sali_state_f64("parameters", n, t->values),
+        [GOOD_PARAMETERS] = sali_state_f64("parameters.good", n, t->good),
+        [FIRST_MOMENTS] = sali_state_f64("optimiser.m", n, t->optimiser.m),
+        [SECOND_MOMENTS] = sali_state_f64("optimiser.v", second, t->optimiser.v),
+        [AVERAGES] = sali_state_f64("averages", t->averages ? n : 0, t->averages),
+        [BUFFER_CODES] = sali_state_i32("buffer.codes", codes, t->buffer.codes),
+        [BUFFER_LIFE] = sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
     };
-}
-
-/* Number of items. The order does not matter. */
-static int64_t list_items(sal_trainer *t, counters *c, sali_state_item *items)
-{
-    const int64_t n = t->optimiser.n, V = t->model->space->n_variables;
-    const sali_state_item all[] = {
-        { "counters", SALI_STATE_I64, 3, &c->iteration },
-        { "since_report", SALI_STATE_F64, 3, &c->accepted },
-        { "log_step_size", SALI_STATE_F64, 1, &c->log_step },
-        { "parameters", SALI_STATE_F64, n, t->values },
-        { "parameters.good", SALI_STATE_F64, n, t->good },
-        { "optimiser.m", SALI_STATE_F64, n, t->optimiser.m },
-        { "optimiser.v", SALI_STATE_F64, t->optimiser.kind == SALI_SGD ? 0 : n, t->optimiser.v },
-        { "averages", SALI_STATE_F64, t->averages ? n : 0, t->averages },
-        { "buffer.codes", SALI_STATE_I32, t->buffer.slots * V, t->buffer.codes },
-        { "buffer.life", SALI_STATE_U64, t->buffer.slots, t->buffer.life },
-    };
-    memcpy(items, all, sizeof all);
-    int64_t count = sizeof all / sizeof *all;
-    if (t->shared && t->sampler->state) {
-        count += t->sampler->state(t->shared, items + count);
-    }
-    return count;
-}
-
-/* ---- what must be the same */
-
-/* FNV-1a, 64 bits. */
-static uint64_t hash(uint64_t h, const void *data, int64_t bytes)
-{
-    const unsigned char *byte = data;
-    for (int64_t i = 0; i < bytes; i++) {
-        h = (h ^ byte[i]) * UINT64_C(0x100000001b3);
-    }
-    return h;
-}
-
-static uint64_t hash_data(const sal_data *data)
-{
-    uint64_t h = hash(UINT64_C(0xcbf29ce484222325), &data->rows, sizeof data->rows);
-    return hash(h, data->codes, data->rows * data->variables);
-}
-
-static json_t *hexadecimal(uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)value);
-    return json_string(text);
-}
-
-/* All that a resumed training must share with the one that was saved. */
-json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
-                               const sal_train_options *o)
-{
-    const int64_t N = model->space->width;
-    uint64_t matrix =
-        o->preconditioner ? hash(1, o->preconditioner, N * N * (int64_t)sizeof(double)) : 0;
-    return json_pack(
-        "{s:s, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:f, s:i, s:f, s:I, s:f, "
-        "s:f, "
-        "s:f, s:f, s:f, s:s, s:f, s:b, s:f, s:s}",
-        "model", model->name, "dtype", model->dtype == SAL_F32 ? "f32" : "f64", "data",
-        hexadecimal(hash_data(data)), "objective", (int)o->objective, "batch", (json_int_t)o->batch,
-        "seed", hexadecimal(o->seed), "sampler", o->sampler, "steps", (json_int_t)o->steps,
-        "step_size", o->step_size, "preconditioner", hexadecimal(matrix), "buffer",
-        (json_int_t)o->buffer, "buffer_start", (int)o->buffer_start, "restart", o->restart,
-        "optimiser", (int)o->optimiser, "learning_rate", o->learning_rate, "rate_warmup",
-        (json_int_t)o->rate_warmup, "momentum", o->momentum, "beta2", o->beta2, "epsilon",
-        o->epsilon, "weight_decay", o->weight_decay, "averaging", o->averaging, "couplings",
-        o->couplings ? o->couplings : "", "l1", o->l1, "zero_diagonal", (int)o->zero_diagonal,
-        "magnitude_penalty", o->magnitude_penalty, "fixed", o->fixed ? o->fixed : "");
-}
-
-static sal_status compare(const char *path, const json_t *saved, const json_t *now, sal_error *err)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)now, key, value)
-    {
-        const json_t *before = json_object_get(saved, key);
-        if (!before || !json_equal((json_t *)before, value)) {
-            char *was =
-                before ? json_dumps(before, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
-            char *is = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-            sal_status status = sali_fail(err, SAL_ERR_DATA,
-                                          "%s: the training was saved with %s %.60s and is to go "
-                                          "on with %.60s; give the same "
-                                          "options, or another directory",
-                                          path, key, was ? was : "(none)", is ? is : "?");
-            free(was);
-            free(is);
-            return status;
-        }
-    }
-    return SAL_OK;
+    memcpy(items, own, sizeof own);
 }
 
 /* ---- files */
@@ -146,34 +71,54 @@ static sal_status path_in(const char *directory, const char *name, char *path, s
                : sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
 }
 
-/* The JSON of a directory, with the number of its file of arrays; *json is NULL if there is none.
- */
+/* The number of the file of arrays that a checkpoint's JSON names; -1: it is none. */
+static int named_file(const json_t *object)
+{
+    const char *arrays = json_string_value(json_object_get(object, "arrays"));
+    bool ours = json_integer_value(json_object_get(object, VERSION_KEY)) == VERSION &&
+                json_is_object(json_object_get(object, "options"));
+    for (int k = 0; ours && arrays && k < 2; k++) {
+        if (strcmp(arrays, array_files[k]) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/* The JSON of a directory; *json is NULL if there is none. */
 static sal_status read_json(const char *path, json_t **json, int *file, sal_error *err)
 {
     sali_bytes bytes = { 0 };
     *json = NULL;
-    if (access(path, F_OK) != 0) {
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
         return SAL_OK;
     }
     sal_status status = sali_file_read(path, &bytes, err);
     if (status != SAL_OK) {
-        return status;
+        return sali_fail_prefix(err, status == SAL_ERR_NOT_FOUND ? SAL_ERR_IO : status,
+                                "checkpoint");
     }
     json_t *object = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
     sali_bytes_free(&bytes);
-    const char *arrays = json_string_value(json_object_get(object, "arrays"));
-    for (int k = 0; arrays && k < 2; k++) {
-        if (strcmp(arrays, array_files[k]) == 0 &&
-            json_integer_value(json_object_get(object, VERSION_KEY)) == VERSION &&
-            json_is_object(json_object_get(object, "options"))) {
-            *file = k;
-            *json = object;
-            return SAL_OK;
-        }
+    *file = named_file(object);
+    if (*file < 0) {
+        json_decref(object);
+        return sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training (%s %d)", path,
+                         VERSION_KEY, VERSION);
     }
-    json_decref(object);
-    return sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training (%s %d)", path,
-                     VERSION_KEY, VERSION);
+    *json = object;
+    return SAL_OK;
+}
+
+/* The file of arrays that is free: not the one that a whole checkpoint names. */
+static sal_status free_file(const char *path, int *file, sal_error *err)
+{
+    json_t *json = NULL;
+    int last = 1;
+    sal_status status = read_json(path, &json, &last, err);
+    json_decref(json);
+    *file = last == 0;
+    return status == SAL_ERR_DATA ? SAL_OK : status;
 }
 
 static sal_status write_json(const sal_trainer *t, const char *path, int file, sal_error *err)
@@ -191,61 +136,169 @@ static sal_status write_json(const sal_trainer *t, const char *path, int file, s
     return status;
 }
 
+/* Names of the sampler's items in the file. */
+#define SAMPLER "sampler."
+
+static sal_status write_arrays(sal_trainer *t, const char *path, sal_error *err)
+{
+    sali_state_item items[OWN_ITEMS + SALI_MOST_STATE];
+    char names[SALI_MOST_STATE][128];
+    int64_t n = 0;
+    list_items(t, items);
+    if (t->sampler && t->sampler->state) {
+        n = t->sampler->state(t->state.shared, items + OWN_ITEMS);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        snprintf(names[k], sizeof names[k], SAMPLER "%s", items[OWN_ITEMS + k].name);
+        items[OWN_ITEMS + k].name = names[k];
+    }
+    return sali_state_save(path, items, OWN_ITEMS + n, err);
+}
+
 sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *err)
 {
     char path[4096], arrays[4096], older[4096];
-    json_t *json = NULL;
-    int last = 1;
-    sal_status status = path_in(directory, "checkpoint.json", path, sizeof path, err);
-    status = status ? status : read_json(path, &json, &last, err);
-    json_decref(json);
-    status =
-        status ? status : path_in(directory, array_files[1 - last], arrays, sizeof arrays, err);
-    status = status ? status : path_in(directory, array_files[last], older, sizeof older, err);
-    if (status == SAL_OK) {
-        counters c = gather(t);
-        sali_state_item items[MOST_ITEMS];
-        status = sali_state_save(arrays, items, list_items(t, &c, items), err);
+    int file = 0;
+    if (t->failed) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "train: this trainer has failed: nothing to save");
     }
-    status = status ? status : write_json(t, path, 1 - last, err);
+    sal_status status = path_in(directory, "checkpoint.json", path, sizeof path, err);
+    status = status ? status : free_file(path, &file, err);
+    status = status ? status : path_in(directory, array_files[file], arrays, sizeof arrays, err);
+    status = status ? status : path_in(directory, array_files[1 - file], older, sizeof older, err);
+    status = status ? status : write_arrays(t, arrays, err);
+    status = status ? status : write_json(t, path, file, err);
     if (status == SAL_OK) {
         unlink(older); /* its JSON is gone */
     }
     return status;
 }
 
-/* ---- taking it up again */
+/* ---- taking it up again: into arrays of its own, until all is known to be good */
 
-static sal_status check_buffer(const sal_trainer *t, const char *path, sal_error *err)
+static void free_items(sali_state_item items[OWN_ITEMS])
 {
-    const sal_space *space = t->model->space;
-    for (int64_t k = 0; k < t->buffer.slots * space->n_variables; k++) {
-        if (!sali_has_code(&space->variables[k % space->n_variables], t->buffer.codes[k])) {
-            return sali_fail(err, SAL_ERR_DATA, "%s: buffer.codes: %d is no code of variable %lld",
-                             path, (int)t->buffer.codes[k], (long long)(k % space->n_variables));
+    for (int k = 0; k < OWN_ITEMS; k++) {
+        sali_free(items[k].data);
+    }
+}
+
+/* The trainer's items in new memory. */
+static sal_status copy_items(sal_trainer *t, sali_state_item items[OWN_ITEMS], sal_error *err)
+{
+    bool ok = true;
+    list_items(t, items);
+    for (int k = 0; k < OWN_ITEMS; k++) {
+        items[k].data = sali_alloc(items[k].count, sali_state_bytes(items[k].type));
+        ok &= items[k].data != NULL;
+    }
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+static sal_status check_reals(const sali_state_item *item, double low, double high, sal_error *err)
+{
+    return sali_state_check_f64(item->name, item->count, item->data, low, high, err);
+}
+
+static sal_status check_counters(const sali_state_item *items, sal_error *err)
+{
+    const int64_t iteration = *(const int64_t *)items[ITERATION].data;
+    const int64_t good = *(const int64_t *)items[GOOD_ITERATION].data;
+    const int64_t updates = *(const int64_t *)items[UPDATES].data;
+    return iteration >= 0 && iteration < INT64_MAX && good >= 0 && good <= iteration &&
+                   updates == iteration
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_DATA,
+                           "iteration %lld, good iteration %lld, %lld updates: expected numbers "
+                           "that go together",
+                           (long long)iteration, (long long)good, (long long)updates);
+}
+
+static sal_status check_codes(const sal_space *space, const sali_state_item *item, sal_error *err)
+{
+    const int32_t *codes = item->data;
+    for (int64_t k = 0; k < item->count; k++) {
+        int64_t v = k % space->n_variables;
+        if (!sali_has_code(&space->variables[v], codes[k])) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: %d is no code of variable %lld", item->name,
+                             (int)codes[k], (long long)v);
         }
     }
     return SAL_OK;
 }
 
-static sal_status take_over(sal_trainer *t, const counters *c, const char *path, sal_error *err)
+static sal_status check_items(const sal_trainer *t, const sali_state_item *items, sal_error *err)
 {
-    sal_status status = check_buffer(t, path, err);
-    if (status == SAL_OK && (c->iteration < 0 || c->updates < 0)) {
-        status = sali_fail(err, SAL_ERR_DATA,
-                           "%s: counters: expected numbers that are not negative", path);
+    const double most = t->model->dtype == SAL_F32 ? FLT_MAX : DBL_MAX;
+    const sali_adaptation *a = &t->step_size;
+    sal_status status = check_counters(items, err);
+    sali_state_item since = items[SUMS];
+    since.count = 3; /* the others need not be numbers */
+    status = status ? status : check_reals(&since, 0, DBL_MAX, err);
+    status = status ? status : check_reals(&items[LOG_STEP_SIZE], a->low, a->high, err);
+    status = status ? status : check_reals(&items[PARAMETERS], -most, most, err);
+    status = status ? status : check_reals(&items[GOOD_PARAMETERS], -most, most, err);
+    status = status ? status : check_reals(&items[AVERAGES], -most, most, err);
+    status = status ? status : check_reals(&items[FIRST_MOMENTS], -DBL_MAX, DBL_MAX, err);
+    status = status ? status : check_reals(&items[SECOND_MOMENTS], 0, DBL_MAX, err);
+    return status ? status : check_codes(t->model->space, &items[BUFFER_CODES], err);
+}
+
+/* A new state of the sampler, from the file. */
+static sal_status restore_sampler(sal_trainer *t, sali_state_file *file, sali_train_sampler *state,
+                                  sal_error *err)
+{
+    if (!t->sampler) {
+        return SAL_OK;
     }
-    if (status == SAL_OK && t->shared && t->sampler->restored) {
-        status = t->sampler->restored(t->shared, err);
+    sal_status status = sali_train_open_sampler(t, state, err);
+    const sali_warmup at = sali_train_shows(t, state->selves);
+    file->prefix = SAMPLER;
+    return status ? status
+                  : sali_sampler_restore(t->sampler, state->shared, &at, sali_state_fetch_array,
+                                         file, err);
+}
+
+/* Nothing fails any more: everything is taken over, and `state` is the old one. */
+static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sampler *state)
+{
+    const sali_train_sampler old = t->state;
+    sali_state_item to[OWN_ITEMS];
+    list_items(t, to);
+    for (int k = 0; k < OWN_ITEMS; k++) {
+        if (to[k].count > 0) {
+            memcpy(to[k].data, from[k].data, (size_t)to[k].count * sali_state_bytes(to[k].type));
+        }
     }
-    t->iteration = c->iteration;
-    t->good_iteration = c->good_iteration;
-    t->optimiser.updates = (uint64_t)c->updates;
-    t->accepted = c->accepted;
-    t->jump = c->jump;
-    t->moves = c->moves;
-    t->step_size.log_step = c->log_step;
+    t->state = *state;
+    *state = old;
+    t->failed = false;
+    for (int64_t k = 0; t->sampler && k < t->n_shards; k++) {
+        t->chains[k]->bad_chain = -1;
+    }
     sali_params_set(t->tape->params, t->values);
+}
+
+static sal_status load_arrays(sal_trainer *t, const char *path, sal_error *err)
+{
+    sali_state_item items[OWN_ITEMS];
+    sali_train_sampler state = { 0 };
+    sali_state_file file;
+    sal_status status = copy_items(t, items, err);
+    status = status ? status : sali_state_open(path, &file, err);
+    if (status == SAL_OK) {
+        status = sali_state_fill(OWN_ITEMS, items, sali_state_fetch_array, &file, err);
+        status = status ? status : restore_sampler(t, &file, &state, err);
+        status = status ? status : sali_state_finish(&file, err);
+        status = status ? status : check_items(t, items, err);
+        sali_state_close(&file);
+        status = status ? sali_fail_prefix(err, status, "%s", path) : SAL_OK;
+    }
+    if (status == SAL_OK) {
+        take_over(t, items, &state);
+    }
+    sali_train_close_sampler(t, &state);
+    free_items(items);
     return status;
 }
 
@@ -259,13 +312,11 @@ sal_status sal_trainer_load(sal_trainer *t, const char *directory, sal_error *er
     if (status != SAL_OK || !json) {
         return status;
     }
-    status = compare(path, json_object_get(json, "options"), t->fingerprint, err);
+    status = sali_train_compare(path, json_object_get(json, "options"), t->fingerprint, err);
     status = status ? status : path_in(directory, array_files[file], path, sizeof path, err);
     if (status == SAL_OK) {
-        counters c = { 0 };
-        sali_state_item items[MOST_ITEMS];
-        status = sali_state_load(path, items, list_items(t, &c, items), err);
-        status = status ? status : take_over(t, &c, path, err);
+        status = load_arrays(t, path, err);
+        status = status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
     }
     json_decref(json);
     return status;

@@ -54,6 +54,9 @@ static sal_status fix(sali_constraints *c, const sali_program *program, int32_t 
     for (int64_t i = 0; status == SAL_OK && i < place->size; i++) {
         c->learned[place->first + i] = 0;
     }
+    for (int64_t k = 0; k < c->n_blocks; k++) {
+        c->blocks[k].fixed |= c->blocks[k].first == place->first;
+    }
     return status;
 }
 
@@ -64,6 +67,11 @@ static sal_status add_block(sali_constraints *c, const sali_program *program, in
     const sali_parameter *place = &program->parameters[p];
     const sal_shape *shape = &program->nodes[place->node].shape;
     bool square = shape->rank == 2 && shape->dim[0] == shape->dim[1];
+    for (int64_t k = 0; k < c->n_blocks; k++) {
+        if (c->blocks[k].first == place->first) {
+            return SAL_OK; /* named twice */
+        }
+    }
     c->blocks[c->n_blocks++] = (sali_coupling_block){ .first = place->first,
                                                       .size = place->size,
                                                       .side = square ? shape->dim[0] : 0 };
@@ -154,6 +162,9 @@ void sali_constraints_start(const sali_constraints *c, double *values)
 {
     for (int64_t k = 0; k < c->n_blocks; k++) {
         const sali_coupling_block *block = &c->blocks[k];
+        if (block->fixed) {
+            continue;
+        }
         symmetrise(block->side, values + block->first);
         for (int64_t i = 0; c->zero && i < block->size; i++) {
             values[block->first + i] = c->zero[block->first + i] ? 0 : values[block->first + i];

@@ -9,6 +9,7 @@
 typedef struct sali_coupling_block {
     int64_t first, size; /* in the flat vector of parameters */
     int64_t side;        /* of a square matrix; 0: it is none */
+    bool fixed;          /* not learned: stays as it is, symmetric or not */
 } sali_coupling_block;
 
 typedef struct sali_constraints {

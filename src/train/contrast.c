@@ -13,33 +13,44 @@ static void sample_shard(void *context, int64_t k)
 {
     sal_trainer *t = context;
     sali_train_shard *shard = &t->shards[k];
+    void *self = t->state.selves[k];
     sali_buffer_load(t, shard);
     for (int64_t c = 0; t->follows && c < shard->n; c++) {
-        shard->chains->step_size[c] = exp(t->step_size.log_step);
+        shard->chains->step_size[c] = exp(t->step_size.log_step[0]);
     }
-    t->sampler->refresh(shard->self, shard->chains);
-    sali_sampler_steps(t->sampler, shard->self, shard->chains, t->options.steps);
+    if (t->sampler->forget) {
+        t->sampler->forget(self);
+    }
+    t->sampler->refresh(self, shard->chains);
+    sali_sampler_steps(t->sampler, self, shard->chains, t->options.steps);
     sali_buffer_store(t, shard);
+}
+
+sali_warmup sali_train_shows(const sal_trainer *t, void *const *selves)
+{
+    int64_t done;
+    bool large = __builtin_mul_overflow(t->iteration + 1, t->options.steps, &done);
+    return (sali_warmup){
+        .model = t->model,
+        .seed = t->options.seed,
+        .n_shards = t->n_shards,
+        .chains = t->chains,
+        .selves = selves,
+        .window = t->options.steps,
+        .done = large ? INT64_MAX - 1 : done,
+        .total = SALI_WARMUP_ENDLESS,
+    };
 }
 
 /* What the steps of this iteration teach for the next. */
 static sal_status adapt(sal_trainer *t, sal_error *err)
 {
-    const sali_warmup warmup = {
-        .model = t->model,
-        .seed = t->options.seed,
-        .n_shards = t->n_shards,
-        .chains = t->chains,
-        .selves = t->selves,
-        .window = t->options.steps,
-        .done = (t->iteration + 1) * t->options.steps,
-        .total = INT64_MAX,
-    };
+    const sali_warmup warmup = sali_train_shows(t, t->state.selves);
     if (t->follows) {
-        sali_adapt_follow(&t->step_size, sali_warmup_acceptance(&warmup));
+        sali_adapt_follow(&t->step_size, 0, sali_warmup_acceptance(&warmup));
     }
     bool changed = false; /* every iteration begins with a refresh */
-    return t->sampler->adapt ? t->sampler->adapt(t->shared, &warmup, &changed, err) : SAL_OK;
+    return t->sampler->adapt ? t->sampler->adapt(t->state.shared, &warmup, &changed, err) : SAL_OK;
 }
 
 sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
@@ -48,11 +59,11 @@ sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
     sal_status status = adapt(t, err);
     for (int64_t k = 0; k < t->n_shards; k++) {
         sali_chains_sums sums = sali_chains_take_sums(t->chains[k]);
-        t->accepted += sums.accepted;
-        t->jump += sums.jump;
+        t->sums.accepted += sums.accepted;
+        t->sums.jump += sums.jump;
         *good &= t->chains[k]->bad_chain < 0;
     }
-    t->moves += (double)(t->options.batch * t->options.steps);
+    t->sums.moves += (double)t->options.batch * (double)t->options.steps;
     return status;
 }
 
@@ -121,10 +132,10 @@ void sali_train_gradient(sal_trainer *t)
         sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
         sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
     }
-    t->log_prob_data = 0;
-    t->log_prob_samples = t->sampler ? 0 : NAN;
+    t->sums.log_prob_data = 0;
+    t->sums.log_prob_samples = t->sampler ? 0 : NAN;
     for (int64_t k = 0; k < t->n_shards; k++) {
-        t->log_prob_data += t->shards[k].sum_data * unit;
-        t->log_prob_samples += t->shards[k].sum_samples * unit;
+        t->sums.log_prob_data += t->shards[k].sum_data * unit;
+        t->sums.log_prob_samples += t->shards[k].sum_samples * unit;
     }
 }

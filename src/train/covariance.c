@@ -1,8 +1,7 @@
 /* The covariance of data in a model's embedding. */
-#include <saltus/train.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/model.h"
+#include "train/trainer.h"
 
 /* What a variance below SMALL gets added. */
 #define SMALL 0.01
@@ -32,13 +31,16 @@ static void finish(int64_t N, double rows, const double *sums, double *out)
 sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
                                sal_error *err)
 {
+    if (!data || !model || !out) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_data_covariance: the data, the model or the result are NULL");
+    }
+    sal_status status = sali_train_check_data("sal_data_covariance", data, model, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     const sal_space *space = model->space;
     const int64_t N = space->width, V = space->n_variables;
-    if (data->variables != V || data->rows < 1) {
-        return sali_fail(
-            err, SAL_ERR_ARGUMENT, "the data have %lld rows of %lld variables and %s has %lld",
-            (long long)data->rows, (long long)data->variables, model->name, (long long)V);
-    }
     int32_t *codes = SALI_NEW_ARRAY(int32_t, V);
     double *x = SALI_NEW_ARRAY(double, N), *sums = SALI_NEW_ARRAY(double, N);
     bool ok = codes && x && sums;

@@ -1,7 +1,7 @@
 /* Digits drawn procedurally, for demonstrations and tests without a data set. */
 #include <math.h>
 
-#include <saltus/train.h>
+#include <saltus/data.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
@@ -132,12 +132,4 @@ sal_status sal_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_data *
         .rows = rows, .variables = side * side, .codes = codes, .height = side, .width = side
     };
     return SAL_OK;
-}
-
-void sal_data_destroy(sal_data *data)
-{
-    if (data) {
-        sali_free(data->codes);
-        *data = (sal_data){ 0 };
-    }
 }

@@ -1,5 +1,7 @@
 /* Options of a training: defaults and ranges. */
+#include <float.h>
 #include <math.h>
+#include <sys/stat.h>
 
 #include "core/error.h"
 #include "train/trainer.h"
@@ -28,9 +30,7 @@ static void fill_in(sal_train_options *o)
     o->largest_difference = usual_real(o->largest_difference, 1e4);
     o->report_every = usual(o->report_every, 100);
     o->checkpoint_every = usual(o->checkpoint_every, o->report_every);
-    if (o->momentum < 0 && o->optimiser == SAL_SGD) {
-        o->momentum = 0;
-    }
+    o->momentum = o->momentum < 0 ? 0 : o->momentum;
 }
 
 typedef struct whole {
@@ -38,9 +38,13 @@ typedef struct whole {
     int64_t value, low, high;
 } whole;
 
+/* Which ends of a range are part of it. */
+typedef enum ends { BOTH, LOWER, UPPER } ends;
+
 typedef struct range {
     const char *name;
-    double value, low, high; /* low <= value < high */
+    double value, low, high;
+    ends ends;
 } range;
 
 static sal_status check_wholes(const sal_train_options *o, sal_error *err)
@@ -75,29 +79,29 @@ static sal_status check_wholes(const sal_train_options *o, sal_error *err)
 
 static sal_status check_reals(const sal_train_options *o, sal_error *err)
 {
-    const double most = 1e300, least = 5e-324;
+    const double most = 1e300;
     const range ranges[] = {
-        { "step_size", o->step_size, 0, most },
-        { "restart", o->restart, 0, 1 + 1e-15 },
-        { "learning_rate", o->learning_rate, least, INFINITY },
-        { "momentum", o->momentum, 0, 1 },
-        { "beta2", o->beta2, 0, 1 },
-        { "epsilon", o->epsilon, 0, most },
-        { "weight_decay", o->weight_decay, 0, most },
-        { "averaging", o->averaging, 0, 1 },
-        { "l1", o->l1, 0, most },
-        { "magnitude_penalty", o->magnitude_penalty, 0, most },
-        { "largest_difference", o->largest_difference, least, INFINITY },
+        { "step_size", o->step_size, 0, most, BOTH },
+        { "restart", o->restart, 0, 1, BOTH },
+        { "learning_rate", o->learning_rate, 0, DBL_MAX, UPPER },
+        { "momentum", o->momentum, 0, 1, LOWER },
+        { "beta2", o->beta2, 0, 1, LOWER },
+        { "epsilon", o->epsilon, 0, most, UPPER },
+        { "weight_decay", o->weight_decay, 0, most, BOTH },
+        { "averaging", o->averaging, 0, 1, LOWER },
+        { "l1", o->l1, 0, most, BOTH },
+        { "magnitude_penalty", o->magnitude_penalty, 0, most, BOTH },
+        { "largest_difference", o->largest_difference, 0, INFINITY, UPPER },
     };
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
         const range *r = &ranges[k];
-        bool open = r->low == least;
-        if (!(r->value >= r->low && (r->value < r->high || (open && r->value == r->high)))) {
-            return open ? sali_fail(err, SAL_ERR_ARGUMENT, "train: %s is %g; expected above 0",
-                                    r->name, r->value)
-                        : sali_fail(err, SAL_ERR_ARGUMENT,
-                                    "train: %s is %g; expected a number from %g to %s%g", r->name,
-                                    r->value, r->low, r->high == 1 ? "below " : "", r->high);
+        bool low = r->ends == UPPER ? r->value > r->low : r->value >= r->low;
+        bool high = r->ends == LOWER ? r->value < r->high : r->value <= r->high;
+        if (!(low && high)) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "train: %s is %g; expected a number %s %g %s %g", r->name, r->value,
+                             r->ends == UPPER ? "above" : "from", r->low,
+                             r->ends == LOWER ? "to below" : "to", r->high);
         }
     }
     return SAL_OK;
@@ -105,8 +109,7 @@ static sal_status check_reals(const sal_train_options *o, sal_error *err)
 
 static sal_status check_sizes(const sal_train_options *o, const sal_data *data, sal_error *err)
 {
-    bool samples = o->objective != SAL_PSEUDO_LIKELIHOOD;
-    if (data->rows < o->batch || (samples && o->objective == SAL_PCD && o->buffer < o->batch)) {
+    if (data->rows < o->batch || (o->objective == SAL_PCD && o->buffer < o->batch)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: a batch of %lld needs as many chains and data rows; there are "
                          "%lld and %lld",
@@ -116,25 +119,46 @@ static sal_status check_sizes(const sal_train_options *o, const sal_data *data, 
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: magnitude_penalty goes with samples, not with pseudo-likelihood");
     }
-    return o->resume && !o->checkpoint
-               ? sali_fail(err, SAL_ERR_ARGUMENT, "train: resume needs the directory checkpoint")
-               : SAL_OK;
+    return SAL_OK;
 }
 
-static sal_status check_data(const sal_data *data, const sal_model *model, sal_error *err)
+/* Checkpoints are written long after the start: what can be known of their place is known now. */
+static sal_status check_checkpoint(const sal_train_options *o, sal_error *err)
+{
+    struct stat info;
+    if (!o->checkpoint) {
+        return o->resume ? sali_fail(err, SAL_ERR_ARGUMENT,
+                                     "train: resume needs the directory checkpoint")
+                         : SAL_OK;
+    }
+    if (stat(o->checkpoint, &info) != 0) {
+        return sali_fail(err, SAL_ERR_IO, "train: checkpoint %s: %m", o->checkpoint);
+    }
+    return S_ISDIR(info.st_mode)
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_IO, "train: checkpoint %s: expected a directory",
+                           o->checkpoint);
+}
+
+sal_status sali_train_check_data(const char *who, const sal_data *data, const sal_model *model,
+                                 sal_error *err)
 {
     const sal_space *space = model->space;
     if (data->variables != space->n_variables || !data->codes) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "train: the data have %lld variables and %s has %lld",
-                         (long long)data->variables, model->name, (long long)space->n_variables);
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: the data have %lld variables and %s has %lld",
+                         who, (long long)data->variables, model->name,
+                         (long long)space->n_variables);
+    }
+    if (data->rows < 1 || data->rows > INT32_MAX) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: the data have %lld rows; expected 1 to %d",
+                         who, (long long)data->rows, INT32_MAX);
     }
     for (int64_t r = 0; r < data->rows; r++) {
         for (int64_t v = 0; v < space->n_variables; v++) {
             int code = data->codes[r * space->n_variables + v];
             if (!sali_has_code(&space->variables[v], code)) {
                 return sali_fail(err, SAL_ERR_ARGUMENT,
-                                 "train: data row %lld, variable %lld: code %d; expected 0 to %d",
+                                 "%s: data row %lld, variable %lld: code %d; expected 0 to %d", who,
                                  (long long)r, (long long)v, code,
                                  sali_last_code(&space->variables[v]));
             }
@@ -150,9 +174,10 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
     sal_status status = check_wholes(options, err);
     status = status ? status : check_reals(options, err);
     status = status ? status : check_sizes(options, data, err);
-    status = status ? status : check_data(data, model, err);
-    if (status == SAL_OK && options->buffer_start == SAL_BUFFER_UNIFORM &&
-        model->space->unbounded) {
+    status = status ? status : check_checkpoint(options, err);
+    status = status ? status : sali_train_check_data("train", data, model, err);
+    if (status == SAL_OK && options->objective == SAL_PCD &&
+        options->buffer_start == SAL_BUFFER_UNIFORM && model->space->unbounded) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: chains of counts without a cap cannot start uniform");
     }

@@ -1,4 +1,4 @@
-/* A training from start to end: create, iterate, report. */
+/* Creating a trainer, and its end. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -31,16 +31,11 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
         status = sali_chains_create(t->model, shard->n, sali_sampler_wants(t->sampler),
                                     t->options.seed, &shard->chains, err);
         status = status ? status
-                        : sali_sampler_open(t->sampler, &t->settings, t->shared, shard->chains,
-                                            &shard->self, err);
-    }
-    if (status == SAL_OK && t->sampler) {
-        status = sali_workspace_create(t->tape->program, t->tape->params, shard->n,
-                                       SALI_WANT_PARAM_GRADIENT, &shard->ws, err);
+                        : sali_workspace_create(t->tape->program, t->tape->params, shard->n,
+                                                SALI_WANT_PARAM_GRADIENT, &shard->ws, err);
     }
     t->workspaces[k] = shard->ws;
     t->chains[k] = shard->chains;
-    t->selves[k] = shard->self;
     return status;
 }
 
@@ -52,8 +47,7 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
     t->shards = SALI_NEW_ARRAY(sali_train_shard, t->n_shards);
     t->workspaces = SALI_NEW_ARRAY(sali_workspace *, t->n_shards);
     t->chains = SALI_NEW_ARRAY(sali_chains *, t->n_shards);
-    t->selves = SALI_NEW_ARRAY(void *, t->n_shards);
-    if (!t->shards || !t->workspaces || !t->chains || !t->selves) {
+    if (!t->shards || !t->workspaces || !t->chains) {
         return sali_fail_memory(err);
     }
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
@@ -66,21 +60,61 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
     return status;
 }
 
-static sal_status create_sampler(sal_trainer *t, sal_error *err)
+sal_status sali_train_open_sampler(sal_trainer *t, sali_train_sampler *state, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    *state = (sali_train_sampler){ .selves = SALI_NEW_ARRAY(void *, t->n_shards) };
+    if (!state->selves) {
+        return sali_fail_memory(err);
+    }
+    if (t->sampler->share) {
+        status = t->sampler->share(t->model, &t->settings, &state->shared, err);
+    }
+    for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
+        status = sali_sampler_open(t->sampler, &t->settings, state->shared, t->chains[k],
+                                   &state->selves[k], err);
+    }
+    if (status != SAL_OK) {
+        sali_train_close_sampler(t, state);
+    }
+    return status;
+}
+
+void sali_train_close_sampler(const sal_trainer *t, sali_train_sampler *state)
+{
+    for (int64_t k = 0; state->selves && k < t->n_shards; k++) {
+        if (state->selves[k]) {
+            t->sampler->destroy(state->selves[k]);
+        }
+    }
+    if (state->shared) {
+        t->sampler->unshare(state->shared);
+    }
+    sali_free(state->selves);
+    *state = (sali_train_sampler){ 0 };
+}
+
+/* The preconditioner is copied: a checkpoint that is loaded needs it again. */
+static sal_status choose_sampler(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
+    const int64_t N = t->model->space->width;
     if (o->objective == SAL_PSEUDO_LIKELIHOOD) {
         return SAL_OK;
     }
-    t->settings.preconditioner = o->preconditioner;
+    if (o->preconditioner) {
+        t->preconditioner = sali_memdup(o->preconditioner, N * N, sizeof *t->preconditioner);
+        if (!t->preconditioner) {
+            return sali_fail_memory(err);
+        }
+    }
     sal_status status =
         sali_sampler_choose(o->sampler, t->model, o->step_size, &t->sampler, &t->settings, err);
-    if (status == SAL_OK && t->sampler->share) {
-        status = t->sampler->share(t->model, &t->settings, &t->shared, err);
-    }
-    if (status == SAL_OK && o->step_size == 0 && sali_sampler_adapts(t->sampler)) {
-        t->follows = true;
-        sali_adapt_begin(&t->step_size, t->model->space, t->settings.step_size);
+    t->settings.preconditioner = t->preconditioner;
+    t->settings.training = true;
+    t->follows = status == SAL_OK && o->step_size == 0 && sali_sampler_adapts(t->sampler);
+    if (t->follows && !sali_adapt_begin(&t->step_size, 1, t->model->space, t->settings.step_size)) {
+        return sali_fail_memory(err);
     }
     return status;
 }
@@ -136,9 +170,12 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
 {
     sal_status status = sali_train_resolve(&t->options, t->model, t->data, err);
     status = status ? status : sali_constraints_create(&t->constraints, t->model, &t->options, err);
-    status = status ? status : create_sampler(t, err);
+    status = status ? status : choose_sampler(t, err);
     status = status ? status : create_optimiser(t, err);
     status = status ? status : create_shards(t, err);
+    if (status == SAL_OK && t->sampler) {
+        status = sali_train_open_sampler(t, &t->state, err);
+    }
     status = status ? status : sali_buffer_create(t, err);
     if (status == SAL_OK) {
         t->sampler_name = sali_strdup(t->options.sampler);
@@ -154,7 +191,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     t->options.sampler = t->sampler_name;
     t->options.checkpoint = t->directory;
     t->options.couplings = t->options.fixed = NULL;
-    t->options.preconditioner = NULL;
+    t->options.preconditioner = t->preconditioner;
     return status;
 }
 
@@ -194,9 +231,6 @@ static void free_shards(sal_trainer *t)
 {
     for (int64_t k = 0; t->shards && k < t->n_shards; k++) {
         sali_train_shard *shard = &t->shards[k];
-        if (shard->self) {
-            t->sampler->destroy(shard->self);
-        }
         sali_chains_destroy(shard->chains);
         sali_workspace_destroy(shard->ws);
         sali_free(shard->codes);
@@ -207,7 +241,6 @@ static void free_shards(sal_trainer *t)
     sali_free(t->shards);
     sali_free(t->workspaces);
     sali_free(t->chains);
-    sali_free(t->selves);
 }
 
 void sal_trainer_destroy(sal_trainer *t)
@@ -215,10 +248,9 @@ void sal_trainer_destroy(sal_trainer *t)
     if (!t) {
         return;
     }
+    sali_train_close_sampler(t, &t->state);
     free_shards(t);
-    if (t->shared) {
-        t->sampler->unshare(t->shared);
-    }
+    sali_adapt_free(&t->step_size);
     sali_pseudo_likelihood_destroy(t->pseudo_likelihood);
     sali_buffer_free(&t->buffer);
     sali_constraints_free(&t->constraints);
@@ -226,188 +258,10 @@ void sal_trainer_destroy(sal_trainer *t)
     json_decref(t->fingerprint);
     sali_free(t->sampler_name);
     sali_free(t->directory);
+    sali_free(t->preconditioner);
     sali_free(t->values);
     sali_free(t->good);
     sali_free(t->gradient);
     sali_free(t->averages);
     sali_free(t);
-}
-
-/* ---- one iteration */
-
-static double norm(int64_t n, const double *values)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++) {
-        sum += values[i] * values[i];
-    }
-    return sqrt(sum);
-}
-
-/* Exponential moving averages. Early on they are means of what there was: the decay at update t is
- * at most t / (t + 9). */
-static void average(sal_trainer *t)
-{
-    double updates = (double)t->optimiser.updates;
-    double decay = fmin(t->options.averaging, updates / (updates + 9));
-    for (int64_t i = 0; t->averages && i < t->optimiser.n; i++) {
-        t->averages[i] += (1 - decay) * (t->values[i] - t->averages[i]);
-    }
-}
-
-static void update(sal_trainer *t)
-{
-    double share = t->iteration < t->options.rate_warmup
-                       ? (double)(t->iteration + 1) / (double)t->options.rate_warmup
-                       : 1;
-    sali_constraints_gradient(&t->constraints, t->values, t->gradient);
-    t->gradient_norm = norm(t->optimiser.n, t->gradient);
-    sali_optimiser_update(&t->optimiser, share, t->gradient, t->values);
-    average(t);
-    sali_params_set(t->tape->params, t->values);
-}
-
-static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
-{
-    double difference = t->log_prob_data - t->log_prob_samples;
-    sali_params_set(t->tape->params, t->good);
-    return finite
-               ? sali_fail(err, SAL_ERR_MODEL,
-                           "training diverged at iteration %lld: mean f of the data less mean f "
-                           "of the samples is %g; the parameters are those of iteration %lld; "
-                           "try a smaller learning rate or more steps",
-                           (long long)(t->iteration + 1), difference, (long long)t->good_iteration)
-               : sali_fail(err, SAL_ERR_MODEL,
-                           "training diverged at iteration %lld: f, its gradient or a parameter "
-                           "is not finite; the parameters are those of iteration %lld; try a "
-                           "smaller learning rate or more steps",
-                           (long long)(t->iteration + 1), (long long)t->good_iteration);
-}
-
-/* Sampling, gradient, update. */
-static sal_status iterate(sal_trainer *t, sal_error *err)
-{
-    bool good = true;
-    double before = sali_now();
-    sali_buffer_choose(t);
-    sal_status status = t->sampler ? sali_train_sample(t, &good, err) : SAL_OK;
-    if (status != SAL_OK) {
-        return status;
-    }
-    double between = sali_now();
-    sali_train_gradient(t);
-    update(t);
-    t->sampling_seconds += between - before;
-    t->gradient_seconds += sali_now() - between;
-    double difference = fabs(t->log_prob_data - t->log_prob_samples);
-    good = good && isfinite(t->gradient_norm) && isfinite(norm(t->optimiser.n, t->values));
-    if (!good || (t->sampler && !(difference <= t->options.largest_difference))) {
-        return diverged(t, good && isfinite(difference), err);
-    }
-    t->iteration++;
-    return SAL_OK;
-}
-
-/* ---- the whole */
-
-int64_t sal_trainer_iteration(const sal_trainer *t)
-{
-    return t->iteration;
-}
-
-void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
-{
-    double step_size = t->follows ? exp(t->step_size.log_step) : t->options.step_size;
-    *report = (sal_train_report){
-        .iteration = t->iteration,
-        .iterations = t->options.iterations,
-        .seconds = t->start > 0 ? sali_now() - t->start : 0,
-        .log_prob_data = t->log_prob_data,
-        .log_prob_samples = t->log_prob_samples,
-        .acceptance_rate = t->accepted / t->moves,
-        .mean_jump = t->jump / t->moves,
-        .step_size = step_size,
-        .gradient_norm = t->gradient_norm,
-        .sampling_seconds = t->sampling_seconds,
-        .gradient_seconds = t->gradient_seconds,
-        .model = t->model,
-        .averages = t->averages,
-        .buffer = t->buffer.slots,
-        .samples = t->buffer.slots > 0 ? t->buffer.codes : NULL,
-    };
-}
-
-/* Whether the caller asks to stop. */
-static bool show_progress(sal_trainer *t)
-{
-    sal_train_report report;
-    if (!t->options.progress) {
-        return false;
-    }
-    sal_trainer_report(t, &report);
-    return t->options.progress(&report, t->options.progress_data) != 0;
-}
-
-static bool send_report(sal_trainer *t)
-{
-    sal_train_report report;
-    sal_trainer_report(t, &report);
-    t->accepted = t->jump = t->moves = 0;
-    memcpy(t->good, t->values, (size_t)t->optimiser.n * sizeof *t->good);
-    t->good_iteration = t->iteration;
-    return t->options.report && t->options.report(&report, t->options.report_data) != 0;
-}
-
-static bool is_due(const sal_trainer *t, int64_t every)
-{
-    return t->iteration % every == 0 || t->iteration == t->options.iterations;
-}
-
-/* One iteration with all that follows it. A report comes before the checkpoint: then what the
- * checkpoint goes on from was reported. */
-static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
-{
-    const sal_train_options *o = &t->options;
-    sal_status status = iterate(t, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    *stopped = show_progress(t);
-    if (*stopped || is_due(t, o->report_every)) {
-        *stopped |= send_report(t);
-    }
-    return t->directory && (*stopped || is_due(t, o->checkpoint_every))
-               ? sal_trainer_save(t, t->directory, err)
-               : SAL_OK;
-}
-
-sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
-{
-    const int64_t last = t->options.iterations;
-    const int64_t end = count < last - t->iteration ? t->iteration + count : last;
-    sal_status status = SAL_OK;
-    bool stopped = false;
-    t->start = t->start > 0 ? t->start : sali_now();
-    sali_blas_single_thread_begin();
-    while (status == SAL_OK && !stopped && t->iteration < end) {
-        status = advance(t, &stopped, err);
-    }
-    sali_blas_single_thread_end();
-    return status;
-}
-
-sal_status sal_train(sal_model *model, const sal_data *data, const sal_train_options *options,
-                     sal_error *err)
-{
-    sal_trainer *t = NULL;
-    sal_status status = sal_trainer_create(model, data, options, &t, err);
-    if (status == SAL_OK && t->options.resume) {
-        status = sal_trainer_load(t, t->directory, err);
-    }
-    if (status == SAL_OK) {
-        status = sal_trainer_run(t, t->options.iterations, err);
-    }
-    sal_trainer_destroy(t);
-    return status;
 }

@@ -17,13 +17,18 @@
 typedef struct sali_train_shard {
     int64_t first, n; /* rows of the minibatch */
     sali_chains *chains;
-    void *self; /* of the sampler; NULL without */
     sali_workspace *ws;
     int32_t *codes; /* [n x V] of data */
     void *x;        /* real [n x N] of data */
     double *weight, *f;
     double sum_data, sum_samples; /* of f */
 } sali_train_shard;
+
+/* What the sampler keeps beside the chains. */
+typedef struct sali_train_sampler {
+    void *shared;  /* NULL: nothing */
+    void **selves; /* [n_shards] */
+} sali_train_sampler;
 
 /* The persistent chains. A chain is a slot: its random stream is its slot, its step the number of
  * steps that it has made in its life. */
@@ -36,25 +41,31 @@ typedef struct sali_buffer {
     uint32_t *work; /* [the larger of slots and rows] */
 } sali_buffer;
 
+/* What reports tell. */
+typedef struct sali_train_sums {
+    double accepted, jump, moves;                          /* since the last report */
+    double log_prob_data, log_prob_samples, gradient_norm; /* of the last iteration */
+} sali_train_sums;
+
 struct sal_trainer {
     sal_model *model;
     sali_tape_model *tape;
     const sal_data *data;
-    sal_train_options options;      /* defaults filled in; pointers in it are not kept */
+    sal_train_options options;      /* defaults filled in; its pointers are the trainer's own */
     char *sampler_name, *directory; /* of checkpoints, or NULL */
+    double *preconditioner;         /* [N x N] or NULL */
     struct json_t *fingerprint;     /* what a resume must share */
 
     const sali_sampler *sampler; /* NULL: the objective needs no samples */
     sali_sampler_settings settings;
-    void *shared; /* of the sampler */
-    bool follows; /* an acceptance of 0.574 by the step size */
+    sali_train_sampler state;
+    bool follows; /* the step size, an acceptance of 0.574 */
     sali_adaptation step_size;
 
     int64_t n_shards;
     sali_train_shard *shards;
     sali_workspace **workspaces; /* [n_shards], for the reduction */
     sali_chains **chains;        /* [n_shards], for the sampler's adaptation */
-    void **selves;
 
     sali_pseudo_likelihood *pseudo_likelihood; /* NULL: the objective is another one */
     sali_buffer buffer;
@@ -64,16 +75,24 @@ struct sal_trainer {
     double *good;              /* values at the last report */
     double *averages;          /* NULL: none are kept */
 
-    int64_t iteration;
-    int64_t good_iteration;
-    double log_prob_data, log_prob_samples, gradient_norm; /* of the last iteration */
-    double accepted, jump, moves;                          /* since the last report */
+    int64_t iteration, good_iteration;
+    sali_train_sums sums;
+    bool failed; /* its state is no good any more */
     double sampling_seconds, gradient_seconds, start;
 };
 
 /* options.c: put defaults in place of zeros and check ranges, also against data and model. */
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err);
+
+/* options.c: whether all rows are states of the model's space; `who` is for messages. */
+sal_status sali_train_check_data(const char *who, const sal_data *data, const sal_model *model,
+                                 sal_error *err);
+
+/* trainer.c: the sampler's state before the first iteration, for the shards that there are; and its
+ * end. */
+sal_status sali_train_open_sampler(sal_trainer *trainer, sali_train_sampler *state, sal_error *err);
+void sali_train_close_sampler(const sal_trainer *trainer, sali_train_sampler *state);
 
 /* buffer.c */
 sal_status sali_buffer_create(sal_trainer *trainer, sal_error *err);
@@ -84,13 +103,19 @@ void sali_buffer_choose(sal_trainer *trainer);
 void sali_buffer_load(const sal_trainer *trainer, sali_train_shard *shard);
 void sali_buffer_store(sal_trainer *trainer, const sali_train_shard *shard);
 
-/* checkpoint.c: model, data and options as a JSON object (NULL: no memory). */
+/* fingerprint.c: what a resumed training must share with the one that was saved, model, data and
+ * options, as a JSON object (NULL: no memory); and whether it does. `path` is for messages. */
 struct json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
                                       const sal_train_options *options);
+sal_status sali_train_compare(const char *path, const struct json_t *saved,
+                              const struct json_t *now, sal_error *err);
 
 /* contrast.c: an iteration's samples, and the gradient of the objective from data and samples, both
  * by shards on all threads; false when a chain met NaN or +inf. */
 sal_status sali_train_sample(sal_trainer *trainer, bool *good, sal_error *err);
 void sali_train_gradient(sal_trainer *trainer);
+
+/* contrast.c: what the calling thread shows the sampler after an iteration's steps. */
+sali_warmup sali_train_shows(const sal_trainer *trainer, void *const *selves);
 
 #endif

@@ -1,0 +1,46 @@
+/* In-painting: drawing the unknown variables of states of which the others are known. */
+#ifndef SALTUS_INPAINT_H
+#define SALTUS_INPAINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <saltus/model.h>
+#include <saltus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How to in-paint. Fields left zero take their defaults. */
+typedef struct sal_inpaint_options {
+    const char *sampler; /* as in sal_run_options; NULL: "gwg", or "gibbs" without gradient */
+    double step_size; /* of samplers that have one; 0: adapted over the first half of the steps */
+    int64_t samples;  /* of each row, each from a chain of its own; 0: 8 */
+    int64_t steps;    /* of every chain, at least 2; 0: 1000 */
+    bool mask_by_row; /* the mask is [rows x V] */
+    uint64_t seed;
+    int threads; /* 0: OpenMP's choice; the results do not depend on it */
+} sal_inpaint_options;
+
+/* Draw what is unknown in some states from its distribution given what is known: for each row the
+ * known variables are clamped, and chains run on the others from random states.
+ * Params:  codes  [rows x V]; those of unknown variables count for nothing, and may be anything.
+ *          mask   [V], or [rows x V] with mask_by_row: 1 unknown, 0 known. At least one variable of
+ *                 each row is unknown.
+ *          out    [rows x samples x V]: the last states of the chains; known variables as given.
+ *          options NULL for the defaults. A row's result depends on its number, codes and mask
+ *          only, and on no other row's.
+ * Returns: SAL_ERR_ARGUMENT (a mask, code or option out of range, naming the row);
+ *          SAL_ERR_UNSUPPORTED (a sampler that cannot sample the model); SAL_ERR_MODEL (NaN or
+ *          +inf, or no state with finite f has the known values); SAL_ERR_MEMORY. On failure `out`
+ *          is unspecified.
+ * Cost:    rows x samples chains of `steps` steps.
+ * Threads: several calls may share a model whose parameters do not change. */
+SAL_API sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes,
+                               const uint8_t *mask, const sal_inpaint_options *options,
+                               int32_t *out, sal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

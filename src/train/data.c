@@ -1,0 +1,127 @@
+/* Data sets: parts of them, draws of a run, pixels drawn from greys. */
+#include "train/data.h"
+
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+
+void sal_data_destroy(sal_data *data)
+{
+    if (data) {
+        sali_free(data->codes);
+        sali_free(data->intensity);
+        sali_free(data->weight);
+        sali_free(data->labels);
+        *data = (sal_data){ 0 };
+    }
+}
+
+/* A copy of rows of an array, row by row `width` elements of `size` bytes; NULL stays NULL. False
+ * when out of memory. */
+static bool copy_rows(const void *array, int64_t first, int64_t count, int64_t width, size_t size,
+                      void **copy)
+{
+    const char *begin = array ? (const char *)array + (size_t)(first * width) * size : NULL;
+    *copy = begin ? sali_memdup(begin, count * width, size) : NULL;
+    return *copy || !array;
+}
+
+sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
+                          sal_error *err)
+{
+    if (!data || !data->codes || first < 0 || count < 1 || first > data->rows ||
+        count > data->rows - first) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: %lld rows from row %lld on; expected at least 1, and there are "
+                         "%lld",
+                         (long long)count, (long long)first,
+                         (long long)(data && data->codes ? data->rows : 0));
+    }
+    sal_data part = *data;
+    int64_t V = data->variables;
+    void *codes, *intensity, *weight, *labels;
+    bool done = copy_rows(data->codes, first, count, V, sizeof *data->codes, &codes);
+    done &= copy_rows(data->intensity, first, count, V, sizeof *data->intensity, &intensity);
+    done &= copy_rows(data->weight, first, count, 1, sizeof *data->weight, &weight);
+    done &= copy_rows(data->labels, first, count, 1, sizeof *data->labels, &labels);
+    part.rows = count;
+    part.codes = codes;
+    part.intensity = intensity;
+    part.weight = weight;
+    part.labels = labels;
+    if (!done) {
+        sal_data_destroy(&part);
+        return sali_fail_memory(err);
+    }
+    *out = part;
+    return SAL_OK;
+}
+
+sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err)
+{
+    if (!data || rows < 1 || rows >= data->rows) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: %lld of %lld rows to hold out; expected at least 1, and one must "
+                         "stay",
+                         (long long)rows, (long long)(data ? data->rows : 0));
+    }
+    sal_status status = sal_data_slice(data, data->rows - rows, rows, held_out, err);
+    data->rows -= status == SAL_OK ? rows : 0;
+    return status;
+}
+
+sal_status sal_data_from_run(const sal_run *run, sal_data *data, sal_error *err)
+{
+    int bytes = 0;
+    int64_t chains = 0, draws = 0, V = 0;
+    const void *kept = run ? sal_run_draws(run, &bytes) : NULL;
+    if (kept) {
+        sal_run_size(run, &chains, &draws, &V);
+    }
+    if (draws == 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "data: the run %s",
+                         kept ? "was stopped before its first draw"
+                              : "kept no draws; set keep_draws in its options");
+    }
+    int64_t count = chains * draws * V;
+    uint8_t *codes = SALI_NEW_ARRAY(uint8_t, count);
+    if (!codes) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int32_t code = bytes == 1 ? ((const uint8_t *)kept)[i] : ((const int32_t *)kept)[i];
+        if (code > UINT8_MAX) {
+            sali_free(codes);
+            return sali_fail(err, SAL_ERR_DATA,
+                             "data: draw %lld has code %d of variable %lld; expected at most 255",
+                             (long long)(i / V), code, (long long)(i % V));
+        }
+        codes[i] = (uint8_t)code;
+    }
+    *data = (sal_data){ .rows = chains * draws, .variables = V, .codes = codes };
+    return SAL_OK;
+}
+
+void sali_data_binarise(const sal_data *data, int64_t row, uint64_t seed, uint64_t use,
+                        int32_t *codes)
+{
+    enum { CHUNK = 256 }; /* a block of the stream has two uniforms: no block is cut */
+    int64_t V = data->variables;
+    const float *p = data->intensity ? data->intensity + row * V : NULL;
+    sali_stream stream = {
+        .seed = seed, .step = use, .chain = (uint32_t)row, .purpose = SALI_RNG_BINARISE
+    };
+    for (int64_t v = 0; !p && v < V; v++) {
+        codes[v] = data->codes[row * V + v];
+    }
+    for (int64_t first = 0; p && first < V; first += CHUNK) {
+        double u[CHUNK];
+        int64_t n = V - first < CHUNK ? V - first : CHUNK;
+        sali_rng_uniform_f64_from(&stream, (uint32_t)first, n, u);
+        for (int64_t k = 0; k < n; k++) {
+            codes[first + k] = u[k] < (double)p[first + k];
+        }
+    }
+}

@@ -1,0 +1,229 @@
+/* Data sets from files of arrays and alignments. */
+#include <math.h>
+#include <string.h>
+
+#include <saltus/data.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/format.h"
+#include "models/alignment.h"
+
+/* ---- which rows */
+
+/* Rows first .. first + count - 1 of `rows` as the options say. */
+static sal_status find_rows(const char *path, int64_t rows, const sal_data_options *o,
+                            int64_t *count, sal_error *err)
+{
+    int64_t most = rows - o->first;
+    if (o->first < 0 || o->count < 0 || o->first >= rows || o->count > most) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %lld rows from row %lld on; there are %lld",
+                         path, (long long)o->count, (long long)o->first, (long long)rows);
+    }
+    *count = o->count > 0 ? o->count : most;
+    return SAL_OK;
+}
+
+/* ---- pictures */
+
+static const struct {
+    double low, high, middle;
+} greys[] = {
+    [SAL_GREY_BYTES] = { 0, 255, 127 },
+    [SAL_GREY_SIGNED] = { -1, 1, 0 },
+    [SAL_GREY_UNIT] = { 0, 1, 0.5 },
+};
+
+/* Sides of the pictures in the rows of an array: three dimensions, or two and a square number of
+ * columns. */
+static bool find_sides(const sali_array *array, int64_t *height, int64_t *width)
+{
+    if (array->ndim == 3) {
+        *height = array->shape[1];
+        *width = array->shape[2];
+        return true;
+    }
+    *height = *width = array->ndim == 2 ? (int64_t)llround(sqrt((double)array->shape[1])) : 0;
+    return array->ndim == 2 && *height * *width == array->shape[1];
+}
+
+/* The range of all values of a file, or the one asked for if it holds them; SAL_GREY_FIND for
+ * none. */
+static sal_grey find_grey(const sali_array *array, sal_grey wanted)
+{
+    static const sal_grey order[] = { SAL_GREY_UNIT, SAL_GREY_SIGNED, SAL_GREY_BYTES };
+    double low = array->values[0], high = low;
+    for (int64_t i = 1; i < array->count; i++) {
+        low = array->values[i] < low ? array->values[i] : low;
+        high = array->values[i] > high ? array->values[i] : high;
+    }
+    for (int k = 0; k < 3; k++) {
+        sal_grey grey = order[k];
+        if ((wanted == SAL_GREY_FIND || wanted == grey) && low >= greys[grey].low &&
+            high <= greys[grey].high) {
+            return grey;
+        }
+    }
+    return SAL_GREY_FIND;
+}
+
+static sal_status check_grey(const char *path, sal_grey found, sal_grey wanted, sal_error *err)
+{
+    if (found != SAL_GREY_FIND) {
+        return SAL_OK;
+    }
+    return wanted == SAL_GREY_FIND
+               ? sali_fail(err, SAL_ERR_DATA,
+                           "%s: expected grey values from 0 to 255, from -1 to 1 or from 0 to 1",
+                           path)
+               : sali_fail(err, SAL_ERR_DATA, "%s: expected grey values from %g to %g", path,
+                           greys[wanted].low, greys[wanted].high);
+}
+
+static sal_status take_pictures(const char *path, const sali_array *array,
+                                const sal_data_options *o, sal_data *data, sal_error *err)
+{
+    if (!find_sides(array, &data->height, &data->width)) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: expected pictures: an array of three dimensions, or rows with a "
+                         "square number of columns",
+                         path);
+    }
+    data->variables = data->height * data->width;
+    data->grey = find_grey(array, o->grey);
+    sal_status status = check_grey(path, data->grey, o->grey, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    double low = greys[data->grey].low, range = greys[data->grey].high - low;
+    const double *values = array->values + o->first * data->variables;
+    int64_t count = data->rows * data->variables;
+    data->codes = SALI_NEW_ARRAY(uint8_t, count);
+    data->intensity = o->keep_intensity ? SALI_NEW_ARRAY(float, count) : NULL;
+    if (!data->codes || (o->keep_intensity && !data->intensity)) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        data->codes[i] = values[i] > greys[data->grey].middle;
+        if (data->intensity) {
+            data->intensity[i] = (float)((values[i] - low) / range);
+        }
+    }
+    return SAL_OK;
+}
+
+/* ---- codes */
+
+static sal_status take_codes(const char *path, const sali_array *array, const sal_data_options *o,
+                             sal_data *data, sal_error *err)
+{
+    bool pictures = o->kind == SAL_DATA_CODES && array->ndim == 3;
+    data->variables = array->count / (o->kind == SAL_DATA_DRAWS ? 1 : array->shape[0]);
+    if (o->kind == SAL_DATA_DRAWS) {
+        data->variables = array->shape[array->ndim - 1];
+    }
+    data->height = pictures ? array->shape[1] : 0;
+    data->width = pictures ? array->shape[2] : 0;
+    data->codes = SALI_NEW_ARRAY(uint8_t, data->rows * data->variables);
+    if (!data->codes) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t i = 0; i < data->rows * data->variables; i++) {
+        double value = array->values[o->first * data->variables + i];
+        if (!(value >= 0 && value <= UINT8_MAX) || value != floor(value)) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "%s: row %lld, variable %lld is %g; expected codes, whole numbers "
+                             "from 0 to 255",
+                             path, (long long)(o->first + i / data->variables),
+                             (long long)(i % data->variables), value);
+        }
+        data->codes[i] = (uint8_t)value;
+    }
+    return SAL_OK;
+}
+
+/* Labels are of the first dimension, so draws of several chains have none. */
+static sal_status take_array(const char *path, const sali_array *array, const sal_data_options *o,
+                             sal_data *data, sal_error *err)
+{
+    bool draws = o->kind == SAL_DATA_DRAWS;
+    int64_t rows = draws ? array->count / array->shape[array->ndim - 1] : array->shape[0];
+    sal_status status = find_rows(path, rows, o, &data->rows, err);
+    if (status == SAL_OK) {
+        status = o->kind == SAL_DATA_PICTURES ? take_pictures(path, array, o, data, err)
+                                              : take_codes(path, array, o, data, err);
+    }
+    if (status == SAL_OK && array->labels && rows == array->shape[0]) {
+        data->labels = sali_memdup(array->labels + o->first, data->rows, sizeof *data->labels);
+        status = data->labels ? SAL_OK : sali_fail_memory(err);
+    }
+    return status;
+}
+
+/* ---- alignments */
+
+static sal_status take_alignment(const char *path, const sali_alignment *alignment,
+                                 const sal_data_options *o, sal_data *data, sal_error *err)
+{
+    double effective;
+    sal_status status = find_rows(path, alignment->sequences, o, &data->rows, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    int64_t length = alignment->length;
+    data->variables = length;
+    data->codes = sali_memdup(alignment->codes + o->first * length, data->rows * length, 1);
+    data->weight = o->identity > 0 ? SALI_NEW_ARRAY(double, data->rows) : NULL;
+    if (!data->codes || (o->identity > 0 && !data->weight)) {
+        return sali_fail_memory(err);
+    }
+    sali_alignment part = { .sequences = data->rows, .length = length, .codes = data->codes };
+    return data->weight ? sali_alignment_weights(&part, o->identity, data->weight, &effective, err)
+                        : SAL_OK;
+}
+
+static sal_status check_options(const sal_data_options *o, sal_error *err)
+{
+    bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
+    if ((int)o->kind < 0 || o->kind > SAL_DATA_ALIGNMENT || (int)o->grey < 0 ||
+        o->grey > SAL_GREY_UNIT || !(o->identity >= 0 && o->identity <= 1)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: kind %d, grey %d, identity %g; expected a kind and a range of the "
+                         "header, 0 to 1",
+                         (int)o->kind, (int)o->grey, o->identity);
+    }
+    if ((!pictures && (o->grey || o->keep_intensity)) || (!alignment && o->identity > 0)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: grey and keep_intensity are for pictures, identity is for "
+                         "alignments");
+    }
+    return SAL_OK;
+}
+
+sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
+                         sal_error *err)
+{
+    const sal_data_options o = options ? *options : (sal_data_options){ 0 };
+    bool alignment = o.kind == SAL_DATA_ALIGNMENT;
+    sali_content content = { 0 };
+    sal_data read = { 0 };
+    if (!path || !data) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_data_read: the path or the data are NULL");
+    }
+    sal_status status = check_options(&o, err);
+    if (status == SAL_OK) {
+        status =
+            sali_content_read(path, NULL, alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY,
+                              &content, NULL, err);
+    }
+    if (status == SAL_OK) {
+        status = alignment ? take_alignment(path, &content.alignment, &o, &read, err)
+                           : take_array(path, &content.array, &o, &read, err);
+    }
+    sali_content_free(&content);
+    if (status == SAL_OK) {
+        *data = read;
+    } else {
+        sal_data_destroy(&read);
+    }
+    return status;
+}

@@ -1,0 +1,173 @@
+/* In-painting: each row is a clamped model of its own, and a run of it. */
+#include <saltus/inpaint.h>
+
+#include <string.h>
+
+#include <saltus/sample.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "core/shard.h"
+#include "models/model.h"
+
+typedef struct inpainting {
+    sal_model *model;
+    int64_t rows;
+    const uint8_t *codes, *mask;
+    int32_t *out;
+    sal_inpaint_options options;
+    int run_threads;      /* of one row's run */
+    sal_status *statuses; /* [rows] */
+    sal_error *errors;    /* [rows] */
+} inpainting;
+
+static const uint8_t *mask_of(const inpainting *p, int64_t row)
+{
+    return p->mask + (p->options.mask_by_row ? row * p->model->space->n_variables : 0);
+}
+
+static sal_status check_row(const inpainting *p, int64_t row, sal_error *err)
+{
+    const sal_space *space = p->model->space;
+    const uint8_t *mask = mask_of(p, row), *codes = p->codes + row * space->n_variables;
+    int64_t unknown = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (mask[v] > 1) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "inpaint: row %lld: the mask of variable %lld is %d; expected 1 for "
+                             "unknown, 0 for known",
+                             (long long)row, (long long)v, mask[v]);
+        }
+        if (!mask[v] && !sali_has_code(&space->variables[v], codes[v])) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "inpaint: row %lld, variable %lld: code %d; expected 0 to %d",
+                             (long long)row, (long long)v, codes[v],
+                             sali_last_code(&space->variables[v]));
+        }
+        unknown += mask[v];
+    }
+    return unknown > 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "inpaint: row %lld: its mask leaves nothing unknown", (long long)row);
+}
+
+static sal_status resolve(inpainting *p, sal_error *err)
+{
+    sal_inpaint_options *o = &p->options;
+    int64_t size;
+    o->samples = o->samples ? o->samples : 8;
+    o->steps = o->steps ? o->steps : 1000;
+    if (p->rows < 1 || p->rows > UINT32_MAX || o->samples < 1 || o->steps < 2 || o->threads < 0 ||
+        o->threads > 4096 || __builtin_mul_overflow(p->rows, p->model->space->n_variables, &size) ||
+        __builtin_mul_overflow(size, o->samples, &size)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "inpaint: %lld rows, samples %lld, steps %lld, threads %d; expected "
+                         "positive numbers, at least 2 steps, at most 4096 threads",
+                         (long long)p->rows, (long long)o->samples, (long long)o->steps,
+                         o->threads);
+    }
+    sal_status status = SAL_OK;
+    for (int64_t row = 0; status == SAL_OK && row < p->rows; row++) {
+        status = check_row(p, row, err);
+    }
+    p->run_threads = p->rows > 1 ? 1 : o->threads;
+    return status;
+}
+
+/* The known variables of a row and their codes, in room for V; how many. */
+static int64_t list_known(const inpainting *p, int64_t row, int64_t *variables, int32_t *codes)
+{
+    int64_t V = p->model->space->n_variables, n = 0;
+    const uint8_t *mask = mask_of(p, row);
+    for (int64_t v = 0; v < V; v++) {
+        if (!mask[v]) {
+            variables[n] = v;
+            codes[n++] = p->codes[row * V + v];
+        }
+    }
+    return n;
+}
+
+/* Runs of rows share no random numbers. */
+static uint64_t seed_of(const inpainting *p, int64_t row)
+{
+    sali_stream stream = { .seed = p->options.seed,
+                           .chain = (uint32_t)row,
+                           .purpose = SALI_RNG_INPAINT };
+    uint32_t words[2];
+    sali_rng_words(&stream, 0, 2, words);
+    return (uint64_t)words[1] << 32 | words[0];
+}
+
+static sal_status draw_row(const inpainting *p, int64_t row, sal_error *err)
+{
+    const sal_inpaint_options *o = &p->options;
+    int64_t V = p->model->space->n_variables;
+    int64_t *variables = SALI_NEW_ARRAY(int64_t, V);
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, V);
+    sal_run *run = NULL;
+    sal_status status = variables && codes ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        sal_run_options options = {
+            .sampler = o->sampler,
+            .step_size = o->step_size,
+            .chains = o->samples,
+            .warmup = o->steps / 2, /* what adapts does so in the first half */
+            .draws = 1,
+            .thin = o->steps - o->steps / 2,
+            .seed = seed_of(p, row),
+            .threads = p->run_threads,
+            .clamped = list_known(p, row, variables, codes),
+            .clamp_variables = variables,
+            .clamp_codes = codes,
+        };
+        status = sal_sample(p->model, &options, &run, err);
+    }
+    status = status ? status : sal_run_last(run, p->out + row * o->samples * V, err);
+    sal_run_destroy(run);
+    sali_free(variables);
+    sali_free(codes);
+    return status;
+}
+
+static void work(void *context, int64_t row)
+{
+    inpainting *p = context;
+    p->statuses[row] = draw_row(p, row, &p->errors[row]);
+}
+
+sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, const uint8_t *mask,
+                       const sal_inpaint_options *options, int32_t *out, sal_error *err)
+{
+    if (!model || !codes || !mask || !out) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_inpaint: the model, the codes, the mask or the output are NULL");
+    }
+    inpainting p = { .model = model,
+                     .rows = rows,
+                     .codes = codes,
+                     .mask = mask,
+                     .out = out,
+                     .options = options ? *options : (sal_inpaint_options){ 0 } };
+    sal_status status = resolve(&p, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    p.statuses = SALI_NEW_ARRAY(sal_status, rows);
+    p.errors = SALI_NEW_ARRAY(sal_error, rows);
+    if (p.statuses && p.errors) {
+        sali_shard_run(rows, rows > 1 ? p.options.threads : 1, work, &p);
+    } else {
+        status = sali_fail_memory(err);
+    }
+    for (int64_t row = 0; status == SAL_OK && row < rows; row++) {
+        if (p.statuses[row] != SAL_OK) {
+            status = sali_fail(err, p.statuses[row], "inpaint: row %lld: %s", (long long)row,
+                               p.errors[row].message);
+        }
+    }
+    sali_free(p.statuses);
+    sali_free(p.errors);
+    return status;
+}

@@ -1,0 +1,211 @@
+/* Iterations, and the reports and checkpoints between them. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/blas.h"
+#include "core/error.h"
+#include "samplers/run.h"
+#include "train/trainer.h"
+
+/* ---- one iteration */
+
+static double norm(int64_t n, const double *values)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++) {
+        sum += values[i] * values[i];
+    }
+    return sqrt(sum);
+}
+
+/* Exponential moving averages. Early on they are means of what there was: the decay at update t is
+ * at most t / (t + 9). */
+static void average(sal_trainer *t)
+{
+    double updates = (double)t->optimiser.updates;
+    double decay = fmin(t->options.averaging, updates / (updates + 9));
+    for (int64_t i = 0; t->averages && i < t->optimiser.n; i++) {
+        t->averages[i] += (1 - decay) * (t->values[i] - t->averages[i]);
+    }
+}
+
+static void update(sal_trainer *t)
+{
+    double share = t->iteration < t->options.rate_warmup
+                       ? (double)(t->iteration + 1) / (double)t->options.rate_warmup
+                       : 1;
+    sali_constraints_gradient(&t->constraints, t->values, t->gradient);
+    t->sums.gradient_norm = norm(t->optimiser.n, t->gradient);
+    sali_optimiser_update(&t->optimiser, share, t->gradient, t->values);
+    average(t);
+    sali_params_set(t->tape->params, t->values);
+}
+
+/* The model gets its last good parameters back; the trainer is of no more use. */
+static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
+{
+    double difference = t->sums.log_prob_data - t->sums.log_prob_samples;
+    sali_params_set(t->tape->params, t->good);
+    t->failed = true;
+    return finite
+               ? sali_fail(err, SAL_ERR_MODEL,
+                           "training diverged at iteration %lld: mean f of the data less mean f "
+                           "of the samples is %g; the parameters are those of iteration %lld; "
+                           "try a smaller learning rate or more steps",
+                           (long long)(t->iteration + 1), difference, (long long)t->good_iteration)
+               : sali_fail(err, SAL_ERR_MODEL,
+                           "training diverged at iteration %lld: f, its gradient or a parameter "
+                           "is not finite; the parameters are those of iteration %lld; try a "
+                           "smaller learning rate or more steps",
+                           (long long)(t->iteration + 1), (long long)t->good_iteration);
+}
+
+/* Whether all parameters are numbers of the model's type. */
+static bool representable(const sal_trainer *t)
+{
+    return norm(t->optimiser.n, t->values) <= (t->model->dtype == SAL_F32 ? FLT_MAX : DBL_MAX);
+}
+
+/* Sampling, gradient, update. */
+static sal_status iterate(sal_trainer *t, sal_error *err)
+{
+    bool good = true;
+    double before = sali_now();
+    sali_buffer_choose(t);
+    sal_status status = t->sampler ? sali_train_sample(t, &good, err) : SAL_OK;
+    if (status != SAL_OK) {
+        t->failed = true;
+        return status;
+    }
+    double between = sali_now();
+    sali_train_gradient(t);
+    update(t);
+    t->sampling_seconds += between - before;
+    t->gradient_seconds += sali_now() - between;
+    double difference = fabs(t->sums.log_prob_data - t->sums.log_prob_samples);
+    good = good && isfinite(t->sums.gradient_norm) && representable(t);
+    if (!good || (t->sampler && !(difference <= t->options.largest_difference))) {
+        return diverged(t, good && isfinite(difference), err);
+    }
+    t->iteration++;
+    return SAL_OK;
+}
+
+/* ---- the whole */
+
+int64_t sal_trainer_iteration(const sal_trainer *t)
+{
+    return t->iteration;
+}
+
+/* In use; 0: the sampler has none. */
+static double step_size(const sal_trainer *t)
+{
+    if (!t->sampler || !(t->sampler->flags & SALI_SAMPLER_STEP_SIZE)) {
+        return 0;
+    }
+    return t->follows ? exp(t->step_size.log_step[0]) : t->settings.step_size;
+}
+
+void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
+{
+    const sali_train_sums *s = &t->sums;
+    *report = (sal_train_report){
+        .iteration = t->iteration,
+        .iterations = t->options.iterations,
+        .seconds = t->start > 0 ? sali_now() - t->start : 0,
+        .log_prob_data = s->log_prob_data,
+        .log_prob_samples = s->log_prob_samples,
+        .acceptance_rate = s->moves > 0 ? s->accepted / s->moves : NAN,
+        .mean_jump = s->moves > 0 ? s->jump / s->moves : NAN,
+        .step_size = step_size(t),
+        .gradient_norm = s->gradient_norm,
+        .sampling_seconds = t->sampling_seconds,
+        .gradient_seconds = t->gradient_seconds,
+        .model = t->model,
+        .averages = t->averages,
+        .buffer = t->buffer.slots,
+        .samples = t->buffer.slots > 0 ? t->buffer.codes : NULL,
+    };
+}
+
+/* Whether the caller asks to stop. */
+static bool show_progress(sal_trainer *t)
+{
+    sal_train_report report;
+    if (!t->options.progress) {
+        return false;
+    }
+    sal_trainer_report(t, &report);
+    return t->options.progress(&report, t->options.progress_data) != 0;
+}
+
+static bool send_report(sal_trainer *t)
+{
+    sal_train_report report;
+    sal_trainer_report(t, &report);
+    t->sums.accepted = t->sums.jump = t->sums.moves = 0;
+    memcpy(t->good, t->values, (size_t)t->optimiser.n * sizeof *t->good);
+    t->good_iteration = t->iteration;
+    return t->options.report && t->options.report(&report, t->options.report_data) != 0;
+}
+
+static bool is_due(const sal_trainer *t, int64_t every)
+{
+    return t->iteration % every == 0 || t->iteration == t->options.iterations;
+}
+
+/* One iteration with all that follows it. A report comes before the checkpoint: then what the
+ * checkpoint goes on from was reported. */
+static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
+{
+    const sal_train_options *o = &t->options;
+    sal_status status = iterate(t, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    *stopped = show_progress(t);
+    if (*stopped || is_due(t, o->report_every)) {
+        *stopped |= send_report(t);
+    }
+    return t->directory && (*stopped || is_due(t, o->checkpoint_every))
+               ? sal_trainer_save(t, t->directory, err)
+               : SAL_OK;
+}
+
+sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
+{
+    const int64_t last = t->options.iterations;
+    const int64_t end = count < last - t->iteration ? t->iteration + count : last;
+    sal_status status = SAL_OK;
+    bool stopped = false;
+    if (t->failed) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: this trainer has failed; create another one, or load a "
+                         "checkpoint");
+    }
+    t->start = t->start > 0 ? t->start : sali_now();
+    sali_blas_single_thread_begin();
+    while (status == SAL_OK && !stopped && t->iteration < end) {
+        status = advance(t, &stopped, err);
+    }
+    sali_blas_single_thread_end();
+    return status;
+}
+
+sal_status sal_train(sal_model *model, const sal_data *data, const sal_train_options *options,
+                     sal_error *err)
+{
+    sal_trainer *t = NULL;
+    sal_status status = sal_trainer_create(model, data, options, &t, err);
+    if (status == SAL_OK && t->options.resume) {
+        status = sal_trainer_load(t, t->directory, err);
+    }
+    if (status == SAL_OK) {
+        status = sal_trainer_run(t, t->options.iterations, err);
+    }
+    sal_trainer_destroy(t);
+    return status;
+}

@@ -1,0 +1,298 @@
+/* saltus train as its users call it: killed at any moment and resumed, stopped by Ctrl-C, options
+ * and directories. */
+#include "temp_dir.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
+
+enum { ROWS = 60, SIDE = 3, PIXELS = SIDE * SIDE };
+
+static void write_pictures(void)
+{
+    char idx[16 + ROWS * PIXELS] = "\0\0\10\3\0\0\0\0\0\0\0\3\0\0\0\3";
+    idx[7] = ROWS;
+    for (int i = 0; i < ROWS * PIXELS; i++) {
+        idx[16 + i] = (i * 11 / 3 + i / PIXELS) % 3 == 0 ? (char)255 : 0;
+    }
+    temp_write("p-idx3-ubyte", idx, sizeof idx);
+}
+
+/* Start "saltus WORDS" in the temporary directory; words are apart by single blanks. */
+static pid_t start(const char *words)
+{
+    char text[512], *argv[64];
+    int argc = 0;
+    pid_t pid;
+    posix_spawn_file_actions_t files;
+    snprintf(text, sizeof text, "saltus %s", words);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        argv[argc++] = word;
+    }
+    argv[argc] = NULL;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addchdir_np(&files, temp_dir);
+    posix_spawn_file_actions_addopen(&files, 1, "stdout.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    posix_spawn_file_actions_addopen(&files, 2, "stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    ck_assert_int_eq(posix_spawn(&pid, SALTUS_PROGRAM, &files, NULL, argv, environ), 0);
+    posix_spawn_file_actions_destroy(&files);
+    return pid;
+}
+
+static size_t read_text(const char *name, char *text, size_t room)
+{
+    FILE *file = fopen(temp_path(name), "rb");
+    ck_assert_msg(file != NULL, "no file %s", name);
+    size_t size = fread(text, 1, room - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    return size;
+}
+
+static int finish(pid_t pid)
+{
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void succeeds(const char *words)
+{
+    char errors[2048];
+    int code = finish(start(words));
+    read_text("stderr.txt", errors, sizeof errors);
+    ck_assert_msg(code == 0, "saltus %s: exit %d: %s", words, code, errors);
+}
+
+static void fails(int want, const char *text, const char *words)
+{
+    char errors[2048];
+    int code = finish(start(words));
+    read_text("stderr.txt", errors, sizeof errors);
+    ck_assert_msg(code == want && strstr(errors, text), "saltus %s: exit %d: %s", words, code,
+                  errors);
+}
+
+/* The log without its three columns of seconds, which are never the same. */
+static void read_log(const char *name, char *out)
+{
+    static char text[1 << 16];
+    read_text(name, text, sizeof text);
+    int column = 0;
+    for (const char *c = text; *c; c++) {
+        column = *c == '\n' ? 0 : *c == ',' ? column + 1 : column;
+        if (column < 1 || column > 3) {
+            *out++ = *c;
+        }
+    }
+    *out = '\0';
+}
+
+static void same_files(const char *a, const char *b)
+{
+    static char one[1 << 16], other[1 << 16];
+    size_t size = read_text(a, one, sizeof one);
+    ck_assert_uint_eq(size, read_text(b, other, sizeof other));
+    ck_assert_mem_eq(one, other, size);
+}
+
+static void same_results(const char *a, const char *b)
+{
+    static const char *const names[] = { "model.safetensors", "averages.safetensors", "samples.png",
+                                         NULL };
+    static char one[1 << 16], other[1 << 16];
+    char first[64], second[64];
+    for (int k = 0; names[k]; k++) {
+        snprintf(first, sizeof first, "%s/%s", a, names[k]);
+        snprintf(second, sizeof second, "%s/%s", b, names[k]);
+        same_files(first, second);
+    }
+    snprintf(first, sizeof first, "%s/log.csv", a);
+    snprintf(second, sizeof second, "%s/log.csv", b);
+    read_log(first, one);
+    read_log(second, other);
+    ck_assert_str_eq(one, other);
+}
+
+static void remove_directory(const char *name)
+{
+    char path[300];
+    DIR *dir = opendir(temp_path(name));
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%.200s", name, entry->d_name);
+        remove(temp_path(path));
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    rmdir(temp_path(name));
+}
+
+static void teardown(void)
+{
+    remove_directory("whole");
+    remove_directory("parts");
+    temp_dir_remove();
+}
+
+static void setup(void)
+{
+    temp_dir_make();
+    write_pictures();
+}
+
+static void pause_for(long microseconds)
+{
+    struct timespec time = { microseconds / 1000000, microseconds % 1000000 * 1000 };
+    nanosleep(&time, NULL);
+}
+
+#define COMMAND                                                                           \
+    "train rbm:hidden=3 --data p-idx3-ubyte --batch 5 --buffer 20 --steps 2 --report 10 " \
+    "--checkpoint 1 --restart 0.02 --averaging 0.9 --seed 3 --threads "
+
+START_TEST(killed_at_any_moment_it_goes_on_with_the_same_bits)
+{
+    static const char *const samplers[] = { "gwg", "ncg", "gibbs:scan=adaptive" };
+    char command[400];
+    int kills = 0, runs = 0;
+    bool done = false;
+    srand(1u + (unsigned)_i);
+    snprintf(command, sizeof command, COMMAND "1 --iterations 300 --out whole --sampler %s",
+             samplers[_i]);
+    succeeds(command);
+    while (!done) {
+        snprintf(command, sizeof command,
+                 COMMAND "%d --iterations 300 --out parts --resume --sampler %s", 1 + runs % 2,
+                 samplers[_i]);
+        pid_t pid = start(command);
+        if (++runs < 40) {
+            pause_for(3000 + rand() % 60000);
+            kill(pid, SIGKILL);
+        }
+        int code = finish(pid);
+        ck_assert_msg(code == 0 || code == -SIGKILL, "exit %d", code);
+        done = code == 0;
+        kills += !done;
+    }
+    ck_assert_int_ge(kills, 3);
+    same_results("whole", "parts");
+}
+END_TEST
+
+START_TEST(an_interrupt_saves_what_there_is)
+{
+    char text[2048];
+    const char *command = COMMAND "1 --iterations 1000000 --out parts";
+    pid_t pid = start(command);
+    for (int k = 0; k < 600 && access(temp_path("parts/log.csv"), F_OK) != 0; k++) {
+        pause_for(100000);
+    }
+    kill(pid, SIGINT);
+    ck_assert_int_eq(finish(pid), 0);
+    read_text("stderr.txt", text, sizeof text);
+    long long iteration = 0;
+    ck_assert_int_eq(sscanf(text, "saltus: stopped after %lld iterations; --resume", &iteration),
+                     1);
+    ck_assert_int_ge(iteration, 10);
+    char more[400];
+    snprintf(more, sizeof more, COMMAND "1 --out %s --iterations %lld %s", "parts", iteration + 7,
+             "--resume");
+    succeeds(more);
+    snprintf(more, sizeof more, COMMAND "1 --out whole --iterations %lld", iteration + 7);
+    succeeds(more);
+    same_files("whole/model.safetensors", "parts/model.safetensors");
+}
+END_TEST
+
+/* A directory that something else was trained into: without --resume it is taken over. */
+START_TEST(other_trainings_in_the_directory)
+{
+    succeeds(COMMAND "1 --iterations 20 --out whole");
+    succeeds(COMMAND "1 --iterations 30 --out parts --sampler ncg");
+    fails(65, "sampler \"ncg\" and is to go on with \"gwg\"",
+          COMMAND "1 --iterations 20 --out parts --resume");
+    succeeds(COMMAND "1 --iterations 20 --out parts");
+    same_results("whole", "parts");
+    temp_write("parts/checkpoint.json", "no JSON", 7);
+    fails(65, "expected a checkpoint", COMMAND "1 --iterations 20 --out parts --resume");
+    succeeds(COMMAND "1 --iterations 20 --out parts");
+    same_results("whole", "parts");
+    /* A log without a checkpoint has nothing to say of what is trained anew. */
+    temp_write("parts/log.csv", "iteration,seconds\n3,1\n", 22);
+    remove(temp_path("parts/checkpoint.json"));
+    succeeds(COMMAND "1 --iterations 20 --out parts --resume");
+    same_results("whole", "parts");
+    succeeds(COMMAND "1 --iterations 20 --out parts --resume"); /* nothing is left to do */
+    same_results("whole", "parts");
+}
+END_TEST
+
+START_TEST(options_of_training_are_checked)
+{
+    const char *data = "train rbm:hidden=3 --data p-idx3-ubyte --out parts ";
+    const struct {
+        int code;
+        const char *text, *options;
+    } cases[] = {
+        { 64, "must be 1 or more", "--steps 0" },
+        { 64, "must be 1 or more", "--iterations 0" },
+        { 64, "must be 1 or more", "--batch 0" },
+        { 64, "must be 1 or more", "--report 0" },
+        { 64, "--learning-rate must be above 0", "--learning-rate 0" },
+        { 64, "--objective 'cdk'; expected one of: pcd, cd, pseudo-likelihood", "--objective cdk" },
+        { 64, "--optimiser 'rms'; expected one of: adam, adamw, sgd", "--optimiser rms" },
+        { 64, "--buffer-start 'x'; expected one of: mean, uniform, data", "--buffer-start x" },
+        { 64, "checkpoint_every is -2", "--checkpoint -2" },
+        { 64, "restart is 1.5", "--restart 1.5" },
+        { 64, "l1 needs the names of couplings", "--l1 0.1" },
+        { 64, "no parameter is called 'K'", "--fixed K" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char command[300];
+        snprintf(command, sizeof command, "%s%s", data, cases[k].options);
+        fails(cases[k].code, cases[k].text, command);
+    }
+    fails(74, "p-idx3-ubyte", "train rbm:hidden=3 --data p-idx3-ubyte --out p-idx3-ubyte");
+    fails(74, "none/out", "train rbm:hidden=3 --data p-idx3-ubyte --out none/out");
+}
+END_TEST
+
+/* Words of options mean what they say. */
+START_TEST(objectives_and_optimisers_by_name)
+{
+    char text[4096];
+    succeeds("train rbm:hidden=3 --data p-idx3-ubyte --out parts --batch 5 --iterations 4 "
+             "--objective pseudo-likelihood --optimiser sgd --momentum -1");
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "log pseudo-likelihood"));
+    ck_assert_ptr_null(strstr(text, "samples.png"));
+    ck_assert_int_ne(access(temp_path("parts/samples.png"), F_OK), 0);
+    succeeds("train rbm:hidden=3 --data p-idx3-ubyte --out parts --batch 5 --iterations 4 "
+             "--objective cd --optimiser adamw --weight-decay 0.1 --averaging 0.5");
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "samples.png, averages.safetensors"));
+    read_text("parts/checkpoint.json", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\"objective\": 1"));
+    ck_assert_ptr_nonnull(strstr(text, "\"optimiser\": 1"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("train_cli");
+    TCase *tcase = tcase_create("train_cli");
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, killed_at_any_moment_it_goes_on_with_the_same_bits, 0, 3);
+    tcase_add_test(tcase, an_interrupt_saves_what_there_is);
+    tcase_add_test(tcase, other_trainings_in_the_directory);
+    tcase_add_test(tcase, options_of_training_are_checked);
+    tcase_add_test(tcase, objectives_and_optimisers_by_name);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

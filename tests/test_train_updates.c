@@ -1,0 +1,345 @@
+/* Updates of parameters in training, against the formulas of optimisers, penalties, constraints and
+ * averages written out here. */
+#include "test.h"
+
+#include <math.h>
+
+#include <saltus/saltus.h>
+
+enum { V = 5, ROWS = 12, SIZE = V * V + V, ITERATIONS = 12 };
+
+/* f = s'Js / 2 + b's; parameters [J, b]. */
+typedef struct reference {
+    sal_train_options o;
+    const sal_data *data;
+    double theta[SIZE], start[SIZE], m[SIZE], v[SIZE], average[SIZE];
+    int t;
+} reference;
+
+static double noise(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / (1 << 24) - 0.5;
+}
+
+static sal_data spin_data(void)
+{
+    uint32_t state = 7;
+    sal_data data = { .rows = ROWS, .variables = V, .codes = malloc(ROWS * V) };
+    for (int i = 0; i < ROWS * V; i++) {
+        data.codes[i] = noise(&state) + 0.2 * (i % V) > 0.3;
+    }
+    return data;
+}
+
+static sal_model *spin_model(double *theta)
+{
+    sal_error err;
+    sal_model *model = NULL;
+    uint32_t state = 3;
+    ck_ok(sal_model_builtin("ising-dense:dim=5", SAL_F64, &model, &err), &err);
+    ck_assert_int_eq(sal_model_parameters_size(model), SIZE);
+    for (int i = 0; i < SIZE; i++) {
+        theta[i] = noise(&state);
+    }
+    ck_ok(sal_model_set_params(model, "J", theta, &err), &err);
+    ck_ok(sal_model_set_params(model, "b", theta + V * V, &err), &err);
+    return model;
+}
+
+/* ---- the objective by hand */
+
+static double f_of(const double *theta, const double *s, double *gradient)
+{
+    double f = 0;
+    for (int i = 0; i < V; i++) {
+        for (int j = 0; j < V; j++) {
+            gradient[i * V + j] = s[i] * s[j] / 2;
+            f += theta[i * V + j] * gradient[i * V + j];
+        }
+        gradient[V * V + i] = s[i];
+        f += theta[V * V + i] * s[i];
+    }
+    return f;
+}
+
+/* mean f(data) - mean f(samples) - a mean (f(data)^2 + f(samples)^2), and its gradient. */
+static double objective(const reference *r, const double *theta, const int32_t *samples, double *g)
+{
+    double value = 0, df[SIZE], a = r->o.magnitude_penalty;
+    memset(g, 0, SIZE * sizeof *g);
+    for (int c = 0; c < 2 * ROWS; c++) {
+        double s[V], sign = c < ROWS ? 1 : -1;
+        for (int i = 0; i < V; i++) {
+            int code = c < ROWS ? r->data->codes[c * V + i] : samples[(c - ROWS) * V + i];
+            s[i] = code ? 1 : -1;
+        }
+        double f = f_of(theta, s, df);
+        value += (sign * f - a * f * f) / ROWS;
+        for (int i = 0; i < SIZE; i++) {
+            g[i] += (sign - 2 * a * f) * df[i] / ROWS;
+        }
+    }
+    return value;
+}
+
+static void check_by_differences(const reference *r, const int32_t *samples, const double *g)
+{
+    double theta[SIZE], unused[SIZE], h = 1e-4;
+    memcpy(theta, r->theta, sizeof theta);
+    for (int i = 0; i < SIZE; i++) {
+        theta[i] = r->theta[i] + h;
+        double up = objective(r, theta, samples, unused);
+        theta[i] = r->theta[i] - h;
+        double down = objective(r, theta, samples, unused);
+        theta[i] = r->theta[i];
+        ck_assert_double_eq_tol(g[i], (up - down) / (2 * h), 1e-8);
+    }
+}
+
+/* ---- one update by hand */
+
+static bool is_fixed(const reference *r, int i)
+{
+    bool coupling = i < V * V;
+    return (r->o.fixed && strchr(r->o.fixed, coupling ? 'J' : 'b')) ||
+           (r->o.zero_diagonal && coupling && i / V == i % V);
+}
+
+/* Kingma & Ba 2015, algorithm 1; Loshchilov & Hutter 2019, algorithm 2; SGD with a velocity that
+ * sums gradients. */
+static void update(reference *r, int i, double g, double rate)
+{
+    const sal_train_options *o = &r->o;
+    double beta1 = o->momentum < 0 ? 0 : o->momentum ? o->momentum : 0.9;
+    double beta2 = o->beta2 ? o->beta2 : 0.999, epsilon = o->epsilon ? o->epsilon : 1e-8;
+    bool decays = !(o->l1 > 0 && i < V * V);
+    double decay = decays ? o->weight_decay : 0, old = r->theta[i];
+    g -= o->optimiser != SAL_ADAMW ? decay * old : 0;
+    if (o->optimiser == SAL_SGD) {
+        r->m[i] = beta1 * r->m[i] + g;
+        r->theta[i] += rate * r->m[i];
+        return;
+    }
+    r->m[i] = beta1 * r->m[i] + (1 - beta1) * g;
+    r->v[i] = beta2 * r->v[i] + (1 - beta2) * g * g;
+    double m = r->m[i] / (1 - pow(beta1, r->t)), v = r->v[i] / (1 - pow(beta2, r->t));
+    r->theta[i] += rate * m / (sqrt(v) + epsilon);
+    r->theta[i] -= o->optimiser == SAL_ADAMW ? rate * decay * old : 0;
+}
+
+static void step(reference *r, const int32_t *samples)
+{
+    double g[SIZE], rate = r->o.learning_rate, k = r->o.averaging;
+    objective(r, r->theta, samples, g);
+    check_by_differences(r, samples, g);
+    r->t++;
+    rate *= r->t < r->o.rate_warmup ? (double)r->t / (double)r->o.rate_warmup : 1;
+    for (int i = 0; i < SIZE; i++) {
+        double sign = (r->theta[i] > 0) - (r->theta[i] < 0);
+        g[i] -= i < V * V ? r->o.l1 * sign : 0;
+        if (!is_fixed(r, i)) {
+            update(r, i, g[i], rate);
+        }
+        double decay = fmin(k, r->t / (r->t + 9.0));
+        r->average[i] = decay * r->average[i] + (1 - decay) * r->theta[i];
+    }
+}
+
+/* What must hold to the last bit. */
+static void check_bits(const reference *r, const double *theta)
+{
+    bool fixed_J = r->o.fixed && strchr(r->o.fixed, 'J');
+    for (int i = 0; i < SIZE; i++) {
+        if (r->o.fixed && strchr(r->o.fixed, i < V * V ? 'J' : 'b')) {
+            ck_assert_mem_eq(&theta[i], &r->start[i], sizeof *theta);
+        } else if (r->o.zero_diagonal && i < V * V && i / V == i % V) {
+            ck_assert(theta[i] == 0);
+        } else if (r->t == ITERATIONS && (i >= V * V || i / V != i % V)) {
+            ck_assert(theta[i] != r->start[i]); /* on the diagonal the gradient is 0 */
+        }
+    }
+    for (int i = 0; i < V * V && !fixed_J; i++) {
+        ck_assert_mem_eq(&theta[i], &theta[i % V * V + i / V], sizeof *theta);
+    }
+}
+
+static int follow(const sal_train_report *report, void *data)
+{
+    reference *r = data;
+    double theta[SIZE];
+    sal_error err;
+    ck_assert_int_eq(report->buffer, ROWS);
+    step(r, report->samples);
+    ck_ok(sal_model_get_params(report->model, "J", theta, &err), &err);
+    ck_ok(sal_model_get_params(report->model, "b", theta + V * V, &err), &err);
+    check_bits(r, theta);
+    ck_assert_int_eq(report->averages != NULL, r->o.averaging > 0);
+    for (int i = 0; i < SIZE; i++) {
+        ck_assert_double_eq_tol(theta[i], r->theta[i], 1e-9);
+        if (report->averages) {
+            ck_assert_double_eq_tol(report->averages[i], r->average[i], 1e-9);
+        }
+    }
+    return 0;
+}
+
+static const sal_train_options cases[] = {
+    { .optimiser = SAL_ADAM },
+    { .optimiser = SAL_ADAM, .momentum = 0.5, .beta2 = 0.9, .epsilon = 1e-2 },
+    { .optimiser = SAL_ADAM, .momentum = -1 },
+    { .optimiser = SAL_ADAM, .weight_decay = 0.3 },
+    { .optimiser = SAL_ADAMW, .weight_decay = 0.3 },
+    { .optimiser = SAL_ADAMW, .weight_decay = 0.3, .rate_warmup = 7 },
+    { .optimiser = SAL_SGD },
+    { .optimiser = SAL_SGD, .momentum = -1, .weight_decay = 0.3 },
+    { .optimiser = SAL_SGD, .momentum = 0.5, .weight_decay = 0.3, .rate_warmup = 30 },
+    { .optimiser = SAL_ADAM, .l1 = 0.2, .weight_decay = 0.3 },
+    { .optimiser = SAL_ADAMW, .l1 = 0.2, .couplings = "J,J", .weight_decay = 0.3 },
+    { .optimiser = SAL_SGD, .l1 = 0.2, .zero_diagonal = true },
+    { .optimiser = SAL_ADAMW, .zero_diagonal = true, .weight_decay = 0.3, .averaging = 0.5 },
+    { .optimiser = SAL_ADAMW, .fixed = "b", .weight_decay = 0.3 },
+    { .optimiser = SAL_ADAM, .fixed = "J", .zero_diagonal = true, .weight_decay = 0.3, .l1 = 0.1 },
+    { .optimiser = SAL_SGD, .fixed = "b", .weight_decay = 0.3, .zero_diagonal = true },
+    { .optimiser = SAL_ADAM, .magnitude_penalty = 0.07 },
+    { .optimiser = SAL_SGD, .magnitude_penalty = 0.07, .l1 = 0.01, .objective = SAL_CD },
+    { .optimiser = SAL_ADAM, .averaging = 0.999 },
+};
+
+START_TEST(updates_are_those_of_the_formulas)
+{
+    sal_error err;
+    sal_data data = spin_data();
+    reference r = { .o = cases[_i], .data = &data };
+    sal_model *model = spin_model(r.theta);
+    r.o.iterations = ITERATIONS;
+    r.o.learning_rate = 0.01;
+    r.o.batch = r.o.buffer = ROWS;
+    r.o.sampler = "gibbs";
+    r.o.steps = 3;
+    r.o.threads = 1;
+    r.o.progress = follow;
+    r.o.progress_data = &r;
+    memcpy(r.start, r.theta, sizeof r.start);
+    bool fixed_J = r.o.fixed && strchr(r.o.fixed, 'J');
+    for (int i = 0; i < V * V && !fixed_J; i++) { /* the start is made to fulfil the constraints */
+        double mean = (r.start[i] + r.start[i % V * V + i / V]) / 2;
+        r.theta[i] = r.o.zero_diagonal && i / V == i % V ? 0 : mean;
+    }
+    memcpy(r.average, r.theta, sizeof r.average);
+    ck_ok(sal_train(model, &data, &r.o, &err), &err);
+    ck_assert_int_eq(r.t, ITERATIONS);
+    sal_model_destroy(model);
+    free(data.codes);
+}
+END_TEST
+
+START_TEST(no_couplings_within_a_one_hot_variable)
+{
+    enum { STATES = 3, SITES = 4, N = STATES * SITES };
+    sal_error err;
+    sal_model *model = NULL;
+    double J[N * N];
+    sal_data data = { .rows = 20, .variables = SITES, .codes = malloc(20 * SITES) };
+    for (int i = 0; i < 20 * SITES; i++) {
+        data.codes[i] = (uint8_t)(i * 7 / 3 % STATES);
+    }
+    ck_ok(sal_model_builtin("potts-dense:dim=4,states=3", SAL_F64, &model, &err), &err);
+    for (int i = 0; i < N * N; i++) {
+        J[i] = 0.01 * (i % 7);
+    }
+    ck_ok(sal_model_set_params(model, "J", J, &err), &err);
+    sal_train_options o = { .iterations = 3,
+                            .batch = 20,
+                            .buffer = 20,
+                            .steps = 2,
+                            .zero_diagonal = true,
+                            .weight_decay = 0.1,
+                            .threads = 1 };
+    ck_ok(sal_train(model, &data, &o, &err), &err);
+    ck_ok(sal_model_get_params(model, "J", J, &err), &err);
+    int others = 0;
+    for (int i = 0; i < N * N; i++) {
+        bool within = i / N / STATES == i % N / STATES;
+        ck_assert_msg(!within || J[i] == 0, "J[%d, %d] = %g", i / N, i % N, J[i]);
+        ck_assert_mem_eq(&J[i], &J[i % N * N + i / N], sizeof *J);
+        others += J[i] != 0;
+    }
+    ck_assert_int_eq(others, N * N - SITES * STATES * STATES);
+    sal_model_destroy(model);
+    free(data.codes);
+}
+END_TEST
+
+/* Sizes that are no multiples of tiles or vectors; floats. */
+START_TEST(large_couplings_stay_symmetric)
+{
+    enum { N = 83 };
+    sal_error err;
+    sal_data data = { .rows = 40, .variables = N, .codes = malloc(40 * N) };
+    sal_model *model = NULL;
+    static double J[N * N];
+    for (int i = 0; i < 40 * N; i++) {
+        data.codes[i] = (uint8_t)(i * 11 / 5 % 2);
+    }
+    for (int k = 0; k < 2; k++) {
+        ck_ok(
+            sal_model_builtin("ising-dense:dim=83,scale=0.01", k ? SAL_F64 : SAL_F32, &model, &err),
+            &err);
+        sal_train_options o = { .iterations = 4,
+                                .batch = 40,
+                                .buffer = 40,
+                                .steps = 3,
+                                .l1 = 0.01,
+                                .optimiser = k ? SAL_ADAMW : SAL_SGD,
+                                .threads = 2 };
+        ck_ok(sal_train(model, &data, &o, &err), &err);
+        ck_ok(sal_model_get_params(model, "J", J, &err), &err);
+        for (int i = 0; i < N * N; i++) {
+            ck_assert_mem_eq(&J[i], &J[i % N * N + i / N], sizeof *J);
+        }
+        sal_model_destroy(model);
+    }
+    free(data.codes);
+}
+END_TEST
+
+START_TEST(names_of_couplings_and_fixed_parameters_are_checked)
+{
+    sal_error err;
+    sal_data data = spin_data();
+    double theta[SIZE];
+    sal_model *model = spin_model(theta), *rbm = NULL;
+    ck_ok(sal_model_builtin("rbm:visible=5,hidden=3", SAL_F64, &rbm, &err), &err);
+    sal_train_options o = { .batch = 4, .couplings = "K" };
+    ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
+             "couplings: no parameter is called 'K'");
+    o = (sal_train_options){ .batch = 4, .fixed = "b,JJ" };
+    ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
+             "fixed: no parameter is called 'JJ'");
+    o = (sal_train_options){ .batch = 4, .l1 = 0.1 };
+    ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
+             "l1 needs the names of couplings");
+    o = (sal_train_options){ .batch = 4, .zero_diagonal = true };
+    ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "zero_diagonal needs");
+    o = (sal_train_options){ .batch = 4, .zero_diagonal = true, .couplings = "b" };
+    ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
+             "zero_diagonal needs couplings of 5 x 5 entries");
+    sal_model_destroy(model);
+    sal_model_destroy(rbm);
+    free(data.codes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("train_updates");
+    TCase *tcase = tcase_create("updates");
+    tcase_add_loop_test(tcase, updates_are_those_of_the_formulas, 0,
+                        (int)(sizeof cases / sizeof *cases));
+    tcase_add_test(tcase, no_couplings_within_a_one_hot_variable);
+    tcase_add_test(tcase, large_couplings_stay_symmetric);
+    tcase_add_test(tcase, names_of_couplings_and_fixed_parameters_are_checked);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
