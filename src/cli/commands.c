@@ -67,6 +67,13 @@ static const cli_page pages[] = {
       "labels (Xiang et al. 2023, sec. 7.3). MODEL is 'retrieval', of a file with labels or of "
       "none.",
       { { "Twenty queries:", "saltus retrieve retrieval --queries 20 --sampler pas" } } },
+    { &cli_inpaint,
+      CLI_GROUP_SAMPLE,
+      "Samples the hidden parts of pictures given the rest, by a model that was trained on such "
+      "pictures, and writes a sheet: for each its picture, the part hidden, samples and their "
+      "mean. " MODEL,
+      { { "The lower halves of eight digits, by a model that train wrote:",
+          "saltus inpaint rbm --data digits --mask bottom --out sheet.png" } } },
     { &cli_train,
       CLI_GROUP_TRAIN,
       "Fits a model of binary variables to pictures, by persistent contrastive divergence unless "
@@ -103,7 +110,8 @@ static const cli_page pages[] = {
     { &cli_stats,
       CLI_GROUP_LOOK,
       "Reads draws of shape (chains, draws) or (chains, draws, variables), as sample --out writes "
-      "them, and prints for every variable: mean, standard error, effective sample size, R-hat.",
+      "them to .npy or .nc, and prints for every variable: mean, standard error, effective sample "
+      "size, R-hat.",
       { { "Draws of a run:", "saltus stats draws.npy" } } },
     { &cli_show,
       CLI_GROUP_LOOK,

@@ -41,11 +41,10 @@ static void print_commands(void)
 /* Of "adapt|auto|X" or "top|bottom|FILE" the words, which are in small letters, and files. */
 static void print_choices(const char *text)
 {
+    fputs(strstr(text, "FILE") ? " FILES" : "", stdout);
     while (*text) {
         size_t length = strcspn(text, "|");
-        if (strncmp(text, "FILE", 4) == 0) {
-            fputs(" FILES", stdout);
-        } else if (!isupper((unsigned char)text[0])) {
+        if (!isupper((unsigned char)text[0])) {
             printf(" %.*s", (int)length, text);
         }
         text += length + (text[length] == '|');
