@@ -69,6 +69,7 @@ refused "unknown command 'trian'; did you mean 'train'?" help trian
 refused "unknown command 'frobnicate'; see 'saltus help'" frobnicate
 refused "unknown option '--chians'; did you mean '--chains'?" sample ising --chians 3
 refused "unknown option '--thraeds'; did you mean '--threads'?" sample ising --thraeds=3
+refused "unknown option '--otu'; did you mean '--out'?" sample ising --otu x
 refused "unknown option '--frobnicate'; see 'saltus sample --help'" sample ising --frobnicate
 refused "unknown option '--$(printf 'x%.0s' {1..300})'; see" sample "--$(printf 'x%.0s' {1..300})"
 refused "usage: saltus COMMAND"
