@@ -1083,7 +1083,7 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(64, "1 or more", "sample ising:side=2 --chains 0");
     ck_refused(64, "2^63", "sample ising:side=2 --seed 18446744073709551615");
     ck_refused(64, "step_size", "sample rbm:visible=6,hidden=3 --sampler ncg --step-size 1e-40");
-    ck_refused(66, "is a directory", "sample ./");
+    ck_refused(66, "has no model.xml", "sample ./");
     ck_refused(74, "no-such-dir", "sample ising:side=2 --draws 5 --out no-such-dir/a.npy");
 }
 END_TEST

@@ -103,7 +103,7 @@ static void same_files(const char *a, const char *b)
 
 static void same_results(const char *a, const char *b)
 {
-    static const char *const names[] = { "model.safetensors", "averages.safetensors", "samples.png",
+    static const char *const names[] = { "model.safetensors", "ema.safetensors", "samples.png",
                                          NULL };
     static char one[1 << 16], other[1 << 16];
     char first[64], second[64];
@@ -276,7 +276,7 @@ START_TEST(objectives_and_optimisers_by_name)
     succeeds("train rbm:hidden=3 --data p-idx3-ubyte --out parts --batch 5 --iterations 4 "
              "--objective cd --optimiser adamw --weight-decay 0.1 --averaging 0.5");
     read_text("stdout.txt", text, sizeof text);
-    ck_assert_ptr_nonnull(strstr(text, "samples.png, averages.safetensors"));
+    ck_assert_ptr_nonnull(strstr(text, "samples.png, ema.safetensors"));
     read_text("parts/checkpoint.json", text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "\"objective\": 1"));
     ck_assert_ptr_nonnull(strstr(text, "\"optimiser\": 1"));

@@ -31,7 +31,7 @@ static int split(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
     if (train->rows < 4) {
-        return cli_usage("--data: too few pictures to hold some out");
+        return cli_usage("--data: too few rows to hold some out");
     }
     int64_t rows = train->rows / 10 > 0 ? train->rows / 10 : 1;
     return exit_code(sal_data_split(train, rows, test, &err), &err);
@@ -45,15 +45,15 @@ static int draw_pictures(uint64_t seed, sal_data *train, sal_data *test)
     return exit_code(status, &err);
 }
 
-int cli_pictures(const char *data, const char *test, uint64_t seed, sal_data *train_out,
-                 sal_data *test_out)
+int cli_pictures(const char *data, const char *test, const sal_data_options *options, uint64_t seed,
+                 sal_data *train_out, sal_data *test_out)
 {
     char beside[4096];
     sal_error err = { 0 };
     if (strcmp(data, "digits") == 0 && !test) {
         return draw_pictures(seed, train_out, test_out);
     }
-    sal_status status = sal_data_read(data, NULL, train_out, &err);
+    sal_status status = sal_data_read(data, options, train_out, &err);
     if (status == SAL_OK && !test &&
         (find_beside(data, "train", "test", beside, sizeof beside) ||
          find_beside(data, "train", "t10k", beside, sizeof beside))) {
@@ -62,10 +62,11 @@ int cli_pictures(const char *data, const char *test, uint64_t seed, sal_data *tr
     if (status == SAL_OK && !test) {
         return split(train_out, test_out);
     }
-    sal_data_options same = { .grey = train_out->grey };
+    sal_data_options same = options ? *options : (sal_data_options){ 0 };
+    same.grey = train_out->grey;
     status = status ? status : sal_data_read(test, &same, test_out, &err);
     if (status == SAL_OK && test_out->variables != train_out->variables) {
-        return cli_usage("--test %s: pictures of another size", test);
+        return cli_usage("--test %s: another number of variables", test);
     }
     return exit_code(status, &err);
 }

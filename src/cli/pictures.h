@@ -4,12 +4,12 @@
 
 #include "cli/cli.h"
 
-/* Black-and-white training and test pictures; the exit code. `data` is a file as sal_data_read
- * takes it, or "digits" (drawn, 16 x 16). `test` is a file too, of the same range of greys; NULL:
- * the file beside `data` whose name has "test" (or "t10k") for "train", else the last tenth of the
- * data. */
-int cli_pictures(const char *data, const char *test, uint64_t seed, sal_data *train_out,
-                 sal_data *test_out);
+/* Training and test data; the exit code. `data` is a file as sal_data_read takes it with `options`
+ * (NULL: black-and-white pictures), or "digits" (drawn, 16 x 16). `test` is a file too, of the same
+ * range of greys; NULL: the file beside `data` whose name has "test" (or "t10k") for "train", else
+ * the last tenth of the data. */
+int cli_pictures(const char *data, const char *test, const sal_data_options *options, uint64_t seed,
+                 sal_data *train_out, sal_data *test_out);
 
 /* The pictures of one file, or for "digits" the drawn test pictures of that seed. */
 int cli_pictures_of(const char *data, uint64_t seed, sal_data *out);

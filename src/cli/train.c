@@ -1,4 +1,4 @@
-/* saltus train: fit an energy-based model to pictures. */
+/* saltus train: fit an energy-based model to data. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -122,11 +122,14 @@ static int choose_words(cli_train_options *o)
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", NULL };
     static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
     static const char *const starts[] = { "mean", "uniform", "data", NULL };
-    int objective, optimiser, start;
+    static const char *const kinds[] = { "pictures", "codes", "draws", "alignment", NULL };
+    int objective, optimiser, start, kind;
     int code = choose("objective", o->objective, objectives, &objective);
     code = code ? code : choose("optimiser", o->optimiser, optimisers, &optimiser);
     code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
+    code = code ? code : choose("kind", o->kind, kinds, &kind);
     if (code == CLI_OK) {
+        o->read.kind = (sal_data_kind)kind;
         o->train.objective = (sal_objective)objective;
         o->train.optimiser = (sal_optimiser)optimiser;
         o->train.buffer_start = (sal_buffer_start)start;
@@ -177,6 +180,12 @@ static int run_train(const cli_command *command, int argc, char **argv)
     const cli_option table[] = {
         { "data", CLI_TEXT, &o.data, "FILE",
           "images in any array format, white above the middle; or 'digits'" },
+        { "kind", CLI_TEXT, &o.kind, "NAME",
+          "what the file holds: pictures, codes, draws or alignment [pictures]" },
+        { "dynamic", CLI_FLAG, &o.read.keep_intensity, NULL,
+          "draw pixels from their greys anew at each use (dynamic binarisation)" },
+        { "identity", CLI_REAL, &o.read.identity, "X",
+          "weigh sequences down that agree at this share of sites with others [0: alike]" },
         { "test", CLI_TEXT, &o.test, "FILE", "held-out images [beside --data, else its last 10%]" },
         { "out", CLI_TEXT, &o.out, "DIR", "model, log, samples and checkpoints go there" },
         { "resume", CLI_FLAG, &t->resume, NULL, "go on from the checkpoint in --out, if any" },
@@ -224,7 +233,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_training s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     code = code ? code : check_options(&o);
-    code = code ? code : cli_pictures(o.data, o.test, t->seed, &s.train, &s.test);
+    code = code ? code : cli_pictures(o.data, o.test, &o.read, t->seed, &s.train, &s.test);
     code = code ? code : open_arch(arch, &s);
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);
@@ -241,5 +250,6 @@ static int run_train(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_train = { "train", "ARCH", "fit an energy-based model to pictures by PCD",
+const cli_command cli_train = { "train", "ARCH",
+                                "fit an energy-based model to data by PCD, CD or pseudo-likelihood",
                                 run_train };

@@ -164,7 +164,7 @@ static int save_model(const cli_training *s, const sal_train_report *r)
     int code = in_directory(s, "model.xml", path, sizeof path);
     sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
     if (status == SAL_OK && code == CLI_OK && r->averages) {
-        code = in_directory(s, "averages.safetensors", path, sizeof path);
+        code = in_directory(s, "ema.safetensors", path, sizeof path);
         status = code ? SAL_OK : save_averages(s, r->averages, path, &err);
     }
     return status == SAL_OK ? code : cli_fail(status, &err);

@@ -9,7 +9,8 @@
 typedef struct cli_train_options {
     sal_train_options train;
     const char *data, *test, *out, *dtype;
-    const char *objective, *optimiser, *buffer_start;
+    const char *objective, *optimiser, *buffer_start, *kind;
+    sal_data_options read;
     bool data_covariance, json;
 } cli_train_options;
 

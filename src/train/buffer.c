@@ -1,9 +1,39 @@
 /* The buffer of persistent chains, and the minibatches of an iteration. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "train/data.h"
 #include "train/trainer.h"
+
+/* Element k of the stream as a row of the data, in proportion to the rows' weights. */
+static uint32_t pick_row(const sal_trainer *t, const sali_stream *stream, uint32_t k)
+{
+    const double *below = t->buffer.below;
+    if (!below) {
+        return sali_rng_below(stream, k, (uint32_t)t->data->rows);
+    }
+    double u = sali_rng_uniform_at(stream, k);
+    int64_t low = 0, high = t->data->rows - 1;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (below[middle] < u) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (uint32_t)low;
+}
+
+/* Variable v of a row; from its intensity, if there is one, by element k of the stream. */
+static int32_t pick_code(const sal_data *data, int64_t row, int64_t v, const sali_stream *stream,
+                         uint32_t k)
+{
+    int64_t at = row * data->variables + v;
+    return data->intensity ? sali_rng_uniform_at(stream, k) < data->intensity[at] : data->codes[at];
+}
 
 /* A slot's starting state. `start` counts its starts, so that each has its own numbers. */
 static void start_slot(const sal_trainer *t, int64_t slot, uint64_t start)
@@ -13,8 +43,7 @@ static void start_slot(const sal_trainer *t, int64_t slot, uint64_t start)
     const sali_stream stream = {
         .seed = t->options.seed, .chain = (uint32_t)slot, .step = start, .purpose = SALI_RNG_INIT
     };
-    const uint32_t rows = (uint32_t)t->data->rows;
-    uint32_t row = sali_rng_below(&stream, 0, rows);
+    uint32_t row = pick_row(t, &stream, 0);
     for (int64_t v = 0; v < V; v++) {
         int32_t *code = &t->buffer.codes[slot * V + v];
         if (t->options.buffer_start == SAL_BUFFER_UNIFORM) {
@@ -23,10 +52,34 @@ static void start_slot(const sal_trainer *t, int64_t slot, uint64_t start)
             continue;
         }
         if (t->options.buffer_start == SAL_BUFFER_MEAN) {
-            row = sali_rng_below(&stream, (uint32_t)v, rows);
+            row = pick_row(t, &stream, (uint32_t)v);
         }
-        *code = t->data->codes[row * V + v];
+        *code = pick_code(t->data, row, v, &stream, (uint32_t)(V + v));
     }
+}
+
+static sal_status sum_weights(sal_trainer *t, sal_error *err)
+{
+    const int64_t rows = t->data->rows;
+    double sum = 0;
+    if (!t->data->weight) {
+        return SAL_OK;
+    }
+    double *below = t->buffer.below = SALI_NEW_ARRAY(double, rows);
+    if (!below) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        if (!(t->data->weight[r] > 0) || !isfinite(t->data->weight[r])) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "train: data row %lld has the weight %g",
+                             (long long)r, t->data->weight[r]);
+        }
+        below[r] = sum += t->data->weight[r];
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        below[r] /= sum;
+    }
+    return SAL_OK;
 }
 
 sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
@@ -44,10 +97,11 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
     if (!b->codes || !b->life || !b->slot || !b->row || !b->work) {
         return sali_fail_memory(err);
     }
-    for (int64_t slot = 0; slot < b->slots; slot++) {
+    sal_status status = sum_weights(t, err);
+    for (int64_t slot = 0; status == SAL_OK && slot < b->slots; slot++) {
         start_slot(t, slot, 0);
     }
-    return SAL_OK;
+    return status;
 }
 
 void sali_buffer_free(sali_buffer *b)
@@ -56,6 +110,7 @@ void sali_buffer_free(sali_buffer *b)
     sali_free(b->life);
     sali_free(b->slot);
     sali_free(b->row);
+    sali_free(b->below);
     sali_free(b->work);
 }
 
@@ -83,11 +138,9 @@ static void copy_data(sal_trainer *t)
 {
     const int64_t V = t->model->space->n_variables;
     for (int64_t c = 0; c < t->options.batch; c++) {
-        const uint8_t *row = t->data->codes + t->buffer.row[c] * V;
         t->buffer.slot[c] = (uint32_t)c;
-        for (int64_t v = 0; v < V; v++) {
-            t->buffer.codes[c * V + v] = row[v];
-        }
+        sali_data_binarise(t->data, t->buffer.row[c], t->options.seed, (uint64_t)t->iteration,
+                           t->buffer.codes + c * V);
     }
 }
 
@@ -96,7 +149,13 @@ void sali_buffer_choose(sal_trainer *t)
     sali_buffer *b = &t->buffer;
     const uint32_t batch = (uint32_t)t->options.batch;
     const sali_stream data = stream_of(t, SALI_RNG_DATA), slots = stream_of(t, SALI_RNG_BUFFER);
-    sali_rng_choose(&data, (uint32_t)t->data->rows, batch, b->work, b->row);
+    if (b->below) {
+        for (uint32_t c = 0; c < batch; c++) {
+            b->row[c] = pick_row(t, &data, c);
+        }
+    } else {
+        sali_rng_choose(&data, (uint32_t)t->data->rows, batch, b->work, b->row);
+    }
     if (t->options.objective == SAL_PCD) {
         sali_rng_choose(&slots, (uint32_t)b->slots, batch, b->work, b->slot);
         restart(t);

@@ -6,22 +6,23 @@
 /* What a variance below SMALL gets added. */
 #define SMALL 0.01
 
-/* sums[i] += x_i, products[i, j] += x_i x_j for j <= i. */
-static void add_row(int64_t N, const double *x, double *sums, double *products)
+/* sums[i] += w x_i, products[i, j] += w x_i x_j for j <= i. */
+static void add_row(int64_t N, double weight, const double *x, double *sums, double *products)
 {
     for (int64_t i = 0; i < N; i++) {
-        sums[i] += x[i];
+        double wx = weight * x[i];
+        sums[i] += wx;
         for (int64_t j = 0; x[i] != 0 && j <= i; j++) {
-            products[i * N + j] += x[i] * x[j];
+            products[i * N + j] += wx * x[j];
         }
     }
 }
 
-static void finish(int64_t N, double rows, const double *sums, double *out)
+static void finish(int64_t N, double total, const double *sums, double *out)
 {
     for (int64_t i = 0; i < N; i++) {
         for (int64_t j = 0; j <= i; j++) {
-            out[i * N + j] = out[i * N + j] / rows - sums[i] / rows * (sums[j] / rows);
+            out[i * N + j] = out[i * N + j] / total - sums[i] / total * (sums[j] / total);
             out[j * N + i] = out[i * N + j];
         }
         out[i * N + i] += out[i * N + i] < SMALL ? SMALL : 0;
@@ -44,6 +45,7 @@ sal_status sal_data_covariance(const sal_data *data, const sal_model *model, dou
     int32_t *codes = SALI_NEW_ARRAY(int32_t, V);
     double *x = SALI_NEW_ARRAY(double, N), *sums = SALI_NEW_ARRAY(double, N);
     bool ok = codes && x && sums;
+    double total = 0;
     for (int64_t i = 0; ok && i < N * N; i++) {
         out[i] = 0;
     }
@@ -52,10 +54,12 @@ sal_status sal_data_covariance(const sal_data *data, const sal_model *model, dou
             codes[v] = data->codes[r * V + v];
         }
         sali_embed_f64(space, 1, codes, x);
-        add_row(N, x, sums, out);
+        double weight = data->weight ? data->weight[r] : 1;
+        add_row(N, weight, x, sums, out);
+        total += weight;
     }
     if (ok) {
-        finish(N, (double)data->rows, sums, out);
+        finish(N, total, sums, out);
     }
     sali_free(codes);
     sali_free(x);

@@ -33,7 +33,12 @@ static uint64_t hash_text(uint64_t h, const char *text)
 static uint64_t hash_data(const sal_data *data)
 {
     uint64_t h = hash_whole(START, data->rows);
-    return hash(h, data->codes, data->rows * data->variables);
+    h = hash(h, data->codes, data->rows * data->variables);
+    if (data->intensity) {
+        h = hash(h, data->intensity,
+                 data->rows * data->variables * (int64_t)sizeof *data->intensity);
+    }
+    return data->weight ? hash(h, data->weight, data->rows * (int64_t)sizeof *data->weight) : h;
 }
 
 static uint64_t hash_space(uint64_t h, const sal_space *space)

@@ -8,13 +8,18 @@
  * each label; of a count without a cap the mean itself. */
 static void data_mean(const sal_space *space, const sal_data *data, double *mean)
 {
-    double unit = 1 / (double)data->rows;
+    double sum = 0;
     for (int64_t r = 0; r < data->rows; r++) {
+        sum += data->weight ? data->weight[r] : 1;
+    }
+    for (int64_t r = 0; r < data->rows; r++) {
+        double unit = (data->weight ? data->weight[r] : 1) / sum;
         for (int64_t v = 0; v < space->n_variables; v++) {
             const sali_variable *variable = &space->variables[v];
-            int code = data->codes[r * space->n_variables + v];
+            int64_t at = r * space->n_variables + v;
+            double code = data->intensity ? data->intensity[at] : data->codes[at];
             if (variable->kind == SAL_CATEGORICAL) {
-                mean[variable->offset + code] += unit;
+                mean[variable->offset + data->codes[at]] += unit;
             } else {
                 int32_t highest = variable->states > 0 ? variable->states - 1 : 1;
                 mean[variable->offset] += unit * code / highest;

@@ -38,6 +38,7 @@ typedef struct sali_buffer {
     uint64_t *life; /* [slots] steps made */
     uint32_t *slot; /* [batch] those of this iteration */
     uint32_t *row;  /* [batch] rows of data of this iteration */
+    double *below;  /* [rows] share of the rows' weights up to this one; NULL: all weigh alike */
     uint32_t *work; /* [the larger of slots and rows] */
 } sali_buffer;
 
