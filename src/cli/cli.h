@@ -13,14 +13,14 @@ enum { CLI_OK = 0, CLI_USAGE = 64, CLI_DATA = 65, CLI_NO_INPUT = 66, CLI_FAULT =
 
 typedef struct cli_command {
     const char *name;
-    const char *arguments; /* "MODEL" */
+    const char *arguments; /* "MODEL"; in brackets if it may be left out */
     const char *doc;       /* one line */
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
     cli_list, cli_exact, cli_evaluate, cli_compare, cli_contacts, cli_convert, cli_show, cli_rouge,
-    cli_retrieve, cli_inpaint;
+    cli_retrieve, cli_inpaint, cli_help;
 
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 
@@ -34,11 +34,28 @@ typedef struct cli_option {
     const char *doc;
 } cli_option;
 
-/* Parse "--name value" and "--name=value" and exactly `n_arguments` other words. Returns CLI_OK;
- * CLI_USAGE after a message; or -1 after printing the help that --help asked for. `options` ends
- * with a NULL name. */
+/* Parse "--name value" and "--name=value" and exactly `n_arguments` other words (or none, where
+ * they may be left out). Returns CLI_OK; CLI_USAGE after a message; or -1 after printing the help
+ * that --help asked for. `options` ends with a NULL name. */
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments);
+
+/* What --help prints. */
+void cli_help_print(const cli_command *command, const cli_option *options);
+
+/* The commands, on stderr; CLI_USAGE. */
+int cli_no_command(void);
+
+/* A message with the nearest name; CLI_USAGE. */
+int cli_unknown_command(const char *name);
+
+/* The nearest of the names offered for a mistyped word; NULL if none is near. */
+typedef struct cli_nearest {
+    const char *word, *name;
+    int distance; /* what the next one must be below */
+} cli_nearest;
+cli_nearest cli_nearest_begin(const char *word);
+void cli_nearest_offer(cli_nearest *nearest, const char *name);
 
 /* Bytes of the value of an option: "512M", "4G", "1.5T" or a number of bytes; at least 1. NULL
  * leaves *bytes as it is. CLI_USAGE after a message. */

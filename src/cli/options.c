@@ -16,18 +16,6 @@ int cli_usage(const char *format, ...)
     return CLI_USAGE;
 }
 
-static void print_help(const cli_command *command, const cli_option *options)
-{
-    printf("usage: saltus %s %s [options]\n\n%s\n\n", command->name, command->arguments,
-           command->doc);
-    for (const cli_option *o = options; o->name; o++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", o->name, o->meta ? " " : "",
-                 o->meta ? o->meta : "");
-        printf("  %-26s %s\n", left, o->doc);
-    }
-}
-
 static const cli_option *find(const cli_option *options, const char *name, size_t length)
 {
     for (const cli_option *o = options; o->name; o++) {
@@ -78,6 +66,21 @@ static int store(const cli_option *o, const char *text)
     return CLI_FAULT;
 }
 
+static int unknown_option(const cli_command *command, const cli_option *options, int length,
+                          const char *text)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", length, text);
+    cli_nearest nearest = cli_nearest_begin(name);
+    for (const cli_option *o = options; o->name; o++) {
+        cli_nearest_offer(&nearest, o->name);
+    }
+    return nearest.name ? cli_usage("%s: unknown option '--%s'; did you mean '--%s'?",
+                                    command->name, name, nearest.name)
+                        : cli_usage("%s: unknown option '--%.*s'; see 'saltus %s --help'",
+                                    command->name, length, text, command->name);
+}
+
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments)
 {
@@ -85,7 +88,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            print_help(command, options);
+            cli_help_print(command, options);
             return -1;
         }
         if (strncmp(word, "--", 2) != 0) {
@@ -99,8 +102,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
         size_t length = strcspn(word + 2, "=");
         const cli_option *o = find(options, word + 2, length);
         if (!o) {
-            return cli_usage("%s: unknown option '%s'; see 'saltus %s --help'", command->name, word,
-                             command->name);
+            return unknown_option(command, options, (int)length, word + 2);
         }
         bool joined = word[2 + length] == '=';
         if (o->kind == CLI_FLAG && joined) {
@@ -115,7 +117,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
             return code;
         }
     }
-    if (found < n_arguments) {
+    if (found < n_arguments && command->arguments[0] != '[') {
         return cli_usage("%s: expected %s; see 'saltus %s --help'", command->name,
                          command->arguments, command->name);
     }

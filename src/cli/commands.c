@@ -1,0 +1,180 @@
+/* The commands: what `saltus help` and the man pages say of each, besides its table of options. */
+#include <string.h>
+
+#include "cli/help.h"
+
+#define MODEL                                                                                    \
+    "MODEL is a ready-made one with its settings, such as ising:side=10,theta=0.2 (see 'saltus " \
+    "list models'); a file: a network, a saved tape, a graph (see 'saltus list formats'); or a " \
+    "directory that train wrote."
+
+const char cli_program_description[] =
+    "Saltus samples from probability distributions over discrete variables, known up to a "
+    "constant, by Markov chains that use gradients to propose good moves, and fits energy-based "
+    "models with them. f is the logarithm of the unnormalised probability.\n\n" MODEL "\n\n"
+    "The same seed gives the same results bit by bit, for any number of threads. Options are "
+    "written --name value or --name=value. Results go to standard output, messages and progress "
+    "to standard error.";
+
+const cli_exit_code cli_exit_codes[] = {
+    { CLI_OK, "done, or help was printed" },
+    { CLI_USAGE, "a mistake in the call, or a sampler that cannot serve the model" },
+    { CLI_DATA, "a file, or a model, that is not as it should be" },
+    { CLI_NO_INPUT, "a file or a name that is not there" },
+    { CLI_FAULT, "out of memory, stopped before there was a result, or a fault of the program" },
+    { CLI_IO, "a file that cannot be read or written" },
+    { 0, NULL },
+};
+
+static const cli_page pages[] = {
+    { &cli_sample,
+      CLI_GROUP_SAMPLE,
+      "Runs several chains from random starts and prints how well they mixed: the effective sample "
+      "size (ESS) says how many independent draws they are worth; R-hat near 1 says that the "
+      "chains agree. Where they do not, a line says so; do not use the averages then.\n\n" MODEL
+      "\n\n"
+      "Step sizes are adapted in warm-up unless you give them. Chains that stay in different modes "
+      "need --tempering. Ctrl-C ends the run; what was drawn until then is written.",
+      { { "The spins of a lattice, their draws written as (chains, draws, variables):",
+          "saltus sample ising:side=10,theta=0.15 --sampler ncg --draws 2000 --out draws.npy" },
+        { "Marginals of a network given evidence:",
+          "saltus sample BN_1.uai --evidence BN_1.uai.evid --marginals marginals.json" },
+        { "A large cut of a graph, by cooling:",
+          "saltus sample max-cut:file=G1 --anneal --sampler pafs --draws 5000 --best cut.npy" },
+        { "Chains that cross between modes:",
+          "saltus sample Grids_11.uai --sampler gibbs --tempering 24 --warmup 200000" } } },
+    { &cli_exact,
+      CLI_GROUP_SAMPLE,
+      "Sums over all states: by a formula of the model's own, by enumeration, or by variable "
+      "elimination if the induced width is small enough for --memory. " MODEL,
+      { { "A network and its marginals, in the format of the UAI competitions:",
+          "saltus exact Grids_11.uai --evidence Grids_11.uai.evid --marginals Grids_11.uai.MAR" },
+        { "log Z of a lattice with one spin fixed:",
+          "saltus exact ising:side=4,theta=0.15 --clamp 0=1 --json" } } },
+    { &cli_compare,
+      CLI_GROUP_SAMPLE,
+      "Runs samplers side by side for equal steps, or for equal time, and shows acceptance, jump "
+      "distance, effective samples, autocorrelation time and R-hat; and errors, where exact "
+      "answers can be had. " MODEL,
+      { { "Some samplers, for equal steps:",
+          "saltus compare ising:side=4,theta=0.15 --samplers gibbs,gwg:hops=2,ncg --check-exact" },
+        { "All that apply, for ten seconds each:",
+          "saltus compare potts:side=8,states=4 --time 10s" } } },
+    { &cli_retrieve,
+      CLI_GROUP_SAMPLE,
+      "For each of several queries, chains choose images near it, and the images are ranked by how "
+      "often they are chosen. Prints the mean average precision of these rankings against the "
+      "labels (Xiang et al. 2023, sec. 7.3). MODEL is 'retrieval', of a file with labels or of "
+      "none.",
+      { { "Twenty queries:", "saltus retrieve retrieval --queries 20 --sampler pas" } } },
+    { &cli_inpaint,
+      CLI_GROUP_SAMPLE,
+      "Samples the hidden parts of pictures given the rest, by a model that was trained on such "
+      "pictures, and writes a sheet: for each its picture, the part hidden, samples and their "
+      "mean. " MODEL,
+      { { "The lower halves of eight digits, by a model that train wrote:",
+          "saltus inpaint rbm --data digits --mask bottom --out sheet.png" } } },
+    { &cli_train,
+      CLI_GROUP_TRAIN,
+      "Fits a model of binary variables to pictures, by persistent contrastive divergence unless "
+      "--objective says otherwise. ARCH is a ready-made model (see 'saltus list models') or a "
+      "saved one.\n\n"
+      "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "
+      "log.csv, samples.png and a checkpoint, from which --resume goes on. Other "
+      "commands open that directory as a model.",
+      { { "A restricted Boltzmann machine on built-in digits:",
+          "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm" },
+        { "Go on where it stopped:",
+          "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm "
+          "--resume" } } },
+    { &cli_evaluate,
+      CLI_GROUP_TRAIN,
+      "Estimates log Z by annealed importance sampling, from independent variables to the model "
+      "and "
+      "back, and with it the log-likelihood of held-out pictures. The way back starts from draws "
+      "of "
+      "the model (--samples) or, without them, from the held-out pictures. " MODEL,
+      { { "A model that train wrote:",
+          "saltus evaluate rbm --data digits --temperatures 2000" } } },
+    { &cli_value,
+      CLI_GROUP_LOOK,
+      "Evaluates f at the states in a .npy file, one a row, and its gradient and its differences "
+      "where a variable takes another value, if asked for. " MODEL,
+      { { "f of draws, as codes, and its gradient:",
+          "saltus value ising:side=10 --state best.npy --codes --out-gradient gradient.npy" } } },
+    { &cli_check,
+      CLI_GROUP_LOOK,
+      "Shows a model's variables, parameters and operations, holds its gradient and differences at "
+      "random states against differences of f, and says which samplers can sample it. " MODEL,
+      { { "A saved model:", "saltus check rbm" } } },
+    { &cli_stats,
+      CLI_GROUP_LOOK,
+      "Reads draws of shape (chains, draws) or (chains, draws, variables), as sample --out writes "
+      "them to .npy or .nc, and prints for every variable: mean, standard error, effective sample "
+      "size, R-hat.",
+      { { "Draws of a run:", "saltus stats draws.npy" } } },
+    { &cli_show,
+      CLI_GROUP_LOOK,
+      "Prints what each state in a .npy file of codes, shape (.., variables), chooses: the "
+      "sentences of a summary, the nodes of a set, or numbers and codes. " MODEL,
+      { { "A summary that sample found:", "saltus show summary:file=text.txt best.npy" } } },
+    { &cli_contacts,
+      CLI_GROUP_LOOK,
+      "Ranks the pairs of sites of a Potts model by the norm of their couplings, corrected for the "
+      "average product, as contacts in protein families are predicted. " MODEL,
+      { { "Contacts of a family by mean-field couplings:",
+          "saltus contacts potts-alignment:file=family.fasta --separation 5 --out pairs.csv" } } },
+    { &cli_rouge,
+      CLI_GROUP_LOOK,
+      "Compares the n-grams of a summary, TEXT, with those of a reference, REF: recall, precision "
+      "and their harmonic mean.",
+      { { "ROUGE-1 of the first 665 bytes:",
+          "saltus rouge summary.txt reference.txt --n 1 --bytes 665" } } },
+    { &cli_bench,
+      CLI_GROUP_LOOK,
+      "Measures steps a second, or evaluations, of a whole batch of chains. With --peer each case "
+      "is measured in turn with another program, which prints the same JSON lines.",
+      { { "One case:", "saltus bench ising-dense --batch 50 --threads 2 --samplers gwg,ncg" } } },
+    { &cli_list,
+      CLI_GROUP_LOOK,
+      "Samplers with their settings and the kinds of variables that they serve; ready-made models "
+      "with their settings and sources; operations of formulas; formats of files.",
+      { { "The models:", "saltus list models" } } },
+    { &cli_help,
+      CLI_GROUP_LOOK,
+      "Without a name, the commands and exit codes. 'saltus COMMAND --help' prints the same as "
+      "'saltus help COMMAND'.",
+      { { "The options of sample:", "saltus help sample" },
+        { "Completion for this shell, where it is not installed:",
+          "source <(saltus help --format bash)" } } },
+    { &cli_convert,
+      CLI_GROUP_CONVERT,
+      "Reads a network, graph, alignment, array or text and writes it in another format of its "
+      "kind that means the same. Formats are told by suffix and content (see 'saltus list "
+      "formats'); compressed files are read.",
+      { { "A network:", "saltus convert alarm.bif.xml alarm.uai" },
+        { "A graph from a file without a suffix:", "saltus convert G1 G1.graphml --from gset" } } },
+};
+
+const cli_page *cli_page_list(size_t k)
+{
+    return k < sizeof pages / sizeof *pages ? &pages[k] : NULL;
+}
+
+const cli_page *cli_page_find(const char *name)
+{
+    const cli_page *page;
+    for (size_t k = 0; (page = cli_page_list(k)); k++) {
+        if (strcmp(page->command->name, name) == 0) {
+            return page;
+        }
+    }
+    return NULL;
+}
+
+const char *cli_group_title(cli_group group)
+{
+    static const char *const titles[] = { "Sample, and exact answers", "Train and evaluate", "Look",
+                                          "Convert" };
+    return titles[group];
+}

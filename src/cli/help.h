@@ -1,0 +1,65 @@
+/* What `saltus help` says of the commands: on a terminal, as man pages, to bash. */
+#ifndef HELP_H
+#define HELP_H
+
+#include "cli/cli.h"
+
+#define CLI_EXAMPLES 4
+
+typedef enum cli_group {
+    CLI_GROUP_SAMPLE,
+    CLI_GROUP_TRAIN,
+    CLI_GROUP_LOOK,
+    CLI_GROUP_CONVERT,
+    CLI_GROUPS
+} cli_group;
+
+typedef struct cli_example {
+    const char *what; /* "what it does:" */
+    const char *line; /* "saltus ..." */
+} cli_example;
+
+/* A command and its prose; the options are in the table of its run(). */
+typedef struct cli_page {
+    const cli_command *command;
+    cli_group group;
+    const char *description;                /* paragraphs, an empty line between them */
+    cli_example examples[CLI_EXAMPLES + 1]; /* ends with a NULL line */
+} cli_page;
+
+typedef struct cli_exit_code {
+    int code;
+    const char *doc;
+} cli_exit_code;
+
+/* Entry k, NULL past the end. */
+const cli_page *cli_page_list(size_t k);
+
+/* By the command's name, or NULL. */
+const cli_page *cli_page_find(const char *name);
+
+/* "Train and evaluate". */
+const char *cli_group_title(cli_group group);
+
+/* Ends with a NULL doc. */
+extern const cli_exit_code cli_exit_codes[];
+
+/* What the program is, in paragraphs. */
+extern const char cli_program_description[];
+
+/* Print something about a command and its options, which end with a NULL name, to stdout. */
+typedef void cli_help_writer(const cli_page *page, const cli_option *options);
+
+/* Run the command's --help with another writer than that of a terminal. */
+void cli_help_by(cli_help_writer *writer, const cli_page *page);
+
+/* Print paragraphs, broken at blanks before column `width`, each line after `indent` blanks. */
+void cli_print_paragraphs(const char *text, int indent, int width);
+
+cli_help_writer cli_help_text, cli_help_man;
+
+/* The page saltus(1), and the completion, on stdout. */
+void cli_man_program(void);
+void cli_bash_completion(void);
+
+#endif

@@ -1,0 +1,54 @@
+/* The nearest of some names to a word that is none of them. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define LONGEST 48 /* a longer word has no nearest name */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, leave out or replace, and neighbours to exchange (optimal string alignment);
+ * both words of at most LONGEST letters. */
+static int edit_distance(const char *a, const char *b)
+{
+    int n = (int)strlen(a), m = (int)strlen(b);
+    int d[LONGEST + 1][LONGEST + 1];
+    for (int i = 0; i <= n; i++) {
+        for (int j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                d[i][j] = i + j;
+                continue;
+            }
+            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
+                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    return d[n][m];
+}
+
+cli_nearest cli_nearest_begin(const char *word)
+{
+    int length = (int)strlen(word);
+    return (cli_nearest){ .word = word, .distance = length > LONGEST ? 0 : 2 + length / 4 };
+}
+
+void cli_nearest_offer(cli_nearest *nearest, const char *name)
+{
+    /* The distance is at least the difference of the lengths, which also leaves out long names. */
+    int difference = (int)strlen(name) - (int)strlen(nearest->word);
+    if (strlen(name) > LONGEST || difference >= nearest->distance ||
+        -difference >= nearest->distance) {
+        return;
+    }
+    int distance = edit_distance(nearest->word, name);
+    if (distance < nearest->distance && distance < (int)strlen(name)) {
+        nearest->distance = distance;
+        nearest->name = name;
+    }
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# install.sh BUILD_DIR SOURCE_DIR SANITIZE COMPILER...: an installed copy has all its parts, and a
+# program elsewhere builds against it with what pkg-config says, and with CMake.
+set -euo pipefail
+build=$1 source=$2 sanitize=$3
+shift 3
+compiler=("$@")
+if [[ $sanitize != none ]]; then
+    echo "SKIPPED: a sanitized library wants programs that are sanitized, too"
+    exit 77
+fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+meson install -C "$build" --no-rebuild --quiet --destdir "$folder/copy" >"$folder/log" 2>&1 ||
+    { cat "$folder/log"; exit 1; }
+
+# The one file FILE of the copy.
+find_one() {
+    local found
+    found=$(find "$folder/copy" -path "*/$1")
+    [[ -n $found && $found != *$'\n'* ]] || { echo "FAILED: not installed once: $1" >&2; exit 1; }
+    echo "$found"
+}
+
+description=$(find_one pkgconfig/saltus.pc)
+include=$(dirname "$(find_one include/saltus/saltus.h)")
+diff <(cd "$source/include/saltus" && ls ./*.h) <(cd "$include" && ls ./*.h)
+library=$(dirname "$(find_one libsaltus.so)")
+find_one libsaltus.a >/dev/null
+find_one share/saltus/saltus-tape.rng >/dev/null
+program=$(find_one bin/saltus)
+version=$("$program" --version)
+if [[ -f $build/src/cli/saltus.1 ]]; then # not in a cross build
+    pages=$(dirname "$(find_one man1/saltus.1)")
+    diff <(cd "$build/src/cli" && ls saltus*.1) <(cd "$pages" && ls)
+    bash -n "$(find_one bash-completion/completions/saltus.bash)"
+fi
+
+# Where the copy would go is the first line of saltus.pc; where it is, the folder.
+prefix=$(sed -n 's/^prefix=//p' "$description")
+sed -i "s|^prefix=.*|prefix=$folder/copy$prefix|" "$description"
+export PKG_CONFIG_PATH=${description%/*} LD_LIBRARY_PATH=$library
+
+expect() {
+    local said
+    said=$("$1")
+    [[ $said == "$version" ]] || { echo "FAILED: $1 printed '$said', not '$version'"; exit 1; }
+}
+
+cp "$source"/tests/install/* "$folder"
+cd "$folder"
+# The flags are several words.
+# shellcheck disable=SC2046
+"${compiler[@]}" -std=c11 -Wall -Wextra -Werror program.c -o by_pkg_config \
+    $(pkg-config --cflags --libs saltus)
+expect ./by_pkg_config
+
+if ! command -v cmake >/dev/null; then
+    echo "SKIPPED: cmake is not there; pkg-config alone was tried"
+    exit 77
+fi
+{ CC=${compiler[-1]} cmake -S . -B by_cmake && cmake --build by_cmake; } >"$folder/log" 2>&1 ||
+    { cat "$folder/log"; exit 1; }
+expect by_cmake/program
