@@ -111,7 +111,9 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     sal_status status =
         sali_sampler_choose(o->sampler, t->model, o->step_size, &t->sampler, &t->settings, err);
     t->settings.preconditioner = t->preconditioner;
-    t->settings.training = true;
+    /* What takes N evaluations of the gradient at each change of parameters pays off if the steps
+     * between two changes are many more. */
+    t->settings.training = (double)o->batch * (double)o->steps < 4 * (double)N;
     t->follows = status == SAL_OK && o->step_size == 0 && sali_sampler_adapts(t->sampler);
     if (t->follows && !sali_adapt_begin(&t->step_size, 1, t->model->space, t->settings.step_size)) {
         return sali_fail_memory(err);
