@@ -2,7 +2,7 @@
  * serves the training of a deep energy-based model f(s) = s'Js + b's + net(s), s in {-1, +1}^256.
  *
  *     fit     the model, on USPS digits, by PCD with 50 steps of gwg        DIR/fit
- *     sample  10,000 states of that model, and 5,000 more to compare with   DIR/data, DIR/clean
+ *     sample  10,000 states of that model, and 5,000 more to compare with   DIR/draws.npy
  *     refit   J alone to these 10,000, by PCD with each sampler and K       DIR/METHOD-K-SEED
  *     table   the error |J - J*|_F / sqrt(256) and others of all cells so far
  *
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <saltus/saltus.h>
 
-enum { SIDE = 16, V = SIDE * SIDE, LEVELS = 4, METHODS = 5, BUFFER = 5000, CLEAN = 5000 };
+enum { SIDE = 16, V = SIDE * SIDE, LEVELS = 4, METHODS = 5, BUFFER = 5000 };
 
 static const char specification[] = "usps-conv:kind=spin,quadratic=1";
 
@@ -58,58 +58,6 @@ static sal_status fail(sal_error *err, const char *what, const char *name)
     err->status = SAL_ERR_IO;
     snprintf(err->message, sizeof err->message, "%s %.200s", what, name);
     return err->status;
-}
-
-/* Pictures of 16 x 16 from an IDX file, which may be compressed. */
-static sal_status read_images(const char *path, sal_data *data, sal_error *err)
-{
-    char command[1100];
-    unsigned char head[16] = { 0 };
-    snprintf(command, sizeof command, "gzip -dcf '%s'", path);
-    FILE *file = strchr(path, '\'') ? NULL : popen(command, "r");
-    bool good = file && fread(head, 1, sizeof head, file) == sizeof head && head[2] == 8 &&
-                head[3] == 3 && head[11] == SIDE && head[15] == SIDE;
-    int64_t rows = head[5] << 16 | head[6] << 8 | head[7];
-    *data = (sal_data){ .rows = rows, .variables = V, .height = SIDE, .width = SIDE };
-    data->codes = good ? malloc((size_t)(rows * V)) : NULL;
-    good = data->codes && fread(data->codes, V, (size_t)rows, file) == (size_t)rows;
-    for (int64_t i = 0; good && i < rows * V; i++) {
-        data->codes[i] = data->codes[i] > 127;
-    }
-    if (file) {
-        pclose(file);
-    }
-    return good ? SAL_OK : fail(err, "expected an IDX file of 16 x 16 pictures:", path);
-}
-
-/* The file is whole once it has its name. */
-static sal_status write_images(const settings *s, const char *name, int64_t rows,
-                               const uint8_t *codes, sal_error *err)
-{
-    char path[1024], made[1100];
-    const unsigned char head[16] = { [2] = 8,
-                                     3,
-                                     0,
-                                     (unsigned char)(rows >> 16),
-                                     (unsigned char)(rows >> 8),
-                                     (unsigned char)rows,
-                                     0,
-                                     0,
-                                     0,
-                                     SIDE,
-                                     0,
-                                     0,
-                                     0,
-                                     SIDE };
-    path_of(s, name, path);
-    snprintf(made, sizeof made, "%s.part", path);
-    FILE *file = fopen(made, "wb");
-    bool good = file && fwrite(head, sizeof head, 1, file) == 1;
-    for (int64_t i = 0; good && i < rows * V; i++) {
-        good = putc(codes[i] ? 255 : 0, file) != EOF;
-    }
-    good = file && fclose(file) == 0 && good;
-    return good && rename(made, path) == 0 ? SAL_OK : fail(err, "cannot write", path);
 }
 
 /* ---- training */
@@ -166,8 +114,8 @@ static sal_status fit(const settings *s, sal_model **model, sal_data *data, sal_
     o.weight_decay = 1e-4;
     o.report_data = (void *)"fit";
     path_of(s, "fit", directory);
-    sal_status status =
-        s->images ? read_images(s->images, data, err) : sal_data_digits(7291, SIDE, 0, data, err);
+    sal_status status = s->images ? sal_data_read(s->images, NULL, data, err)
+                                  : sal_data_digits(7291, SIDE, 0, data, err);
     status = status ? status : sal_model_builtin(specification, 0, model, err);
     status = status ? status : sal_model_train_start(*model, specification, data, 0, err);
     status = status ? status : open_trainer(*model, data, directory, &o, trainer, err);
@@ -183,34 +131,12 @@ static sal_status save_truth(const settings *s, const sal_model *model, sal_erro
 
 /* ---- sample */
 
-/* Of each chain the first two thirds of the draws are data, the others are kept to compare with. */
-static sal_status split(const settings *s, const sal_run *run, sal_error *err)
-{
-    int64_t chains, draws, variables;
-    int bytes;
-    sal_run_size(run, &chains, &draws, &variables);
-    const uint8_t *codes = sal_run_draws(run, &bytes);
-    int64_t first = draws * 2 / 3, last = draws - first;
-    uint8_t *data = malloc((size_t)(chains * first * V));
-    uint8_t *clean = malloc((size_t)(chains * last * V));
-    for (int64_t c = 0; data && clean && c < chains; c++) {
-        const uint8_t *chain = codes + c * draws * V;
-        memcpy(data + c * first * V, chain, (size_t)(first * V));
-        memcpy(clean + c * last * V, chain + first * V, (size_t)(last * V));
-    }
-    sal_status status = data && clean ? SAL_OK : fail(err, "out of memory:", "draws");
-    status = status ? status : write_images(s, "clean-idx3-ubyte", chains * last, clean, err);
-    status = status ? status : write_images(s, "data-idx3-ubyte", chains * first, data, err);
-    free(data);
-    free(clean);
-    return status;
-}
-
 /* Chains begin where the last persistent ones of the training are; the second half of their steps
  * is drawn from. */
 static sal_status sample(const settings *s, sal_model *model, const sal_trainer *trainer,
                          sal_error *err)
 {
+    char path[1024];
     sal_train_report last;
     sal_run *run = NULL;
     sal_trainer_report(trainer, &last);
@@ -221,7 +147,8 @@ static sal_status sample(const settings *s, sal_model *model, const sal_trainer 
     o.threads = (int)s->threads;
     o.init = last.samples;
     sal_status status = sal_sample(model, &o, &run, err);
-    status = status ? status : split(s, run, err);
+    path_of(s, "draws.npy", path);
+    status = status ? status : sal_run_save(run, path, err);
     if (status == SAL_OK) {
         sal_run_print_summary(run, stdout);
     }
@@ -236,11 +163,11 @@ static sal_status make_data(const settings *s, bool sampling, sal_error *err)
     sal_trainer *trainer = NULL;
     sal_data data = { 0 };
     sal_status status = SAL_OK;
-    if (!exists(s, "truth.safetensors") || (sampling && !exists(s, "data-idx3-ubyte"))) {
+    if (!exists(s, "truth.safetensors") || (sampling && !exists(s, "draws.npy"))) {
         status = fit(s, &model, &data, &trainer, err);
         status = status ? status : save_truth(s, model, err);
     }
-    if (status == SAL_OK && sampling && !exists(s, "data-idx3-ubyte")) {
+    if (status == SAL_OK && sampling && !exists(s, "draws.npy")) {
         status = sample(s, model, trainer, err);
     }
     sal_trainer_destroy(trainer);
@@ -426,10 +353,10 @@ static sal_status refit_all(const settings *s, sal_error *err)
 {
     char path[1024], result[128];
     sal_data data = { 0 }, clean = { 0 };
-    path_of(s, "data-idx3-ubyte", path);
-    sal_status status = read_images(path, &data, err);
-    path_of(s, "clean-idx3-ubyte", path);
-    status = status ? status : read_images(path, &clean, err);
+    path_of(s, "draws.npy", path);
+    sal_status status =
+        sal_data_read(path, &(sal_data_options){ .kind = SAL_DATA_DRAWS }, &data, err);
+    status = status ? status : sal_data_split(&data, data.rows / 3, &clean, err);
     for (int k = 0; status == SAL_OK && k < METHODS * LEVELS; k++) {
         cell c = make_cell(k % METHODS, k / METHODS, (int)s->seed);
         snprintf(result, sizeof result, "%s/result.csv", c.name);
