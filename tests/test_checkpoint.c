@@ -287,7 +287,7 @@ START_TEST(other_trainings_are_refused)
         { "rate_warmup", { .rate_warmup = 3 } },
         { "weight_decay", { .weight_decay = 0.1 } },
         { "objective", { .objective = SAL_CD } },
-        { "fixed \"\" and is to go on with \"b\"", { .fixed = "b" } },
+        { "fixed null and is to go on with \"b\"", { .fixed = "b" } },
         { "buffer_start", { .buffer_start = SAL_BUFFER_DATA } },
         { "momentum", { .momentum = 0.8 } },
         { "beta2", { .beta2 = 0.8 } },

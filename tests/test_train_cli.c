@@ -261,6 +261,9 @@ START_TEST(options_of_training_are_checked)
         { 64, "restart is 1.5", "--restart 1.5" },
         { 64, "l1 needs the names of couplings", "--l1 0.1" },
         { 64, "no parameter is called 'K'", "--fixed K" },
+        { 64, "which gwg does not take", "--data-covariance" },
+        { 64, "--kind 'rows'; expected one of: pictures, codes, draws, alignment", "--kind rows" },
+        { 64, "expected f32 or f64", "--dtype f16" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char command[300];
@@ -269,6 +272,46 @@ START_TEST(options_of_training_are_checked)
     }
     fails(74, "p-idx3-ubyte", "train rbm:hidden=3 --data p-idx3-ubyte --out p-idx3-ubyte");
     fails(74, "none/out", "train rbm:hidden=3 --data p-idx3-ubyte --out none/out");
+}
+END_TEST
+
+/* Draws of other models than nets of pictures; and what does not fit. */
+START_TEST(draws_and_codes_are_data_too)
+{
+    char text[4096];
+    succeeds("sample ising:side=4,theta=0.1 --chains 8 --draws 50 --out d.npy");
+    succeeds("train ising:side=4,theta=0.1 --data d.npy --kind draws --out parts --batch 20 "
+             "--iterations 1 --learning-rate 1e-9 --steps 4");
+    succeeds("exact parts"); /* training started at theta = 0, where log Z is 16 log 2 */
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_msg(strstr(text, "11.09035"), "%s", text);
+    succeeds("train ising:side=4,theta=0.1 --data d.npy --kind draws --out parts --batch 20 "
+             "--iterations 1 --learning-rate 1e-9 --steps 4 --resume");
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "nothing left to do"));
+    for (int weight = 1; weight <= 2; weight++) { /* the same file with other constants */
+        char graph[512] = "16 16\n";
+        for (int k = 0; k < 16; k++) {
+            size_t used = strlen(graph);
+            snprintf(graph + used, sizeof graph - used, "%d %d %d\n", k + 1, (k + 1) % 16 + 1,
+                     weight);
+        }
+        temp_write("g.gset", graph, strlen(graph));
+        const char *command = "train ising:file=g.gset --data d.npy --kind draws --out ring "
+                              "--batch 20 --iterations 2 --steps 4 --resume";
+        if (weight == 1) {
+            succeeds(command);
+        } else {
+            fails(65, "structure", command);
+        }
+    }
+    succeeds("train parts --data d.npy --kind draws --out again --batch 20 --iterations 2");
+    succeeds("sample potts:side=3,states=4 --chains 4 --draws 20 --out e.npy");
+    fails(64, "code 3; expected 0 to 2",
+          "train categorical:dim=9,states=3 --data e.npy --kind draws --out parts");
+    succeeds("train categorical:dim=9,states=4 --data e.npy --kind draws --out again "
+             "--batch 20 --iterations 3 --objective pseudo-likelihood");
+    fails(64, "no --test, --kind", "train rbm --data digits --kind codes --out parts");
 }
 END_TEST
 
@@ -301,6 +344,7 @@ int main(void)
     tcase_add_test(tcase, an_interrupt_saves_what_there_is);
     tcase_add_test(tcase, other_trainings_in_the_directory);
     tcase_add_test(tcase, options_of_training_are_checked);
+    tcase_add_test(tcase, draws_and_codes_are_data_too);
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

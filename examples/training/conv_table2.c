@@ -476,6 +476,12 @@ int main(int argc, char **argv)
                 "    [--seed 0-9] [--l1 X] [--threads N]\n");
         return 64;
     }
+    if (s.chains < 1 || s.chains > BUFFER || 1.5 * s.rows < s.chains || s.seed > 9) {
+        fprintf(stderr,
+                "expected 1 to %d chains, no more than 3/2 of the rows, and a seed of 0 to 9\n",
+                BUFFER);
+        return 64;
+    }
     s.directory = argv[1];
     mkdir(s.directory, 0777);
     sal_status status = SAL_OK;

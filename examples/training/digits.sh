@@ -10,6 +10,7 @@
 # cores, --full days. What was trained in DIR already goes on from its checkpoint. SALTUS names the
 # program, THREADS how many it uses.
 set -eu
+[ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
 images=$1 dir=$2 size=${3:-}
 saltus=${SALTUS:-saltus}
 threads=${THREADS:+--threads $THREADS}
@@ -23,6 +24,12 @@ case $size in
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" && exit 64 ;;
 esac
 mkdir -p "$dir"
+
+# last COLUMN LOG: its last value.
+last() {
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+        END { print $c }' "$2"
+}
 
 # The file is sorted: its second half is harder to read than its first. Shuffled, always alike; what
 # is in the last tenth is held out by `saltus train` and `saltus evaluate`.
@@ -51,16 +58,17 @@ for model in rbm conv; do
             --chains 100 --warmup $free --draws 1 --out "$out/free.npy" >"$out/free.txt"
     "$saltus" evaluate "$out" --data "$data" --temperatures $temperatures --steps 2 $threads \
         --samples "$out/free.npy" | tee "$out/evaluation.txt"
-    echo "MMD of the last persistent chains $(tail -n 1 "$out/log.csv" | cut -d, -f10)," \
-        "of training digits $(tail -n 1 "$out/log.csv" | cut -d, -f11)"
+    echo "MMD of the last persistent chains $(last mmd "$out/log.csv")," \
+        "of training digits $(last mmd_train_test "$out/log.csv")"
 done
 
 echo "== residual net of 64 channels: what an update takes"
 rm -rf "$dir/resnet"
 "$saltus" train mnist-resnet:base=1 --data "$data" --out "$dir/resnet" $threads \
     --iterations 2 --batch 50 --buffer 50 --steps 4 --report 1 >"$dir/resnet.txt"
-tail -n 1 "$dir/resnet/log.csv" | awk -F, '{
-    update = $12 / 8 * 40 + $13 / 2
+log=$dir/resnet/log.csv
+echo "$(last sampling_seconds "$log") $(last gradient_seconds "$log")" | awk '{
+    update = $1 / 8 * 40 + $2 / 2
     printf "%.1f s for 50 chains of 40 steps; 50,000 updates: %.0f hours\n", update,
         update * 50000 / 3600
 }'

@@ -60,7 +60,7 @@ typedef struct sal_train_options {
     uint64_t seed;
     int threads; /* 0: OpenMP's choice; results do not depend on it */
 
-    /* Samples. */
+    /* Samples, of which SAL_PSEUDO_LIKELIHOOD has none. The buffer is that of SAL_PCD. */
     const char *sampler;          /* NULL: "gwg" */
     int64_t steps;                /* K sampler steps an iteration; 0: 20 */
     double step_size;             /* of samplers that have one; 0: follows an acceptance of 0.574 */
@@ -152,16 +152,17 @@ SAL_API void sal_trainer_report(const sal_trainer *trainer, sal_train_report *re
 SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory, sal_error *err);
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
 
-/* Give a ready-made model the starting parameters that suit training on `data` (small random
- * weights, biases from the data's mean); `specification` is what it was made from.
+/* Give a ready-made model the starting parameters that suit training on `data`: small random
+ * weights, biases from the data's mean; zeros for models without such a start of their own.
+ * `specification` is what it was made from.
  * Returns: SAL_ERR_NOT_FOUND, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
 SAL_API sal_status sal_model_train_start(sal_model *model, const char *specification,
                                          const sal_data *data, uint64_t seed, sal_error *err);
 
-/* Covariance of the data in the model's embedding, [N x N] into `out`, with 0.01 added to variances
- * below 0.01: a preconditioner for pavg (Rhodes & Gutmann 2022, appendix F.1).
- * Returns: SAL_ERR_ARGUMENT (data that do not fit), SAL_ERR_MEMORY.
- * Cost:    O(rows N^2). */
+/* Covariance of the data (with greys: of one drawing of each row) in the model's embedding, [N x N]
+ * into `out`, with 0.01 added to variances below 0.01: a preconditioner for pavg (Rhodes & Gutmann
+ * 2022, appendix F.1). Returns: SAL_ERR_ARGUMENT (data that do not fit), SAL_ERR_MEMORY. Cost:
+ * O(rows N^2). */
 SAL_API sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
                                        sal_error *err);
 

@@ -76,7 +76,7 @@ static const cli_page pages[] = {
           "saltus inpaint rbm --data digits --mask bottom --out sheet.png" } } },
     { &cli_train,
       CLI_GROUP_TRAIN,
-      "Fits a model of binary variables to pictures, by persistent contrastive divergence unless "
+      "Fits a model to data, by persistent contrastive divergence unless "
       "--objective says otherwise. ARCH is a ready-made model (see 'saltus list models') or a "
       "saved one.\n\n"
       "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "

@@ -297,7 +297,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);
-    code = code ? code : cli_pictures(o.data, o.test, NULL, a->seed, &s.train, &s.test);
+    code = code ? code : cli_pictures(o.data, o.test, NULL, &s.train, &s.test);
     code = code ? code : read_samples(&s);
     code = code ? code : evaluate(&s);
     sal_model_destroy(s.model);

@@ -74,7 +74,7 @@ static int choose_pictures(session *s)
 {
     sal_data all = { 0 };
     int64_t n = 0;
-    int code = cli_pictures_of(s->o->data, s->o->inpaint.seed, &all);
+    int code = cli_pictures_of(s->o->data, &all);
     code = code ? code : list_rows(s->o, all.rows, s, &n);
     sal_error err = { 0 };
     sal_status status = code ? SAL_OK : sal_data_slice(&all, 0, n, &s->pictures, &err);

@@ -31,27 +31,37 @@ static int split(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
     if (train->rows < 4) {
-        return cli_usage("--data: too few rows to hold some out");
+        return cli_usage("--data: %lld rows are too few to hold some out; expected 4 or more",
+                         (long long)train->rows);
     }
-    int64_t rows = train->rows / 10 > 0 ? train->rows / 10 : 1;
+    int64_t rows = train->rows / 10 > 1 ? train->rows / 10 : 2;
     return exit_code(sal_data_split(train, rows, test, &err), &err);
 }
 
-static int draw_pictures(uint64_t seed, sal_data *train, sal_data *test)
+/* Always the same ones, whatever the seed of what is done with them. */
+static int draw_pictures(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
-    sal_status status = sal_data_digits(DRAWN_TRAIN, DRAWN_SIDE, seed, train, &err);
-    status = status ? status : sal_data_digits(DRAWN_TEST, DRAWN_SIDE, seed + 1, test, &err);
+    sal_status status = sal_data_digits(DRAWN_TRAIN + DRAWN_TEST, DRAWN_SIDE, 0, train, &err);
+    status = status ? status : sal_data_split(train, DRAWN_TEST, test, &err);
     return exit_code(status, &err);
 }
 
-int cli_pictures(const char *data, const char *test, const sal_data_options *options, uint64_t seed,
+static bool is_default(const sal_data_options *o)
+{
+    return !o || (o->kind == SAL_DATA_PICTURES && !o->keep_intensity && o->identity == 0);
+}
+
+int cli_pictures(const char *data, const char *test, const sal_data_options *options,
                  sal_data *train_out, sal_data *test_out)
 {
     char beside[4096];
     sal_error err = { 0 };
-    if (strcmp(data, "digits") == 0 && !test) {
-        return draw_pictures(seed, train_out, test_out);
+    if (strcmp(data, "digits") == 0) {
+        return !test && is_default(options)
+                   ? draw_pictures(train_out, test_out)
+                   : cli_usage("--data digits are drawn in black and white, with a test set: no "
+                               "--test, --kind, --dynamic or --identity goes with them");
     }
     sal_status status = sal_data_read(data, options, train_out, &err);
     if (status == SAL_OK && !test &&
@@ -66,16 +76,20 @@ int cli_pictures(const char *data, const char *test, const sal_data_options *opt
     same.grey = train_out->grey;
     status = status ? status : sal_data_read(test, &same, test_out, &err);
     if (status == SAL_OK && test_out->variables != train_out->variables) {
-        return cli_usage("--test %s: another number of variables", test);
+        return cli_usage("--test %s: %lld variables; the training data have %lld", test,
+                         (long long)test_out->variables, (long long)train_out->variables);
     }
     return exit_code(status, &err);
 }
 
-int cli_pictures_of(const char *data, uint64_t seed, sal_data *out)
+int cli_pictures_of(const char *data, sal_data *out)
 {
     sal_error err = { 0 };
-    sal_status status = strcmp(data, "digits") == 0
-                            ? sal_data_digits(DRAWN_TEST, DRAWN_SIDE, seed + 1, out, &err)
-                            : sal_data_read(data, NULL, out, &err);
-    return exit_code(status, &err);
+    sal_data train = { 0 };
+    if (strcmp(data, "digits") == 0) {
+        int code = draw_pictures(&train, out);
+        sal_data_destroy(&train);
+        return code;
+    }
+    return exit_code(sal_data_read(data, NULL, out, &err), &err);
 }

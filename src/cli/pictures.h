@@ -1,4 +1,4 @@
-/* Training pictures: from a file of any array format, or drawn. */
+/* Training data: from a file, or drawn. */
 #ifndef CLI_PICTURES_H
 #define CLI_PICTURES_H
 
@@ -8,10 +8,10 @@
  * (NULL: black-and-white pictures), or "digits" (drawn, 16 x 16). `test` is a file too, of the same
  * range of greys; NULL: the file beside `data` whose name has "test" (or "t10k") for "train", else
  * the last tenth of the data. */
-int cli_pictures(const char *data, const char *test, const sal_data_options *options, uint64_t seed,
+int cli_pictures(const char *data, const char *test, const sal_data_options *options,
                  sal_data *train_out, sal_data *test_out);
 
-/* The pictures of one file, or for "digits" the drawn test pictures of that seed. */
-int cli_pictures_of(const char *data, uint64_t seed, sal_data *out);
+/* The pictures of one file, or for "digits" the drawn test pictures. */
+int cli_pictures_of(const char *data, sal_data *out);
 
 #endif

@@ -185,8 +185,10 @@ static int close_writer(const char *path, sal_draw_writer *writer, const sal_run
 {
     sal_error err = { 0 };
     sal_status status = sal_draw_writer_close(writer, run, &err);
-    if (status == SAL_OK && writer && !run) {
-        fprintf(stderr, "saltus: draws made before that are in %s.tmp\n", path);
+    char left[4096];
+    snprintf(left, sizeof left, "%s.tmp", path);
+    if (status == SAL_OK && writer && !run && access(left, F_OK) == 0) {
+        fprintf(stderr, "saltus: draws made before that are in %s\n", left);
     }
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -45,12 +46,18 @@ static int open_arch(const char *arch, cli_training *s)
     if (!arch) {
         return cli_usage("train: expected an architecture");
     }
+    if (access(arch, F_OK) == 0) { /* a saved model goes on from its parameters */
+        return cli_open(arch, s->o->dtype, NULL, &s->model);
+    }
+    if (!cli_dtype(s->o->dtype, &dtype)) {
+        return CLI_USAGE;
+    }
     int n = snprintf(specification, sizeof specification, "%s", arch);
     if (!given && takes_visible(arch)) {
         n = snprintf(specification, sizeof specification, "%s%cvisible=%lld", arch,
                      strchr(arch, ':') ? ',' : ':', (long long)s->train.variables);
     }
-    if (n < 0 || (size_t)n >= sizeof specification || !cli_dtype(s->o->dtype, &dtype)) {
+    if (n < 0 || (size_t)n >= sizeof specification) {
         return cli_usage("%s: too long", arch);
     }
     sal_status status = sal_model_open(specification, dtype, &s->model, &err);
@@ -63,9 +70,12 @@ static int open_arch(const char *arch, cli_training *s)
 static int print_end(const cli_training *s)
 {
     if (!s->o->json) {
-        bool samples = s->o->train.objective != SAL_PSEUDO_LIKELIHOOD;
+        if (s->iteration == 0) {
+            printf("nothing left to do: %s has all iterations\n", s->o->out);
+            return CLI_OK;
+        }
         printf("wrote %s/model.xml, model.safetensors, log.csv%s%s\n", s->o->out,
-               s->train.height > 0 && samples ? ", samples.png" : "",
+               s->sheet ? ", samples.png" : "",
                s->o->train.averaging > 0 ? ", ema.safetensors" : "");
         return CLI_OK;
     }
@@ -179,14 +189,14 @@ static int run_train(const cli_command *command, int argc, char **argv)
     sal_train_options *t = &o.train;
     const cli_option table[] = {
         { "data", CLI_TEXT, &o.data, "FILE",
-          "images in any array format, white above the middle; or 'digits'" },
+          "in any format of arrays or alignments (pictures: white above the middle); or 'digits'" },
         { "kind", CLI_TEXT, &o.kind, "NAME",
           "what the file holds: pictures, codes, draws or alignment [pictures]" },
         { "dynamic", CLI_FLAG, &o.read.keep_intensity, NULL,
           "draw pixels from their greys anew at each use (dynamic binarisation)" },
         { "identity", CLI_REAL, &o.read.identity, "X",
           "weigh sequences down that agree at this share of sites with others [0: alike]" },
-        { "test", CLI_TEXT, &o.test, "FILE", "held-out images [beside --data, else its last 10%]" },
+        { "test", CLI_TEXT, &o.test, "FILE", "held-out rows [beside --data, else its last 10%]" },
         { "out", CLI_TEXT, &o.out, "DIR", "model, log, samples and checkpoints go there" },
         { "resume", CLI_FLAG, &t->resume, NULL, "go on from the checkpoint in --out, if any" },
         { "iterations", CLI_INT, &t->iterations, "N", "parameter updates [2000]" },
@@ -197,7 +207,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "step-size", CLI_REAL, &t->step_size, "X", "[follows an acceptance of 0.574]" },
         { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
           "precondition the sampler with the data's covariance" },
-        { "buffer", CLI_INT, &t->buffer, "N", "persistent chains [1000]" },
+        { "buffer", CLI_INT, &t->buffer, "N", "persistent chains [1000, or --batch if larger]" },
         { "buffer-start", CLI_TEXT, &o.buffer_start, "mean|uniform|data",
           "where they start: at the data's mean, anywhere or at data [mean]" },
         { "restart", CLI_REAL, &t->restart, "P",
@@ -211,7 +221,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },
         { "averaging", CLI_REAL, &t->averaging, "X",
           "decay of moving averages of the parameters, saved as ema.safetensors [0: none]" },
-        { "couplings", CLI_TEXT, &t->couplings, "NAMES", "parameters for --l1 [J]" },
+        { "couplings", CLI_TEXT, &t->couplings, "NAMES",
+          "parameters kept symmetric, for --l1 and --zero-diagonal [J]" },
         { "l1", CLI_REAL, &t->l1, "X", "penalty X sum |J_ij| [0]" },
         { "zero-diagonal", CLI_FLAG, &t->zero_diagonal, NULL,
           "no couplings of a variable with itself" },
@@ -233,7 +244,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_training s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     code = code ? code : check_options(&o);
-    code = code ? code : cli_pictures(o.data, o.test, &o.read, t->seed, &s.train, &s.test);
+    code = code ? code : cli_pictures(o.data, o.test, &o.read, &s.train, &s.test);
     code = code ? code : open_arch(arch, &s);
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);

@@ -5,7 +5,7 @@
 
 #include "cli/training.h"
 #include "io/file.h"
-#include "io/png.h"
+#include "train/data.h"
 
 #define MOST_SAMPLES 1000 /* that MMD is made of */
 
@@ -91,30 +91,41 @@ static double mmd_to_test(const cli_training *s, int64_t rows, const uint8_t *co
     return mmd2 > 0 ? sqrt(mmd2) : isnan(mmd2) ? NAN : 0;
 }
 
+/* Rows drawn from their greys, as training does. */
+static void draw_rows(sal_data *data)
+{
+    int32_t *codes = data->intensity ? malloc((size_t)data->variables * sizeof *codes) : NULL;
+    for (int64_t r = 0; codes && r < data->rows; r++) {
+        sali_data_binarise(data, r, 0, 0, codes);
+        for (int64_t v = 0; v < data->variables; v++) {
+            data->codes[r * data->variables + v] = (uint8_t)codes[v];
+        }
+    }
+    free(codes);
+}
+
 void cli_train_baseline(cli_training *s)
 {
     int64_t rows = s->train.rows < s->test.rows ? s->train.rows : s->test.rows;
+    draw_rows(&s->train);
+    draw_rows(&s->test);
     s->baseline = mmd_to_test(s, rows, s->train.codes);
+    s->mmd = NAN;
 }
 
-static int write_sheet(const cli_training *s, int64_t rows, const uint8_t *codes)
+static int write_sheet(cli_training *s, int64_t rows, const uint8_t *codes)
 {
     char path[4096];
     sal_error err = { 0 };
-    int64_t n = rows < 100 ? rows : 100, pixels = n * s->train.variables;
-    if (s->train.height == 0 || in_directory(s, "samples.png", path, sizeof path)) {
+    if (s->train.height == 0) {
         return CLI_OK;
     }
-    double *images = malloc((size_t)pixels * sizeof *images);
-    for (int64_t i = 0; images && i < pixels; i++) {
-        images[i] = codes[i];
-    }
-    sal_status status = images
-                            ? sali_png_sheet(path, images, n, s->train.height, s->train.width,
-                                             &(sali_png_layout){ .columns = 10, .zoom = 2 }, &err)
-                            : SAL_ERR_MEMORY;
-    free(images);
-    return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? CLI_OK : cli_fail(status, &err);
+    int code = in_directory(s, "samples.png", path, sizeof path);
+    sal_status status = code ? SAL_OK
+                             : sal_sheet_write(path, codes, rows < 100 ? rows : 100,
+                                               s->train.height, s->train.width, 10, 2, &err);
+    s->sheet = code == CLI_OK && status == SAL_OK;
+    return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? code : cli_fail(status, &err);
 }
 
 /* The MMD of some persistent chains, and their sheet. */
@@ -175,7 +186,7 @@ static int save_model(const cli_training *s, const sal_train_report *r)
 static void print_line(const cli_training *s, const sal_train_report *r)
 {
     char baseline[32] = "below noise";
-    if (s->baseline > 0) {
+    if (!(s->baseline <= 0)) {
         snprintf(baseline, sizeof baseline, "%.4f", s->baseline);
     }
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);

@@ -24,7 +24,8 @@ typedef struct cli_training {
     double mmd;
     int64_t iteration; /* of the last report */
     cli_progress progress;
-    int code; /* of the first report that failed */
+    bool sheet; /* samples.png was written */
+    int code;   /* of the first report that failed */
 } cli_training;
 
 /* Lines of an earlier log, if there is one, up to the iteration that training goes on from. */

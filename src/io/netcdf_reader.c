@@ -77,6 +77,9 @@ static sal_status add_variable(posterior *p, variable v, sal_error *err)
             return bad(p, "a variable has too many elements", err);
         }
     }
+    if (p->n > 0 && ((int64_t)v.sizes[0] != p->chains || (int64_t)v.sizes[1] != p->draws)) {
+        return bad(p, "its variables have different numbers of chains or draws", err);
+    }
     p->chains = v.sizes[0] <= INT32_MAX ? (int64_t)v.sizes[0] : -1;
     p->draws = v.sizes[1] <= INT64_MAX / 2 ? (int64_t)v.sizes[1] : -1;
     if (p->chains < 1 || p->draws < 1 || v.sites < 1) {

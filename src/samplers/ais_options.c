@@ -60,6 +60,9 @@ static sal_status choose_sampler(sali_ais *ais, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
+    /* f changes at every temperature: what takes N gradients each time pays off if many more steps
+     * use it. */
+    ais->settings.training = (double)o->chains * (double)o->steps < 4 * (double)model->space->width;
     unsigned flags = ais->sampler->flags;
     if (!(flags & SALI_SAMPLER_EXACT) || flags & SALI_SAMPLER_COUPLED) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,

@@ -38,9 +38,10 @@ static sal_status check_scalars(const sali_adaptation_history *a, bool empirical
     int64_t last = SALI_PHASE_GAMMA;
     sal_status status = sali_state_check_i64("phase", 1, &a->phase, SALI_PHASE_START, last, err);
     status = status ? status : sali_state_check_i64("begin", 1, &a->begin, 0, MOST_BEGIN, err);
-    status =
-        status ? status
-               : sali_state_check_i64("end", 1, &a->end, a->begin, a->begin + MOST_COLLECTED, err);
+    status = status ? status
+                    : sali_state_check_i64("end", 1, &a->end,
+                                           a->begin + (a->phase == SALI_PHASE_COLLECT ? 1 : 0),
+                                           a->begin + MOST_COLLECTED, err);
     status =
         status ? status : sali_state_check_i64("block_steps", 1, &a->steps, 0, MOST_BEGIN, err);
     status = status ? status : sali_state_check_f64("block_jump", 1, &a->jump, 0, DBL_MAX, err);

@@ -2,13 +2,31 @@
 
 #include <math.h>
 
+/* Of all weights but number `left_out`. */
+static double log_sum_without(int64_t n, const double *a, int64_t left_out)
+{
+    double most = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        most = i == left_out ? most : fmax(most, a[i]);
+    }
+    for (int64_t i = 0; i < n && most > -INFINITY; i++) {
+        sum += i == left_out ? 0 : exp(a[i] - most);
+    }
+    return most + log(sum);
+}
+
 /* sqrt((n-1)/n sum (theta_i - mean theta)^2), theta_i the log mean without weight i (Efron 1982).
- * Weights are relative to the largest one. */
+ * Weights are relative to the largest one, without which the sum is made anew: it may be all. */
 static double jackknife(int64_t n, const double *a, double most, double sum)
 {
     double mean = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {
-        double theta = log((sum - exp(a[i] - most)) / (double)(n - 1));
+        double rest = sum - exp(a[i] - most), theta;
+        if (rest < 0.5 * sum) {
+            theta = log_sum_without(n, a, i) - most - log((double)(n - 1));
+        } else {
+            theta = log(rest / (double)(n - 1));
+        }
         double off = theta - mean;
         mean += off / (double)(i + 1);
         squares += off * (theta - mean);

@@ -1,5 +1,4 @@
 /* The buffer of persistent chains, and the minibatches of an iteration. */
-#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -70,10 +69,6 @@ static sal_status sum_weights(sal_trainer *t, sal_error *err)
         return sali_fail_memory(err);
     }
     for (int64_t r = 0; r < rows; r++) {
-        if (!(t->data->weight[r] > 0) || !isfinite(t->data->weight[r])) {
-            return sali_fail(err, SAL_ERR_ARGUMENT, "train: data row %lld has the weight %g",
-                             (long long)r, t->data->weight[r]);
-        }
         below[r] = sum += t->data->weight[r];
     }
     for (int64_t r = 0; r < rows; r++) {
@@ -133,14 +128,19 @@ static void restart(sal_trainer *t)
     }
 }
 
+void sali_train_row(const sal_trainer *t, int64_t c, int32_t *codes)
+{
+    uint64_t use = (uint64_t)t->iteration * (uint64_t)t->options.batch + (uint64_t)c;
+    sali_data_binarise(t->data, t->buffer.row[c], t->options.seed, use, codes);
+}
+
 /* Chains start at the data. */
 static void copy_data(sal_trainer *t)
 {
     const int64_t V = t->model->space->n_variables;
     for (int64_t c = 0; c < t->options.batch; c++) {
         t->buffer.slot[c] = (uint32_t)c;
-        sali_data_binarise(t->data, t->buffer.row[c], t->options.seed, (uint64_t)t->iteration,
-                           t->buffer.codes + c * V);
+        sali_train_row(t, c, t->buffer.codes + c * V);
     }
 }
 

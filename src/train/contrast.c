@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/shard.h"
-#include "train/data.h"
 #include "train/trainer.h"
 
 /* ---- samples */
@@ -98,8 +97,7 @@ static void take_data(const sal_trainer *t, sali_train_shard *shard)
 {
     const int64_t V = t->model->space->n_variables;
     for (int64_t c = 0; c < shard->n; c++) {
-        sali_data_binarise(t->data, t->buffer.row[shard->first + c], t->options.seed,
-                           (uint64_t)t->iteration, shard->codes + c * V);
+        sali_train_row(t, shard->first + c, shard->codes + c * V);
     }
     sali_model_embed(t->model, shard->n, shard->codes, shard->x);
 }

@@ -1,6 +1,7 @@
 /* The covariance of data in a model's embedding. */
 #include "core/alloc.h"
 #include "core/error.h"
+#include "train/data.h"
 #include "train/trainer.h"
 
 /* What a variance below SMALL gets added. */
@@ -50,9 +51,8 @@ sal_status sal_data_covariance(const sal_data *data, const sal_model *model, dou
         out[i] = 0;
     }
     for (int64_t r = 0; ok && r < data->rows; r++) {
-        for (int64_t v = 0; v < V; v++) {
-            codes[v] = data->codes[r * V + v];
-        }
+        /* with greys, one drawing of each row */
+        sali_data_binarise(data, r, 0, 0, codes);
         sali_embed_f64(space, 1, codes, x);
         double weight = data->weight ? data->weight[r] : 1;
         add_row(N, weight, x, sums, out);

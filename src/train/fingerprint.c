@@ -53,19 +53,21 @@ static uint64_t hash_space(uint64_t h, const sal_space *space)
     return h;
 }
 
-/* What was recorded: ops, shapes and names, but no numbers, which parameters are part of. */
+/* Ops, shapes, names and all their numbers, constants among them, but not what parameters are. */
 static uint64_t hash_model(const sal_model *model)
 {
     const sali_program *program = sali_model_tape(model)->program;
     uint64_t h = hash_space(START, model->space);
-    for (int32_t i = 0; i < program->recorded.n_nodes; i++) {
-        const sali_node *node = &program->recorded.nodes[i];
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
         h = hash_text(h, sali_op_of(SAL_F64, node->op)->name);
         h = hash_text(h, node->name);
         h = hash(h, node->in, node->n_in * (int64_t)sizeof *node->in);
         h = hash(h, node->shape.dim, node->shape.rank * (int64_t)sizeof *node->shape.dim);
+        h = hash(h, node->ints, node->n_ints * (int64_t)sizeof *node->ints);
+        h = hash(h, node->reals, node->n_reals * (int64_t)sizeof *node->reals);
     }
-    return h;
+    return hash_whole(h, program->output);
 }
 
 static uint64_t hash_matrix(const double *matrix, int64_t side)
@@ -87,7 +89,7 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
 {
     return json_pack(
         "{s:s, s:o, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:f, s:i, s:f, s:I, "
-        "s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:b, s:f, s:s}",
+        "s:f, s:f, s:f, s:f, s:f, s:s?, s:f, s:b, s:f, s:s?}",
         "model", model->name, "structure", hexadecimal(hash_model(model)), "dtype",
         model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)), "objective",
         (int)o->objective, "batch", (json_int_t)o->batch, "seed", hexadecimal(o->seed), "sampler",
@@ -97,8 +99,8 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
         "optimiser", (int)o->optimiser, "learning_rate", o->learning_rate, "rate_warmup",
         (json_int_t)o->rate_warmup, "momentum", o->momentum, "beta2", o->beta2, "epsilon",
         o->epsilon, "weight_decay", o->weight_decay, "averaging", o->averaging, "couplings",
-        o->couplings ? o->couplings : "", "l1", o->l1, "zero_diagonal", (int)o->zero_diagonal,
-        "magnitude_penalty", o->magnitude_penalty, "fixed", o->fixed ? o->fixed : "");
+        o->couplings, "l1", o->l1, "zero_diagonal", (int)o->zero_diagonal, "magnitude_penalty",
+        o->magnitude_penalty, "fixed", o->fixed);
 }
 
 static sal_status differs(const char *path, const char *key, const json_t *before,

@@ -58,7 +58,8 @@ static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
                : sali_fail(err, SAL_ERR_MODEL,
                            "training diverged at iteration %lld: f, its gradient or a parameter "
                            "is not finite; the parameters are those of iteration %lld; try a "
-                           "smaller learning rate or more steps",
+                           "smaller learning rate or more steps, and buffer_start data if f is "
+                           "-inf at some states",
                            (long long)(t->iteration + 1), (long long)t->good_iteration);
 }
 
@@ -86,8 +87,9 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     t->gradient_seconds += sali_now() - between;
     double difference = fabs(t->sums.log_prob_data - t->sums.log_prob_samples);
     good = good && isfinite(t->sums.gradient_norm) && representable(t);
-    if (!good || (t->sampler && !(difference <= t->options.largest_difference))) {
-        return diverged(t, good && isfinite(difference), err);
+    bool finite = good && isfinite(t->sampler ? difference : t->sums.log_prob_data);
+    if (!finite || (t->sampler && difference > t->options.largest_difference)) {
+        return diverged(t, finite, err);
     }
     t->iteration++;
     return SAL_OK;

@@ -140,6 +140,39 @@ static sal_status check_checkpoint(const sal_train_options *o, sal_error *err)
                            o->checkpoint);
 }
 
+static sal_status check_weights(const char *who, const sal_data *data, sal_error *err)
+{
+    for (int64_t r = 0; data->weight && r < data->rows; r++) {
+        if (!(data->weight[r] > 0) || !isfinite(data->weight[r])) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "%s: data row %lld has the weight %g; expected above 0, finite", who,
+                             (long long)r, data->weight[r]);
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status check_intensity(const char *who, const sal_data *data, const sal_space *space,
+                                  sal_error *err)
+{
+    const int64_t V = space->n_variables;
+    for (int64_t v = 0; data->intensity && v < V; v++) {
+        if (space->variables[v].states != 2) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "%s: the data have intensities, and variable %lld not two states", who,
+                             (long long)v);
+        }
+    }
+    for (int64_t i = 0; data->intensity && i < data->rows * V; i++) {
+        if (!(data->intensity[i] >= 0 && data->intensity[i] <= 1)) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "%s: data row %lld, variable %lld: intensity %g; expected 0 to 1", who,
+                             (long long)(i / V), (long long)(i % V), data->intensity[i]);
+        }
+    }
+    return SAL_OK;
+}
+
 sal_status sali_train_check_data(const char *who, const sal_data *data, const sal_model *model,
                                  sal_error *err)
 {
@@ -164,7 +197,8 @@ sal_status sali_train_check_data(const char *who, const sal_data *data, const sa
             }
         }
     }
-    return SAL_OK;
+    sal_status status = check_weights(who, data, err);
+    return status ? status : check_intensity(who, data, space, err);
 }
 
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,

@@ -3,6 +3,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
+#include "train/trainer.h"
 
 /* Mean of the data by coordinate of the embedding, in 0..1: the share of the highest code, or of
  * each label; of a count without a cap the mean itself. */
@@ -42,18 +43,32 @@ static sal_status find_record(const char *specification, const sali_builtin **bu
     return status;
 }
 
+/* Of models without starting values of their own. */
+static sal_status zero_params(sal_model *model, sal_error *err)
+{
+    const int64_t n = sal_model_parameters_size(model);
+    double *zeros = SALI_NEW_ARRAY(double, n);
+    if (!zeros) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = n > 0 ? sal_model_set_params(model, NULL, zeros, err) : SAL_OK;
+    sali_free(zeros);
+    return status;
+}
+
 sal_status sal_model_train_start(sal_model *model, const char *specification, const sal_data *data,
                                  uint64_t seed, sal_error *err)
 {
     const sali_builtin *builtin = NULL;
-    sal_status status = find_record(specification, &builtin, err);
-    if (status != SAL_OK || !builtin->init) {
-        return status;
+    if (!model || !specification || !data) {
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "sal_model_train_start: the model, its specification or the data are NULL");
     }
-    if (data->variables != model->space->n_variables) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "the data have %lld variables and %s has %lld",
-                         (long long)data->variables, model->name,
-                         (long long)model->space->n_variables);
+    sal_status status = find_record(specification, &builtin, err);
+    status = status ? status : sali_train_check_data("the start of training", data, model, err);
+    if (status != SAL_OK || !builtin->init) {
+        return status ? status : zero_params(model, err);
     }
     double *mean = SALI_NEW_ARRAY(double, model->space->width);
     if (!mean) {

@@ -100,7 +100,10 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     const sal_train_options *o = &t->options;
     const int64_t N = t->model->space->width;
     if (o->objective == SAL_PSEUDO_LIKELIHOOD) {
-        return SAL_OK;
+        return o->preconditioner ? sali_fail(err, SAL_ERR_ARGUMENT,
+                                             "train: a preconditioner goes with samples, not with "
+                                             "pseudo-likelihood")
+                                 : SAL_OK;
     }
     if (o->preconditioner) {
         t->preconditioner = sali_memdup(o->preconditioner, N * N, sizeof *t->preconditioner);
@@ -110,6 +113,12 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     }
     sal_status status =
         sali_sampler_choose(o->sampler, t->model, o->step_size, &t->sampler, &t->settings, err);
+    if (status == SAL_OK && o->preconditioner &&
+        !(t->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: a preconditioner is given, which %s does not take; pavg does",
+                         t->sampler->name);
+    }
     t->settings.preconditioner = t->preconditioner;
     /* What takes N evaluations of the gradient at each change of parameters pays off if the steps
      * between two changes are many more. */

@@ -100,6 +100,8 @@ sal_status sali_buffer_create(sal_trainer *trainer, sal_error *err);
 void sali_buffer_free(sali_buffer *buffer);
 /* The rows of data and slots of an iteration; slots that are to start again do. */
 void sali_buffer_choose(sal_trainer *trainer);
+/* The codes [V] of place c of the batch of data: drawn from its greys, if the data have them. */
+void sali_train_row(const sal_trainer *trainer, int64_t c, int32_t *codes);
 /* Copy the shard's slots into its chains, and back. */
 void sali_buffer_load(const sal_trainer *trainer, sali_train_shard *shard);
 void sali_buffer_store(sal_trainer *trainer, const sali_train_shard *shard);
