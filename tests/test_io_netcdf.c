@@ -688,8 +688,26 @@ static void check_refused(const char *path, const char *text)
     ck_assert_int_eq(content.kind, SALI_CONTENT_NONE);
 }
 
+/* A group's own dimension `draw` hides that of the file: variables may use either. */
+static const char *two_draws(void)
+{
+    const char *path = temp_path("d.nc");
+    int file, group, chain, all[2], own[2], v;
+    ck_nc(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_def_dim(file, "chain", 2, &chain));
+    ck_nc(nc_def_dim(file, "draw", 1000, &all[1]));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_def_dim(group, "draw", 10, &own[1]));
+    all[0] = own[0] = chain;
+    ck_nc(nc_def_var(group, "a", NC_DOUBLE, 2, all, &v));
+    ck_nc(nc_def_var(group, "b", NC_DOUBLE, 2, own, &v));
+    ck_nc(nc_close(file));
+    return path;
+}
+
 START_TEST(files_without_draws_are_refused)
 {
+    check_refused(two_draws(), "different numbers of chains or draws");
     int file, group;
     check_refused(foreign_file(1000000000, false), "claims more draws");
     check_refused(foreign_file(0, false), "no draws"); /* a growing dimension that did not grow */
