@@ -411,6 +411,45 @@ START_TEST(progress_can_stop_it)
     ck_assert(e.stopped);
     ck_assert(isnan(e.log_z));
     ck_assert_int_eq(seen, 3);
+    options.sampler = "gibbs"; /* which accepts always: of the steps that were made */
+    e = estimate_of(model, &options, NULL);
+    ck_assert(e.stopped);
+    ck_assert(e.acceptance_rate == 1);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The numbers of the chains of a path, which key their random numbers, [chains]. */
+static void chain_numbers(sal_model *model, const sal_ais_options *options, uint32_t *id)
+{
+    sali_ais ais = { 0 };
+    sal_error err;
+    ck_ok(sali_ais_prepare(&ais, model, options, &err), &err);
+    for (int64_t k = 0; k < ais.n_shards; k++) {
+        for (int64_t c = 0; c < ais.shards[k].n; c++) {
+            id[ais.shards[k].first + c] = ais.shards[k].chains->id[c];
+        }
+    }
+    sali_ais_free(&ais);
+}
+
+START_TEST(both_ways_have_random_numbers_of_their_own)
+{
+    enum { CHAINS = 70 };
+    sal_model *model = builtin("ising:side=3", 0);
+    uint32_t forward[CHAINS], reverse[CHAINS];
+    int32_t from[CHAINS * 9] = { 0 };
+    sal_ais_options options = { .chains = CHAINS, .temperatures = 10, .seed = 5 };
+    chain_numbers(model, &options, forward);
+    options.reverse_from = from;
+    chain_numbers(model, &options, reverse);
+    for (int c = 0; c < CHAINS; c++) {
+        ck_assert_uint_eq(forward[c], c);
+        for (int d = 0; d < CHAINS; d++) {
+            ck_assert_uint_ne(reverse[c], forward[d]);
+            ck_assert(c == d || reverse[c] != reverse[d]);
+        }
+    }
     sal_model_destroy(model);
 }
 END_TEST
@@ -584,6 +623,7 @@ static Suite *make(void)
     tcase_add_test(tc, log_means_and_their_errors);
     tcase_add_test(tc, schedules_rise_from_0_to_1);
     tcase_add_test(tc, progress_can_stop_it);
+    tcase_add_test(tc, both_ways_have_random_numbers_of_their_own);
     tcase_add_test(tc, bad_options_are_refused);
     tcase_add_test(tc, what_must_not_be_is_an_error);
     tcase_add_test(tc, allocation_failures_are_errors);

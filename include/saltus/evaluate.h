@@ -56,7 +56,8 @@ typedef struct sal_ais_options {
     const double *log_base;
 
     /* NULL: forward. Else codes [chains x V], of finite f: the chains start there and go from the
-     * model to p_0. */
+     * model to p_0, by other random numbers than the forward ones of the same seed. Errors are
+     * right for independent states only: no more chains than there are states. */
     const int32_t *reverse_from;
 
     /* Called after each of the T weights in the calling thread; a return value other than 0 stops.
@@ -71,8 +72,8 @@ typedef struct sal_ais_estimate {
     double jackknife;      /* the same by leaving out one chain at a time */
     double ess;            /* effective number of chains, (sum w)^2 / sum w^2 */
     int64_t dead; /* forward: chains that started at a forbidden state; their weight is 0 */
-    double acceptance_rate;
-    bool stopped; /* by `progress`: the estimates are NaN */
+    double acceptance_rate; /* of the steps made; NaN if there were none */
+    bool stopped;           /* by `progress`: the estimates are NaN */
 } sal_ais_estimate;
 
 /* Estimate log Z, the log of the sum of exp f over all states, by annealed importance sampling.
