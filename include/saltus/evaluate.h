@@ -15,8 +15,8 @@ extern "C" {
 /* ---- independent variables */
 
 /* The probabilities of independent variables fitted to the means of data: of each variable the
- * share of the rows in each of its K states, kept 0.02 / K from 0 (0.01 from 0 and 1 for two
- * states) by taking from the larger ones in proportion.
+ * share of the rows (by their weights) in each of its K states, kept 0.02 / K from 0 (0.01 from 0
+ * and 1 for two states) by taking from the larger ones in proportion.
  * Params:  log_base [R]: log-probabilities, R the sum of the variables' states, variable 0 first.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space); SAL_ERR_UNSUPPORTED (a count without
  *          a cap). On failure log_base is untouched.
@@ -108,7 +108,7 @@ SAL_API sal_status sal_ais(sal_model *model, const sal_ais_options *options,
 /* ---- the log-likelihood of data */
 
 typedef struct sal_likelihood {
-    double mean_f;         /* of the rows */
+    double mean_f;         /* of the rows, by their weights */
     double mean;           /* mean f - log Z: nats a row; -inf if a row is forbidden */
     double data_error;     /* the standard error of mean_f, if the rows are a sample; NaN for one */
     double standard_error; /* of `mean`: that and the error of log Z together */
