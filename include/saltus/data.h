@@ -36,8 +36,8 @@ typedef struct sal_data {
     float *intensity;
     sal_grey grey; /* of pictures from a file: the range of its values */
 
-    /* [rows] positive and finite, or NULL (all are 1): how much a row counts in training: a
-     * minibatch takes rows in proportion to them. */
+    /* [rows] positive and finite, or NULL (all are 1): how much a row counts. A minibatch of
+     * training takes rows in proportion to them. */
     double *weight;
 
     int32_t *labels; /* [rows] classes, if the file's format has them, or NULL */

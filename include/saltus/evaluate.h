@@ -15,8 +15,8 @@ extern "C" {
 /* ---- independent variables */
 
 /* The probabilities of independent variables fitted to the means of data: of each variable the
- * share of the rows in each of its K states, kept 0.02 / K from 0 (0.01 from 0 and 1 for two
- * states) by taking from the larger ones in proportion.
+ * share of the rows (by their weights) in each of its K states, kept 0.02 / K from 0 (0.01 from 0
+ * and 1 for two states) by taking from the larger ones in proportion.
  * Params:  log_base [R]: log-probabilities, R the sum of the variables' states, variable 0 first.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space); SAL_ERR_UNSUPPORTED (a count without
  *          a cap). On failure log_base is untouched.
@@ -60,7 +60,8 @@ typedef struct sal_ais_options {
     const double *log_base;
 
     /* NULL: forward. Else codes [chains x V], of finite f: the chains start there and go from the
-     * model to p_0. */
+     * model to p_0, by other random numbers than the forward ones of the same seed. Errors are
+     * right for independent states only: no more chains than there are states. */
     const int32_t *reverse_from;
 
     /* Called after each of the T weights in the calling thread; a return value other than 0 stops.
@@ -76,7 +77,7 @@ typedef struct sal_ais_estimate {
     double jackknife;      /* the same by leaving out one chain at a time */
     double ess;            /* effective number of chains, (sum w)^2 / sum w^2 */
     int64_t dead; /* forward: chains that started at a forbidden state; their weight is 0 */
-    double acceptance_rate; /* of the sampler's steps */
+    double acceptance_rate; /* of the steps made; NaN if there were none */
     bool stopped;           /* by `progress`: the estimates are NaN */
 } sal_ais_estimate;
 
@@ -113,7 +114,7 @@ SAL_API sal_status sal_ais(sal_model *model, const sal_ais_options *options,
 
 /* How likely rows of data are. */
 typedef struct sal_likelihood {
-    double mean_f;         /* of the rows */
+    double mean_f;         /* of the rows, by their weights */
     double mean;           /* mean f - log Z: nats a row; -inf if a row is forbidden */
     double data_error;     /* the standard error of mean_f, if the rows are a sample; NaN for one */
     double standard_error; /* of `mean`: that and the error of log Z together */
