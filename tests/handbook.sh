@@ -2,7 +2,7 @@
 # handbook.sh SALTUS SOURCE_DIR: docs/ops.md says what the operations' records say; commands in the
 # handbook name options, samplers and models that there are; its links lead somewhere.
 set -euo pipefail
-program=$1
+program=$(realpath "$1")
 cd "$2/docs"
 failures=0
 fail() {
