@@ -1,8 +1,8 @@
 /* Figures: panels of lines, points, bars, heat maps and pictures, written as SVG.
  *
  *     sal_figure *figure = NULL;
- *     sal_figure_create(&(sal_figure_options){ .title = "GWG on an Ising lattice" }, &figure,
- * &err); sal_figure_panel(figure, &(sal_panel){ .x = { .label = "step" }, .y = { .label = "f" } });
+ *     sal_figure_create(&(sal_figure_options){ .title = "GWG" }, &figure, &err);
+ *     sal_figure_panel(figure, &(sal_panel){ .x = { .label = "step" }, .y = { .label = "f" } });
  *     sal_figure_series(figure, &(sal_series){ .name = "chain 1", .n = n, .y = f });
  *     sal_figure_write(figure, "trace.svg", &err);
  *     sal_figure_destroy(figure);
@@ -37,8 +37,10 @@ typedef struct sal_figure_options {
     double panel_height;     /* the same; 0: 220 */
 } sal_figure_options;
 
-/* An empty figure. Returns: SAL_ERR_ARGUMENT (options out of range), SAL_ERR_MEMORY; on failure
- * *figure is untouched. Threads: a figure is used by one at a time. */
+/* An empty figure.
+ * Returns: SAL_ERR_ARGUMENT (options out of range), SAL_ERR_MEMORY; on failure *figure is untouched.
+ * Cost:    O(1).
+ * Threads: a figure is used by one at a time. */
 SAL_API sal_status sal_figure_create(const sal_figure_options *options, sal_figure **figure,
                                      sal_error *err);
 SAL_API void sal_figure_destroy(sal_figure *figure); /* NULL is fine */
@@ -134,7 +136,8 @@ SAL_API void sal_figure_arrows(sal_figure *figure, int64_t n, const double *x, c
 /* Write the figure; the file is replaced at once. The figure can be added to and written again.
  * Returns: the figure's first mistake (SAL_ERR_ARGUMENT, SAL_ERR_MEMORY); SAL_ERR_ARGUMENT for a
  *          path that does not end in ".svg" or a figure without panels; SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(points + cells). */
+ * Cost:    O(points + cells).
+ * Threads: as sal_figure_create. */
 SAL_API sal_status sal_figure_write(const sal_figure *figure, const char *path, sal_error *err);
 
 #ifdef __cplusplus
