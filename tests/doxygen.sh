@@ -16,9 +16,14 @@ sed "s|@SOURCE@|$source|g; s|@OUTPUT@|$folder|; s|@VERSION@|test|" \
 "$doxygen" "$folder/Doxyfile" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 
 # A filter that made nothing of the headers would leave nothing to remark.
-for page in ad data evaluate inpaint io model sample space stats status train; do
-    grep -q '<dt>Returns</dt>\|class="memdoc"' "$folder/reference/${page}_8h.html" ||
-        { echo "FAILED: the page of $page.h is empty"; exit 1; }
+for header in "$source"/include/saltus/*.h; do
+    name=$(basename "$header" .h)
+    [[ $name == saltus ]] || grep -q 'class="memdoc"' "$folder/reference/${name}_8h.html" ||
+        { echo "FAILED: the page of $name.h is empty"; exit 1; }
+    grep -q "saltus/$name\.h" "$source/docs/reference/main.dox" ||
+        { echo "FAILED: docs/reference/main.dox does not name $name.h"; exit 1; }
 done
 grep -q 'dF / dtheta_iv = E\[f(s) | s_i = v\]' "$folder/reference/model_8h.html" ||
     { echo "FAILED: formulas do not keep their layout"; exit 1; }
+tr '\n' ' ' <"$folder/reference/io_8h.html" | grep -q '<pre class="fragment">sal_draw_writer_open' ||
+    { echo "FAILED: lines that are set off do not keep their layout"; exit 1; }

@@ -43,9 +43,9 @@ function add(text,    key, indent) {
     indent = RLENGTH
     if (section == "Math") {
         out = out substr(text, (indent < margin ? indent : margin) + 1) "\n"
-    } else if (!section && !trailing && indent >= 5) {
+    } else if (!section && !trailing && indent >= 4) {
         begin_verbatim()
-        out = out substr(text, 6) "\n"
+        out = out substr(text, 5) "\n"
     } else {
         end_verbatim()
         if (section && complete && indent <= margin) out = out "@n "
@@ -79,8 +79,8 @@ match($0, /^#define sal_[a-z0-9_]+\(/) {
 
 inside {
     line = $0
-    sub(/^ *\*? ?/, "", line)
-    if ($0 ~ /^ *\* /) { line = $0; sub(/^ *\* /, "", line) }
+    if (line ~ /^ *\*\//) sub(/^ */, "", line)
+    else sub(/^ *\*? ?/, "", line)
     at = index(line, "*/")
     if (at) { rest = substr(line, at + 2); line = substr(line, 1, at - 1) }
     sub(/ +$/, "", line)

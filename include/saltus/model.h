@@ -65,7 +65,8 @@ SAL_API sal_status sal_model_builtin(const char *specification, sal_dtype dtype,
 
 /* The model with some variables fixed: variable variables[k] to code codes[k]. Its space has the
  * other variables only, in order. It keeps `model` alive; parameters are shared.
- * Returns: SAL_ERR_ARGUMENT (out of range, contradictory, nothing left free); SAL_ERR_MEMORY.
+ * Returns: SAL_ERR_ARGUMENT (out of range, contradictory, nothing left free, clamped already);
+ *          SAL_ERR_MEMORY.
  * Cost:    O(V + N); an evaluation is one of `model`.
  * Threads: any. */
 SAL_API sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,

@@ -164,14 +164,16 @@ SAL_API void sal_trainer_report(const sal_trainer *trainer, sal_train_report *re
 
 /* Save everything in a directory (checkpoint.json names the file of arrays that goes with it), so
  * that whatever happens a whole checkpoint is there.
- * Returns: SAL_ERR_IO; SAL_ERR_MEMORY. The checkpoint that was there is then unchanged.
+ * Returns: SAL_ERR_ARGUMENT (the trainer has failed; a path that is too long); SAL_ERR_IO;
+ *          SAL_ERR_MEMORY. The checkpoint that was there is then unchanged.
  * Cost:    O(parameters + buffer V).
  * Threads: one at a time. */
 SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory, sal_error *err);
 
 /* Take a checkpoint over again. To load from a directory without one does nothing.
- * Returns: SAL_ERR_DATA (not a checkpoint, or of another model, data or options); SAL_ERR_IO;
- *          SAL_ERR_MEMORY. The trainer is then unchanged.
+ * Returns: SAL_ERR_DATA (not a checkpoint, or of another model, data or options);
+ *          SAL_ERR_ARGUMENT (a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY. The trainer is
+ *          then unchanged.
  * Cost:    O(parameters + buffer V).
  * Threads: one at a time. */
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
