@@ -19,12 +19,14 @@ commands() {
 }
 samplers=$("$program" list samplers | sed -n 's/^\([a-z0-9-]\{1,\}\) .*/\1/p; s/^ *also called //p')
 models=$("$program" list models | sed -n 's/^\([a-z0-9-]\{1,\}\) .*/\1/p')
+declare -A helps
 checked=0
 for page in *.md; do
     while read -r _ command first words; do
-        help=$("$program" "$command" --help) || { fail "$page: there is no command '$command'"; continue; }
+        [[ -v helps[$command] ]] || helps[$command]=$("$program" "$command" --help) ||
+            { fail "$page: there is no command '$command'"; continue; }
         for option in $(grep -oE -- '--[a-z][a-z-]*' <<<"$words" || true); do
-            grep -q "^  $option\b" <<<"$help" || fail "$page: saltus $command has no $option"
+            grep -q "^  $option\b" <<<"${helps[$command]}" || fail "$page: saltus $command has no $option"
         done
         for sampler in $(sed -nE 's/.*--samplers? ([^ ]+).*/\1/p' <<<"$words" | tr , '\n'); do
             [[ $sampler == *=* && $sampler != *:* ]] || grep -qx "${sampler%%:*}" <<<"$samplers" ||
