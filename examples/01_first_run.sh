@@ -56,8 +56,8 @@ run saltus sample ising:side=10,theta=0.3 --sampler ncg --chains 8 --draws 1000 
 # ---- What to do: tempering
 
 # More steps do not help: a magnet of 100 spins turns over once in a very long while. Replicas at
-# higher temperatures do turn over, and exchange their states with colder ones. With fewer than
-# 10 the summary says that neighbours exchange too rarely, and how many it would take: try 6.
+# higher temperatures do turn over, and exchange their states with colder ones. Where neighbours
+# exchange too rarely the summary says how many replicas it would take: try 4.
 run saltus sample ising:side=10,theta=0.3 --sampler gibbs --chains 8 --draws 4000 --tempering 10
 
 # temperatures     that warm-up found; how often neighbours exchange their states, at least; and

@@ -10,6 +10,7 @@
 #include <saltus/saltus.h>
 
 enum { STATES = 7, COLOURS = 3, BORDERS = 9 };
+enum { ALL = COLOURS * COLOURS * COLOURS * COLOURS * COLOURS * COLOURS * COLOURS };
 static const char *const state[STATES] = { "Western Australia", "Northern Territory",
                                            "South Australia",   "Queensland",
                                            "New South Wales",   "Victoria",
@@ -67,7 +68,7 @@ static void show_a_mistake(void)
 static void count_colourings(const sal_run *run)
 {
     int64_t chains, draws, variables, proper = 0, different = 0;
-    char seen[2187] = { 0 }; /* 3^7 colourings in all */
+    char seen[ALL] = { 0 };
     sal_run_size(run, &chains, &draws, &variables);
     const uint8_t *codes = sal_run_draws(run, &(int){ 0 });
     const double *f = sal_run_log_probs(run);
@@ -108,9 +109,10 @@ int main(void)
     }
     sal_run_print_summary(run, stdout);
     count_colourings(run);
-    /* Theory: 3 x 2 for the mainland, in a chain of triangles, times 3 for the island. Each has
-     * the probability exp(0) / Z. */
-    printf("exact            %.3f, 18 colourings\n\n", 18 * exp(-exact.log_z));
+    /* The mainland is a chain of triangles: two states are free to begin with, each further one has
+     * q - 2 colours left; the island has q. Each colouring has the probability exp(0) / Z. */
+    int q = COLOURS, all = q * (q - 1) * (q - 2) * (q - 2) * (q - 2) * (q - 2) * q;
+    printf("exact            %.3f, %d colourings\n\n", all * exp(-exact.log_z), all);
     printf("The first one found, f = %.0f:\n", f);
     for (int i = 0; i < STATES; i++) {
         printf("  %-20s %s\n", state[i], colour[best[i]]);
