@@ -4,14 +4,15 @@
  * (Rhodes & Gutmann 2022, eq. 8). A small eps: little moves, and everything is accepted. A large
  * one: much would move, and nothing is accepted. In between lies the best.
  *
- * avg first draws Gaussian auxiliary variables z_i ~ N(s_i sqrt(2/eps), 1), then s given z (eq. 13;
- * appendix D). The step size sets how far apart the two Gaussians of a variable are, hence whether
- * z remembers which of them it came from: figure 5 of the paper, the first two panels of this one's
- * (for s = 0 or 1; spins are twice as far apart, so eps counts a quarter).
+ * avg first draws Gaussian auxiliary variables z_i ~ N(s_i sqrt(2/eps), 1), then s given z (eq.
+ * 13). The step size sets how far apart the two Gaussians of a variable are, hence whether z
+ * remembers which of them it came from (appendix D). The last two panels of the figure are figure 5
+ * of the paper: at eps = 0.02 a z near 0 can only have come from s = 0, and s stays; at 0.2 it may
+ * move. (There s = 0 or 1. Spins, -1 or +1, are twice as far apart: they need four times the eps.)
  *
- * Then, on an Ising lattice, acceptance, jump and effective samples against eps. The paper's
- * figure 7 makes the same point by the error of what is learned: a factor of three does little harm
- * (to ncg, less to avg).
+ * The other panels: acceptance, jump and effective samples against eps on an Ising lattice. The
+ * paper's figure 7 makes their point by the error of what is learned: ncg bears 0.3 to 10 times the
+ * step size that it was given there.
  *
  *     05_step_size      prints a table and writes 05_step_size.svg */
 #include <math.h>
@@ -94,11 +95,11 @@ static sal_status draw(const double *eps, const sweep *ncg, const sweep *avg, sa
     if (status != SAL_OK) {
         return status;
     }
-    auxiliary_panel(figure, 0.02);
-    auxiliary_panel(figure, 0.2);
     sweep_panel(figure, "acceptance", eps, ncg->acceptance, avg->acceptance);
     sweep_panel(figure, "mean jump (L1)", eps, ncg->jump, avg->jump);
     sweep_panel(figure, "effective samples in 1000", eps, ncg->ess, avg->ess);
+    auxiliary_panel(figure, 0.02);
+    auxiliary_panel(figure, 0.2);
     status = sal_figure_write(figure, "05_step_size.svg", err);
     sal_figure_destroy(figure);
     return status;
@@ -106,9 +107,8 @@ static sal_status draw(const double *eps, const sweep *ncg, const sweep *avg, sa
 
 /* What to see:
  *
- * - Too small: everything is accepted and nothing moves. Too large: everything moves in the
- * proposal, and next to nothing is accepted. Acceptance alone says nothing about which sampler is
- * better.
+ * - Too small: everything is accepted and nothing moves. Too large: all would move, and next to
+ *   nothing is accepted. Acceptance alone does not say which sampler is better.
  * - The jump and the effective samples rise and fall together, which is why the paper tunes eps by
  *   the jump ('--step-size auto'). Saltus usually tunes by an acceptance of 0.574, which lies close
  *   to the top of both.

@@ -1,8 +1,8 @@
 /* Lesson 6. Dropping the accept step.
  *
- * una and dula propose as mana and ncg do, and always accept. That saves half of the work, and it
- * is wrong: the chain has another stationary distribution, pi_alpha, which depends on the step size
- * alpha. How wrong? (Xiang et al. 2023, section 6.1, theorem 1 and figure 1.)
+ * una and dula propose as mana and ncg do, and always accept. No step is wasted, and it is wrong:
+ * the chain has another stationary distribution, pi_alpha, which depends on the step size alpha.
+ * How wrong? (Xiang et al. 2023, section 6.1, theorem 1 and figure 1.)
  *
  * On a lattice of 2 x 2 with F(s) = s'A s + b's, s in {0,1}^4, everything can be had exactly. A
  * proposal q(y|x) has the weight exp(grad F(x)'(y - x)/2 - |y - x|^2/(2 alpha)) over a sum Z(x) of
@@ -32,8 +32,7 @@ static sal_model *lattice(double constant, sal_error *err)
 }
 
 /* The 1-norm of pi_alpha - pi, from F and its gradient at all states. */
-static double bias(double alpha, const double *F, const double (*gradient)[N],
-                   const int32_t (*x)[N])
+static double bias(double alpha, const double *F, double (*gradient)[N], int32_t (*x)[N])
 {
     double pi[ALL], pi_alpha[ALL], sum = 0, sum_alpha = 0, distance = 0;
     for (int k = 0; k < ALL; k++) {
@@ -72,14 +71,14 @@ static sal_status sampled(sal_model *model, const char *sampler, double alpha, d
 
 /* What to see:
  *
- * - una's bias falls quickly as alpha falls: like exp(-1/(2 alpha)). But so does its speed; a spin
- *   that flips with that probability takes exp(1/(2 alpha)) steps. There is no free lunch.
+ * - una's bias falls quickly as alpha falls: like exp(-1/(2 alpha)). But so does its speed: a
+ *   variable that flips with that probability takes exp(1/(2 alpha)) steps. No free lunch.
  * - Draws confirm it, down to the noise of 48,000 draws, about 0.02.
  * - mana, the same proposal with the accept step, is right at every step size.
- * - The theorem's bound Z exp(-1/(2 alpha) - lambda_min/2) cannot be right: Z = sum exp F grows
- * with a constant that is added to F, and pi and pi_alpha do not. Below, "printed" is this bound
- * for F, and "F - 4" for F - 4: less than the bias. The proof needs F(x) + F(y) >= 0. What holds
- *   for any F, if alpha lambda_min > -1, is the last column,
+ * - The theorem's bound Z exp(-1/(2 alpha) - lambda_min/2) cannot be right: Z = sum exp F
+ *   grows with a constant that is added to F, and pi and pi_alpha do not. Below, "printed" is
+ *   this bound for F, and "F - 4" for F - 4: mostly less than the bias. The proof needs
+ *   F(x) + F(y) >= 0. What holds for any F, if alpha lambda_min > -1, is the last column,
  *       2 (sum exp(F/2))^2 / (sum exp F) exp(-1/(2 alpha) - lambda_min/2),
  *   generous, but with the theorem's rate. */
 int main(void)

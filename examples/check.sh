@@ -4,10 +4,10 @@
 #
 #     0.02 ESS=0.3 R-hat=any    2%; 30% on lines with the text ESS; on those with R-hat any number
 #
-# Of several such texts on a line the last one counts. One unit in the last digit is always allowed.
-# Times, rates and threads differ from machine to machine: any number will do on lines with the
-# texts "second" or "thread", and under a word that ends in "/s" or "[s]", to the next empty line.
-# Bits differ too: figures of a run are the same on one machine only.
+# Of several such texts on a line the last one counts. One unit in the last digit is always allowed:
+# the same seed gives the same bits on one type of machine only. Times, rates and threads differ from
+# run to run: any number will do on lines with the texts "second" or "thread", and under a word that
+# ends in "/s" or "[s]", to the next empty line. Where the directory examples/ lies does not count.
 set -eu
 expected=$(realpath "$1") tolerances=$2
 shift 2
