@@ -77,7 +77,7 @@ static sal_status sampled(sal_model *model, const char *sampler, double alpha, d
  * - mana, the same proposal with the accept step, is right at every step size.
  * - The theorem's bound Z exp(-1/(2 alpha) - lambda_min/2) cannot be right: Z = sum exp F
  *   grows with a constant that is added to F, and pi and pi_alpha do not. Below, "printed" is
- *   this bound for F, and "F - 4" for F - 4: mostly less than the bias. The proof needs
+ *   this bound for F, and "F - 4" for F - 4: less than the bias. The proof needs
  *   F(x) + F(y) >= 0. What holds for any F, if alpha lambda_min > -1, is the last column,
  *       2 (sum exp(F/2))^2 / (sum exp F) exp(-1/(2 alpha) - lambda_min/2),
  *   generous, but with the theorem's rate. */

@@ -10,8 +10,8 @@ PyTorch
 writes it, and JAX and NumPy can, too. W is [hidden, visible], as torch.nn.Linear keeps its weight.
 Here plain Python writes it, so that nothing needs to be installed: a length, a header, the numbers.
 
-For a model of your own write its formula in C (lesson 2) or save the tape: sal_model_save writes
-model.xml, and every program opens it; load_params asks for its names and shapes.
+A model that is not among the ready-made ones is written once in C (lesson 2) and saved as model.xml by
+sal_model_save; opened by that name below, it takes its weights in the same way.
 """
 import ctypes
 import json
@@ -58,14 +58,14 @@ class Error(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    """The first fields of sal_run_options. Whatever is zero takes its default, so is the rest."""
+    """The first fields of sal_run_options. Zeros stand for defaults, so the rest is zeros."""
     _fields_ = [("sampler", c_char_p), ("chains", c_int64), ("warmup", c_int64),
                 ("draws", c_int64), ("thin", c_int64), ("seed", c_int64), ("rest", c_char * 2048)]
 
 
 class Exact(ctypes.Structure):
     _fields_ = [("log_z", c_double), ("log_prob_mean", c_double), ("oracle", c_char_p),
-                ("width", c_int32), ("memory", c_double)]
+                ("width", c_int32), ("memory", c_double), ("rest", c_char * 256)]
 
 
 def call(name, *arguments):
