@@ -19,7 +19,8 @@ run() {
 
 # variable NAME: one that is no or yes; table NAME PARENTS.. : its probabilities follow on stdin.
 variable() {
-    echo "<VARIABLE TYPE=\"nature\"><NAME>$1</NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>"
+    echo "<VARIABLE TYPE=\"nature\"><NAME>$1</NAME>"
+    echo '<OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>'
 }
 table() {
     echo "<DEFINITION><FOR>$1</FOR>"
@@ -50,8 +51,8 @@ run saltus exact alarm.xml --clamp john=yes,mary=yes --marginals exact.json
 
 # Three variables are left, and need no samples. A hundred of them, densely connected, have no exact
 # answer within reach, and samples still have theirs:
-run saltus sample alarm.xml --clamp john=yes,mary=yes --sampler gwg --chains 8 --draws 5000 --thin 5 \
-    --marginals sampled.json
+run saltus sample alarm.xml --clamp john=yes,mary=yes --sampler gwg --chains 8 --draws 5000 \
+    --thin 5 --marginals sampled.json
 
 # ---- Side by side. The files hold [[p(no), p(yes)], ..] in the order of the network's variables;
 # those that were clamped are points.
@@ -65,9 +66,9 @@ echo "p(yes | both called)     exact   sampled"
 printf '%s\n' burglary earthquake alarm john mary | paste - exact.txt sampled.txt |
     awk 'NF == 3 { printf "%-22s %7.3f   %7.3f\n", $1, $2, $3 }'
 
-# A burglar is more likely than an earthquake, and neither is likely: most often the alarm went off by
-# itself, or both neighbours called for no reason. (p(alarm) = 0.76. Why is that possible, when
-# alarms without a cause are as rare as 0.001? Because burglars are as rare.)
+# A burglar is more likely than an earthquake, and neither is likely: most often the alarm went off
+# by itself, or not at all and both neighbours called for no reason. How can that be, when alarms
+# without a cause are as rare as 0.001? Burglars are as rare.
 #
 # How far may the columns differ? An average p over n independent draws has the standard error
 # sqrt(p (1 - p) / n); n is the ESS, added up over the chains. Here that is about 0.002.

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Lesson 13. From PyTorch weights to samples, and Saltus called from Python.
 
-A restricted Boltzmann machine has f(s) = sum_j softplus((W s)_j + c_j) + b's (Grathwohl et al. 2021,
-section 6.1). Its weights are arrays with names; the file format for such arrays is safetensors. In
-PyTorch
+A restricted Boltzmann machine has f(s) = sum_j softplus((W s)_j + c_j) + b's (Grathwohl et al.
+2021, section 6.1). Its weights are arrays with names; the file format for such arrays is
+safetensors. In PyTorch
 
     safetensors.torch.save_file({"W": W, "b": b, "c": c}, "weights.safetensors")
 
 writes it, and JAX and NumPy can, too. W is [hidden, visible], as torch.nn.Linear keeps its weight.
 Here plain Python writes it, so that nothing needs to be installed: a length, a header, the numbers.
 
-A model that is not among the ready-made ones is written once in C (lesson 2) and saved as model.xml by
-sal_model_save; opened by that name below, it takes its weights in the same way.
+A model that is not among the ready-made ones is written once in C (lesson 2) and saved as model.xml
+by sal_model_save; opened by that name below, it takes its weights in the same way.
 """
 import ctypes
 import json
