@@ -32,7 +32,7 @@ run saltus sample ising:side=10,theta=0.15 --sampler ncg --chains 8 --draws 1000
 #                  chain are worth as much as this many independent ones. An average over them has
 #                  the standard error (standard deviation) / sqrt(ESS). Of this number you want at
 #                  least a hundred or so in all chains together.
-# ESS per second   the number to compare samplers by (lesson 4)
+# ESS per second   the number to compare samplers by ('saltus compare')
 # largest R-hat    do the chains agree? It compares the spread of all draws with the spread within
 #                  chains, for f and for every state of every variable, and shows the worst. 1:
 #                  alike. Above 1.01 wait longer; above 1.1 believe nothing.
