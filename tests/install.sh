@@ -29,6 +29,7 @@ diff <(cd "$source/include/saltus" && ls ./*.h) <(cd "$include" && ls ./*.h)
 library=$(dirname "$(find_one libsaltus.so)")
 find_one libsaltus.a >/dev/null
 find_one share/saltus/saltus-tape.rng >/dev/null
+diff <(cd "$source/docs" && ls ./*.md) <(cd "$(dirname "$(find_one doc/saltus/models.md)")" && ls ./*.md)
 program=$(find_one bin/saltus)
 version=$("$program" --version)
 if [[ -f $build/src/cli/saltus.1 ]]; then # not in a cross build

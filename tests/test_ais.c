@@ -411,6 +411,45 @@ START_TEST(progress_can_stop_it)
     ck_assert(e.stopped);
     ck_assert(isnan(e.log_z));
     ck_assert_int_eq(seen, 3);
+    options.sampler = "gibbs"; /* which accepts always: of the steps that were made */
+    e = estimate_of(model, &options, NULL);
+    ck_assert(e.stopped);
+    ck_assert(e.acceptance_rate == 1);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The numbers of the chains of a path, which key their random numbers, [chains]. */
+static void chain_numbers(sal_model *model, const sal_ais_options *options, uint32_t *id)
+{
+    sali_ais ais = { 0 };
+    sal_error err;
+    ck_ok(sali_ais_prepare(&ais, model, options, &err), &err);
+    for (int64_t k = 0; k < ais.n_shards; k++) {
+        for (int64_t c = 0; c < ais.shards[k].n; c++) {
+            id[ais.shards[k].first + c] = ais.shards[k].chains->id[c];
+        }
+    }
+    sali_ais_free(&ais);
+}
+
+START_TEST(both_ways_have_random_numbers_of_their_own)
+{
+    enum { CHAINS = 70 };
+    sal_model *model = builtin("ising:side=3", 0);
+    uint32_t forward[CHAINS], reverse[CHAINS];
+    int32_t from[CHAINS * 9] = { 0 };
+    sal_ais_options options = { .chains = CHAINS, .temperatures = 10, .seed = 5 };
+    chain_numbers(model, &options, forward);
+    options.reverse_from = from;
+    chain_numbers(model, &options, reverse);
+    for (int c = 0; c < CHAINS; c++) {
+        ck_assert_uint_eq(forward[c], c);
+        for (int d = 0; d < CHAINS; d++) {
+            ck_assert_uint_ne(reverse[c], forward[d]);
+            ck_assert(c == d || reverse[c] != reverse[d]);
+        }
+    }
     sal_model_destroy(model);
 }
 END_TEST
@@ -523,11 +562,28 @@ START_TEST(base_probabilities_keep_away_from_0_and_1)
         double sum = log(0.99) + log(0.99) + log(r == 1 ? 0.25 : 0.75) + log(want[r < 3 ? 8 : 7]);
         ck_assert_double_eq_tol(log_prob[r], sum, 1e-13);
     }
+    /* Rows that count as often as their weight says. */
+    double weight[] = { 1, 2, 1, 4 }, weighted[9];
+    uint8_t repeated[] = { 0, 1, 1, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0, 1, 1, 2,
+                           0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1 };
+    sal_data often = { .rows = 8, .variables = 4, .codes = repeated };
+    data.weight = weight;
+    ck_ok(sal_base_fit(space, &data, weighted, &err), &err);
+    ck_ok(sal_base_fit(space, &often, base, &err), &err);
+    for (int k = 0; k < 9; k++) {
+        ck_assert_double_eq_tol(weighted[k], base[k], 1e-14);
+    }
+    ck_assert_double_eq_tol(exp(base[4]), 0.25, 1e-14);
+    weight[2] = 0;
+    ck_fails(sal_base_fit(space, &data, base, &err), SAL_ERR_ARGUMENT, &err,
+             "sal_base_fit: data row 2 has the weight 0");
+    data.weight = NULL;
     codes[7] = 3;
     ck_fails(sal_base_fit(space, &data, base, &err), SAL_ERR_ARGUMENT, &err,
              "data row 1, variable 3: code 3; expected 0 to 2");
     data.variables = 8;
-    ck_fails(sal_base_fit(space, &data, base, &err), SAL_ERR_ARGUMENT, &err, "of 8 variables");
+    ck_fails(sal_base_fit(space, &data, base, &err), SAL_ERR_ARGUMENT, &err,
+             "the data have 8 variables; the model has 4");
     sal_space_destroy(space);
 }
 END_TEST
@@ -557,6 +613,24 @@ START_TEST(log_likelihood_is_mean_f_less_log_z)
     ck_assert_double_eq_tol(l.mean, mean - 1.5, 1e-12);
     ck_assert_double_eq_tol(l.data_error, sqrt(variance / ROWS), 1e-12);
     ck_assert_double_eq_tol(l.standard_error, sqrt(variance / ROWS + 0.04), 1e-12);
+    /* Weights: of equal ones nothing changes; two rows of weights 3 and 1. */
+    double weight[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        weight[r] = 7;
+    }
+    data.weight = weight;
+    ck_ok(sal_log_likelihood(model, &data, 1.5, 0.2, &l, &err), &err);
+    ck_assert_double_eq_tol(l.mean, mean - 1.5, 1e-12);
+    ck_assert_double_eq_tol(l.data_error, sqrt(variance / ROWS), 1e-12);
+    data.rows = 2;
+    weight[0] = 3;
+    weight[1] = 1;
+    double a = f[3], b = f[10], m = 0.75 * a + 0.25 * b;
+    ck_ok(sal_log_likelihood(model, &data, 1.5, 0, &l, &err), &err);
+    ck_assert_double_eq_tol(l.mean_f, m, 1e-12);
+    ck_assert_double_eq_tol(l.data_error,
+                            sqrt(2 * (pow(0.75 * (a - m), 2) + pow(0.25 * (b - m), 2))), 1e-12);
+    data.weight = NULL;
     ck_fails(sal_log_likelihood(model, &data, NAN, 0, &l, &err), SAL_ERR_ARGUMENT, &err,
              "log Z nan");
     codes[5] = 2;
@@ -584,6 +658,7 @@ static Suite *make(void)
     tcase_add_test(tc, log_means_and_their_errors);
     tcase_add_test(tc, schedules_rise_from_0_to_1);
     tcase_add_test(tc, progress_can_stop_it);
+    tcase_add_test(tc, both_ways_have_random_numbers_of_their_own);
     tcase_add_test(tc, bad_options_are_refused);
     tcase_add_test(tc, what_must_not_be_is_an_error);
     tcase_add_test(tc, allocation_failures_are_errors);

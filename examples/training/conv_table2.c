@@ -112,6 +112,7 @@ static sal_status fit(const settings *s, sal_model **model, sal_data *data, sal_
     o.steps = 50;
     o.iterations = (int64_t)s->iterations;
     o.weight_decay = 1e-4;
+    o.buffer_start = SAL_BUFFER_MEAN; /* from uniform starts the net runs away in 70 updates */
     o.report_data = (void *)"fit";
     path_of(s, "fit", directory);
     sal_status status = s->images ? sal_data_read(s->images, NULL, data, err)

@@ -20,7 +20,7 @@ threads=${THREADS:+--threads $THREADS}
 case $size in
 --quick) rbm=100 conv=40 warmup=20 rate=3e-4 buffer=500 temperatures=200 free=200 ;;
 --full) rbm=50000 conv=50000 warmup=10000 rate=1e-4 buffer=10000 temperatures=20000 free=20000 ;;
-'') rbm=5000 conv=2500 warmup=250 rate=3e-4 buffer=1000 temperatures=4000 free=5000 ;;
+'') rbm=5000 conv=4000 warmup=250 rate=1e-4 buffer=1000 temperatures=4000 free=5000 ;;
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" && exit 64 ;;
 esac
 mkdir -p "$dir"

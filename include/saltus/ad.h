@@ -15,36 +15,48 @@
 extern "C" {
 #endif
 
+/* The largest rank of a shape. */
 #define SAL_MAX_RANK 4
 
 /* Type of the numbers a tape computes with. */
-typedef enum sal_dtype { SAL_F32 = 1, SAL_F64 } sal_dtype;
+typedef enum sal_dtype {
+    SAL_F32 = 1, /* float */
+    SAL_F64      /* double */
+} sal_dtype;
 
 /* A shape: rank 0 (a scalar) to 4; row-major. */
 typedef struct sal_shape {
-    int32_t rank;
-    int64_t dim[SAL_MAX_RANK];
+    int32_t rank;              /* number of axes */
+    int64_t dim[SAL_MAX_RANK]; /* their sizes; unused ones are 0 */
 } sal_shape;
 
-/* SAL_SHAPE(500, 784); SAL_SCALAR. */
+/* A shape by its sizes: SAL_SHAPE(500, 784). */
 #define SAL_SHAPE(...)                                                                     \
     ((sal_shape){ .rank = (int32_t)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), \
                   .dim = { __VA_ARGS__ } })
+
+/* The shape of a single number. */
 #define SAL_SCALAR ((sal_shape){ .rank = 0, .dim = { 0 } })
 
+/* A tape: the record of a formula. One thread at a time works on it. */
 typedef struct sal_tape sal_tape;
 
 /* An expression: a node of a tape. Copy it freely; it lives as long as its tape. */
 typedef struct sal_expr {
-    sal_tape *tape;
-    int32_t node; /* -1: invalid, after a mistake */
+    sal_tape *tape; /* where it is recorded */
+    int32_t node;   /* -1: invalid, after a mistake */
 } sal_expr;
 
 /* A new tape over a copy of `space`, or NULL when out of memory. */
 SAL_API sal_tape *sal_tape_create(const sal_space *space, sal_dtype dtype);
-SAL_API void sal_tape_destroy(sal_tape *tape); /* NULL is fine */
 
-/* The first mistake made on the tape: SAL_OK, or its status with the message in *err. */
+/* Free a tape and with it its expressions; NULL is fine. Models made of it live on. */
+SAL_API void sal_tape_destroy(sal_tape *tape);
+
+/* The first mistake made on the tape.
+ * Returns: SAL_OK, or the status of the mistake: SAL_ERR_SHAPE, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY.
+ * Cost:    O(1).
+ * Threads: one at a time. */
 SAL_API sal_status sal_tape_check(const sal_tape *tape, sal_error *err);
 
 /* Passes that rewrite a tape when a model is made of it. None changes f at states of the space. */
@@ -75,9 +87,11 @@ SAL_API sal_shape sal_expr_shape(sal_expr a);
 
 /* ---- leaves */
 
-/* The embedded state, shape [N] (see space.h), or the part of one block: [count], or
- * [count, states] for a categorical block. */
+/* The embedded state, shape [N] (see space.h). */
 SAL_API sal_expr sal_state_at(const char *file, int line, sal_tape *tape);
+
+/* The part of the state that belongs to one block: [count], or [count, states] for a categorical
+ * block. */
 SAL_API sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, const char *block);
 #define sal_state(tape) sal_state_at(SAL_HERE, (tape))
 #define sal_state_block(tape, block) sal_state_block_at(SAL_HERE, (tape), (block))
@@ -88,9 +102,11 @@ SAL_API sal_expr sal_param_at(const char *file, int line, sal_tape *tape, const 
                               sal_shape shape);
 #define sal_param(tape, name, ...) sal_param_at(SAL_HERE, (tape), (name), __VA_ARGS__)
 
-/* A constant array (copied), and a constant scalar. */
+/* A constant array (copied). */
 SAL_API sal_expr sal_constant_at(const char *file, int line, sal_tape *tape, const double *values,
                                  sal_shape shape);
+
+/* A constant number. */
 SAL_API sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape, double value);
 #define sal_constant(tape, values, ...) sal_constant_at(SAL_HERE, (tape), (values), __VA_ARGS__)
 #define sal_scalar(tape, value) sal_scalar_at(SAL_HERE, (tape), (value))
@@ -110,13 +126,13 @@ SALI_DECLARE_BINARY(div) /* a / b */
 #define sal_mul(a, b) sal_mul_at(SAL_HERE, (a), (b))
 #define sal_div(a, b) sal_div_at(SAL_HERE, (a), (b))
 
-SALI_DECLARE_UNARY(exp)
+SALI_DECLARE_UNARY(exp)      /* e^a */
 SALI_DECLARE_UNARY(log)      /* natural; log 0 = -inf */
 SALI_DECLARE_UNARY(softplus) /* log(1 + exp a) */
 SALI_DECLARE_UNARY(sigmoid)  /* 1 / (1 + exp(-a)) */
 SALI_DECLARE_UNARY(silu)     /* a / (1 + exp(-a)), also called swish */
-SALI_DECLARE_UNARY(tanh)
-SALI_DECLARE_UNARY(square)
+SALI_DECLARE_UNARY(tanh)     /* the hyperbolic tangent */
+SALI_DECLARE_UNARY(square)   /* a a */
 #define sal_exp(a) sal_exp_at(SAL_HERE, (a))
 #define sal_log(a) sal_log_at(SAL_HERE, (a))
 #define sal_softplus(a) sal_softplus_at(SAL_HERE, (a))
@@ -136,10 +152,11 @@ SALI_DECLARE_UNARY(lgamma) /* log |Gamma(a)|; derivative digamma; infinite at 0,
 #define sal_relu(a) sal_relu_at(SAL_HERE, (a))
 #define sal_lgamma(a) sal_lgamma_at(SAL_HERE, (a))
 
-/* A NaN operand gives NaN, here and in all functions but where one operand is not taken. At a tie
- * the derivative is the first operand's. */
-SALI_DECLARE_BINARY(minimum) /* min(a, b) */
-SALI_DECLARE_BINARY(maximum) /* max(a, b) */
+/* min(a, b). A NaN operand gives NaN, here and in all functions but where one operand is not taken.
+ * At a tie the derivative is the first operand's. */
+SALI_DECLARE_BINARY(minimum)
+/* max(a, b), likewise. */
+SALI_DECLARE_BINARY(maximum)
 #define sal_minimum(a, b) sal_minimum_at(SAL_HERE, (a), (b))
 #define sal_maximum(a, b) sal_maximum_at(SAL_HERE, (a), (b))
 
@@ -165,8 +182,8 @@ SAL_API sal_expr sal_scale_at(const char *file, int line, sal_expr a, double fac
 
 /* ---- reductions: over all elements (to a scalar), or over one axis (which disappears) */
 
-SALI_DECLARE_UNARY(sum)
-SALI_DECLARE_UNARY(mean)
+SALI_DECLARE_UNARY(sum)       /* sum of the elements */
+SALI_DECLARE_UNARY(mean)      /* their mean */
 SALI_DECLARE_UNARY(logsumexp) /* log sum exp, -inf of all -inf */
 SALI_DECLARE_UNARY(max)       /* NaN if one is; derivative to the first of the largest elements */
 #define sal_sum(a) sal_sum_at(SAL_HERE, (a))
@@ -174,10 +191,13 @@ SALI_DECLARE_UNARY(max)       /* NaN if one is; derivative to the first of the l
 #define sal_logsumexp(a) sal_logsumexp_at(SAL_HERE, (a))
 #define sal_max(a) sal_max_at(SAL_HERE, (a))
 
-/* axis in -rank .. rank - 1; negative counts from the last. */
+/* Sums along an axis in -rank .. rank - 1; negative counts from the last. */
 SAL_API sal_expr sal_sum_axis_at(const char *file, int line, sal_expr a, int axis);
+/* Means along an axis, counted so. */
 SAL_API sal_expr sal_mean_axis_at(const char *file, int line, sal_expr a, int axis);
+/* log sum exp along an axis. */
 SAL_API sal_expr sal_logsumexp_axis_at(const char *file, int line, sal_expr a, int axis);
+/* The largest along an axis. */
 SAL_API sal_expr sal_max_axis_at(const char *file, int line, sal_expr a, int axis);
 #define sal_sum_axis(a, axis) sal_sum_axis_at(SAL_HERE, (a), (axis))
 #define sal_mean_axis(a, axis) sal_mean_axis_at(SAL_HERE, (a), (axis))
@@ -210,7 +230,7 @@ SAL_API sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w
  * does not depend on the state. An entry -inf forbids its states. As a function of reals it is the
  * multilinear extension: for two-level variables linear in the level, for categorical ones in the
  * one-hot. Ordinal variables of more than two levels cannot be in a scope.
- * Cost: value O(factors), gradient O(sum over factors and scope of the states). */
+ * Cost:    value O(factors), gradient O(sum over factors and scope of the states). */
 SAL_API sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_expr T,
                               int64_t n_factors, const int64_t *scope_begin, const int64_t *scope);
 #define sal_table(tape, T, n_factors, scope_begin, scope) \
@@ -240,10 +260,10 @@ SAL_API sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64
 
 /* ---- sets: s [n] selects i if s_i = 1 and not if s_i = 0, as a block of binary variables does */
 
-/* log det(A_S), where A_S are the rows and columns of A [n, n] that s selects (0 if none), and
- * y_S' B_S^-1 y_S, with y [n]. A and B are symmetric (they count as (A + A')/2) and positive
- * definite; they and y do not depend on the state. The result is NaN if A_S is not positive
- * definite.
+/* log det(A_S), where A_S are the rows and columns of A [n, n] that s selects (0 if none); of
+ * sal_masked_quad_inverse y_S' B_S^-1 y_S, with y [n]. A and B are symmetric (they count as
+ * (A + A')/2) and positive definite; they and y do not depend on the state. The result is NaN if
+ * A_S is not positive definite.
  * Math:  for real s, with D = diag(s), E = D^1/2, M = E A E + (I - D) diag(A):
  *        log det M - sum_i (1 - s_i) log A_ii and y'E M^-1 E y, which agree with the above at
  *        s in {0,1}^n. The determinant is multilinear in s up to the factor prod_i A_ii^s_i.
@@ -254,21 +274,24 @@ SAL_API sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64
  *        (the change itself is r^2 / (B_ii v)).
  * Cost:  O(k^3 + n) of k selected; gradient of the first O(k^2 n), of the second O(k n) more. */
 SALI_DECLARE_BINARY(masked_logdet)
+/* y_S' B_S^-1 y_S, of which more at sal_masked_logdet. */
 SAL_API sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr B,
                                             sal_expr y);
 #define sal_masked_logdet(s, A) sal_masked_logdet_at(SAL_HERE, (s), (A))
 #define sal_masked_quad_inverse(s, B, y) sal_masked_quad_inverse_at(SAL_HERE, (s), (B), (y))
 
-/* log det(I + D G D) and y'D (I + D G D)^-1 D y with D = diag(s), s [n], G [n, n], y [n]; I + D G D
- * is the matrix of a ridge regression on columns X_i s_i, with G = X'X / lambda. G is symmetric (it
- * counts as (G + G')/2) without negative eigenvalues; it and y do not depend on the state. The
- * result is NaN where I + D G D is not positive definite.
+/* log det(I + D G D) with D = diag(s), s [n], G [n, n]; of sal_ridge_quad_inverse
+ * y'D (I + D G D)^-1 D y, with y [n]. I + D G D is the matrix of a ridge regression on columns
+ * X_i s_i, with G = X'X / lambda. G is symmetric (it counts as (G + G')/2) without negative
+ * eigenvalues; it and y do not depend on the state. The result is NaN where I + D G D is not
+ * positive definite.
  * Math:  defined for any real s. The derivatives are 0 where s_i = 0; at s_i = 1 that of the first
  *        is 2 (1 - H_ii), between 0 and 2, where H = (I + D G D)^-1, and that of the second
  *        2 (H D y)_i^2. They foretell what removing i would change far better than those of the
  *        masked_ functions where columns repeat each other, and nothing of adding it.
  * Cost:  O(k^3 + n) of k with s_i != 0; gradient of the first O(k^3), of the second O(k) more. */
 SALI_DECLARE_BINARY(ridge_logdet)
+/* y'D (I + D G D)^-1 D y, of which more at sal_ridge_logdet. */
 SAL_API sal_expr sal_ridge_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr G,
                                            sal_expr y);
 #define sal_ridge_logdet(s, G) sal_ridge_logdet_at(SAL_HERE, (s), (G))
@@ -277,7 +300,8 @@ SAL_API sal_expr sal_ridge_quad_inverse_at(const char *file, int line, sal_expr 
 /* sum_j max(0, max_i s_i C_ij): what the selected rows of C [n, m] cover (facility location). C is
  * meant to be nonnegative and does not depend on the state. Kinked: a column's derivative goes to
  * the first row that attains its maximum, none if that is 0; so a row that is not selected has
- * derivative 0 on the lattice, whatever it would add. Cost: O(k m). */
+ * derivative 0 on the lattice, whatever it would add.
+ * Cost:    O(k m) of k selected. */
 SALI_DECLARE_BINARY(max_coverage)
 #define sal_max_coverage(s, C) sal_max_coverage_at(SAL_HERE, (s), (C))
 

@@ -23,9 +23,11 @@ typedef enum sal_grey {
 /* A data set. Zero is the empty one; what may be NULL is not there. `height` and `width` say how a
  * row is a picture, 0 if it is none. Every array is its own, and freed by sal_data_destroy. */
 typedef struct sal_data {
-    int64_t rows, variables;
-    uint8_t *codes; /* [rows x variables] */
-    int64_t height, width;
+    int64_t rows;      /* states */
+    int64_t variables; /* numbers in each */
+    uint8_t *codes;    /* [rows x variables] */
+    int64_t height;    /* of a picture */
+    int64_t width;     /* height x width = variables */
 
     /* [rows x variables] in [0, 1], or NULL: the probability that a two-level variable has code 1,
      * for dynamic binarisation, where each use of a row draws its variables anew. `codes` are then
@@ -34,14 +36,15 @@ typedef struct sal_data {
     float *intensity;
     sal_grey grey; /* of pictures from a file: the range of its values */
 
-    /* [rows] positive and finite, or NULL (all are 1): how much a row counts in training: a
-     * minibatch takes rows in proportion to them. */
+    /* [rows] positive and finite, or NULL (all are 1): how much a row counts. A minibatch of
+     * training takes rows in proportion to them. */
     double *weight;
 
     int32_t *labels; /* [rows] classes, if the file's format has them, or NULL */
 } sal_data;
 
-SAL_API void sal_data_destroy(sal_data *data); /* frees what it holds; NULL is fine */
+/* Free what a data set holds, and make it the empty one; NULL is fine. */
+SAL_API void sal_data_destroy(sal_data *data);
 
 /* What the numbers of a file mean. */
 typedef enum sal_data_kind {
@@ -57,14 +60,15 @@ typedef enum sal_data_kind {
 
 /* How to read a file. Zeros stand for the defaults. */
 typedef struct sal_data_options {
-    sal_data_kind kind;
-    sal_grey grey;        /* of pictures; test pictures are best read with their training pictures'
-                             range */
-    bool keep_intensity;  /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
-    int64_t first, count; /* only these rows; count 0: all from `first` on */
-    double identity;      /* of alignments: a sequence's weight is 1 / (number of the sequences read
-                             that agree with it at this share of sites or more, itself included),
-                             above 0 and at most 1, usually 0.8; 0: no weights */
+    sal_data_kind kind;  /* what its numbers mean */
+    sal_grey grey;       /* of pictures; test pictures are best read with their training pictures'
+                            range */
+    bool keep_intensity; /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
+    int64_t first;       /* only rows from this one on, counted from 0 */
+    int64_t count;       /* and only so many; 0: all */
+    double identity;     /* of alignments: a sequence's weight is 1 / (number of the sequences read
+                            that agree with it at this share of sites or more, itself included),
+                            above 0 and at most 1, usually 0.8; 0: no weights */
 } sal_data_options;
 
 /* Read a data set from a file of any format of arrays or alignments (see 'saltus list formats'),
@@ -81,27 +85,33 @@ SAL_API sal_status sal_data_read(const char *path, const sal_data_options *optio
 
 /* A copy of `count` >= 1 rows, with all that the data set has of them.
  * Returns: SAL_ERR_ARGUMENT for rows that are not there; SAL_ERR_MEMORY. On failure *out is
- *          untouched. */
+ *          untouched.
+ * Cost:    O(count variables).
+ * Threads: any. */
 SAL_API sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
                                   sal_error *err);
 
 /* Hold out: the last `rows` of `data` become `held_out`, the others stay.
  * Params:  rows in 1 .. data->rows - 1.
- * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched. */
+ * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched.
+ * Cost:    O(rows variables).
+ * Threads: one at a time. */
 SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err);
 
 /* The draws of a run that kept them (keep_draws) as a data set, chain by chain: data from a known
  * model.
  * Returns: SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_DATA for a code above 255;
  *          SAL_ERR_MEMORY. On failure *data is untouched.
- * Cost:    O(chains draws V). */
+ * Cost:    O(chains draws V).
+ * Threads: any. */
 SAL_API sal_status sal_data_from_run(const sal_run *run, sal_data *data, sal_error *err);
 
 /* Digits 0-9 drawn procedurally in black and white: strokes with random slant, width, scale and
  * shift.
  * Params:  rows >= 1; side 8 to 64 pixels; equal seeds give equal pictures.
  * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY.
- * Cost:    O(rows side^2). */
+ * Cost:    O(rows side^2).
+ * Threads: any. */
 SAL_API sal_status sal_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_data *data,
                                    sal_error *err);
 

@@ -15,17 +15,21 @@ extern "C" {
 /* ---- independent variables */
 
 /* The probabilities of independent variables fitted to the means of data: of each variable the
- * share of the rows in each of its K states, kept 0.02 / K from 0 (0.01 from 0 and 1 for two
- * states) by taking from the larger ones in proportion.
+ * share of the rows (by their weights) in each of its K states, kept 0.02 / K from 0 (0.01 from 0
+ * and 1 for two states) by taking from the larger ones in proportion.
  * Params:  log_base [R]: log-probabilities, R the sum of the variables' states, variable 0 first.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space); SAL_ERR_UNSUPPORTED (a count without
  *          a cap). On failure log_base is untouched.
- * Cost:    O(rows V + R). Threads: any. */
+ * Cost:    O(rows V + R).
+ * Threads: any. */
 SAL_API sal_status sal_base_fit(const sal_space *space, const sal_data *data, double *log_base,
                                 sal_error *err);
 
 /* log p_0 [rows] of the rows of data under such probabilities.
- * Returns: SAL_ERR_ARGUMENT (data that do not fit the space); SAL_ERR_UNSUPPORTED. */
+ * Returns: SAL_ERR_ARGUMENT (data that do not fit the space, log_base that is no distribution);
+ *          SAL_ERR_UNSUPPORTED (a count without a cap); SAL_ERR_MEMORY.
+ * Cost:    O(rows V + R).
+ * Threads: any. */
 SAL_API sal_status sal_base_log_prob(const sal_space *space, const double *log_base,
                                      const sal_data *data, double *log_prob, sal_error *err);
 
@@ -40,39 +44,41 @@ typedef enum sal_ais_schedule {
 
 /* Zeros stand for the defaults. */
 typedef struct sal_ais_options {
-    int64_t chains;       /* independent chains; default 100 */
-    int64_t temperatures; /* T, the number of intervals; default 1000 */
-    int64_t steps;        /* sampler steps at each temperature between the ends; default 1 */
-    sal_ais_schedule schedule;
+    int64_t chains;            /* independent chains; default 100 */
+    int64_t temperatures;      /* T, the number of intervals; default 1000 */
+    int64_t steps;             /* sampler steps at each temperature between the ends; default 1 */
+    sal_ais_schedule schedule; /* 0: SAL_AIS_LINEAR */
     const char *sampler; /* default "gwg", or "gibbs" for a model without a gradient; exact ones,
                             whose chains do not depend on each other */
     double step_size;    /* of samplers that have one; default the sampler's usual one, never
                             adapted */
-    uint64_t seed;
-    int threads; /* 0: OpenMP's choice; the results do not depend on it */
+    uint64_t seed;       /* same seed, same bits */
+    int threads;         /* 0: OpenMP's choice; the results do not depend on it */
 
     /* The base distribution p_0 as log-probabilities [R], laid out as by sal_base_fit; finite, and
      * of each variable those of a distribution. NULL: uniform. */
     const double *log_base;
 
     /* NULL: forward. Else codes [chains x V], of finite f: the chains start there and go from the
-     * model to p_0. */
+     * model to p_0, by other random numbers than the forward ones of the same seed. Errors are
+     * right for independent states only: no more chains than there are states. */
     const int32_t *reverse_from;
 
     /* Called after each of the T weights in the calling thread; a return value other than 0 stops.
      * NULL: none. */
     int (*progress)(int64_t done, int64_t total, void *data);
-    void *progress_data;
+    void *progress_data; /* passed to `progress` */
 } sal_ais_options;
 
+/* What sal_ais found. */
 typedef struct sal_ais_estimate {
-    double log_z;
+    double log_z;          /* estimated */
     double standard_error; /* of log_z, by the delta method on the weights; NaN for one chain */
     double jackknife;      /* the same by leaving out one chain at a time */
     double ess;            /* effective number of chains, (sum w)^2 / sum w^2 */
     int64_t dead; /* forward: chains that started at a forbidden state; their weight is 0 */
-    double acceptance_rate;
-    bool stopped; /* by `progress`: the estimates are NaN */
+    double acceptance_rate; /* of the steps made; NaN if there were none */
+    bool stopped;           /* by `progress`: the estimates are NaN */
 } sal_ais_estimate;
 
 /* Estimate log Z, the log of the sum of exp f over all states, by annealed importance sampling.
@@ -106,8 +112,9 @@ SAL_API sal_status sal_ais(sal_model *model, const sal_ais_options *options,
 
 /* ---- the log-likelihood of data */
 
+/* How likely rows of data are. */
 typedef struct sal_likelihood {
-    double mean_f;         /* of the rows */
+    double mean_f;         /* of the rows, by their weights */
     double mean;           /* mean f - log Z: nats a row; -inf if a row is forbidden */
     double data_error;     /* the standard error of mean_f, if the rows are a sample; NaN for one */
     double standard_error; /* of `mean`: that and the error of log Z together */
@@ -117,7 +124,8 @@ typedef struct sal_likelihood {
  * Params:  log_z_error: the standard error of log_z, >= 0; 0 for an exact one.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space; log_z); SAL_ERR_MODEL (f is NaN or
  *          +inf); SAL_ERR_MEMORY. *likelihood is then untouched.
- * Cost:    f of all rows. Threads: any; runs in the calling one. */
+ * Cost:    f of all rows.
+ * Threads: any; runs in the calling one. */
 SAL_API sal_status sal_log_likelihood(const sal_model *model, const sal_data *data, double log_z,
                                       double log_z_error, sal_likelihood *likelihood,
                                       sal_error *err);

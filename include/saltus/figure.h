@@ -1,8 +1,8 @@
 /* Figures: panels of lines, points, bars, heat maps and pictures, written as SVG.
  *
  *     sal_figure *figure = NULL;
- *     sal_figure_create(&(sal_figure_options){ .title = "GWG on an Ising lattice" }, &figure,
- * &err); sal_figure_panel(figure, &(sal_panel){ .x = { .label = "step" }, .y = { .label = "f" } });
+ *     sal_figure_create(&(sal_figure_options){ .title = "GWG" }, &figure, &err);
+ *     sal_figure_panel(figure, &(sal_panel){ .x = { .label = "step" }, .y = { .label = "f" } });
  *     sal_figure_series(figure, &(sal_series){ .name = "chain 1", .n = n, .y = f });
  *     sal_figure_write(figure, "trace.svg", &err);
  *     sal_figure_destroy(figure);
@@ -25,9 +25,10 @@
 extern "C" {
 #endif
 
+/* A figure: its panels and what is in them. One thread at a time works on it. */
 typedef struct sal_figure sal_figure;
 
-/* Fields left zero take their defaults. */
+/* How a figure looks. Fields left zero take their defaults. */
 typedef struct sal_figure_options {
     const char *title;       /* above the panels, and the name for readers who listen */
     const char *caption;     /* below the panels, in as many lines as it takes */
@@ -37,25 +38,33 @@ typedef struct sal_figure_options {
     double panel_height;     /* the same; 0: 220 */
 } sal_figure_options;
 
-/* An empty figure. Returns: SAL_ERR_ARGUMENT (options out of range), SAL_ERR_MEMORY; on failure
- * *figure is untouched. Threads: a figure is used by one at a time. */
+/* An empty figure.
+ * Params:  options  NULL: the defaults.
+ * Returns: SAL_ERR_ARGUMENT (options out of range), SAL_ERR_MEMORY; on failure *figure is
+ *          untouched.
+ * Cost:    O(1).
+ * Threads: any; a figure is used by one at a time. */
 SAL_API sal_status sal_figure_create(const sal_figure_options *options, sal_figure **figure,
                                      sal_error *err);
-SAL_API void sal_figure_destroy(sal_figure *figure); /* NULL is fine */
+
+/* Free a figure; NULL is fine. */
+SAL_API void sal_figure_destroy(sal_figure *figure);
 
 /* One axis. Zero is linear, with limits from the data. */
 typedef struct sal_axis {
     const char *label;             /* with its unit, "time [s]"; NULL: none */
     bool logarithmic;              /* not with categories */
-    double low, high;              /* limits, low < high; both 0: from the data */
+    double low;                    /* lower limit; both limits 0: from the data */
+    double high;                   /* upper limit, above low */
     const char *const *categories; /* [n_categories] names of the positions 0, 1, ..; or NULL */
-    int64_t n_categories;
+    int64_t n_categories;          /* how many; 0: numbers */
 } sal_axis;
 
 /* A panel. */
 typedef struct sal_panel {
-    const char *title;
-    sal_axis x, y;
+    const char *title; /* above it; NULL: none */
+    sal_axis x;        /* to the right */
+    sal_axis y;        /* upwards */
     bool square; /* one unit is as long on x as on y, and the panel's height follows from its width:
                     for lattices and planes; not on logarithmic axes */
 } sal_panel;
@@ -78,20 +87,24 @@ typedef enum sal_mark {
  * first, lowest, highest and last point of each pixel column, if x never falls; markers that would
  * lie on the same pixel are drawn once. */
 typedef struct sal_series {
-    const char *name; /* in the legend; NULL: not there */
-    sal_mark mark;
-    int64_t n;
-    const double *x;          /* [n]; NULL: 0, 1, .. */
-    const double *y;          /* [n] */
-    const double *low, *high; /* [n] each, the ends on the axis y; or both NULL */
+    const char *name;   /* in the legend; NULL: not there */
+    sal_mark mark;      /* 0: SAL_MARK_LINE */
+    int64_t n;          /* points */
+    const double *x;    /* [n]; NULL: 0 to n - 1 */
+    const double *y;    /* [n] */
+    const double *low;  /* [n] lower ends on the axis y; NULL, as high: none */
+    const double *high; /* [n] upper ends */
     int64_t style; /* colour, dash and marker: 1, 2, .. are 7 different ones and begin again; 0: the
                       panel's next */
 } sal_series;
 
+/* Add a series to the panel.
+ * Cost:    O(n). */
 SAL_API void sal_figure_series(sal_figure *figure, const sal_series *series);
 
 /* A histogram of the finite ones of n values in `bins` bins (0: Freedman and Diaconis' rule, 5 to
- * 60 bins) between the smallest and the largest, as a density (its area is 1). Cost: O(n log n). */
+ * 60 bins) between the smallest and the largest, as a density (its area is 1).
+ * Cost:    O(n log n). */
 SAL_API void sal_figure_histogram(sal_figure *figure, const char *name, int64_t n,
                                   const double *values, int64_t bins);
 
@@ -99,28 +112,37 @@ SAL_API void sal_figure_histogram(sal_figure *figure, const char *name, int64_t 
  * around x = c, y = r. On matrices of more than 256 rows or columns a cell shown is the mean over a
  * block, and the panel says so. Cells that are NaN or infinite stay empty. */
 typedef struct sal_heatmap {
-    int64_t rows, columns; /* >= 1; at most 2^28 cells */
-    const double *values;  /* [rows x columns] */
-    const char *label;     /* of the colour scale, with its unit */
-    double low, high;      /* ends of the colour scale, beyond which colours stay as at the end;
-                              both 0: from the values */
-    bool logarithmic;      /* colours by log(value) */
-    bool diverging;        /* two colours that meet at 0, for covariances and couplings */
-    bool upward; /* row 0 is at the bottom (lattices, planes), not at the top (matrices) */
-    double x0, dx, y0, dy; /* where cells lie instead: around x = x0 + c dx, y = y0 + r dy; dx, dy
-                              > 0, or 0: 1 */
+    int64_t rows;         /* >= 1 */
+    int64_t columns;      /* >= 1; at most 2^28 cells */
+    const double *values; /* [rows x columns] */
+    const char *label;    /* of the colour scale, with its unit */
+    double low;           /* lower end of the colour scale; both ends 0: from the values */
+    double high;          /* upper end; beyond the ends colours stay as they are there */
+    bool logarithmic;     /* colours by log(value) */
+    bool diverging;       /* two colours that meet at 0, for covariances and couplings */
+    bool upward;          /* row 0 is at the bottom (lattices, planes), not at the top (matrices) */
+    double x0;            /* cells lie around x = x0 + c dx */
+    double dx;            /* > 0, or 0: 1 */
+    double y0;            /* and y = y0 + r dy */
+    double dy;            /* > 0, or 0: 1 */
 } sal_heatmap;
 
+/* Add a matrix, in a panel of its own.
+ * Cost:    O(cells). */
 SAL_API void sal_figure_heatmap(sal_figure *figure, const sal_heatmap *heatmap);
 
 /* n grey pictures of height x width pixels as a sheet without axes, one a panel. */
 typedef struct sal_images {
-    int64_t n, height, width; /* >= 1; at most 2^20 pixels in all */
-    const double *values;     /* [n x height x width] from 0 (black) to 1 (white), clipped; NaN is
-                                 black */
-    int64_t columns;          /* pictures in a row; 0: as many as make the sheet about square */
+    int64_t n;            /* pictures, >= 1 */
+    int64_t height;       /* of each, >= 1 */
+    int64_t width;        /* of each, >= 1; at most 2^20 pixels in all */
+    const double *values; /* [n x height x width] from 0 (black) to 1 (white), clipped; NaN is
+                             black */
+    int64_t columns;      /* pictures in a row; 0: as many as make the sheet about square */
 } sal_images;
 
+/* Add a sheet, in a panel of its own.
+ * Cost:    O(pixels). */
 SAL_API void sal_figure_images(sal_figure *figure, const sal_images *images);
 
 /* A cross at (x, y) with a text (or NULL) beside it. With NaN for x a line at y across the panel,
@@ -134,7 +156,8 @@ SAL_API void sal_figure_arrows(sal_figure *figure, int64_t n, const double *x, c
 /* Write the figure; the file is replaced at once. The figure can be added to and written again.
  * Returns: the figure's first mistake (SAL_ERR_ARGUMENT, SAL_ERR_MEMORY); SAL_ERR_ARGUMENT for a
  *          path that does not end in ".svg" or a figure without panels; SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(points + cells). */
+ * Cost:    O(points + cells).
+ * Threads: one at a time. */
 SAL_API sal_status sal_figure_write(const sal_figure *figure, const char *path, sal_error *err);
 
 #ifdef __cplusplus

@@ -18,8 +18,8 @@ typedef struct sal_inpaint_options {
     int64_t samples;  /* of each row, each from a chain of its own; 0: 8 */
     int64_t steps;    /* of every chain, at least 2; 0: 1000 */
     bool mask_by_row; /* the mask is [rows x V] */
-    uint64_t seed;
-    int threads; /* 0: OpenMP's choice; the results do not depend on it */
+    uint64_t seed;    /* same seed, same bits */
+    int threads;      /* 0: OpenMP's choice; the results do not depend on it */
 } sal_inpaint_options;
 
 /* Draw what is unknown in some states from its distribution given what is known: for each row the

@@ -14,15 +14,17 @@ extern "C" {
 
 /* A model from a file or by the name of a ready-made one.
  * Params:  spec   the path of a file, which is one whatever its name if it exists; its format is
- * told by suffix and content ('saltus list formats'). A network: f is the sum of its factors'
- * logarithms, a categorical variable each. A saved tape (sal_model_save), with the parameters
- * beside it if it names a file of them. A graph: the format's usual model of it. No code of the
- * file's author runs; XML is refused when it is not well-formed or has a DOCTYPE, a tape when it
- * breaks the schema saltus-tape.rng or any shape rule; otherwise the specification of a ready-made
- * model, see sal_model_builtin, with "file=PATH" among its keys where it can be made of a file
- * ("max-cut:file=G.txt"). dtype  0: the file's own type (networks: SAL_F64), or a ready-made
- * model's usual one. Returns: SAL_OK, the model's name being `spec`; SAL_ERR_NOT_FOUND when there
- * is no such file or ready-made model; SAL_ERR_DATA with file and line when a file's content is not
+ *                 told by suffix and content ('saltus list formats'). A network: f is the sum of
+ *                 its factors' logarithms, a categorical variable each. A saved tape
+ *                 (sal_model_save), with the parameters beside it if it names a file of them. A
+ *                 graph: the format's usual model of it. No code of the file's author runs; XML is
+ *                 refused when it is not well-formed or has a DOCTYPE, a tape when it breaks the
+ *                 schema saltus-tape.rng or any shape rule.
+ *                 Otherwise the specification of a ready-made model, see sal_model_builtin, with
+ *                 "file=PATH" among its keys where it can be made of a file ("max-cut:file=G.txt").
+ *          dtype  0: the file's own type (networks: SAL_F64), or a ready-made model's usual one.
+ * Returns: SAL_OK, the model's name being `spec`; SAL_ERR_NOT_FOUND when there is no such file or
+ *          ready-made model; SAL_ERR_DATA with file and line when a file's content is not
  *          acceptable; SAL_ERR_ARGUMENT for a file of another kind or a bad specification;
  *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *model is untouched.
  * Cost:    O(size of the files).
@@ -53,7 +55,9 @@ SAL_API sal_status sal_model_load_params(sal_model *model, const char *path_safe
                                          sal_error *err);
 
 /* Write all parameters as tensors of the model's type; the file is replaced at once.
- * Returns: SAL_ERR_UNSUPPORTED for a model that is no tape; SAL_ERR_IO; SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_UNSUPPORTED for a model that is no tape; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(parameters).
+ * Threads: any, while nobody sets them. */
 SAL_API sal_status sal_model_save_params(const sal_model *model, const char *path_safetensors,
                                          sal_error *err);
 
@@ -62,7 +66,9 @@ SAL_API sal_status sal_model_save_params(const sal_model *model, const char *pat
  *          variables  [n], rising: indices of the model's variables.
  *          codes      [n]: their codes. Both fit sal_model_clamp; free both by sal_free.
  * Returns: SAL_ERR_DATA when the content is no evidence or does not fit the model;
- *          SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure outputs are untouched. */
+ *          SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure outputs are untouched.
+ * Cost:    O(size of the file + V).
+ * Threads: any. */
 SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
                                       int64_t **variables, int32_t **codes, sal_error *err);
 
@@ -73,7 +79,8 @@ SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, 
  * Params:  path  ends in ".npy" or ".nc".
  * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or .nc without libnetcdf; SAL_ERR_ARGUMENT
  *          when the run kept or made no draws; SAL_ERR_IO; SAL_ERR_MEMORY.
- * Threads: any. */
+ * Cost:    O(chains draws V).
+ * Threads: any; for .nc see sal_draw_writer_open. */
 SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err);
 
 /* Draws on their way to a netCDF-4 file in ArviZ's layout, while a run makes them: memory does not
@@ -110,11 +117,15 @@ SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model
 /* Add a draw: the callback `draw` of a run, whose `draw_data` is the writer. Draws come in order,
  * those of warm-up first.
  * Returns: 1, which stops the run, when the file cannot be written or the draw is not the next one
- *          of so many chains and variables; sal_draw_writer_close says why. Else 0. */
+ *          of so many chains and variables; sal_draw_writer_close says why. Else 0.
+ * Cost:    O(chains V), and the disk's.
+ * Threads: one at a time. */
 SAL_API int sal_draw_writer_add(const sal_draw *draw, void *writer);
 
 /* Hand all draws so far to the operating system.
- * Returns: SAL_ERR_IO. */
+ * Returns: SAL_ERR_IO.
+ * Cost:    O(draws not yet written).
+ * Threads: one at a time. */
 SAL_API sal_status sal_draw_writer_sync(sal_draw_writer *writer, sal_error *err);
 
 /* Finish the file, put it in its place and free the writer, whatever is returned.
@@ -122,7 +133,9 @@ SAL_API sal_status sal_draw_writer_sync(sal_draw_writer *writer, sal_error *err)
  *                before that stay in PATH.tmp. Without a draw no file is left.
  * Returns: SAL_OK, or the first error since the writer was opened: then too PATH.tmp has what was
  *          written before; SAL_ERR_ARGUMENT when a run was stopped before its first draw. NULL for
- *          `writer` is fine. */
+ *          `writer` is fine.
+ * Cost:    O(draws not yet written).
+ * Threads: one at a time. */
 SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run *run,
                                          sal_error *err);
 
@@ -133,7 +146,9 @@ SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run 
  *          columns  pictures in a row; 0: as many as make the sheet about square.
  *          zoom     pixels of the sheet for one of a picture's side; 0: 1.
  * Returns: SAL_ERR_ARGUMENT (sides of the sheet are at most 1,000,000); SAL_ERR_UNSUPPORTED when
- *          the library was built without libpng; SAL_ERR_IO; SAL_ERR_MEMORY. */
+ *          the library was built without libpng; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(pixels of the sheet).
+ * Threads: any. */
 SAL_API sal_status sal_sheet_write(const char *path, const uint8_t *codes, int64_t rows,
                                    int64_t height, int64_t width, int64_t columns, int64_t zoom,
                                    sal_error *err);
@@ -141,12 +156,16 @@ SAL_API sal_status sal_sheet_write(const char *path, const uint8_t *codes, int64
 /* Write what a run found in warm-up as JSON: {"saltus_tuning": 1, "sampler": "ncg:...",
  * "variables": V, "values": {"step_size": [..], "temperatures": [..], ..}}; the file is replaced at
  * once.
- * Returns: SAL_ERR_IO; SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(numbers in it).
+ * Threads: any. */
 SAL_API sal_status sal_tuning_save(const sal_tuning *tuning, const char *path, sal_error *err);
 
 /* Read it back. Whether it fits a run is checked by sal_sample.
  * Returns: SAL_ERR_DATA, saying what was expected, for content that is none; SAL_ERR_NOT_FOUND;
- *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *tuning is untouched. */
+ *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *tuning is untouched.
+ * Cost:    O(size of the file).
+ * Threads: any. */
 SAL_API sal_status sal_tuning_open(const char *path, sal_tuning **tuning, sal_error *err);
 
 /* Free an array that a function of the library handed to the caller; NULL is fine. */

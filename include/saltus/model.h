@@ -14,11 +14,11 @@
 extern "C" {
 #endif
 
+/* A model: an unnormalised log-probability f over a space, perhaps with named parameters. */
 typedef struct sal_model sal_model;
 
 /* Freeze the formula `f` of a tape as a model. The tape may go on recording or be destroyed.
  * Returns: SAL_OK; the tape's first mistake; SAL_ERR_SHAPE when f is not a scalar; SAL_ERR_MEMORY.
- *          On failure *model is untouched.
  * Cost:    O(nodes + constants).
  * Threads: a model may be read by many threads; setting parameters needs it alone. */
 SAL_API sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **model,
@@ -30,20 +30,24 @@ SAL_API sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_mod
  * data: passed through; must outlive the model.
  * has_gradient: false if `f` can give values only (gradient is then always NULL). */
 typedef struct sal_callback {
-    double (*f)(const double *x, double *gradient, void *data);
-    void *data;
-    bool has_gradient;
+    double (*f)(const double *x, double *gradient, void *data); /* as said above */
+    void *data;                                                 /* passed through */
+    bool has_gradient;                                          /* whether f can give one */
 } sal_callback;
 
 /* A model from a callback over a copy of `space`; always double.
- * Returns: SAL_OK, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_ARGUMENT (no function, or a space without variables); SAL_ERR_MEMORY.
+ * Cost:    O(V + N).
+ * Threads: any; the model's evaluations call `f` from several. */
 SAL_API sal_status sal_model_from_callback(const sal_space *space, const sal_callback *callback,
                                            sal_model **model, sal_error *err);
 
 /* A factor graph over variables 0 .. n_variables - 1 with states[v] states: f is the sum of the
  * factors' log-potentials, laid out as for sal_table. Each run of variables with one cardinality is
  * a categorical block. A table entry -inf forbids its states.
- * Returns: SAL_OK, SAL_ERR_ARGUMENT (scopes or sizes do not fit), SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_ARGUMENT (scopes or sizes do not fit); SAL_ERR_MEMORY.
+ * Cost:    O(n_variables + entries of the tables).
+ * Threads: any. */
 SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *states,
                                           int64_t n_factors, const int64_t *scope_begin,
                                           const int64_t *scope, const double *log_tables,
@@ -52,26 +56,43 @@ SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *st
 /* A ready-made model by its specification "name" or "name:key=value,...", e.g.
  * "ising:side=10,theta=0.2"; see sal_builtin_list. `dtype` 0 takes the model's usual type. Those
  * of files ("max-cut:file=G.txt") are opened by sal_model_open.
- * Returns: SAL_ERR_ARGUMENT naming the key and what it accepts, SAL_ERR_NOT_FOUND when there is no
- *          model of that name. */
+ * Returns: SAL_ERR_ARGUMENT naming the key and what it accepts; SAL_ERR_NOT_FOUND when there is no
+ *          model of that name; SAL_ERR_MEMORY.
+ * Cost:    O(variables + constants and parameters of its formula).
+ * Threads: any. */
 SAL_API sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
                                      sal_error *err);
 
 /* The model with some variables fixed: variable variables[k] to code codes[k]. Its space has the
  * other variables only, in order. It keeps `model` alive; parameters are shared.
- * Returns: SAL_ERR_ARGUMENT (out of range, contradictory, nothing left free). */
+ * Returns: SAL_ERR_ARGUMENT (out of range, contradictory, nothing left free, clamped already);
+ *          SAL_ERR_MEMORY.
+ * Cost:    O(V + N); an evaluation is one of `model`.
+ * Threads: any. */
 SAL_API sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
                                    const int32_t *codes, sal_model **clamped, sal_error *err);
 
 /* Give up the caller's hold; NULL is fine. */
 SAL_API void sal_model_destroy(sal_model *model);
 
+/* The model's space. Lives as long as the model. */
 SAL_API const sal_space *sal_model_space(const sal_model *model);
+
+/* The type of the numbers that it computes with. */
 SAL_API sal_dtype sal_model_dtype(const sal_model *model);
+
 /* A name for messages and summaries ("ising:side=10"), settable; never NULL. */
 SAL_API const char *sal_model_name(const sal_model *model);
+
+/* Give it another name; NULL: "".
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(length).
+ * Threads: the model must not be in use elsewhere. */
 SAL_API sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err);
+
+/* Whether it gives gradients: tapes do, callbacks as they say. */
 SAL_API bool sal_model_has_gradient(const sal_model *model);
+
 /* Whether f is known to be multilinear: its gradient then gives exact finite differences. */
 SAL_API bool sal_model_is_multilinear(const sal_model *model);
 
@@ -83,17 +104,27 @@ SAL_API bool sal_model_is_multilinear(const sal_model *model);
  * codes x - 1 and x + 1; at the border, where there is no such code, -inf.
  * Params:  codes [states x V].
  * Returns: SAL_ERR_ARGUMENT (code out of range), SAL_ERR_UNSUPPORTED (no gradient),
- *          SAL_ERR_MODEL (NaN or +inf; names the state), SAL_ERR_MEMORY. */
+ *          SAL_ERR_MODEL (NaN or +inf; names the state), SAL_ERR_MEMORY. Outputs of states before
+ *          the one named may then be filled.
+ * Cost:    f of the states, and a backward pass for the gradient. Differences: nothing more where
+ *          they are read off the gradient; else a change, or an evaluation, for each entry ('saltus
+ *          check' tells which). Memory of some 64 states.
+ * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int32_t *codes,
                                       double *f, double *gradient, double *differences,
                                       sal_error *err);
 
-/* The same at any real x [states x N], also off the lattice; f and gradient (or NULL). */
+/* The same at any real x [states x N], also off the lattice; f and gradient (or NULL).
+ * Returns: SAL_ERR_UNSUPPORTED (no gradient), SAL_ERR_MODEL (NaN or +inf; names the row),
+ *          SAL_ERR_MEMORY. Outputs of rows before the one named may then be filled.
+ * Cost:    f of the rows, and a backward pass for the gradient.
+ * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const double *x,
                                          double *f, double *gradient, sal_error *err);
 
 /* ---- the multilinear extension */
 
+/* How the multilinear extension is computed. */
 typedef enum sal_extension_method {
     SAL_EXTENSION_AUTO = 0,    /* the first of those below that applies */
     SAL_EXTENSION_CLOSED,      /* f is multilinear: f itself between the states */
@@ -103,14 +134,15 @@ typedef enum sal_extension_method {
 
 /* Zeros stand for the defaults. */
 typedef struct sal_extension_options {
-    sal_extension_method method;
-    int64_t limit;   /* the most states to enumerate; default 2^20 */
-    int64_t samples; /* of Monte Carlo, >= 2; default 1000 */
-    uint64_t seed;   /* of Monte Carlo */
+    sal_extension_method method; /* AUTO: the first that applies */
+    int64_t limit;               /* the most states to enumerate; default 2^20 */
+    int64_t samples;             /* of Monte Carlo, >= 2; default 1000 */
+    uint64_t seed;               /* of Monte Carlo */
 } sal_extension_options;
 
+/* What sal_model_extension found. */
 typedef struct sal_extension {
-    double F;
+    double F;                    /* E f(s) */
     double standard_error;       /* of F; 0 by the exact methods */
     sal_extension_method method; /* the one used, never AUTO */
 } sal_extension;
@@ -159,6 +191,7 @@ typedef struct sal_exact_options {
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 
+/* What sal_model_exact found. */
 typedef struct sal_exact {
     double log_z;         /* log of the sum of exp f over all states, natural */
     double log_prob_mean; /* E f: log_z less it is the entropy of p. NaN: a mixture too large to
@@ -198,25 +231,36 @@ SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_optio
 
 /* ---- parameters */
 
-/* Number of named parameters, and of their numbers in all. */
+/* Number of named parameters; 0 for a model that is no tape. */
 SAL_API int64_t sal_model_parameters(const sal_model *model);
+
+/* How many numbers they have in all. */
 SAL_API int64_t sal_model_parameters_size(const sal_model *model);
 
 /* Name and shape of parameter `index`; NULL out of range. The parameters' numbers follow one
  * another in this order in the flat vector. */
 SAL_API const char *sal_model_parameter(const sal_model *model, int64_t index, sal_shape *shape);
 
-/* Set or read one parameter [its size], or all of them (name NULL: the flat vector).
- * Returns: SAL_ERR_NOT_FOUND with the names that exist. */
+/* Set one parameter [its size], or all of them (name NULL: the flat vector).
+ * Returns: SAL_ERR_NOT_FOUND with the names that exist; SAL_ERR_MEMORY. No parameter has then
+ *          changed.
+ * Cost:    O(all parameters), and what depends on them alone is computed again.
+ * Threads: the model must not be in use elsewhere. */
 SAL_API sal_status sal_model_set_params(sal_model *model, const char *name, const double *values,
                                         sal_error *err);
+
+/* Read one parameter [its size], or all of them (name NULL: the flat vector).
+ * Returns: SAL_ERR_NOT_FOUND with the names that exist; SAL_ERR_MEMORY.
+ * Cost:    O(all parameters).
+ * Threads: any, while nobody sets them. */
 SAL_API sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
                                         sal_error *err);
 
 /* ---- the ready-made models */
 
+/* A ready-made model. */
 typedef struct sal_builtin_info {
-    const char *name;
+    const char *name;     /* as in a specification */
     char parameters[512]; /* the keys with their defaults: "side=10, theta=0.2" */
     const char *doc;      /* the formula, one line */
     const char *source;   /* paper and equation */
@@ -224,7 +268,7 @@ typedef struct sal_builtin_info {
     bool needs_file;      /* there is no such model without a file */
 } sal_builtin_info;
 
-/* Entry `index`, false past the end. */
+/* Ready-made model `index`, from 0; false past the end. */
 SAL_API bool sal_builtin_list(int64_t index, sal_builtin_info *info);
 
 #ifdef __cplusplus

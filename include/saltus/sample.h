@@ -28,9 +28,10 @@ typedef struct sal_tuning sal_tuning;
 
 /* One draw of all chains, as a run shows it; good during the call. */
 typedef struct sal_draw {
-    int64_t index; /* from 0, of warm-up and after it in counts of their own */
-    bool warmup;
-    int64_t chains, variables;
+    int64_t index;                 /* from 0, of warm-up and after it in counts of their own */
+    bool warmup;                   /* whether it is one of warm-up */
+    int64_t chains;                /* of the run */
+    int64_t variables;             /* V, of the whole space */
     const int32_t *codes;          /* [chains x V] of the whole space */
     const double *log_prob;        /* [chains] f */
     const double *acceptance_rate; /* [chains] mean probability of acceptance of the steps since the
@@ -79,7 +80,9 @@ typedef struct sal_run_options {
                                    rates, the hottest by the spread of f there */
     int64_t swap_every;         /* 0: an interval */
 
-    /* Annealing: search for a state of large f. Warm-up runs at the temperature anneal_from, then
+    bool anneal; /* search for a state of large f instead of sampling */
+
+    /* Of annealing. Warm-up runs at the temperature anneal_from, then
      * temperature falls geometrically to anneal_to over the draws, step sizes being adapted on the
      * way. 0: by f. The first is the mean size of its differences between neighbouring states where
      * the chains start, so that a step down by that much is accepted with probability 1/e. The last
@@ -87,8 +90,8 @@ typedef struct sal_run_options {
      * smallest) at states from which no single change leads up, found by a short ascent from the
      * starts; and at most a tenth of the first. Differences of 0 and to forbidden states do not
      * count; where there are none the range is 1 to 0.1. */
-    bool anneal;
-    double anneal_from, anneal_to;
+    double anneal_from;
+    double anneal_to; /* see anneal_from */
 
     bool track_best; /* note the best state met, for sal_run_best; annealing does so always */
 
@@ -99,8 +102,8 @@ typedef struct sal_run_options {
     const int32_t *init; /* starting codes [chains x V] of the whole space, for all replicas of a
                             chain alike; or NULL: random */
     int64_t clamped;     /* number of fixed variables */
-    const int64_t *clamp_variables;
-    const int32_t *clamp_codes;
+    const int64_t *clamp_variables; /* [clamped] which */
+    const int32_t *clamp_codes;     /* [clamped] to which codes */
 
     bool keep_draws; /* hold all draws in memory, for sal_run_draws */
 
@@ -109,16 +112,17 @@ typedef struct sal_run_options {
      * had made already are kept, but not shown. Memory: up to 64 MiB for the window's draws (of
      * warm-up: at least 25). NULL: none. */
     int (*draw)(const sal_draw *draw, void *data);
-    void *draw_data;
+    void *draw_data;  /* passed to `draw` */
     bool show_warmup; /* states of warm-up too, every `thin` steps */
 
     /* Called now and then from the calling thread (at least every few hundred steps) with the
      * number of steps done and in all; a return value other than 0 stops the run after that step:
      * what is there is kept. NULL: none. */
     int (*progress)(int64_t done, int64_t total, void *data);
-    void *progress_data;
+    void *progress_data; /* passed to `progress` */
 } sal_run_options;
 
+/* A run that was made: draws, or what was counted of them, and its figures. */
 typedef struct sal_run sal_run;
 
 /* Sample. Chains start at `init`, or at random states (counts without a cap: 0 to 9) where f is
@@ -134,35 +138,43 @@ typedef struct sal_run sal_run;
  * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
+
+/* Free a run; NULL is fine. */
 SAL_API void sal_run_destroy(sal_run *run);
 
 /* The figures of a run. */
 typedef struct sal_run_summary {
-    const char *model, *sampler;
-    int64_t variables, chains, warmup, draws, thin;
-    uint64_t seed;
-    int threads;
+    const char *model;      /* its name */
+    const char *sampler;    /* as it was asked for */
+    int64_t variables;      /* V, of the whole space */
+    int64_t chains;         /* as asked for */
+    int64_t warmup;         /* steps of warm-up */
+    int64_t draws;          /* made, of each chain */
+    int64_t thin;           /* steps from one draw to the next */
+    uint64_t seed;          /* as asked for */
+    int threads;            /* that worked on it */
     bool stopped;           /* by `progress`, before all draws were made */
     double step_size;       /* final; NaN for samplers without one */
     double acceptance_rate; /* after warm-up: accepted / proposed */
     double mean_jump;       /* mean L1 distance between successive states in the embedding */
-    double ess_min, ess_median, ess_max; /* over chains; TFP's estimator on the L1 distance to one
-                                            random state (Rhodes & Gutmann, app. J), at most
-                                            draws log10 draws */
-    double ess_per_second;               /* sum over chains of that, per second of sampling */
-    double ess_total;                    /* sum over chains of that */
-    double ess_per_step;                 /* ess_total by step of a single chain */
-    double autocorrelation_time;         /* integrated, of the same distance, in steps
-                                            (sal_stats_autocorrelation_time) */
-    double rhat_max;       /* the largest of: rank-normalised split R-hat of f, split R-hat of the
-                              indicators of all variables and states, and of the values of counts
-                              without a cap */
-    int64_t rhat_variable; /* where it is largest: a variable, or -1 for f */
-    int32_t rhat_code;     /* and the state; -1 for a count without a cap */
-    int64_t disagreeing;   /* number of variables with an R-hat above 1.1 */
-    double log_prob_mean;  /* mean f over draws */
-    double seconds;        /* sampling, without warm-up */
-    double warmup_seconds;
+    double ess_min;         /* the least ESS of a chain */
+    double ess_median;      /* the median of the chains' */
+    double ess_max; /* the largest. ESS by TFP's estimator on the L1 distance to one random state
+                       (Rhodes & Gutmann, app. J), at most draws log10 draws */
+    double ess_per_second;       /* sum over chains of that, per second of sampling */
+    double ess_total;            /* sum over chains of that */
+    double ess_per_step;         /* ess_total by step of a single chain */
+    double autocorrelation_time; /* integrated, of the same distance, in steps
+                                    (sal_stats_autocorrelation_time) */
+    double rhat_max;         /* the largest of: rank-normalised split R-hat of f, split R-hat of the
+                                indicators of all variables and states, and of the values of counts
+                                without a cap */
+    int64_t rhat_variable;   /* where it is largest: a variable, or -1 for f */
+    int32_t rhat_code;       /* and the state; -1 for a count without a cap */
+    int64_t disagreeing;     /* number of variables with an R-hat above 1.1 */
+    double log_prob_mean;    /* mean f over draws */
+    double seconds;          /* sampling, without warm-up */
+    double warmup_seconds;   /* of warm-up */
     double steps_per_second; /* steps of the whole batch */
 
     int64_t replicas;           /* 1 without tempering; the arrays live as long as the run */
@@ -173,18 +185,27 @@ typedef struct sal_run_summary {
     double barrier;             /* sum of the swaps' rejection rates: about twice as many replicas,
                                    and one, serve best (Syed et al. 2022); NaN */
     bool annealed;              /* R-hat and ESS then mean nothing */
-    double anneal_from, anneal_to;
-    double best_log_prob; /* NaN unless tracked */
+    double anneal_from;         /* the temperatures */
+    double anneal_to;           /* that annealing went through */
+    double best_log_prob;       /* NaN unless tracked */
 
     const char *statistic; /* a figure of its states that the model reports beside f, such as its
                               reconstruction error; NULL: none. Lives as long as the model */
-    double statistic_mean, statistic_deviation; /* over the draws of all chains; NaN without */
-    double statistic_best;                      /* of the best state; NaN unless tracked */
+    double statistic_mean; /* over the draws of all chains; NaN without */
+    double statistic_deviation; /* likewise */
+    double statistic_best;      /* of the best state; NaN unless tracked */
 } sal_run_summary;
 
+/* The figures of a run.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(chains draws log draws + V).
+ * Threads: any. */
 SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err);
 
-/* The summary for people, with a warning and what to try when chains disagree. */
+/* The summary for people, with a warning and what to try when chains disagree.
+ * Returns: SAL_ERR_IO when the stream has an error; SAL_ERR_MEMORY.
+ * Cost:    as sal_run_summarise.
+ * Threads: any. */
 SAL_API sal_status sal_run_print_summary(const sal_run *run, FILE *stream);
 
 /* How far averages over the draws of all chains are from the exact ones. */
@@ -202,6 +223,7 @@ typedef struct sal_run_errors {
  * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw; SAL_ERR_UNSUPPORTED
  *          for counts without a cap; SAL_ERR_MEMORY.
  * Cost:    O(R); with pairs O(chains draws V^2 + R^2).
+ * Threads: any.
  * Source:  Rhodes & Gutmann 2022, table 5 (there by chain, here from all draws together). */
 SAL_API sal_status sal_run_measure_errors(const sal_run *run, const double *marginals,
                                           const double *pairs, sal_run_errors *errors,
@@ -219,7 +241,8 @@ typedef struct sal_run_variation {
  * Params:  limit: the most states to enumerate; 0: 2^20. threads: as in the options.
  * Returns: SAL_ERR_UNSUPPORTED when there are more states, or counts without a cap;
  *          SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_MODEL; SAL_ERR_MEMORY.
- * Cost:    f of all states, O(chains draws V). Memory two numbers a state. */
+ * Cost:    f of all states, O(chains draws V). Memory two numbers a state.
+ * Threads: any; works on `threads` threads. */
 SAL_API sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int threads,
                                            sal_run_variation *variation, sal_error *err);
 
@@ -231,7 +254,9 @@ SAL_API bool sal_run_warning(const sal_run_summary *summary, char *text, size_t 
  * after another: [sum of states], from draws of all chains. A count without a cap has
  * SAL_COUNT_LEVELS entries: of 0, 1, 2, .., and in the last one of all counts from there on (63 or
  * more); what is known of larger ones is in the draws.
- * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw, SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_ARGUMENT when the run was stopped before its first draw; SAL_ERR_MEMORY.
+ * Cost:    O(R).
+ * Threads: any. */
 SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err);
 
 /* f of every draw [chains x draws]. Lives as long as the run. */
@@ -245,7 +270,9 @@ SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
 /* The best state that any chain (or replica) met after warm-up, codes [V] of the whole space, and
  * its f; either may be NULL. Of equal ones the first chain's.
  * Returns: SAL_ERR_ARGUMENT when the run neither annealed nor had track_best, or was stopped before
- *          its first step after warm-up. */
+ *          its first step after warm-up.
+ * Cost:    O(V).
+ * Threads: any. */
 SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob,
                                 sal_error *err);
 
@@ -254,7 +281,8 @@ SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_
  * the one drawn first, chain by chain.
  * Params:  codes [V] of the whole space. votes: how many draws it has; may be NULL.
  * Returns: SAL_ERR_ARGUMENT without keep_draws or without a draw; SAL_ERR_MEMORY.
- * Cost:    O(chains draws V). */
+ * Cost:    O(chains draws V).
+ * Threads: any. */
 SAL_API sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_error *err);
 
 /* Dimension-wise majority vote: every variable takes the code it had most often, the smaller of
@@ -265,17 +293,25 @@ SAL_API sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *vot
  *          codes [V] of the whole space.
  * Returns: SAL_ERR_ARGUMENT without a draw, for `ones` out of range, or with `ones` for variables
  *          of more than two levels; SAL_ERR_UNSUPPORTED with counts without a cap; SAL_ERR_MEMORY.
- */
+ * Cost:    O(R + V log V).
+ * Threads: any. */
 SAL_API sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, int32_t *codes,
                                              sal_error *err);
 
 /* What the run used after warm-up: step sizes, temperatures, and what the sampler adapted, for
  * sal_run_options.tuning and sal_tuning_save. The caller destroys it; it outlives the run.
- * Returns: SAL_ERR_ARGUMENT when the run was stopped in its warm-up; SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_ARGUMENT when the run was stopped in its warm-up; SAL_ERR_MEMORY.
+ * Cost:    O(what the sampler adapts): a few numbers, or as many as slots.
+ * Threads: any. */
 SAL_API sal_status sal_run_tuning(const sal_run *run, sal_tuning **tuning, sal_error *err);
+
+/* Free a tuning; NULL is fine. */
 SAL_API void sal_tuning_destroy(sal_tuning *tuning);
 
-/* Codes of the last states [chains x V] of the whole space. */
+/* Codes of the last states [chains x V] of the whole space.
+ * Returns: SAL_OK.
+ * Cost:    O(chains V).
+ * Threads: any. */
 SAL_API sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err);
 
 /* Chains, draws made (less than asked for when stopped), and variables of the whole space. */
@@ -289,19 +325,20 @@ SAL_API int64_t sal_run_n_draws(const sal_run *run);
 
 /* ---- the samplers */
 
+/* A sampler. */
 typedef struct sal_sampler_info {
-    const char *name;
-    const char *doc;
-    const char *source; /* paper and algorithm */
-    bool exact;         /* leaves the target invariant */
-    bool needs_gradient;
+    const char *name;     /* as in sal_run_options */
+    const char *doc;      /* what a step is, one line */
+    const char *source;   /* paper and algorithm */
+    bool exact;           /* leaves the target invariant */
+    bool needs_gradient;  /* of the model */
     char kinds[64];       /* "binary spin ordinal categorical count"; "capped-count" if not
                              those without a cap */
     char parameters[256]; /* the keys with their defaults: "hops=1, radius=0" */
     const char *alias;    /* another name of it, or NULL */
 } sal_sampler_info;
 
-/* Entry `index`, false past the end. */
+/* Sampler `index`, from 0; false past the end. */
 SAL_API bool sal_sampler_list(int64_t index, sal_sampler_info *info);
 
 #ifdef __cplusplus

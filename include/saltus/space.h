@@ -22,12 +22,12 @@ typedef enum sal_kind {
 /* A block of `count` variables of one kind. Unused fields are zero. */
 typedef struct sal_block {
     const char *name; /* unique in its space; letters, digits, '_', '-', '.' */
-    sal_kind kind;
-    int64_t count;  /* variables in the block, >= 1 */
-    int64_t states; /* ordinal (>= 2) and categorical (>= 1); 0 or 2 for binary and spin; 0 or
-                       cap + 1 for a count with a cap, 0 for one without */
+    sal_kind kind;    /* of all its variables */
+    int64_t count;    /* variables in the block, >= 1 */
+    int64_t states;   /* ordinal (>= 2) and categorical (>= 1); 0 or 2 for binary and spin; 0 or
+                         cap + 1 for a count with a cap, 0 for one without */
     const double
-        *levels; /* ordinal: `states` finite reals, strictly increasing; NULL: 0, 1, 2, .. */
+        *levels; /* ordinal: `states` finite reals, strictly increasing; NULL: 0 to states - 1 */
     int64_t cap; /* count: the largest, 1 to 2^20 - 1; 0: no bound */
 } sal_block;
 
@@ -37,22 +37,29 @@ typedef struct sal_block {
 /* Entries of a count without a cap in the marginals of a run (sample.h). */
 #define SAL_COUNT_LEVELS 64
 
+/* A space. One thread adds blocks to it; then any may read it. */
 typedef struct sal_space sal_space;
 
-/* An empty space, or NULL when out of memory.
- * Threads: one at a time until the space is only read. */
+/* An empty space, or NULL when out of memory. */
 SAL_API sal_space *sal_space_create(void);
-SAL_API void sal_space_destroy(sal_space *space); /* NULL is fine */
+
+/* Free a space; NULL is fine. */
+SAL_API void sal_space_destroy(sal_space *space);
 
 /* Append a block; name and levels are copied.
- * Returns: SAL_ERR_ARGUMENT when a field is out of range or the name is taken (the space is then
- *          unchanged), SAL_ERR_MEMORY.
- * Cost:    O(count). */
+ * Returns: SAL_ERR_ARGUMENT when a field is out of range or the name is taken; SAL_ERR_MEMORY. The
+ *          space is then unchanged.
+ * Cost:    O(count).
+ * Threads: one at a time. */
 SAL_API sal_status sal_space_add(sal_space *space, const sal_block *block, sal_error *err);
 
-/* Number of variables V, of reals N in the embedding, and of blocks. */
+/* Number of variables V. */
 SAL_API int64_t sal_space_variables(const sal_space *space);
+
+/* Number of reals N in the embedding. */
 SAL_API int64_t sal_space_width(const sal_space *space);
+
+/* Number of blocks. */
 SAL_API int64_t sal_space_blocks(const sal_space *space);
 
 /* Block `index` in 0 .. blocks - 1 (its pointers live as long as the space); NULL out of range. */
@@ -63,7 +70,8 @@ SAL_API int64_t sal_space_states(const sal_space *space, int64_t variable);
 
 /* Embed codes [chains x V] as reals x [chains x N], both row-major.
  * Returns: SAL_ERR_ARGUMENT when a code is out of range (names chain and variable; x unspecified).
- * Cost:    O(chains N). Threads: any. */
+ * Cost:    O(chains N).
+ * Threads: any. */
 SAL_API sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t *codes,
                                    double *x, sal_error *err);
 

@@ -2,6 +2,7 @@
 #ifndef SALTUS_STATUS_H
 #define SALTUS_STATUS_H
 
+/* What the shared library exports. */
 #if defined(__GNUC__) && !defined(SALTUS_STATIC)
 #define SAL_API __attribute__((visibility("default")))
 #else
@@ -25,6 +26,7 @@ extern "C" {
     X(ERR_UNSUPPORTED, -8, "this build, model or sampler cannot do that")               \
     X(ERR_INTERNAL, -9, "a defect in saltus")
 
+/* Success, 0, or why a function failed, negative. */
 typedef enum sal_status {
 #define SAL_STATUS_ENUM(name, value, text) SAL_##name = (value),
     SAL_STATUS_LIST(SAL_STATUS_ENUM)
@@ -37,7 +39,7 @@ typedef enum sal_status {
 /* What went wrong. Zero-initialise before use; every fallible function takes a pointer, or NULL
  * when the message is not wanted. On success it is left untouched. */
 typedef struct sal_error {
-    sal_status status;
+    sal_status status;            /* what the function returned */
     char message[SAL_ERROR_SIZE]; /* NUL-terminated UTF-8: what, where, what to do */
 } sal_error;
 

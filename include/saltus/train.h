@@ -14,21 +14,23 @@ extern "C" {
 
 /* Where a training stands. Pointers are valid during the call. */
 typedef struct sal_train_report {
-    int64_t iteration, iterations;
+    int64_t iteration;       /* updates made */
+    int64_t iterations;      /* updates asked for */
     double seconds;          /* since the start, or since a resume */
     double log_prob_data;    /* mean f over the data batch; mean log pseudo-likelihood */
     double log_prob_samples; /* mean f over the samples; their difference should stay near 0.
                                 NaN without samples */
-    double acceptance_rate, mean_jump;         /* of the sampler, since the last report; NaN without
-                                                  steps */
-    double step_size;                          /* in use; 0: the sampler has none */
-    double gradient_norm;                      /* of the last update */
-    double sampling_seconds, gradient_seconds; /* since the start, or since a resume */
-    const sal_model *model;
-    const double *averages; /* [parameters] exponential moving averages; NULL without */
-    int64_t buffer;
-    const int32_t *samples; /* [buffer x V] the persistent chains (with SAL_CD the last samples);
-                               NULL without samples */
+    double acceptance_rate;  /* of the sampler, since the last report; NaN without steps */
+    double mean_jump;        /* likewise */
+    double step_size;        /* in use; 0: the sampler has none */
+    double gradient_norm;    /* of the last update */
+    double sampling_seconds; /* since the start, or since a resume */
+    double gradient_seconds; /* likewise */
+    const sal_model *model;  /* with its parameters as they are now */
+    const double *averages;  /* [parameters] exponential moving averages; NULL without */
+    int64_t buffer;          /* number of `samples` */
+    const int32_t *samples;  /* [buffer x V] the persistent chains (with SAL_CD the last samples);
+                                NULL without samples */
 } sal_train_report;
 
 /* What is made larger. */
@@ -39,6 +41,7 @@ typedef enum sal_objective {
     SAL_PSEUDO_LIKELIHOOD /* sum_i log p(s_i | the others) (Besag 1975): no samples */
 } sal_objective;
 
+/* How parameters follow the gradient. */
 typedef enum sal_optimiser {
     SAL_ADAM,  /* Kingma & Ba 2015; weight decay is part of the gradient */
     SAL_ADAMW, /* Loshchilov & Hutter 2019; weight decay is apart from it */
@@ -54,11 +57,11 @@ typedef enum sal_buffer_start {
 
 /* How to train. Fields left zero take their defaults. */
 typedef struct sal_train_options {
-    sal_objective objective;
-    int64_t iterations; /* parameter updates; 0: 2000 */
-    int64_t batch;      /* data rows and chains an iteration; 0: 50 */
-    uint64_t seed;
-    int threads; /* 0: OpenMP's choice; results do not depend on it */
+    sal_objective objective; /* 0: SAL_PCD */
+    int64_t iterations;      /* parameter updates; 0: 2000 */
+    int64_t batch;           /* data rows and chains an iteration; 0: 50 */
+    uint64_t seed;           /* same seed, same bits */
+    int threads;             /* 0: OpenMP's choice; results do not depend on it */
 
     /* Samples, of which SAL_PSEUDO_LIKELIHOOD has none. The buffer is that of SAL_PCD. */
     const char *sampler;          /* NULL: "gwg" */
@@ -66,20 +69,20 @@ typedef struct sal_train_options {
     double step_size;             /* of samplers that have one; 0: follows an acceptance of 0.574 */
     const double *preconditioner; /* [N x N] of samplers that take one; NULL: their own choice */
     int64_t buffer;               /* persistent chains, >= batch; 0: the larger of batch and 1000 */
-    sal_buffer_start buffer_start;
+    sal_buffer_start buffer_start; /* 0: SAL_BUFFER_MEAN */
     double restart; /* probability that a chain starts again before an iteration; 0 .. 1 */
 
     /* Updates. */
-    sal_optimiser optimiser;
-    double learning_rate; /* 0: 1e-3 */
-    int64_t rate_warmup;  /* iterations over which the rate rises linearly from 0 */
-    double momentum;      /* beta_1 of Adam; 0: 0.9, negative: none */
-    double beta2;         /* of Adam; 0: 0.999 */
-    double epsilon;       /* of Adam; 0: 1e-8 */
-    double weight_decay;  /* of all that are learned, but couplings with a penalty l1; that of
-                             AdamW is multiplied by the learning rate */
-    double averaging;     /* decay of exponential moving averages of the parameters, below 1;
-                             0: none. At update t it is at most t / (t + 9) */
+    sal_optimiser optimiser; /* 0: SAL_ADAM */
+    double learning_rate;    /* 0: 1e-3 */
+    int64_t rate_warmup;     /* iterations over which the rate rises linearly from 0 */
+    double momentum;         /* beta_1 of Adam; 0: 0.9, negative: none */
+    double beta2;            /* of Adam; 0: 0.999 */
+    double epsilon;          /* of Adam; 0: 1e-8 */
+    double weight_decay;     /* of all that are learned, but couplings with a penalty l1; that of
+                                AdamW is multiplied by the learning rate */
+    double averaging;        /* decay of exponential moving averages of the parameters, below 1;
+                                0: none. At update t it is at most t / (t + 9) */
 
     /* Penalties and constraints. Names of parameters are separated by commas. */
     const char *couplings;     /* NULL: "J", if there is one. Square ones are kept symmetric */
@@ -96,19 +99,19 @@ typedef struct sal_train_options {
      * is there, if there is anything. Options other than iterations, threads, reports, checkpoints
      * and largest_difference must then be what they were. */
     const char *checkpoint;
-    int64_t checkpoint_every;
-    bool resume;
+    int64_t checkpoint_every; /* iterations; see checkpoint */
+    bool resume;              /* see checkpoint */
 
     /* Called after each iteration with what the last one was like; a return value other than 0
      * stops the training, after a report and a checkpoint. NULL: none. */
     int (*progress)(const sal_train_report *report, void *data);
-    void *progress_data;
+    void *progress_data; /* passed to `progress` */
 
     /* Called after iterations that are multiples of `report_every` (0: 100) and after the last one;
      * a return value other than 0 stops the training. NULL: none. */
     int (*report)(const sal_train_report *report, void *data);
-    int64_t report_every;
-    void *report_data;
+    int64_t report_every; /* iterations; 0: 100 */
+    void *report_data;    /* passed to `report` */
 } sal_train_options;
 
 /* Fit a tape model's parameters to data. Each iteration draws a minibatch of data and one of the
@@ -120,6 +123,9 @@ typedef struct sal_train_options {
  *          parameters, or a sampler that cannot); SAL_ERR_MODEL (f or a parameter became NaN or
  *          infinite, or the difference too large; the parameters are then those of the last good
  *          report); SAL_ERR_IO, SAL_ERR_DATA (checkpoints); SAL_ERR_MEMORY.
+ * Cost:    an iteration: K steps of `batch` chains, and a gradient by the parameters at 2 `batch`
+ *          states; pseudo-likelihood: at two points a row where f is quadratic, else at all
+ *          neighbours. Memory O(parameters + buffer V).
  * Threads: alone with its model. Same seed, same bits, for any number of threads, and after a
  *          resume.
  * Source:  as sal_objective says. */
@@ -131,38 +137,63 @@ SAL_API sal_status sal_train(sal_model *model, const sal_data *data,
  * After a failed sal_trainer_run, sal_trainer_destroy and sal_trainer_load are all that is left. */
 typedef struct sal_trainer sal_trainer;
 
+/* A trainer that stands before its first update.
+ * Returns: SAL_ERR_ARGUMENT, SAL_ERR_UNSUPPORTED, SAL_ERR_MEMORY as sal_train.
+ * Cost:    O(parameters + buffer V + rows V).
+ * Threads: alone with its model. */
 SAL_API sal_status sal_trainer_create(sal_model *model, const sal_data *data,
                                       const sal_train_options *options, sal_trainer **out,
                                       sal_error *err);
-SAL_API void sal_trainer_destroy(sal_trainer *trainer); /* NULL is fine */
+
+/* Free a trainer; NULL is fine. The model keeps its parameters. */
+SAL_API void sal_trainer_destroy(sal_trainer *trainer);
 
 /* At most `count` more iterations, with reports and checkpoints when they are due; none are left
- * when sal_trainer_iteration is the number of the options. */
+ * when sal_trainer_iteration is the number of the options.
+ * Returns: SAL_ERR_MODEL, SAL_ERR_IO, SAL_ERR_MEMORY as sal_train; SAL_ERR_ARGUMENT after a
+ *          failure.
+ * Cost:    as sal_train.
+ * Threads: alone with its model. */
 SAL_API sal_status sal_trainer_run(sal_trainer *trainer, int64_t count, sal_error *err);
+
+/* Updates made so far. */
 SAL_API int64_t sal_trainer_iteration(const sal_trainer *trainer);
 
 /* Where it stands now. */
 SAL_API void sal_trainer_report(const sal_trainer *trainer, sal_train_report *report);
 
 /* Save everything in a directory (checkpoint.json names the file of arrays that goes with it), so
- * that whatever happens a whole checkpoint is there; and take it over again. To load from a
- * directory without a checkpoint does nothing.
- * Returns: SAL_ERR_IO; SAL_ERR_DATA (not a checkpoint, or of another model, data or options);
- *          SAL_ERR_MEMORY. Nothing is changed then, neither trainer nor checkpoint. */
+ * that whatever happens a whole checkpoint is there.
+ * Returns: SAL_ERR_ARGUMENT (the trainer has failed; a path that is too long); SAL_ERR_IO;
+ *          SAL_ERR_MEMORY. The checkpoint that was there is then unchanged.
+ * Cost:    O(parameters + buffer V).
+ * Threads: one at a time. */
 SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory, sal_error *err);
+
+/* Take a checkpoint over again. To load from a directory without one does nothing.
+ * Returns: SAL_ERR_DATA (not a checkpoint, or of another model, data or options);
+ *          SAL_ERR_ARGUMENT (a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY. The trainer is
+ *          then unchanged.
+ * Cost:    O(parameters + buffer V).
+ * Threads: one at a time. */
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
 
 /* Give a ready-made model the starting parameters that suit training on `data`: small random
  * weights, biases from the data's mean; zeros for models without such a start of their own.
  * `specification` is what it was made from.
- * Returns: SAL_ERR_NOT_FOUND, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
+ * Returns: SAL_ERR_NOT_FOUND (no such ready-made model); SAL_ERR_ARGUMENT (a specification that is
+ *          not acceptable, data that do not fit the space); SAL_ERR_MEMORY.
+ * Cost:    O(rows V + parameters).
+ * Threads: the model must not be in use elsewhere. */
 SAL_API sal_status sal_model_train_start(sal_model *model, const char *specification,
                                          const sal_data *data, uint64_t seed, sal_error *err);
 
 /* Covariance of the data (with greys: of one drawing of each row) in the model's embedding, [N x N]
  * into `out`, with 0.01 added to variances below 0.01: a preconditioner for pavg (Rhodes & Gutmann
- * 2022, appendix F.1). Returns: SAL_ERR_ARGUMENT (data that do not fit), SAL_ERR_MEMORY. Cost:
- * O(rows N^2). */
+ * 2022, appendix F.1).
+ * Returns: SAL_ERR_ARGUMENT (data that do not fit); SAL_ERR_MEMORY. `out` is then unspecified.
+ * Cost:    O(rows N^2).
+ * Threads: any. */
 SAL_API sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
                                        sal_error *err);
 

@@ -143,6 +143,10 @@ cli_progress cli_progress_begin(void);
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress);
 
+/* The operations of formulas, as lines and as the page docs/ops.md. */
+void cli_list_ops(void);
+void cli_list_ops_markdown(void);
+
 /* Start the program again with OpenBLAS kernels for this processor, if it chose those for an old
  * one. */
 void cli_choose_blas_kernels(char **argv);

@@ -123,7 +123,6 @@ static int32_t *reverse_starts(const session *s)
     return codes;
 }
 
-/* Reverse paths have random numbers of their own. */
 static sal_status go(session *s, bool reverse, sal_error *err)
 {
     direction *d = &s->ways[reverse];
@@ -133,7 +132,6 @@ static sal_status go(session *s, bool reverse, sal_error *err)
         return SAL_ERR_MEMORY;
     }
     d->name = reverse ? "reverse" : "forward";
-    o.seed += reverse;
     o.reverse_from = from;
     o.progress = show_progress;
     o.progress_data = s;

@@ -1,7 +1,6 @@
 /* saltus list: what there is. */
 #include <string.h>
 
-#include "ad/op.h"
 #include "cli/cli.h"
 #include "io/format.h"
 
@@ -35,14 +34,6 @@ static void list_models(void)
     }
     puts("FILE              a network, with --evidence FILE; a saved tape; a graph: see "
          "'saltus list formats'");
-}
-
-static void list_ops(void)
-{
-    for (int k = 0; k < SALI_OP_COUNT; k++) {
-        const sali_op *op = sali_op_f64((sali_op_id)k);
-        printf("%-11s %s\n", op->name, op->doc);
-    }
 }
 
 /* Name, what can be done, suffixes; then what it is, and what a file of it is by itself. */
@@ -87,18 +78,24 @@ static void list_formats(void)
 
 static int run_list(const cli_command *command, int argc, char **argv)
 {
-    const cli_option none[] = { { 0 } };
-    const char *what = NULL;
-    int code = cli_parse(command, argc, argv, none, 1, &what);
+    const char *what = NULL, *format = NULL;
+    const cli_option options[] = {
+        { "format", CLI_TEXT, &format, "markdown", "ops as the page docs/ops.md" },
+        { 0 },
+    };
+    int code = cli_parse(command, argc, argv, options, 1, &what);
     if (code != CLI_OK) {
         return code;
+    }
+    if (format && (strcmp(format, "markdown") != 0 || strcmp(what, "ops") != 0)) {
+        return cli_usage("list %s --format %s: expected list ops --format markdown", what, format);
     }
     if (strcmp(what, "samplers") == 0) {
         list_samplers();
     } else if (strcmp(what, "models") == 0) {
         list_models();
     } else if (strcmp(what, "ops") == 0) {
-        list_ops();
+        (format ? cli_list_ops_markdown : cli_list_ops)();
     } else if (strcmp(what, "formats") == 0) {
         list_formats();
     } else {

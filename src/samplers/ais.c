@@ -100,7 +100,7 @@ static bool is_dead(const sali_ais *ais, const sali_ais_shard *shard)
 static void advance_shard(void *context, int64_t k)
 {
     const sali_ais *ais = context;
-    const sali_ais_shard *shard = &ais->shards[k];
+    sali_ais_shard *shard = &ais->shards[k];
     sali_chains *chains = shard->chains;
     bool first = ais->stage == 1, last = ais->stage == ais->options.temperatures;
     if (is_dead(ais, shard)) {
@@ -121,6 +121,7 @@ static void advance_shard(void *context, int64_t k)
             ais->sampler->refresh(shard->self, chains);
         }
         sali_sampler_steps(ais->sampler, shard->self, chains, ais->options.steps);
+        shard->moves += (double)shard->n * (double)ais->options.steps;
     }
 }
 
@@ -187,12 +188,15 @@ static sal_status estimate_from(const sali_ais *ais, bool stopped, sal_ais_estim
                                 sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
-    double steps = (double)o->chains * (double)(o->temperatures - 1) * (double)o->steps;
+    double moves = 0;
+    for (int64_t k = 0; k < ais->n_shards; k++) {
+        moves += ais->shards[k].moves;
+    }
     sal_ais_estimate e = { .log_z = NAN,
                            .standard_error = NAN,
                            .jackknife = NAN,
                            .ess = NAN,
-                           .acceptance_rate = steps > 0 ? ais->accepted / steps : NAN,
+                           .acceptance_rate = moves > 0 ? ais->accepted / moves : NAN,
                            .stopped = stopped };
     for (int64_t c = 0; c < o->chains; c++) {
         e.dead += ais->log_weight[c] == -INFINITY;

@@ -12,6 +12,7 @@ typedef struct sali_ais_shard {
     void *self;      /* of the sampler */
     double *f;       /* [n] at the temperature before */
     double *uniform; /* [V] scratch of draws */
+    double moves;    /* steps made, sum over chains */
 } sali_ais_shard;
 
 typedef struct sali_ais {

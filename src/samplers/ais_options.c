@@ -10,6 +10,9 @@
 /* The sigmoid's slope at the ends, and the last interval of a geometric schedule over the first. */
 #define SIGMOID_END 4.0
 #define GEOMETRIC_RATIO 100.0
+/* Chains of a reverse path are numbered from here, so that it shares no random numbers with the
+ * forward one of the same seed. */
+#define FIRST_REVERSE UINT32_C(0x80000000)
 
 double sali_ais_beta(sal_ais_schedule schedule, int64_t t, int64_t T)
 {
@@ -90,8 +93,9 @@ static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)
     status = status ? status
                     : sali_sampler_open(ais->sampler, &ais->settings, ais->shared, shard->chains,
                                         &shard->self, err);
+    uint32_t first = ais->options.reverse_from ? FIRST_REVERSE : 0;
     for (int64_t c = 0; status == SAL_OK && c < shard->n; c++) {
-        shard->chains->id[c] = (uint32_t)(shard->first + c);
+        shard->chains->id[c] = first + (uint32_t)(shard->first + c);
     }
     return status;
 }

@@ -37,7 +37,7 @@ sal_status sal_data_covariance(const sal_data *data, const sal_model *model, dou
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_data_covariance: the data, the model or the result are NULL");
     }
-    sal_status status = sali_train_check_data("sal_data_covariance", data, model, err);
+    sal_status status = sali_data_check("sal_data_covariance", data, model->space, err);
     if (status != SAL_OK) {
         return status;
     }

@@ -104,6 +104,15 @@ sal_status sal_data_from_run(const sal_run *run, sal_data *data, sal_error *err)
     return SAL_OK;
 }
 
+double sali_data_weight(const sal_data *data)
+{
+    double sum = data->weight ? 0 : (double)data->rows;
+    for (int64_t r = 0; data->weight && r < data->rows; r++) {
+        sum += data->weight[r];
+    }
+    return sum;
+}
+
 void sali_data_binarise(const sal_data *data, int64_t row, uint64_t seed, uint64_t use,
                         int32_t *codes)
 {

@@ -3,6 +3,15 @@
 #define SALI_DATA_H
 
 #include <saltus/data.h>
+#include "core/space.h"
+
+/* Whether all rows are states of the space, with weights above 0 and intensities of two-level
+ * variables in [0, 1]; `who` is for messages. Returns: SAL_ERR_ARGUMENT. */
+sal_status sali_data_check(const char *who, const sal_data *data, const sal_space *space,
+                           sal_error *err);
+
+/* The sum of the rows' weights: without weights, their number. */
+double sali_data_weight(const sal_data *data);
 
 /* Draw a row's variables from their intensities into codes [variables]: code 1 with that
  * probability, to 2^-52. The numbers are those of seed, row and `use` (how often the row was drawn

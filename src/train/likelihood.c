@@ -5,30 +5,13 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/base.h"
+#include "train/data.h"
+#include "train/likelihood.h"
 
 /* How far fitted probabilities stay from 0, times the number of states. */
 #define FLOOR 0.02
 /* Rows that are evaluated at once. */
 #define BATCH 256
-
-static sal_status check_data(const sal_space *space, const sal_data *data, sal_error *err)
-{
-    int64_t V = space->n_variables;
-    if (!data || !data->codes || data->variables != V || data->rows < 1) {
-        return sali_fail(
-            err, SAL_ERR_ARGUMENT, "the data have %lld rows of %lld variables; the model has %lld",
-            data ? (long long)data->rows : 0, data ? (long long)data->variables : 0, (long long)V);
-    }
-    for (int64_t i = 0; i < data->rows * V; i++) {
-        if (!sali_has_code(&space->variables[i % V], data->codes[i])) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "data row %lld, variable %lld: code %d; expected 0 to %d",
-                             (long long)(i / V), (long long)(i % V), data->codes[i],
-                             sali_last_code(&space->variables[i % V]));
-        }
-    }
-    return SAL_OK;
-}
 
 /* ---- independent variables */
 
@@ -53,17 +36,18 @@ sal_status sal_base_fit(const sal_space *space, const sal_data *data, double *lo
                          "base: counts without a cap have no list of probabilities; give them a "
                          "cap");
     }
-    sal_status status = check_data(space, data, err);
+    sal_status status = sali_data_check("sal_base_fit", data, space, err);
     if (status != SAL_OK) {
         return status;
     }
     for (int64_t k = 0; k < space->n_states; k++) {
         log_base[k] = 0;
     }
+    const double total = sali_data_weight(data);
     for (int64_t r = 0; r < data->rows; r++) {
-        double *share = log_base;
+        double *share = log_base, unit = (data->weight ? data->weight[r] : 1) / total;
         for (int64_t v = 0; v < space->n_variables; v++) {
-            share[data->codes[r * space->n_variables + v]] += 1 / (double)data->rows;
+            share[data->codes[r * space->n_variables + v]] += unit;
             share += space->variables[v].states;
         }
     }
@@ -78,7 +62,7 @@ sal_status sal_base_log_prob(const sal_space *space, const double *log_base, con
                              double *log_prob, sal_error *err)
 {
     double *base = NULL;
-    sal_status status = check_data(space, data, err);
+    sal_status status = sali_data_check("sal_base_log_prob", data, space, err);
     status = status ? status : sali_base_create(space, log_base, &base, err);
     for (int64_t r = 0; status == SAL_OK && r < data->rows; r++) {
         const double *entry = base;
@@ -112,16 +96,19 @@ static sal_status evaluate_rows(const sal_model *model, const sal_data *data, do
     return status;
 }
 
-static sal_likelihood summarise(int64_t n, const double *f, double log_z, double log_z_error)
+sal_likelihood sali_likelihood_of(const sal_data *data, const double *f, double log_z,
+                                  double log_z_error)
 {
+    const double n = (double)data->rows, total = sali_data_weight(data);
     double mean = 0, squares = 0;
-    for (int64_t r = 0; r < n; r++) {
-        mean += f[r] / (double)n;
+    for (int64_t r = 0; r < data->rows; r++) {
+        mean += (data->weight ? data->weight[r] : 1) * f[r] / total;
     }
-    for (int64_t r = 0; r < n; r++) {
-        squares += (f[r] - mean) * (f[r] - mean);
+    for (int64_t r = 0; r < data->rows; r++) {
+        double d = (data->weight ? data->weight[r] : 1) * (f[r] - mean) / total;
+        squares += d * d;
     }
-    double error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
+    double error = n > 1 ? sqrt(squares * n / (n - 1)) : NAN;
     return (sal_likelihood){ .mean_f = mean,
                              .mean = mean - log_z,
                              .data_error = error,
@@ -137,14 +124,14 @@ sal_status sal_log_likelihood(const sal_model *model, const sal_data *data, doub
                          "pointers that are not NULL",
                          log_z, log_z_error);
     }
-    sal_status status = check_data(model->space, data, err);
+    sal_status status = sali_data_check("sal_log_likelihood", data, model->space, err);
     double *f = status == SAL_OK ? SALI_NEW_ARRAY(double, data->rows) : NULL;
     if (status == SAL_OK && !f) {
         status = sali_fail_memory(err);
     }
     status = status ? status : evaluate_rows(model, data, f, err);
     if (status == SAL_OK) {
-        *likelihood = summarise(data->rows, f, log_z, log_z_error);
+        *likelihood = sali_likelihood_of(data, f, log_z, log_z_error);
     }
     sali_free(f);
     return status;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/error.h"
+#include "train/data.h"
 #include "train/trainer.h"
 
 static int64_t usual(int64_t value, int64_t otherwise)
@@ -140,67 +141,6 @@ static sal_status check_checkpoint(const sal_train_options *o, sal_error *err)
                            o->checkpoint);
 }
 
-static sal_status check_weights(const char *who, const sal_data *data, sal_error *err)
-{
-    for (int64_t r = 0; data->weight && r < data->rows; r++) {
-        if (!(data->weight[r] > 0) || !isfinite(data->weight[r])) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: data row %lld has the weight %g; expected above 0, finite", who,
-                             (long long)r, data->weight[r]);
-        }
-    }
-    return SAL_OK;
-}
-
-static sal_status check_intensity(const char *who, const sal_data *data, const sal_space *space,
-                                  sal_error *err)
-{
-    const int64_t V = space->n_variables;
-    for (int64_t v = 0; data->intensity && v < V; v++) {
-        if (space->variables[v].states != 2) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: the data have intensities, and variable %lld not two states", who,
-                             (long long)v);
-        }
-    }
-    for (int64_t i = 0; data->intensity && i < data->rows * V; i++) {
-        if (!(data->intensity[i] >= 0 && data->intensity[i] <= 1)) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: data row %lld, variable %lld: intensity %g; expected 0 to 1", who,
-                             (long long)(i / V), (long long)(i % V), data->intensity[i]);
-        }
-    }
-    return SAL_OK;
-}
-
-sal_status sali_train_check_data(const char *who, const sal_data *data, const sal_model *model,
-                                 sal_error *err)
-{
-    const sal_space *space = model->space;
-    if (data->variables != space->n_variables || !data->codes) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: the data have %lld variables and %s has %lld",
-                         who, (long long)data->variables, model->name,
-                         (long long)space->n_variables);
-    }
-    if (data->rows < 1 || data->rows > INT32_MAX) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: the data have %lld rows; expected 1 to %d",
-                         who, (long long)data->rows, INT32_MAX);
-    }
-    for (int64_t r = 0; r < data->rows; r++) {
-        for (int64_t v = 0; v < space->n_variables; v++) {
-            int code = data->codes[r * space->n_variables + v];
-            if (!sali_has_code(&space->variables[v], code)) {
-                return sali_fail(err, SAL_ERR_ARGUMENT,
-                                 "%s: data row %lld, variable %lld: code %d; expected 0 to %d", who,
-                                 (long long)r, (long long)v, code,
-                                 sali_last_code(&space->variables[v]));
-            }
-        }
-    }
-    sal_status status = check_weights(who, data, err);
-    return status ? status : check_intensity(who, data, space, err);
-}
-
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err)
 {
@@ -209,7 +149,7 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
     status = status ? status : check_reals(options, err);
     status = status ? status : check_sizes(options, data, err);
     status = status ? status : check_checkpoint(options, err);
-    status = status ? status : sali_train_check_data("train", data, model, err);
+    status = status ? status : sali_data_check("train", data, model->space, err);
     if (status == SAL_OK && options->objective == SAL_PCD &&
         options->buffer_start == SAL_BUFFER_UNIFORM && model->space->unbounded) {
         return sali_fail(err, SAL_ERR_ARGUMENT,

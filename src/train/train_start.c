@@ -3,16 +3,13 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
-#include "train/trainer.h"
+#include "train/data.h"
 
 /* Mean of the data by coordinate of the embedding, in 0..1: the share of the highest code, or of
  * each label; of a count without a cap the mean itself. */
 static void data_mean(const sal_space *space, const sal_data *data, double *mean)
 {
-    double sum = 0;
-    for (int64_t r = 0; r < data->rows; r++) {
-        sum += data->weight ? data->weight[r] : 1;
-    }
+    double sum = sali_data_weight(data);
     for (int64_t r = 0; r < data->rows; r++) {
         double unit = (data->weight ? data->weight[r] : 1) / sum;
         for (int64_t v = 0; v < space->n_variables; v++) {
@@ -66,7 +63,7 @@ sal_status sal_model_train_start(sal_model *model, const char *specification, co
             "sal_model_train_start: the model, its specification or the data are NULL");
     }
     sal_status status = find_record(specification, &builtin, err);
-    status = status ? status : sali_train_check_data("the start of training", data, model, err);
+    status = status ? status : sali_data_check("the start of training", data, model->space, err);
     if (status != SAL_OK || !builtin->init) {
         return status ? status : zero_params(model, err);
     }

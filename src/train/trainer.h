@@ -86,10 +86,6 @@ struct sal_trainer {
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err);
 
-/* options.c: whether all rows are states of the model's space; `who` is for messages. */
-sal_status sali_train_check_data(const char *who, const sal_data *data, const sal_model *model,
-                                 sal_error *err);
-
 /* trainer.c: the sampler's state before the first iteration, for the shards that there are; and its
  * end. */
 sal_status sali_train_open_sampler(sal_trainer *trainer, sali_train_sampler *state, sal_error *err);

@@ -1,0 +1,78 @@
+/* saltus list ops: the operations of formulas, as lines or as the page docs/ops.md. */
+#include "ad/op.h"
+#include "cli/cli.h"
+
+void cli_list_ops(void)
+{
+    for (int k = 0; k < SALI_OP_COUNT; k++) {
+        const sali_op *op = sali_op_f64((sali_op_id)k);
+        printf("%-19s %s\n", op->name, op->doc);
+    }
+}
+
+/* How f depends on the state through the op, by its rule. */
+static const char *degree(const sali_op *op)
+{
+    if (op->degree == sali_degree_nonlinear) {
+        return "general";
+    }
+    if (op->degree == sali_degree_bilinear) {
+        return "as one input, if the other is fixed";
+    }
+    return !op->degree || op->degree == sali_degree_linear || op->degree == sali_degree_mixing
+               ? "as its inputs"
+               : "a rule of its own";
+}
+
+/* "2, 3": the inputs that must not depend on the state. */
+static void print_fixed_inputs(const sali_op *op)
+{
+    bool any = false;
+    for (int k = 0; k < 32; k++) {
+        if (op->param_inputs >> k & 1) {
+            printf("%s%d", any ? ", " : " ", k + 1);
+            any = true;
+        }
+    }
+    fputs(" |", stdout);
+}
+
+static void print_row(const sali_op *op)
+{
+    printf("| `%s` | `", op->name);
+    for (const char *c = op->doc; *c; c++) {
+        printf(*c == '|' ? "\\%c" : "%c", *c); /* a bar ends a cell */
+    }
+    fputs("` |", stdout);
+    if (op->arity == SALI_VARIADIC) {
+        fputs(" any |", stdout);
+    } else {
+        printf(" %d |", (int)op->arity);
+    }
+    print_fixed_inputs(op);
+    printf(" %s | %s |\n", op->arity == 0 ? "" : degree(op), op->change ? "yes" : "");
+}
+
+void cli_list_ops_markdown(void)
+{
+    puts(
+        "# Operations of formulas\n"
+        "\n"
+        "Made from the operations' records by `saltus list ops --format markdown`. In C an\n"
+        "operation NAME is the function `sal_NAME` of `<saltus/ad.h>`, which says more of shapes,\n"
+        "derivatives and costs; a reduction over one axis is `sal_NAME_axis`; `symmetrise` is\n"
+        "recorded where it is needed. In a saved tape it is a node with that `op`\n"
+        "([formats.md](formats.md)).\n"
+        "\n"
+        "- *fixed*: inputs that must not depend on the state, counted from 1.\n"
+        "- *degree*: of the result in the state. Where it stays multilinear to the end, exact\n"
+        "  differences of f are read off its gradient (`saltus check MODEL` says so).\n"
+        "- *changes*: whether the value follows changes of single variables. An operation without\n"
+        "  such a rule is evaluated anew for the chain.\n"
+        "\n"
+        "| name | value | inputs | fixed | degree | changes |\n"
+        "|---|---|---|---|---|---|");
+    for (int k = 0; k < SALI_OP_COUNT; k++) {
+        print_row(sali_op_f64((sali_op_id)k));
+    }
+}
