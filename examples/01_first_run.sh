@@ -32,7 +32,7 @@ run saltus sample ising:side=10,theta=0.15 --sampler ncg --chains 8 --draws 1000
 #                  chain are worth as much as this many independent ones. An average over them has
 #                  the standard error (standard deviation) / sqrt(ESS). Of this number you want at
 #                  least a hundred or so in all chains together.
-# ESS per second   the number to compare samplers by (lesson 4)
+# ESS per second   the number to compare samplers by ('saltus compare')
 # largest R-hat    do the chains agree? It compares the spread of all draws with the spread within
 #                  chains, for f and for every state of every variable, and shows the worst. 1:
 #                  alike. Above 1.01 wait longer; above 1.1 believe nothing.
@@ -56,8 +56,8 @@ run saltus sample ising:side=10,theta=0.3 --sampler ncg --chains 8 --draws 1000 
 # ---- What to do: tempering
 
 # More steps do not help: a magnet of 100 spins turns over once in a very long while. Replicas at
-# higher temperatures do turn over, and exchange their states with colder ones. With fewer than
-# 10 the summary says that neighbours exchange too rarely, and how many it would take: try 6.
+# higher temperatures do turn over, and exchange their states with colder ones. Where neighbours
+# exchange too rarely the summary says how many replicas it would take: try 4.
 run saltus sample ising:side=10,theta=0.3 --sampler gibbs --chains 8 --draws 4000 --tempering 10
 
 # temperatures     that warm-up found; how often neighbours exchange their states, at least; and
