@@ -507,7 +507,7 @@ START_TEST(evaluate_refuses_bad_options)
     ck_refused(64, "importance weights", "evaluate rbm:visible=256 --data digits --sampler dula");
     ck_refused(66, "the directory has no model.xml", "evaluate . --data digits");
     ck_run("sample ising:side=4 --draws 10 --out draws.npy");
-    ck_refused(64, "--samples draws.npy: expected two states or more of 256 codes each",
+    ck_refused(65, "--samples draws.npy: expected two states or more of 256 codes each",
                "evaluate rbm:visible=256 --data digits --samples draws.npy");
 }
 END_TEST

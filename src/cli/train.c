@@ -132,14 +132,12 @@ static int choose_words(cli_train_options *o)
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", NULL };
     static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
     static const char *const starts[] = { "mean", "uniform", "data", NULL };
-    static const char *const kinds[] = { "pictures", "codes", "draws", "alignment", NULL };
-    int objective, optimiser, start, kind;
+    int objective, optimiser, start;
     int code = choose("objective", o->objective, objectives, &objective);
     code = code ? code : choose("optimiser", o->optimiser, optimisers, &optimiser);
     code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
-    code = code ? code : choose("kind", o->kind, kinds, &kind);
+    code = code ? code : cli_data_kind(o->kind, &o->read.kind);
     if (code == CLI_OK) {
-        o->read.kind = (sal_data_kind)kind;
         o->train.objective = (sal_objective)objective;
         o->train.optimiser = (sal_optimiser)optimiser;
         o->train.buffer_start = (sal_buffer_start)start;
@@ -249,6 +247,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);
     code = code ? code : cli_train_read_log(&s);
+    code = code ? code : cli_draw_pixels(&s.train);
+    code = code ? code : cli_draw_pixels(&s.test);
     if (code == CLI_OK) {
         cli_train_baseline(&s);
         code = train(&s);

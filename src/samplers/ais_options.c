@@ -54,12 +54,19 @@ static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error 
 }
 
 /* Weights want chains that are independent and leave each temperature's distribution invariant. */
-static sal_status choose_sampler(sali_ais *ais, sal_error *err)
+static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
     const sal_model *model = ais->bridge.model;
     sal_status status =
         sali_sampler_choose(o->sampler, model, o->step_size, &ais->sampler, &ais->settings, err);
+    if (status == SAL_ERR_UNSUPPORTED &&
+        sali_sampler_serves(sali_sampler_find(o->sampler), of)) { /* by its structure */
+        return sali_fail(err, status,
+                         "ais: sampler '%s' can sample %s, but not the distributions between it "
+                         "and independent variables, which lack its structure; try 'gibbs'",
+                         o->sampler, of->name);
+    }
     if (status != SAL_OK) {
         return status;
     }
@@ -108,7 +115,7 @@ sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_optio
     status = status ? status
                     : sali_base_create(model->space, ais->options.log_base, &ais->log_base, err);
     status = status ? status : sali_bridge_create(model, ais->log_base, &ais->bridge, err);
-    status = status ? status : choose_sampler(ais, err);
+    status = status ? status : choose_sampler(ais, model, err);
     if (status != SAL_OK) {
         return status;
     }
