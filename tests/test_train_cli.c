@@ -186,7 +186,10 @@ START_TEST(options_of_training_are_checked)
         { 64, "must be 1 or more", "--iterations 0" },
         { 64, "must be 1 or more", "--batch 0" },
         { 64, "must be 1 or more", "--report 0" },
-        { 64, "--learning-rate must be above 0", "--learning-rate 0" },
+        { 64, "must be above 0", "--learning-rate 0" },
+        { 64, "must be above 0", "--epsilon 0" },
+        { 64, "must be above 0", "--largest-difference 0" },
+        { 64, "restart goes with persistent chains", "--objective cd --restart 0.1" },
         { 64, "--objective 'cdk'; expected one of: pcd, cd, pseudo-likelihood", "--objective cdk" },
         { 64, "--optimiser 'rms'; expected one of: adam, adamw, sgd", "--optimiser rms" },
         { 64, "--buffer-start 'x'; expected one of: mean, uniform, data", "--buffer-start x" },
@@ -205,6 +208,48 @@ START_TEST(options_of_training_are_checked)
     }
     fails(74, "p-idx3-ubyte", "train rbm:hidden=3 --data p-idx3-ubyte --out p-idx3-ubyte");
     fails(74, "none/out", "train rbm:hidden=3 --data p-idx3-ubyte --out none/out");
+}
+END_TEST
+
+/* A 0 that is given is one: not the default. */
+START_TEST(zeros_are_taken_at_their_word)
+{
+    static const char *const runs[][3] = {
+        { "--optimiser sgd --momentum 0.9", "--optimiser sgd --momentum 0",
+          "--optimiser sgd --momentum -1" },
+        { "--epsilon 1", "--epsilon 1 --beta2 0", "--epsilon 1 --beta2 -1" },
+    };
+    static char usual[1 << 12], zero[1 << 12], none[1 << 12];
+    for (int k = 0; k < 2; k++) {
+        char *const texts[] = { usual, zero, none };
+        size_t size = 0;
+        for (int i = 0; i < 3; i++) {
+            char command[300];
+            snprintf(command, sizeof command, COMMAND "1 --iterations 5 --out whole %s",
+                     runs[k][i]);
+            succeeds(command);
+            size = read_text("whole/model.safetensors", texts[i], sizeof usual);
+        }
+        ck_assert_mem_ne(usual, zero, size);
+        ck_assert_mem_eq(zero, none, size);
+    }
+}
+END_TEST
+
+/* JSON is UTF-8, paths need not be. */
+START_TEST(paths_of_any_bytes_are_taken)
+{
+    const char
+        graph[] = "9 2\n1 2 1\n8 9 1\n",
+        *command =
+            "train ising:file=g\377.gset --data p-idx3-ubyte --out whole --iterations 2 --batch 5 "
+            "--buffer 5 --steps 1 --json";
+    char text[4096];
+    temp_write("g\377.gset", graph, sizeof graph - 1);
+    succeeds(command);
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_msg(strstr(text, "file=g\357\277\275.gset") != NULL, "%s", text);
+    succeeds("exact ising:file=g\377.gset --json");
 }
 END_TEST
 
@@ -277,6 +322,8 @@ int main(void)
     tcase_add_test(tcase, an_interrupt_saves_what_there_is);
     tcase_add_test(tcase, other_trainings_in_the_directory);
     tcase_add_test(tcase, options_of_training_are_checked);
+    tcase_add_test(tcase, paths_of_any_bytes_are_taken);
+    tcase_add_test(tcase, zeros_are_taken_at_their_word);
     tcase_add_test(tcase, draws_and_codes_are_data_too);
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     suite_add_tcase(suite, tcase);
