@@ -561,6 +561,12 @@ START_TEST(inpaint_fills_in_what_is_hidden)
           &err);
     ck_run("inpaint run/model.xml --data digits --mask m.npy --out a.png --steps 20");
     ck_assert_ptr_nonnull(strstr(out, "8 samples of each, 2 of 256 pixels hidden"));
+    /* Rows may be asked for more often than the file has any. */
+    ck_ok(sali_npy_write(temp_path("one.npy"), SALI_DTYPE_U8, 3, (int64_t[]){ 1, 16, 16 }, mask,
+                         &err),
+          &err);
+    ck_run("inpaint run/model.xml --data one.npy --mask top --out a.png --steps 20 --rows 0,0,0");
+    ck_assert_ptr_nonnull(strstr(out, "3 pictures, 8 samples of each"));
     /* Averaged parameters, where a training wrote them, stand for the model's: these are none. */
     temp_write("run/ema.safetensors", "none", 4);
     ck_refused(65, "ema.safetensors", "inpaint run --data digits --mask top --out a.png");
