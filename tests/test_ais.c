@@ -480,6 +480,11 @@ START_TEST(bad_options_are_refused)
     o = (sal_ais_options){ .chains = 2, .reverse_from = from };
     refused(model, &o, SAL_ERR_ARGUMENT, "2");
     sal_model_destroy(model);
+    model = builtin("rbm:visible=9,hidden=3", 0);
+    o = (sal_ais_options){ .sampler = "block-gibbs" };
+    refused(model, &o, SAL_ERR_UNSUPPORTED,
+            "not the distributions between it and independent variables");
+    sal_model_destroy(model);
     model = builtin("poisson:dim=3", 0);
     refused(model, NULL, SAL_ERR_UNSUPPORTED, "without a cap");
     sal_model_destroy(model);

@@ -806,7 +806,8 @@ START_TEST(gamma_goes_on_while_jumps_grow_and_back_when_they_fall)
     } cases[] = { { 0.5, 1, false, 0.75, 1 },    { 0.5, 1, true, 0.25, -1 },
                   { 0.1, -1, false, -0.15, -1 }, { 2, 1, false, 2.5, 1 },
                   { 2, 1, true, 1.6, -1 },       { -2, 1, false, -1.6, 1 },
-                  { -2, 1, true, -2.5, -1 },     { -2, -1, true, -1.6, 1 } };
+                  { -2, 1, true, -2.5, -1 },     { -2, -1, true, -1.6, 1 },
+                  { 0, 1, false, 0.25, 1 },      { 0, -1, false, -0.25, -1 } };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         double direction = cases[k].direction;
         double next = sali_gamma_next(cases[k].gamma, cases[k].fell, &direction, 0.25);

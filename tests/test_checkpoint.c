@@ -188,6 +188,8 @@ START_TEST(every_objective_and_optimiser_goes_on_with_the_same_bits)
         for (int optimiser = 0; optimiser < 3; optimiser++) {
             sal_train_options o = usual("ncg");
             o.objective = (sal_objective)objective;
+            o.restart = objective == SAL_PCD ? o.restart : 0;
+            o.buffer = objective == SAL_PCD ? o.buffer : 0;
             o.optimiser = (sal_optimiser)optimiser;
             o.weight_decay = 0.01;
             o.rate_warmup = 17;
@@ -308,7 +310,11 @@ START_TEST(other_trainings_are_refused)
         changed.optimiser = c->optimiser;
         changed.rate_warmup = c->rate_warmup;
         changed.weight_decay = c->weight_decay;
-        changed.objective = c->objective;
+        if (c->objective != SAL_PCD) {
+            changed.objective = c->objective;
+            changed.buffer = 0;
+            changed.restart = 0;
+        }
         changed.fixed = c->fixed;
         changed.buffer_start = c->buffer_start;
         changed.momentum = c->momentum;

@@ -132,6 +132,53 @@ START_TEST(known_variables_stay_and_unknown_ones_move)
 }
 END_TEST
 
+typedef struct seen {
+    int64_t done, total, stop_at;
+    int calls;
+} seen;
+
+static int note(int64_t done, int64_t total, void *data)
+{
+    seen *s = data;
+    ck_assert_int_ge(done, s->done);
+    s->done = done;
+    s->total = total;
+    s->calls++;
+    return s->stop_at > 0 && done >= s->stop_at;
+}
+
+START_TEST(progress_is_shown_and_can_stop_it)
+{
+    enum { N = 3, STEPS = 2000, SIZE = ROWS * N * V };
+    sal_error err = { 0 };
+    sal_model *model = new_model();
+    int32_t whole[SIZE], out[SIZE];
+    sal_inpaint_options options = { .samples = N, .steps = STEPS, .seed = 3 };
+    ck_ok(sal_inpaint(model, ROWS, rows[0], masks[0], &options, whole, &err), &err);
+    for (int threads = 1; threads <= 2; threads++) {
+        seen s = { 0 };
+        options.progress = note;
+        options.progress_data = &s;
+        options.threads = threads;
+        ck_ok(sal_inpaint(model, ROWS, rows[0], masks[0], &options, out, &err), &err);
+        ck_assert_mem_eq(out, whole, sizeof out);
+        ck_assert_int_eq(s.done, ROWS * STEPS);
+        ck_assert_int_eq(s.total, ROWS * STEPS);
+        ck_assert_int_gt(s.calls, ROWS);
+    }
+    seen s = { .stop_at = STEPS + STEPS / 2 }; /* in the middle of the second row */
+    options.progress_data = &s;
+    options.threads = 1;
+    ck_ok(sal_inpaint(model, ROWS, rows[0], masks[0], &options, out, &err), &err);
+    ck_assert_int_lt(s.done, 2 * STEPS);
+    ck_assert_mem_eq(out, whole, sizeof out / ROWS);
+    for (int i = SIZE / ROWS; i < SIZE; i++) {
+        ck_assert_int_eq(out[i], -1);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Unknown codes of the rows count for nothing, nor do other rows. */
 START_TEST(results_depend_on_seed_row_and_what_is_known_only)
 {
@@ -258,6 +305,7 @@ int main(void)
     TCase *tcase = tcase_create("inpaint");
     tcase_add_test(tcase, samples_have_the_conditional_marginals);
     tcase_add_test(tcase, known_variables_stay_and_unknown_ones_move);
+    tcase_add_test(tcase, progress_is_shown_and_can_stop_it);
     tcase_add_test(tcase, results_depend_on_seed_row_and_what_is_known_only);
     tcase_add_test(tcase, bad_masks_codes_and_options_are_refused);
     tcase_add_test(tcase, every_failed_allocation_is_reported);

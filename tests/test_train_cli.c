@@ -1,15 +1,9 @@
 /* saltus train as its users call it: killed at any moment and resumed, stopped by Ctrl-C, options
  * and directories. */
-#include "temp_dir.h"
+#include "spawn_program.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
-#include <sys/wait.h>
-#include <time.h>
-
-extern char **environ;
 
 enum { ROWS = 60, SIDE = 3, PIXELS = SIDE * SIDE };
 
@@ -21,61 +15,6 @@ static void write_pictures(void)
         idx[16 + i] = (i * 11 / 3 + i / PIXELS) % 3 == 0 ? (char)255 : 0;
     }
     temp_write("p-idx3-ubyte", idx, sizeof idx);
-}
-
-/* Start "saltus WORDS" in the temporary directory; words are apart by single blanks. */
-static pid_t start(const char *words)
-{
-    char text[512], *argv[64];
-    int argc = 0;
-    pid_t pid;
-    posix_spawn_file_actions_t files;
-    snprintf(text, sizeof text, "saltus %s", words);
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        argv[argc++] = word;
-    }
-    argv[argc] = NULL;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addchdir_np(&files, temp_dir);
-    posix_spawn_file_actions_addopen(&files, 1, "stdout.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    posix_spawn_file_actions_addopen(&files, 2, "stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    ck_assert_int_eq(posix_spawn(&pid, SALTUS_PROGRAM, &files, NULL, argv, environ), 0);
-    posix_spawn_file_actions_destroy(&files);
-    return pid;
-}
-
-static size_t read_text(const char *name, char *text, size_t room)
-{
-    FILE *file = fopen(temp_path(name), "rb");
-    ck_assert_msg(file != NULL, "no file %s", name);
-    size_t size = fread(text, 1, room - 1, file);
-    text[size] = '\0';
-    fclose(file);
-    return size;
-}
-
-static int finish(pid_t pid)
-{
-    int status;
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static void succeeds(const char *words)
-{
-    char errors[2048];
-    int code = finish(start(words));
-    read_text("stderr.txt", errors, sizeof errors);
-    ck_assert_msg(code == 0, "saltus %s: exit %d: %s", words, code, errors);
-}
-
-static void fails(int want, const char *text, const char *words)
-{
-    char errors[2048];
-    int code = finish(start(words));
-    read_text("stderr.txt", errors, sizeof errors);
-    ck_assert_msg(code == want && strstr(errors, text), "saltus %s: exit %d: %s", words, code,
-                  errors);
 }
 
 /* The log without its three columns of seconds, which are never the same. */
@@ -144,12 +83,6 @@ static void setup(void)
 {
     temp_dir_make();
     write_pictures();
-}
-
-static void pause_for(long microseconds)
-{
-    struct timespec time = { microseconds / 1000000, microseconds % 1000000 * 1000 };
-    nanosleep(&time, NULL);
 }
 
 static double seconds(void)
@@ -253,7 +186,10 @@ START_TEST(options_of_training_are_checked)
         { 64, "must be 1 or more", "--iterations 0" },
         { 64, "must be 1 or more", "--batch 0" },
         { 64, "must be 1 or more", "--report 0" },
-        { 64, "--learning-rate must be above 0", "--learning-rate 0" },
+        { 64, "must be above 0", "--learning-rate 0" },
+        { 64, "must be above 0", "--epsilon 0" },
+        { 64, "must be above 0", "--largest-difference 0" },
+        { 64, "restart goes with persistent chains", "--objective cd --restart 0.1" },
         { 64, "--objective 'cdk'; expected one of: pcd, cd, pseudo-likelihood", "--objective cdk" },
         { 64, "--optimiser 'rms'; expected one of: adam, adamw, sgd", "--optimiser rms" },
         { 64, "--buffer-start 'x'; expected one of: mean, uniform, data", "--buffer-start x" },
@@ -272,6 +208,48 @@ START_TEST(options_of_training_are_checked)
     }
     fails(74, "p-idx3-ubyte", "train rbm:hidden=3 --data p-idx3-ubyte --out p-idx3-ubyte");
     fails(74, "none/out", "train rbm:hidden=3 --data p-idx3-ubyte --out none/out");
+}
+END_TEST
+
+/* A 0 that is given is one: not the default. */
+START_TEST(zeros_are_taken_at_their_word)
+{
+    static const char *const runs[][3] = {
+        { "--optimiser sgd --momentum 0.9", "--optimiser sgd --momentum 0",
+          "--optimiser sgd --momentum -1" },
+        { "--epsilon 1", "--epsilon 1 --beta2 0", "--epsilon 1 --beta2 -1" },
+    };
+    static char usual[1 << 12], zero[1 << 12], none[1 << 12];
+    for (int k = 0; k < 2; k++) {
+        char *const texts[] = { usual, zero, none };
+        size_t size = 0;
+        for (int i = 0; i < 3; i++) {
+            char command[300];
+            snprintf(command, sizeof command, COMMAND "1 --iterations 5 --out whole %s",
+                     runs[k][i]);
+            succeeds(command);
+            size = read_text("whole/model.safetensors", texts[i], sizeof usual);
+        }
+        ck_assert_mem_ne(usual, zero, size);
+        ck_assert_mem_eq(zero, none, size);
+    }
+}
+END_TEST
+
+/* JSON is UTF-8, paths need not be. */
+START_TEST(paths_of_any_bytes_are_taken)
+{
+    const char
+        graph[] = "9 2\n1 2 1\n8 9 1\n",
+        *command =
+            "train ising:file=g\377.gset --data p-idx3-ubyte --out whole --iterations 2 --batch 5 "
+            "--buffer 5 --steps 1 --json";
+    char text[4096];
+    temp_write("g\377.gset", graph, sizeof graph - 1);
+    succeeds(command);
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_msg(strstr(text, "file=g\357\277\275.gset") != NULL, "%s", text);
+    succeeds("exact ising:file=g\377.gset --json");
 }
 END_TEST
 
@@ -344,6 +322,8 @@ int main(void)
     tcase_add_test(tcase, an_interrupt_saves_what_there_is);
     tcase_add_test(tcase, other_trainings_in_the_directory);
     tcase_add_test(tcase, options_of_training_are_checked);
+    tcase_add_test(tcase, paths_of_any_bytes_are_taken);
+    tcase_add_test(tcase, zeros_are_taken_at_their_word);
     tcase_add_test(tcase, draws_and_codes_are_data_too);
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     suite_add_tcase(suite, tcase);

@@ -104,6 +104,65 @@ START_TEST(chains_start_as_asked)
 }
 END_TEST
 
+enum { PLACES = 6 };
+
+/* theta's + log(1 - s_0 s_1), or with tables instead of the logarithm: f = -inf where both of the
+ * first two are on. A model that is nothing but tables knows its forbidden entries. */
+static sal_model *exclusive_model(bool tables)
+{
+    static const int64_t begin[] = { 0, 2 }, scope[] = { 0, 1 };
+    const double T[] = { 0, 0, 0, -INFINITY };
+    sal_model *model = NULL;
+    sal_error err;
+    sal_space *space = sal_space_create();
+    sal_block block = { .name = "s", .kind = SAL_BINARY, .count = PLACES };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr s = sal_state(tape);
+    sal_expr linear = sal_dot(sal_param(tape, "theta", SAL_SHAPE(PLACES)), s);
+    sal_expr both = sal_mul(sal_slice(s, 0, 0, 1), sal_slice(s, 0, 1, 1));
+    sal_expr rule = tables ? sal_table(tape, sal_constant(tape, T, SAL_SHAPE(4)), 1, begin, scope)
+                           : sal_sum(sal_log(sal_sub(sal_scalar(tape, 1), both)));
+    ck_ok(sal_model_from_tape(tape, sal_add(linear, rule), &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+/* Of the data exactly one of the first two is on: the means alone start a chain of four at both. */
+START_TEST(forbidden_starts_are_repaired)
+{
+    uint8_t codes[40 * PLACES] = { 0 };
+    sal_data data = { .rows = 40, .variables = PLACES, .codes = codes };
+    sal_error err;
+    for (int r = 0; r < 40; r++) {
+        codes[r * PLACES + r % 2] = 1;
+        codes[r * PLACES + 2 + r % 4] = 1;
+    }
+    for (int k = 0; k < 4; k++) {
+        sal_model *model = exclusive_model(k % 2);
+        sal_train_report report;
+        sal_trainer *t = NULL;
+        sal_train_options o = { .iterations = 30,
+                                .batch = 20,
+                                .buffer = 60,
+                                .buffer_start = k < 2 ? SAL_BUFFER_MEAN : SAL_BUFFER_UNIFORM,
+                                .restart = 0.2,
+                                .sampler = "gibbs" };
+        ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+        ck_ok(sal_trainer_run(t, 30, &err), &err);
+        sal_trainer_report(t, &report);
+        for (int c = 0; c < 60; c++) {
+            const int32_t *s = report.samples + c * PLACES;
+            ck_assert(!(s[0] && s[1]));
+        }
+        ck_assert(isfinite(report.log_prob_samples));
+        sal_trainer_destroy(t);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* ---- starting again */
 
 typedef struct jumps {
@@ -395,12 +454,19 @@ START_TEST(bad_options_are_named)
         { { .step_size = NAN }, "step_size is" },
         { { .restart = 1.001 }, "restart is 1.001; expected a number from 0 to 1" },
         { { .restart = -0.1 }, "restart" },
+        { { .restart = 0.1, .objective = SAL_CD },
+          "restart goes with persistent chains, which only objective pcd has" },
+        { { .buffer = 100, .objective = SAL_CD }, "buffer goes with persistent chains" },
+        { { .buffer_start = SAL_BUFFER_DATA, .objective = SAL_CD },
+          "buffer_start goes with persistent chains" },
+        { { .buffer = 100, .objective = SAL_PSEUDO_LIKELIHOOD },
+          "buffer goes with persistent chains" },
         { { .learning_rate = -1 }, "learning_rate is -1; expected a number above 0" },
         { { .learning_rate = INFINITY }, "learning_rate is inf" },
         { { .momentum = 1 }, "momentum is 1; expected a number from 0 to below 1" },
         { { .momentum = NAN }, "momentum" },
         { { .beta2 = 1 }, "beta2 is 1" },
-        { { .beta2 = -0.5 }, "beta2 is -0.5" },
+        { { .beta2 = NAN }, "beta2 is" },
         { { .epsilon = -1e-8 }, "epsilon is -1e-08" },
         { { .weight_decay = INFINITY }, "weight_decay is inf" },
         { { .averaging = 1 }, "averaging is 1" },
@@ -487,6 +553,7 @@ int main(void)
     Suite *suite = suite_create("train_samples");
     TCase *tcase = tcase_create("samples");
     tcase_add_test(tcase, chains_start_as_asked);
+    tcase_add_test(tcase, forbidden_starts_are_repaired);
     tcase_add_test(tcase, chains_start_again_with_the_probability_asked_for);
     tcase_add_test(tcase, chains_of_contrastive_divergence_begin_at_data);
     tcase_add_test(tcase, step_sizes_follow_the_acceptance);

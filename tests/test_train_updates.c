@@ -214,7 +214,8 @@ START_TEST(updates_are_those_of_the_formulas)
     sal_model *model = spin_model(r.theta);
     r.o.iterations = ITERATIONS;
     r.o.learning_rate = 0.01;
-    r.o.batch = r.o.buffer = ROWS;
+    r.o.batch = ROWS;
+    r.o.buffer = r.o.objective == SAL_PCD ? ROWS : 0;
     r.o.sampler = "gibbs";
     r.o.steps = 3;
     r.o.threads = 1;

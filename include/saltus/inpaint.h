@@ -20,6 +20,11 @@ typedef struct sal_inpaint_options {
     bool mask_by_row; /* the mask is [rows x V] */
     uint64_t seed;    /* same seed, same bits */
     int threads;      /* 0: OpenMP's choice; the results do not depend on it */
+
+    /* Called now and then with the steps made and those of all rows together, by one thread at a
+     * time, not always the calling one; a return value other than 0 stops. NULL: none. */
+    int (*progress)(int64_t done, int64_t total, void *data);
+    void *progress_data;
 } sal_inpaint_options;
 
 /* Draw what is unknown in some states from its distribution given what is known: for each row the
@@ -28,14 +33,14 @@ typedef struct sal_inpaint_options {
  *          mask   [V], or [rows x V] with mask_by_row: 1 unknown, 0 known. At least one variable of
  *                 each row is unknown.
  *          out    [rows x samples x V]: the last states of the chains; known variables as given.
+ *                 When `progress` stops it, rows that are not finished are -1 throughout.
  *          options NULL for the defaults. A row's result depends on its number, codes and mask
  *          only, and on no other row's.
- * Returns: SAL_ERR_ARGUMENT (a mask, code or option out of range, naming the row);
- *          SAL_ERR_UNSUPPORTED (a sampler that cannot sample the model); SAL_ERR_MODEL (NaN or
- *          +inf, or no state with finite f has the known values); SAL_ERR_MEMORY. On failure `out`
- *          is unspecified.
- * Cost:    rows x samples chains of `steps` steps.
- * Threads: several calls may share a model whose parameters do not change. */
+ * Returns: SAL_OK (also when stopped); SAL_ERR_ARGUMENT (a mask, code or option out of range,
+ * naming the row); SAL_ERR_UNSUPPORTED (a sampler that cannot sample the model); SAL_ERR_MODEL (NaN
+ * or +inf, or no state with finite f has the known values); SAL_ERR_MEMORY. On failure `out` is
+ * unspecified. Cost:    rows x samples chains of `steps` steps. Threads: several calls may share a
+ * model whose parameters do not change. */
 SAL_API sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes,
                                const uint8_t *mask, const sal_inpaint_options *options,
                                int32_t *out, sal_error *err);

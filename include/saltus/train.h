@@ -63,7 +63,9 @@ typedef struct sal_train_options {
     uint64_t seed;           /* same seed, same bits */
     int threads;             /* 0: OpenMP's choice; results do not depend on it */
 
-    /* Samples, of which SAL_PSEUDO_LIKELIHOOD has none. The buffer is that of SAL_PCD. */
+    /* Samples, of which SAL_PSEUDO_LIKELIHOOD has none. Only SAL_PCD has a buffer of chains, and
+     * takes options for it. A chain whose start is forbidden (f = -inf) starts at a state near it
+     * that is not, as in sal_sample. */
     const char *sampler;          /* NULL: "gwg" */
     int64_t steps;                /* K sampler steps an iteration; 0: 20 */
     double step_size;             /* of samplers that have one; 0: follows an acceptance of 0.574 */
@@ -77,7 +79,7 @@ typedef struct sal_train_options {
     double learning_rate;    /* 0: 1e-3 */
     int64_t rate_warmup;     /* iterations over which the rate rises linearly from 0 */
     double momentum;         /* beta_1 of Adam; 0: 0.9, negative: none */
-    double beta2;            /* of Adam; 0: 0.999 */
+    double beta2;            /* of Adam; 0: 0.999, negative: none */
     double epsilon;          /* of Adam; 0: 1e-8 */
     double weight_decay;     /* of all that are learned, but couplings with a penalty l1; that of
                                 AdamW is multiplied by the learning rate */

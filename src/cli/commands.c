@@ -91,9 +91,9 @@ static const cli_page pages[] = {
       CLI_GROUP_TRAIN,
       "Estimates log Z by annealed importance sampling, from independent variables to the model "
       "and "
-      "back, and with it the log-likelihood of held-out pictures. The way back starts from draws "
-      "of "
-      "the model (--samples) or, without them, from the held-out pictures. " MODEL,
+      "back, and with it the log-likelihood of held-out data of any kind that train reads. The way "
+      "back starts from draws of the model (--samples) or, without them, from the held-out data, "
+      "one chain from each at most. " MODEL,
       { { "A model that train wrote:",
           "saltus evaluate rbm --data digits --temperatures 2000" } } },
     { &cli_value,

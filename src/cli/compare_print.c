@@ -5,6 +5,7 @@
 #include "cli/compare.h"
 #include "cli/json.h"
 #include "core/shard.h"
+#include "io/json_text.h"
 
 /* ---- JSON */
 
@@ -13,7 +14,7 @@ static json_t *row_json(const compare_row *row)
     const sal_run_summary *s = &row->summary;
     json_t *o = json_pack("{s:s, s:b}", "sampler", row->sampler, "exact", row->exact);
     if (row->reason[0]) {
-        json_object_set_new(o, "reason", json_string(row->reason));
+        json_object_set_new(o, "reason", sali_json_text(row->reason));
         return o;
     }
     const struct {
@@ -61,7 +62,7 @@ int compare_print_json(const compare_report *r)
         cli_json_number(reference, "log_z", r->reference->log_z);
     }
     json_t *object =
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "model", r->model, "variables",
+        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "model", sali_json_text(r->model), "variables",
                   (json_int_t)r->variables, "chains", (json_int_t)r->options->chains, "warmup",
                   (json_int_t)(r->options->warmup < 0 ? 0 : r->options->warmup), "seed",
                   (json_int_t)r->options->seed, "threads",

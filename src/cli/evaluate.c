@@ -1,28 +1,32 @@
-/* saltus evaluate: log Z of a model of pictures by annealed importance sampling, and so the
- * log-likelihood of held-out ones. */
+/* saltus evaluate: log Z of a model by annealed importance sampling, and so the log-likelihood of
+ * held-out data. */
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
 #include "core/alloc.h"
+#include "core/space.h"
 #include "io/format.h"
+#include "io/json_text.h"
+#include "train/likelihood.h"
 
 typedef struct options {
     sal_ais_options ais;
     cli_sampler_options sampler;
-    const char *data, *test, *samples, *params, *dtype, *schedule, *base;
+    sal_data_options read;
+    const char *data, *test, *kind, *samples, *params, *dtype, *schedule, *base;
     bool json;
 } options;
 
 /* One way of the path. */
 typedef struct direction {
     const char *name;
+    int64_t chains; /* no more than there are states to start from */
     sal_ais_estimate ais;
     sal_likelihood likelihood;
 } direction;
@@ -34,27 +38,42 @@ typedef struct session {
     double *log_base;              /* [R] fitted to the training data */
     sal_likelihood independent;    /* of the test data under it */
     double mmd;
-    direction ways[2];
+    direction ways[2]; /* forward, reverse */
     cli_progress progress;
 } session;
 
 /* ---- input */
 
+static int bad_samples(const session *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int bad_samples(const session *s, const char *format, ...)
+{
+    sal_error err = { 0 };
+    int used = snprintf(err.message, sizeof err.message, "--samples %.200s: ", s->o->samples);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message + used, sizeof err.message - (size_t)used, format, args);
+    va_end(args);
+    return cli_fail(SAL_ERR_DATA, &err);
+}
+
 /* States of the model in the rows of an array, whatever its other dimensions. */
 static int take_samples(session *s, const sali_array *array)
 {
+    const sal_space *space = sal_model_space(s->model);
     int64_t V = s->test.variables;
     sal_data data = { .variables = V, .rows = array->count / V };
     if (array->shape[array->ndim - 1] != V || data.rows < 2) {
-        return cli_usage("--samples %s: expected two states or more of %lld codes each",
-                         s->o->samples, (long long)V);
+        return bad_samples(s, "expected two states or more of %lld codes each", (long long)V);
     }
     data.codes = SALI_NEW_ARRAY(uint8_t, array->count);
     for (int64_t i = 0; data.codes && i < array->count; i++) {
         double code = array->values[i];
-        if (code != 0 && code != 1) {
+        if (!(code >= 0 && code <= UINT8_MAX) || code != floor(code) ||
+            !sali_has_code(&space->variables[i % V], (int32_t)code)) {
             sal_data_destroy(&data);
-            return cli_usage("--samples %s: code %g; expected 0 and 1", s->o->samples, code);
+            return bad_samples(s, "code %g of variable %lld; expected 0 to %d", code,
+                               (long long)(i % V), sali_last_code(&space->variables[i % V]));
         }
         data.codes[i] = (uint8_t)code;
     }
@@ -86,17 +105,13 @@ static sal_status evaluate_independent(session *s, sal_error *err)
         states += sal_space_states(space, v);
     }
     s->log_base = SALI_NEW_ARRAY(double, states);
-    double *log_prob = SALI_NEW_ARRAY(double, n), squares = 0;
+    double *log_prob = SALI_NEW_ARRAY(double, n);
     sal_status status = s->log_base && log_prob ? SAL_OK : SAL_ERR_MEMORY;
     status = status ? status : sal_base_fit(space, &s->train, s->log_base, err);
     status = status ? status : sal_base_log_prob(space, s->log_base, &s->test, log_prob, err);
-    for (int64_t r = 0; status == SAL_OK && r < n; r++) {
-        s->independent.mean += log_prob[r] / (double)n;
+    if (status == SAL_OK) {
+        s->independent = sali_likelihood_of(&s->test, log_prob, 0, 0);
     }
-    for (int64_t r = 0; status == SAL_OK && r < n; r++) {
-        squares += pow(log_prob[r] - s->independent.mean, 2);
-    }
-    s->independent.standard_error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
     sali_free(log_prob);
     return status;
 }
@@ -109,16 +124,23 @@ static int show_progress(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
-/* Where the chains of a reverse path start: evenly spaced rows of the samples, or of held-out data.
- */
-static int32_t *reverse_starts(const session *s)
+/* Where reverse paths may start. */
+static const sal_data *reverse_states(const session *s)
 {
-    const sal_data *from = s->samples.rows > 0 ? &s->samples : &s->test;
-    int64_t V = from->variables, chains = s->o->ais.chains;
+    return s->samples.rows > 0 ? &s->samples : &s->test;
+}
+
+/* Starts of `chains` reverse paths: evenly spaced rows, none twice. */
+static int32_t *reverse_starts(const session *s, int64_t chains)
+{
+    const sal_data *from = reverse_states(s);
+    int64_t V = from->variables;
     int32_t *codes = SALI_NEW_ARRAY(int32_t, chains * V);
-    for (int64_t i = 0; codes && i < chains * V; i++) {
-        int64_t row = (int64_t)((double)(i / V) / (double)chains * (double)from->rows);
-        codes[i] = from->codes[row * V + i % V];
+    for (int64_t c = 0; codes && c < chains; c++) {
+        int64_t row = (int64_t)((double)c / (double)chains * (double)from->rows);
+        for (int64_t v = 0; v < V; v++) {
+            codes[c * V + v] = from->codes[row * V + v];
+        }
     }
     return codes;
 }
@@ -127,11 +149,13 @@ static sal_status go(session *s, bool reverse, sal_error *err)
 {
     direction *d = &s->ways[reverse];
     sal_ais_options o = s->o->ais;
-    int32_t *from = reverse ? reverse_starts(s) : NULL;
+    int64_t states = reverse ? reverse_states(s)->rows : o.chains;
+    d->name = reverse ? "reverse" : "forward";
+    d->chains = o.chains = states < o.chains ? states : o.chains;
+    int32_t *from = reverse ? reverse_starts(s, o.chains) : NULL;
     if (reverse && !from) {
         return SAL_ERR_MEMORY;
     }
-    d->name = reverse ? "reverse" : "forward";
     o.reverse_from = from;
     o.progress = show_progress;
     o.progress_data = s;
@@ -161,30 +185,43 @@ static sal_status measure_mmd(session *s, sal_error *err)
 
 /* ---- output */
 
+/* As soon as it is known. */
 static void print_log_z(const session *s, const direction *d)
 {
+    const char *from = s->samples.rows > 0  ? "samples"
+                       : s->test.height > 0 ? "held-out pictures"
+                                            : "held-out rows";
     printf("log Z %-10s %.3f, standard error %.3f, effective chains %.1f of %lld", d->name,
-           d->ais.log_z, d->ais.standard_error, d->ais.ess, (long long)s->o->ais.chains);
-    if (d == &s->ways[1]) {
-        printf(" (from %s)", s->samples.rows > 0 ? "samples" : "held-out pictures");
+           d->ais.log_z, d->ais.standard_error, d->ais.ess, (long long)d->chains);
+    if (d == &s->ways[1] && d->chains < s->o->ais.chains) {
+        printf(" (from all %lld %s)", (long long)d->chains, from);
+    } else if (d == &s->ways[1]) {
+        printf(" (from %s)", from);
     }
     printf("\n");
+    fflush(stdout);
 }
 
-static int print_text(const session *s)
+static void print_head(const session *s)
 {
     printf("model            %s, %lld variables\n", sal_model_name(s->model),
            (long long)s->test.variables);
     printf("held-out rows    %lld\n", (long long)s->test.rows);
-    print_log_z(s, &s->ways[0]);
-    print_log_z(s, &s->ways[1]);
-    for (int k = 0; k < 2; k++) {
-        printf("log-likelihood   %.3f nats a picture, standard error %.3f (log Z %s)\n",
-               s->ways[k].likelihood.mean, s->ways[k].likelihood.standard_error, s->ways[k].name);
+}
+
+/* Of the first `ways` that are known. */
+static int print_rest(const session *s, int ways)
+{
+    const bool pictures = s->test.height > 0;
+    const char *row = pictures ? "picture" : "row";
+    for (int k = 0; k < ways; k++) {
+        printf("log-likelihood   %.3f nats a %s, standard error %.3f (log Z %s)\n",
+               s->ways[k].likelihood.mean, row, s->ways[k].likelihood.standard_error,
+               s->ways[k].name);
     }
-    printf("independent      %.3f nats a picture, standard error %.3f (pixels with the training "
-           "means)\n",
-           s->independent.mean, s->independent.standard_error);
+    printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean, row,
+           s->independent.standard_error,
+           pictures ? "pixels with the training means" : "variables with the training frequencies");
     if (!isnan(s->mmd)) {
         printf("MMD              %.4f, samples to held-out rows\n", s->mmd);
     }
@@ -193,7 +230,7 @@ static int print_text(const session *s)
 
 static json_t *direction_json(const direction *d)
 {
-    json_t *object = json_object();
+    json_t *object = json_pack("{s:I}", "chains", (json_int_t)d->chains);
     cli_json_number(object, "log_z", d->ais.log_z);
     cli_json_number(object, "log_z_error", d->ais.standard_error);
     cli_json_number(object, "log_z_jackknife", d->ais.jackknife);
@@ -204,14 +241,15 @@ static json_t *direction_json(const direction *d)
     return object;
 }
 
-static int print_json(const session *s)
+static int print_json(const session *s, int ways)
 {
+    json_t *reverse = ways > 1 ? direction_json(&s->ways[1]) : json_null();
     json_t *object = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:s}", "model", sal_model_name(s->model), "variables",
-        (json_int_t)s->test.variables, "test_rows", (json_int_t)s->test.rows, "chains",
-        (json_int_t)s->o->ais.chains, "temperatures", (json_int_t)s->o->ais.temperatures, "forward",
-        direction_json(&s->ways[0]), "reverse", direction_json(&s->ways[1]), "reverse_from",
-        s->samples.rows > 0 ? "samples" : "test");
+        "{s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s}", "model",
+        sali_json_text(sal_model_name(s->model)), "variables", (json_int_t)s->test.variables,
+        "test_rows", (json_int_t)s->test.rows, "chains", (json_int_t)s->o->ais.chains,
+        "temperatures", (json_int_t)s->o->ais.temperatures, "forward", direction_json(&s->ways[0]),
+        "reverse", reverse, "reverse_from", s->samples.rows > 0 ? "samples" : "test");
     cli_json_number(object, "independent_log_likelihood", s->independent.mean);
     cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
     if (!isnan(s->mmd)) {
@@ -222,24 +260,42 @@ static int print_json(const session *s)
 
 /* ---- the whole */
 
+/* One way after the other, until Ctrl-C; how many were finished. */
+static sal_status go_both_ways(session *s, int *ways, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    cli_catch_interrupt();
+    for (*ways = 0; status == SAL_OK && *ways < 2; ++*ways) {
+        status = go(s, *ways, err);
+        if (status == SAL_OK && s->ways[*ways].ais.stopped) {
+            return SAL_OK;
+        }
+        if (status == SAL_OK && !s->o->json) {
+            if (*ways == 0) {
+                print_head(s);
+            }
+            print_log_z(s, &s->ways[*ways]);
+        }
+    }
+    return status;
+}
+
 static int evaluate(session *s)
 {
     sal_error err = { 0 };
+    int ways = 0;
     sal_status status = evaluate_independent(s, &err);
     s->o->ais.log_base = strcmp(s->o->base, "data") == 0 ? s->log_base : NULL;
     status = status ? status : measure_mmd(s, &err);
-    cli_catch_interrupt();
-    for (int k = 0; status == SAL_OK && k < 2; k++) {
-        status = go(s, k, &err);
-        if (status == SAL_OK && s->ways[k].ais.stopped) {
-            fprintf(stderr, "saltus: stopped; there is no estimate of log Z yet\n");
-            return CLI_FAULT;
-        }
-    }
+    status = status ? status : go_both_ways(s, &ways, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    return s->o->json ? print_json(s) : print_text(s);
+    if (ways < 2) {
+        fprintf(stderr, "saltus: stopped; there is %s\n",
+                ways ? "the forward estimate only" : "no estimate of log Z yet");
+    }
+    return ways == 0 ? CLI_FAULT : s->o->json ? print_json(s, ways) : print_rest(s, ways);
 }
 
 static int check_options(options *o)
@@ -257,7 +313,8 @@ static int check_options(options *o)
     for (int k = 0; k < 3; k++) {
         if (strcmp(o->schedule, schedules[k]) == 0) {
             o->ais.schedule = (sal_ais_schedule)k;
-            return cli_sampler(&o->sampler, &o->ais.sampler);
+            int code = cli_data_kind(o->kind, &o->read.kind);
+            return code ? code : cli_sampler(&o->sampler, &o->ais.sampler);
         }
     }
     return cli_usage("--schedule %s: expected linear, sigmoid or geometric", o->schedule);
@@ -270,13 +327,20 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
                   .base = "data" };
     sal_ais_options *a = &o.ais;
     const cli_option table[] = {
-        { "data", CLI_TEXT, &o.data, "FILE", "training images, or 'digits', as given to train" },
-        { "test", CLI_TEXT, &o.test, "FILE", "held-out images [beside --data, else its last 10%]" },
+        { "data", CLI_TEXT, &o.data, "FILE", "training data, or 'digits', as given to train" },
+        { "kind", CLI_TEXT, &o.kind, "NAME",
+          "what the file holds: pictures, codes, draws or alignment [pictures]" },
+        { "dynamic", CLI_FLAG, &o.read.keep_intensity, NULL,
+          "draw pixels from their greys, once (dynamic binarisation)" },
+        { "identity", CLI_REAL, &o.read.identity, "X",
+          "weigh sequences down that agree at this share of sites with others [0: alike]" },
+        { "test", CLI_TEXT, &o.test, "FILE", "held-out rows [beside --data, else its last 10%]" },
         { "samples", CLI_TEXT, &o.samples, "FILE",
           "draws of the model (sample --out): for the reverse starts and the MMD" },
         { "params", CLI_TEXT, &o.params, "FILE",
           "parameters from .safetensors [a directory's ema.safetensors, or the model's own]" },
-        { "chains", CLI_INT, &a->chains, "N", "independent chains each way [100]" },
+        { "chains", CLI_INT, &a->chains, "N",
+          "independent chains each way, in reverse no more than states to start from [100]" },
         { "temperatures", CLI_INT, &a->temperatures, "T", "from the base to the model [1000]" },
         { "steps", CLI_INT, &a->steps, "K", "sampler steps at each temperature [1]" },
         { "schedule", CLI_TEXT, &o.schedule, "linear|sigmoid|geometric",
@@ -295,7 +359,9 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);
-    code = code ? code : cli_pictures(o.data, o.test, NULL, &s.train, &s.test);
+    code = code ? code : cli_pictures(o.data, o.test, &o.read, &s.train, &s.test);
+    code = code ? code : cli_draw_pixels(&s.train);
+    code = code ? code : cli_draw_pixels(&s.test);
     code = code ? code : read_samples(&s);
     code = code ? code : evaluate(&s);
     sal_model_destroy(s.model);
@@ -307,5 +373,5 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
 }
 
 const cli_command cli_evaluate = { "evaluate", "MODEL",
-                                   "log-likelihood of held-out pictures by annealed sampling",
+                                   "log-likelihood of held-out data by annealed sampling",
                                    run_evaluate };

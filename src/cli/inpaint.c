@@ -5,8 +5,10 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
+#include "core/alloc.h"
 #include "core/number.h"
 #include "io/format.h"
+#include "io/json_text.h"
 #include "io/png.h"
 
 #define MOST_ROWS 10000
@@ -26,6 +28,7 @@ typedef struct session {
     uint8_t *mask;     /* [variables] 1 hidden */
     int64_t hidden;
     int32_t *samples; /* [rows x samples x variables] */
+    cli_progress progress;
 } session;
 
 static int no_memory(void)
@@ -76,10 +79,13 @@ static int choose_pictures(session *s)
     int64_t n = 0;
     int code = cli_pictures_of(s->o->data, &all);
     code = code ? code : list_rows(s->o, all.rows, s, &n);
-    sal_error err = { 0 };
-    sal_status status = code ? SAL_OK : sal_data_slice(&all, 0, n, &s->pictures, &err);
-    if (status != SAL_OK) {
-        code = cli_fail(status, &err);
+    if (code == CLI_OK) { /* rows may come several times */
+        s->pictures = (sal_data){ .rows = n,
+                                  .variables = all.variables,
+                                  .height = all.height,
+                                  .width = all.width,
+                                  .codes = SALI_NEW_ARRAY(uint8_t, n * all.variables) };
+        code = s->pictures.codes ? CLI_OK : no_memory();
     }
     for (int64_t r = 0; code == CLI_OK && r < n; r++) {
         memcpy(s->pictures.codes + r * all.variables, all.codes + s->rows[r] * all.variables,
@@ -222,10 +228,11 @@ static int print_end(const session *s)
         json_array_append_new(rows, json_integer((json_int_t)s->rows[r]));
     }
     json_t *object =
-        json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "model", sal_model_name(s->model),
-                  "out", s->o->out, "rows", rows, "samples", (json_int_t)o->samples, "steps",
-                  (json_int_t)o->steps, "seed", (json_int_t)o->seed, "variables",
-                  (json_int_t)s->pictures.variables, "hidden", (json_int_t)s->hidden);
+        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "model",
+                  sali_json_text(sal_model_name(s->model)), "out", sali_json_text(s->o->out),
+                  "rows", rows, "samples", (json_int_t)o->samples, "steps", (json_int_t)o->steps,
+                  "seed", (json_int_t)o->seed, "variables", (json_int_t)s->pictures.variables,
+                  "hidden", (json_int_t)s->hidden);
     cli_json_number(object, "agreement", agreement(s));
     return cli_json_print(object);
 }
@@ -248,18 +255,51 @@ static int check_session(const session *s)
                            (long long)V);
 }
 
+static int show_progress(int64_t done, int64_t total, void *data)
+{
+    cli_progress_show(&((session *)data)->progress, "in-painting", done, total);
+    return cli_interrupted();
+}
+
+/* The pictures that were finished before Ctrl-C move to the front, and are all that is left. */
+static int keep_finished(session *s)
+{
+    const int64_t V = s->pictures.variables, size = s->o->inpaint.samples * V;
+    int64_t kept = 0, rows = s->pictures.rows;
+    for (int64_t r = 0; r < rows; r++) {
+        if (s->samples[r * size] < 0) {
+            continue;
+        }
+        memmove(s->samples + kept * size, s->samples + r * size, (size_t)size * sizeof *s->samples);
+        memmove(s->pictures.codes + kept * V, s->pictures.codes + r * V, (size_t)V);
+        s->rows[kept++] = s->rows[r];
+    }
+    s->pictures.rows = kept;
+    if (kept < rows) {
+        fprintf(stderr, "saltus: stopped; %lld of %lld pictures are finished\n", (long long)kept,
+                (long long)rows);
+    }
+    return kept > 0 ? CLI_OK : CLI_FAULT;
+}
+
 static int inpaint(session *s)
 {
     sal_error err = { 0 };
-    const sal_inpaint_options *o = &s->o->inpaint;
-    size_t count = (size_t)(s->pictures.rows * o->samples) * (size_t)s->pictures.variables;
+    sal_inpaint_options o = s->o->inpaint;
+    size_t count = (size_t)(s->pictures.rows * o.samples) * (size_t)s->pictures.variables;
     s->samples = calloc(count, sizeof *s->samples);
     if (!s->samples) {
         return no_memory();
     }
+    o.progress = show_progress;
+    o.progress_data = s;
+    s->progress = cli_progress_begin();
+    cli_catch_interrupt();
     sal_status status =
-        sal_inpaint(s->model, s->pictures.rows, s->pictures.codes, s->mask, o, s->samples, &err);
-    int code = status == SAL_OK ? write_sheet(s) : cli_fail(status, &err);
+        sal_inpaint(s->model, s->pictures.rows, s->pictures.codes, s->mask, &o, s->samples, &err);
+    cli_progress_end(&s->progress);
+    int code = status == SAL_OK ? keep_finished(s) : cli_fail(status, &err);
+    code = code ? code : write_sheet(s);
     return code ? code : print_end(s);
 }
 

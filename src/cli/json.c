@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "io/file.h"
+#include "io/json_text.h"
 
 void cli_json_number(json_t *object, const char *key, double value)
 {
@@ -31,13 +31,7 @@ int cli_json_print_digits(json_t *object, int digits)
 
 int cli_json_save(json_t *object, int digits, const char *path)
 {
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(digits)) : NULL;
-    json_decref(object);
-    if (!text) {
-        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
-    }
     sal_error err = { 0 };
-    sal_status status = sali_file_write(path, text, (int64_t)strlen(text), &err);
-    free(text);
+    sal_status status = sali_json_write(object, JSON_REAL_PRECISION(digits), path, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }

@@ -1,7 +1,10 @@
 #include "cli/pictures.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "train/data.h"
 
 #define DRAWN_TRAIN 5000
 #define DRAWN_TEST 1000
@@ -80,6 +83,32 @@ int cli_pictures(const char *data, const char *test, const sal_data_options *opt
                          (long long)test_out->variables, (long long)train_out->variables);
     }
     return exit_code(status, &err);
+}
+
+int cli_data_kind(const char *word, sal_data_kind *kind)
+{
+    static const char *const kinds[] = { "pictures", "codes", "draws", "alignment" };
+    for (int k = 0; k < 4; k++) {
+        if (!word || strcmp(word, kinds[k]) == 0) {
+            *kind = (sal_data_kind)k;
+            return CLI_OK;
+        }
+    }
+    return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", word);
+}
+
+int cli_draw_pixels(sal_data *data)
+{
+    int32_t *codes = malloc((size_t)data->variables * sizeof *codes);
+    for (int64_t r = 0; codes && data->intensity && r < data->rows; r++) {
+        sali_data_binarise(data, r, 0, 0, codes);
+        for (int64_t v = 0; v < data->variables; v++) {
+            data->codes[r * data->variables + v] = (uint8_t)codes[v];
+        }
+    }
+    bool done = codes != NULL;
+    free(codes);
+    return done ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
 int cli_pictures_of(const char *data, sal_data *out)

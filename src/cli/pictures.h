@@ -11,6 +11,13 @@
 int cli_pictures(const char *data, const char *test, const sal_data_options *options,
                  sal_data *train_out, sal_data *test_out);
 
+/* The kind of data of an option --kind; NULL: pictures. */
+int cli_data_kind(const char *word, sal_data_kind *kind);
+
+/* Draw each row's codes once from its greys, if there are any, as training does in its first use of
+ * the row. */
+int cli_draw_pixels(sal_data *data);
+
 /* The pictures of one file, or for "digits" the drawn test pictures. */
 int cli_pictures_of(const char *data, sal_data *out);
 

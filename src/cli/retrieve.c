@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "io/json_text.h"
 #include "models/retrieval.h"
 #include "stats/average_precision.h"
 
@@ -87,9 +88,9 @@ static int print(const options *o, const double *precision)
         }
     }
     if (o->json) {
-        return cli_json_print(json_pack("{s:s, s:s, s:f, s:o}", "model", o->specification,
-                                        "sampler", o->run.sampler, "mean_average_precision",
-                                        sum / (double)o->count, "queries", rows));
+        return cli_json_print(json_pack(
+            "{s:o, s:s, s:f, s:o}", "model", sali_json_text(o->specification), "sampler",
+            o->run.sampler, "mean_average_precision", sum / (double)o->count, "queries", rows));
     }
     json_decref(rows);
     printf("mean average precision %.4f (%lld queries, %s)\n", sum / (double)o->count,

@@ -9,6 +9,7 @@
 #include "cli/json.h"
 #include "cli/marginals_output.h"
 #include "cli/show.h"
+#include "io/json_text.h"
 #include "io/npy.h"
 
 /* ---- options */
@@ -288,11 +289,11 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "model",
-                               s.model, "sampler", s.sampler, "variables", (json_int_t)s.variables,
-                               "chains", (json_int_t)s.chains, "warmup", (json_int_t)s.warmup,
-                               "draws", (json_int_t)s.draws, "thin", (json_int_t)s.thin, "seed",
-                               (json_int_t)s.seed, "threads", s.threads, "stopped", s.stopped);
+    json_t *object = json_pack(
+        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "model", sali_json_text(s.model),
+        "sampler", s.sampler, "variables", (json_int_t)s.variables, "chains", (json_int_t)s.chains,
+        "warmup", (json_int_t)s.warmup, "draws", (json_int_t)s.draws, "thin", (json_int_t)s.thin,
+        "seed", (json_int_t)s.seed, "threads", s.threads, "stopped", s.stopped);
     json_t *ess = json_object();
     cli_json_number(ess, "min", s.ess_min);
     cli_json_number(ess, "median", s.ess_median);

@@ -10,6 +10,7 @@
 #include "cli/json.h"
 #include "cli/pictures.h"
 #include "cli/training.h"
+#include "io/json_text.h"
 
 /* ---- preparation */
 
@@ -80,8 +81,9 @@ static int print_end(const cli_training *s)
         return CLI_OK;
     }
     json_t *object =
-        json_pack("{s:s, s:s, s:I, s:I}", "model", sal_model_name(s->model), "out", s->o->out,
-                  "train_rows", (json_int_t)s->train.rows, "test_rows", (json_int_t)s->test.rows);
+        json_pack("{s:o, s:o, s:I, s:I}", "model", sali_json_text(sal_model_name(s->model)), "out",
+                  sali_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
+                  (json_int_t)s->test.rows);
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
     return cli_json_print(object);
@@ -132,14 +134,12 @@ static int choose_words(cli_train_options *o)
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", NULL };
     static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
     static const char *const starts[] = { "mean", "uniform", "data", NULL };
-    static const char *const kinds[] = { "pictures", "codes", "draws", "alignment", NULL };
-    int objective, optimiser, start, kind;
+    int objective, optimiser, start;
     int code = choose("objective", o->objective, objectives, &objective);
     code = code ? code : choose("optimiser", o->optimiser, optimisers, &optimiser);
     code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
-    code = code ? code : choose("kind", o->kind, kinds, &kind);
+    code = code ? code : cli_data_kind(o->kind, &o->read.kind);
     if (code == CLI_OK) {
-        o->read.kind = (sal_data_kind)kind;
         o->train.objective = (sal_objective)objective;
         o->train.optimiser = (sal_optimiser)optimiser;
         o->train.buffer_start = (sal_buffer_start)start;
@@ -156,9 +156,13 @@ static int check_options(cli_train_options *o)
         o->train.report_every < 1) {
         return cli_usage("train: --steps, --iterations, --batch and --report must be 1 or more");
     }
-    if (!(o->train.learning_rate > 0)) {
-        return cli_usage("train: --learning-rate must be above 0");
+    if (!(o->train.learning_rate > 0 && o->train.epsilon > 0 && o->train.largest_difference > 0)) {
+        return cli_usage("train: --learning-rate, --epsilon and --largest-difference must be above "
+                         "0");
     }
+    /* The library's zeros stand for its defaults. */
+    o->train.momentum = o->train.momentum == 0 ? -1 : o->train.momentum;
+    o->train.beta2 = o->train.beta2 == 0 ? -1 : o->train.beta2;
     o->train.checkpoint = o->out;
     return choose_words(o);
 }
@@ -185,7 +189,11 @@ static int run_train(const cli_command *command, int argc, char **argv)
                                        .iterations = 2000,
                                        .batch = 50,
                                        .report_every = 100,
-                                       .learning_rate = 1e-3 } };
+                                       .learning_rate = 1e-3,
+                                       .momentum = 0.9,
+                                       .beta2 = 0.999,
+                                       .epsilon = 1e-8,
+                                       .largest_difference = 1e4 } };
     sal_train_options *t = &o.train;
     const cli_option table[] = {
         { "data", CLI_TEXT, &o.data, "FILE",
@@ -215,8 +223,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "optimiser", CLI_TEXT, &o.optimiser, "adam|adamw|sgd", "[adam]" },
         { "learning-rate", CLI_REAL, &t->learning_rate, "X", "[0.001]" },
         { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
-        { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam, or of sgd; -1: none [0.9]" },
-        { "beta2", CLI_REAL, &t->beta2, "X", "of adam [0.999]" },
+        { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam, or of sgd; 0: none [0.9]" },
+        { "beta2", CLI_REAL, &t->beta2, "X", "of adam; 0: none [0.999]" },
         { "epsilon", CLI_REAL, &t->epsilon, "X", "of adam [1e-8]" },
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },
         { "averaging", CLI_REAL, &t->averaging, "X",
@@ -249,6 +257,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);
     code = code ? code : cli_train_read_log(&s);
+    code = code ? code : cli_draw_pixels(&s.train);
+    code = code ? code : cli_draw_pixels(&s.test);
     if (code == CLI_OK) {
         cli_train_baseline(&s);
         code = train(&s);

@@ -5,7 +5,6 @@
 
 #include "cli/training.h"
 #include "io/file.h"
-#include "train/data.h"
 
 #define MOST_SAMPLES 1000 /* that MMD is made of */
 
@@ -91,24 +90,9 @@ static double mmd_to_test(const cli_training *s, int64_t rows, const uint8_t *co
     return mmd2 > 0 ? sqrt(mmd2) : isnan(mmd2) ? NAN : 0;
 }
 
-/* Rows drawn from their greys, as training does. */
-static void draw_rows(sal_data *data)
-{
-    int32_t *codes = data->intensity ? malloc((size_t)data->variables * sizeof *codes) : NULL;
-    for (int64_t r = 0; codes && r < data->rows; r++) {
-        sali_data_binarise(data, r, 0, 0, codes);
-        for (int64_t v = 0; v < data->variables; v++) {
-            data->codes[r * data->variables + v] = (uint8_t)codes[v];
-        }
-    }
-    free(codes);
-}
-
 void cli_train_baseline(cli_training *s)
 {
     int64_t rows = s->train.rows < s->test.rows ? s->train.rows : s->test.rows;
-    draw_rows(&s->train);
-    draw_rows(&s->test);
     s->baseline = mmd_to_test(s, rows, s->train.codes);
     s->mmd = NAN;
 }

@@ -55,6 +55,15 @@ sal_status sali_fail_prefix(sal_error *err, sal_status status, const char *forma
     return status;
 }
 
+sal_status sali_check_range(const char *name, int64_t value, int64_t low, int64_t high,
+                            sal_error *err)
+{
+    return value >= low && value <= high
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%s is %lld; expected %lld to %lld", name,
+                           (long long)value, (long long)low, (long long)high);
+}
+
 sal_status sali_fail_memory(sal_error *err)
 {
     return sali_fail(err, SAL_ERR_MEMORY, "out of memory");

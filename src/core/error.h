@@ -2,6 +2,8 @@
 #ifndef SALI_ERROR_H
 #define SALI_ERROR_H
 
+#include <stdint.h>
+
 #include <saltus/status.h>
 
 /* Write a formatted message into *err (if not NULL) and return `status`. */
@@ -11,6 +13,10 @@ sal_status sali_fail(sal_error *err, sal_status status, const char *format, ...)
 /* Put "prefix: " before a message already in *err, to say where it happened; returns `status`. */
 sal_status sali_fail_prefix(sal_error *err, sal_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+
+/* Whether an option lies in low .. high. Returns: SAL_ERR_ARGUMENT naming it. */
+sal_status sali_check_range(const char *name, int64_t value, int64_t low, int64_t high,
+                            sal_error *err);
 
 /* The out-of-memory error; it formats without allocating. */
 sal_status sali_fail_memory(sal_error *err) __attribute__((cold));

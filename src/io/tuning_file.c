@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/tuning.h"
 #include "io/file.h"
+#include "io/json_text.h"
 #include "io/scan.h"
 
 #define VERSION_KEY "saltus_tuning"
@@ -43,14 +44,7 @@ sal_status sal_tuning_save(const sal_tuning *tuning, const char *path, sal_error
         values ? json_pack("{s:i, s:s, s:I, s:o}", VERSION_KEY, VERSION, "sampler", tuning->sampler,
                            "variables", (json_int_t)tuning->variables, "values", values)
                : NULL;
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1)) : NULL;
-    json_decref(object);
-    if (!text) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = sali_file_write(path, text, (int64_t)strlen(text), err);
-    free(text);
-    return status;
+    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
 }
 
 /* ---- reading */

@@ -30,36 +30,36 @@ double sali_ais_beta(sal_ais_schedule schedule, int64_t t, int64_t T)
     }
 }
 
-static sal_status check_range(const char *name, int64_t value, int64_t low, int64_t high,
-                              sal_error *err)
-{
-    return value >= low && value <= high
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT, "ais: %s is %lld; expected %lld to %lld", name,
-                           (long long)value, (long long)low, (long long)high);
-}
-
 static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error *err)
 {
     o->chains = o->chains ? o->chains : 100;
     o->temperatures = o->temperatures ? o->temperatures : 1000;
     o->steps = o->steps ? o->steps : 1;
     o->sampler = o->sampler ? o->sampler : model->has_gradient ? "gwg" : "gibbs";
-    sal_status status = check_range("chains", o->chains, 1, INT32_MAX, err);
+    sal_status status = sali_check_range("ais: chains", o->chains, 1, INT32_MAX, err);
+    status = status
+                 ? status
+                 : sali_check_range("ais: temperatures", o->temperatures, 1, INT64_C(1) << 40, err);
+    status = status ? status : sali_check_range("ais: steps", o->steps, 1, INT64_C(1) << 20, err);
     status =
-        status ? status : check_range("temperatures", o->temperatures, 1, INT64_C(1) << 40, err);
-    status = status ? status : check_range("steps", o->steps, 1, INT64_C(1) << 20, err);
-    status = status ? status : check_range("schedule", o->schedule, 0, SAL_AIS_GEOMETRIC, err);
-    return status ? status : check_range("threads", o->threads, 0, 4096, err);
+        status ? status : sali_check_range("ais: schedule", o->schedule, 0, SAL_AIS_GEOMETRIC, err);
+    return status ? status : sali_check_range("ais: threads", o->threads, 0, 4096, err);
 }
 
 /* Weights want chains that are independent and leave each temperature's distribution invariant. */
-static sal_status choose_sampler(sali_ais *ais, sal_error *err)
+static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
     const sal_model *model = ais->bridge.model;
     sal_status status =
         sali_sampler_choose(o->sampler, model, o->step_size, &ais->sampler, &ais->settings, err);
+    if (status == SAL_ERR_UNSUPPORTED &&
+        sali_sampler_serves(sali_sampler_find(o->sampler), of)) { /* by its structure */
+        return sali_fail(err, status,
+                         "ais: sampler '%s' can sample %s, but not the distributions between it "
+                         "and independent variables, which lack its structure; try 'gibbs'",
+                         o->sampler, of->name);
+    }
     if (status != SAL_OK) {
         return status;
     }
@@ -108,7 +108,7 @@ sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_optio
     status = status ? status
                     : sali_base_create(model->space, ais->options.log_base, &ais->log_base, err);
     status = status ? status : sali_bridge_create(model, ais->log_base, &ais->bridge, err);
-    status = status ? status : choose_sampler(ais, err);
+    status = status ? status : choose_sampler(ais, model, err);
     if (status != SAL_OK) {
         return status;
     }

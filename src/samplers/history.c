@@ -6,14 +6,14 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "samplers/preconditioner.h"
+#include "stats/covariance.h"
 
-/* Numbers of app. F, and what a variance below SMALL gets added. */
+/* Numbers of app. F. */
 #define IGNORED 100
 #define COLLECTED 1000
 #define BLOCK 100
 #define RATE 0.25
 #define DECAY 0.99
-#define SMALL 0.01
 /* Directions of the covariance with less than this part of the largest variance have no inverse. */
 #define SINGULAR 1e-6
 
@@ -137,42 +137,24 @@ sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warm
 
 /* ---- candidates */
 
-/* Sums over all states left, [N] and [N x N]; `x` is one state's room. Returns their number. */
-static int64_t add_states(const sal_space *space, const sali_adaptation_history *a, double *x,
-                          double *mean, double *M)
-{
-    int64_t N = space->width, states = 0;
-    for (int64_t k = 0; k < a->n_shards; k++) {
-        for (int64_t m = 0; m < a->shards[k].n; m++, states++) {
-            sali_embed_f64(space, 1, a->shards[k].from + m * space->n_variables, x);
-            for (int64_t i = 0; i < N; i++) {
-                mean[i] += x[i];
-                for (int64_t j = 0; x[i] != 0 && j <= i; j++) {
-                    M[i * N + j] += x[i] * x[j];
-                }
-            }
-        }
-    }
-    return states;
-}
-
-/* The covariance of the collected states, variances below SMALL made larger. */
+/* The covariance of the collected states, variances below 0.01 made larger. */
 static bool covariance(const sal_space *space, const sali_adaptation_history *a, double *M)
 {
-    int64_t N = space->width;
-    double *x = SALI_NEW_ARRAY(double, N), *mean = SALI_NEW_ARRAY(double, N);
-    bool ok = x && mean;
+    int64_t N = space->width, states = 0;
+    double *x = SALI_NEW_ARRAY(double, N), *sums = SALI_NEW_ARRAY(double, N);
+    bool ok = x && sums;
     memset(M, 0, (size_t)(N * N) * sizeof *M);
-    int64_t states = ok ? add_states(space, a, x, mean, M) : 0;
-    for (int64_t i = 0; states > 0 && i < N; i++) {
-        mean[i] /= (double)states;
-        for (int64_t j = 0; j <= i; j++) {
-            M[i * N + j] = M[j * N + i] = M[i * N + j] / (double)states - mean[i] * mean[j];
+    for (int64_t k = 0; ok && k < a->n_shards; k++) {
+        for (int64_t m = 0; m < a->shards[k].n; m++, states++) {
+            sali_embed_f64(space, 1, a->shards[k].from + m * space->n_variables, x);
+            sali_covariance_add(N, 1, x, sums, M);
         }
-        M[i * N + i] += M[i * N + i] < SMALL ? SMALL : 0;
+    }
+    if (states > 0) {
+        sali_covariance_finish(N, (double)states, sums, M);
     }
     sali_free(x);
-    sali_free(mean);
+    sali_free(sums);
     return ok;
 }
 

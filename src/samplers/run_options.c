@@ -9,19 +9,11 @@
 /* The default warm-up, in steps or intervals. */
 #define WARMUP 1000
 
-static sal_status check_range(const char *name, int64_t value, int64_t low, int64_t high,
-                              sal_error *err)
-{
-    return value >= low && value <= high
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT, "%s is %lld; expected %lld to %lld", name,
-                           (long long)value, (long long)low, (long long)high);
-}
-
 static sal_status check_tempering(const sal_run_options *o, sal_error *err)
 {
-    sal_status status = check_range("replicas", o->replicas, 0, SALI_MOST_REPLICAS, err);
-    status = status ? status : check_range("swap_every", o->swap_every, 0, INT64_C(1) << 40, err);
+    sal_status status = sali_check_range("replicas", o->replicas, 0, SALI_MOST_REPLICAS, err);
+    status =
+        status ? status : sali_check_range("swap_every", o->swap_every, 0, INT64_C(1) << 40, err);
     if (status == SAL_OK && o->temperatures && o->replicas < 1) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "temperatures are given, but replicas is 0");
     }
@@ -52,7 +44,7 @@ static sal_status check_step_size(const sal_run_options *o, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "step_size is given, so step_size_rule has nothing to find");
     }
-    return check_range("step_size_rule", o->step_size_rule, 0, SAL_STEP_SIZE_SEARCH, err);
+    return sali_check_range("step_size_rule", o->step_size_rule, 0, SAL_STEP_SIZE_SEARCH, err);
 }
 
 static sal_status check_clamps(const sal_run_options *o, sal_error *err)
@@ -85,13 +77,13 @@ sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_erro
     status = status ? status : check_annealing(o, err);
     status = status ? status : check_step_size(o, err);
     int64_t replicas = o->replicas > 0 ? o->replicas : 1;
-    status =
-        status ? status : check_range("chains", o->chains, 1, (INT64_C(1) << 31) / replicas, err);
-    status = status ? status : check_range("draws", o->draws, 1, INT64_C(1) << 40, err);
-    status = status ? status : check_range("thin", o->thin, 0, INT64_C(1) << 40, err);
-    status = status ? status : check_range("warmup", o->warmup, -1, INT64_C(1) << 50, err);
-    status = status ? status : check_range("threads", o->threads, 0, 4096, err);
-    status = status ? status : check_range("clamped", o->clamped, 0, INT32_MAX, err);
+    status = status ? status
+                    : sali_check_range("chains", o->chains, 1, (INT64_C(1) << 31) / replicas, err);
+    status = status ? status : sali_check_range("draws", o->draws, 1, INT64_C(1) << 40, err);
+    status = status ? status : sali_check_range("thin", o->thin, 0, INT64_C(1) << 40, err);
+    status = status ? status : sali_check_range("warmup", o->warmup, -1, INT64_C(1) << 50, err);
+    status = status ? status : sali_check_range("threads", o->threads, 0, 4096, err);
+    status = status ? status : sali_check_range("clamped", o->clamped, 0, INT32_MAX, err);
     status = status ? status : check_clamps(o, err);
     return status ? status : check_steps(o, err);
 }

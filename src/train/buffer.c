@@ -1,8 +1,10 @@
 /* The buffer of persistent chains, and the minibatches of an iteration. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "samplers/start.h"
 #include "train/data.h"
 #include "train/trainer.h"
 
@@ -87,9 +89,10 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
     b->codes = SALI_NEW_ARRAY(int32_t, b->slots * V);
     b->life = SALI_NEW_ARRAY(uint64_t, b->slots);
     b->slot = SALI_NEW_ARRAY(uint32_t, t->options.batch);
+    b->fresh = SALI_NEW_ARRAY(bool, t->options.batch);
     b->row = SALI_NEW_ARRAY(uint32_t, t->options.batch);
     b->work = SALI_NEW_ARRAY(uint32_t, b->slots > rows ? b->slots : rows);
-    if (!b->codes || !b->life || !b->slot || !b->row || !b->work) {
+    if (!b->codes || !b->life || !b->slot || !b->fresh || !b->row || !b->work) {
         return sali_fail_memory(err);
     }
     sal_status status = sum_weights(t, err);
@@ -104,6 +107,7 @@ void sali_buffer_free(sali_buffer *b)
     sali_free(b->codes);
     sali_free(b->life);
     sali_free(b->slot);
+    sali_free(b->fresh);
     sali_free(b->row);
     sali_free(b->below);
     sali_free(b->work);
@@ -120,10 +124,14 @@ static sali_stream stream_of(const sal_trainer *t, sali_purpose purpose)
 static void restart(sal_trainer *t)
 {
     const int64_t batch = t->options.batch;
+    const sali_buffer *b = &t->buffer;
     const sali_stream stream = stream_of(t, SALI_RNG_RESTART);
-    for (int64_t c = 0; t->options.restart > 0 && c < batch; c++) {
-        if (sali_rng_uniform_at(&stream, (uint32_t)c) < t->options.restart) {
-            start_slot(t, t->buffer.slot[c], (uint64_t)t->iteration + 1);
+    for (int64_t c = 0; c < batch; c++) {
+        b->fresh[c] = b->life[b->slot[c]] == 0;
+        if (t->options.restart > 0 &&
+            sali_rng_uniform_at(&stream, (uint32_t)c) < t->options.restart) {
+            start_slot(t, b->slot[c], (uint64_t)t->iteration + 1);
+            b->fresh[c] = true;
         }
     }
 }
@@ -176,6 +184,41 @@ void sali_buffer_load(const sal_trainer *t, sali_train_shard *shard)
         chains->step[c] = b->life[slot];
     }
     sali_chains_embed(chains);
+}
+
+/* Whether a chain of the shard has just started, and at a state where f = -inf. */
+static bool starts_forbidden(const sal_trainer *t, const sali_train_shard *shard)
+{
+    bool any = false, forbidden = false;
+    for (int64_t c = 0; c < shard->n; c++) {
+        any |= t->buffer.fresh[shard->first + c];
+    }
+    if (any) {
+        sali_chains_start(shard->chains, false);
+    }
+    for (int64_t c = 0; any && c < shard->n; c++) {
+        forbidden |= t->buffer.fresh[shard->first + c] && shard->chains->f[c] == -INFINITY;
+    }
+    return forbidden;
+}
+
+sal_status sali_buffer_repair(const sal_trainer *t, sali_train_shard *shard, sal_error *err)
+{
+    sali_chains *chains = shard->chains;
+    if (!starts_forbidden(t, shard)) {
+        return SAL_OK;
+    }
+    sal_model *guide = NULL;
+    int32_t *codes =
+        sali_memdup(chains->codes, shard->n * t->model->space->n_variables, sizeof *codes);
+    sal_status status = codes ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && t->model->ops->feasibility) {
+        status = t->model->ops->feasibility(t->model, &guide, err);
+    }
+    status = status ? status : sali_start(chains, codes, guide, err);
+    sal_model_destroy(guide);
+    sali_free(codes);
+    return status ? sali_fail_prefix(err, status, "train: a persistent chain's start") : SAL_OK;
 }
 
 void sali_buffer_store(sal_trainer *t, const sali_train_shard *shard)

@@ -12,6 +12,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "io/json_text.h"
 #include "io/state_file.h"
 #include "train/trainer.h"
 
@@ -126,14 +127,7 @@ static sal_status write_json(const sal_trainer *t, const char *path, int file, s
     json_t *object =
         json_pack("{s:i, s:s, s:I, s:O}", VERSION_KEY, VERSION, "arrays", array_files[file],
                   "iteration", (json_int_t)t->iteration, "options", t->fingerprint);
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1)) : NULL;
-    json_decref(object);
-    if (!text) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = sali_file_write(path, text, (int64_t)strlen(text), err);
-    free(text);
-    return status;
+    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
 }
 
 /* Names of the sampler's items in the file. */

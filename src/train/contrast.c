@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/error.h"
 #include "core/shard.h"
 #include "train/trainer.h"
 
@@ -15,6 +16,11 @@ static void sample_shard(void *context, int64_t k)
     sali_train_shard *shard = &t->shards[k];
     void *self = t->state.selves[k];
     sali_buffer_load(t, shard);
+    shard->status =
+        t->options.objective == SAL_PCD ? sali_buffer_repair(t, shard, &shard->error) : SAL_OK;
+    if (shard->status != SAL_OK) {
+        return;
+    }
     for (int64_t c = 0; t->follows && c < shard->n; c++) {
         shard->chains->step_size[c] = exp(t->step_size.log_step[0]);
     }
@@ -56,6 +62,11 @@ static sal_status adapt(sal_trainer *t, sal_error *err)
 sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
 {
     sali_shard_run(t->n_shards, t->options.threads, sample_shard, t);
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        if (t->shards[k].status != SAL_OK) {
+            return sali_fail(err, t->shards[k].status, "%s", t->shards[k].error.message);
+        }
+    }
     sal_status status = adapt(t, err);
     for (int64_t k = 0; k < t->n_shards; k++) {
         sali_chains_sums sums = sali_chains_take_sums(t->chains[k]);

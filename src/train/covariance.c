@@ -1,34 +1,9 @@
 /* The covariance of data in a model's embedding. */
 #include "core/alloc.h"
 #include "core/error.h"
+#include "stats/covariance.h"
 #include "train/data.h"
 #include "train/trainer.h"
-
-/* What a variance below SMALL gets added. */
-#define SMALL 0.01
-
-/* sums[i] += w x_i, products[i, j] += w x_i x_j for j <= i. */
-static void add_row(int64_t N, double weight, const double *x, double *sums, double *products)
-{
-    for (int64_t i = 0; i < N; i++) {
-        double wx = weight * x[i];
-        sums[i] += wx;
-        for (int64_t j = 0; x[i] != 0 && j <= i; j++) {
-            products[i * N + j] += wx * x[j];
-        }
-    }
-}
-
-static void finish(int64_t N, double total, const double *sums, double *out)
-{
-    for (int64_t i = 0; i < N; i++) {
-        for (int64_t j = 0; j <= i; j++) {
-            out[i * N + j] = out[i * N + j] / total - sums[i] / total * (sums[j] / total);
-            out[j * N + i] = out[i * N + j];
-        }
-        out[i * N + i] += out[i * N + i] < SMALL ? SMALL : 0;
-    }
-}
 
 sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
                                sal_error *err)
@@ -55,11 +30,11 @@ sal_status sal_data_covariance(const sal_data *data, const sal_model *model, dou
         sali_data_binarise(data, r, 0, 0, codes);
         sali_embed_f64(space, 1, codes, x);
         double weight = data->weight ? data->weight[r] : 1;
-        add_row(N, weight, x, sums, out);
+        sali_covariance_add(N, weight, x, sums, out);
         total += weight;
     }
     if (ok) {
-        finish(N, total, sums, out);
+        sali_covariance_finish(N, total, sums, out);
     }
     sali_free(codes);
     sali_free(x);

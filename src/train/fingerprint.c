@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "io/json_text.h"
 #include "train/trainer.h"
 
 /* ---- hashes: FNV-1a, 64 bits */
@@ -88,9 +89,9 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
                                const sal_train_options *o)
 {
     return json_pack(
-        "{s:s, s:o, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:f, s:i, s:f, s:I, "
+        "{s:o, s:o, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:f, s:i, s:f, s:I, "
         "s:f, s:f, s:f, s:f, s:f, s:s?, s:f, s:b, s:f, s:s?}",
-        "model", model->name, "structure", hexadecimal(hash_model(model)), "dtype",
+        "model", sali_json_text(model->name), "structure", hexadecimal(hash_model(model)), "dtype",
         model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)), "objective",
         (int)o->objective, "batch", (json_int_t)o->batch, "seed", hexadecimal(o->seed), "sampler",
         o->sampler, "steps", (json_int_t)o->steps, "step_size", o->step_size, "preconditioner",

@@ -1,6 +1,7 @@
 /* In-painting: each row is a clamped model of its own, and a run of it. */
 #include <saltus/inpaint.h>
 
+#include <omp.h>
 #include <string.h>
 
 #include <saltus/sample.h>
@@ -19,7 +20,16 @@ typedef struct inpainting {
     int run_threads;      /* of one row's run */
     sal_status *statuses; /* [rows] */
     sal_error *errors;    /* [rows] */
+    omp_lock_t lock;      /* of what follows */
+    int64_t done;         /* steps of all rows */
+    bool stopped;
 } inpainting;
+
+/* A row and the steps that were made of its run. */
+typedef struct row_progress {
+    inpainting *inpainting;
+    int64_t done;
+} row_progress;
 
 static const uint8_t *mask_of(const inpainting *p, int64_t row)
 {
@@ -60,7 +70,8 @@ static sal_status resolve(inpainting *p, sal_error *err)
     o->steps = o->steps ? o->steps : 1000;
     if (p->rows < 1 || p->rows > UINT32_MAX || o->samples < 1 || o->steps < 2 || o->threads < 0 ||
         o->threads > 4096 || __builtin_mul_overflow(p->rows, p->model->space->n_variables, &size) ||
-        __builtin_mul_overflow(size, o->samples, &size)) {
+        __builtin_mul_overflow(size, o->samples, &size) ||
+        __builtin_mul_overflow(p->rows, o->steps, &size)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "inpaint: %lld rows, samples %lld, steps %lld, threads %d; expected "
                          "positive numbers, at least 2 steps, at most 4096 threads",
@@ -100,10 +111,46 @@ static uint64_t seed_of(const inpainting *p, int64_t row)
     return (uint64_t)words[1] << 32 | words[0];
 }
 
-static sal_status draw_row(const inpainting *p, int64_t row, sal_error *err)
+/* What is left of a row that is not finished. */
+static void forget(int64_t size, int32_t *out)
+{
+    for (int64_t i = 0; i < size; i++) {
+        out[i] = -1;
+    }
+}
+
+/* Of the run of one row; whether to stop. */
+static int note_progress(int64_t done, int64_t total, void *data)
+{
+    row_progress *row = data;
+    inpainting *p = row->inpainting;
+    (void)total;
+    omp_set_lock(&p->lock);
+    p->done += done - row->done;
+    row->done = done;
+    if (p->options.progress && !p->stopped) {
+        p->stopped =
+            p->options.progress(p->done, p->rows * p->options.steps, p->options.progress_data) != 0;
+    }
+    bool stopped = p->stopped;
+    omp_unset_lock(&p->lock);
+    return stopped;
+}
+
+static bool is_stopped(inpainting *p)
+{
+    omp_set_lock(&p->lock);
+    bool stopped = p->stopped;
+    omp_unset_lock(&p->lock);
+    return stopped;
+}
+
+static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
 {
     const sal_inpaint_options *o = &p->options;
-    int64_t V = p->model->space->n_variables;
+    int64_t V = p->model->space->n_variables, size = o->samples * V;
+    int32_t *out = p->out + row * size;
+    row_progress at = { .inpainting = p };
     int64_t *variables = SALI_NEW_ARRAY(int64_t, V);
     int32_t *codes = SALI_NEW_ARRAY(int32_t, V);
     sal_run *run = NULL;
@@ -121,10 +168,16 @@ static sal_status draw_row(const inpainting *p, int64_t row, sal_error *err)
             .clamped = list_known(p, row, variables, codes),
             .clamp_variables = variables,
             .clamp_codes = codes,
+            .progress = note_progress,
+            .progress_data = &at,
         };
         status = sal_sample(p->model, &options, &run, err);
     }
-    status = status ? status : sal_run_last(run, p->out + row * o->samples * V, err);
+    if (status == SAL_OK && at.done == o->steps) {
+        status = sal_run_last(run, out, err);
+    } else {
+        forget(size, out);
+    }
     sal_run_destroy(run);
     sali_free(variables);
     sali_free(codes);
@@ -134,7 +187,12 @@ static sal_status draw_row(const inpainting *p, int64_t row, sal_error *err)
 static void work(void *context, int64_t row)
 {
     inpainting *p = context;
-    p->statuses[row] = draw_row(p, row, &p->errors[row]);
+    int64_t size = p->options.samples * p->model->space->n_variables;
+    if (is_stopped(p)) {
+        forget(size, p->out + row * size);
+    } else {
+        p->statuses[row] = draw_row(p, row, &p->errors[row]);
+    }
 }
 
 sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, const uint8_t *mask,
@@ -156,6 +214,7 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
     }
     p.statuses = SALI_NEW_ARRAY(sal_status, rows);
     p.errors = SALI_NEW_ARRAY(sal_error, rows);
+    omp_init_lock(&p.lock);
     if (p.statuses && p.errors) {
         sali_shard_run(rows, rows > 1 ? p.options.threads : 1, work, &p);
     } else {
@@ -167,6 +226,7 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
                                p.errors[row].message);
         }
     }
+    omp_destroy_lock(&p.lock);
     sali_free(p.statuses);
     sali_free(p.errors);
     return status;

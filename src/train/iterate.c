@@ -58,8 +58,7 @@ static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
                : sali_fail(err, SAL_ERR_MODEL,
                            "training diverged at iteration %lld: f, its gradient or a parameter "
                            "is not finite; the parameters are those of iteration %lld; try a "
-                           "smaller learning rate or more steps, and buffer_start data if f is "
-                           "-inf at some states",
+                           "smaller learning rate or more steps",
                            (long long)(t->iteration + 1), (long long)t->good_iteration);
 }
 

@@ -32,6 +32,21 @@ static void fill_in(sal_train_options *o)
     o->report_every = usual(o->report_every, 100);
     o->checkpoint_every = usual(o->checkpoint_every, o->report_every);
     o->momentum = o->momentum < 0 ? 0 : o->momentum;
+    o->beta2 = o->beta2 < 0 ? 0 : o->beta2;
+}
+
+/* What only persistent chains have. */
+static sal_status check_objective(const sal_train_options *o, sal_error *err)
+{
+    const char *what = o->restart != 0        ? "restart"
+                       : o->buffer != 0       ? "buffer"
+                       : o->buffer_start != 0 ? "buffer_start"
+                                              : NULL;
+    return o->objective == SAL_PCD || !what
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "train: %s goes with persistent chains, which only objective pcd has",
+                           what);
 }
 
 typedef struct whole {
@@ -144,8 +159,9 @@ static sal_status check_checkpoint(const sal_train_options *o, sal_error *err)
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err)
 {
+    sal_status status = check_objective(options, err);
     fill_in(options);
-    sal_status status = check_wholes(options, err);
+    status = status ? status : check_wholes(options, err);
     status = status ? status : check_reals(options, err);
     status = status ? status : check_sizes(options, data, err);
     status = status ? status : check_checkpoint(options, err);

@@ -22,6 +22,8 @@ typedef struct sali_train_shard {
     void *x;        /* real [n x N] of data */
     double *weight, *f;
     double sum_data, sum_samples; /* of f */
+    sal_status status;            /* of its samples */
+    sal_error error;
 } sali_train_shard;
 
 /* What the sampler keeps beside the chains. */
@@ -37,6 +39,7 @@ typedef struct sali_buffer {
     int32_t *codes; /* [slots x V] */
     uint64_t *life; /* [slots] steps made */
     uint32_t *slot; /* [batch] those of this iteration */
+    bool *fresh;    /* [batch] they have just started, or started again */
     uint32_t *row;  /* [batch] rows of data of this iteration */
     double *below;  /* [rows] share of the rows' weights up to this one; NULL: all weigh alike */
     uint32_t *work; /* [the larger of slots and rows] */
@@ -98,6 +101,9 @@ void sali_buffer_free(sali_buffer *buffer);
 void sali_buffer_choose(sal_trainer *trainer);
 /* The codes [V] of place c of the batch of data: drawn from its greys, if the data have them. */
 void sali_train_row(const sal_trainer *trainer, int64_t c, int32_t *codes);
+/* Give the shard's chains that have just started a state near it where f is finite. Returns:
+ * SAL_ERR_MODEL (none was found), SAL_ERR_MEMORY. */
+sal_status sali_buffer_repair(const sal_trainer *trainer, sali_train_shard *shard, sal_error *err);
 /* Copy the shard's slots into its chains, and back. */
 void sali_buffer_load(const sal_trainer *trainer, sali_train_shard *shard);
 void sali_buffer_store(sal_trainer *trainer, const sali_train_shard *shard);
