@@ -20,6 +20,8 @@ typedef struct sal_inpaint_options {
     bool mask_by_row; /* the mask is [rows x V] */
     uint64_t seed;
     int threads; /* 0: OpenMP's choice; the results do not depend on it */
+
+    const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 } sal_inpaint_options;
 
 /* Draw what is unknown in some states from its distribution given what is known: for each row the

@@ -55,8 +55,8 @@ static sal_status choose_sampler(sali_ais *ais, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
     const sal_model *model = ais->bridge.model;
-    sal_status status =
-        sali_sampler_choose(o->sampler, model, o->step_size, &ais->sampler, &ais->settings, err);
+    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, model, o->step_size,
+                                                 &ais->sampler, &ais->settings, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -132,6 +132,7 @@ void sali_ais_free(sali_ais *ais)
     if (ais->shared) {
         ais->sampler->unshare(ais->shared);
     }
+    sali_sampler_release(ais->sampler);
     sali_bridge_free(&ais->bridge);
     sali_free(ais->shards);
     sali_free(ais->log_weight);
