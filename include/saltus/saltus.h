@@ -5,6 +5,7 @@
 #include <saltus/ad.h>
 #include <saltus/data.h>
 #include <saltus/evaluate.h>
+#include <saltus/figure.h>
 #include <saltus/inpaint.h>
 #include <saltus/io.h>
 #include <saltus/model.h>

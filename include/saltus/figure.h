@@ -1,0 +1,143 @@
+/* Figures: panels of lines, points, bars, heat maps and pictures, written as SVG.
+ *
+ *     sal_figure *figure = NULL;
+ *     sal_figure_create(&(sal_figure_options){ .title = "GWG on an Ising lattice" }, &figure,
+ * &err); sal_figure_panel(figure, &(sal_panel){ .x = { .label = "step" }, .y = { .label = "f" } });
+ *     sal_figure_series(figure, &(sal_series){ .name = "chain 1", .n = n, .y = f });
+ *     sal_figure_write(figure, "trace.svg", &err);
+ *     sal_figure_destroy(figure);
+ *
+ * The first mistake is kept in the figure, later calls pass through, and sal_figure_write reports
+ * it. Arrays and texts are copied. Colours suit colour-blind readers; series differ in dash, marker
+ * or hatching too, so that they can be told apart in print. Pictures follow the reader's light or
+ * dark setting and print black on white. They hold no script and fetch nothing; the same calls give
+ * the same bytes, whatever the locale. Values that are NaN or infinite, or not positive on a
+ * logarithmic axis, leave gaps. Texts are UTF-8; bytes that are not, and control characters, are
+ * shown as U+FFFD. */
+#ifndef SALTUS_FIGURE_H
+#define SALTUS_FIGURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <saltus/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sal_figure sal_figure;
+
+/* Fields left zero take their defaults. */
+typedef struct sal_figure_options {
+    const char *title;       /* above the panels, and the name for readers who listen */
+    const char *caption;     /* below the panels, in as many lines as it takes */
+    const char *description; /* what is to be seen, for readers who listen; NULL: the caption */
+    int64_t columns;         /* panels in a row; 0: up to 3 */
+    double panel_width;      /* of the area inside the axes, in CSS pixels; 0: 320; 60 .. 4000 */
+    double panel_height;     /* the same; 0: 220 */
+} sal_figure_options;
+
+/* An empty figure. Returns: SAL_ERR_ARGUMENT (options out of range), SAL_ERR_MEMORY; on failure
+ * *figure is untouched. Threads: a figure is used by one at a time. */
+SAL_API sal_status sal_figure_create(const sal_figure_options *options, sal_figure **figure,
+                                     sal_error *err);
+SAL_API void sal_figure_destroy(sal_figure *figure); /* NULL is fine */
+
+/* One axis. Zero is linear, with limits from the data. */
+typedef struct sal_axis {
+    const char *label;             /* with its unit, "time [s]"; NULL: none */
+    bool logarithmic;              /* not with categories */
+    double low, high;              /* limits, low < high; both 0: from the data */
+    const char *const *categories; /* [n_categories] names of the positions 0, 1, ..; or NULL */
+    int64_t n_categories;
+} sal_axis;
+
+/* A panel. */
+typedef struct sal_panel {
+    const char *title;
+    sal_axis x, y;
+    bool square; /* one unit is as long on x as on y, and the panel's height follows from its width:
+                    for lattices and planes; not on logarithmic axes */
+} sal_panel;
+
+/* Begin a panel; what is added from now on is in it. Panels fill rows from the left. A figure to
+ * which something is added before gets a panel without labels. NULL: the same. */
+SAL_API void sal_figure_panel(sal_figure *figure, const sal_panel *panel);
+
+/* How a series is drawn. */
+typedef enum sal_mark {
+    SAL_MARK_LINE,   /* a line through the points in their order; low .. high is a band */
+    SAL_MARK_POINTS, /* markers; low .. high are error bars */
+    SAL_MARK_BOTH,   /* a line with markers; low .. high are error bars */
+    SAL_MARK_STEPS,  /* a line that stays at y until the next x */
+    SAL_MARK_BARS    /* bars from 0 (logarithmic axes: from the axis), those of several series side
+                        by side; low .. high are error bars */
+} sal_mark;
+
+/* A series of n >= 0 points. A line with more points than the panel has room for is drawn by the
+ * first, lowest, highest and last point of each pixel column, if x never falls; markers that would
+ * lie on the same pixel are drawn once. */
+typedef struct sal_series {
+    const char *name; /* in the legend; NULL: not there */
+    sal_mark mark;
+    int64_t n;
+    const double *x;          /* [n]; NULL: 0, 1, .. */
+    const double *y;          /* [n] */
+    const double *low, *high; /* [n] each, the ends on the axis y; or both NULL */
+    int64_t style; /* colour, dash and marker: 1, 2, .. are 7 different ones and begin again; 0: the
+                      panel's next */
+} sal_series;
+
+SAL_API void sal_figure_series(sal_figure *figure, const sal_series *series);
+
+/* A histogram of the finite ones of n values in `bins` bins (0: Freedman and Diaconis' rule, 5 to
+ * 60 bins) between the smallest and the largest, as a density (its area is 1). Cost: O(n log n). */
+SAL_API void sal_figure_histogram(sal_figure *figure, const char *name, int64_t n,
+                                  const double *values, int64_t bins);
+
+/* A matrix as coloured cells with a scale of numbers beside it, one a panel. The cell [r, c] lies
+ * around x = c, y = r. On matrices of more than 256 rows or columns a cell shown is the mean over a
+ * block, and the panel says so. Cells that are NaN or infinite stay empty. */
+typedef struct sal_heatmap {
+    int64_t rows, columns; /* >= 1; at most 2^28 cells */
+    const double *values;  /* [rows x columns] */
+    const char *label;     /* of the colour scale, with its unit */
+    double low, high;      /* ends of the colour scale, beyond which colours stay as at the end;
+                              both 0: from the values */
+    bool logarithmic;      /* colours by log(value) */
+    bool diverging;        /* two colours that meet at 0, for covariances and couplings */
+    bool upward; /* row 0 is at the bottom (lattices, planes), not at the top (matrices) */
+    double x0, dx, y0, dy; /* where cells lie instead: around x = x0 + c dx, y = y0 + r dy; dx, dy
+                              > 0, or 0: 1 */
+} sal_heatmap;
+
+SAL_API void sal_figure_heatmap(sal_figure *figure, const sal_heatmap *heatmap);
+
+/* n grey pictures of height x width pixels as a sheet without axes, one a panel. */
+typedef struct sal_images {
+    int64_t n, height, width; /* >= 1; at most 2^20 pixels in all */
+    const double *values;     /* [n x height x width] from 0 (black) to 1 (white), clipped; NaN is
+                                 black */
+    int64_t columns;          /* pictures in a row; 0: as many as make the sheet about square */
+} sal_images;
+
+SAL_API void sal_figure_images(sal_figure *figure, const sal_images *images);
+
+/* A cross at (x, y) with a text (or NULL) beside it. With NaN for x a line at y across the panel,
+ * with NaN for y one at x; their text goes into the legend. */
+SAL_API void sal_figure_mark(sal_figure *figure, double x, double y, const char *text);
+
+/* n arrows from (x, y) to (x + dx, y + dy), in units of the axes: all arrays [n]. */
+SAL_API void sal_figure_arrows(sal_figure *figure, int64_t n, const double *x, const double *y,
+                               const double *dx, const double *dy);
+
+/* Write the figure; the file is replaced at once. The figure can be added to and written again.
+ * Returns: the figure's first mistake (SAL_ERR_ARGUMENT, SAL_ERR_MEMORY); SAL_ERR_ARGUMENT for a
+ *          path that does not end in ".svg" or a figure without panels; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(points + cells). */
+SAL_API sal_status sal_figure_write(const sal_figure *figure, const char *path, sal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

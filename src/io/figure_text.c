@@ -1,0 +1,69 @@
+/* Texts: how wide they are, and where they are broken. */
+#include <string.h>
+
+#include "core/utf8.h"
+#include "io/figure.h"
+
+/* In widths of the letter size. */
+static double letter_width(int32_t code)
+{
+    if (code >= 0x1100) {
+        return code >= 0x2000 && code < 0x2e80 ? 0.6 : 1;
+    }
+    if (code < 0x80 && strchr("iljI.,:;'|!()[] ", (int)code)) {
+        return 0.35;
+    }
+    return code < 0x80 && (strchr("mwMW%@", (int)code)) ? 0.9 : 0.63;
+}
+
+double sali_text_width(const char *text)
+{
+    const char *end = text + strlen(text);
+    double width = 0;
+    while (text < end) {
+        width += SALI_FONT * letter_width(sali_utf8_next(&text, end));
+    }
+    return width;
+}
+
+int64_t sali_text_line(const char *text, double width)
+{
+    const char *end = text + strlen(text), *blank = NULL;
+    double used = 0;
+    for (const char *at = text; at < end;) {
+        const char *here = at;
+        int32_t code = sali_utf8_next(&at, end);
+        used += SALI_FONT * letter_width(code);
+        blank = code == ' ' ? here : blank;
+        if (used > width && code != ' ' && here > text) {
+            return (blank ? blank + 1 : here) - text;
+        }
+    }
+    return end - text;
+}
+
+int64_t sali_text_lines(const char *text, double width)
+{
+    int64_t n = 0;
+    while (text && *text) {
+        text += sali_text_line(text, width);
+        n++;
+    }
+    return n;
+}
+
+void sali_text_fit(const char *text, double width, char *out, int64_t size)
+{
+    const char *end = text + strlen(text), *fits = text;
+    double used = 0;
+    for (const char *at = text; at < end;) {
+        used += SALI_FONT * letter_width(sali_utf8_next(&at, end));
+        bool whole = at == end;
+        if (used + (whole ? 0 : SALI_FONT) > width || at - text + (whole ? 1 : 4) > size) {
+            break;
+        }
+        fits = at;
+    }
+    memcpy(out, text, (size_t)(fits - text));
+    strcpy(out + (fits - text), fits < end ? "…" : "");
+}
