@@ -100,11 +100,9 @@ static sal_status prove(const char *sampler, const sal_model *model, sal_error *
     sal_run_options o = { .sampler = sampler, .own_samplers = own };
     sal_status status = sal_sampler_balance(model, &o, &b, NULL, err);
     if (status == SAL_OK) {
-        printf("%-6s pi P = pi: %-3s  detailed balance: %-3s  rows sum to 1: %-3s  "
-               "draw fits log_q: %-3s  states unreached: %d\n",
-               sampler, b.invariance < 1e-12 ? "yes" : "NO", b.reversibility < 1e-12 ? "yes" : "NO",
-               b.normalisation < 1e-12 ? "yes" : "NO", b.frequency < 5 ? "yes" : "NO",
-               (int)b.unreached);
+        printf("%-5s: pi P = pi %-3s  log_q sums to 1 %-3s  draw fits log_q %-3s  unreached %d\n",
+               sampler, b.invariance < 1e-12 ? "yes" : "NO", b.normalisation < 1e-12 ? "yes" : "NO",
+               b.frequency < 5 ? "yes" : "NO", (int)b.unreached);
     }
     return status;
 }
@@ -119,8 +117,8 @@ static sal_status race(const char *sampler, sal_model *model, sal_error *err)
     sal_status status = sal_sample(model, &o, &run, err);
     status = status ? status : sal_run_summarise(run, &s, err);
     if (status == SAL_OK) {
-        printf("%-6s accepted %.3f  jump %.3f  effective samples in 1000 steps: ESS %.1f\n",
-               sampler, s.acceptance_rate, s.mean_jump, 1000 * s.ess_per_step);
+        printf("%-5s: accepted %.3f  jump %.3f  ESS of 1000 steps %.1f\n", sampler,
+               s.acceptance_rate, s.mean_jump, 1000 * s.ess_per_step);
     }
     sal_run_destroy(run);
     return status;

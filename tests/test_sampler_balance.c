@@ -60,7 +60,7 @@ static void check_same(const sal_model *model, const char *own, const char *libr
 static void check_right(const sal_model *model, const char *own, const char *where)
 {
     for (int hot = 0; hot < 2; hot++) {
-        sal_balance b = balance_of(model, own, 200, hot ? 1.7 : 1);
+        sal_balance b = balance_of(model, own, 60, hot ? 1.7 : 1);
         ck_assert_msg(b.invariance < 1e-12 && b.reversibility < 1e-12 && b.normalisation < 1e-12,
                       "%s, %s: %g %g %g", where, own, b.invariance, b.reversibility,
                       b.normalisation);
@@ -110,8 +110,8 @@ START_TEST(wrong_samplers_are_found)
 {
     sal_model *model = small_model("factors", SAL_F64);
     sal_balance b = balance_of(model, "own-loose", -1, 1);
-    ck_assert_msg(b.normalisation > 0.1 && b.reversibility > 1e-4 && b.invariance > 1e-4,
-                  "%g %g %g", b.normalisation, b.reversibility, b.invariance);
+    ck_assert_msg(b.normalisation > 0.1 && b.invariance > 1e-4, "%g %g", b.normalisation,
+                  b.invariance);
     ck_assert(isnan(b.frequency));
     b = balance_of(model, "own-dropped", -1, 1);
     ck_assert(b.normalisation > 1e-3);
@@ -152,12 +152,29 @@ static double lopsided_log_q(const sal_origin *s, const int32_t *to)
     return s->codes[0] == 2 && to[0] == 1 ? log(0.01) : -log(4);
 }
 
+/* Draws what it tells, but at state 3. */
+static void mostly_draw(const sal_origin *s, sal_random *random, int32_t *to)
+{
+    bool other = s->codes[0] == 3 && sal_random_uniform(random) < 0.5;
+    to[0] = other ? 1 : (int32_t)sal_random_below(random, 4);
+}
+
+static double quarter(const sal_origin *s, const int32_t *to)
+{
+    (void)s;
+    (void)to;
+    return -log(4);
+}
+
 START_TEST(the_worst_pair_is_shown)
 {
     static const sal_sampler_descriptor lopsided = { .name = "lopsided",
                                                      .draw = lopsided_draw,
                                                      .log_q = lopsided_log_q };
-    static const sal_sampler_descriptor *const own[] = { &lopsided, NULL };
+    static const sal_sampler_descriptor mostly = { .name = "mostly",
+                                                   .draw = mostly_draw,
+                                                   .log_q = quarter };
+    static const sal_sampler_descriptor *const own[] = { &lopsided, &mostly, NULL };
     sal_model *model = grid_model();
     sal_balance b;
     int32_t worst[2];
@@ -166,12 +183,18 @@ START_TEST(the_worst_pair_is_shown)
     ck_ok(sal_sampler_balance(model, &o, &b, worst, &err), &err);
     ck_assert_int_eq(b.states, 4);
     ck_assert_double_eq_tol(b.normalisation, 0.24, 1e-12);
-    /* pi q a of 1 to 2 is pi_1 / 4 min(1, e^0.1 0.01 4), back pi_2 0.01: the same. What is not is
-     * staying: the row of 2 sums to less than 1. */
+    /* pi q a is symmetric whatever q is; but the row of 2 sums to less than 1. */
     ck_assert(b.reversibility < 1e-12);
     ck_assert_int_eq(worst[0], 2);
     ck_assert_int_eq(worst[1], 2);
     ck_assert(b.invariance > 0.01);
+    o = (sal_run_options){ .sampler = "mostly", .own_samplers = own };
+    ck_ok(sal_sampler_balance(model, &o, &b, worst, &err), &err);
+    ck_assert(b.normalisation < 1e-12 && b.frequency > 5);
+    ck_assert_int_eq(worst[0], 3);
+    o = (sal_run_options){ .sampler = "dula", .draws = -1 };
+    ck_ok(sal_sampler_balance(model, &o, &b, worst, &err), &err);
+    ck_assert(b.reversibility > 1e-4 && b.invariance > 1e-4 && worst[0] != worst[1]);
     sal_model_destroy(model);
 }
 END_TEST

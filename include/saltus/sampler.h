@@ -182,8 +182,9 @@ typedef struct sal_balance {
     int64_t states;
     double invariance;    /* max over j |sum_i pi_i P(i, j) - pi_j|: of an exact sampler 0 but for
                              rounding, 1e-12 in double */
-    double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j, i)|: 0 of one that proposes and
-                             accepts; enough, but not needed, for a sampler to be exact */
+    double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j, i)|: detailed balance. Enough,
+                             but not needed, for a sampler to be exact; 0 of all that are accepted
+                             by Metropolis and Hastings, whatever log_q is */
     double normalisation; /* max over i |sum_j q(j | i) - 1|: 0 if log_q are log-probabilities */
     double frequency;     /* steps made, against P: a chi-square statistic turned into a standard
                              normal; above 5 `draw` does not draw what `log_q` tells (Wilson &
@@ -193,15 +194,16 @@ typedef struct sal_balance {
 } sal_balance;
 
 /* Build the exact matrix of a sampler from its log_q (summed over auxiliary variables) and
- * acceptance, and make steps from every state. Params:  options.draws: steps made from each state;
- * 0: 1000, -1: none. worst [2 x V], or NULL: the states i and j of `reversibility`, or if that is 0
- * to 1e-12 those of `normalisation` (j as i). Returns: SAL_ERR_ARGUMENT (no such sampler; a
- * descriptor that is not right, or that proposes what it cannot); SAL_ERR_UNSUPPORTED (more than
- * 4096 states; a sampler that does not serve the model, or cannot tell probabilities: those with
- * Gaussian auxiliary variables and relaxations); SAL_ERR_MODEL; SAL_ERR_MEMORY. *balance is then
- * untouched. Cost:    states^2 calls of log_q (and for each value of auxiliary variables), memory
- * for as many numbers; and `draws` evaluations of each state. Models in double are told from wrong
- * ones the best. */
+ * acceptance, and make steps from every state.
+ * Params:  options.draws: steps made from each state; 0: 1000, -1: none.
+ *          worst [2 x V], or NULL: the states i and j where the first of these is worst that is
+ *          above 1e-12: reversibility, normalisation (j is i); else where the steps fit least.
+ * Returns: SAL_ERR_ARGUMENT (no such sampler; a descriptor that is not right, or that proposes what
+ *          it cannot); SAL_ERR_UNSUPPORTED (more than 4096 states; a sampler that does not serve
+ *          the model, or cannot tell probabilities: those with Gaussian auxiliary variables and
+ *          relaxations); SAL_ERR_MODEL; SAL_ERR_MEMORY. *balance is then untouched.
+ * Cost:    states^2 calls of log_q (for each value of auxiliary variables), memory for as many
+ *          numbers; and `draws` steps from each state. Models in double show errors best. */
 SAL_API sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *options,
                                        sal_balance *balance, int32_t *worst, sal_error *err);
 

@@ -10,11 +10,24 @@
 
 #define MOST_STATES 4096
 #define USUAL_STEPS 1000
+#define ROUNDING 1e-12
 
-/* What reversibility and normalisation are, and where they are worst. */
+/* The largest value of a pair of states yet. */
+typedef struct worst_pair {
+    double value;
+    int64_t from, to;
+} worst_pair;
+
+static void note(worst_pair *w, double value, int64_t from, int64_t to)
+{
+    if (!(value <= w->value)) {
+        *w = (worst_pair){ value, from, to };
+    }
+}
+
 typedef struct findings {
     sal_balance b;
-    int64_t from, to, loose; /* states */
+    worst_pair reversibility, normalisation, steps;
     double chi_square, cells;
     bool *reached; /* [states x states] by one step of any kind */
 } findings;
@@ -48,15 +61,10 @@ static void look_at_rows(const sali_transition *t, findings *f)
             back = t->pi[j] == 0 ? 0 : back;
             sum += exp(t->log_q[i * t->n + j]);
             f->reached[i * t->n + j] |= t->P[i * t->n + j] > 0;
-            if (!(fabs(there - back) <= f->b.reversibility)) {
-                f->b.reversibility = fabs(there - back);
-                f->from = i;
-                f->to = j;
-            }
+            note(&f->reversibility, fabs(there - back), i, j);
         }
-        if (t->pi[i] > 0 && !(fabs(sum - 1) <= f->b.normalisation)) {
-            f->b.normalisation = fabs(sum - 1);
-            f->loose = i;
+        if (t->pi[i] > 0) {
+            note(&f->normalisation, fabs(sum - 1), i, i);
         }
     }
 }
@@ -107,16 +115,20 @@ static sal_status count_unreached(const sali_transition *t, findings *f, sal_err
 
 /* ---- steps */
 
-/* Add the chi-square statistic of a row: `steps` steps, counted, against p [n]. Cells that expect
+/* Add the chi-square statistic of row i: `steps` steps, counted [n], against P. Cells that expect
  * fewer than 5 are one cell, or part of the largest one. */
-static void add_row(findings *f, int64_t n, const double *p, const double *counted, double steps)
+static void add_row(findings *f, const sali_transition *t, int64_t i, const double *counted,
+                    double steps)
 {
+    const int64_t n = t->n;
+    const double *p = t->P + i * n;
     double rest_expected = 0, rest_counted = 0, sum = 0;
     int64_t largest = 0, cells = 0;
     for (int64_t j = 0; j < n; j++) {
         largest = p[j] > p[largest] ? j : largest;
         if (counted[j] > 0 && !(p[j] > 0)) {
             f->chi_square = INFINITY; /* what cannot be has been seen */
+            note(&f->steps, INFINITY, i, j);
         }
         if (p[j] * steps < 5) {
             rest_expected += p[j] * steps;
@@ -129,7 +141,9 @@ static void add_row(findings *f, int64_t n, const double *p, const double *count
         if (expected >= 5) {
             expected += joins && j == largest ? rest_expected : 0;
             count += joins && j == largest ? rest_counted : 0;
-            sum += (count - expected) * (count - expected) / expected;
+            double term = (count - expected) * (count - expected) / expected;
+            note(&f->steps, term, i, j);
+            sum += term;
             cells++;
         }
     }
@@ -168,7 +182,7 @@ static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t st
     }
     for (int64_t i = 0; i < n; i++) {
         if (t->pi[i] > 0 && steps > 0) {
-            add_row(f, n, t->P + i * n, counted + i * n, (double)steps);
+            add_row(f, t, i, counted + i * n, (double)steps);
         }
     }
     sali_free(counted);
@@ -247,13 +261,16 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
         status = look_at_piece(&look, model, k, steps, &pieces, &f, err);
     }
     if (status == SAL_OK) {
-        bool reversible = f.b.reversibility <= 1e-12;
+        const worst_pair *w = f.reversibility.value > ROUNDING   ? &f.reversibility
+                              : f.normalisation.value > ROUNDING ? &f.normalisation
+                                                                 : &f.steps;
+        f.b.reversibility = f.reversibility.value;
+        f.b.normalisation = f.normalisation.value;
         f.b.frequency = steps > 0 ? as_normal(f.chi_square, f.cells) : NAN;
         *balance = f.b;
         if (worst) {
-            sali_states_at(model->space, reversible ? f.loose : f.from, worst);
-            sali_states_at(model->space, reversible ? f.loose : f.to,
-                           worst + model->space->n_variables);
+            sali_states_at(model->space, w->from, worst);
+            sali_states_at(model->space, w->to, worst + model->space->n_variables);
         }
     }
     sali_free(f.reached);
