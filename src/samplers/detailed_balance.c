@@ -236,7 +236,7 @@ static sal_status check_size(const sal_model *model, int64_t steps, sal_error *e
                          states, MOST_STATES);
     }
     /* Chains have numbers of 32 bits. */
-    return steps <= UINT32_MAX / states
+    return (double)steps <= UINT32_MAX / states
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT, "draws is %lld; expected at most %lld",
                            (long long)steps, (long long)(UINT32_MAX / states));
