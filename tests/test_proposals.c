@@ -375,7 +375,7 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
     }
     sali_chains_embed(b.chains);
     gibbs->refresh(b.self, b.chains);
-    bench_log_q(&b, log_q);
+    bench_proposals(&b, log_q);
     ck_assert_double_eq_tol(exp(log_q[0 * 16 + 4]), item.values[1] * p, 1e-12);
     bench_close(&b);
     sal_model_destroy(model);

@@ -2,8 +2,7 @@
 #ifndef TRANSITION_H
 #define TRANSITION_H
 
-#include "models/structure.h"
-#include "samplers/sampler.h"
+#include "samplers/transition.h"
 #include "tiny_models.h"
 
 /* ---- all states of a space, the last variable fastest */
@@ -61,11 +60,8 @@ static inline void states_probabilities(const sal_model *model, double beta, dou
 
 /* ---- chains with a sampler */
 
-typedef struct bench {
-    const sali_sampler *sampler;
-    sali_chains *chains;
-    void *self, *shared;
-} bench;
+typedef sali_bench bench;
+typedef sali_transition transition;
 
 /* Chains c = 0 .. n - 1 with ids 0 .. n - 1, at state c mod (number of states), at the inverse
  * temperature beta, step counters at `step`; refreshed. */
@@ -73,149 +69,17 @@ static inline bench bench_open(const sali_sampler *sampler, const sal_model *mod
                                const sali_sampler_settings *settings, double beta, int64_t n,
                                uint64_t step)
 {
-    bench b = { .sampler = sampler };
+    bench b;
     sal_error err;
-    int64_t states = states_count(model->space);
-    ck_ok(sali_chains_create(model, n, sali_sampler_wants(sampler), 987654321, &b.chains, &err),
-          &err);
-    if (sampler->share) {
-        ck_ok(sampler->share(model, settings, &b.shared, &err), &err);
-    }
-    ck_ok(sali_sampler_open(sampler, settings, b.shared, b.chains, &b.self, &err), &err);
-    for (int64_t c = 0; c < n; c++) {
-        b.chains->beta[c] = beta;
-        state_codes(model->space, c % states, b.chains->codes + c * model->space->n_variables);
-        b.chains->id[c] = (uint32_t)c;
-        b.chains->step[c] = step;
-    }
-    sali_chains_embed(b.chains);
-    sampler->refresh(b.self, b.chains);
+    ck_ok(sali_bench_open(sampler, model, settings, beta, n, step, 987654321, &b, &err), &err);
+    sali_bench_spread(&b);
+    sali_bench_start(&b);
     return b;
 }
 
 static inline void bench_close(bench *b)
 {
-    b->sampler->destroy(b->self);
-    if (b->shared) {
-        b->sampler->unshare(b->shared);
-    }
-    sali_chains_destroy(b->chains);
-}
-
-/* log q(i -> j) of all pairs of states [n x n], from chains that sit at all states. */
-static inline void bench_log_q(bench *b, double *log_q)
-{
-    const sal_space *space = b->chains->space;
-    int64_t n = b->chains->n, V = space->n_variables;
-    int32_t *to = malloc((size_t)(n * V) * sizeof *to);
-    double *column = malloc((size_t)n * sizeof *column);
-    for (int64_t j = 0; j < n; j++) {
-        for (int64_t c = 0; c < n; c++) {
-            state_codes(space, j, to + c * V);
-        }
-        b->sampler->log_q(b->self, b->chains, to, column);
-        for (int64_t i = 0; i < n; i++) {
-            log_q[i * n + j] = column[i];
-        }
-    }
-    free(to);
-    free(column);
-}
-
-/* ---- the matrix */
-
-typedef struct transition {
-    int64_t n;         /* states */
-    double *f, *pi;    /* [n]; f times beta */
-    double *log_q, *P; /* [n x n]; rows of forbidden states mean nothing. log_q is summed over
-                          auxiliary variables */
-    bool taken;        /* what is proposed, always */
-} transition;
-
-static inline double acceptance(const transition *t, int64_t i, int64_t j, double forward,
-                                double reverse)
-{
-    double log_ratio = sali_mh_log_ratio(t->f[i], t->f[j], forward, reverse);
-    return log_ratio >= 0 ? 1 : exp(log_ratio);
-}
-
-/* Whether what is proposed is always taken. Draws of a model's structure that are not exact when
- * tempered are proposals then (models/structure.h). */
-static inline bool is_taken(const sali_sampler *sampler, const sal_model *model, double beta)
-{
-    bool by_structure = strcmp(sampler->name, "block-gibbs") == 0 && model->structure;
-    if (by_structure && model->structure->log_density && beta != 1) {
-        return false;
-    }
-    return !(sampler->flags & SALI_SAMPLER_EXACT) || (sampler->flags & SALI_SAMPLER_REJECTION_FREE);
-}
-
-/* The proposal as it is (one that is forbidden is refused), or its acceptance by
- * Metropolis-Hastings. */
-static inline void add_moves(transition *t, const double *log_q, const double *log_q_back)
-{
-    int64_t n = t->n;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < n; j++) {
-            double q = exp(log_q[i * n + j]);
-            double a = t->taken ? t->f[j] > -INFINITY
-                       : q == 0 ? 1
-                                : acceptance(t, i, j, log_q[i * n + j], log_q_back[i * n + j]);
-            t->log_q[i * n + j] += q; /* not yet its log */
-            t->P[i * n + j] += q * a;
-            t->P[i * n + i] += q * (1 - a);
-        }
-    }
-}
-
-/* Without auxiliary variables. */
-static inline void transition_plain(transition *t, bench *b)
-{
-    int64_t n = t->n;
-    double *log_q = malloc((size_t)(n * n) * sizeof *log_q);
-    double *back = malloc((size_t)(n * n) * sizeof *back);
-    bench_log_q(b, log_q);
-    for (int64_t k = 0; k < n * n; k++) {
-        back[k] = log_q[k % n * n + k / n];
-    }
-    add_moves(t, log_q, back);
-    free(log_q);
-    free(back);
-}
-
-/* The next vector u of a sampler's discrete auxiliary variables; false past the last. */
-static inline bool auxiliary_next(const bench *b, int64_t size, int32_t *u)
-{
-    for (int64_t k = 0; k < size; k++) {
-        if (++u[k] < b->sampler->auxiliary->bound(b->self, b->chains, k)) {
-            return true;
-        }
-        u[k] = 0;
-    }
-    return false;
-}
-
-/* Number of a vector u in that order; and of all vectors. */
-static inline int64_t auxiliary_index(const bench *b, int64_t size, const int32_t *u)
-{
-    int64_t index = 0;
-    for (int64_t k = size - 1; k >= 0; k--) {
-        int32_t bound = b->sampler->auxiliary->bound(b->self, b->chains, k);
-        if (u[k] < 0 || u[k] >= bound) { /* ck_assert is too slow for this loop */
-            ck_abort_msg("auxiliary variable %d is %d", (int)k, (int)u[k]);
-        }
-        index = index * bound + u[k];
-    }
-    return index;
-}
-
-static inline int64_t auxiliary_count(const bench *b, int64_t size)
-{
-    int64_t count = 1;
-    for (int64_t k = 0; k < size; k++) {
-        count *= b->sampler->auxiliary->bound(b->self, b->chains, k);
-    }
-    return count;
+    sali_bench_close(b);
 }
 
 /* Size of the discrete auxiliary variables; 0 without. */
@@ -225,20 +89,20 @@ static inline int64_t auxiliary_size(const bench *b)
     return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
 }
 
-#define MOST_AUXILIARY 64
-
-/* log q(u, j | i) of all pairs of states [n x n], for one u. */
-static inline void auxiliary_log_q(bench *b, const int32_t *u, double *log_q)
+/* log q(i -> j) of all pairs of states [n x n], from chains that sit at all states; summed over
+ * auxiliary variables. */
+static inline void bench_proposals(bench *b, double *log_q)
 {
     const sal_space *space = b->chains->space;
     int64_t n = b->chains->n, V = space->n_variables;
     int32_t *to = malloc((size_t)(n * V) * sizeof *to);
     double *column = malloc((size_t)n * sizeof *column);
+    sal_error err;
     for (int64_t j = 0; j < n; j++) {
         for (int64_t c = 0; c < n; c++) {
             state_codes(space, j, to + c * V);
         }
-        b->sampler->auxiliary->log_q(b->self, b->chains, u, to, column);
+        ck_ok(sali_bench_log_q(b, to, column, &err), &err);
         for (int64_t i = 0; i < n; i++) {
             log_q[i * n + j] = column[i];
         }
@@ -247,91 +111,12 @@ static inline void auxiliary_log_q(bench *b, const int32_t *u, double *log_q)
     free(column);
 }
 
-/* log q(back(u), i | j) of all pairs where log q(u, j | i) is finite; `all` [count x n x n] holds
- * log q of all u. */
-static inline void auxiliary_back(const bench *b, const int32_t *u, const double *all,
-                                  double *log_q_back)
-{
-    const sali_auxiliary *a = b->sampler->auxiliary;
-    int64_t n = b->chains->n, size = a->size(b->self, b->chains);
-    int64_t index = auxiliary_index(b, size, u);
-    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS], other[MOST_AUXILIARY];
-    for (int64_t k = 0; k < n * n; k++) {
-        int64_t back = index;
-        if (a->back && all[index * n * n + k] > -INFINITY) {
-            state_codes(b->chains->space, k / n, from);
-            state_codes(b->chains->space, k % n, to);
-            a->back(b->self, b->chains, from, to, u, other);
-            back = auxiliary_index(b, size, other);
-        }
-        log_q_back[k] = all[back * n * n + k % n * n + k / n];
-    }
-}
-
-/* With discrete auxiliary variables, by enumerating them. */
-static inline void transition_auxiliary(transition *t, bench *b)
-{
-    int64_t n = t->n, size = auxiliary_size(b), count = auxiliary_count(b, size);
-    ck_assert_int_le(size, MOST_AUXILIARY);
-    ck_assert_int_le(count * n * n, 1 << 26);
-    double *all = malloc((size_t)(count * n * n) * sizeof *all);
-    double *back = malloc((size_t)(n * n) * sizeof *back);
-    int32_t u[MOST_AUXILIARY] = { 0 };
-    do {
-        auxiliary_log_q(b, u, all + auxiliary_index(b, size, u) * n * n);
-    } while (auxiliary_next(b, size, u));
-    do { /* u is all 0 again */
-        auxiliary_back(b, u, all, back);
-        add_moves(t, all + auxiliary_index(b, size, u) * n * n, back);
-    } while (auxiliary_next(b, size, u));
-    free(all);
-    free(back);
-}
-
-/* log q(i -> j) of all pairs [n x n], summed over auxiliary variables. */
-static inline void bench_proposals(bench *b, double *log_q)
-{
-    int64_t n = b->chains->n, size = auxiliary_size(b);
-    int32_t u[MOST_AUXILIARY] = { 0 };
-    double *one = malloc((size_t)(n * n) * sizeof *one);
-    if (size == 0 && b->sampler->log_q) {
-        bench_log_q(b, log_q);
-        free(one);
-        return;
-    }
-    memset(log_q, 0, (size_t)(n * n) * sizeof *log_q);
-    do {
-        auxiliary_log_q(b, u, one);
-        for (int64_t k = 0; k < n * n; k++) {
-            log_q[k] += exp(one[k]);
-        }
-    } while (auxiliary_next(b, size, u));
-    for (int64_t k = 0; k < n * n; k++) {
-        log_q[k] = log(log_q[k]);
-    }
-    free(one);
-}
-
 /* The exact matrix of the next step of chains that sit at all states. */
 static inline transition transition_of(bench *b)
 {
-    int64_t n = b->chains->n;
-    size_t row = (size_t)n * sizeof(double);
-    transition t = { .n = n,
-                     .f = malloc(row),
-                     .pi = malloc(row),
-                     .log_q = calloc((size_t)n, row),
-                     .P = calloc((size_t)n, row),
-                     .taken = is_taken(b->sampler, b->chains->model, b->chains->beta[0]) };
-    states_probabilities(b->chains->model, b->chains->beta[0], t.f, t.pi);
-    if (!b->sampler->log_q || auxiliary_size(b) > 0) {
-        transition_auxiliary(&t, b);
-    } else {
-        transition_plain(&t, b);
-    }
-    for (int64_t k = 0; k < n * n; k++) {
-        t.log_q[k] = log(t.log_q[k]);
-    }
+    transition t;
+    sal_error err;
+    ck_ok(sali_transition_make(b, &t, &err), &err);
     return t;
 }
 
@@ -354,18 +139,14 @@ static inline int64_t pieces_of(const sali_sampler *sampler, const sal_model *mo
         return 1;
     }
     bench b = bench_open(sampler, model, settings, 1, 1, 0);
-    int64_t pieces =
-        sampler->pieces ? sampler->pieces(b.self, b.chains) : model->space->n_variables;
+    int64_t pieces = sali_bench_pieces(&b);
     bench_close(&b);
     return pieces;
 }
 
 static inline void transition_free(transition *t)
 {
-    free(t->f);
-    free(t->pi);
-    free(t->log_q);
-    free(t->P);
+    sali_transition_free(t);
 }
 
 /* ---- the cases that contract tests loop over */

@@ -55,6 +55,8 @@ typedef struct sal_ais_options {
     uint64_t seed;       /* same seed, same bits */
     int threads;         /* 0: OpenMP's choice; the results do not depend on it */
 
+    const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
+
     /* The base distribution p_0 as log-probabilities [R], laid out as by sal_base_fit; finite, and
      * of each variable those of a distribution. NULL: uniform. */
     const double *log_base;

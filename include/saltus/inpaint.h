@@ -25,6 +25,8 @@ typedef struct sal_inpaint_options {
      * time, not always the calling one; a return value other than 0 stops. NULL: none. */
     int (*progress)(int64_t done, int64_t total, void *data);
     void *progress_data;
+
+    const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 } sal_inpaint_options;
 
 /* Draw what is unknown in some states from its distribution given what is known: for each row the

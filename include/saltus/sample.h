@@ -57,6 +57,10 @@ typedef struct sal_run_options {
     uint64_t seed;       /* same seed, same bits, whatever the number of threads */
     int threads;         /* 0: OpenMP's choice */
 
+    /* Samplers of the caller's, which `sampler` may name too (sampler.h); ends with NULL. They must
+     * live as long as the run. NULL: none. */
+    const struct sal_sampler_descriptor *const *own_samplers;
+
     double step_size; /* of samplers that have one; 0: adapted in warm-up, or for samplers that are
                          not exact, which have no acceptance to judge it by, 0.2 times the smallest
                          squared distance of a move. Squared units of the embedding (eps of Rhodes

@@ -74,6 +74,10 @@ typedef struct sal_train_options {
     sal_buffer_start buffer_start; /* 0: SAL_BUFFER_MEAN */
     double restart; /* probability that a chain starts again before an iteration; 0 .. 1 */
 
+    /* Samplers of the caller's, which `sampler` may name too (sampler.h); ends with NULL. They must
+     * live as long as the trainer, and be the same in one that resumes. NULL: none. */
+    const struct sal_sampler_descriptor *const *own_samplers;
+
     /* Updates. */
     sal_optimiser optimiser; /* 0: SAL_ADAM */
     double learning_rate;    /* 0: 1e-3 */

@@ -29,7 +29,8 @@ typedef enum sali_purpose {
     SALI_RNG_ORDER,      /* ties between variables that may be eliminated next */
     SALI_RNG_RESTART,    /* which persistent chains start again */
     SALI_RNG_BINARISE,   /* pixels drawn from their greys: "chain" is the row, "step" its use */
-    SALI_RNG_INPAINT     /* seeds of the runs of an in-painting */
+    SALI_RNG_INPAINT,    /* seeds of the runs of an in-painting */
+    SALI_RNG_OWN         /* proposals of the caller's own samplers */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

@@ -131,6 +131,10 @@ static sal_status check_values(sali_ais *ais, sal_error *err)
 {
     for (int64_t k = 0; k < ais->n_shards; k++) {
         const sali_chains *chains = ais->shards[k].chains;
+        if (chains->bad_chain >= 0 && chains->bad_what) {
+            return sali_chains_report(chains, ais->sampler,
+                                      ais->shards[k].first + chains->bad_chain, err);
+        }
         if (chains->bad_chain >= 0) {
             return sali_states_check(ais->bridge.model, 1, chains->bad_codes, &chains->bad_value,
                                      err);

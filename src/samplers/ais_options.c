@@ -51,8 +51,8 @@ static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *
 {
     const sal_ais_options *o = &ais->options;
     const sal_model *model = ais->bridge.model;
-    sal_status status =
-        sali_sampler_choose(o->sampler, model, o->step_size, &ais->sampler, &ais->settings, err);
+    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, model, o->step_size,
+                                                 &ais->sampler, &ais->settings, err);
     if (status == SAL_ERR_UNSUPPORTED &&
         sali_sampler_serves(sali_sampler_find(o->sampler), of)) { /* by its structure */
         return sali_fail(err, status,
@@ -136,6 +136,7 @@ void sali_ais_free(sali_ais *ais)
     if (ais->shared) {
         ais->sampler->unshare(ais->shared);
     }
+    sali_sampler_release(ais->sampler);
     sali_bridge_free(&ais->bridge);
     sali_free(ais->shards);
     sali_free(ais->log_weight);

@@ -1,6 +1,7 @@
 #include "samplers/sampler.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -89,13 +90,43 @@ void sali_chains_embed(sali_chains *chains)
 
 void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value)
 {
+    sali_chains_note_fault(chains, c, codes, NULL, value);
+}
+
+void sali_chains_note_fault(sali_chains *chains, int64_t c, const int32_t *codes, const char *what,
+                            double value)
+{
     if (chains->bad_chain < 0) {
         chains->bad_chain = c;
+        chains->bad_what = what;
         chains->bad_step = chains->step[c];
         chains->bad_value = value;
         memcpy(chains->bad_codes, codes + c * chains->space->n_variables,
                (size_t)chains->space->n_variables * sizeof *codes);
     }
+}
+
+sal_status sali_chains_report(const sali_chains *chains, const sali_sampler *sampler, int64_t chain,
+                              sal_error *err)
+{
+    char state[160] = "";
+    for (int64_t v = 0; v < chains->space->n_variables && strlen(state) < 140; v++) {
+        size_t used = strlen(state);
+        snprintf(state + used, sizeof state - used, " %d", chains->bad_codes[v]);
+    }
+    const char *more = strlen(state) >= 140 ? " ..." : "";
+    if (chains->bad_what) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sampler '%s': %s: %g, at chain %lld, step %llu, state%s%s", sampler->name,
+                         chains->bad_what, chains->bad_value, (long long)chain,
+                         (unsigned long long)chains->bad_step, state, more);
+    }
+    return sali_fail(
+        err, SAL_ERR_MODEL,
+        "%s: %s at chain %lld, step %llu, state%s%s; f must be a number or -inf, its gradient a "
+        "number where f is one",
+        chains->model->name, isnan(chains->bad_value) ? "f or its gradient is NaN" : "f is +inf",
+        (long long)chain, (unsigned long long)chains->bad_step, state, more);
 }
 
 void sali_chains_note_bad_move(sali_chains *chains, int64_t c, const int32_t *codes, int64_t site,
@@ -242,7 +273,8 @@ void sali_chains_decide(sali_chains *chains)
         if (isnan(log_ratio)) {
             sali_chains_note_bad(chains, c, chains->codes_new, log_ratio);
         }
-        bool accept = log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio;
+        bool accept =
+            chains->take_all || log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio;
         chains->accepted[c] = accept;
         chains->acceptance_sum[c] += log_ratio >= 0 ? 1.0 : log_ratio < 0 ? exp(log_ratio) : 0.0;
         if (accept) {

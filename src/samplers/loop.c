@@ -115,18 +115,8 @@ sal_status sali_run_check(const sal_run *run, sal_error *err)
         if (chains->bad_chain < 0) {
             continue;
         }
-        char state[160] = "";
-        for (int64_t v = 0; v < chains->space->n_variables && strlen(state) < 140; v++) {
-            size_t used = strlen(state);
-            snprintf(state + used, sizeof state - used, " %d", chains->bad_codes[v]);
-        }
-        return sali_fail(
-            err, SAL_ERR_MODEL,
-            "%s: %s at chain %lld, step %llu, state%s%s; f must be a number or -inf, its gradient "
-            "a number where f is one",
-            run->model->name, isnan(chains->bad_value) ? "f or its gradient is NaN" : "f is +inf",
-            (long long)(run->shards[k].first + chains->bad_chain / run->ladder.n),
-            (unsigned long long)chains->bad_step, state, strlen(state) >= 140 ? " ..." : "");
+        return sali_chains_report(chains, run->sampler,
+                                  run->shards[k].first + chains->bad_chain / run->ladder.n, err);
     }
     return SAL_OK;
 }

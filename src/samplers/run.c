@@ -39,8 +39,8 @@ static sal_status share_sampler(sal_run *run, sal_error *err)
 static sal_status choose_sampler(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    sal_status status = sali_sampler_choose(o->sampler, run->model, o->step_size, &run->sampler,
-                                            &run->settings, err);
+    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, run->model,
+                                                 o->step_size, &run->sampler, &run->settings, err);
     if (status == SAL_OK) {
         /* the caller's may not live on */
         run->options.sampler = sali_sampler_called(run->sampler, o->sampler);
@@ -342,6 +342,7 @@ static sal_status prepare_annealing(sal_run *run, sal_error *err)
 /* Pointers of the caller's are not kept. */
 static void forget_pointers(sal_run_options *o)
 {
+    o->own_samplers = NULL;
     o->init = NULL;
     o->temperatures = NULL;
     o->tuning = NULL;
@@ -403,6 +404,7 @@ void sal_run_destroy(sal_run *run)
     if (run->shared) {
         run->sampler->unshare(run->shared);
     }
+    sali_sampler_release(run->sampler);
     sali_free(run->shard_chains);
     sali_free(run->shard_selves);
     sali_free(run->shard_first);

@@ -3,6 +3,7 @@
 #define SALI_SAMPLER_H
 
 #include <saltus/sample.h>
+#include <saltus/sampler.h>
 #include "core/rng.h"
 #include "core/specification.h"
 #include "core/state.h"
@@ -38,6 +39,7 @@ typedef struct sali_chains {
     /* Filled by sali_chains_decide for each chain at every step. */
     double *log_ratio; /* of the Metropolis-Hastings acceptance, input */
     bool *accepted;
+    bool take_all; /* accept whatever is proposed: to look at proposals */
 
     /* By chain, sums over steps since they were last cleared: steps accepted, probabilities of
      * acceptance, L1 distances moved. */
@@ -46,6 +48,7 @@ typedef struct sali_chains {
     /* The first NaN or +inf met: its chain in the shard (or -1), step and state [V]. */
     int64_t bad_chain;
     uint64_t bad_step;
+    const char *bad_what; /* of the sampler's, in words; NULL: f or what is made of it */
     double bad_value;
     int32_t *bad_codes;
 } sali_chains;
@@ -58,6 +61,7 @@ typedef struct sali_sampler_settings {
     /* The model's parameters will change every few steps: what costs many evaluations to make of
      * them is not used. Read by `share` only; draws do not have the same bits with and without. */
     bool training;
+    const sal_sampler_descriptor *own; /* of the caller's (own.h); NULL: one of the registry */
 } sali_sampler_settings;
 
 enum {
@@ -221,8 +225,17 @@ bool sali_sampler_adapts(const sali_sampler *sampler);
 
 /* Find the sampler of a specification "name:key=value,...", which must serve the model, and resolve
  * its settings; a step size of 0 is not given: it is adapted, or for a sampler that cannot the
- * usual one of base 0.2. Returns: SAL_ERR_ARGUMENT (no such sampler; an option that it does not
- * have or that is out of range), SAL_ERR_UNSUPPORTED. */
+ * usual one of base 0.2. Samplers of the caller's own (NULL: none) are found too: then the record
+ * is a new one, and whoever asked calls sali_sampler_release, which knows others and NULL as well.
+ * Returns: SAL_ERR_ARGUMENT (no such sampler; an option that it does not have or that is out of
+ * range; a descriptor that is not right), SAL_ERR_UNSUPPORTED, SAL_ERR_MEMORY. */
+sal_status sali_sampler_choose_from(const sal_sampler_descriptor *const *own,
+                                    const char *specification, const sal_model *model,
+                                    double step_size, const sali_sampler **sampler,
+                                    sali_sampler_settings *settings, sal_error *err);
+void sali_sampler_release(const sali_sampler *sampler);
+
+/* The same among the samplers of the registry. */
 sal_status sali_sampler_choose(const char *specification, const sal_model *model, double step_size,
                                const sali_sampler **sampler, sali_sampler_settings *settings,
                                sal_error *err);
@@ -308,8 +321,15 @@ void sali_chains_differences(sali_chains *chains, const int32_t *codes, const vo
 void sali_chains_differences_to(sali_chains *chains, const int32_t *codes, const void *x,
                                 const int32_t *to, double *f, void *slots);
 
-/* Note a value that must not be, of chain c at `codes` [n x V]; the first one is kept. */
+/* Note a value that must not be, of chain c at `codes` [n x V]; the first one is kept. With `what`
+ * it is not f but something of the sampler's, in these words. */
 void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value);
+void sali_chains_note_fault(sali_chains *chains, int64_t c, const int32_t *codes, const char *what,
+                            double value);
+
+/* The error that tells of it, after the name of model or sampler; `chain` is its number. */
+sal_status sali_chains_report(const sali_chains *chains, const sali_sampler *sampler, int64_t chain,
+                              sal_error *err);
 
 /* The same of the neighbour with variable `site` at `code`, whose difference is `value`. */
 void sali_chains_note_bad_move(sali_chains *chains, int64_t c, const int32_t *codes, int64_t site,

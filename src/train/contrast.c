@@ -73,6 +73,9 @@ sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
         t->sums.accepted += sums.accepted;
         t->sums.jump += sums.jump;
         *good &= t->chains[k]->bad_chain < 0;
+        if (status == SAL_OK && t->chains[k]->bad_chain >= 0 && t->chains[k]->bad_what) {
+            status = sali_chains_report(t->chains[k], t->sampler, t->chains[k]->bad_chain, err);
+        }
     }
     t->sums.moves += (double)t->options.batch * (double)t->options.steps;
     return status;

@@ -158,6 +158,7 @@ static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
     if (status == SAL_OK) {
         sal_run_options options = {
             .sampler = o->sampler,
+            .own_samplers = o->own_samplers,
             .step_size = o->step_size,
             .chains = o->samples,
             .warmup = o->steps / 2, /* what adapts does so in the first half */

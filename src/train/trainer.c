@@ -111,8 +111,8 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
             return sali_fail_memory(err);
         }
     }
-    sal_status status =
-        sali_sampler_choose(o->sampler, t->model, o->step_size, &t->sampler, &t->settings, err);
+    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, t->model,
+                                                 o->step_size, &t->sampler, &t->settings, err);
     if (status == SAL_OK && o->preconditioner &&
         !(t->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -202,6 +202,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     t->options.sampler = t->sampler_name;
     t->options.checkpoint = t->directory;
     t->options.couplings = t->options.fixed = NULL;
+    t->options.own_samplers = NULL;
     t->options.preconditioner = t->preconditioner;
     return status;
 }
@@ -260,6 +261,7 @@ void sal_trainer_destroy(sal_trainer *t)
         return;
     }
     sali_train_close_sampler(t, &t->state);
+    sali_sampler_release(t->sampler);
     free_shards(t);
     sali_adapt_free(&t->step_size);
     sali_pseudo_likelihood_destroy(t->pseudo_likelihood);

@@ -1,0 +1,56 @@
+/* The exact transition matrix of a sampler on a model with few states, and chains to step by hand.
+ * States are numbered as in models/states.h. */
+#ifndef SALI_TRANSITION_H
+#define SALI_TRANSITION_H
+
+#include "samplers/sampler.h"
+
+/* Chains with a sampler. */
+typedef struct sali_bench {
+    const sali_sampler *sampler;
+    sali_chains *chains;
+    void *self, *shared;
+} sali_bench;
+
+/* n chains with ids 0 .. n - 1 at states of code 0, at the inverse temperature beta, step counters
+ * at `step`. The caller sets other codes, then calls sali_bench_start. Closed after a failure too.
+ */
+sal_status sali_bench_open(const sali_sampler *sampler, const sal_model *model,
+                           const sali_sampler_settings *settings, double beta, int64_t n,
+                           uint64_t step, uint64_t seed, sali_bench *bench, sal_error *err);
+void sali_bench_close(sali_bench *bench);
+
+/* Put chain c at state c mod (number of states). */
+void sali_bench_spread(sali_bench *bench);
+
+/* Take note of codes, temperatures and steps that were set. */
+void sali_bench_start(sali_bench *bench);
+
+/* Number of pieces of the sampler's sweep; 1 if it has none. */
+int64_t sali_bench_pieces(const sali_bench *bench);
+
+/* Whether the sampler's transitions can be enumerated: SAL_ERR_UNSUPPORTED. */
+sal_status sali_bench_can(const sali_bench *bench, sal_error *err);
+
+/* log q(present state -> to) of the next step, summed over discrete auxiliary variables: to
+ * [n x V], log_q [n]. SAL_ERR_UNSUPPORTED as above; SAL_ERR_MEMORY. */
+sal_status sali_bench_log_q(sali_bench *bench, const int32_t *to, double *log_q, sal_error *err);
+
+typedef struct sali_transition {
+    int64_t n;         /* states */
+    double *f, *pi;    /* [n]; f times beta */
+    double *log_q, *P; /* [n x n]; rows of forbidden states mean nothing. log_q is summed over
+                          auxiliary variables */
+    bool taken;        /* what is proposed, always */
+} sali_transition;
+
+/* The exact matrix of the next step, of a bench with as many chains as there are states, spread and
+ * started. SAL_ERR_UNSUPPORTED; SAL_ERR_MODEL; SAL_ERR_MEMORY. */
+sal_status sali_transition_make(sali_bench *bench, sali_transition *t, sal_error *err);
+void sali_transition_free(sali_transition *t);
+
+/* The probability that a move from state i to j is accepted, by log q there and back. */
+double sali_transition_acceptance(const sali_transition *t, int64_t i, int64_t j, double forward,
+                                  double reverse);
+
+#endif
