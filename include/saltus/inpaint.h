@@ -24,7 +24,7 @@ typedef struct sal_inpaint_options {
     /* Called now and then with the steps made and those of all rows together, by one thread at a
      * time, not always the calling one; a return value other than 0 stops. NULL: none. */
     int (*progress)(int64_t done, int64_t total, void *data);
-    void *progress_data;
+    void *progress_data; /* passed to it */
 
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 } sal_inpaint_options;
@@ -39,10 +39,11 @@ typedef struct sal_inpaint_options {
  *          options NULL for the defaults. A row's result depends on its number, codes and mask
  *          only, and on no other row's.
  * Returns: SAL_OK (also when stopped); SAL_ERR_ARGUMENT (a mask, code or option out of range,
- * naming the row); SAL_ERR_UNSUPPORTED (a sampler that cannot sample the model); SAL_ERR_MODEL (NaN
- * or +inf, or no state with finite f has the known values); SAL_ERR_MEMORY. On failure `out` is
- * unspecified. Cost:    rows x samples chains of `steps` steps. Threads: several calls may share a
- * model whose parameters do not change. */
+ *          naming the row); SAL_ERR_UNSUPPORTED (a sampler that cannot sample the model);
+ *          SAL_ERR_MODEL (NaN or +inf, or no state with finite f has the known values);
+ *          SAL_ERR_MEMORY. On failure `out` is unspecified.
+ * Cost:    rows x samples chains of `steps` steps.
+ * Threads: several calls may share a model whose parameters do not change. */
 SAL_API sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes,
                                const uint8_t *mask, const sal_inpaint_options *options,
                                int32_t *out, sal_error *err);

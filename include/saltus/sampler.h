@@ -34,8 +34,9 @@ extern "C" {
  * f, gradient and differences are those of the chain's target: at an inverse temperature beta they
  * are multiplied by it, so that a sampler need not know of temperatures. */
 typedef struct sal_origin {
-    const sal_space *space;
-    int64_t variables, reals;  /* V and N */
+    const sal_space *space;    /* of the model */
+    int64_t variables;         /* V */
+    int64_t reals;             /* N */
     const int64_t *real;       /* [V + 1] index of each variable's first real in x and gradient */
     const int64_t *entry;      /* [V + 1] of its first entry in differences */
     const int32_t *codes;      /* [V] */
@@ -46,14 +47,14 @@ typedef struct sal_origin {
                                   where a move leads to a forbidden state */
     const double *differences; /* f(s') - f(s) of all moves of one variable, laid out as by
                                   sal_model_evaluate; NULL unless needs_differences */
-    double beta;
-    double step_size;     /* eps; NaN unless has_step_size */
-    int64_t step;         /* steps that the chain has made; not for `prepare` */
-    const double *values; /* of the descriptor's parameters, in their order */
-    const double *tuned;  /* of the descriptor's `tuned`, in their order */
-    const double *row;    /* what `prepare` made of this state */
-    void *work;           /* what `create` made: of one thread at a time */
-    const void *data;     /* the descriptor's */
+    double beta;               /* of the chain's target, in all of the above */
+    double step_size;          /* eps; NaN unless has_step_size */
+    int64_t step;              /* steps that the chain has made; not for `prepare` */
+    const double *values;      /* of the descriptor's parameters, in their order */
+    const double *tuned;       /* of the descriptor's `tuned`, in their order */
+    const double *row;         /* what `prepare` made of this state */
+    void *work;                /* what `create` made: of one thread at a time */
+    const void *data;          /* the descriptor's */
 } sal_origin;
 
 /* f(s with variable v at `code`) - f(s) to first order, g'(s' - s); 0 for the code that it has.
@@ -98,7 +99,8 @@ enum {
 typedef struct sal_sampler_parameter {
     const char *name; /* letters, digits, '_', '-'; NULL ends the list */
     double standard;  /* the default, or where tuning starts; in low .. high */
-    double low, high; /* finite */
+    double low;       /* finite */
+    double high;      /* finite */
     bool whole;       /* whole numbers only */
     const char *doc;  /* may be NULL */
 } sal_sampler_parameter;
@@ -112,8 +114,8 @@ typedef struct sal_sampler_window {
     double acceptance_rate; /* mean probability of acceptance of its steps */
     double jump;            /* mean L1 distance in the embedding that a step moved */
     int64_t steps;          /* of each chain */
-    int64_t done, total;    /* steps of warm-up so far and in all; total 0: it never ends, as in
-                               training */
+    int64_t done;           /* steps of warm-up so far */
+    int64_t total;          /* in all; 0: it never ends, as in training */
     const double *values;   /* of the descriptor's parameters */
 } sal_sampler_window;
 
@@ -147,13 +149,12 @@ typedef struct sal_sampler_descriptor {
      * err->message says why. Both or none. */
     sal_status (*create)(const sal_model *model, const double *values, const void *data,
                          void **work, sal_error *err);
-    void (*destroy)(void *work);
+    void (*destroy)(void *work); /* the end of it */
 
-    /* Numbers that are made once of each state and kept while chains stay there, such as
-     * log-weights of all moves: how many (>= 1), and making them. s->row is NULL then. Both or
-     * none. */
+    /* How many numbers (>= 1) are made once of each state and kept while chains stay there, such as
+     * log-weights of all moves. Both this and `prepare`, or none. */
     int64_t (*row_size)(const sal_space *space, const double *values, const void *data);
-    void (*prepare)(const sal_origin *s, double *row);
+    void (*prepare)(const sal_origin *s, double *row); /* makes them; s->row is NULL then */
 
     /* Draw a proposal; `to` [V] holds the codes of s when it is called. */
     void (*draw)(const sal_origin *s, sal_random *random, int32_t *to);
@@ -162,10 +163,10 @@ typedef struct sal_sampler_descriptor {
      * forbidden. Where several ways lead to `to` it is the log of their probabilities' sum. */
     double (*log_q)(const sal_origin *s, const int32_t *to);
 
-    /* Numbers that warm-up tunes, SAL_SAMPLER_TUNED at most, for all chains; and their update after
-     * a window, kept within their ranges. They can be saved (sal_tuning_save) and are part of
-     * checkpoints. Both or none. */
+    /* Numbers that warm-up tunes, SAL_SAMPLER_TUNED at most, for all chains. They can be saved
+     * (sal_tuning_save) and are part of checkpoints. Both this and `adapt`, or none. */
     const sal_sampler_parameter *tuned;
+    /* Their update after a window, kept within their ranges. */
     void (*adapt)(const sal_sampler_window *window, double *tuned, const void *data);
 } sal_sampler_descriptor;
 
@@ -179,7 +180,7 @@ typedef struct sal_sampler_descriptor {
  * step from state i to j, pi those of the states. Of a sampler whose steps take turns (gibbs) each
  * kind of step is looked at, and the largest value told. */
 typedef struct sal_balance {
-    int64_t states;
+    int64_t states;       /* how many the model has */
     double invariance;    /* max over j |sum_i pi_i P(i, j) - pi_j|: of an exact sampler 0 but for
                              rounding, 1e-12 in double */
     double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j, i)|: detailed balance. Enough,
@@ -203,7 +204,8 @@ typedef struct sal_balance {
  *          the model, or cannot tell probabilities: those with Gaussian auxiliary variables and
  *          relaxations); SAL_ERR_MODEL; SAL_ERR_MEMORY. *balance is then untouched.
  * Cost:    states^2 calls of log_q (for each value of auxiliary variables), memory for as many
- *          numbers; and `draws` steps from each state. Models in double show errors best. */
+ *          numbers; and `draws` steps from each state. Models in double show errors best.
+ * Threads: several calls may share a model whose parameters do not change. */
 SAL_API sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *options,
                                        sal_balance *balance, int32_t *worst, sal_error *err);
 
@@ -211,14 +213,17 @@ SAL_API sal_status sal_sampler_balance(const sal_model *model, const sal_run_opt
  * [n x V]; what is proposed, before it is accepted or refused.
  * Returns: as sal_sampler_balance, of models of any size; SAL_ERR_ARGUMENT for codes out of range,
  *          and for a forbidden `from`. log_q [n] is unspecified on failure.
- * Cost:    one evaluation, and n calls of log_q. */
+ * Cost:    one evaluation, and n calls of log_q.
+ * Threads: as sal_sampler_balance. */
 SAL_API sal_status sal_sampler_log_q(const sal_model *model, const sal_run_options *options,
                                      const int32_t *from, int64_t n, const int32_t *to,
                                      double *log_q, sal_error *err);
 
 /* n independent draws of what a sampler proposes from a state, to [n x V]: for every sampler, and
- * all there is to be known of those with Gaussian auxiliary variables (avg, pavg). Returns: as
- * above. Cost:    n steps. */
+ * all there is to be known of those with Gaussian auxiliary variables (avg, pavg).
+ * Returns: as sal_sampler_log_q.
+ * Cost:    n steps.
+ * Threads: as sal_sampler_balance. */
 SAL_API sal_status sal_sampler_draw_proposals(const sal_model *model,
                                               const sal_run_options *options, const int32_t *from,
                                               int64_t n, int32_t *to, sal_error *err);

@@ -53,8 +53,9 @@ static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *
     const sal_model *model = ais->bridge.model;
     sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, model, o->step_size,
                                                  &ais->sampler, &ais->settings, err);
-    if (status == SAL_ERR_UNSUPPORTED &&
-        sali_sampler_serves(sali_sampler_find(o->sampler), of)) { /* by its structure */
+    const sali_sampler *known =
+        status == SAL_ERR_UNSUPPORTED ? sali_sampler_find(o->sampler) : NULL;
+    if (known && sali_sampler_serves(known, of)) { /* by its structure */
         return sali_fail(err, status,
                          "ais: sampler '%s' can sample %s, but not the distributions between it "
                          "and independent variables, which lack its structure; try 'gibbs'",
