@@ -32,7 +32,7 @@ void panel_draw(const panel *p, sal_figure *figure)
     }
     double x[PANEL_POINTS], low[PANEL_POINTS], high[PANEL_POINTS];
     sal_figure_panel(figure, &(sal_panel){ .title = p->title,
-                                           .x = { .label = p->x_label },
+                                           .x = { .label = p->x_label, .logarithmic = p->log_x },
                                            .y = { .label = p->y_label } });
     for (int c = 0; c < p->curves; c++) {
         for (int k = 0; k < p->points; k++) {

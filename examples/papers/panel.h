@@ -10,6 +10,7 @@ enum { PANEL_CURVES = 10, PANEL_POINTS = 64 };
 typedef struct panel {
     const char *title, *x_label, *y_label;
     const char *x_format, *y_format; /* of printf; NULL: "%g", "%.3f" */
+    bool log_x;                      /* drawn over a logarithmic axis */
     int points, curves;
     double x[PANEL_POINTS];
     const char *name[PANEL_CURVES];

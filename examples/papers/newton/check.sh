@@ -37,10 +37,12 @@ convergence) # Columns: the 15th is the last error.
     from=potts
     holds 'v["MANA", 15] == v["DMALA", 15] && v["LB", 15] == v["GWG", 15]'
     holds 'v["UNA", 15] == v["DULA", 15] && v["MANA", 6] > v["LB", 6]' ;;
-step_sizes) # Columns: acceptance, changed, if accepted, ESS of MANA, LB, Gibbs.
-    from=facility-location
-    holds 'v[0.1, 1] > v[1, 1] && v[1, 1] > v[100, 1] && v[1, 4] > 2 * v[1, 5]'
-    holds 'v[1, 3] > 4 && v[1, 3] < 6' ;;
+step_sizes) # Columns: acceptance, changed a step, if accepted, acceptance of LB; then ESS.
+    output=$(echo "$output" | sed -n '/customers=4/,$p')
+    from=acceptance
+    holds 'v[0.1, 1] > v[1, 1] && v[1, 1] > v[10, 1] && v[1, 3] > 4 && v[1, 3] < 6'
+    from=ESS
+    holds 'v[1, 1] > 2 * v[1, 2] && v[1, 2] > v[1, 3]' ;;
 tables)
     from="Table 2"
     holds 'v["lb", 3] > 10 && v["gibbs", 3] > 10 && v["mana", 3] > 10 && v["lb", 4] > 0'

@@ -161,6 +161,7 @@ int main(int argc, char **argv)
     panel_draw(&errors, figure);
     for (int k = 0; k < 2 && status == SAL_OK && jump[k].points > 0; k++) {
         jump[k].x_label = "steps from";
+        jump[k].log_x = true;
         jump[k].y_label = "mean jump";
         panel_print(&jump[k]);
         panel_draw(&jump[k], figure);

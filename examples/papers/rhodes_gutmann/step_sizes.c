@@ -62,6 +62,7 @@ int main(int argc, char **argv)
     static panel p = { .title = "Figure 7",
                        .x_label = "relative step size",
                        .y_label = "relative error",
+                       .log_x = true,
                        .curves = METHODS };
     double base[METHODS] = { 0 };
     experiment x = { 0 };
