@@ -19,7 +19,7 @@ holds() {
         index(\$0, \"$from\") == 1 { on = 1 }
         NF == 0 { on = 0 }
         on { gsub(/[|()]/, \" \"); for (k = 2; k <= NF; k++) v[\$1, k - 1] = \$k }
-        END { if (!($1)) { print \"not so: $1\"; exit 1 } }"
+        END { exit !($1) }" || { echo "not so: $1"; exit 1; }
 }
 case $name in
 unadjusted) # Columns: law, run, noise, bound, printed bound, printed bound of F - 6.
