@@ -1,0 +1,114 @@
+/* Annealed samples of a trained model: figure 8 of Grathwohl et al. (2021), whose samples come from
+ * an annealed chain of 300,000 steps of GWG.
+ *
+ *     saltus train mlp:visible=256,base=1 --data digits --out DIR --averaging 0.999
+ *     annealed [--quick | --full] [--svg FIGURE.svg] DIR [IMAGES]
+ *
+ * DIR is what `saltus train` wrote: its averaged parameters are taken, if it has them. IMAGES are
+ * what it was trained on, the drawn digits without it. Temperature falls from 20 to 1 over 10,000
+ * steps (--full: 300,000); beside that as many steps at temperature 1, from random starts as well.
+ * The paper does not print its schedule. */
+#include <math.h>
+#include <stdlib.h>
+#include "../panel.h"
+#include "states.h"
+
+enum { CHAINS = 50, ROWS = 1000 };
+
+static sal_status open_model(const char *directory, sal_model **model, sal_error *err)
+{
+    char path[4096];
+    sal_error missing = { 0 };
+    snprintf(path, sizeof path, "%s/model.xml", directory);
+    sal_status status = sal_model_open(path, 0, model, err);
+    snprintf(path, sizeof path, "%s/ema.safetensors", directory);
+    if (status == SAL_OK) {
+        status = sal_model_load_params(*model, path, &missing);
+        status = status == SAL_ERR_NOT_FOUND ? SAL_OK : status;
+    }
+    return status;
+}
+
+static void draw_sheet(const char *title, int64_t n, int64_t side, const uint8_t *codes,
+                       sal_figure *figure)
+{
+    double *grey = figure ? malloc((size_t)(n * side * side) * sizeof *grey) : NULL;
+    for (int64_t k = 0; grey && k < n * side * side; k++) {
+        grey[k] = codes[k];
+    }
+    if (grey) {
+        sal_figure_panel(figure, &(sal_panel){ .title = title });
+        sal_figure_images(figure,
+                          &(sal_images){ .n = n, .height = side, .width = side, .values = grey });
+    }
+    free(grey);
+}
+
+/* States at the end of `steps` steps, and their distance to the data. */
+static sal_status sample(sal_model *model, const char *title, bool anneal, int64_t steps,
+                         const sal_data *data, sal_figure *figure, sal_error *err)
+{
+    double mmd2;
+    const int64_t V = data->variables;
+    uint8_t *states = malloc((size_t)(CHAINS * V));
+    const sal_run_options o = { .sampler = "gwg",
+                                .chains = CHAINS,
+                                .warmup = -1,
+                                .draws = steps,
+                                .seed = 1,
+                                .threads = 1,
+                                .anneal = anneal,
+                                .anneal_from = anneal ? 20 : 0,
+                                .anneal_to = anneal ? 1 : 0 };
+    sal_status status = states ? states_at_end(model, &o, states, err) : SAL_ERR_MEMORY;
+    status =
+        status ? status : sal_stats_mmd(V, CHAINS, states, data->rows, data->codes, &mmd2, err);
+    if (status == SAL_OK) {
+        printf("%-20s  %8.3f\n", title, log_mmd(mmd2));
+        draw_sheet(title, CHAINS, data->height, states, figure);
+    }
+    free(states);
+    return status;
+}
+
+static sal_status run(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    sal_model *model = NULL;
+    sal_data data = { 0 };
+    const int64_t steps = a->size == QUICK ? 1000 : a->size == USUAL ? 10000 : 300000;
+    const sal_data_options first = { .count = ROWS };
+    sal_status status = open_model(a->files[0], &model, err);
+    if (status == SAL_OK) {
+        int64_t V = sal_space_variables(sal_model_space(model));
+        status = a->files[1] ? sal_data_read(a->files[1], &first, &data, err)
+                             : sal_data_digits(ROWS, (int64_t)sqrt((double)V), 0, &data, err);
+        status = status == SAL_OK && data.variables != V ? SAL_ERR_DATA : status;
+    }
+    if (status == SAL_OK) {
+        printf("%d states after %d steps; log MMD to data\n", CHAINS, (int)steps);
+        draw_sheet("data", CHAINS, data.height, data.codes, figure);
+        status = sample(model, "annealed", true, steps, &data, figure, err);
+    }
+    status = status ? status : sample(model, "at temperature 1", false, steps, &data, figure, err);
+    sal_data_destroy(&data);
+    sal_model_destroy(model);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    arguments a;
+    sal_error err = { 0 };
+    sal_figure *figure = NULL;
+    if (!arguments_read(argc, argv, true, &a)) {
+        return 64;
+    }
+    if (!a.files[0]) {
+        fprintf(stderr, "%s: which directory of `saltus train`?\n", argv[0]);
+        return 64;
+    }
+    sal_status status =
+        figure_begin(&a, "Figure 8: annealed samples", "GWG from random starts.", &figure, &err);
+    status = status ? status : run(&a, figure, &err);
+    return figure_finish(figure, status, &a, &err);
+}

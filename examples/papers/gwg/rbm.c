@@ -1,0 +1,262 @@
+/* Sampling from a trained RBM: figures 3 and 2 (right) of Grathwohl et al. (2021). An RBM of 500
+ * hidden units is trained on digits of 28 x 28 pixels by contrastive divergence; then
+ *
+ *     states that samplers with and without relaxations end in, from random starts;
+ *     log MMD of the 100 chains of each to samples of block Gibbs, over steps;
+ *     log ESS of 10,000 steps from data, mean over 10 chains; of the distance to a random state.
+ *
+ *     rbm [--quick | --full] [--svg FIGURE.svg] [t10k-images-idx3-ubyte.gz]
+ *
+ * Without a file the digits are drawn by the library. --quick has 8 x 8 pixels and 32 units.
+ * Samples of block Gibbs start at the data. The number of samples and the length of the training
+ * are ours. */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+#include "../panel.h"
+#include "states.h"
+
+enum { CHAINS = 100, TRUTHS = 1000, ESS_CHAINS = 10, POINTS = 10 };
+
+/* Those that move all sites at once have a tenth of the steps of the others, or less. */
+static const struct {
+    const char *name, *sampler;
+    int share; /* of the steps */
+} methods[] = { { "Block-Gibbs", "block-gibbs", 10 },
+                { "Gibbs-1", "gibbs", 1 },
+                { "Gibbs-2", "gibbs:block=2", 1 },
+                { "HB-10-1", "hamming-ball", 1 },
+                { "GWG", "gwg", 1 },
+                { "R-MALA", "r-mala", 10 },
+                { "R-HMC", "r-hmc", 50 },
+                { "D-SVGD", "d-svgd", 50 } };
+enum { EXACT = 5, METHODS = 8 };
+
+typedef struct experiment {
+    sal_model *model;
+    sal_data data;
+    int64_t V, steps;
+    int32_t *starts; /* [TRUTHS x V] */
+    uint8_t *truth;  /* [TRUTHS x V] */
+    uint8_t *states; /* [CHAINS x V] */
+    int seen;        /* draws of the chains */
+    double mmd[POINTS];
+    sal_error *err;
+} experiment;
+
+/* ---- data, training, truth */
+
+static sal_status train(experiment *x, size scale, const char *file, sal_error *err)
+{
+    char text[80];
+    const int64_t side = scale == QUICK ? 8 : 28;
+    const sal_train_options o = { .objective = SAL_CD,
+                                  .sampler = "block-gibbs",
+                                  .steps = 1,
+                                  .iterations = scale == QUICK   ? 500
+                                                : scale == USUAL ? 2000
+                                                                 : 20000,
+                                  .batch = 100,
+                                  .learning_rate = 1e-3,
+                                  .threads = 1 };
+    sal_status status = file ? sal_data_read(file, NULL, &x->data, err)
+                             : sal_data_digits(2000, side, 0, &x->data, err);
+    snprintf(text, sizeof text, "rbm:visible=%d,hidden=%d", (int)x->data.variables,
+             scale == QUICK ? 32 : 500);
+    status = status ? status : sal_model_builtin(text, 0, &x->model, err);
+    status = status ? status : sal_model_train_start(x->model, text, &x->data, 0, err);
+    return status ? status : sal_train(x->model, &x->data, &o, err);
+}
+
+/* Samples of block Gibbs that started at data. */
+static sal_status draw_truth(experiment *x, int64_t steps, sal_error *err)
+{
+    const int64_t V = x->V = x->data.variables;
+    x->truth = malloc((size_t)(TRUTHS * V));
+    x->states = malloc((size_t)(CHAINS * V));
+    x->starts = malloc((size_t)(TRUTHS * V) * sizeof *x->starts);
+    if (!x->truth || !x->states || !x->starts) {
+        return SAL_ERR_MEMORY;
+    }
+    for (int64_t k = 0; k < TRUTHS * V; k++) {
+        x->starts[k] = x->data.codes[k % (x->data.rows * V)];
+    }
+    const sal_run_options o = { .sampler = "block-gibbs",
+                                .chains = TRUTHS,
+                                .warmup = steps,
+                                .draws = 1,
+                                .seed = 1,
+                                .threads = 1,
+                                .init = x->starts };
+    return states_at_end(x->model, &o, x->truth, err);
+}
+
+/* ---- MMD over steps */
+
+static int note(const sal_draw *draw, void *data)
+{
+    experiment *x = data;
+    double mmd2;
+    states_to_bytes(CHAINS * x->V, draw->codes, x->states);
+    sal_status status = sal_stats_mmd(x->V, CHAINS, x->states, TRUTHS, x->truth, &mmd2, x->err);
+    if (status == SAL_OK) {
+        x->mmd[x->seen++] = log_mmd(mmd2);
+    }
+    return status != SAL_OK;
+}
+
+/* MMD at POINTS times, with half of the steps before the first of relaxed samplers for adapting. */
+static sal_status follow(experiment *x, int method, sal_error *err)
+{
+    sal_run *run = NULL;
+    int64_t steps = x->steps / methods[method].share;
+    const sal_run_options o = { .sampler = methods[method].sampler,
+                                .chains = CHAINS,
+                                .warmup = method < EXACT ? -1 : steps / 2,
+                                .draws = POINTS,
+                                .thin = steps / POINTS / (method < EXACT ? 1 : 2),
+                                .seed = 2,
+                                .threads = 1,
+                                .draw = note,
+                                .draw_data = x };
+    x->seen = 0;
+    x->err = err;
+    sal_status status = sal_sample(x->model, &o, &run, err);
+    sal_run_destroy(run);
+    return status == SAL_OK && x->seen < POINTS ? SAL_ERR_DATA : status;
+}
+
+/* As many of the last states as the sheets show. */
+static void draw_states(const experiment *x, const char *name, sal_figure *figure)
+{
+    enum { SHOWN = 25, MOST = 64 * 64 };
+    static double grey[SHOWN * MOST];
+    int64_t side = x->data.height;
+    if (figure && side * side == x->V && x->V <= MOST) {
+        for (int64_t k = 0; k < SHOWN * x->V; k++) {
+            grey[k] = x->states[k];
+        }
+        sal_figure_panel(figure, &(sal_panel){ .title = name });
+        sal_figure_images(
+            figure, &(sal_images){ .n = SHOWN, .height = side, .width = side, .values = grey });
+    }
+}
+
+static sal_status all_mmd(experiment *x, panel *p, sal_figure *figure, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int m = 0; m < METHODS && status == SAL_OK; m++) {
+        status = follow(x, m, err);
+        p->name[m] = methods[m].name;
+        p->x_of[m] = 1.0 / methods[m].share;
+        for (int k = 0; k < POINTS; k++) {
+            p->x[k] = (double)(x->steps / POINTS * (k + 1));
+            p->y[m][k] = x->mmd[k];
+        }
+        if (status == SAL_OK) {
+            draw_states(x, methods[m].name, figure);
+        }
+    }
+    return status;
+}
+
+/* ---- ESS, and what a step costs */
+
+static sal_status measure(experiment *x, const char *sampler, double *log_ess, double *seconds,
+                          sal_error *err)
+{
+    sal_run *run = NULL;
+    sal_run_summary s;
+    const sal_run_options o = { .sampler = sampler,
+                                .chains = ESS_CHAINS,
+                                .warmup = -1,
+                                .draws = x->steps,
+                                .seed = 3,
+                                .threads = 1,
+                                .init = x->starts };
+    clock_t start = clock();
+    sal_status status = sal_sample(x->model, &o, &run, err);
+    *seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    status = status ? status : sal_run_summarise(run, &s, err);
+    *log_ess = status == SAL_OK ? log(s.ess_total / ESS_CHAINS) : NAN;
+    sal_run_destroy(run);
+    return status;
+}
+
+static sal_status all_ess(experiment *x, sal_figure *figure, sal_error *err)
+{
+    static const char *names[EXACT];
+    double log_ess[EXACT], seconds[EXACT];
+    sal_status status = SAL_OK;
+    for (int m = 0; m < EXACT && status == SAL_OK; m++) {
+        names[m] = methods[m].name;
+        status = measure(x, methods[m].sampler, &log_ess[m], &seconds[m], err);
+    }
+    if (status != SAL_OK) {
+        return status;
+    }
+    printf("\nESS of %d steps\n%-12s  %8s  %s\n", (int)x->steps, "", "log ESS",
+           "time of a step, Gibbs-1 = 1");
+    for (int m = 0; m < EXACT; m++) {
+        printf("%-12s  %8.2f  %8.1f\n", names[m], log_ess[m], seconds[m] / seconds[1]);
+    }
+    if (figure) {
+        sal_figure_panel(figure, &(sal_panel){ .title = "Effective samples",
+                                               .x = { .categories = names, .n_categories = EXACT },
+                                               .y = { .label = "log ESS" } });
+        sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS, .n = EXACT, .y = log_ess });
+    }
+    return SAL_OK;
+}
+
+/* ---- all of it */
+
+static sal_status experiment_run(experiment *x, const arguments *a, sal_figure *figure,
+                                 sal_error *err)
+{
+    static panel p = {
+        .title = "States of 100 chains and those of block Gibbs",
+        .x_label = "steps",
+        .y_label = "log MMD (Block-Gibbs, R-MALA: a tenth of the steps; R-HMC, D-SVGD: a fiftieth)",
+        .points = POINTS,
+        .curves = METHODS
+    };
+    double mmd2;
+    x->steps = a->size == QUICK ? 1000 : 10000;
+    sal_status status = train(x, a->size, a->files[0], err);
+    status = status ? status : draw_truth(x, a->size == FULL ? 5000 : 500, err);
+    /* Two halves of them. */
+    const int64_t half = TRUTHS / 2;
+    status = status ? status
+                    : sal_stats_mmd(x->V, half, x->truth, half, x->truth + half * x->V, &mmd2, err);
+    status = status ? status : all_mmd(x, &p, figure, err);
+    if (status == SAL_OK) {
+        panel_print(&p);
+        printf("Target: %.3f\n", log_mmd(mmd2));
+        panel_draw(&p, figure);
+        status = all_ess(x, figure, err);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    arguments a;
+    sal_error err = { 0 };
+    sal_figure *figure = NULL;
+    experiment x = { 0 };
+    if (!arguments_read(argc, argv, true, &a)) {
+        return 64;
+    }
+    sal_status status = figure_begin(&a, "Figures 2 and 3: a trained RBM",
+                                     "States that samplers end in, from random starts; log MMD to "
+                                     "block Gibbs; effective samples.",
+                                     &figure, &err);
+    status = status ? status : experiment_run(&x, &a, figure, &err);
+    sal_model_destroy(x.model);
+    sal_data_destroy(&x.data);
+    free(x.starts);
+    free(x.truth);
+    free(x.states);
+    return figure_finish(figure, status, &a, &err);
+}

@@ -1,0 +1,162 @@
+/* Can a monotonic network be the balancing function max(1, t)? Figure 9 of Sansone (2022): g(t) =
+ * min(h(t), t h(1/t)), h = softplus(m) with a monotonic network m of 20 blocks of 20 lines, is
+ * fitted to max(1, t) by least squares at 40 t up to 4, by gradient descent with rate .01.
+ *
+ *     capacity [--quick | --full] [--svg FIGURE.svg]
+ *
+ * Two forms of m are compared: with lines in t, and in log t as in the sampler `lsb2`. The network
+ * is a formula whose state are the network's parameters: its gradient is then the one by them.
+ * Momentum .9, the range of t and the number of updates are ours. */
+#include <math.h>
+#include <stdlib.h>
+#include "../panel.h"
+
+enum { BLOCKS = 20, UNITS = 20, LINES = BLOCKS * UNITS, POINTS = 40 };
+
+static double t_of(int point)
+{
+    return 0.1 * (point + 1);
+}
+
+/* ---- the network */
+
+/* h(t) at POINTS inputs of m. The state: logarithms of the lines' slopes, then their heights. */
+static sal_expr record_h(sal_tape *tape, const double *inputs)
+{
+    sal_expr s = sal_state(tape), u = sal_constant(tape, inputs, SAL_SHAPE(POINTS, 1));
+    sal_expr slope = sal_reshape(sal_exp(sal_slice(s, 0, 0, LINES)), SAL_SHAPE(1, LINES));
+    sal_expr height = sal_reshape(sal_slice(s, 0, LINES, LINES), SAL_SHAPE(1, LINES));
+    sal_expr lines = sal_add(sal_mul(u, slope), height);
+    sal_expr largest = sal_max_axis(sal_reshape(lines, SAL_SHAPE(POINTS * BLOCKS, UNITS)), 1);
+    sal_expr negated = sal_reshape(sal_neg(largest), SAL_SHAPE(POINTS, BLOCKS));
+    return sal_softplus(sal_neg(sal_max_axis(negated, 1)));
+}
+
+/* g at the POINTS values of t. */
+static sal_expr record_g(sal_tape *tape, bool logarithmic)
+{
+    double t[POINTS], here[POINTS], mirrored[POINTS];
+    for (int k = 0; k < POINTS; k++) {
+        t[k] = t_of(k);
+        here[k] = logarithmic ? log(t[k]) : t[k];
+        mirrored[k] = logarithmic ? -here[k] : 1 / t[k];
+    }
+    sal_expr times = sal_constant(tape, t, SAL_SHAPE(POINTS));
+    return sal_minimum(record_h(tape, here), sal_mul(times, record_h(tape, mirrored)));
+}
+
+/* f = w'g - c mean (g - max(1, t))^2 with parameters w and c: the loss, or a value of g. */
+static sal_status make_model(bool logarithmic, sal_model **model, sal_error *err)
+{
+    double target[POINTS];
+    for (int k = 0; k < POINTS; k++) {
+        target[k] = fmax(1, t_of(k));
+    }
+    sal_space *space = sal_space_create();
+    sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_BINARY, .count = 2 * LINES }, err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr g = record_g(tape, logarithmic), w = sal_param(tape, "w", SAL_SHAPE(POINTS));
+    sal_expr off = sal_sub(g, sal_constant(tape, target, SAL_SHAPE(POINTS)));
+    sal_expr loss = sal_scale(sal_dot(off, off), 1.0 / POINTS);
+    sal_expr c = sal_sum(sal_param(tape, "c", SAL_SHAPE(1)));
+    sal_expr f = sal_sub(sal_dot(w, g), sal_mul(c, loss));
+    sal_status status = sal_model_from_tape(tape, f, model, err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return status;
+}
+
+/* ---- fitting */
+
+/* Lines with slopes around 1 through heights around 0. */
+static void start(double *s)
+{
+    uint64_t state = 1;
+    for (int k = 0; k < 2 * LINES; k++) {
+        double sum = 0; /* of twelve uniform numbers: nearly normal */
+        for (int j = 0; j < 12; j++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            sum += (double)(state >> 11) / 9007199254740992.0;
+        }
+        s[k] = (k < LINES ? 0.3 : 0.5) * (sum - 6);
+    }
+}
+
+static sal_status fit(sal_model *model, int updates, double *s, sal_error *err)
+{
+    double f, c = 1, gradient[2 * LINES], velocity[2 * LINES] = { 0 };
+    sal_status status = sal_model_set_params(model, "c", &c, err);
+    for (int u = 0; u < updates && status == SAL_OK; u++) {
+        status = sal_model_evaluate_at(model, 1, s, &f, gradient, err);
+        for (int k = 0; k < 2 * LINES && status == SAL_OK; k++) {
+            velocity[k] = 0.9 * velocity[k] + gradient[k];
+            s[k] += 0.01 * velocity[k];
+        }
+    }
+    return status;
+}
+
+static sal_status read_g(sal_model *model, const double *s, double *g, sal_error *err)
+{
+    double w[POINTS] = { 0 }, c = 0;
+    sal_status status = sal_model_set_params(model, "c", &c, err);
+    for (int k = 0; k < POINTS && status == SAL_OK; k++) {
+        w[k] = 1;
+        status = sal_model_set_params(model, "w", w, err);
+        status = status ? status : sal_model_evaluate_at(model, 1, s, &g[k], NULL, err);
+        w[k] = 0;
+    }
+    return status;
+}
+
+/* A curve of the panel. */
+static sal_status form(bool logarithmic, int updates, double *g, sal_error *err)
+{
+    double s[2 * LINES], square = 0, largest = 0;
+    sal_model *model = NULL;
+    start(s);
+    sal_status status = make_model(logarithmic, &model, err);
+    status = status ? status : fit(model, updates, s, err);
+    status = status ? status : read_g(model, s, g, err);
+    for (int k = 0; k < POINTS && status == SAL_OK; k++) {
+        double off = fabs(g[k] - fmax(1, t_of(k)));
+        square += off * off / POINTS;
+        largest = fmax(largest, off);
+    }
+    if (status == SAL_OK) {
+        printf("lines in %-6s RMSE %.4f, largest error %.4f\n",
+               logarithmic ? "log t:" : "t:", sqrt(square), largest);
+    }
+    sal_model_destroy(model);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static panel p = { .title = "Fitted to max(1, t)",
+                       .x_label = "t",
+                       .y_label = "g(t)",
+                       .points = POINTS,
+                       .curves = 3,
+                       .name = { "max(1,t)", "lines in t", "lines in log t" } };
+    arguments a;
+    sal_error err = { 0 };
+    sal_figure *figure = NULL;
+    if (!arguments_read(argc, argv, false, &a)) {
+        return 64;
+    }
+    const int updates = a.size == QUICK ? 500 : a.size == USUAL ? 10000 : 200000;
+    sal_status status = figure_begin(&a, "Figure 9: the capacity of a monotonic network",
+                                     "Least squares by gradient descent.", &figure, &err);
+    status = status ? status : form(false, updates, p.y[1], &err);
+    status = status ? status : form(true, updates, p.y[2], &err);
+    for (int k = 0; k < POINTS; k++) {
+        p.x[k] = t_of(k);
+        p.y[0][k] = fmax(1, p.x[k]);
+    }
+    if (status == SAL_OK) {
+        panel_print(&p);
+        panel_draw(&p, figure);
+    }
+    return figure_finish(figure, status, &a, &err);
+}

@@ -1,0 +1,88 @@
+/* How many coordinates move at once, and how often that is accepted: figure 3 of Xiang et al. 2023,
+ * MANA's step size on the facility location problem.
+ *
+ *     step_sizes [--quick | --full] [--svg FIGURE.svg]
+ *
+ * The paper's utilities are not published. Ours are those of the model facility-location, of the
+ * paper's size, and a smaller problem whose states are more alike. */
+#include "../convergence.h"
+#include "../panel.h"
+
+static const char *const problems[] = { "facility-location",
+                                        "facility-location:customers=4,lambda=1" };
+static const double alphas[] = { 0.1, 0.2, 0.5, 1, 2, 5, 10 };
+enum { ALPHAS = sizeof alphas / sizeof *alphas, PROBLEMS = sizeof problems / sizeof *problems };
+
+/* Curves of the two panels. */
+enum { ACCEPTANCE, CHANGED, IF_ACCEPTED, LB_ACCEPTANCE, MOVES };
+enum { MANA_ESS, LB_ESS, GIBBS_ESS, EFFECTIVE };
+
+static const panel moves = { .x_label = "alpha",
+                             .y_label = "acceptance and coordinates changed",
+                             .log_x = true,
+                             .curves = MOVES,
+                             .name = { "acceptance", "changed a step", "if accepted",
+                                       "acceptance, LB" } };
+static const panel effective = { .x_label = "alpha",
+                                 .y_label = "ESS in 1000 steps, median",
+                                 .y_format = "%.1f",
+                                 .log_x = true,
+                                 .curves = EFFECTIVE,
+                                 .name = { "MANA", "LB", "Gibbs" } };
+
+static sal_status sample(const truth *t, const char *sampler, double step_size, int64_t draws,
+                         curve *c, sal_error *err)
+{
+    const sal_run_options o = {
+        .sampler = sampler, .step_size = step_size, .chains = 20, .warmup = 500, .draws = draws
+    };
+    return curve_run(t, 0, &o, c, err);
+}
+
+/* Fill the two panels p. */
+static sal_status scan(const char *problem, int64_t draws, panel *p, sal_error *err)
+{
+    truth t;
+    curve lb, gibbs, c;
+    sal_status status = truth_open(problem, &t, err);
+    status = status ? status : sample(&t, "lb", 0, draws, &lb, err);
+    status = status ? status : sample(&t, "gibbs:scan=random", 0, draws, &gibbs, err);
+    for (int k = 0; k < ALPHAS && status == SAL_OK; k++) {
+        status = sample(&t, "mana", alphas[k], draws, &c, err);
+        p[0].x[k] = p[1].x[k] = alphas[k];
+        p[0].y[ACCEPTANCE][k] = c.acceptance;
+        p[0].y[CHANGED][k] = c.jump;
+        p[0].y[IF_ACCEPTED][k] = c.jump / c.acceptance;
+        p[0].y[LB_ACCEPTANCE][k] = lb.acceptance;
+        p[1].y[MANA_ESS][k] = c.ess[1];
+        p[1].y[LB_ESS][k] = lb.ess[1];
+        p[1].y[GIBBS_ESS][k] = gibbs.ess[1];
+        p[0].points = p[1].points = k + 1;
+    }
+    truth_free(&t);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static panel p[2];
+    arguments a;
+    sal_figure *figure = NULL;
+    sal_error err = { 0 };
+    if (!arguments_read(argc, argv, false, &a)) {
+        return 2;
+    }
+    int64_t draws = a.size == FULL ? 30000 : a.size == QUICK ? 500 : 5000;
+    sal_status status = figure_begin(&a, "Step sizes of MANA", NULL, &figure, &err);
+    for (int k = 0; k < PROBLEMS && status == SAL_OK; k++) {
+        p[0] = moves;
+        p[1] = effective;
+        p[0].title = p[1].title = problems[k];
+        status = scan(problems[k], draws, p, &err);
+        for (int side = 0; side < 2; side++) {
+            panel_print(&p[side]);
+            panel_draw(&p[side], figure);
+        }
+    }
+    return figure_finish(figure, status, &a, &err);
+}

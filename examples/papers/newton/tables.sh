@@ -1,0 +1,114 @@
+#!/bin/sh
+# Searching with samplers: tables 2 and 3 of Xiang et al. 2023 in form, on data made here.
+#
+#     tables.sh SALTUS [--quick | --full]      SALTUS: the installed program
+#
+# Summaries: documents of document.awk instead of those of DUC 2002; from each 8 chains choose
+# sentences of at most 60 words. F is the objective of Lin & Bilmes 2011 where the chains are after
+# 500, 750 and 1000 steps; the summary is the state drawn most often, and ROUGE-2 compares it with
+# the document's reference. mana.exp is MANA with a step size that falls exponentially, as in the
+# paper (from 1, by e^-3 in 1000 steps); that of mana is adapted. gibbs takes its sites at random.
+# ESS is of 1000 steps, the median over the chains. Images: the model `retrieval`'s own, instead of the Holidays photographs: 60 of 6 classes.
+set -eu
+saltus=$1
+documents=4 queries=6
+case ${2:-} in
+--quick) documents=1 queries=2 ;;
+--full) documents=60 queries=60 ;;
+esac
+here=$(dirname "$0")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# figure KEY: its number in the JSON object on stdin.
+figure() {
+    sed -n "s/.*\"$1\": \([-+0-9.e]*\).*/\1/p"
+}
+
+# sample MODEL STEPS DRAWS OPTIONS..: so many kept states after so many steps.
+sample() {
+    model=$1 steps=$2 draws=$3
+    shift 3
+    "$saltus" sample "$model" --chains 8 --threads 1 --warmup "$steps" --draws "$draws" $options "$@"
+}
+
+# choose METHOD: its options, and the steps before the draws that are kept.
+choose() {
+    warmup=500
+    case $1 in
+    mana.exp)
+        options="--sampler mana:schedule=exponential,decay=3,horizon=1000 --step-size 1"
+        warmup=1
+        ;;
+    gibbs) options="--sampler gibbs:scan=random" ;;
+    *) options="--sampler $1" ;;
+    esac
+}
+
+# objective MODEL BETA: F after 500, 750 and 1000 steps, the mean over the chains.
+objective() {
+    for steps in 499 749 999; do
+        f=$(sample "$1" $steps 1 --json | figure log_prob_mean)
+        printf '%s ' "$(echo "$f $2" | awk '{ print $1 / $2 }')"
+    done
+}
+
+# Numbers of one document: F three times, recall, F-measure, precision, ESS.
+summarise() {
+    model=summary:file=$1.txt,words=60,beta=0.3
+    objective "$model" 0.3
+    sample "$model" $warmup 1000 --vote state --show |
+        sed -n '/^majority/,$p' | sed 1,2d > "$work/summary.txt"
+    "$saltus" rouge "$work/summary.txt" "$1.reference.txt" --json > "$work/rouge.json"
+    for key in recall f precision; do
+        printf '%s ' "$(figure $key < "$work/rouge.json")"
+    done
+    sample "$model" $warmup 1000 --json | figure median
+}
+
+# Numbers of one query: F three times.
+retrieve() {
+    model=retrieval:query=$1
+    objective "$model" 3
+    echo
+}
+
+# The means of the columns on stdin, with so many digits.
+means() {
+    awk -v digits="$1" '{ for (k = 1; k <= NF; k++) sum[k] += $k }
+        END { for (k = 1; k in sum; k++) printf " %8." digits "f", sum[k] / NR }'
+}
+
+echo "Table 2: $documents documents"
+echo "method      F(500)   F(750)  F(1000)  ROUGE-2 R      F        P      ESS"
+n=1
+while [ $n -le $documents ]; do
+    awk -v seed=$n -v sentences=30 -v topics=6 -v reference="$work/$n.reference.txt" \
+        -f "$here/document.awk" > "$work/$n.txt"
+    n=$((n + 1))
+done
+for method in mana.exp mana lb gibbs; do
+    choose $method
+    n=1
+    while [ $n -le $documents ]; do
+        summarise "$work/$n"
+        n=$((n + 1))
+    done > "$work/table"
+    printf '%-9s%s\n' $method "$(means 3 < "$work/table")"
+done
+
+echo
+echo "Table 3: $queries queries"
+echo "method      F(500)   F(750)  F(1000)  mean average precision"
+for method in mana lb gibbs; do
+    choose $method
+    n=0
+    while [ $n -lt $queries ]; do
+        retrieve $n
+        n=$((n + 1))
+    done > "$work/table"
+    sampler=$(echo "$options" | awk '{ print $2 }')
+    precision=$("$saltus" retrieve retrieval --queries $queries --sampler "$sampler" --warmup 500 \
+        --draws 1000 --threads 1 --json | figure mean_average_precision)
+    printf '%-9s%s  %s\n' $method "$(means 3 < "$work/table")" "$precision"
+done

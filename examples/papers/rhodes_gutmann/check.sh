@@ -1,0 +1,39 @@
+#!/bin/sh
+# check.sh NAME PROGRAM: the brief form of a figure shows what the paper says of it.
+set -eu
+name=$1 program=$2
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+output=$("$program" --quick --svg "$directory/figure.svg")
+echo "$output"
+grep -q '</svg>' "$directory/figure.svg"
+
+# holds CONDITION: in awk, of the numbers v[ROW, COLUMN] of the rows from the line that begins with
+# $from to the next empty one.
+holds() {
+    echo "$output" | awk "
+        index(\$0, \"$from\") == 1 { on = 1 }
+        NF == 0 || \$1 == \"after\" { on = 0 }
+        on { gsub(/[|()]/, \" \"); for (k = 2; k <= NF; k++) v[\$1, k - 1] = \$k }
+        END { exit !($1) }" || { echo "not so: $1"; exit 1; }
+}
+case $name in
+convergence) # Columns: the 11th is the last error of marginals, the 16th of covariances or pairs.
+    for from in ordinal-poly2 ordinal-poly4; do
+        holds 'v["NCG", 16] < v["GWG", 16] && v["AVG", 16] < v["GWG", 16]'
+        holds 'v["PAVG", 11] < v["GWG", 11] && v["Gibbs", 11] < v["GWG", 11]'
+    done
+    from=ordinal-poly2
+    holds 'v["NCG", 16] < v["GWG-ordinal", 16] && v["NCG", 16] < v["Gibbs", 16]'
+    from=regression
+    holds 'v["NCG", 16] < v["Gibbs", 16] && v["GWG", 16] < v["Gibbs", 16]' ;;
+step_sizes) # A tenth of the step size does not follow the couplings as they grow.
+    from="relative error"
+    holds 'v[0.1, 1] > 5 && v[1, 1] == 1'
+    echo "$output" | awk '$1 == "NCG" && $3 > 0.112 && $3 < 0.119 { ok = 1 } END { exit !ok }' ;;
+cubic) # Columns: AVG, its standard error, PAVG.
+    from="Figure 11"
+    holds 'v[0.1, 3] < v[0.1, 1] && v[0.2, 3] < v[0.2, 1]'
+    from="Figure 12"
+    holds 'v[1, 2] > v[1, 1] && v[512, 2] < v[512, 1]' ;;
+esac

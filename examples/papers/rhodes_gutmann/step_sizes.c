@@ -1,0 +1,97 @@
+/* Does learning depend on the step size? Figure 7 of Rhodes & Gutmann 2022: the couplings of an
+ * Ising lattice are learned as for their table 1 (K = 10), with step sizes from a tenth of the
+ * table's to ten times as large. Errors are relative to that of the table's step size; gwg's to
+ * NCG's.
+ *
+ *     step_sizes [--quick | --full] [--svg FIGURE.svg] */
+#include "../../training/ising_pcd.h"
+#include "../panel.h"
+
+/* Step sizes are four times those of table 4, which fit states 1 apart. */
+static const learner learners[] = {
+    { .sampler = "ncg", .step_size = 2.0, .steps = 12 },
+    { .sampler = "avg", .step_size = 0.8, .steps = 10 },
+    { .sampler = "pavg", .step_size = 0.8, .data_covariance = true, .steps = 10 },
+    { .sampler = "gwg", .steps = 12 },
+};
+static const char *const names[] = { "NCG", "AVG", "PAVG", "GWG" };
+enum { NCG, AVG, PAVG, GWG, METHODS };
+
+static const double full_factors[] = { 0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 0 };
+static const double usual_factors[] = { 0.1, 0.3, 1, 3, 10, 0 };
+static const double quick_factors[] = { 0.1, 1, 0 };
+
+static sal_status learn(const experiment *x, int method, double factor, double *error,
+                        sal_error *err)
+{
+    learner l = learners[method];
+    l.step_size *= factor;
+    l.updates = 2200;
+    return experiment_learn(x, &l, error, err);
+}
+
+/* A curve: errors over that of factor 1, *base. */
+static sal_status scan(const experiment *x, int method, panel *p, double *base, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int k = 0; k < p->points && status == SAL_OK; k++) {
+        status = learn(x, method, p->x[k], &p->y[method][k], err);
+        *base = p->x[k] == 1 ? p->y[method][k] : *base;
+    }
+    printf("%-5s error %.4f\n", names[method], *base);
+    for (int k = 0; k < p->points; k++) {
+        p->y[method][k] /= *base;
+    }
+    return status;
+}
+
+/* gwg has no step size: the paper's dashed line. */
+static sal_status add_gwg(const experiment *x, double base, panel *p, sal_error *err)
+{
+    double error = 0;
+    sal_status status = learn(x, GWG, 1, &error, err);
+    printf("%-5s error %.4f\n", names[GWG], error);
+    for (int k = 0; k < p->points; k++) {
+        p->y[GWG][k] = error / base;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static panel p = { .title = "Figure 7",
+                       .x_label = "relative step size",
+                       .y_label = "relative error",
+                       .log_x = true,
+                       .curves = METHODS };
+    double base[METHODS] = { 0 };
+    experiment x = { 0 };
+    arguments a;
+    sal_figure *figure = NULL;
+    sal_error err = { 0 };
+    if (!arguments_read(argc, argv, false, &a)) {
+        return 2;
+    }
+    const double *factors = a.size == FULL    ? full_factors
+                            : a.size == QUICK ? quick_factors
+                                              : usual_factors;
+    for (; factors[p.points] > 0; p.points++) {
+        p.x[p.points] = factors[p.points];
+    }
+    p.curves = a.size == QUICK ? 1 : METHODS;
+    for (int m = 0; m < METHODS; m++) {
+        p.name[m] = names[m];
+    }
+    sal_status status = figure_begin(&a, "Errors over step sizes", NULL, &figure, &err);
+    status = status ? status : experiment_create(1, &x, &err);
+    for (int m = 0; m < p.curves && m < GWG && status == SAL_OK; m++) {
+        status = scan(&x, m, &p, &base[m], &err);
+    }
+    if (status == SAL_OK && p.curves > GWG) {
+        status = add_gwg(&x, base[NCG], &p, &err);
+    }
+    panel_print(&p);
+    panel_draw(&p, figure);
+    sal_data_destroy(&x.data);
+    return figure_finish(figure, status, &a, &err);
+}
