@@ -262,7 +262,7 @@ START_TEST(counts_and_threads_go_on)
                 (sal_run_options){ .sampler = "gwg", .warmup = WARMUP, .draws = STEPS }, 1, at, 2);
     sal_model_destroy(model);
     model = ready_made("rbm:visible=4,hidden=3,scale=0.9");
-    check_stops("threads", model, (sal_run_options){ .chains = 70, .warmup = 30, .draws = 300 }, 1,
+    check_stops("threads", model, (sal_run_options){ .chains = 70, .warmup = 30, .draws = 600 }, 1,
                 at, 2);
     sal_model_destroy(model);
 }
