@@ -361,18 +361,19 @@ END_TEST
 static Suite *resume_suite(void)
 {
     Suite *suite = suite_create("resume");
-    TCase *bits = tcase_create("bits");
-    tcase_add_loop_test(bits, every_sampler_goes_on_on_formulas, 0, 2);
-    tcase_add_loop_test(bits, every_sampler_goes_on_on_ready_made_models, 0, 2);
-    tcase_add_loop_test(bits, tempered_runs_go_on, 0, 3);
-    tcase_add_loop_test(bits, step_sizes_go_on, 0, 3);
-    tcase_add_loop_test(bits, annealing_goes_on, 0, 2);
-    tcase_add_test(bits, clamped_runs_go_on);
-    tcase_add_test(bits, counts_and_threads_go_on);
-    tcase_add_loop_test(bits, tuned_runs_go_on, 0, 5);
-    tcase_add_test(bits, more_draws_and_many_stops);
-    tcase_add_test(bits, other_runs_are_refused);
-    suite_add_tcase(suite, bits);
+    TCase *samplers = tcase_create("samplers"), *runs = tcase_create("runs");
+    tcase_add_loop_test(samplers, every_sampler_goes_on_on_formulas, 0, 2);
+    tcase_add_loop_test(samplers, every_sampler_goes_on_on_ready_made_models, 0, 2);
+    tcase_add_loop_test(runs, tempered_runs_go_on, 0, 3);
+    tcase_add_loop_test(runs, step_sizes_go_on, 0, 3);
+    tcase_add_loop_test(runs, annealing_goes_on, 0, 2);
+    tcase_add_test(runs, clamped_runs_go_on);
+    tcase_add_test(runs, counts_and_threads_go_on);
+    tcase_add_loop_test(runs, tuned_runs_go_on, 0, 5);
+    tcase_add_test(runs, more_draws_and_many_stops);
+    tcase_add_test(runs, other_runs_are_refused);
+    suite_add_tcase(suite, samplers);
+    suite_add_tcase(suite, runs);
     return suite;
 }
 
