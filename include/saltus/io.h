@@ -89,6 +89,8 @@ SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error 
  *     sal_draw_writer_open("run.nc", model, &options, &writer, &err);
  *     options.draw = sal_draw_writer_add;
  *     options.draw_data = writer;
+ *     options.state = sal_draw_writer_state;
+ *     options.state_data = writer;
  *     sal_sample(model, &options, &run, &err);
  *     sal_draw_writer_close(writer, run, &err);
  *
@@ -96,7 +98,8 @@ SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error 
  * uint8, or int32 where a code can pass 255; sites are called by the variables' names, or by
  * numbers within the block. Group `sample_stats`: lp (f), acceptance_rate, jump and step_size as in
  * sal_draw. With options->show_warmup the same as `warmup_posterior` and `warmup_sample_stats`;
- * with clamped variables `observed_data`. Attributes say what was run. */
+ * with clamped variables `observed_data`. Attributes say what was run; the variable saltus_state
+ * is what the run needs to go on (sal_run_state_open). */
 typedef struct sal_draw_writer sal_draw_writer;
 
 /* Begin a file. Until it is closed it is PATH.tmp, which is whole but while draws are being written
@@ -122,6 +125,15 @@ SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model
  * Threads: one at a time. */
 SAL_API int sal_draw_writer_add(const sal_draw *draw, void *writer);
 
+/* Write the run's state: the callback `state` of a run, whose `state_data` is the writer. It is
+ * written when the run begins, then after 5 seconds at the earliest, so that a process which is
+ * killed leaves in PATH.tmp what can be resumed. Without this callback the state is written when
+ * the file is closed.
+ * Returns: 1, which stops the run, when the file cannot be written. Else 0.
+ * Cost:    O(chains V), and the disk's.
+ * Threads: one at a time. */
+SAL_API int sal_draw_writer_state(const sal_run_state *state, void *writer);
+
 /* Hand all draws so far to the operating system.
  * Returns: SAL_ERR_IO.
  * Cost:    O(draws not yet written).
@@ -132,12 +144,30 @@ SAL_API sal_status sal_draw_writer_sync(sal_draw_writer *writer, sal_error *err)
  * Params:  run   what came out, for the attributes; or NULL, when sal_sample failed: then the draws
  *                before that stay in PATH.tmp. Without a draw no file is left.
  * Returns: SAL_OK, or the first error since the writer was opened: then too PATH.tmp has what was
- *          written before; SAL_ERR_ARGUMENT when a run was stopped before its first draw. NULL for
- *          `writer` is fine.
+ *          written before. NULL for `writer` is fine.
  * Cost:    O(draws not yet written).
  * Threads: one at a time. */
 SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run *run,
                                          sal_error *err);
+
+/* The state of the run that a draw writer wrote to PATH (NAME.nc), stopped, killed or complete,
+ * with its draws, which are read as they are needed:
+ *
+ *     sal_run_state_open("run.nc", &state, &err);
+ *     sal_run_state_options(state, &options, &err);
+ *     options.draws = 5000;
+ *     sal_draw_writer_open("run.nc", model, &options, &writer, &err);
+ *
+ * and on as for a new run: the writer gets the earlier draws again, and its new file takes the
+ * place of the old one when it is closed. A killed run leaves PATH.tmp: if that is of the same run
+ * and further on, or PATH is not there, it is renamed to PATH first.
+ * Returns: SAL_ERR_DATA for a file without a state, as those of others and of sal_run_save, or with
+ *          a damaged one, and when PATH.tmp is of another run than PATH; SAL_ERR_NOT_FOUND;
+ *          SAL_ERR_UNSUPPORTED for another kind of file (.npy has no state), or without libnetcdf;
+ *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *state is untouched.
+ * Cost:    memory 8 MiB and a few draws of all chains.
+ * Threads: as for the writers. */
+SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, sal_error *err);
 
 /* Write pictures of codes in a grid, with grey lines between: code 0 is black, the largest code
  * there is (at least 1) white.

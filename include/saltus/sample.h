@@ -26,6 +26,9 @@ typedef enum sal_step_size_rule {
 /* What warm-up found, to be saved and given to another run. */
 typedef struct sal_tuning sal_tuning;
 
+/* All that a run needs to go on from where it stood, as if it had never stopped. */
+typedef struct sal_run_state sal_run_state;
+
 /* One draw of all chains, as a run shows it; good during the call. */
 typedef struct sal_draw {
     int64_t index;                 /* from 0, of warm-up and after it in counts of their own */
@@ -124,6 +127,19 @@ typedef struct sal_run_options {
      * what is there is kept. NULL: none. */
     int (*progress)(int64_t done, int64_t total, void *data);
     void *progress_data; /* passed to `progress` */
+
+    /* Go on from the state of an earlier run to the same bits as if that had never stopped, with
+     * the options that sal_run_state_options gives: only draws (in all; not fewer than were made,
+     * and no others in annealing), threads, keep_draws and what is called may be different. `draw`
+     * is called for the earlier draws again, from the first one on, whose acceptance, jump and step
+     * size are NaN out of a run's memory. NULL: begin anew. Only read during the call. */
+    const sal_run_state *resume;
+
+    /* Called from the calling thread with the state at the start, at the end of warm-up and then at
+     * fixed steps, a few hundred or some sweeps apart, after the draws before that were shown: to
+     * save it (sal_draw_writer_state). A return value other than 0 stops the run. NULL: none. */
+    int (*state)(const sal_run_state *state, void *data);
+    void *state_data; /* passed to `state` */
 } sal_run_options;
 
 /* A run that was made: draws, or what was counted of them, and its figures. */
@@ -311,6 +327,26 @@ SAL_API sal_status sal_run_tuning(const sal_run *run, sal_tuning **tuning, sal_e
 
 /* Free a tuning; NULL is fine. */
 SAL_API void sal_tuning_destroy(sal_tuning *tuning);
+
+/* The state of a run, stopped or complete, to go on from: sal_run_options.resume. What the run made
+ * after it, some hundred steps at most or some sweeps, is made once more, with the same bits. Lives
+ * as long as the run, which must have kept its draws (keep_draws); draws that are written to a file
+ * are resumed from there (sal_run_state_open). */
+SAL_API const sal_run_state *sal_run_last_state(const sal_run *run);
+
+/* The options of the run that a state is of, with `resume` set to it; what was called is not among
+ * them. Texts and arrays are the state's.
+ * Returns: SAL_ERR_DATA for a damaged state.
+ * Cost:    O(chains V).
+ * Threads: any. */
+SAL_API sal_status sal_run_state_options(const sal_run_state *state, sal_run_options *options,
+                                         sal_error *err);
+
+/* The name of its model. */
+SAL_API const char *sal_run_state_model(const sal_run_state *state);
+
+/* Free a state that sal_run_state_open made; NULL is fine. */
+SAL_API void sal_run_state_destroy(sal_run_state *state);
 
 /* Codes of the last states [chains x V] of the whole space.
  * Returns: SAL_OK.

@@ -34,7 +34,12 @@ static const cli_page pages[] = {
       "chains agree. Where they do not, a line says so; do not use the averages then.\n\n" MODEL
       "\n\n"
       "Step sizes are adapted in warm-up unless you give them. Chains that stay in different modes "
-      "need --tempering. Ctrl-C ends the run; what was drawn until then is written.",
+      "need --tempering. Ctrl-C, or --time, ends the run; what was drawn until then is written.\n\n"
+      "A run whose draws go to --out FILE.nc can be resumed, also after a crash (then from "
+      "FILE.nc.tmp): --resume FILE.nc goes on with the options of that run, which are in the file, "
+      "and gives the same draws as if it had never stopped. MODEL may be left out then; --draws "
+      "is the number in all, and may be larger than before. Options that say something else are "
+      "refused.",
       { { "The spins of a lattice, their draws written as (chains, draws, variables):",
           "saltus sample ising:side=10,theta=0.15 --sampler ncg --draws 2000 --out draws.npy" },
         { "Marginals of a network given evidence:",
@@ -42,7 +47,10 @@ static const cli_page pages[] = {
         { "A large cut of a graph, by cooling:",
           "saltus sample max-cut:file=G1 --anneal --sampler pafs --draws 5000 --best cut.npy" },
         { "Chains that cross between modes:",
-          "saltus sample Grids_11.uai --sampler gibbs --tempering 24 --warmup 200000" } } },
+          "saltus sample Grids_11.uai --sampler gibbs --tempering 24 --warmup 200000" },
+        { "A minute now, the rest later:",
+          "saltus sample ising:side=50 --draws 100000 --time 60s --out run.nc; "
+          "saltus sample --resume run.nc" } } },
     { &cli_exact,
       CLI_GROUP_SAMPLE,
       "Sums over all states: by a formula of the model's own, by enumeration, or by variable "

@@ -2,10 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/sample_output.h"
+#include "core/run_state.h"
+#include "io/draw_writer.h"
 #include "io/npy.h"
 #include "core/number.h"
 #include "samplers/run.h"
@@ -17,10 +20,12 @@ typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
     cli_sample_outputs outputs;
-    const char *dtype, *params, *evidence, *clamp, *init, *step_size, *temperatures, *tuning,
-        *preconditioner;
+    const char *model, *dtype, *params, *evidence, *clamp, *init, *step_size, *temperatures,
+        *tuning, *preconditioner;
     double *temperature_list;
     bool write_tuning;
+    const char *time, *resume;
+    double seconds; /* of --time; 0: none */
 } options;
 
 /* ---- --temperatures 1,2,.. and --tuning FILE */
@@ -52,7 +57,8 @@ static int parse_temperatures(options *o)
     return CLI_OK;
 }
 
-/* A file that is there is read; otherwise it will be written. */
+/* A file that is there is read, unless a run goes on, which has found its own; otherwise it will be
+ * written. */
 static int open_tuning(options *o, sal_tuning **tuning)
 {
     sal_error err = { 0 };
@@ -60,6 +66,9 @@ static int open_tuning(options *o, sal_tuning **tuning)
         return CLI_OK;
     }
     o->write_tuning = access(o->tuning, F_OK) != 0;
+    if (o->resume && !o->write_tuning) {
+        return CLI_OK;
+    }
     if (o->write_tuning) {
         return cli_check_output(o->tuning);
     }
@@ -159,10 +168,63 @@ static int check_enumerable(const sal_model *model, const cli_clamps *clamps)
 
 /* ---- the command */
 
-static int show_progress(int64_t done, int64_t total, void *data)
+typedef struct watch {
+    cli_progress progress;
+    struct timespec begin;
+    double seconds; /* after which the run stops; 0: never */
+    bool late;
+} watch;
+
+static bool is_late(watch *w)
 {
-    cli_progress_show(data, "sampling", done, total);
-    return cli_interrupted();
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed =
+        (double)(now.tv_sec - w->begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->begin.tv_nsec);
+    w->late = w->seconds > 0 && passed >= w->seconds;
+    return w->late;
+}
+
+static int watch_progress(int64_t done, int64_t total, void *data)
+{
+    watch *w = data;
+    cli_progress_show(&w->progress, "sampling", done, total);
+    return cli_interrupted() || is_late(w);
+}
+
+/* ---- --resume NAME.nc */
+
+/* What the program adds to the state of a run: how its model was called. */
+#define MODEL_NOTE "argument.model"
+#define PARAMS_NOTE "argument.params"
+#define DTYPE_NOTE "argument.dtype"
+
+/* The options of the run that is to go on, for those that are not given. */
+static int open_state(options *o, sal_run_state **state)
+{
+    sal_error err = { 0 };
+    const options given = *o;
+    sal_status status = sal_run_state_open(o->resume, state, &err);
+    status = status ? status : sal_run_state_options(*state, &o->run, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    o->run.warmup = o->run.warmup < 0 ? 0 : o->run.warmup;
+    if (given.temperatures || given.run.replicas != 0) {
+        o->run.replicas = 0;
+        o->run.temperatures = NULL;
+    }
+    if (given.step_size) {
+        o->run.step_size = 0;
+        o->run.step_size_rule = SAL_STEP_SIZE_USUAL;
+    }
+    o->model = sali_run_state_text(*state, MODEL_NOTE);
+    o->params = sali_run_state_text(*state, PARAMS_NOTE);
+    o->dtype = sali_run_state_text(*state, DTYPE_NOTE);
+    o->outputs.out = o->resume;
+    o->outputs.save_warmup = o->run.show_warmup;
+    return given.init ? cli_usage("--init and --resume: the run goes on from its own states")
+                      : CLI_OK;
 }
 
 /* ---- --out NAME.nc */
@@ -177,7 +239,18 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
     sal_status status = sal_draw_writer_open(o->outputs.out, model, &o->run, writer, &err);
     o->run.draw = sal_draw_writer_add;
     o->run.draw_data = *writer;
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    o->run.state = sal_draw_writer_state;
+    o->run.state_data = *writer;
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    bool ok = sali_draw_writer_note(*writer, MODEL_NOTE, o->model) &&
+              (!o->params || sali_draw_writer_note(*writer, PARAMS_NOTE, o->params)) &&
+              (!o->dtype || sali_draw_writer_note(*writer, DTYPE_NOTE, o->dtype));
+    if (!ok) {
+        sal_draw_writer_close(*writer, NULL, NULL);
+    }
+    return ok ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &err);
 }
 
 /* `run` is NULL when it failed. */
@@ -198,31 +271,35 @@ static int sample(sal_model *model, options *o)
     sal_error err = { 0 };
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
-    cli_progress progress = cli_progress_begin();
-    o->run.progress = show_progress;
-    o->run.progress_data = &progress;
+    watch w = { .progress = cli_progress_begin(), .seconds = o->seconds };
+    clock_gettime(CLOCK_MONOTONIC, &w.begin);
+    o->run.progress = watch_progress;
+    o->run.progress_data = &w;
     o->run.keep_draws = (o->outputs.out && !cli_sample_streams(&o->outputs)) ||
                         o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
     o->outputs.threads = o->run.threads;
-    o->run.track_best = o->outputs.best != NULL || (o->outputs.show && !o->outputs.vote);
+    o->run.track_best |= o->outputs.best != NULL || (o->outputs.show && !o->outputs.vote);
     int code = open_writer(model, o, &writer);
     if (code != CLI_OK) {
         return code;
     }
     cli_catch_interrupt();
     sal_status status = sal_sample(model, &o->run, &run, &err);
-    cli_progress_end(&progress);
+    cli_progress_end(&w.progress);
     if (status != SAL_OK) {
         code = cli_fail(status, &err);
         close_writer(o->outputs.out, writer, NULL);
         return code;
     }
-    if (cli_interrupted()) {
+    if (cli_interrupted() || w.late) {
         fprintf(stderr, "saltus: stopped; what follows is from %lld draws a chain\n",
                 (long long)sal_run_n_draws(run));
     }
     /* what else is known is told even if the draws could not be written */
     int lost = close_writer(o->outputs.out, writer, run);
+    if (lost == CLI_OK && writer && (cli_interrupted() || w.late)) {
+        fprintf(stderr, "saltus: to go on: saltus sample --resume %s\n", o->outputs.out);
+    }
     code = o->write_tuning ? save_tuning(run, o->tuning) : CLI_OK;
     code = code ? code : cli_sample_write(run, model, &o->outputs);
     sal_run_destroy(run);
@@ -272,7 +349,14 @@ static int check_step_size(options *o)
 
 static int check_options(options *o)
 {
-    int code = cli_sample_check_outputs(&o->outputs);
+    const char *sampler = NULL;
+    if (!o->model) {
+        return cli_usage("sample: expected MODEL; see 'saltus sample --help'");
+    }
+    int code = cli_sampler(&o->sampler, &sampler);
+    o->run.sampler = sampler ? sampler : o->run.sampler;
+    code = code ? code : cli_sample_check_outputs(&o->outputs);
+    code = code || !o->time ? code : cli_seconds("time", o->time, &o->seconds);
     code = code ? code : check_numbers(o);
     code = code ? code : check_step_size(o);
     return code ? code : parse_temperatures(o);
@@ -287,6 +371,9 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "warmup", CLI_INT, &o.run.warmup, "N",
           "steps before the first draw [1000; of --tempering, --anneal 1000 swap intervals]" },
         { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
+        { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; see --resume" },
+        { "resume", CLI_TEXT, &o.resume, "FILE.nc",
+          "go on with the run of that file, to --draws in all, to the same bits" },
         { "thin", CLI_INT, &o.run.thin, "N",
           "steps from one draw to the next [1; of those a swap interval]" },
         { "step-size", CLI_TEXT, &o.step_size, "adapt|auto|X",
@@ -331,16 +418,19 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "json", CLI_FLAG, &o.outputs.json, NULL, "print one JSON object" },
         { 0 },
     };
-    const char *specification = NULL;
     sal_model *model = NULL;
+    sal_run_state *state = NULL;
     cli_clamps list = { 0 };
     int32_t *init = NULL;
     double *preconditioner = NULL;
     sal_tuning *tuning = NULL;
-    int code = cli_parse(command, argc, argv, table, 1, &specification);
-    code = code ? code : cli_sampler(&o.sampler, &o.run.sampler);
+    int code = cli_parse(command, argc, argv, table, 1, &o.model);
+    if (code == CLI_OK && o.resume) { /* what is given goes on top */
+        code = open_state(&o, &state);
+        code = code ? code : cli_parse(command, argc, argv, table, 1, &o.model);
+    }
     code = code ? code : check_options(&o);
-    code = code ? code : cli_open(specification, o.dtype, o.params, &model);
+    code = code ? code : cli_open(o.model, o.dtype, o.params, &model);
     code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);
@@ -354,10 +444,12 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     code = code ? code : open_tuning(&o, &tuning);
     if (code == CLI_OK) {
         o.run.preconditioner = preconditioner;
-        o.run.clamped = list.n;
-        o.run.clamp_variables = list.variables;
-        o.run.clamp_codes = list.codes;
         o.run.init = init;
+        if (!o.resume || o.clamp || o.evidence) {
+            o.run.clamped = list.n;
+            o.run.clamp_variables = list.variables;
+            o.run.clamp_codes = list.codes;
+        }
         code = sample(model, &o);
     }
     cli_clamps_free(&list);
@@ -365,9 +457,10 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     free(preconditioner);
     free(o.temperature_list);
     sal_tuning_destroy(tuning);
+    sal_run_state_destroy(state);
     sal_model_destroy(model);
     return code;
 }
 
-const cli_command cli_sample = { "sample", "MODEL", "draw samples; print acceptance, ESS, R-hat",
+const cli_command cli_sample = { "sample", "[MODEL]", "draw samples; print acceptance, ESS, R-hat",
                                  run_sample };

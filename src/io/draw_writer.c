@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/draw_layout.h"
+#include "io/draw_state.h"
 #include "io/draw_writer.h"
 #include "models/model.h"
 
@@ -24,8 +25,9 @@ struct sal_draw_writer {
     double *figures[SALI_DRAW_FIGURES]; /* [chains x window] */
     int64_t *numbers;                   /* [window] */
 
-    time_t synced;
-    sal_status status; /* the first error that is not the file's */
+    sali_draw_state state;
+    time_t synced, noted; /* noted: when the state was written last */
+    sal_status status;    /* the first error that is not the file's */
     sal_error error;
 };
 
@@ -171,6 +173,40 @@ int sal_draw_writer_add(const sal_draw *draw, void *writer)
     return sali_netcdf_status(w->file, NULL) != SAL_OK;
 }
 
+/* ---- the state of the run */
+
+/* After the draws that it stands behind. */
+static void write_state(sal_draw_writer *w, const sal_run_state *state)
+{
+    flush(w, NULL);
+    sali_draw_state_write(&w->state, w->file, state);
+    w->noted = seconds();
+}
+
+/* Whether all draws that the state of a run counts were added. */
+static bool has_draws_of(const sal_draw_writer *w, const sal_run *run)
+{
+    const sali_state_item *made = sali_run_state_find(sal_run_last_state(run), "draws_made");
+    bool fits = made && made->count == 1 && *(const int64_t *)made->data <= w->made[0];
+    return fits && (w->made[0] > 0 || sal_run_n_draws(run) == 0);
+}
+
+int sal_draw_writer_state(const sal_run_state *state, void *writer)
+{
+    sal_draw_writer *w = writer;
+    if (w->state.written == 0 || seconds() - w->noted >= SYNC_EVERY) {
+        write_state(w, state);
+    }
+    return w->status != SAL_OK || sali_netcdf_status(w->file, NULL) != SAL_OK;
+}
+
+bool sali_draw_writer_note(sal_draw_writer *w, const char *name, const char *text)
+{
+    const sali_state_item item =
+        sali_state_u8(name, (int64_t)strlen(text) + 1, (uint8_t *)(uintptr_t)text);
+    return sali_run_state_put(&w->state.notes, &item);
+}
+
 /* ---- opening and closing */
 
 static sal_status make_room(sal_draw_writer *w, sal_error *err)
@@ -201,6 +237,7 @@ static void free_writer(sal_draw_writer *w)
     sali_free(w->codes);
     sali_free(w->numbers);
     sali_draw_layout_free(&w->layout);
+    sali_run_state_clear(&w->state.notes);
     sali_free(w);
 }
 
@@ -248,11 +285,17 @@ sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_err
     if (!w) {
         return SAL_OK;
     }
+    bool whole = w->layout.figures == SALI_DRAW_FIGURES; /* else the run did not write it */
     bool empty = w->made[0] + w->made[1] == 0;
     sal_status status = flush(w, err);
     if (status == SAL_OK && w->status != SAL_OK) {
         status = w->status;
         *(err ? err : &w->error) = w->error;
+    }
+    if (status == SAL_OK && whole && run && has_draws_of(w, run)) {
+        write_state(w, sal_run_last_state(run));
+        status = sali_netcdf_status(w->file, err);
+        empty = false;
     }
     if (status == SAL_OK && empty && run) {
         status = sali_fail(err, SAL_ERR_ARGUMENT,

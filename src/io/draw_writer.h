@@ -2,6 +2,8 @@
 #ifndef SALI_DRAW_WRITER_H
 #define SALI_DRAW_WRITER_H
 
+#include <stdbool.h>
+
 #include <saltus/io.h>
 
 /* As sal_draw_writer_open, for draws with the first `figures` of log_prob, acceptance_rate, jump
@@ -9,5 +11,8 @@
 sal_status sali_draw_writer_open(const char *path, const sal_model *model,
                                  const sal_run_options *options, int64_t figures,
                                  sal_draw_writer **writer, sal_error *err);
+
+/* A text to be kept with the run's state, for who resumes it; false: out of memory. */
+bool sali_draw_writer_note(sal_draw_writer *writer, const char *name, const char *text);
 
 #endif

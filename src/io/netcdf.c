@@ -249,10 +249,11 @@ int sali_netcdf_variable(sali_netcdf *file, int group, const char *name, sali_dt
     if (code == NC_NOERR && chunk) {
         code = nc_def_var_chunking(id, variable, NC_CHUNKED, sizes);
     }
-    if (code == NC_NOERR && chunk) {
+    if (code == NC_NOERR && chunk && cache > 0) {
         code = nc_def_var_deflate(id, variable, dtype != SALI_DTYPE_U8, 1, DEFLATE_LEVEL);
     }
-    if (code == NC_NOERR && chunk) { /* a prime number of slots; whole chunks go first */
+    if (code == NC_NOERR && chunk &&
+        cache > 0) { /* a prime number of slots; whole chunks go first */
         code = nc_set_var_chunk_cache(id, variable, (size_t)cache, 1009, 1.0F);
     }
     end(file, code);

@@ -35,7 +35,7 @@ int sali_netcdf_group(sali_netcdf *file, const char *name);
 int sali_netcdf_dimension(sali_netcdf *file, int group, const char *name, int64_t size);
 
 /* A variable, of U8, I32, I64 or F64, over dimensions of its group. With chunk [n], the shape in
- * which it is compressed, and the bytes of chunks that are kept in memory. */
+ * which it is compressed, and the bytes of chunks that are kept in memory (0: not compressed). */
 int sali_netcdf_variable(sali_netcdf *file, int group, const char *name, sali_dtype dtype, int n,
                          const int *dimensions, const int64_t *chunk, int64_t cache);
 

@@ -31,6 +31,28 @@ int sal_draw_writer_add(const sal_draw *draw, void *writer)
     return 1;
 }
 
+int sal_draw_writer_state(const sal_run_state *state, void *writer)
+{
+    (void)state;
+    (void)writer;
+    return 1;
+}
+
+bool sali_draw_writer_note(sal_draw_writer *writer, const char *name, const char *text)
+{
+    (void)writer;
+    (void)name;
+    (void)text;
+    return true;
+}
+
+sal_status sal_run_state_open(const char *path, sal_run_state **state, sal_error *err)
+{
+    (void)state;
+    return sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: not read: saltus was built without libnetcdf",
+                     path);
+}
+
 sal_status sal_draw_writer_sync(sal_draw_writer *writer, sal_error *err)
 {
     (void)writer;

@@ -54,4 +54,8 @@ void sali_tensor_floats(const sali_tensor *tensor, float *out);
 sal_status sali_safetensors_write(const char *path, const sali_tensor *tensors, int64_t n,
                                   const char *const *metadata, sal_error *err);
 
+/* The same in memory, which is to be given to free. */
+sal_status sali_safetensors_format(const sali_tensor *tensors, int64_t n, char **bytes,
+                                   int64_t *size, sal_error *err);
+
 #endif

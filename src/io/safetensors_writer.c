@@ -158,3 +158,30 @@ done:
     free(header);
     return status;
 }
+
+sal_status sali_safetensors_format(const sali_tensor *tensors, int64_t n, char **bytes,
+                                   int64_t *size, sal_error *err)
+{
+    char name[] = "tensors in memory", *header = NULL, *made = NULL;
+    size_t length = 0;
+    sal_status status = format_header(name, tensors, n, NULL, &header, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_output out = { .file = open_memstream(&made, &length), .temporary = name };
+    status = out.file ? write_header(&out, header, err) : sali_fail_memory(err);
+    for (int64_t i = 0; i < n && status == SAL_OK; i++) {
+        status = write_data(&out, &tensors[i], err);
+    }
+    if (out.file && fclose(out.file) != 0 && status == SAL_OK) {
+        status = sali_fail_memory(err);
+    }
+    free(header);
+    if (status != SAL_OK) {
+        free(made);
+        return status;
+    }
+    *bytes = made;
+    *size = (int64_t)length;
+    return SAL_OK;
+}

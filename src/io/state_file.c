@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/run_state.h"
 #include "io/safetensors.h"
 
 static sali_dtype dtype_of(sali_state_type type)
@@ -17,14 +18,10 @@ static sali_dtype dtype_of(sali_state_type type)
     return dtypes[type];
 }
 
-sal_status sali_state_save(const char *path, const sali_state_item *items, int64_t n,
-                           sal_error *err)
+static sali_tensor *tensors_of(const sali_state_item *items, int64_t n)
 {
     sali_tensor *tensors = SALI_NEW_ARRAY(sali_tensor, n);
-    if (!tensors) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; tensors && k < n; k++) {
         tensors[k] = (sali_tensor){
             .name = items[k].name,
             .dtype = dtype_of(items[k].type),
@@ -33,7 +30,25 @@ sal_status sali_state_save(const char *path, const sali_state_item *items, int64
             .data = items[k].data,
         };
     }
-    sal_status status = sali_safetensors_write(path, tensors, n, NULL, err);
+    return tensors;
+}
+
+sal_status sali_state_save(const char *path, const sali_state_item *items, int64_t n,
+                           sal_error *err)
+{
+    sali_tensor *tensors = tensors_of(items, n);
+    sal_status status =
+        tensors ? sali_safetensors_write(path, tensors, n, NULL, err) : sali_fail_memory(err);
+    sali_free(tensors);
+    return status;
+}
+
+sal_status sali_state_format(const sali_state_item *items, int64_t n, char **bytes, int64_t *size,
+                             sal_error *err)
+{
+    sali_tensor *tensors = tensors_of(items, n);
+    sal_status status =
+        tensors ? sali_safetensors_format(tensors, n, bytes, size, err) : sali_fail_memory(err);
     sali_free(tensors);
     return status;
 }
@@ -90,4 +105,46 @@ sal_status sali_state_finish(const sali_state_file *file, sal_error *err)
     return n == file->fetched ? SAL_OK
                               : sali_fail(err, SAL_ERR_DATA, "%lld arrays; expected %lld",
                                           (long long)n, (long long)file->fetched);
+}
+
+/* More than any run has. */
+#define MOST_ARRAYS 256
+
+static bool type_of(sali_dtype dtype, sali_state_type *out)
+{
+    for (sali_state_type type = SALI_STATE_F64; type <= SALI_STATE_U8; type++) {
+        if (dtype_of(type) == dtype) {
+            *out = type;
+            return true;
+        }
+    }
+    return false;
+}
+
+sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
+                            struct sal_run_state *state, sal_error *err)
+{
+    sali_safetensors *arrays = NULL;
+    sal_status status = sali_safetensors_parse(name, bytes, size, &arrays, err);
+    int64_t n = status == SAL_OK ? sali_safetensors_count(arrays) : 0;
+    if (n > MOST_ARRAYS) {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: its state has %lld arrays", name, (long long)n);
+    }
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        const sali_tensor *tensor = sali_safetensors_at(arrays, k);
+        sali_state_item item = { .count = tensor->count };
+        if (!type_of(tensor->dtype, &item.type)) {
+            status =
+                sali_fail(err, SAL_ERR_DATA, "%s: its state has numbers of a type unknown", name);
+            break;
+        }
+        item.data = sali_run_state_room(state, tensor->name, item.type, item.count);
+        if (!item.data) {
+            status = sali_fail_memory(err);
+            break;
+        }
+        copy(tensor, &item);
+    }
+    sali_safetensors_close(arrays);
+    return status;
 }

@@ -5,6 +5,16 @@
 #include <saltus/status.h>
 #include "core/state.h"
 
+/* In memory, as a safetensors file has them: to be given to free. Returns: MEMORY. */
+sal_status sali_state_format(const sali_state_item *items, int64_t n, char **bytes, int64_t *size,
+                             sal_error *err);
+
+/* All arrays among such bytes into a run's state. Returns: DATA, also for more arrays than any run
+ * has; MEMORY. */
+struct sal_run_state;
+sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
+                            struct sal_run_state *state, sal_error *err);
+
 /* Atomically. Returns: IO, MEMORY. */
 sal_status sali_state_save(const char *path, const sali_state_item *items, int64_t n,
                            sal_error *err);

@@ -260,6 +260,11 @@ void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chai
     }
 }
 
+bool sali_block_conditional_follows(const sali_block_conditional *b)
+{
+    return b->tracker != NULL;
+}
+
 int64_t sali_block_conditional_pieces(const sali_block_conditional *b)
 {
     return b->blocks.n;

@@ -36,6 +36,7 @@ sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks 
                                          sal_error *err);
 void sali_block_conditional_destroy(sali_block_conditional *b); /* NULL is fine */
 void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chains);
+bool sali_block_conditional_follows(const sali_block_conditional *b); /* sali_sampler.follows */
 void sali_block_conditional_step(sali_block_conditional *b, sali_chains *chains);
 
 int64_t sali_block_conditional_pieces(const sali_block_conditional *b);

@@ -72,6 +72,18 @@ static void dsvgd_forget(void *self)
     sali_relaxation_forget(d->relaxation);
 }
 
+static int64_t dsvgd_hidden(void *self, sali_state_item *items)
+{
+    dsvgd *d = self;
+    return sali_relaxation_state(d->relaxation, items);
+}
+
+static sal_status dsvgd_unhide(void *self, sal_error *err)
+{
+    dsvgd *d = self;
+    return sali_relaxation_restored(d->relaxation, err);
+}
+
 /* Weights of the particles; one whose f is no number in either form has none. */
 static void weigh(dsvgd *d, const sali_chains *chains)
 {
@@ -141,5 +153,7 @@ const sali_sampler sali_sampler_d_svgd = {
     .destroy = dsvgd_destroy,
     .refresh = dsvgd_refresh,
     .forget = dsvgd_forget,
+    .hidden = dsvgd_hidden,
+    .unhide = dsvgd_unhide,
     .step = dsvgd_step,
 };

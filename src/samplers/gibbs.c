@@ -174,6 +174,12 @@ static void gibbs_refresh(void *self, sali_chains *chains)
     }
 }
 
+static bool gibbs_follows(const void *self)
+{
+    const gibbs *g = self;
+    return g->blocks ? sali_block_conditional_follows(g->blocks) : g->scans || g->tracker;
+}
+
 /* By the couplings: of two states at most. */
 static void scan_differences(const gibbs *g, const sali_chains *chains, int64_t c)
 {
@@ -440,6 +446,7 @@ const sali_sampler sali_sampler_gibbs = {
     .create = gibbs_create,
     .destroy = gibbs_destroy,
     .refresh = gibbs_refresh,
+    .follows = gibbs_follows,
     .step = gibbs_step,
     .steps = gibbs_steps,
     .log_q = gibbs_log_q,

@@ -58,6 +58,11 @@ static void ball_refresh(void *self, sali_chains *chains)
     sali_block_conditional_refresh(self, chains);
 }
 
+static bool ball_follows(const void *self)
+{
+    return sali_block_conditional_follows(self);
+}
+
 static void ball_step(void *self, sali_chains *chains)
 {
     sali_block_conditional_step(self, chains);
@@ -109,6 +114,7 @@ const sali_sampler sali_sampler_hamming_ball = {
     .create = ball_create,
     .destroy = ball_destroy,
     .refresh = ball_refresh,
+    .follows = ball_follows,
     .step = ball_step,
     .auxiliary = &centre,
     .pieces = ball_pieces,

@@ -28,7 +28,7 @@ typedef struct window {
     int64_t steps;
     bool refresh; /* first: step sizes, temperatures or the sampler's shared state have changed */
     bool record;
-    bool show;    /* warm-up whose states the caller wants to see */
+    bool show;    /* the caller wants to see the states that are draws */
     int64_t done; /* steps before this window, after warm-up or of it */
 } window;
 
@@ -94,7 +94,8 @@ static void advance_shard(void *context, int64_t k)
         }
         if (w->record && step % run->options.thin == 0) {
             sali_record_draw(run, shard, step / run->options.thin - 1);
-        } else if (w->show && step % run->options.thin == 0) {
+        }
+        if (w->show && step % run->options.thin == 0) {
             sali_shown_note(run, shard, step / run->options.thin - 1);
         }
     }
@@ -104,6 +105,22 @@ static void advance(window *w)
 {
     sali_shard_run(w->run->n_shards, w->run->options.threads, advance_shard, w);
     w->refresh = false;
+}
+
+void sali_run_refresh(sal_run *run)
+{
+    advance(&(window){ .run = run, .refresh = true });
+}
+
+/* Where one is due the run goes on from an anchor, refreshed. */
+static sal_status anchor(window *w, int64_t before, int64_t done, sal_error *err)
+{
+    if (!sali_run_anchor_is_due(w->run, before, done)) {
+        return SAL_OK;
+    }
+    w->refresh = false;
+    sali_run_refresh(w->run);
+    return sali_run_note_state(w->run, err);
 }
 
 /* ---- between windows */
@@ -162,7 +179,7 @@ static sal_status adapt_sampler(sal_run *run, window *w, int64_t done, sal_error
         .total = run->options.warmup,
     };
     bool changed = false;
-    if (!run->sampler->adapt || run->options.tuning) {
+    if (!run->sampler->adapt || run->tuned) {
         return SAL_OK;
     }
     sal_status status = run->sampler->adapt(run->shared, &warmup, &changed, err);
@@ -191,41 +208,55 @@ static void adapt_ladder(sal_run *run, window *w, int64_t done)
     w->refresh = true;
 }
 
-sal_status sali_run_warm_up(sal_run *run, sal_error *err)
+/* Its end, an anchor: what was counted in it is forgotten. */
+static sal_status end_warm_up(sal_run *run, sal_error *err)
 {
-    int64_t warmup = run->options.warmup;
-    double start = sali_now();
-    sal_status status = SAL_OK;
-    window w = { .run = run, .show = run->shown.codes && run->options.show_warmup };
-    sali_shown_begin(run);
-    for (int64_t done = 0; status == SAL_OK && done < warmup && !run->stopped; done += w.steps) {
-        int64_t most = warmup - done < SALI_ADAPT_WINDOW ? warmup - done : SALI_ADAPT_WINDOW;
-        w.done = done;
-        run->shown.first = done / run->options.thin;
-        w.steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
-        advance(&w);
-        status = sali_run_check(run, err);
-        status = status ? status : adapt_sampler(run, &w, done + w.steps, err);
-        adapt_step_sizes(run, &w, done + w.steps, warmup);
-        adapt_ladder(run, &w, done + w.steps);
-        collect(run, false);
-        if (status == SAL_OK && w.show) {
-            sali_shown_hand_over(run, (done + w.steps) / run->options.thin, true);
-        }
-        if (status == SAL_OK) {
-            asked_to_stop(run, done + w.steps);
-        }
-    }
-    if (status == SAL_OK && w.refresh) { /* what the last window found */
-        w.steps = 0;
-        advance(&w);
-    }
-    run->stopped_in_warmup = run->stopped;
     for (int64_t k = 0; run->ladder.n > 1 && k < run->n_shards; k++) {
         sali_swaps_clear(&run->shards[k].swaps, true);
     }
-    run->warmup_seconds = sali_now() - start;
+    sali_shown_begin(run);
+    run->sampling = 1;
+    sali_run_refresh(run);
+    return sali_run_note_state(run, err);
+}
+
+static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
+{
+    int64_t warmup = run->options.warmup, done = run->warmup_done;
+    int64_t most = warmup - done < SALI_ADAPT_WINDOW ? warmup - done : SALI_ADAPT_WINDOW;
+    w->done = done;
+    run->shown.first = done / run->options.thin;
+    w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
+    advance(w);
+    sal_status status = sali_run_check(run, err);
+    status = status ? status : adapt_sampler(run, w, done + w->steps, err);
+    adapt_step_sizes(run, w, done + w->steps, warmup);
+    adapt_ladder(run, w, done + w->steps);
+    collect(run, false);
+    run->warmup_done += w->steps;
+    if (status == SAL_OK && w->show) {
+        sali_shown_hand_over(run, run->warmup_done / run->options.thin, true);
+    }
+    if (status == SAL_OK && run->warmup_done < warmup) {
+        status = anchor(w, done, run->warmup_done, err);
+    }
     return status;
+}
+
+sal_status sali_run_warm_up(sal_run *run, sal_error *err)
+{
+    double start = sali_now(), before = run->warmup_seconds;
+    window w = { .run = run, .show = run->shown.codes && run->options.show_warmup };
+    sal_status status = SAL_OK;
+    while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
+        status = warm_up_window(run, &w, err);
+        run->warmup_seconds = before + sali_now() - start;
+        if (status == SAL_OK) {
+            asked_to_stop(run, run->warmup_done);
+        }
+    }
+    run->stopped_in_warmup = run->stopped;
+    return status || run->stopped ? status : end_warm_up(run, err);
 }
 
 /* ---- after warm-up: nothing adapts, but for annealing */
@@ -242,31 +273,40 @@ static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
     return n;
 }
 
+static sal_status sample_window(sal_run *run, window *w, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    int64_t steps = o->draws * o->thin;
+    w->done = run->steps;
+    w->steps = window_steps(run, w->done, steps);
+    run->shown.first = run->draws_made;
+    advance(w);
+    if (o->anneal) {
+        adapt_step_sizes(run, w, o->warmup, o->warmup);
+    }
+    collect(run, true);
+    run->steps += w->steps;
+    run->draws_made = run->steps / o->thin;
+    sal_status status = sali_run_check(run, err);
+    if (status == SAL_OK) {
+        sali_shown_hand_over(run, run->draws_made, false);
+    }
+    /* none at the end: a longer run would not have its last window */
+    return status || run->steps == steps ? status : anchor(w, w->done, run->steps, err);
+}
+
 sal_status sali_run_sample(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    double start = sali_now();
-    int64_t steps = o->draws * o->thin;
+    double start = sali_now(), before = run->seconds;
+    window w = { .run = run, .record = true, .show = run->shown.codes };
     sal_status status = SAL_OK;
-    window w = { .run = run, .record = true };
-    sali_shown_begin(run);
-    while (status == SAL_OK && w.done < steps && !run->stopped) {
-        w.steps = window_steps(run, w.done, steps);
-        run->shown.first = run->draws_made;
-        advance(&w);
-        if (o->anneal) {
-            adapt_step_sizes(run, &w, o->warmup, o->warmup);
-        }
-        collect(run, true);
-        w.done += w.steps;
-        run->steps = w.done;
-        run->draws_made = w.done / o->thin;
-        status = sali_run_check(run, err);
+    while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped) {
+        status = sample_window(run, &w, err);
+        run->seconds = before + sali_now() - start;
         if (status == SAL_OK) {
-            sali_shown_hand_over(run, run->draws_made, false);
-            asked_to_stop(run, o->warmup + w.done);
+            asked_to_stop(run, o->warmup + run->steps);
         }
     }
-    run->seconds = sali_now() - start;
     return status;
 }

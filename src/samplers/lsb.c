@@ -203,8 +203,9 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing, \
     .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .state = state, \
     .restored = restored, .create = create, .destroy = sali_single_site_destroy,          \
-    .refresh = sali_single_site_refresh, .step = sali_single_site_step,                   \
-    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
+    .refresh = sali_single_site_refresh, .follows = sali_single_site_follows,             \
+    .step = sali_single_site_step, .steps = sali_single_site_steps,                       \
+    .log_q = sali_single_site_log_q
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",

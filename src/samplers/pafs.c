@@ -303,6 +303,7 @@ const sali_sampler sali_sampler_pafs = {
     .create = pafs_create,
     .destroy = pafs_destroy,
     .refresh = sali_single_site_refresh,
+    .follows = sali_single_site_follows,
     .step = sali_single_site_step,
     .log_q = sali_single_site_log_q,
     .auxiliary = &auxiliary,

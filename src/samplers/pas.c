@@ -330,6 +330,7 @@ const sali_sampler sali_sampler_pas = {
     .create = pas_create,
     .destroy = pas_destroy,
     .refresh = sali_single_site_refresh,
+    .follows = sali_single_site_follows,
     .step = pas_step,
     .log_q = sali_single_site_log_q,
     .auxiliary = &auxiliary,

@@ -83,7 +83,4 @@ void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
             keep(run, shard->full, at);
         }
     }
-    if (run->shown.codes) {
-        sali_shown_note(run, shard, draw);
-    }
 }

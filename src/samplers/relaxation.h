@@ -33,7 +33,7 @@ typedef struct sali_relaxed {
 } sali_relaxed;
 
 typedef struct sali_relaxation {
-    int64_t n;                /* chains */
+    int64_t n, V;             /* chains, variables */
     double temperature, unit; /* unit: of step sizes */
     sali_relaxed now, next;
     bool *made; /* [n] whether now.y is there */
@@ -51,6 +51,10 @@ void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains);
 
 /* Drop the points: the next refresh makes all anew. */
 void sali_relaxation_forget(sali_relaxation *r);
+
+/* The points as items of a state, and a check of them (sali_sampler.hidden, unhide). */
+int64_t sali_relaxation_state(sali_relaxation *r, sali_state_item *items);
+sal_status sali_relaxation_restored(const sali_relaxation *r, sal_error *err);
 
 /* f, log_p and slope at points y. */
 void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_relaxed *at);

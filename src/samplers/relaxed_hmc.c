@@ -83,6 +83,18 @@ static void hmc_forget(void *self)
     sali_relaxation_forget(h->relaxation);
 }
 
+static int64_t hmc_hidden(void *self, sali_state_item *items)
+{
+    relaxed_hmc *h = self;
+    return sali_relaxation_state(h->relaxation, items);
+}
+
+static sal_status hmc_unhide(void *self, sal_error *err)
+{
+    relaxed_hmc *h = self;
+    return sali_relaxation_restored(h->relaxation, err);
+}
+
 static double kinetic_energy(const double *p, int64_t V)
 {
     double sum = 0;
@@ -152,6 +164,8 @@ const sali_sampler sali_sampler_r_mala = {
     .destroy = hmc_destroy,
     .refresh = hmc_refresh,
     .forget = hmc_forget,
+    .hidden = hmc_hidden,
+    .unhide = hmc_unhide,
     .step = hmc_step,
 };
 
@@ -166,5 +180,7 @@ const sali_sampler sali_sampler_r_hmc = {
     .destroy = hmc_destroy,
     .refresh = hmc_refresh,
     .forget = hmc_forget,
+    .hidden = hmc_hidden,
+    .unhide = hmc_unhide,
     .step = hmc_step,
 };

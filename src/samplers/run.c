@@ -66,7 +66,7 @@ static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_
                          "from growing: give one",
                          run->sampler->name);
     }
-    if (o->step_size != 0 || !has_step_size || !exact || o->tuning) {
+    if (o->step_size != 0 || !has_step_size || !exact || run->tuned) {
         *rule = SAL_STEP_SIZE_USUAL;
     } else if (*rule == SAL_STEP_SIZE_USUAL) {
         *rule = SAL_STEP_SIZE_ADAPT;
@@ -85,6 +85,7 @@ static sal_status prepare_tuning(sal_run *run, sal_error *err)
         return sali_run_tune(run, err);
     }
     status = status ? status : sali_ladder_create(&run->ladder, replicas, o->temperatures, err);
+    run->ladder.adapt &= !run->tuned;
     status = status ? status
                     : sali_step_sizes_create(&run->step_sizes, run->model->space, run->ladder.n,
                                              rule, run->settings.step_size, NULL, err);
@@ -314,6 +315,8 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     } else {
         run->model = sali_model_hold(model);
     }
+    status = status ? status : sali_run_take_given(run, err);
+    status = status ? status : sali_run_note_given(run, err);
     status = status ? status : choose_sampler(run, err);
     status = status ? status : prepare_tuning(run, err);
     status = status ? status : check_replicas(run, err);
@@ -321,6 +324,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : create_shards(run, err);
     status = status ? status : sali_statistic_create(run, err);
     status = status ? status : sali_run_resolve_intervals(run, err);
+    status = status ? status : sali_run_note_resolved(run, err);
     return status ? status : sali_shown_create(run, err);
 }
 
@@ -339,11 +343,43 @@ static sal_status prepare_annealing(sal_run *run, sal_error *err)
     return status;
 }
 
+/* The chains where they start, or where an earlier run left them; both an anchor. */
+static sal_status begin(sal_run *run, sal_error *err)
+{
+    sal_status status;
+    if (run->options.resume) {
+        status = sali_run_compare_given(run, err);
+        status = status ? status : sali_run_restore(run, err);
+    } else {
+        status = start_chains(run, run->options.init, err);
+        status = status ? status : prepare_annealing(run, err);
+    }
+    return status ? status : sali_run_note_state(run, err);
+}
+
+/* All of a run. */
+static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
+{
+    sal_status status = prepare(run, model, err);
+    status = status ? status : begin(run, err);
+    if (status != SAL_OK && run->options.resume && run->options.resume->name) {
+        return sali_fail_prefix(err, status, "%s", run->options.resume->name);
+    }
+    if (status == SAL_OK && !run->sampling && !run->stopped) {
+        status = sali_run_warm_up(run, err);
+    }
+    if (status == SAL_OK && !run->stopped) {
+        status = sali_run_sample(run, err);
+    }
+    return status;
+}
+
 /* Pointers of the caller's are not kept. */
 static void forget_pointers(sal_run_options *o)
 {
     o->own_samplers = NULL;
     o->init = NULL;
+    o->resume = NULL;
     o->temperatures = NULL;
     o->tuning = NULL;
     o->clamp_variables = NULL;
@@ -362,19 +398,16 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
     }
     run->options = options ? *options : (sal_run_options){ 0 };
     sali_blas_single_thread_begin(); /* once for all windows */
-    sal_status status = prepare(run, model, err);
-    status = status ? status : start_chains(run, run->options.init, err);
-    status = status ? status : prepare_annealing(run, err);
-    status = status ? status : sali_run_warm_up(run, err);
-    if (status == SAL_OK && !run->stopped) {
-        status = sali_run_sample(run, err);
-    }
+    sal_status status = run_all(run, model, err);
     sali_blas_single_thread_end();
+    if (status == SAL_OK) {
+        compact(run);
+        status = sali_run_keep_past(run, err);
+    }
     if (status != SAL_OK) {
         sal_run_destroy(run);
         return status;
     }
-    compact(run);
     if (run->ladder.n > 1) {
         sali_ladder_finish(&run->ladder, run->n_shards, run->shard_swaps);
     }
@@ -419,6 +452,7 @@ void sal_run_destroy(sal_run *run)
     sali_free(run->moments);
     sali_free(run->statistic);
     sali_free(run->draws);
+    sal_run_state_destroy(run->state);
     sal_model_destroy(run->model);
     sal_model_destroy(run->base);
     sali_free(run);

@@ -6,6 +6,7 @@
 #ifndef SALI_RUN_H
 #define SALI_RUN_H
 
+#include "core/run_state.h"
 #include "samplers/sampler.h"
 #include "samplers/step_size.h"
 #include "samplers/tempering.h"
@@ -95,9 +96,14 @@ struct sal_run {
     sali_shown shown;
 
     double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
+    int64_t warmup_done;           /* steps of warm-up */
+    int64_t sampling;              /* 1: warm-up is over */
     int64_t steps;                 /* after warm-up */
     double seconds, warmup_seconds;
     bool stopped, stopped_in_warmup;
+
+    bool tuned;           /* what adapts was given: nothing does */
+    sal_run_state *state; /* at the last anchor */
 };
 
 /* Put defaults in place of zeros, and check ranges (run_options.c); and those that depend on the
@@ -114,6 +120,9 @@ sal_status sali_run_check(const sal_run *run, sal_error *err);
 
 /* Record the present states of a shard as draw number `draw`. */
 void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw);
+
+/* Call options.draw, if there is one, for a draw; what it returns may stop the run. */
+void sali_shown_call(sal_run *run, const sal_draw *draw);
 
 /* Draws for the caller (shown.c): room for them; before the first draw of warm-up, and of what
  * comes after it; the present states of a shard as draw number `draw`; a shard's sums before they
@@ -163,6 +172,38 @@ void sali_set_temperature(sali_chains *chains, double temperature);
 /* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are
  * chains (tuning.c). */
 sal_status sali_run_tune(sal_run *run, sal_error *err);
+
+/* The sampler as "name:key=value,..." with every setting spelt out: the same for the same sampler
+ * however it was asked for (tuning.c). */
+#define SALI_SAMPLER_TEXT 1024
+void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT]);
+
+/* Anchors: steps at which every run lets all shards make anew what they keep of their chains, so
+ * that a run which begins there goes on with the same bits (run_state.c). Whether one lies between
+ * `before` and `done` steps of warm-up, or of what comes after it; */
+bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done);
+/* what the run is there (its shards are fresh), into run->state, and for options.state; */
+sal_status sali_run_note_state(sal_run *run, sal_error *err);
+/* and a run's place, chains and adaptation from options.resume, checked: SAL_ERR_DATA. */
+sal_status sali_run_restore(sal_run *run, sal_error *err);
+sal_status sali_run_restore_shards(sal_run *run, sal_error *err);
+
+/* Make anew what all shards keep of their chains, and f (loop.c). */
+void sali_run_refresh(sal_run *run);
+
+/* The draws that were made before, as if they were made now (run_past.c). Uses the chains' codes
+ * and f. Returns: DATA. And draws in memory, for another run to go on from: run->state's. */
+sal_status sali_run_replay(sal_run *run, sal_error *err);
+sal_status sali_run_keep_past(sal_run *run, sal_error *err);
+
+/* The options of a run among the items of its state (run_given.c): first arrays, while the
+ * caller's are there, then numbers, when all are resolved. What a run that goes on needs before it
+ * is prepared: whether it was tuned; its preconditioner. And whether it has the same options:
+ * SAL_ERR_ARGUMENT. */
+sal_status sali_run_note_given(sal_run *run, sal_error *err);
+sal_status sali_run_note_resolved(sal_run *run, sal_error *err);
+sal_status sali_run_take_given(sal_run *run, sal_error *err);
+sal_status sali_run_compare_given(const sal_run *run, sal_error *err);
 
 /* Seconds of a clock that does not jump. */
 double sali_now(void);

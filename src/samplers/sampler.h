@@ -133,9 +133,10 @@ typedef struct sali_tuned {
     bool whole;
 } sali_tuned;
 
-/* The most entries of a sampler's `tuned`, and of its `state`. */
+/* The most entries of a sampler's `tuned`, of its `state`, and of `hidden`. */
 #define SALI_MOST_TUNED 8
 #define SALI_MOST_STATE 16
+#define SALI_MOST_HIDDEN 4
 
 /* Kinds of variables that a sampler moves: SAL_COUNT stands for counts with a cap, which have a
  * finite list of states like all others; counts without one are a kind of their own. */
@@ -194,6 +195,14 @@ typedef struct sali_sampler {
     /* Before a refresh with states that are not those that the steps left: drops what is kept
      * beyond the codes. NULL unless HIDDEN. */
     void (*forget)(void *self);
+    /* What is kept beyond the codes, for a `self` made later to go on from: the number of items,
+     * SALI_MOST_HIDDEN at most. After they were filled, `unhide`: SAL_ERR_DATA if they cannot be
+     * used. The next refresh keeps what fits the codes. Both NULL unless HIDDEN. */
+    int64_t (*hidden)(void *self, sali_state_item *items);
+    sal_status (*unhide)(void *self, sal_error *err);
+    /* Whether, since the last refresh, it follows the chains by small changes, so that a refresh
+     * takes as long as many steps. NULL: it does not. */
+    bool (*follows)(const void *self);
     /* One step of every chain. */
     void (*step)(void *self, sali_chains *chains);
     /* n steps: the same bits as n calls of `step`, with less to do between them. May be NULL. */

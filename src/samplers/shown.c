@@ -98,8 +98,14 @@ void sali_shown_hand_over(sal_run *run, int64_t made, bool warmup)
             .jump = shown->jump + at,
             .step_size = shown->step_size + at,
         };
-        run->stopped = o->draw(&draw, o->draw_data) != 0;
+        sali_shown_call(run, &draw);
     }
+}
+
+void sali_shown_call(sal_run *run, const sal_draw *draw)
+{
+    const sal_run_options *o = &run->options;
+    run->stopped = o->draw && o->draw(draw, o->draw_data) != 0;
 }
 
 void sali_shown_begin(sal_run *run)

@@ -169,6 +169,12 @@ void sali_single_site_refresh(void *self, sali_chains *chains)
     }
 }
 
+bool sali_single_site_follows(const void *self)
+{
+    const sali_single_site *g = self;
+    return g->fast || sali_followed_gradient_active(&g->followed);
+}
+
 void sali_single_site_stay(const sali_chains *chains, int64_t c)
 {
     int64_t V = chains->space->n_variables, N = chains->space->width;

@@ -77,6 +77,7 @@ void sali_single_site_destroy(void *self);
 
 /* The descriptor's functions. */
 void sali_single_site_refresh(void *self, sali_chains *chains);
+bool sali_single_site_follows(const void *self);
 void sali_single_site_step(void *self, sali_chains *chains);
 void sali_single_site_steps(void *self, sali_chains *chains, int64_t n);
 void sali_single_site_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);

@@ -15,17 +15,12 @@
 /* Before the names of the sampler's own values. */
 #define OWN "sampler."
 
-/* Room for a specification with SALI_SETTINGS keys. */
-#define SPECIFICATION_SIZE 1024
-
-/* "name:key=value,..." with every setting spelt out: the same for the same sampler however it was
- * asked for. */
-static void spell_out(const sal_run *run, char text[SPECIFICATION_SIZE])
+void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
 {
     const sali_setting *p = run->sampler->parameters;
-    snprintf(text, SPECIFICATION_SIZE, "%s", run->sampler->name);
+    snprintf(text, SALI_SAMPLER_TEXT, "%s", run->sampler->name);
     for (int k = 0; p && p[k].name; k++) {
-        size_t used = strlen(text), room = SPECIFICATION_SIZE - used;
+        size_t used = strlen(text), room = SALI_SAMPLER_TEXT - used;
         double value = run->settings.values[k];
         char number[SALI_NUMBER_SIZE] = "";
         sali_format_double(value, number);
@@ -46,14 +41,14 @@ static void own_name(const sali_tuned *item, char name[128])
 
 sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
 {
-    char text[SPECIFICATION_SIZE];
+    char text[SALI_SAMPLER_TEXT];
     double temperatures[SALI_MOST_REPLICAS];
     sali_tuned items[SALI_MOST_TUNED];
     if (run->stopped_in_warmup) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run was stopped in its warm-up, which found nothing to be kept");
     }
-    spell_out(run, text);
+    sali_run_sampler_text(run, text);
     sal_tuning *tuning = sali_tuning_make(text, run->model->space->n_variables);
     bool ok = tuning != NULL;
     if (ok && run->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
@@ -87,8 +82,8 @@ void sal_tuning_destroy(sal_tuning *tuning)
 
 static sal_status check_owner(const sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
-    char text[SPECIFICATION_SIZE];
-    spell_out(run, text);
+    char text[SALI_SAMPLER_TEXT];
+    sali_run_sampler_text(run, text);
     if (strcmp(text, tuning->sampler) != 0) {
         return sali_fail(err, SAL_ERR_DATA, "the tuning is of sampler '%.200s', not '%s'",
                          tuning->sampler, text);

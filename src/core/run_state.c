@@ -1,0 +1,103 @@
+#include "core/run_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+static sali_state_item *find(const struct sal_run_state *state, const char *name)
+{
+    for (int64_t k = 0; k < state->n; k++) {
+        if (strcmp(state->items[k].name, name) == 0) {
+            return &state->items[k];
+        }
+    }
+    return NULL;
+}
+
+static sali_state_item *add(struct sal_run_state *state, const char *name)
+{
+    char *own = sali_strdup(name);
+    if (!own ||
+        sali_grow((void **)&state->items, &state->room, state->n + 1, sizeof *state->items) != 0) {
+        sali_free(own);
+        return NULL;
+    }
+    state->items[state->n] = (sali_state_item){ .name = own };
+    return &state->items[state->n++];
+}
+
+void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_state_type type,
+                          int64_t count)
+{
+    sali_state_item *item = find(state, name);
+    item = item ? item : add(state, name);
+    if (item && (!item->data || item->type != type || item->count != count)) {
+        sali_free(item->data);
+        item->type = type;
+        item->data = sali_alloc(count, sali_state_bytes(type));
+        item->count = item->data ? count : 0;
+    }
+    return item ? item->data : NULL;
+}
+
+bool sali_run_state_put(struct sal_run_state *state, const sali_state_item *item)
+{
+    void *data = sali_run_state_room(state, item->name, item->type, item->count);
+    if (data && item->count > 0) {
+        memcpy(data, item->data, (size_t)item->count * sali_state_bytes(item->type));
+    }
+    return data != NULL;
+}
+
+const sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name)
+{
+    return find(state, name);
+}
+
+const char *sali_run_state_text(const struct sal_run_state *state, const char *name)
+{
+    const sali_state_item *item = find(state, name);
+    bool text = item && item->type == SALI_STATE_U8 && item->count > 0;
+    return text && ((const char *)item->data)[item->count - 1] == '\0' ? item->data : NULL;
+}
+
+sal_status sali_run_state_fetch(void *context, const sali_state_item *wanted, sal_error *err)
+{
+    const sali_run_state_reader *reader = context;
+    char name[160];
+    snprintf(name, sizeof name, "%s%s", reader->prefix, wanted->name);
+    const sali_state_item *item = find(reader->state, name);
+    if (!item || item->type != wanted->type || item->count != wanted->count) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "the state of the run has no array '%s' of %lld numbers of the right type",
+                         name, (long long)wanted->count);
+    }
+    if (item->count > 0) {
+        memcpy(wanted->data, item->data, (size_t)item->count * sali_state_bytes(item->type));
+    }
+    return SAL_OK;
+}
+
+void sali_run_state_clear(struct sal_run_state *state)
+{
+    for (int64_t k = 0; k < state->n; k++) {
+        sali_free((char *)state->items[k].name);
+        sali_free(state->items[k].data);
+    }
+    sali_free(state->items);
+    sali_free(state->name);
+    if (state->past.close) {
+        state->past.close(state->past.source);
+    }
+    *state = (struct sal_run_state){ 0 };
+}
+
+void sal_run_state_destroy(sal_run_state *state)
+{
+    if (state) {
+        sali_run_state_clear(state);
+        sali_free(state);
+    }
+}

@@ -1,0 +1,50 @@
+/* All that a run needs to go on from where it stood: named arrays, and the draws made by then.
+ * Between runs and files, which know nothing of each other. */
+#ifndef SALI_RUN_STATE_H
+#define SALI_RUN_STATE_H
+
+#include <saltus/sample.h>
+#include "core/state.h"
+
+/* Draws made before, in a file or in memory. */
+typedef struct sali_past {
+    void *source;
+    /* Draw number `index`, of warm-up or after it: good until the next call. NULL: there are none.
+     */
+    sal_status (*read)(void *source, bool warmup, int64_t index, sal_draw *draw, sal_error *err);
+    void (*close)(void *source); /* may be NULL */
+    int64_t made;                /* draws after warm-up; more than the state's, where it stopped */
+} sali_past;
+
+struct sal_run_state {
+    char *name; /* of the file that it is from, for messages; NULL */
+    int64_t n, room;
+    sali_state_item *items; /* names and data are its own */
+    sali_past past;
+};
+
+/* Room [count] for an item of a name, in place of the one before if it had another type or count;
+ * NULL when out of memory. */
+void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_state_type type,
+                          int64_t count);
+
+/* The same with a copy of the data; false: out of memory. */
+bool sali_run_state_put(struct sal_run_state *state, const sali_state_item *item);
+
+/* The item of a name, or NULL. */
+const sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name);
+
+/* A text among the items, or NULL: bytes of type U8, the last one 0. */
+const char *sali_run_state_text(const struct sal_run_state *state, const char *name);
+
+/* A sali_state_fetch with a sali_run_state_reader for context. */
+typedef struct sali_run_state_reader {
+    const struct sal_run_state *state;
+    const char *prefix; /* before the names of what is fetched */
+} sali_run_state_reader;
+sal_status sali_run_state_fetch(void *reader, const sali_state_item *item, sal_error *err);
+
+/* Free all in it, but not itself. */
+void sali_run_state_clear(struct sal_run_state *state);
+
+#endif

@@ -1,0 +1,383 @@
+/* Runs that were stopped and go on: the same bits as if they had never stopped. */
+#include "test.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "run_helpers.h"
+
+enum { WARMUP = 310, STEPS = 600 };
+
+/* ---- stopping */
+
+typedef struct stop {
+    int64_t at; /* steps */
+} stop;
+
+static int stop_there(int64_t done, int64_t total, void *data)
+{
+    (void)total;
+    return done >= ((const stop *)data)->at;
+}
+
+static sal_run *run_until(sal_model *model, sal_run_options options, int64_t at)
+{
+    stop there = { at };
+    options.progress = stop_there;
+    options.progress_data = &there;
+    sal_run *run = run_it(model, &options);
+    ck_assert(summary_of(run).stopped);
+    return run;
+}
+
+/* The rest of a run, with the options of its state. */
+static sal_run_options options_of(const sal_run *run)
+{
+    sal_run_options options;
+    sal_error err;
+    ck_ok(sal_run_state_options(sal_run_last_state(run), &options, &err), &err);
+    options.keep_draws = true;
+    return options;
+}
+
+/* ---- comparing */
+
+static void same_bytes(const char *where, const char *what, const void *a, const void *b,
+                       size_t bytes)
+{
+    ck_assert_msg(memcmp(a, b, bytes) == 0, "%s: %s", where, what);
+}
+
+/* Place, chains, adaptation and counters, but not what the clock said. */
+static void same_states(const char *where, const sal_run *a, const sal_run *b)
+{
+    const sal_run_state *one = sal_run_last_state(a), *two = sal_run_last_state(b);
+    ck_assert_int_eq(one->n, two->n);
+    for (int64_t k = 0; k < one->n; k++) {
+        const sali_state_item *item = &one->items[k];
+        const sali_state_item *other = sali_run_state_find(two, item->name);
+        ck_assert_msg(other && other->count == item->count, "%s: %s", where, item->name);
+        if (!strstr(item->name, "seconds")) {
+            same_bytes(where, item->name, item->data, other->data,
+                       (size_t)item->count * sali_state_bytes(item->type));
+        }
+    }
+}
+
+static void same_numbers(const char *where, const char *what, double a, double b)
+{
+    ck_assert_msg(a == b || (isnan(a) && isnan(b)), "%s: %s %.17g, %.17g", where, what, a, b);
+}
+
+static void same_summaries(const char *where, const sal_run *a, const sal_run *b)
+{
+    const sal_run_summary s = summary_of(a), t = summary_of(b);
+    ck_assert(!s.stopped && !t.stopped);
+    ck_assert_int_eq(s.draws, t.draws);
+    ck_assert_int_eq(s.disagreeing, t.disagreeing);
+    same_numbers(where, "step size", s.step_size, t.step_size);
+    same_numbers(where, "acceptance", s.acceptance_rate, t.acceptance_rate);
+    same_numbers(where, "jump", s.mean_jump, t.mean_jump);
+    same_numbers(where, "ESS", s.ess_min, t.ess_min);
+    same_numbers(where, "autocorrelation", s.autocorrelation_time, t.autocorrelation_time);
+    same_numbers(where, "R-hat", s.rhat_max, t.rhat_max);
+    same_numbers(where, "mean f", s.log_prob_mean, t.log_prob_mean);
+    same_numbers(where, "swaps", s.swap_rate_min, t.swap_rate_min);
+    same_numbers(where, "round trips", s.round_trips, t.round_trips);
+    same_numbers(where, "best", s.best_log_prob, t.best_log_prob);
+    same_numbers(where, "statistic", s.statistic_mean, t.statistic_mean);
+    same_numbers(where, "deviation", s.statistic_deviation, t.statistic_deviation);
+}
+
+static void same_runs(const char *where, const sal_run *a, const sal_run *b)
+{
+    int64_t chains, draws, V, bins = a->model->space->bins;
+    sal_run_size(a, &chains, &draws, &V);
+    ck_assert_int_eq(draws, b->draws_made);
+    same_bytes(where, "draws", a->draws, b->draws, (size_t)(chains * draws * V * a->draw_bytes));
+    same_bytes(where, "f", a->log_prob, b->log_prob, (size_t)(chains * draws) * sizeof(double));
+    same_bytes(where, "distances", a->distance, b->distance,
+               (size_t)(chains * draws) * sizeof(double));
+    same_bytes(where, "counts", a->counts, b->counts,
+               (size_t)(2 * chains * bins) * sizeof *a->counts);
+    if (a->moments) {
+        same_bytes(where, "moments", a->moments, b->moments,
+                   (size_t)(2 * chains * a->model->space->n_variables) * sizeof *a->moments);
+    }
+    same_states(where, a, b);
+    same_summaries(where, a, b);
+}
+
+/* ---- the same bits */
+
+/* Stopped at each of the steps, and gone on with so many threads. */
+static void check_stops(const char *where, sal_model *model, sal_run_options options, int n,
+                        const int64_t *at, int threads)
+{
+    options.keep_draws = true;
+    options.threads = 1;
+    sal_run *whole = run_it(model, &options);
+    for (int k = 0; k < n; k++) {
+        char there[512];
+        snprintf(there, sizeof there, "%s: stopped after %d steps", where, (int)at[k]);
+        sal_run *part = run_until(model, options, at[k]);
+        sal_run_options rest = options_of(part);
+        rest.threads = threads;
+        sal_run *gone_on = run_it(model, &rest);
+        same_runs(there, whole, gone_on);
+        sal_run_destroy(part);
+        sal_run_destroy(gone_on);
+    }
+    sal_run_destroy(whole);
+}
+
+/* In warm-up, a window after its anchor; and after it, at an anchor of samplers that have one each
+ * window. */
+static const int64_t stops[] = { 290, 400 };
+enum { N_STOPS = sizeof stops / sizeof *stops };
+
+static void check_sampler(const sali_sampler *sampler, sal_model *model)
+{
+    static const char *const none[] = { "", NULL };
+    const char *const *variants = sampler->variants ? sampler->variants : none;
+    for (int i = 0; variants[i]; i++) {
+        char text[128], where[300];
+        const sali_sampler *found;
+        sali_sampler_settings settings;
+        snprintf(text, sizeof text, "%s%s%s", sampler->name, *variants[i] ? ":" : "", variants[i]);
+        if (sali_sampler_choose(text, model, 0, &found, &settings, NULL) != SAL_OK) {
+            continue;
+        }
+        snprintf(where, sizeof where, "%s on %s", text, sal_model_name(model));
+        /* one anchor in warm-up, after 275 steps, and two later, at which draws are under way */
+        sal_run_options options = { .sampler = text,
+                                    .chains = 6,
+                                    .warmup = WARMUP,
+                                    .draws = STEPS / 3,
+                                    .thin = 3,
+                                    .seed = 5,
+                                    .track_best = i % 2 == 0 };
+        int first = TEST_SANITIZED ? i % 2 : 0, n = TEST_SANITIZED ? 1 : N_STOPS;
+        check_stops(where, model, options, n, stops + first, 1);
+    }
+}
+
+static void check_all(sal_model *model)
+{
+    const sali_sampler *sampler;
+    for (int64_t i = 0; (sampler = sali_sampler_at(i)); i++) {
+        check_sampler(sampler, model);
+    }
+    sal_model_destroy(model);
+}
+
+static sal_model *ready_made(const char *specification)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    return model;
+}
+
+/* Formulas that samplers evaluate, pairwise ones that they follow, structures, forbidden states. */
+START_TEST(every_sampler_goes_on_on_formulas)
+{
+    check_all(tiny_formula_over(_i ? "mixed" : "spin", _i ? SAL_F64 : SAL_F32));
+}
+END_TEST
+
+START_TEST(every_sampler_goes_on_on_ready_made_models)
+{
+    static const char *const models[] = { "ising:side=5,theta=0.2,bias=0.2",
+                                          "crf:tokens=2,labels=3,features=2,scale=0.7,seed=2" };
+    check_all(ready_made(models[_i]));
+}
+END_TEST
+
+/* ---- other kinds of runs */
+
+/* Stops before and after each anchor of warm-up and of the draws. */
+static const int64_t many_stops[] = { 1, 100, 260, 300, 310, 500, 700 };
+enum { N_MANY_STOPS = sizeof many_stops / sizeof *many_stops };
+
+static void check_run(const char *specification, sal_run_options options)
+{
+    sal_model *model = ready_made(specification);
+    options.warmup = WARMUP;
+    options.draws = STEPS;
+    options.seed = 11;
+    check_stops(specification, model, options, N_MANY_STOPS, many_stops, 1);
+    sal_model_destroy(model);
+}
+
+START_TEST(tempered_runs_go_on)
+{
+    static const double temperatures[] = { 1, 1.5, 2.5 };
+    const sal_run_options options[] = {
+        { .sampler = "gibbs", .replicas = 4, .swap_every = 7, .thin = 1, .chains = 3 },
+        { .sampler = "ncg", .replicas = 3, .thin = 1, .chains = 3, .track_best = true },
+        { .replicas = 3, .temperatures = temperatures, .swap_every = 5, .thin = 1, .chains = 3 },
+    };
+    check_run("ising:side=4,theta=0.4", options[_i]);
+}
+END_TEST
+
+START_TEST(step_sizes_go_on)
+{
+    const sal_run_options options[] = {
+        { .sampler = "ncg", .step_size_rule = SAL_STEP_SIZE_SEARCH },
+        { .sampler = "ncg", .step_size = 0.3 },
+        { .sampler = "pavg", .replicas = 2, .step_size_rule = SAL_STEP_SIZE_SEARCH },
+    };
+    check_run("ising:side=3,theta=0.4", options[_i]);
+}
+END_TEST
+
+START_TEST(annealing_goes_on)
+{
+    const sal_run_options options[] = { { .sampler = "ncg", .anneal = true, .thin = 1 },
+                                        { .sampler = "gwg", .anneal = true, .thin = 1 } };
+    check_run("max-cut:nodes=12,degree=3,seed=2", options[_i]);
+}
+END_TEST
+
+START_TEST(clamped_runs_go_on)
+{
+    static const int64_t variables[] = { 2, 7 };
+    static const int32_t codes[] = { 1, 0 };
+    const sal_run_options options = { .clamped = 2,
+                                      .clamp_variables = variables,
+                                      .clamp_codes = codes };
+    check_run("ising:side=4,theta=0.2", options);
+}
+END_TEST
+
+/* Counts without a cap have moments; two threads; a model with a statistic. */
+START_TEST(counts_and_threads_go_on)
+{
+    sal_model *model = tiny_formula_over("count", SAL_F64);
+    const int64_t at[] = { 400 };
+    check_stops("counts", model,
+                (sal_run_options){ .sampler = "gwg", .warmup = WARMUP, .draws = STEPS }, 1, at, 2);
+    sal_model_destroy(model);
+    model = ready_made("rbm:visible=4,hidden=3,scale=0.9");
+    check_stops("threads", model, (sal_run_options){ .chains = 70, .warmup = 30, .draws = 600 }, 1,
+                at, 2);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* What is learned can be given, and then goes on as it was given. */
+START_TEST(tuned_runs_go_on)
+{
+    static const char *const samplers[] = { "pavg", "ncg", "pas", "gibbs:scan=adaptive", "lsb1" };
+    sal_model *model = ready_made("ising:side=3,theta=0.3");
+    sal_run_options options = { .sampler = samplers[_i], .warmup = 200, .draws = 10 };
+    sal_run *run = run_it(model, &options);
+    sal_tuning *tuning = NULL;
+    sal_error err;
+    ck_ok(sal_run_tuning(run, &tuning, &err), &err);
+    sal_run_destroy(run);
+    options.warmup = WARMUP;
+    options.draws = STEPS;
+    options.tuning = tuning;
+    check_stops(samplers[_i], model, options, N_STOPS, stops, 1);
+    sal_tuning_destroy(tuning);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* A complete run goes on to more draws; one that is stopped again and again does too. */
+START_TEST(more_draws_and_many_stops)
+{
+    sal_model *model = ready_made("ising:side=3,theta=0.3");
+    sal_run_options options = {
+        .warmup = WARMUP, .draws = 300, .thin = 2, .seed = 3, .keep_draws = true
+    };
+    sal_run *part = run_it(model, &options);
+    options.draws = 700;
+    sal_run *whole = run_it(model, &options);
+    const sal_run_options start = options;
+    options = options_of(part);
+    options.draws = 700;
+    sal_run *longer = run_it(model, &options);
+    same_runs("more draws", whole, longer);
+    sal_run_destroy(longer);
+    sal_run_destroy(part);
+    part = run_until(model, start, 20);
+    for (int64_t at = 200; at < 1600; at += 350) {
+        sal_run *next = run_until(model, options_of(part), at);
+        sal_run_destroy(part);
+        part = next;
+    }
+    options = options_of(part);
+    longer = run_it(model, &options);
+    same_runs("many stops", whole, longer);
+    sal_run_destroy(whole);
+    sal_run_destroy(part);
+    sal_run_destroy(longer);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- what is refused */
+
+START_TEST(other_runs_are_refused)
+{
+    sal_model *model = ready_made("ising:side=3,theta=0.3"), *other = NULL;
+    sal_run_options options = { .sampler = "ncg", .warmup = 30, .draws = 600 };
+    options.keep_draws = true;
+    sal_run *run = run_until(model, options, 500);
+    const sal_run_options good = options_of(run);
+    options = good;
+    options.chains = 5;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "chains 4 and is to go on with 5");
+    options = good;
+    options.seed = 9;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "seed 0 and is to go on with 9");
+    options = good;
+    options.sampler = "mana";
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "is to go on with mana");
+    options = good;
+    options.step_size = 0.5;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "step_size");
+    options = good;
+    options.draws = 300;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "draws is 300, but the run has made 512");
+    options = good;
+    options.clamped = 1;
+    options.clamp_variables = &(int64_t){ 1 };
+    options.clamp_codes = &(int32_t){ 1 };
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "other clamped variables");
+    other = ready_made("ising:side=3,theta=0.31");
+    run_refused(other, &good, SAL_ERR_ARGUMENT, "another model");
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    sal_model_destroy(other);
+}
+END_TEST
+
+static Suite *resume_suite(void)
+{
+    Suite *suite = suite_create("resume");
+    TCase *samplers = tcase_create("samplers"), *runs = tcase_create("runs");
+    tcase_add_loop_test(samplers, every_sampler_goes_on_on_formulas, 0, 2);
+    tcase_add_loop_test(samplers, every_sampler_goes_on_on_ready_made_models, 0, 2);
+    tcase_add_loop_test(runs, tempered_runs_go_on, 0, 3);
+    tcase_add_loop_test(runs, step_sizes_go_on, 0, 3);
+    tcase_add_loop_test(runs, annealing_goes_on, 0, 2);
+    tcase_add_test(runs, clamped_runs_go_on);
+    tcase_add_test(runs, counts_and_threads_go_on);
+    tcase_add_loop_test(runs, tuned_runs_go_on, 0, 5);
+    tcase_add_test(runs, more_draws_and_many_stops);
+    tcase_add_test(runs, other_runs_are_refused);
+    suite_add_tcase(suite, samplers);
+    suite_add_tcase(suite, runs);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(resume_suite());
+}
