@@ -179,17 +179,20 @@ static int64_t find_traces(const json_t *rows, trace *traces)
     return n;
 }
 
-static void add_trace(sal_figure *figure, const trace *t)
+static bool add_trace(sal_figure *figure, const trace *t)
 {
     int64_t n = (int64_t)json_array_size(t->errors);
     double *x = SALI_NEW_ARRAY(double, 2 * n);
-    for (int64_t i = 0; x && i < n; i++) {
+    if (!x) {
+        return false;
+    }
+    for (int64_t i = 0; i < n; i++) {
         x[i] = json_number_value(json_array_get(t->seconds, (size_t)i));
         x[n + i] = json_number_value(json_array_get(t->errors, (size_t)i));
     }
-    sal_figure_series(
-        figure, &(sal_series){ .name = t->name, .n = x ? n : -1, .x = x, .y = x ? x + n : NULL });
+    sal_figure_series(figure, &(sal_series){ .name = t->name, .n = n, .x = x, .y = x + n });
     sali_free(x);
+    return true;
 }
 
 static void put_traces(sali_page *page, const json_t *rows)
@@ -202,7 +205,10 @@ static void put_traces(sali_page *page, const json_t *rows)
                             .y = { .label = "mean error of marginals", .logarithmic = true } };
         sal_figure *figure = traces ? sali_report_figure(&panel) : NULL;
         for (int64_t k = 0; figure && k < n && k < TRACES; k++) {
-            add_trace(figure, &traces[k]);
+            if (!add_trace(figure, &traces[k])) {
+                sal_figure_destroy(figure);
+                figure = NULL;
+            }
         }
         sali_page_figure(page, figure,
                          "Mean difference between the marginals of the draws so far and the exact "

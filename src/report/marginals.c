@@ -145,11 +145,14 @@ static sal_status read_exact(const char *path, const sal_model *model, marginals
     double log_z;
     int64_t evidence;
     sal_status status = model || space ? SAL_OK : sali_fail_memory(err);
-    for (int64_t v = 0; !model && status == SAL_OK && v < m->V; v++) {
-        sal_block block = { .name = "v",
-                            .count = 1,
-                            .kind = SAL_CATEGORICAL,
-                            .states = m->states[v] < 2 ? 2 : m->states[v] };
+    for (int64_t v = 0; !model && status == SAL_OK && v < m->V;) {
+        char name[32];
+        snprintf(name, sizeof name, "v%lld", (long long)v);
+        sal_block block = { .name = name, .kind = SAL_CATEGORICAL, .states = m->states[v] };
+        while (v < m->V && m->states[v] == block.states) {
+            block.count++;
+            v++;
+        }
         status = sal_space_add(space, &block, err);
     }
     if (status == SAL_OK) {
