@@ -20,4 +20,5 @@ check models core ad
 check samplers core ad stats models
 check io core ad stats models
 check train core ad stats models samplers io
+check report core ad stats models io
 exit $bad

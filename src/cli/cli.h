@@ -13,14 +13,14 @@ enum { CLI_OK = 0, CLI_USAGE = 64, CLI_DATA = 65, CLI_NO_INPUT = 66, CLI_FAULT =
 
 typedef struct cli_command {
     const char *name;
-    const char *arguments; /* "MODEL"; in brackets if it may be left out */
+    const char *arguments; /* "MODEL"; in brackets if it may be left out; FILE...: several */
     const char *doc;       /* one line */
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
     cli_list, cli_exact, cli_evaluate, cli_compare, cli_contacts, cli_convert, cli_show, cli_rouge,
-    cli_retrieve, cli_inpaint, cli_help;
+    cli_report, cli_retrieve, cli_inpaint, cli_help;
 
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 
@@ -34,8 +34,9 @@ typedef struct cli_option {
     const char *doc;
 } cli_option;
 
-/* Parse "--name value" and "--name=value" and exactly `n_arguments` other words (or none, where
- * they may be left out). Returns CLI_OK; CLI_USAGE after a message; or -1 after printing the help
+/* Parse "--name value" and "--name=value" (of --out also "-o value") and exactly `n_arguments`
+ * other words; or none, where they may be left out; or at least one and at most `n_arguments` of
+ * "FILE...". Returns CLI_OK; CLI_USAGE after a message; or -1 after printing the help
  * that --help asked for. `options` ends with a NULL name. */
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments);

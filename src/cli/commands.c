@@ -138,6 +138,15 @@ static const cli_page pages[] = {
       "and their harmonic mean.",
       { { "ROUGE-1 of the first 665 bytes:",
           "saltus rouge summary.txt reference.txt --n 1 --bytes 665" } } },
+    { &cli_report,
+      CLI_GROUP_LOOK,
+      "Writes one page of HTML, which needs no other file, from runs (FILE.nc or .npy of sample "
+      "--out), comparisons (the output of compare --json) and trainings (the directory of train "
+      "--out): traces, autocorrelations, ranks by chain, ESS and R-hat, acceptance, marginals; "
+      "samplers side by side; training curves and samples.",
+      { { "A run that was written in ArviZ's layout:", "saltus report run.nc --out report.html" },
+        { "A training and a comparison on one page:",
+          "saltus report rbm compare.json --out report.html" } } },
     { &cli_bench,
       CLI_GROUP_LOOK,
       "Measures steps a second, or evaluations, of a whole batch of chains. With --peer each case "

@@ -124,7 +124,8 @@ static bool keeps_draws(const options *o, const sal_run_options *run, const sal_
 {
     double bytes = (double)run->chains * (double)run->draws *
                    (double)sal_space_variables(sal_model_space(model)) * 4;
-    return (reference->pairs || o->check_exact) && bytes <= (double)MOST_DRAW_BYTES;
+    bool traced = o->json && reference->marginals;
+    return (reference->pairs || o->check_exact || traced) && bytes <= (double)MOST_DRAW_BYTES;
 }
 
 static sal_status sample(sal_model *model, const options *o, const compare_reference *reference,
@@ -153,14 +154,18 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
 }
 
 /* The figures of a run into its row. */
-static sal_status measure(const sal_run *run, const options *o, const compare_reference *reference,
-                          compare_row *row, sal_error *err)
+static sal_status measure(const sal_run *run, const sal_model *model, const options *o,
+                          const compare_reference *reference, compare_row *row, sal_error *err)
 {
     int bytes;
     sal_status status = sal_run_summarise(run, &row->summary, err);
     if (status == SAL_OK && reference->marginals && row->summary.draws > 0) {
         status =
             sal_run_measure_errors(run, reference->marginals, reference->pairs, &row->errors, err);
+    }
+    if (status == SAL_OK && o->json && reference->marginals && row->summary.draws > 0 &&
+        sal_run_draws(run, &bytes)) {
+        status = compare_trace_errors(run, model, reference->marginals, &row->trace, err);
     }
     if (status == SAL_OK && o->check_exact && row->summary.draws > 0 &&
         sal_run_draws(run, &bytes)) {
@@ -180,7 +185,7 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     snprintf(row->sampler, sizeof row->sampler, "%s", item->specification);
     row->exact = sali_sampler_find(item->specification)->flags & SALI_SAMPLER_EXACT;
     sal_status status = sample(model, o, reference, item, &run, &err);
-    status = status ? status : measure(run, o, reference, row, &err);
+    status = status ? status : measure(run, model, o, reference, row, &err);
     if (status != SAL_OK) {
         snprintf(row->reason, sizeof row->reason, "%s",
                  err.message[0] ? err.message : sal_status_string(status));

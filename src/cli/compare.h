@@ -19,6 +19,18 @@ int compare_find_reference(const sal_model *model, const char *specification, co
                            const sal_exact_options *exact, compare_reference *reference);
 void compare_free_reference(compare_reference *reference);
 
+/* The error of the marginals of the first draws, of more and more of them. */
+#define COMPARE_TRACE 40
+typedef struct compare_trace {
+    int64_t n; /* 0: no exact answers, or draws not kept */
+    int64_t draws[COMPARE_TRACE];
+    double seconds[COMPARE_TRACE], error[COMPARE_TRACE];
+} compare_trace;
+
+/* Of a run that kept its draws (compare_trace.c); draws are taken to be evenly spaced in time. */
+sal_status compare_trace_errors(const sal_run *run, const sal_model *model, const double *exact,
+                                compare_trace *trace, sal_error *err);
+
 /* What became of one sampler. */
 typedef struct compare_row {
     char sampler[256];           /* as asked for */
@@ -27,6 +39,7 @@ typedef struct compare_row {
     sal_run_summary summary;
     sal_run_errors errors;       /* NaN where unknown */
     sal_run_variation variation; /* NaN where unknown */
+    compare_trace trace;
 } compare_row;
 
 typedef struct compare_report {

@@ -9,6 +9,22 @@
 
 /* ---- JSON */
 
+/* Null where there is none. */
+static json_t *trace_json(const compare_trace *trace)
+{
+    if (trace->n == 0) {
+        return json_null();
+    }
+    json_t *draws = json_array(), *seconds = json_array(), *errors = json_array();
+    for (int64_t k = 0; k < trace->n; k++) {
+        json_array_append_new(draws, json_integer(trace->draws[k]));
+        json_array_append_new(seconds, json_real(trace->seconds[k]));
+        json_array_append_new(errors, json_real(trace->error[k]));
+    }
+    return json_pack("{s:o, s:o, s:o}", "draws", draws, "seconds", seconds, "marginal_error",
+                     errors);
+}
+
 static json_t *row_json(const compare_row *row)
 {
     const sal_run_summary *s = &row->summary;
@@ -47,6 +63,7 @@ static json_t *row_json(const compare_row *row)
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         cli_json_number(o, numbers[k].key, numbers[k].value);
     }
+    json_object_set_new(o, "error_trace", trace_json(&row->trace));
     return o;
 }
 

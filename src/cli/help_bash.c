@@ -94,15 +94,19 @@ static void print_option_values(const cli_page *page, const cli_option *o)
 }
 
 /* IN and OUT, TEXT and REF are files. */
+#define SEVERAL 16 /* words of "FILE..." that are completed */
 static void print_arguments(const cli_page *page)
 {
     const char *argument = page->command->arguments;
     for (int k = 1; *argument; k++) {
         size_t length = strcspn(argument, " ");
+        bool several = length > 3 && strncmp(argument + length - 3, "...", 3) == 0;
         printf("    '%s %d') echo", page->command->name, k);
-        print_meaning(argument, length, " FILES");
+        print_meaning(argument, several ? length - 3 : length, " FILES");
         puts(" ;;");
-        argument += length + (argument[length] == ' ');
+        if (!several || k == SEVERAL) {
+            argument += length + (argument[length] == ' ');
+        }
     }
 }
 

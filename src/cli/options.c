@@ -91,6 +91,9 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
             cli_help_print(command, options);
             return -1;
         }
+        if (strcmp(word, "-o") == 0 && find(options, "out", 3)) {
+            word = "--out";
+        }
         if (strncmp(word, "--", 2) != 0) {
             if (found == n_arguments) {
                 return cli_usage("%s: unexpected '%s'; usage: saltus %s %s [options]",
@@ -117,7 +120,8 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
             return code;
         }
     }
-    if (found < n_arguments && command->arguments[0] != '[') {
+    int least = strstr(command->arguments, "...") ? 1 : n_arguments;
+    if (found < least && command->arguments[0] != '[') {
         return cli_usage("%s: expected %s; see 'saltus %s --help'", command->name,
                          command->arguments, command->name);
     }

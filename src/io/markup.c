@@ -60,6 +60,13 @@ void sali_put_end(sali_markup *w)
     }
 }
 
+void sali_put_close(sali_markup *w)
+{
+    if (w->status == SAL_OK) {
+        took(w, xmlTextWriterFullEndElement(w->xml));
+    }
+}
+
 void sali_put_string(sali_markup *w, const char *text)
 {
     if (w->status == SAL_OK) {
@@ -96,6 +103,23 @@ void sali_put_format(sali_markup *w, const char *name, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     sali_put_attribute(w, name, text);
+}
+
+void sali_put_base64(sali_markup *w, const char *name, const char *before, const void *bytes,
+                     int64_t size)
+{
+    static const int64_t piece = 3 << 12; /* libxml2 pads each piece that is no multiple of 3 */
+    if (w->status == SAL_OK) {
+        took(w, xmlTextWriterStartAttribute(w->xml, BAD_CAST name));
+        took(w, xmlTextWriterWriteString(w->xml, BAD_CAST before));
+    }
+    for (int64_t at = 0; at < size && w->status == SAL_OK; at += piece) {
+        int64_t n = size - at < piece ? size - at : piece;
+        took(w, xmlTextWriterWriteBase64(w->xml, (const char *)bytes + at, 0, (int)n));
+    }
+    if (w->status == SAL_OK) {
+        took(w, xmlTextWriterEndAttribute(w->xml));
+    }
 }
 
 void sali_put_element(sali_markup *w, const char *element, const char *text)

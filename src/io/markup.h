@@ -25,6 +25,7 @@ sal_status sali_markup_close(sali_markup *w);
 
 void sali_put_start(sali_markup *w, const char *element);
 void sali_put_end(sali_markup *w);
+void sali_put_close(sali_markup *w); /* with an end tag even if there is no content */
 void sali_put_string(sali_markup *w, const char *text); /* escaped */
 void sali_put_raw(sali_markup *w, const char *text);    /* as it is */
 
@@ -36,6 +37,10 @@ void sali_put_number(sali_markup *w, const char *name, double value);
  * sali_fixed. */
 void sali_put_format(sali_markup *w, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* An attribute of `before` and bytes in base64. */
+void sali_put_base64(sali_markup *w, const char *name, const char *before, const void *bytes,
+                     int64_t size);
 
 /* An element with text and nothing else. */
 void sali_put_element(sali_markup *w, const char *element, const char *text);

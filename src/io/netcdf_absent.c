@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "io/draw_writer.h"
 #include "io/netcdf.h"
+#include "io/run_record.h"
 
 sal_status sali_draw_writer_open(const char *path, const sal_model *model,
                                  const sal_run_options *options, int64_t figures,
@@ -69,6 +70,16 @@ sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run *run, sa
 
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err)
+{
+    (void)data;
+    (void)size;
+    (void)out;
+    return sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: not read: saltus was built without libnetcdf",
+                     name);
+}
+
+sal_status sali_run_record_parse(const char *name, const char *data, int64_t size,
+                                 sali_run_record *out, sal_error *err)
 {
     (void)data;
     (void)size;

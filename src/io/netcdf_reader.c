@@ -7,14 +7,14 @@
 #include "core/error.h"
 #include "io/array_file.h"
 #include "io/netcdf.h"
-#include "io/netcdf_draws.h"
 #include "io/netcdf_lock.h"
+#include "io/netcdf_posterior.h"
 
 /* Deflate makes a byte of at most 1032: a file that claims more elements than this for each of its
  * bytes was never written. */
 #define MOST_ELEMENTS_PER_BYTE 2048
 
-static sal_status bad(const sali_posterior *p, const char *what, sal_error *err)
+static sal_status bad(const sali_netcdf_posterior *p, const char *what, sal_error *err)
 {
     return sali_fail(err, SAL_ERR_DATA, "%s: %s", p->name, what);
 }
@@ -24,14 +24,14 @@ static bool is_number(nc_type type)
     return type == NC_BYTE || (type >= NC_SHORT && type <= NC_UINT64);
 }
 
-static bool dimension_is(const sali_posterior *p, int dimension, const char *name)
+static bool dimension_is(const sali_netcdf_posterior *p, int dimension, const char *name)
 {
     char text[NC_MAX_NAME + 1];
     return nc_inq_dimname(p->id, dimension, text) == NC_NOERR && strcmp(text, name) == 0;
 }
 
 /* Whether a variable is one of draws: numbers over chain, draw and others. */
-static bool is_draws(const sali_posterior *p, sali_posterior_variable *v)
+static bool is_draws(const sali_netcdf_posterior *p, sali_netcdf_draws *v)
 {
     nc_type type;
     int n = 0, dimensions[SALI_NETCDF_MOST_DIMENSIONS];
@@ -51,7 +51,7 @@ static bool is_draws(const sali_posterior *p, sali_posterior_variable *v)
 }
 
 /* Take up one more variable. */
-static sal_status add_variable(sali_posterior *p, sali_posterior_variable v, sal_error *err)
+static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_draws v, sal_error *err)
 {
     int64_t total;
     v.sites = 1;
@@ -81,7 +81,7 @@ static sal_status add_variable(sali_posterior *p, sali_posterior_variable v, sal
     return SAL_OK;
 }
 
-sal_status sali_posterior_find(sali_posterior *p, sal_error *err)
+sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
 {
     int n = 0;
     sal_status status = SAL_OK;
@@ -89,7 +89,7 @@ sal_status sali_posterior_find(sali_posterior *p, sal_error *err)
         return bad(p, "its group 'posterior' cannot be read", err);
     }
     for (int k = 0; status == SAL_OK && k < n; k++) {
-        sali_posterior_variable v = { .id = k };
+        sali_netcdf_draws v = { .id = k };
         if (is_draws(p, &v)) {
             status = add_variable(p, v, err);
         }
@@ -101,7 +101,7 @@ sal_status sali_posterior_find(sali_posterior *p, sal_error *err)
 }
 
 /* One chain of a variable into the columns from `column` on of an array (draws, V). */
-static sal_status read_chain(const sali_posterior *p, const sali_posterior_variable *v,
+static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
                              int64_t chain, int64_t column, double *chain_values, double *out,
                              sal_error *err)
 {
@@ -120,14 +120,14 @@ static sal_status read_chain(const sali_posterior *p, const sali_posterior_varia
     return SAL_OK;
 }
 
-static sal_status read_all(const sali_posterior *p, sali_content *out, sal_error *err)
+sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, sali_content *out, sal_error *err)
 {
     int64_t shape[3] = { p->chains, p->draws, p->V };
     sali_content content = { .kind = SALI_CONTENT_ARRAY };
     sal_status status = sali_array_make(p->name, 3, shape, &content.array, err);
     for (int64_t k = 0, column = 0; status == SAL_OK && k < p->n;
          column += p->variables[k++].sites) {
-        const sali_posterior_variable *v = &p->variables[k];
+        const sali_netcdf_draws *v = &p->variables[k];
         double *values = sali_alloc(p->draws * v->sites, sizeof *values);
         status = values ? SAL_OK : sali_fail_memory(err);
         for (int64_t c = 0; status == SAL_OK && c < p->chains; c++) {
@@ -145,33 +145,39 @@ static sal_status read_all(const sali_posterior *p, sali_content *out, sal_error
     return SAL_OK;
 }
 
-static sal_status parse(sali_posterior *p, const char *data, sali_content *out, sal_error *err)
+sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sal_error *err)
 {
-    int file = -1;
-    int code = nc_open_mem(p->name, NC_NOWRITE, (size_t)p->size, (void *)data, &file);
+    static const char hdf5[] = "\x89HDF\r\n\x1a\n";
+    if (p->size < 8 || memcmp(data, hdf5, 8) != 0) { /* not to netCDF's readers of other formats */
+        return bad(p, "is no netCDF-4 file", err);
+    }
+    int code = nc_open_mem(p->name, NC_NOWRITE, (size_t)p->size, (void *)data, &p->file);
     if (code != NC_NOERR) {
+        p->file = -1;
         return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", p->name,
                          nc_strerror(code));
     }
-    sal_status status = nc_inq_grp_ncid(file, "posterior", &p->id) == NC_NOERR
-                            ? sali_posterior_find(p, err)
-                            : bad(p, "has no group 'posterior'", err);
-    status = status ? status : read_all(p, out, err);
-    nc_close(file);
-    return status;
+    return nc_inq_grp_ncid(p->file, "posterior", &p->id) == NC_NOERR
+               ? sali_netcdf_find_draws(p, err)
+               : bad(p, "has no group 'posterior'", err);
+}
+
+void sali_netcdf_close_draws(sali_netcdf_posterior *p)
+{
+    if (p->file >= 0) {
+        nc_close(p->file);
+    }
+    sali_free(p->variables);
 }
 
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err)
 {
-    static const char hdf5[] = "\x89HDF\r\n\x1a\n";
-    sali_posterior p = { .name = name, .size = size };
-    if (size < 8 || memcmp(data, hdf5, 8) != 0) { /* not to netCDF's readers of other formats */
-        return bad(&p, "is no netCDF-4 file", err);
-    }
+    sali_netcdf_posterior p = { .name = name, .size = size, .file = -1 };
     pthread_mutex_lock(&sali_netcdf_mutex);
-    sal_status status = parse(&p, data, out, err);
+    sal_status status = sali_netcdf_open_draws(&p, data, err);
+    status = status ? status : sali_netcdf_read_draws(&p, out, err);
+    sali_netcdf_close_draws(&p);
     pthread_mutex_unlock(&sali_netcdf_mutex);
-    sali_free(p.variables);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "io/draw_layout.h"
 #include "io/draw_state.h"
-#include "io/netcdf_draws.h"
+#include "io/netcdf_posterior.h"
 #include "io/netcdf_lock.h"
 #include "io/state_file.h"
 
@@ -21,7 +21,7 @@
 
 /* The draws of a file: [0] of the run, [1] of its warm-up. */
 typedef struct section {
-    sali_posterior posterior; /* id -1: not there */
+    sali_netcdf_posterior posterior; /* id -1: not there */
     int stats, figures[SALI_DRAW_FIGURES];
 } section;
 
@@ -145,14 +145,14 @@ static sal_status find_section(draws *d, int k, int64_t size, sal_error *err)
     section *s = &d->sections[k];
     size_t made = 0;
     int draw, group;
-    s->posterior = (sali_posterior){ .name = d->name, .size = size, .id = -1 };
+    s->posterior = (sali_netcdf_posterior){ .name = d->name, .size = size, .id = -1 };
     if (nc_inq_grp_ncid(d->file, groups[k], &group) != NC_NOERR ||
         nc_inq_dimid(group, "draw", &draw) != NC_NOERR ||
         nc_inq_dimlen(group, draw, &made) != NC_NOERR || made == 0) {
         return SAL_OK;
     }
     s->posterior.id = group;
-    sal_status status = sali_posterior_find(&s->posterior, err);
+    sal_status status = sali_netcdf_find_draws(&s->posterior, err);
     bool known = status == SAL_OK && nc_inq_grp_ncid(d->file, stats[k], &s->stats) == NC_NOERR;
     for (int i = 0; known && i < SALI_DRAW_FIGURES; i++) {
         int n = 0;
@@ -165,7 +165,7 @@ static sal_status find_section(draws *d, int k, int64_t size, sal_error *err)
 }
 
 /* Draws first .. of one variable, to its columns. */
-static int read_codes(draws *d, const sali_posterior *p, const sali_posterior_variable *v,
+static int read_codes(draws *d, const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
                       int64_t column)
 {
     size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { 0, (size_t)d->first };
@@ -199,7 +199,7 @@ static int read_figure(draws *d, const section *s, int i)
 static sal_status read_window(draws *d, int in, int64_t index, sal_error *err)
 {
     const section *s = &d->sections[in];
-    const sali_posterior *p = &s->posterior;
+    const sali_netcdf_posterior *p = &s->posterior;
     int code = NC_NOERR;
     d->in = in;
     d->first = index;
@@ -224,7 +224,7 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
                             sal_error *err)
 {
     draws *d = source;
-    const sali_posterior *p = &d->sections[warmup].posterior;
+    const sali_netcdf_posterior *p = &d->sections[warmup].posterior;
     sal_status status = SAL_OK;
     if (p->id < 0 || index >= p->draws) {
         return sali_fail(err, SAL_ERR_DATA, "%s: has fewer draws than its state counts", d->name);
@@ -250,7 +250,7 @@ static sal_status make_room(draws *d, sal_error *err)
 {
     int64_t chains = 1, codes = 1;
     for (int k = 0; k < 2; k++) {
-        const sali_posterior *p = &d->sections[k].posterior;
+        const sali_netcdf_posterior *p = &d->sections[k].posterior;
         chains = p->id >= 0 && p->chains > chains ? p->chains : chains;
         codes = p->id >= 0 && p->chains * p->V > codes ? p->chains * p->V : codes;
     }

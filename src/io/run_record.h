@@ -1,0 +1,36 @@
+/* A run as its file tells it: draws, what was noted of each step, and how they were made. */
+#ifndef SALI_RUN_RECORD_H
+#define SALI_RUN_RECORD_H
+
+#include "models/content.h"
+
+/* What is noted of each draw and chain. */
+enum { SALI_NOTED_LP, SALI_NOTED_ACCEPTANCE, SALI_NOTED_JUMP, SALI_NOTED_STEP_SIZE, SALI_NOTED };
+
+typedef struct sali_run_record {
+    sali_array draws; /* codes, (chains, draws, V) */
+    int64_t chains, n_draws, V;
+    char **names;  /* [V], or NULL */
+    bool *nominal; /* [V], or NULL: codes without an order */
+    bool clamped;  /* some variables were fixed */
+
+    double *noted[SALI_NOTED];        /* [chains x n_draws]; NULL: not in the file */
+    double *warmup_noted[SALI_NOTED]; /* [chains x n_warmup] */
+    int64_t n_warmup;                 /* steps of warm-up that were kept */
+    char *model, *sampler, *seed, *created, *version; /* NULL: not in the file */
+    char *configuration;                              /* JSON */
+    double seconds;                                   /* of sampling; NaN: not in the file */
+} sali_run_record;
+
+/* Read a run from a netCDF file in ArviZ's layout or, without all that is noted, from an array
+ * (chains, draws) or (chains, draws, V) in .npy.
+ * Returns: DATA; NOT_FOUND; ARGUMENT for another kind of file; UNSUPPORTED without libnetcdf; IO;
+ *          MEMORY. On failure *out is untouched. */
+sal_status sali_run_record_read(const char *path, sali_run_record *out, sal_error *err);
+void sali_run_record_free(sali_run_record *record);
+
+/* Of netCDF in memory. */
+sal_status sali_run_record_parse(const char *name, const char *data, int64_t size,
+                                 sali_run_record *out, sal_error *err);
+
+#endif

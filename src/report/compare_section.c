@@ -1,0 +1,290 @@
+/* The section on a comparison of samplers: what 'saltus compare --json' printed. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "report/report.h"
+
+#define TRACES 7 /* lines in the figure of errors */
+
+/* What is shown of a sampler. */
+static const struct {
+    const char *key, *title;
+    int digits;
+} figures[] = {
+    { "step_size", "step size", 3 },  { "acceptance_rate", "accept", 3 },
+    { "mean_jump", "jump", 3 },       { "ess_per_step", "ESS/step", 3 },
+    { "ess_per_second", "ESS/s", 4 }, { "autocorrelation_time", "IAT", 3 },
+    { "rhat_max", "R-hat", 4 },       { "marginal_error", "marginal", 3 },
+    { "pair_l1", "pair L1", 3 },      { "covariance_error", "covar", 3 },
+    { "total_variation", "TV", 3 },   { "statistic", "statistic", 4 },
+    { "log_prob_mean", "mean f", 5 }, { "steps_per_second", "steps/s", 4 },
+    { "seconds", "seconds", 3 },
+};
+#define N_FIGURES (sizeof figures / sizeof *figures)
+
+static double number(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *name_of(const json_t *row)
+{
+    return json_string_value(json_object_get(row, "sampler"));
+}
+
+static bool did_run(const json_t *row)
+{
+    return !json_object_get(row, "reason");
+}
+
+/* ---- the table */
+
+static bool any_number(const json_t *rows, const char *key)
+{
+    bool any = false;
+    for (size_t k = 0; k < json_array_size(rows); k++) {
+        any = any || !isnan(number(json_array_get(rows, k), key));
+    }
+    return any;
+}
+
+static void put_table(sali_page *page, const json_t *rows)
+{
+    sali_column columns[2 + N_FIGURES] = { { "sampler", 0 }, { "exact", 0 } };
+    size_t shown[N_FIGURES];
+    int64_t n = 0;
+    for (size_t f = 0; f < N_FIGURES; f++) {
+        if (any_number(rows, figures[f].key)) {
+            columns[2 + n] = (sali_column){ figures[f].title, figures[f].digits };
+            shown[n++] = f;
+        }
+    }
+    sali_page_table(page, "the samplers; exact: whether they leave the distribution as it is",
+                    2 + n, columns);
+    for (size_t k = 0; k < json_array_size(rows); k++) {
+        const json_t *row = json_array_get(rows, k);
+        if (!did_run(row)) {
+            continue;
+        }
+        sali_page_row(page);
+        sali_page_text(page, name_of(row));
+        sali_page_text(page, json_is_true(json_object_get(row, "exact")) ? "yes" : "no");
+        for (int64_t i = 0; i < n; i++) {
+            sali_page_number(page, number(row, figures[shown[i]].key), figures[shown[i]].digits);
+        }
+        sali_page_row_end(page);
+    }
+    sali_page_table_end(page);
+}
+
+static void put_missing(sali_page *page, const json_t *rows)
+{
+    bool any = false;
+    for (size_t k = 0; k < json_array_size(rows); k++) {
+        any = any || !did_run(json_array_get(rows, k));
+    }
+    if (!any) {
+        return;
+    }
+    static const sali_column columns[] = { { "not run", 0 }, { "why", 0 } };
+    sali_page_table(page, "samplers that do not serve this model", 2, columns);
+    for (size_t k = 0; k < json_array_size(rows); k++) {
+        const json_t *row = json_array_get(rows, k);
+        const char *reason = json_string_value(json_object_get(row, "reason"));
+        if (reason) { /* up to the list of samplers that would do */
+            char text[256];
+            snprintf(text, sizeof text, "%.*s", (int)strcspn(reason, ";"), reason);
+            sali_page_row(page);
+            sali_page_text(page, name_of(row));
+            sali_page_text(page, text);
+            sali_page_row_end(page);
+        }
+    }
+    sali_page_table_end(page);
+}
+
+/* ---- figures */
+
+/* Bars of one figure of all samplers that ran; a logarithmic axis where they are far apart. */
+static void put_bars(sali_page *page, const json_t *rows, const char *key, const char *title,
+                     const char *label, const char *caption)
+{
+    size_t all = json_array_size(rows);
+    const char **names = sali_alloc((int64_t)all, sizeof *names);
+    double *values = sali_alloc((int64_t)all, sizeof *values);
+    int64_t n = 0;
+    double low = INFINITY, high = 0;
+    for (size_t k = 0; names && values && k < all; k++) {
+        const json_t *row = json_array_get(rows, k);
+        if (did_run(row)) {
+            names[n] = name_of(row);
+            values[n] = number(row, key);
+            low = values[n] > 0 ? fmin(low, values[n]) : low;
+            high = fmax(high, values[n]);
+            n++;
+        }
+    }
+    if (high > 0 || !values || !names) {
+        sal_panel panel = { .title = title,
+                            .x = { .categories = names, .n_categories = n },
+                            .y = { .label = label, .logarithmic = high > 50 * low } };
+        if (panel.y.logarithmic) {
+            panel.y.low = low / 2;
+            panel.y.high = high * 1.5;
+        }
+        sal_figure *figure = values && names ? sali_report_figure(&panel) : NULL;
+        if (figure) {
+            sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS, .n = n, .y = values });
+        }
+        sali_page_figure(page, figure, "%s", caption);
+    }
+    sali_free(names);
+    sali_free(values);
+}
+
+/* A sampler's error as its draws come in. */
+typedef struct trace {
+    const char *name;
+    const json_t *seconds, *errors;
+    double last;
+} trace;
+
+static int by_last(const void *a, const void *b)
+{
+    const trace *x = a, *y = b;
+    return x->last != y->last ? (x->last > y->last) - (x->last < y->last)
+                              : strcmp(x->name, y->name);
+}
+
+static int64_t find_traces(const json_t *rows, trace *traces)
+{
+    int64_t n = 0;
+    for (size_t k = 0; k < json_array_size(rows); k++) {
+        const json_t *row = json_array_get(rows, k), *t = json_object_get(row, "error_trace");
+        const json_t *seconds = json_object_get(t, "seconds");
+        const json_t *errors = json_object_get(t, "marginal_error");
+        size_t size = json_array_size(errors);
+        if (did_run(row) && size > 0 && json_array_size(seconds) == size) {
+            double last = json_number_value(json_array_get(errors, size - 1));
+            traces[n++] = (trace){ name_of(row), seconds, errors, last };
+        }
+    }
+    qsort(traces, (size_t)n, sizeof *traces, by_last);
+    return n;
+}
+
+static bool add_trace(sal_figure *figure, const trace *t)
+{
+    int64_t n = (int64_t)json_array_size(t->errors);
+    double *x = SALI_NEW_ARRAY(double, 2 * n);
+    if (!x) {
+        return false;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = json_number_value(json_array_get(t->seconds, (size_t)i));
+        x[n + i] = json_number_value(json_array_get(t->errors, (size_t)i));
+    }
+    sal_figure_series(figure, &(sal_series){ .name = t->name, .n = n, .x = x, .y = x + n });
+    sali_free(x);
+    return true;
+}
+
+static void put_traces(sali_page *page, const json_t *rows)
+{
+    trace *traces = SALI_NEW_ARRAY(trace, (int64_t)json_array_size(rows));
+    int64_t n = traces ? find_traces(rows, traces) : 0;
+    if (n > 0 || !traces) {
+        sal_panel panel = { .title = "Error against time",
+                            .x = { .label = "seconds of sampling", .logarithmic = true },
+                            .y = { .label = "mean error of marginals", .logarithmic = true } };
+        sal_figure *figure = traces ? sali_report_figure(&panel) : NULL;
+        for (int64_t k = 0; figure && k < n && k < TRACES; k++) {
+            if (!add_trace(figure, &traces[k])) {
+                sal_figure_destroy(figure);
+                figure = NULL;
+            }
+        }
+        sali_page_figure(page, figure,
+                         "Mean difference between the marginals of the draws so far and the exact "
+                         "ones; draws are taken to be evenly spaced in time.%s",
+                         n > TRACES ? " The seven samplers with the smallest final error." : "");
+    }
+    sali_free(traces);
+}
+
+/* ---- all of it */
+
+static void put_facts(sali_page *page, const json_t *root)
+{
+    const char *key;
+    const json_t *value, *reference = json_object_get(root, "reference");
+    sali_page_facts(page);
+    json_object_foreach((json_t *)root, key, value)
+    {
+        if (!json_is_object(value) && !json_is_array(value)) {
+            sali_page_fact_json(page, key, value);
+        }
+    }
+    sali_page_fact_json(page, "exact answers by", json_object_get(reference, "source"));
+    sali_page_fact_json(page, "log Z", json_object_get(reference, "log_z"));
+    sali_page_facts_end(page);
+}
+
+static void put_section(sali_page *page, int64_t k, const char *path, const json_t *root)
+{
+    const json_t *rows = json_object_get(root, "samplers");
+    sali_page_section(page, k, path, "samplers side by side");
+    put_facts(page, root);
+    put_table(page, rows);
+    sali_page_figures(page);
+    put_bars(page, rows, "ess_per_second", "Effective draws per second", "ESS/s",
+             "Effective sample size of the slowest variable, of all chains together, for each "
+             "second of sampling.");
+    put_bars(page, rows, "ess_per_step", "Effective draws per step", "ESS/step",
+             "The same for each step of a chain, whatever it costs.");
+    put_traces(page, rows);
+    put_bars(page, rows, "mean_jump", "Jump distance", "mean L1 distance",
+             "How far a step moves, on average; rejected proposals count as 0.");
+    put_bars(page, rows, "marginal_error", "Error of marginals", "mean error",
+             "Mean difference between the marginals of all draws and the exact ones.");
+    sali_page_figures_end(page);
+    put_missing(page, rows);
+    sali_page_section_end(page);
+}
+
+static bool is_comparison(const json_t *root)
+{
+    const json_t *rows = json_object_get(root, "samplers");
+    bool is = json_is_array(rows) && json_is_string(json_object_get(root, "model"));
+    for (size_t k = 0; is && k < json_array_size(rows); k++) {
+        is = name_of(json_array_get(rows, k)) != NULL;
+    }
+    return is;
+}
+
+sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sal_status status = sali_file_read(path, &bytes, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    json_t *root = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
+    sali_bytes_free(&bytes);
+    if (!root || !is_comparison(root)) {
+        status = sali_fail(err, SAL_ERR_DATA,
+                           "%.300s: expected draws (.nc, .npy), what 'saltus compare --json' "
+                           "printed, or a directory of 'saltus train'",
+                           path);
+    } else {
+        put_section(page, k, path, root);
+    }
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,228 @@
+/* How well the chains of a run mixed: a table and two figures. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "report/report.h"
+
+/* So many draws of variables are looked at, at most. */
+#define MOST_DRAWS 1e8
+
+/* The table's rows: f and so many variables. */
+#define ROWS 10
+
+const char *sali_report_name(const sali_run_record *run, int64_t variable, char out[80])
+{
+    if (run->names) {
+        snprintf(out, 80, "%s", run->names[variable]);
+    } else {
+        snprintf(out, 80, "variable %lld", (long long)variable);
+    }
+    return out;
+}
+
+/* The most common value of a nominal variable: codes are few. */
+static double most_common(const double *series, int64_t n)
+{
+    int64_t counts[256] = { 0 }, best = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (series[i] >= 0 && series[i] < 256) {
+            counts[(int)series[i]]++;
+        }
+    }
+    for (int64_t k = 1; k < 256; k++) {
+        best = counts[k] > counts[best] ? k : best;
+    }
+    return (double)best;
+}
+
+double *sali_report_series(const sali_run_record *run, int64_t variable)
+{
+    int64_t n = run->chains * run->n_draws;
+    double *series = SALI_NEW_ARRAY(double, n);
+    for (int64_t i = 0; series && i < n; i++) {
+        series[i] = run->draws.values[i * run->V + variable];
+    }
+    if (series && run->nominal && run->nominal[variable]) {
+        double common = most_common(series, n);
+        for (int64_t i = 0; i < n; i++) {
+            series[i] = series[i] == common;
+        }
+    }
+    return series;
+}
+
+/* ---- */
+
+/* The smallest ESS first, those without one last. */
+static int by_ess(const void *a, const void *b)
+{
+    const sal_diagnostics *x = *(const sal_diagnostics *const *)a;
+    const sal_diagnostics *y = *(const sal_diagnostics *const *)b;
+    double u = isnan(x->ess_bulk) ? INFINITY : x->ess_bulk;
+    double v = isnan(y->ess_bulk) ? INFINITY : y->ess_bulk;
+    return u != v ? (u > v) - (u < v) : (x > y) - (x < y);
+}
+
+static sal_status rank_worst(sali_diagnosed *d, sal_error *err)
+{
+    const sal_diagnostics **sorted = SALI_NEW_ARRAY(const sal_diagnostics *, d->n);
+    if (!sorted) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t i = 0; i < d->n; i++) {
+        sorted[i] = &d->variables[i];
+    }
+    qsort(sorted, (size_t)d->n, sizeof *sorted, by_ess);
+    for (int64_t i = 0; i < d->n; i++) {
+        d->worst[i] = sorted[i] - d->variables;
+    }
+    sali_free(sorted);
+    return SAL_OK;
+}
+
+static sal_status diagnose_all(const sali_run_record *run, sali_diagnosed *d, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    const double *f = run->noted[SALI_NOTED_LP];
+    if (f) {
+        d->has_f = true;
+        status = sal_stats_diagnose(run->chains, run->n_draws, f, &d->f, err);
+    }
+    for (int64_t i = 0; status == SAL_OK && i < d->n; i++) {
+        double *series = sali_report_series(run, i * d->every);
+        status = series
+                     ? sal_stats_diagnose(run->chains, run->n_draws, series, &d->variables[i], err)
+                     : sali_fail_memory(err);
+        sali_free(series);
+    }
+    return status ? status : rank_worst(d, err);
+}
+
+sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out, sal_error *err)
+{
+    double draws = (double)run->chains * (double)run->n_draws * (double)run->V;
+    sali_diagnosed d = { .every = 1 + (int64_t)(draws / MOST_DRAWS) };
+    d.n = (run->V + d.every - 1) / d.every;
+    d.variables = SALI_NEW_ARRAY(sal_diagnostics, d.n);
+    d.worst = SALI_NEW_ARRAY(int64_t, d.n);
+    sal_status status = d.variables && d.worst ? diagnose_all(run, &d, err) : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_diagnosed_free(&d);
+        return status;
+    }
+    *out = d;
+    return SAL_OK;
+}
+
+void sali_diagnosed_free(sali_diagnosed *d)
+{
+    sali_free(d->variables);
+    sali_free(d->worst);
+    *d = (sali_diagnosed){ 0 };
+}
+
+/* ---- the table */
+
+static double rhat_of(const sal_diagnostics *d)
+{
+    return isnan(d->rhat) ? d->rhat_bulk : d->rhat;
+}
+
+/* Draws of few values have no ESS in the tails. */
+static bool has_tail(const sali_diagnosed *d)
+{
+    bool any = d->has_f && !isnan(d->f.ess_tail);
+    for (int64_t i = 0; i < d->n && i < ROWS; i++) {
+        any = any || !isnan(d->variables[d->worst[i]].ess_tail);
+    }
+    return any;
+}
+
+static void put_row(sali_page *page, const char *name, const sal_diagnostics *d, bool tail)
+{
+    sali_page_row(page);
+    sali_page_text(page, name);
+    sali_page_number(page, d->mean, 5);
+    sali_page_number(page, d->sd, 4);
+    sali_page_number(page, d->mcse_mean, 2);
+    sali_page_number(page, rhat_of(d), 4);
+    sali_page_number(page, d->ess_bulk, 4);
+    sali_page_number(page, d->autocorrelation_time, 3);
+    if (tail) {
+        sali_page_number(page, d->ess_tail, 4);
+    }
+    sali_page_row_end(page);
+}
+
+void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
+                                   const sali_diagnosed *d)
+{
+    static const sali_column columns[] = { { "quantity", 0 },    { "mean", 5 },        { "sd", 4 },
+                                           { "MCSE", 2 },        { "R-hat", 4 },       { "ESS", 4 },
+                                           { "IAT [draws]", 3 }, { "ESS of tails", 4 } };
+    bool tail = has_tail(d);
+    char name[80];
+    sali_page_table(page,
+                    d->has_f ? "f and the variables with the smallest effective sample sizes"
+                             : "the variables with the smallest effective sample sizes",
+                    7 + tail, columns);
+    if (d->has_f) {
+        put_row(page, "f", &d->f, tail);
+    }
+    for (int64_t i = 0; i < d->n && i < ROWS; i++) {
+        int64_t at = d->worst[i];
+        put_row(page, sali_report_name(run, at * d->every, name), &d->variables[at], tail);
+    }
+    sali_page_table_end(page);
+    if (d->every > 1) {
+        sali_page_paragraph(page, "Every %lldth variable was looked at.", (long long)d->every);
+    }
+}
+
+/* ---- the figures */
+
+static void put_figure(sali_page *page, const sali_diagnosed *d, bool rhat, double total)
+{
+    double *values = SALI_NEW_ARRAY(double, d->n);
+    double *at = SALI_NEW_ARRAY(double, d->n);
+    sal_panel panel = { .title = rhat ? "R-hat of the variables" : "ESS of the variables",
+                        .x = { .label = "variable" },
+                        .y = { .label = rhat ? "R-hat" : "effective draws",
+                               .logarithmic = !rhat } };
+    sal_figure *figure = values && at ? sali_report_figure(&panel) : NULL;
+    int64_t missing = 0;
+    for (int64_t i = 0; figure && i < d->n; i++) {
+        values[i] = rhat ? rhat_of(&d->variables[i]) : d->variables[i].ess_bulk;
+        at[i] = (double)(i * d->every);
+        missing += !isfinite(values[i]);
+    }
+    if (figure) {
+        sal_figure_series(
+            figure, &(sal_series){ .mark = SAL_MARK_POINTS, .n = d->n, .x = at, .y = values });
+        sal_figure_mark(figure, NAN, rhat ? 1.01 : 100 * total, rhat ? "1.01" : "100 a chain");
+    }
+    sali_free(values);
+    sali_free(at);
+    if (rhat) {
+        sali_page_figure(page, figure,
+                         "R-hat compares chains with one another; chains that agree are near 1. "
+                         "%lld of %lld variables have none: their draws do not move enough.",
+                         (long long)missing, (long long)d->n);
+    } else {
+        sali_page_figure(page, figure,
+                         "Bulk effective sample size of all chains together; below the dotted "
+                         "line R-hat and means are not to be trusted (Vehtari et al. 2021).");
+    }
+}
+
+void sali_report_diagnostics_figures(sali_page *page, const sali_run_record *run,
+                                     const sali_diagnosed *d)
+{
+    if (d->n > 1) {
+        put_figure(page, d, false, (double)run->chains);
+        put_figure(page, d, true, (double)run->chains);
+    }
+}

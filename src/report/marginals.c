@@ -1,0 +1,373 @@
+/* Marginals of a run, and exact ones beside them where they can be had. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/marginals.h"
+#include "models/model.h"
+#include "report/report.h"
+
+#define MOST_STATES 1000          /* of a variable; codes beyond it are no codes of a small set */
+#define MOST_ROWS (1 << 20)       /* states of all variables */
+#define NAMED 24                  /* variables whose names fit on an axis */
+#define ERROR_BARS 600            /* entries with a standard error each */
+#define MEMORY ((int64_t)1 << 28) /* of elimination */
+
+/* Probabilities of the states of all variables, variable 0 first. */
+typedef struct marginals {
+    int64_t V, R;
+    int32_t *states;         /* [V] */
+    double *estimate, *mcse; /* [R]; mcse NULL: too many */
+    double *exact;           /* [R], or NULL */
+    bool two;                /* every variable has two states */
+    char source[600];        /* of the exact ones, or why there are none */
+} marginals;
+
+static void clear(marginals *m)
+{
+    sali_free(m->states);
+    sali_free(m->estimate);
+    sali_free(m->mcse);
+    sali_free(m->exact);
+}
+
+/* ---- estimates */
+
+/* States from the draws: one more than the largest code. False where these are no codes. */
+static bool find_states(const sali_run_record *run, marginals *m)
+{
+    const sali_array *draws = &run->draws;
+    for (int64_t i = 0; i < draws->count; i++) {
+        double code = draws->values[i];
+        if (!(code >= 0 && code < MOST_STATES && code == floor(code))) {
+            return false;
+        }
+        int32_t *states = &m->states[i % run->V];
+        *states = (int32_t)code >= *states ? (int32_t)code + 1 : *states;
+    }
+    return true;
+}
+
+/* Where the model knows of more states, they count too; false if it is not the model of this run.
+ */
+static bool take_states(const sal_space *space, marginals *m)
+{
+    bool fits = sal_space_variables(space) == m->V;
+    for (int64_t v = 0; fits && v < m->V; v++) {
+        int64_t states = sal_space_states(space, v);
+        fits = states >= m->states[v] && states <= MOST_STATES;
+    }
+    for (int64_t v = 0; fits && v < m->V; v++) {
+        m->states[v] = (int32_t)sal_space_states(space, v);
+    }
+    return fits;
+}
+
+static sal_status count(const sali_run_record *run, marginals *m, sal_error *err)
+{
+    int64_t *begin = SALI_NEW_ARRAY(int64_t, m->V);
+    m->two = true;
+    for (int64_t v = 0; begin && v < m->V; v++) {
+        begin[v] = m->R;
+        m->states[v] = m->states[v] < 2 ? 2 : m->states[v];
+        m->R += m->states[v];
+        m->two = m->two && m->states[v] == 2;
+    }
+    m->estimate = begin ? SALI_NEW_ARRAY(double, m->R) : NULL;
+    if (m->estimate) {
+        double each = 1 / ((double)run->chains * (double)run->n_draws);
+        for (int64_t i = 0; i < run->draws.count; i++) {
+            m->estimate[begin[i % m->V] + (int64_t)run->draws.values[i]] += each;
+        }
+    }
+    sali_free(begin);
+    return m->estimate ? SAL_OK : sali_fail_memory(err);
+}
+
+/* Standard errors of all entries, if these are few. */
+static sal_status find_mcse(const sali_run_record *run, marginals *m, sal_error *err)
+{
+    int64_t n = run->chains * run->n_draws;
+    if (m->R > ERROR_BARS) {
+        return SAL_OK;
+    }
+    double *series = SALI_NEW_ARRAY(double, n);
+    m->mcse = SALI_NEW_ARRAY(double, m->R);
+    sal_status status = series && m->mcse ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0, r = 0; status == SAL_OK && v < m->V; v++) {
+        for (int32_t k = 0; status == SAL_OK && k < m->states[v]; k++, r++) {
+            sal_diagnostics d;
+            for (int64_t i = 0; i < n; i++) {
+                series[i] = run->draws.values[i * m->V + v] == k;
+            }
+            status = sal_stats_diagnose(run->chains, run->n_draws, series, &d, err);
+            m->mcse[r] = status == SAL_OK ? d.mcse_mean : NAN;
+        }
+    }
+    sali_free(series);
+    return status;
+}
+
+/* ---- exact ones */
+
+/* The model that the options or the file name; NULL, and why, if it is not to be had. */
+static sal_model *open_model(const sali_run_record *run, const sali_report_options *o, marginals *m,
+                             sal_status *status, sal_error *err)
+{
+    sal_error why = { 0 };
+    sal_model *model = NULL;
+    const char *name = o->model ? o->model : run->model;
+    if (!name) {
+        snprintf(m->source, sizeof m->source, "the file names no model; give --model");
+        return NULL;
+    }
+    sal_status opened = sal_model_open(name, 0, &model, &why);
+    if (opened == SAL_OK && take_states(sal_model_space(model), m)) {
+        return model;
+    }
+    sal_model_destroy(model);
+    if (opened == SAL_OK) {
+        sali_fail(&why, SAL_ERR_DATA, "%.200s: the model has not the variables of these draws",
+                  name);
+    }
+    if (o->model) {
+        *status = sali_fail(err, why.status, "%s", why.message);
+    }
+    snprintf(m->source, sizeof m->source, "the model cannot be opened: %.400s", why.message);
+    return NULL;
+}
+
+/* Of a file. Without a model the variables are those of the draws. */
+static sal_status read_exact(const char *path, const sal_model *model, marginals *m, sal_error *err)
+{
+    sal_space *space = model ? NULL : sal_space_create();
+    double log_z;
+    int64_t evidence;
+    sal_status status = model || space ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0; !model && status == SAL_OK && v < m->V;) {
+        char name[32];
+        snprintf(name, sizeof name, "v%lld", (long long)v);
+        sal_block block = { .name = name, .kind = SAL_CATEGORICAL, .states = m->states[v] };
+        while (v < m->V && m->states[v] == block.states) {
+            block.count++;
+            v++;
+        }
+        status = sal_space_add(space, &block, err);
+    }
+    if (status == SAL_OK) {
+        status = sali_marginals_read(path, model ? sal_model_space(model) : space, m->exact, &log_z,
+                                     &evidence, err);
+        snprintf(m->source, sizeof m->source, "%.500s", path);
+    }
+    sal_space_destroy(space);
+    return status;
+}
+
+static sal_status compute_exact(const sali_run_record *run, const sal_model *model, marginals *m,
+                                sal_error *err)
+{
+    sal_exact_options options = { .memory = MEMORY };
+    sal_exact exact;
+    sal_error why = { 0 };
+    sal_status status = SAL_ERR_UNSUPPORTED;
+    if (run->clamped) {
+        snprintf(why.message, sizeof why.message,
+                 "some variables were fixed; give --exact with a file of marginals");
+    } else {
+        status = sal_model_exact(model, &options, &exact, m->exact, NULL, NULL, &why);
+    }
+    if (status == SAL_ERR_MEMORY) {
+        return sali_fail_memory(err);
+    }
+    if (status == SAL_OK) {
+        snprintf(m->source, sizeof m->source, "%s", exact.oracle);
+        return SAL_OK;
+    }
+    snprintf(m->source, sizeof m->source, "%.550s", why.message);
+    sali_free(m->exact);
+    m->exact = NULL;
+    return SAL_OK;
+}
+
+static sal_status find_exact(const sali_run_record *run, const sali_report_options *o,
+                             const sal_model *model, marginals *m, sal_error *err)
+{
+    if (!model && !o->exact) {
+        return SAL_OK;
+    }
+    m->exact = SALI_NEW_ARRAY(double, m->R);
+    if (!m->exact) {
+        return sali_fail_memory(err);
+    }
+    return o->exact ? read_exact(o->exact, model, m, err) : compute_exact(run, model, m, err);
+}
+
+/* ---- figures */
+
+/* Two-level variables: the probability of code 1, by variable. */
+static void put_by_variable(sali_page *page, const sali_run_record *run, const marginals *m)
+{
+    char names[NAMED][80];
+    const char *list[NAMED];
+    double *p = SALI_NEW_ARRAY(double, 4 * m->V);
+    sal_panel panel = { .title = "Marginals",
+                        .x = { .label = "variable" },
+                        .y = { .label = "p(code 1)" } };
+    bool few = m->V <= NAMED;
+    for (int64_t v = 0; few && v < m->V; v++) {
+        list[v] = sali_report_name(run, v, names[v]);
+    }
+    if (few) {
+        panel.x.categories = list;
+        panel.x.n_categories = m->V;
+    }
+    sal_figure *figure = p ? sali_report_figure(&panel) : NULL;
+    for (int64_t v = 0; figure && v < m->V; v++) {
+        double error = m->mcse ? 2 * m->mcse[2 * v + 1] : 0;
+        p[v] = m->estimate[2 * v + 1];
+        p[m->V + v] = p[v] - error;
+        p[2 * m->V + v] = p[v] + error;
+        p[3 * m->V + v] = m->exact ? m->exact[2 * v + 1] : 0;
+    }
+    if (figure) {
+        sal_series estimate = { .name = "draws", .mark = SAL_MARK_POINTS, .n = m->V, .y = p };
+        if (m->mcse) {
+            estimate.low = p + m->V;
+            estimate.high = p + 2 * m->V;
+        }
+        sal_figure_series(figure, &estimate);
+        if (m->exact) {
+            sal_figure_series(figure, &(sal_series){ .name = "exact",
+                                                     .mark = SAL_MARK_POINTS,
+                                                     .n = m->V,
+                                                     .y = p + 3 * m->V,
+                                                     .style = 7 });
+        }
+    }
+    sali_free(p);
+    sali_page_figure(page, figure, "Probabilities of code 1%s%s.",
+                     m->mcse ? ", with two standard errors" : "",
+                     m->exact ? ", and the exact ones" : "");
+}
+
+/* Others: a row for each variable, a column for each state. */
+static void put_heatmap(sali_page *page, const marginals *m)
+{
+    char names[NAMED][16];
+    const char *list[NAMED];
+    int32_t most = 0;
+    for (int64_t v = 0; v < m->V; v++) {
+        most = m->states[v] > most ? m->states[v] : most;
+    }
+    double *values = SALI_NEW_ARRAY(double, m->V *most);
+    sal_panel panel = { .title = "Marginals",
+                        .x = { .label = "code" },
+                        .y = { .label = "variable" } };
+    for (int32_t k = 0; most <= NAMED && k < most; k++) {
+        snprintf(names[k], sizeof names[k], "%d", k);
+        list[k] = names[k];
+        panel.x.categories = list;
+        panel.x.n_categories = most;
+    }
+    sal_figure *figure = values ? sali_report_figure(&panel) : NULL;
+    for (int64_t v = 0, r = 0; figure && v < m->V; v++) {
+        for (int32_t k = 0; k < most; k++) {
+            values[v * most + k] = k < m->states[v] ? m->estimate[r++] : NAN;
+        }
+    }
+    if (figure) {
+        sal_heatmap map = { .rows = m->V, .columns = most, .values = values };
+        map.label = "probability";
+        sal_figure_heatmap(figure, &map);
+    }
+    sali_free(values);
+    sali_page_figure(page, figure, "Probabilities of the states of each variable.");
+}
+
+static void put_against_exact(sali_page *page, const marginals *m)
+{
+    double sum = 0, worst = 0;
+    double *ends = SALI_NEW_ARRAY(double, 2 * m->R);
+    sal_panel panel = { .title = "Marginals against exact ones",
+                        .x = { .label = "exact probability" },
+                        .y = { .label = "share of the draws" } };
+    sal_figure *figure = ends ? sali_report_figure(&panel) : NULL;
+    for (int64_t r = 0; figure && r < m->R; r++) {
+        double error = fabs(m->estimate[r] - m->exact[r]);
+        sum += error / (double)m->R;
+        worst = fmax(worst, error);
+        ends[r] = m->mcse ? m->estimate[r] - 2 * m->mcse[r] : NAN;
+        ends[m->R + r] = m->mcse ? m->estimate[r] + 2 * m->mcse[r] : NAN;
+    }
+    if (figure) {
+        double diagonal[2] = { 0, 1 };
+        sal_figure_series(
+            figure,
+            &(sal_series){ .name = "equal", .n = 2, .x = diagonal, .y = diagonal, .style = 7 });
+        sal_series points = {
+            .mark = SAL_MARK_POINTS, .n = m->R, .x = m->exact, .y = m->estimate, .style = 1
+        };
+        if (m->mcse) {
+            points.low = ends;
+            points.high = ends + m->R;
+        }
+        sal_figure_series(figure, &points);
+    }
+    sali_free(ends);
+    char mean[SALI_PAGE_NUMBER], most[SALI_PAGE_NUMBER];
+    sali_page_format(sum, 3, mean);
+    sali_page_format(worst, 3, most);
+    sali_page_figure(page, figure,
+                     "All states of all variables%s. Mean difference %s, largest %s. Exact "
+                     "marginals: %s.",
+                     m->mcse ? ", with two standard errors" : "", mean, most, m->source);
+}
+
+/* ---- all of it */
+
+static void put_section(sali_page *page, const sali_run_record *run, const marginals *m)
+{
+    sali_page_heading(page, "Marginals");
+    if (!m->exact) {
+        sali_page_paragraph(page, "Without exact ones: %s.", m->source);
+    }
+    sali_page_figures(page);
+    if (m->two) {
+        put_by_variable(page, run, m);
+    } else {
+        put_heatmap(page, m);
+    }
+    if (m->exact) {
+        put_against_exact(page, m);
+    }
+    sali_page_figures_end(page);
+}
+
+sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
+                                 const sali_report_options *o, sal_error *err)
+{
+    marginals m = { .V = run->V, .states = SALI_NEW_ARRAY(int32_t, run->V) };
+    sal_status status = m.states ? SAL_OK : sali_fail_memory(err);
+    sal_model *model = NULL;
+    bool codes = m.states && find_states(run, &m);
+    if (codes) {
+        model = open_model(run, o, &m, &status, err);
+        status = status ? status : count(run, &m, err);
+        status = status ? status : find_mcse(run, &m, err);
+    } else if (status == SAL_OK && o->exact) {
+        status = sali_fail(err, SAL_ERR_DATA,
+                           "%s: the draws are no codes of few states, which "
+                           "marginals could be compared with",
+                           o->exact);
+    }
+    if (codes && status == SAL_OK && m.R <= MOST_ROWS) {
+        status = find_exact(run, o, model, &m, err);
+        if (status == SAL_OK) {
+            put_section(page, run, &m);
+        }
+    }
+    sal_model_destroy(model);
+    clear(&m);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* The page as a whole. */
+#include "report/report.h"
+
+#include <sys/stat.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "io/format.h"
+
+sal_figure *sali_report_figure(const sal_panel *panel)
+{
+    sal_figure *figure = NULL;
+    sal_figure_options options = { .title = panel->title };
+    if (sal_figure_create(&options, &figure, NULL) == SAL_OK) {
+        sal_figure_panel(figure, panel);
+    }
+    return figure;
+}
+
+static sal_status section(sali_page *page, int64_t k, const char *path,
+                          const sali_report_options *options, sal_error *err)
+{
+    struct stat there;
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
+        return sali_report_training(page, k, path, err);
+    }
+    if (sali_format_has_suffix(&sali_format_netcdf, path) ||
+        sali_format_has_suffix(&sali_format_npy, path)) {
+        return sali_report_run(page, k, path, options, err);
+    }
+    return sali_report_compare(page, k, path, err);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+sal_status sali_report_write(int64_t n, const char *const *paths,
+                             const sali_report_options *options, const char *out, sal_error *err)
+{
+    char title[512];
+    sali_output output = { 0 };
+    sali_page page;
+    sal_status status = sali_output_open(out, &output, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    snprintf(title, sizeof title, "Report on %s", n == 1 ? file_name(paths[0]) : "several files");
+    sali_page_begin(&page, &output, title, n, paths, err);
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        status = section(&page, k + 1, paths[k], options, err);
+        status = status ? status : page.w.status;
+    }
+    if (status != SAL_OK) {
+        page.w.status = status; /* nothing more is to be said */
+    }
+    sal_status ended = sali_page_end(&page);
+    status = status ? status : ended;
+    status = status ? status : sali_output_commit(&output, err);
+    sali_output_discard(&output);
+    return status;
+}

@@ -1,0 +1,66 @@
+/* Reports: a page from the files that commands write. */
+#ifndef SALI_REPORT_H
+#define SALI_REPORT_H
+
+#include <saltus/io.h>
+#include <saltus/model.h>
+#include <saltus/stats.h>
+#include "io/run_record.h"
+#include "report/page.h"
+
+/* Zeros stand for the defaults. */
+typedef struct sali_report_options {
+    const char
+        *exact; /* a file of exact marginals, of all runs; NULL: computed where that is cheap */
+    const char *model; /* the model of all runs; NULL: the one that their files name */
+} sali_report_options;
+
+/* Write one page with a section for each file: a run (.nc, .npy), what 'saltus compare --json'
+ * printed, or a directory that 'saltus train' wrote. The page is replaced at once.
+ * Returns: DATA, NOT_FOUND for a file that is none of these, or not there; ARGUMENT; UNSUPPORTED;
+ *          IO; MEMORY. No page is left then. */
+sal_status sali_report_write(int64_t n, const char *const *paths,
+                             const sali_report_options *options, const char *out, sal_error *err);
+
+/* ---- kinds of sections: section k, from 1 */
+
+sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
+                           const sali_report_options *options, sal_error *err);
+sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal_error *err);
+sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err);
+
+/* ---- parts of the section on a run */
+
+/* Diagnostics of f and of the variables. */
+typedef struct sali_diagnosed {
+    bool has_f;
+    sal_diagnostics f;
+    int64_t n, every;           /* every so many-th variable was looked at */
+    sal_diagnostics *variables; /* [n] of variables 0, every, 2 every, .. */
+    int64_t *worst;             /* [n] places there, the smallest ESS first */
+} sali_diagnosed;
+
+sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out, sal_error *err);
+void sali_diagnosed_free(sali_diagnosed *d);
+
+/* [chains x draws] of a variable: its codes, or whether it has its most common one if codes have no
+ * order. NULL when out of memory. */
+double *sali_report_series(const sali_run_record *run, int64_t variable);
+
+/* What a variable is called; good until the next call with the same room. */
+const char *sali_report_name(const sali_run_record *run, int64_t variable, char out[80]);
+
+void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
+                                   const sali_diagnosed *diagnosed);
+void sali_report_diagnostics_figures(sali_page *page, const sali_run_record *run,
+                                     const sali_diagnosed *diagnosed);
+sal_status sali_report_chains(sali_page *page, const sali_run_record *run,
+                              const sali_diagnosed *diagnosed, sal_error *err);
+void sali_report_steps(sali_page *page, const sali_run_record *run);
+sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
+                                 const sali_report_options *options, sal_error *err);
+
+/* A new figure of one panel; NULL when out of memory. */
+sal_figure *sali_report_figure(const sal_panel *panel);
+
+#endif

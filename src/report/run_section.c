@@ -1,0 +1,124 @@
+/* The section on a run. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "report/report.h"
+
+static void put_configuration(sali_page *page, const sali_run_record *run)
+{
+    json_t *object = run->configuration ? json_loads(run->configuration, 0, NULL) : NULL;
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        bool said = strcmp(key, "model") == 0 || strcmp(key, "sampler") == 0 ||
+                    strcmp(key, "chains") == 0 || strcmp(key, "draws") == 0;
+        if (!said) {
+            sali_page_fact_json(page, key, value);
+        }
+    }
+    json_decref(object);
+}
+
+static double mean_of(const double *values, int64_t n)
+{
+    double sum = 0;
+    int64_t finite = 0;
+    for (int64_t i = 0; values && i < n; i++) {
+        if (isfinite(values[i])) {
+            sum += values[i];
+            finite++;
+        }
+    }
+    return sum / (double)finite;
+}
+
+static void put_number(sali_page *page, const char *name, double value, int digits)
+{
+    char text[SALI_PAGE_NUMBER];
+    sali_page_short(value, digits, text);
+    sali_page_fact(page, name, isnan(value) ? NULL : text);
+}
+
+/* "2026-11-22T05:11:38+00:00" in plainer words. */
+static void put_date(sali_page *page, const char *created)
+{
+    char date[64];
+    if (!created) {
+        return;
+    }
+    snprintf(date, sizeof date, "%s", created);
+    size_t size = strlen(date);
+    if (size == 25 && date[10] == 'T' && strcmp(date + 19, "+00:00") == 0) {
+        date[10] = ' ';
+        strcpy(date + 16, " UTC");
+    }
+    sali_page_fact(page, "date", date);
+}
+
+/* f carries rounding errors of its own in each chain. Where it has few values these would look like
+ * chains that disagree, so it is rounded to 1e-9 of its range. */
+static void round_f(double *f, int64_t n)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; f && i < n; i++) {
+        low = fmin(low, f[i]);
+        high = fmax(high, f[i]);
+    }
+    double grid = 1e-9 * (high - low);
+    for (int64_t i = 0; f && i < n && grid > 0 && isfinite(grid); i++) {
+        f[i] = low + grid * round((f[i] - low) / grid);
+    }
+}
+
+static void put_facts(sali_page *page, const sali_run_record *run)
+{
+    int64_t n = run->chains * run->n_draws;
+    sali_page_facts(page);
+    sali_page_fact(page, "model", run->model);
+    sali_page_fact(page, "sampler", run->sampler);
+    sali_page_fact(page, "seed", run->seed);
+    put_number(page, "chains", (double)run->chains, 10);
+    put_number(page, "draws of each chain", (double)run->n_draws, 12);
+    put_number(page, "variables", (double)run->V, 12);
+    put_configuration(page, run);
+    put_number(page, "mean f", mean_of(run->noted[SALI_NOTED_LP], n), 6);
+    put_number(page, "acceptance rate", mean_of(run->noted[SALI_NOTED_ACCEPTANCE], n), 4);
+    put_number(page, "mean jump", mean_of(run->noted[SALI_NOTED_JUMP], n), 4);
+    put_number(page, "seconds of sampling", run->seconds, 4);
+    sali_page_fact(page, "made by saltus", run->version);
+    put_date(page, run->created);
+    sali_page_facts_end(page);
+}
+
+sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
+                           const sali_report_options *options, sal_error *err)
+{
+    sali_run_record run = { 0 };
+    sali_diagnosed diagnosed = { 0 };
+    sal_status status = sali_run_record_read(path, &run, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    round_f(run.noted[SALI_NOTED_LP], run.chains * run.n_draws);
+    status = sali_report_diagnose(&run, &diagnosed, err);
+    if (status == SAL_OK) {
+        sali_page_section(page, k, path, "draws of a run");
+        put_facts(page, &run);
+        sali_page_heading(page, "Convergence");
+        sali_report_diagnostics_table(page, &run, &diagnosed);
+        sali_page_figures(page);
+        status = sali_report_chains(page, &run, &diagnosed, err);
+        sali_report_diagnostics_figures(page, &run, &diagnosed);
+        sali_report_steps(page, &run);
+        sali_page_figures_end(page);
+        status = status ? status : sali_report_marginals(page, &run, options, err);
+        sali_page_section_end(page);
+    }
+    sali_diagnosed_free(&diagnosed);
+    sali_run_record_free(&run);
+    return status;
+}

@@ -1,0 +1,93 @@
+/* What was noted of the steps of a run: acceptance, jumps, step sizes. */
+#include <math.h>
+
+#include "report/report.h"
+
+#define BINS 120
+
+/* The mean over chains and over stretches of draws, with the lowest and highest chain. */
+typedef struct binned {
+    int64_t n;
+    double x[BINS], mean[BINS], low[BINS], high[BINS];
+} binned;
+
+static double stretch_mean(const double *values, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += values[i];
+    }
+    return sum / (double)n;
+}
+
+static void make_bins(int64_t chains, int64_t n, const double *values, binned *out)
+{
+    out->n = n < BINS ? n : BINS;
+    for (int64_t b = 0; b < out->n; b++) {
+        int64_t begin = b * n / out->n, end = (b + 1) * n / out->n;
+        out->x[b] = (double)(begin + end - 1) / 2;
+        out->mean[b] = 0;
+        out->low[b] = INFINITY;
+        out->high[b] = -INFINITY;
+        for (int64_t c = 0; c < chains; c++) {
+            double mean = stretch_mean(values + c * n + begin, end - begin);
+            out->mean[b] += mean / (double)chains;
+            out->low[b] = fmin(out->low[b], mean);
+            out->high[b] = fmax(out->high[b], mean);
+        }
+    }
+}
+
+static void put_figure(sali_page *page, const char *title, const char *label, int64_t chains,
+                       int64_t n, const double *values, bool logarithmic)
+{
+    binned bins = { 0 };
+    sal_panel panel = { .title = title,
+                        .x = { .label = "draw" },
+                        .y = { .label = label, .logarithmic = logarithmic } };
+    sal_figure *figure = sali_report_figure(&panel);
+    if (figure) {
+        make_bins(chains, n, values, &bins);
+        sal_figure_series(
+            figure,
+            &(sal_series){
+                .n = bins.n, .x = bins.x, .y = bins.mean, .low = bins.low, .high = bins.high });
+    }
+    sali_page_figure(page, figure,
+                     "%s: mean over the chains, and from the lowest chain to the "
+                     "highest%s.",
+                     title, bins.n < n ? ", over stretches of draws" : "");
+}
+
+/* Is there a step size at all, and does it change? */
+static bool varies(const double *values, int64_t n)
+{
+    for (int64_t i = 1; values && i < n; i++) {
+        if (values[i] != values[0] && values[i] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sali_report_steps(sali_page *page, const sali_run_record *run)
+{
+    const double *acceptance = run->noted[SALI_NOTED_ACCEPTANCE];
+    const double *jump = run->noted[SALI_NOTED_JUMP];
+    const double *warmup = run->warmup_noted[SALI_NOTED_STEP_SIZE];
+    const double *size = run->noted[SALI_NOTED_STEP_SIZE];
+    if (acceptance) {
+        put_figure(page, "Acceptance", "acceptance rate", run->chains, run->n_draws, acceptance,
+                   false);
+    }
+    if (jump) {
+        put_figure(page, "Jump distance", "L1 distance", run->chains, run->n_draws, jump, false);
+    }
+    if (varies(warmup, run->chains * run->n_warmup)) {
+        put_figure(page, "Step size in warm-up", "step size", run->chains, run->n_warmup, warmup,
+                   true);
+    }
+    if (varies(size, run->chains * run->n_draws)) {
+        put_figure(page, "Step size", "step size", run->chains, run->n_draws, size, true);
+    }
+}

@@ -1,0 +1,328 @@
+/* The section on a training: log.csv, checkpoint.json and samples.png of its directory. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/number.h"
+#include "io/array_file.h"
+#include "io/file.h"
+#include "report/report.h"
+
+#define MOST_COLUMNS 64
+#define MOST_PICTURE ((int64_t)1 << 25)
+
+/* The log as columns. */
+typedef struct training_log {
+    int64_t columns, rows;
+    char names[MOST_COLUMNS][48];
+    double *values; /* [rows x columns] */
+    int64_t count, room;
+} training_log;
+
+static sal_status path_in(const char *directory, const char *name, char path[4096], sal_error *err)
+{
+    return snprintf(path, 4096, "%s/%s", directory, name) < 4096
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
+}
+
+/* ---- the log */
+
+/* The next field of a line; false at its end. */
+static bool next_field(sali_scan *line, const char **field, int64_t *size)
+{
+    if (line->next > line->end) {
+        return false;
+    }
+    const char *comma = memchr(line->next, ',', (size_t)(line->end - line->next));
+    const char *end = comma ? comma : line->end;
+    *field = line->next;
+    *size = end - line->next;
+    line->next = end + 1;
+    return true;
+}
+
+static sal_status read_names(sali_scan *line, training_log *log, sal_error *err)
+{
+    const char *field;
+    int64_t size;
+    while (log->columns < MOST_COLUMNS && next_field(line, &field, &size)) {
+        snprintf(log->names[log->columns++], sizeof log->names[0], "%.*s",
+                 (int)(size < 47 ? size : 47), field);
+    }
+    return strcmp(log->names[0], "iteration") == 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_DATA,
+                           "%s:1: expected the log of a training, whose first column is "
+                           "'iteration'",
+                           line->name);
+}
+
+static bool parse_field(const char *field, int64_t size, double *value)
+{
+    bool minus = size > 0 && *field == '-';
+    const char *word = field + minus;
+    int64_t length = size - minus;
+    *value = NAN;
+    if (length == 3 && strncmp(word, "nan", 3) == 0) {
+        return true;
+    }
+    if (length == 3 && strncmp(word, "inf", 3) == 0) {
+        *value = minus ? -INFINITY : INFINITY;
+        return true;
+    }
+    return sali_parse_double(field, size, value) == SAL_OK;
+}
+
+static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
+{
+    const char *field;
+    int64_t size, n = 0;
+    if (sali_grow((void **)&log->values, &log->room, log->count + log->columns, sizeof(double)) !=
+        0) {
+        return sali_fail_memory(err);
+    }
+    while (n <= log->columns && next_field(line, &field, &size)) {
+        double value;
+        if (!parse_field(field, size, &value)) {
+            return sali_fail(err, SAL_ERR_DATA, "%s:%lld: '%.*s'; expected a number", line->name,
+                             (long long)line->line, (int)(size < 40 ? size : 40), field);
+        }
+        if (n < log->columns) {
+            log->values[log->count + n] = value;
+        }
+        n++;
+    }
+    if (n != log->columns) {
+        return sali_fail(err, SAL_ERR_DATA, "%s:%lld: expected %lld columns", line->name,
+                         (long long)line->line, (long long)log->columns);
+    }
+    log->count += n;
+    log->rows++;
+    return SAL_OK;
+}
+
+static sal_status read_log(const char *path, training_log *log, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sali_scan scan, line;
+    sal_status status = sali_file_read(path, &bytes, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_scan_init(&scan, path, bytes.data, bytes.size, 0);
+    status = sali_scan_line(&scan, &line) ? read_names(&line, log, err)
+                                          : sali_fail(err, SAL_ERR_DATA, "%s: is empty", path);
+    while (status == SAL_OK && sali_scan_line(&scan, &line)) {
+        status = line.end > line.next ? read_row(&line, log, err) : SAL_OK;
+    }
+    sali_bytes_free(&bytes);
+    return status;
+}
+
+/* ---- curves */
+
+static int64_t find_column(const training_log *log, const char *name)
+{
+    for (int64_t c = 0; c < log->columns; c++) {
+        if (strcmp(log->names[c], name) == 0) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* A column into `out` [rows]; whether it has a number. */
+static bool take_column(const training_log *log, const char *name, double *out)
+{
+    int64_t column = find_column(log, name);
+    bool any = false;
+    for (int64_t r = 0; r < log->rows; r++) {
+        out[r] = column < 0 ? NAN : log->values[r * log->columns + column];
+        any = any || isfinite(out[r]);
+    }
+    return any;
+}
+
+/* One or two columns against the iteration; nothing if the first has no numbers. */
+typedef struct curve {
+    const char *title, *label, *column, *name, *second, *second_name, *caption;
+    bool logarithmic, at_zero;
+} curve;
+
+static const curve curves[] = {
+    { "f of data and samples", "mean f", "log_prob_data", "data", "log_prob_samples", "samples",
+      "Mean f over the batch of data and over the samples; without samples the log "
+      "pseudo-likelihood.",
+      false, false },
+    { "Their difference", "f(data) − f(samples)", "difference", NULL, NULL, NULL,
+      "It should stay near 0: far below it, samples have found states that are more probable than "
+      "the data; far above it, they do not follow.",
+      false, true },
+    { "Acceptance", "acceptance rate", "acceptance_rate", NULL, NULL, NULL,
+      "Of the sampler, since the line before.", false, false },
+    { "Jump distance", "mean L1 distance", "mean_jump", NULL, NULL, NULL,
+      "Of the sampler, since the line before.", false, false },
+    { "MMD to held-out data", "MMD", "mmd", "samples", "mmd_train_test", "training data",
+      "Maximum mean discrepancy; that of the training data is what can be reached.", false, false },
+    { "Gradient norm", "norm", "gradient_norm", NULL, NULL, NULL, "Of the last update.", true,
+      false },
+    { "Step size", "step size", "step_size", NULL, NULL, NULL, "Of the sampler.", true, false },
+    { "Time", "seconds", "sampling_seconds", "sampling", "gradient_seconds", "gradients",
+      "Since the start, or since the last resume.", false, false },
+};
+
+static sal_status put_curve(sali_page *page, const training_log *log, const curve *c,
+                            sal_error *err)
+{
+    double *x = SALI_NEW_ARRAY(double, 3 * log->rows);
+    if (!x) {
+        return sali_fail_memory(err);
+    }
+    double *first = x + log->rows, *second = first + log->rows;
+    take_column(log, "iteration", x);
+    bool any = take_column(log, c->column, first), positive = false;
+    for (int64_t r = 0; r < log->rows; r++) {
+        positive = positive || first[r] > 0;
+    }
+    if (any && (positive || !c->logarithmic)) {
+        sal_panel panel = { .title = c->title,
+                            .x = { .label = "iteration" },
+                            .y = { .label = c->label, .logarithmic = c->logarithmic } };
+        sal_figure *figure = sali_report_figure(&panel);
+        if (figure) {
+            sal_figure_series(figure,
+                              &(sal_series){ .name = c->name, .n = log->rows, .x = x, .y = first });
+        }
+        if (figure && c->second && take_column(log, c->second, second)) {
+            sal_figure_series(
+                figure,
+                &(sal_series){ .name = c->second_name, .n = log->rows, .x = x, .y = second });
+        }
+        if (figure && c->at_zero) {
+            sal_figure_mark(figure, NAN, 0, NULL);
+        }
+        sali_page_figure(page, figure, "%s", c->caption);
+    }
+    sali_free(x);
+    return SAL_OK;
+}
+
+/* ---- what was trained */
+
+static void put_options(sali_page *page, const char *key, const json_t *value)
+{
+    static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood" };
+    static const char *const optimisers[] = { "adam", "adamw", "sgd" };
+    static const char *const starts[] = { "mean", "uniform", "data" };
+    static const struct {
+        const char *key;
+        const char *const *words;
+    } named[] = { { "objective", objectives },
+                  { "optimiser", optimisers },
+                  { "buffer_start", starts } };
+    if (strcmp(key, "model") == 0 || strcmp(key, "structure") == 0 || strcmp(key, "data") == 0 ||
+        strcmp(key, "preconditioner") == 0) {
+        return; /* said already, or fingerprints */
+    }
+    if (strcmp(key, "seed") == 0 && json_is_string(value)) {
+        char text[32];
+        snprintf(text, sizeof text, "%llu", strtoull(json_string_value(value), NULL, 16));
+        sali_page_fact(page, key, text);
+        return;
+    }
+    json_int_t word = json_integer_value(value);
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(key, named[k].key) == 0 && json_is_integer(value) && word >= 0 && word < 3) {
+            sali_page_fact(page, k == 2 ? "chains start at" : key, named[k].words[word]);
+            return;
+        }
+    }
+    sali_page_fact_json(page, key, value);
+}
+
+static sal_status put_facts(sali_page *page, const char *directory, const training_log *log,
+                            sal_error *err)
+{
+    char path[4096], number[SALI_PAGE_NUMBER];
+    sali_bytes bytes = { 0 };
+    json_t *root = NULL, *value;
+    const char *key;
+    sal_status status = path_in(directory, "checkpoint.json", path, err);
+    if (status == SAL_OK && access(path, F_OK) == 0) {
+        status = sali_file_read(path, &bytes, err);
+        root = status ? NULL : json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
+        sali_bytes_free(&bytes);
+        if (status == SAL_OK && !json_is_object(json_object_get(root, "options"))) {
+            status = sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training", path);
+        }
+    }
+    if (status == SAL_OK) {
+        double last = log->rows > 0 ? log->values[(log->rows - 1) * log->columns] : NAN;
+        sali_page_format(last, 10, number);
+        sali_page_facts(page);
+        sali_page_fact_json(page, "model",
+                            json_object_get(json_object_get(root, "options"), "model"));
+        sali_page_fact(page, "iterations", number);
+        json_object_foreach(json_object_get(root, "options"), key, value)
+        {
+            put_options(page, key, value);
+        }
+        sali_page_facts_end(page);
+    }
+    json_decref(root);
+    return status;
+}
+
+static sal_status put_samples(sali_page *page, const char *directory, sal_error *err)
+{
+    static const unsigned char png[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
+    char path[4096];
+    sali_bytes bytes = { 0 };
+    sal_status status = path_in(directory, "samples.png", path, err);
+    if (status != SAL_OK || access(path, F_OK) != 0) {
+        return status;
+    }
+    status = sali_file_read(path, &bytes, err);
+    if (status == SAL_OK &&
+        (bytes.size < 8 || bytes.size > MOST_PICTURE || memcmp(bytes.data, png, 8) != 0)) {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: expected a PNG picture of at most 32 MiB", path);
+    }
+    if (status == SAL_OK) {
+        sali_page_heading(page, "Samples");
+        sali_page_picture(page, bytes.data, bytes.size, "a sheet of pictures drawn by the model",
+                          "Persistent chains after the last iteration.");
+    }
+    sali_bytes_free(&bytes);
+    return status;
+}
+
+sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err)
+{
+    char file[4096];
+    training_log log = { 0 };
+    sal_status status = path_in(path, "log.csv", file, err);
+    if (status == SAL_OK && access(file, F_OK) != 0) {
+        return sali_fail(err, SAL_ERR_NOT_FOUND,
+                         "%.300s: the directory has no log.csv, which 'saltus train' writes", path);
+    }
+    status = status ? status : read_log(file, &log, err);
+    if (status == SAL_OK) {
+        sali_page_section(page, k, path, "a training");
+        status = put_facts(page, path, &log, err);
+        sali_page_heading(page, "Training curves");
+        sali_page_figures(page);
+        for (size_t i = 0; status == SAL_OK && i < sizeof curves / sizeof *curves; i++) {
+            status = put_curve(page, &log, &curves[i], err);
+        }
+        sali_page_figures_end(page);
+        status = status ? status : put_samples(page, path, err);
+        sali_page_section_end(page);
+    }
+    sali_free(log.values);
+    return status;
+}

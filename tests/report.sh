@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# report.sh PROGRAM: pages from small inputs are whole, well-formed and self-contained, bad inputs
+# are refused; and where Chromium is installed, pages fit phones, desktops and paper.
+set -euo pipefail
+program=$1 failures=0
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# has PAGE TEXTS: all of these are in the page.
+has() {
+    local page=$1 text
+    shift
+    for text; do
+        grep -qF -- "$text" "$page" || fail "$page lacks '$text'"
+    done
+}
+
+# refused CODE TEXT ARGUMENTS...: the exit code, one line with the text, and no page.
+refused() {
+    local want=$1 text=$2 message code=0
+    shift 2
+    rm -f page.html
+    message=$("$program" report "$@" --out page.html 2>&1 >/dev/null) || code=$?
+    ((code == want)) || fail "report $*: exit code $code, not $want"
+    [[ $message == *"$text"* ]] || fail "report $*: '$message' lacks '$text'"
+    (($(wc -l <<<"$message") == 1)) || fail "report $*: more than one line: $message"
+    [[ ! -e page.html && ! -e page.html.tmp ]] || fail "report $*: left a page"
+}
+
+# ---- inputs
+
+netcdf=1
+"$program" sample ising:side=3,theta=0.1,bias=0.2 --sampler ncg --chains 3 --draws 300 --warmup 60 \
+    --seed 5 --save-warmup --out run.nc >/dev/null 2>message || netcdf=0
+if ((!netcdf)); then
+    grep -q 'without libnetcdf' message || fail "sample --out run.nc: $(<message)"
+    echo "SKIPPED: netCDF: built without libnetcdf"
+fi
+"$program" sample potts:side=2,states=3 --chains 3 --draws 200 --out draws.npy >/dev/null
+"$program" exact ising:side=3,theta=0.1,bias=0.2 --marginals exact.json >/dev/null
+"$program" exact potts:side=2,states=3 --marginals potts.json >/dev/null
+"$program" compare ising:side=3,theta=0.1 --samplers gibbs,gwg,ncg,pavg --chains 4 --warmup 20 \
+    --draws 150 --json >compare.json
+"$program" train rbm:hidden=4 --data digits --steps 2 --iterations 6 --batch 10 --buffer 20 \
+    --report 2 --out rbm >/dev/null
+# The last error over time is that of all draws.
+python3 - compare.json <<'PY' || fail "compare --json: error_trace does not end where it should"
+import json, sys
+for row in json.load(open(sys.argv[1]))["samplers"]:
+    trace = row["error_trace"]
+    draws, seconds, errors = (trace[k] for k in ("draws", "seconds", "marginal_error"))
+    assert draws[0] == 1 and draws[-1] == row["draws"] and draws == sorted(set(draws)), draws
+    assert seconds == sorted(seconds) and abs(seconds[-1] - row["seconds"]) < 1e-9, seconds
+    assert abs(errors[-1] - row["marginal_error"]) < 1e-9, errors
+    assert errors[0] > errors[-1], errors
+PY
+mkdir '<a & b>'
+cp rbm/log.csv '<a & b>'
+
+# ---- pages
+
+"$program" report draws.npy -o draws.html
+has draws.html 'Trace of variable' 'Autocorrelation' 'Ranks of' 'Probabilities of the states'
+"$program" report draws.npy --exact potts.json --out exact.html
+has exact.html 'Marginals against exact ones' 'Exact marginals: potts.json'
+"$program" report draws.npy --model potts:side=2,states=3 -o model.html
+has model.html 'Marginals against exact ones'
+"$program" report compare.json -o compare.html
+has compare.html 'Effective draws per second' 'Error against time' '<td>gwg</td>' 'log Z'
+"$program" report rbm -o rbm.html
+has rbm.html 'Their difference' 'MMD to held-out data' 'Gradient norm' 'rbm:hidden=4,visible=256'
+if [[ -e rbm/samples.png ]]; then
+    has rbm.html 'data:image/png;base64,'
+    # The picture is there to the last byte.
+    python3 - rbm.html rbm/samples.png <<'PY' || fail "rbm.html: not the picture samples.png"
+import base64, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+data = re.search(r'src="data:image/png;base64,([^"]*)"', page).group(1)
+sys.exit(base64.b64decode(re.sub(r"\s|&#1[03];", "", data)) != open(sys.argv[2], "rb").read())
+PY
+fi
+inputs=(draws.npy compare.json rbm '<a & b>')
+if ((netcdf)); then
+    "$program" report run.nc -o run.html
+    has run.html 'Trace of f' 'Trace of f in warm-up' 'Step size in warm-up' 'Acceptance' \
+        'ising:side=3,theta=0.1,bias=0.2' 'Marginals against exact ones' ' UTC</dd>' '<dd>ncg</dd>'
+    "$program" report run.nc --exact exact.json -o page.html
+    has page.html 'Exact marginals: exact.json'
+    inputs+=(run.nc)
+fi
+"$program" report "${inputs[@]}" -o all.html
+has all.html '<a href="#file-4">&lt;a &amp; b&gt;</a>' '<section id="file-4">'
+"$program" report "${inputs[@]}" -o again.html
+cmp all.html again.html || fail "the same files gave another page"
+
+# Well-formed, nothing from outside, no script, no id twice.
+for page in *.html; do
+    if command -v xmllint >/dev/null; then
+        xmllint --noout "$page" || fail "$page is not well-formed"
+    fi
+    ! grep -qiE '<script|<link|@import|url\([^#]| on[a-z]+="' "$page" ||
+        fail "$page has a script or fetches something"
+    ! grep -oE '(src|href)="[^"]{0,20}' "$page" | grep -vE '"(#|data:)' ||
+        fail "$page refers to other files"
+    ids=$(grep -oE ' id="[^"]*"' "$page" | sort | uniq -d)
+    [[ -z $ids ]] || fail "$page has ids twice: $ids"
+    for reference in $(grep -oE 'url\(#[^)]*|href="#[^"]*' "$page" | sed 's/.*#//' | sort -u); do
+        grep -qF " id=\"$reference\"" "$page" || fail "$page lacks id $reference"
+    done
+done
+
+# ---- refusals
+
+refused 66 "cannot be opened" nothing.json
+refused 66 "no log.csv" "$folder/.."
+echo '{"model": 3}' >bad.json
+refused 65 "expected draws (.nc, .npy)" bad.json
+echo '{"model": "m", "samplers": [{}]}' >bad.json
+refused 65 "expected draws (.nc, .npy)" bad.json
+echo hello >bad.npy
+refused 65 "bad.npy" bad.npy
+head -c 2000 draws.npy >short.npy
+refused 65 "short.npy" compare.json short.npy
+mkdir bad
+echo 'iteration,f' >bad/log.csv
+echo '1,x' >>bad/log.csv
+refused 65 "bad/log.csv:2: 'x'; expected a number" bad
+echo 'iteration,f' >bad/log.csv
+echo '1,2,3' >>bad/log.csv
+refused 65 "bad/log.csv:2: expected 2 columns" bad
+printf 'iteration,f\n1,2\n' >bad/log.csv
+echo 'no picture' >bad/samples.png
+refused 65 "bad/samples.png: expected a PNG picture" bad
+echo '[]' >bad/checkpoint.json
+refused 65 "bad/checkpoint.json: expected a checkpoint" bad
+refused 65 "the model has not the variables" draws.npy --model ising:side=3
+refused 65 "exact.json" draws.npy --exact exact.json
+refused 66 "no-such-model" draws.npy --model no-such-model
+if ((netcdf)); then
+    head -c 5000 run.nc >cut.nc
+    refused 65 "cut.nc" cut.nc
+fi
+code=0
+"$program" report draws.npy 2>/dev/null || code=$?
+((code == 64)) || fail "report without --out: exit code $code"
+code=0
+"$program" report -o page.html 2>/dev/null || code=$?
+((code == 64)) || fail "report without files: exit code $code"
+
+# ---- how pages look
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+if [[ -z $browser ]]; then
+    echo "SKIPPED: how pages look: Chromium is not installed"
+    exit $((failures > 0))
+fi
+browse() {
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$folder/profile" \
+        "$@" 2>/dev/null
+}
+# A frame of the width asked for (windows are not made narrower than 500), and what is wider.
+for width in 390 1280; do
+    cat >frame.html <<HTML
+<!DOCTYPE html><title>wait</title><iframe id="f" src="all.html"
+style="width:${width}px;height:800px;border:0"></iframe><script>
+addEventListener("load", () => {
+    const page = document.getElementById("f").contentDocument;
+    const wide = [...page.querySelectorAll("body *")].filter(
+        e => e.getBoundingClientRect().right > $width + 1 && !e.closest(".scroll") &&
+             !e.closest("svg"));
+    document.title = "scroll " + page.documentElement.scrollWidth + " wide " + wide.length +
+        " figures " + page.querySelectorAll("figure svg").length;
+});
+</script>
+HTML
+    title=$(browse --allow-file-access-from-files --dump-dom "file://$folder/frame.html" |
+        grep -oE '<title>[^<]*' | head -1)
+    [[ $title =~ ^'<title>scroll '([0-9]+)' wide '([0-9]+)' figures '([0-9]+)$ ]] ||
+        fail "at $width pixels: no measurement: $title"
+    ((BASH_REMATCH[1] <= width && BASH_REMATCH[2] == 0 && BASH_REMATCH[3] >= 20)) ||
+        fail "at $width pixels: $title"
+done
+browse --no-pdf-header-footer --print-to-pdf=all.pdf "file://$folder/all.html" || true
+[[ $(head -c 5 all.pdf) == '%PDF-' ]] || fail "no PDF"
+exit $((failures > 0))

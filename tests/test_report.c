@@ -1,0 +1,300 @@
+/* Pages about runs, comparisons and trainings: their numbers, and failing allocations. How pages
+ * look and what is refused is in report.sh. */
+#include "temp_dir.h"
+
+#include <math.h>
+
+#include <libxml/parser.h>
+#include <libxml/xpath.h>
+#include <libxml/xpathInternals.h>
+
+#include "alloc_fail.h"
+#include "io/npy.h"
+#include "report/report.h"
+
+static xmlDoc *document;
+
+static xmlXPathObject *evaluate(const char *expression)
+{
+    xmlXPathContext *context = xmlXPathNewContext(document);
+    xmlXPathRegisterNs(context, BAD_CAST "h", BAD_CAST "http://www.w3.org/1999/xhtml");
+    xmlXPathRegisterNs(context, BAD_CAST "s", BAD_CAST "http://www.w3.org/2000/svg");
+    xmlXPathObject *value = xmlXPathEvalExpression(BAD_CAST expression, context);
+    ck_assert_msg(value != NULL, "bad expression %s", expression);
+    xmlXPathFreeContext(context);
+    return value;
+}
+
+/* Good until the next call. */
+static const char *string(const char *expression)
+{
+    static char text[20000];
+    xmlXPathObject *value = evaluate(expression);
+    xmlChar *out = xmlXPathCastToString(value);
+    snprintf(text, sizeof text, "%s", (const char *)out);
+    xmlFree(out);
+    xmlXPathFreeObject(value);
+    return text;
+}
+
+static double number(const char *expression)
+{
+    xmlXPathObject *value = evaluate(expression);
+    double out = xmlXPathCastToNumber(value);
+    xmlXPathFreeObject(value);
+    return out;
+}
+
+static void reread(const char *path)
+{
+    xmlFreeDoc(document);
+    document = xmlReadFile(path, NULL, XML_PARSE_NONET);
+    ck_assert_msg(document != NULL, "not well-formed");
+}
+
+static void forget(void)
+{
+    xmlFreeDoc(document);
+    document = NULL;
+    xmlCleanupParser();
+    temp_dir_remove();
+}
+
+static sal_status report(const char *input, const char *exact, sal_error *err)
+{
+    sali_report_options options = { .exact = exact };
+    return sali_report_write(1, &input, &options, temp_path("page.html"), err);
+}
+
+static void write_draws(const char *path, int64_t chains, int64_t draws, int64_t V,
+                        const uint8_t *codes)
+{
+    sal_error err = { 0 };
+    int64_t shape[3] = { chains, draws, V };
+    ck_ok(sali_npy_write(path, SALI_DTYPE_U8, 3, shape, codes, &err), &err);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    temp_write(name, text, strlen(text));
+}
+
+/* ---- */
+
+START_TEST(numbers_are_written_for_people)
+{
+    static const struct {
+        double value;
+        int digits;
+        const char *want, *brief;
+    } cases[] = { { 0, 3, "0", "0" },
+                  { -2, 3, "−2", "−2" },
+                  { 1.04, 4, "1.040", "1.04" },
+                  { 123.456, 4, "123.5", "123.5" },
+                  { 1234567.25, 4, "1234567", "1234567" },
+                  { 0.00012, 3, "0.000120", "0.00012" },
+                  { 1e-8, 3, "1.00·10⁻⁸", "1·10⁻⁸" },
+                  { -2.5e12 - 0.5, 4, "−2.500·10¹²", "−2.5·10¹²" },
+                  { NAN, 3, "–", "–" },
+                  { -INFINITY, 3, "−∞", "−∞" },
+                  { 100, 2, "100", "100" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[SALI_PAGE_NUMBER];
+        sali_page_format(cases[i].value, cases[i].digits, text);
+        ck_assert_str_eq(text, cases[i].want);
+        sali_page_short(cases[i].value, cases[i].digits, text);
+        ck_assert_str_eq(text, cases[i].brief);
+    }
+}
+END_TEST
+
+/* Two chains that never agree: one has all the low ranks, the other all the high ones. */
+START_TEST(ranks_show_chains_that_disagree)
+{
+    enum { N = 40 };
+    uint8_t codes[2 * N];
+    sal_error err = { 0 };
+    for (int i = 0; i < 2 * N; i++) {
+        codes[i] = (uint8_t)(i / N * 100 + i % N); /* each value once */
+    }
+    write_draws(temp_path("a.npy"), 2, N, 1, codes);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    const char *figure = "//h:figure[contains(h:figcaption, 'Ranks of')]";
+    for (int chain = 0; chain < 2; chain++) {
+        char expression[200];
+        snprintf(expression, sizeof expression, "(%s//s:path[@class='bar'])[%d]/@d", figure,
+                 chain + 1);
+        const char *at = string(expression);
+        for (int b = 0; b < 20; b++) { /* M x,foot V top .. */
+            double x, foot, top;
+            int read = 0;
+            ck_assert_int_eq(sscanf(at, "M%lf,%lfV%lf%n", &x, &foot, &top, &read), 3);
+            double height = foot - top;
+            bool mine = (b < 10) == (chain == 0);
+            ck_assert_msg(mine ? height > 60 : height == 0, "chain %d, bin %d: %g", chain, b,
+                          height);
+            at = strchr(at + read, 'Z') + 1;
+        }
+        ck_assert_int_eq(*at, '\0');
+    }
+}
+END_TEST
+
+/* A variable that turns over at every draw: autocorrelation 1, -1, 1, .. of the biased kind. */
+START_TEST(autocorrelation_is_that_of_the_draws)
+{
+    enum { N = 100 };
+    uint8_t codes[N];
+    sal_error err = { 0 };
+    for (int i = 0; i < N; i++) {
+        codes[i] = (uint8_t)(i % 2);
+    }
+    write_draws(temp_path("a.npy"), 1, N, 1, codes);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    const char *figure = "//h:figure[s:svg/s:title='Autocorrelation']";
+    char expression[200];
+    snprintf(expression, sizeof expression,
+             "(%s//s:g[@class='s1'][s:path[@class='line']])[last()]/s:path/@d", figure);
+    double y[4], x;
+    const char *at = string(expression);
+    for (int k = 0; k < 4; k++) {
+        int read = 0;
+        ck_assert_int_eq(sscanf(at + 1, "%lf,%lf%n", &x, &y[k], &read), 2);
+        at += 1 + read;
+    }
+    /* Lags 0 to 3 are 1, -0.99, 0.98, -0.97. */
+    double unit = (y[1] - y[0]) / 1.99;
+    ck_assert(unit > 50);
+    ck_assert_double_eq_tol(y[2], y[0] + 0.02 * unit, 0.02);
+    ck_assert_double_eq_tol(y[3], y[0] + 1.97 * unit, 0.02);
+}
+END_TEST
+
+START_TEST(marginals_are_compared_with_exact_ones)
+{
+    /* Shares of code 1: 0.25 and 0.5. */
+    uint8_t codes[] = { 0, 0, 0, 1, 0, 1, 1, 0 };
+    sal_error err = { 0 };
+    write_draws(temp_path("a.npy"), 1, 4, 2, codes);
+    write_text("exact.json", "{\"marginals\": [[0.7, 0.3], [0.25, 0.75]]}");
+    ck_ok(report(temp_path("a.npy"), temp_path("exact.json"), &err), &err);
+    reread(temp_path("page.html"));
+    /* Differences 0.05 twice and 0.25 twice. */
+    ck_assert_ptr_nonnull(strstr(string("//h:figcaption[contains(., 'Mean difference')]"),
+                                 "Mean difference 0.150, largest 0.250."));
+}
+END_TEST
+
+START_TEST(tables_have_what_the_statistics_say)
+{
+    enum { C = 4, N = 200 };
+    uint8_t codes[C * N];
+    double series[C * N];
+    char want[SALI_PAGE_NUMBER];
+    uint32_t state = 7;
+    sal_error err = { 0 };
+    for (int i = 0; i < C * N; i++) {
+        state = state * 1664525 + 1013904223;
+        codes[i] = (uint8_t)(state >> 24);
+        series[i] = codes[i];
+    }
+    write_draws(temp_path("a.npy"), C, N, 1, codes);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    sal_diagnostics d;
+    ck_ok(sal_stats_diagnose(C, N, series, &d, &err), &err);
+    const double values[] = { d.mean,    d.sd,       d.mcse_mean,
+                              d.rhat,    d.ess_bulk, d.autocorrelation_time,
+                              d.ess_tail };
+    const int digits[] = { 5, 4, 2, 4, 4, 3, 4 };
+    for (int k = 0; k < 7; k++) {
+        char expression[64];
+        snprintf(expression, sizeof expression, "//h:tbody/h:tr[1]/h:td[%d]", k + 2);
+        sali_page_format(values[k], digits[k], want);
+        ck_assert_str_eq(string(expression), want);
+    }
+    ck_assert_str_eq(string("//h:tbody/h:tr[1]/h:td[1]"), "variable 0");
+    ck_assert_double_eq(number("count(//h:thead//h:th[@class='n'])"), 7);
+}
+END_TEST
+
+/* Constant draws, one draw, codes that are none: a page all the same. */
+START_TEST(poor_draws_make_a_page)
+{
+    sal_error err = { 0 };
+    uint8_t constant[20] = { 0 };
+    write_draws(temp_path("a.npy"), 2, 10, 1, constant);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    write_draws(temp_path("a.npy"), 1, 1, 20, constant);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    double reals[] = { 0.5, -1e300, 1e300, 3 };
+    int64_t shape[2] = { 2, 2 };
+    ck_ok(sali_npy_write(temp_path("a.npy"), SALI_DTYPE_F64, 2, shape, reals, &err), &err);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    ck_assert_double_eq(number("count(//h:h3[.='Marginals'])"), 0);
+    ck_assert_double_eq(number("count(//@*[contains(., 'nan') or contains(., 'inf')])"), 0);
+}
+END_TEST
+
+START_TEST(comparisons_of_others_make_a_page)
+{
+    sal_error err = { 0 };
+    write_text("a.json", "{\"model\": \"<m>\", \"samplers\": [{\"sampler\": \"a & b\", "
+                         "\"ess_per_second\": 3, \"error_trace\": {\"seconds\": [1, 2], "
+                         "\"marginal_error\": [0.5, \"x\"]}}, {\"sampler\": \"c\", \"reason\": "
+                         "\"cannot; see\"}]}");
+    ck_ok(report(temp_path("a.json"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    ck_assert_str_eq(string("//h:tbody/h:tr[1]/h:td[1]"), "a & b");
+    ck_assert_str_eq(string("//h:td[.='c']/following-sibling::h:td"), "cannot");
+    write_text("a.json", "{\"model\": \"m\", \"samplers\": []}");
+    ck_ok(report(temp_path("a.json"), NULL, &err), &err);
+}
+END_TEST
+
+static sal_status make_pages(sal_error *err)
+{
+    static char paths[3][512];
+    const char *list[3] = { paths[0], paths[1], paths[2] };
+    snprintf(paths[0], sizeof paths[0], "%s", temp_path("a.npy"));
+    snprintf(paths[1], sizeof paths[1], "%s", temp_path("a.json"));
+    snprintf(paths[2], sizeof paths[2], "%s", temp_path("dir"));
+    sali_report_options options = { 0 };
+    return sali_report_write(3, list, &options, temp_path("page.html"), err);
+}
+
+START_TEST(failing_allocations_are_reported)
+{
+    sal_error err = { 0 };
+    uint8_t codes[16] = { 0, 1, 1, 0, 1, 1, 0, 2 };
+    write_draws(temp_path("a.npy"), 2, 4, 2, codes);
+    write_text("a.json", "{\"model\": \"m\", \"samplers\": [{\"sampler\": \"s\", "
+                         "\"ess_per_second\": 3, \"error_trace\": {\"seconds\": [1], "
+                         "\"marginal_error\": [0.5]}}]}");
+    ck_assert_int_eq(mkdir(temp_path("dir"), 0777), 0);
+    write_text("dir/log.csv", "iteration,log_prob_data,mmd\n1,2.5,nan\n2,-inf,0.5\n");
+    ck_alloc_sweep(make_pages(&err), (void)0);
+    remove(temp_path("dir/log.csv"));
+    rmdir(temp_path("dir"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *tcase = tcase_create("report");
+    tcase_add_checked_fixture(tcase, temp_dir_make, forget);
+    tcase_add_test(tcase, numbers_are_written_for_people);
+    tcase_add_test(tcase, ranks_show_chains_that_disagree);
+    tcase_add_test(tcase, autocorrelation_is_that_of_the_draws);
+    tcase_add_test(tcase, marginals_are_compared_with_exact_ones);
+    tcase_add_test(tcase, tables_have_what_the_statistics_say);
+    tcase_add_test(tcase, poor_draws_make_a_page);
+    tcase_add_test(tcase, comparisons_of_others_make_a_page);
+    tcase_add_test(tcase, failing_allocations_are_reported);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
