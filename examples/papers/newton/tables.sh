@@ -112,6 +112,7 @@ for method in mana lb gibbs; do
     done > "$work/table"
     sampler=$(echo "$options" | awk '{ print $2 }')
     precision=$("$saltus" retrieve retrieval --queries $queries --sampler "$sampler" \
-        --chains $chains --warmup 500 --draws 1000 --threads 1 --json | figure mean_average_precision)
+        --chains $chains --warmup 500 --draws 1000 --threads 1 --json |
+        figure mean_average_precision)
     printf '%-9s%s  %s\n' $method "$(means 3 < "$work/table")" "$precision"
 done
