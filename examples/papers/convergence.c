@@ -298,25 +298,33 @@ static void draw_errors(sal_figure *figure, const curves_view *v, int n, const c
     }
 }
 
+static void draw_ess(sal_figure *figure, const curves_view *v, int n, const char *const *names,
+                     const curve *curves)
+{
+    double ess[3][MOST_CURVES];
+    for (int k = 0; k < n && k < MOST_CURVES; k++) {
+        for (int q = 0; q < 3; q++) {
+            double second = 1e-3 / curves[k].step_seconds;
+            ess[q][k] = curves[k].ess[q] * (v->per_second ? second : 1);
+        }
+    }
+    sal_figure_panel(figure, &(sal_panel){ .title = v->title,
+                                           .x = { .categories = names, .n_categories = n },
+                                           .y = { .label = v->per_second ? "ESS per second"
+                                                                         : "ESS in 1000 steps" } });
+    sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS,
+                                             .n = n < MOST_CURVES ? n : MOST_CURVES,
+                                             .y = ess[1],
+                                             .low = ess[0],
+                                             .high = ess[2] });
+}
+
 void curves_draw(sal_figure *figure, const curves_view *v, int n, const char *const *names,
                  const curve *curves)
 {
-    if (!figure) {
-        return;
-    }
-    draw_errors(figure, v, n, names, curves, false);
-    draw_errors(figure, v, n, names, curves, true);
-    sal_figure_panel(figure, &(sal_panel){ .title = v->title,
-                                           .x = { .categories = names, .n_categories = n },
-                                           .y = { .label = "ESS in 1000 steps" } });
-    for (int k = 0; k < n; k++) {
-        double x = k;
-        sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS,
-                                                 .n = 1,
-                                                 .x = &x,
-                                                 .y = &curves[k].ess[1],
-                                                 .low = &curves[k].ess[0],
-                                                 .high = &curves[k].ess[2],
-                                                 .style = k + 1 });
+    if (figure) {
+        draw_errors(figure, v, n, names, curves, false);
+        draw_errors(figure, v, n, names, curves, true);
+        draw_ess(figure, v, n, names, curves);
     }
 }

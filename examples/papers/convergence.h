@@ -29,7 +29,7 @@ typedef enum metric {
     METRICS
 } metric;
 
-enum { POINTS = 8 };
+enum { POINTS = 8, MOST_CURVES = 16 };
 
 /* What a run showed. Errors are taken after draws / 2^7, .., draws / 2, draws. */
 typedef struct curve {
@@ -50,11 +50,13 @@ sal_status curve_run(const truth *t, int64_t related, const sal_run_options *opt
 typedef struct curves_view {
     const char *title, *label; /* of the panels, and of errors; NULL: "RMSE of means" */
     metric metric;
-    double scale; /* of errors */
+    double scale;    /* of errors */
+    bool per_second; /* effective samples of a second, not of 1000 steps */
 } curves_view;
 
-/* Three panels of `figure` (or NULL: nothing): errors over steps and over processor time, with
- * standard errors, and effective samples, the median and quartiles over chains. */
+/* Three panels of `figure` (or NULL: nothing) for n <= MOST_CURVES curves: errors over steps and
+ * over processor time, with standard errors, and effective samples, the median and quartiles over
+ * chains. */
 void curves_draw(sal_figure *figure, const curves_view *view, int n, const char *const *names,
                  const curve *curves);
 

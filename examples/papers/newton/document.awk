@@ -2,8 +2,8 @@
 #
 #     awk -v seed=1 -v sentences=30 -v topics=6 -v reference=FILE -f document.awk > DOCUMENT
 #
-# A topic is a cycle of made-up words. A sentence walks along its topic's cycle, skips a word now and
-# then, and strays into other topics, so that sentences on a topic share words and pairs of words.
+# A topic is a cycle of made-up words. A sentence walks along its topic's cycle, skips words now and
+# then, and strays into other topics: sentences on a topic share words and pairs of words.
 
 # The next number below n, of Park and Miller's generator: the same in every awk.
 function below(n) {

@@ -8,12 +8,14 @@
 # 500, 750 and 1000 steps; the summary is the state drawn most often, and ROUGE-2 compares it with
 # the document's reference. mana.exp is MANA with a step size that falls exponentially, as in the
 # paper (from 1, by e^-3 in 1000 steps); that of mana is adapted. gibbs takes its sites at random.
-# ESS is of 1000 steps, the median over the chains. Images: the model `retrieval`'s own, instead of the Holidays photographs: 60 of 6 classes.
+# ESS is of 1000 steps, the median over the chains.
+#
+# Images: the model `retrieval`'s own, 60 of 6 classes, instead of the Holidays photographs.
 set -eu
 saltus=$1
-documents=4 queries=6
+documents=4 queries=6 chains=8
 case ${2:-} in
---quick) documents=1 queries=2 ;;
+--quick) documents=1 queries=2 chains=2 ;;
 --full) documents=60 queries=60 ;;
 esac
 here=$(dirname "$0")
@@ -29,7 +31,8 @@ figure() {
 sample() {
     model=$1 steps=$2 draws=$3
     shift 3
-    "$saltus" sample "$model" --chains 8 --threads 1 --warmup "$steps" --draws "$draws" $options "$@"
+    "$saltus" sample "$model" --chains $chains --threads 1 --warmup "$steps" --draws "$draws" \
+        $options "$@"
 }
 
 # choose METHOD: its options, and the steps before the draws that are kept.
@@ -108,7 +111,8 @@ for method in mana lb gibbs; do
         n=$((n + 1))
     done > "$work/table"
     sampler=$(echo "$options" | awk '{ print $2 }')
-    precision=$("$saltus" retrieve retrieval --queries $queries --sampler "$sampler" --warmup 500 \
-        --draws 1000 --threads 1 --json | figure mean_average_precision)
+    precision=$("$saltus" retrieve retrieval --queries $queries --sampler "$sampler" \
+        --chains $chains --warmup 500 --draws 1000 --threads 1 --json |
+        figure mean_average_precision)
     printf '%-9s%s  %s\n' $method "$(means 3 < "$work/table")" "$precision"
 done

@@ -181,7 +181,8 @@ static void draw(const target *x, int n, const curve *c, sal_figure *figure)
         names[k] = x->methods[k].name;
     }
     for (int m = 0; m < 2; m++) {
-        const curves_view v = { x->model, x->titles[m], x->metrics[m], m == 1 ? x->scale : 1 };
+        const curves_view v = { x->model, x->titles[m], x->metrics[m], m == 1 ? x->scale : 1,
+                                m == 1 };
         curves_draw(figure, &v, n, names, c);
     }
 }
