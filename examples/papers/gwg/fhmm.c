@@ -17,7 +17,7 @@ static const struct {
                 { "Gibbs-2", "gibbs:block=2", 4 },
                 { "Block-HB", "hamming-ball:blocks=model", 0 },
                 { "GWG", "gwg", 2 } };
-enum { HB = 2, METHODS = 4, CHAINS = 4 };
+enum { HB = 2, METHODS = 4, CHAINS = 2 };
 
 typedef struct figures {
     double log_joint, log_error;
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     if (!arguments_read(argc, argv, false, &a)) {
         return 64;
     }
-    const int points = a.size == QUICK ? 4 : 7, factors = a.size == QUICK ? 5 : 10;
+    const int points = a.size == QUICK ? 4 : 6, factors = a.size == QUICK ? 5 : 10;
     static panel joint = { .title = "Log-joint",
                            .x_label = "likelihood evaluations",
                            .y_label = "log p(x, y)",
@@ -86,12 +86,12 @@ int main(int argc, char **argv)
                            .curves = METHODS };
     joint.points = error.points = points;
     sal_status status = figure_begin(&a, "Figure 5: factorial hidden Markov model",
-                                     "Posterior samples; mean of 4 chains.", &figure, &err);
+                                     "Posterior samples; mean of 2 chains.", &figure, &err);
     status = status ? status
                     : sal_model_builtin(a.size == QUICK ? "fhmm:length=100,factors=5"
                                                         : "fhmm:length=1000,factors=10",
                                         0, &model, &err);
-    double most = a.size == QUICK ? 8000 : a.size == USUAL ? 64000 : 2048000;
+    double most = a.size == QUICK ? 8000 : a.size == USUAL ? 32000 : 2048000;
     status = status ? status : measure_all(model, factors, most, &joint, &error, &err);
     if (status == SAL_OK) {
         panel_print(&joint);

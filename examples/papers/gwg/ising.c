@@ -80,7 +80,7 @@ int main(int argc, char **argv)
                                      "over 4 chains.",
                                      &figure, &err);
     const int64_t steps = a.size == QUICK ? 4000 : 100000;
-    const int points = a.size == QUICK ? 2 : 8;
+    const int points = a.size == QUICK ? 2 : a.size == USUAL ? 4 : 8;
     status = status ? status : lattice(10, steps, points, figure, &err);
     status = status || a.size == QUICK ? status : lattice(40, steps, points, figure, &err);
     return figure_finish(figure, status, &a, &err);

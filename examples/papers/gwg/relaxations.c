@@ -14,7 +14,7 @@
 #include "../panel.h"
 #include "states.h"
 
-enum { CHAINS = 100, TRUTHS = 1000, RUNS = 3, LEAPFROG = 5, BLOCK_STEPS = 300 };
+enum { CHAINS = 100, TRUTHS = 1000, RUNS = 2, LEAPFROG = 5, BLOCK_STEPS = 300 };
 
 static const char *const names[] = { "Target", "GWG", "R-MALA", "R-HMC", "D-SVGD" };
 enum { TARGET, GWG, R_MALA, R_HMC, D_SVGD, METHODS };
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
                                      "Log MMD to block Gibbs, lower is better; mean and standard "
                                      "deviation over models. Target: of block Gibbs itself.",
                                      &figure, &err);
-    p.points = a.size == QUICK ? 2 : a.size == USUAL ? 5 : 6;
+    p.points = a.size == QUICK ? 2 : a.size == USUAL ? 4 : 6;
     for (int m = 0; m < METHODS; m++) {
         p.name[m] = names[m];
     }
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         p.x[k] = dimensions[k];
         status = dimension(&p, k, a.size == QUICK ? 1 : RUNS,
                            a.size == QUICK   ? 400
-                           : a.size == USUAL ? 2000
+                           : a.size == USUAL ? 1000
                                              : 10000,
                            &err);
     }
