@@ -1,4 +1,5 @@
 /* The figures of a run. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,17 +145,47 @@ static sal_status summarise_variables(const sal_run *run, sal_run_summary *s, sa
     return SAL_OK;
 }
 
+/* f of all draws, where values that differ by rounding are one: a sampler that follows f by
+ * differences gives equal states values that are not quite equal, and ranks must not tell them
+ * apart. */
+static void tie(const sal_run *run, int64_t n, double *f)
+{
+    double largest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        largest = fmax(largest, fabs(run->log_prob[k]));
+    }
+    double rounding = run->base->dtype == SAL_F32 ? 8 * FLT_EPSILON : 1024 * DBL_EPSILON;
+    double unit = exp2(ceil(log2(fmax(largest, DBL_MIN) * rounding)));
+    for (int64_t k = 0; k < n; k++) {
+        f[k] = rint(run->log_prob[k] / unit) * unit;
+    }
+}
+
 /* R-hat and mean of f. */
 static sal_status summarise_log_prob(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
-    sal_diagnostics d = { .rhat = NAN, .mean = NAN };
-    sal_status status =
-        run->draws_made > 0
-            ? sal_stats_diagnose(run->options.chains, run->draws_made, run->log_prob, &d, err)
-            : SAL_OK;
-    s->log_prob_mean = d.mean;
-    s->rhat_max = d.rhat;
+    int64_t n = run->options.chains * run->draws_made;
+    s->log_prob_mean = s->rhat_max = NAN;
     s->rhat_variable = -1;
+    if (n == 0) {
+        return SAL_OK;
+    }
+    double *f = SALI_NEW_ARRAY(double, n);
+    if (!f) {
+        return sali_fail_memory(err);
+    }
+    tie(run, n, f);
+    sal_diagnostics d;
+    sal_status status = sal_stats_diagnose(run->options.chains, run->draws_made, f, &d, err);
+    sali_free(f);
+    if (status == SAL_OK) {
+        double sum = 0;
+        for (int64_t k = 0; k < n; k++) {
+            sum += run->log_prob[k];
+        }
+        s->log_prob_mean = sum / (double)n;
+        s->rhat_max = d.rhat;
+    }
     return status;
 }
 
