@@ -216,6 +216,7 @@ START_TEST(odd_data_are_survived)
             sal_figure_series(figure, &(sal_series){ .n = 0, .y = NULL });
             reread(figure);
             ck_assert_double_eq(number("count(//@*[contains(., 'nan') or contains(., 'inf')])"), 0);
+            ck_assert_double_eq(number("count(//@*[contains(., '00000000000')])"), 0);
             ck_assert_double_eq(number("count(//s:clipPath)"), 8);
         }
     }
@@ -293,13 +294,13 @@ END_TEST
 START_TEST(histogram_has_area_one)
 {
     sal_figure *figure = new_figure();
-    double x[] = { 0, 1, 1, 2, NAN, 3.9, 4 };
+    double x[] = { 0, 2, 2, 4, NAN, 7.8, 8 };
     sal_figure_panel(figure,
-                     &(sal_panel){ .x = { .low = 0, .high = 4 }, .y = { .low = 0, .high = 0.5 } });
+                     &(sal_panel){ .x = { .low = 0, .high = 8 }, .y = { .low = 0, .high = 0.25 } });
     sal_figure_histogram(figure, NULL, 7, x, 4);
     reread(figure);
     box b = panel_box();
-    char want[300]; /* heights 1/6, 2/6, 1/6, 2/6 of 400 pixels */
+    char want[300]; /* heights 1/12, 2/12, 1/12, 2/12 of 800 pixels */
     snprintf(want, sizeof want, "M%g,%gH%gV%.6gH%gV%.6gH%gV%.6gH%gV%.6gH%gV%.6gV%g", b.x, b.y + 200,
              b.x, b.y + 133.33, b.x + 75, b.y + 66.67, b.x + 150, b.y + 133.33, b.x + 225,
              b.y + 66.67, b.x + 300, b.y + 66.67, b.y + 200);

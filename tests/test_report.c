@@ -141,6 +141,34 @@ START_TEST(ranks_show_chains_that_disagree)
 }
 END_TEST
 
+/* Chains alike, of few values, which therefore share ranks: all bars reach the dotted line. */
+START_TEST(equal_draws_share_their_ranks)
+{
+    enum { N = 36 };
+    uint8_t codes[2 * N];
+    sal_error err = { 0 };
+    for (int i = 0; i < 2 * N; i++) {
+        codes[i] = (uint8_t)(i % 3);
+    }
+    write_draws(temp_path("a.npy"), 2, N, 1, codes);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    const char *figure = "//h:figure[contains(h:figcaption, 'Ranks of')]";
+    char expression[200];
+    double x, foot, top, line;
+    snprintf(expression, sizeof expression, "(%s//s:path[@class='pointer across'])[1]/@d", figure);
+    ck_assert_int_eq(sscanf(string(expression), "M%lf,%lf", &x, &line), 2);
+    snprintf(expression, sizeof expression, "(%s//s:path[@class='bar'])[1]/@d", figure);
+    const char *at = string(expression);
+    for (int b = 0; b < 20; b++) {
+        ck_assert_int_eq(sscanf(at, "M%lf,%lfV%lf", &x, &foot, &top), 3);
+        ck_assert(foot > top + 60);
+        ck_assert_double_eq_tol(top, line, 0.011);
+        at = strchr(at, 'Z') + 1;
+    }
+}
+END_TEST
+
 /* A variable that turns over at every draw: autocorrelation 1, -1, 1, .. of the biased kind. */
 START_TEST(autocorrelation_is_that_of_the_draws)
 {
@@ -178,12 +206,14 @@ START_TEST(marginals_are_compared_with_exact_ones)
     uint8_t codes[] = { 0, 0, 0, 1, 0, 1, 1, 0 };
     sal_error err = { 0 };
     write_draws(temp_path("a.npy"), 1, 4, 2, codes);
-    write_text("exact.json", "{\"marginals\": [[0.7, 0.3], [0.25, 0.75]]}");
+    write_text("exact.json", "{\"marginals\": [[0.5, 0.5], [0.45, 0.55]]}");
     ck_ok(report(temp_path("a.npy"), temp_path("exact.json"), &err), &err);
     reread(temp_path("page.html"));
-    /* Differences 0.05 twice and 0.25 twice. */
+    /* Differences 0.25 twice and 0.05 twice. */
     ck_assert_ptr_nonnull(strstr(string("//h:figcaption[contains(., 'Mean difference')]"),
                                  "Mean difference 0.150, largest 0.250."));
+    ck_assert_ptr_nonnull(strstr(string("//h:figcaption[contains(., 'Mean difference')]"),
+                                 "with two standard errors"));
 }
 END_TEST
 
@@ -289,6 +319,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, forget);
     tcase_add_test(tcase, numbers_are_written_for_people);
     tcase_add_test(tcase, ranks_show_chains_that_disagree);
+    tcase_add_test(tcase, equal_draws_share_their_ranks);
     tcase_add_test(tcase, autocorrelation_is_that_of_the_draws);
     tcase_add_test(tcase, marginals_are_compared_with_exact_ones);
     tcase_add_test(tcase, tables_have_what_the_statistics_say);

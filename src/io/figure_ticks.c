@@ -80,11 +80,12 @@ static void linear(const sali_scale *scale, int most, sali_ticks *ticks)
 
 static void add_power(sali_ticks *ticks, int mantissa, int power)
 {
-    if (ticks->n == SALI_MAX_TICKS) {
-        return;
+    double value = mantissa * pow(10, power);
+    if (ticks->n == SALI_MAX_TICKS || !isfinite(value) || value == 0) {
+        return; /* axes may end beyond what a double can hold */
     }
     sali_tick *tick = &ticks->tick[ticks->n++];
-    tick->value = mantissa * pow(10, power);
+    tick->value = value;
     if (power >= -3 && power <= 3) {
         put_value(tick->value, 3, 0, tick->text);
     } else {

@@ -132,6 +132,7 @@ void sali_put_element(sali_markup *w, const char *element, const char *text)
 void sali_fixed(double value, int decimals, char out[SALI_FIXED_SIZE])
 {
     static const double powers[] = { 1, 10, 100, 1e3, 1e4, 1e5, 1e6 };
+    value = isnan(value) ? 0 : fmin(fmax(value, -1e12), 1e12);
     long long scaled = llround(value * powers[decimals]);
     long long unit = (long long)powers[decimals];
     long long size = scaled < 0 ? -scaled : scaled;

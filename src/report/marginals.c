@@ -184,7 +184,10 @@ static sal_status compute_exact(const sali_run_record *run, const sal_model *mod
         snprintf(m->source, sizeof m->source, "%s", exact.oracle);
         return SAL_OK;
     }
-    snprintf(m->source, sizeof m->source, "%.550s", why.message);
+    /* What each oracle lacks comes after that. */
+    int size =
+        status == SAL_ERR_UNSUPPORTED && !run->clamped ? (int)strcspn(why.message, ";") : 550;
+    snprintf(m->source, sizeof m->source, "%.*s", size < 550 ? size : 550, why.message);
     sali_free(m->exact);
     m->exact = NULL;
     return SAL_OK;
