@@ -1,0 +1,61 @@
+#!/bin/sh
+# check.sh NAME PROGRAM: the brief form of a figure shows what README.md says of it.
+set -eu
+name=$1 program=$2
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+output=$("$program" --quick --svg "$directory/figure.svg")
+echo "$output"
+grep -q '</svg>' "$directory/figure.svg"
+
+# holds CONDITION: in awk, of the numbers v[ROW, COLUMN] of the rows from the line that begins with
+# $from to the next empty one. A row's name is its first word, or its first $words words.
+words=1
+holds() {
+    echo "$output" | awk -v words=$words "
+        index(\$0, \"$from\") == 1 { on = 1 }
+        NF == 0 { on = 0 }
+        on {
+            gsub(/[|()*]/, \" \")
+            row = \$1
+            for (k = 2; k <= words; k++) row = row \" \" \$k
+            for (k = words + 1; k <= NF; k++) v[row, k - words] = \$k
+        }
+        END { exit !($1) }" || { echo "not so: $1"; exit 1; }
+}
+case $name in
+cells) # Columns: (v - V)^2, its root over V, the largest cell, borders.
+    from="Cellular Potts"
+    holds 'v["-0.02", 1] > 150 && v["0.02", 1] < v[0, 1] / 2 && v[1, 1] < 1 && v[1, 3] < 8' ;;
+correct) # Columns of distances: Gibbs, its deviation, GWG, its deviation.
+    from="Figures 2"
+    holds 'v[100, 3] < v[100, 1] - 0.05 && v[10000, 1] < v[100, 1] / 5 && v[10000, 3] < 0.03'
+    # Columns: the thesis's statistic, verdict, the whole one, verdict, that of chains, df, P.
+    from="Chi-square"
+    holds 'v["Gibbs", 1] > 18000 && v["Gibbs", 1] < 25000 && v["GWG", 1] > 7000'
+    holds 'v["GWG", 1] < 8500 && v["DULA", 2] == "accepted" && v["GWG", 4] == "rejected"'
+    holds 'v["Gibbs", 6] > 300 && v["Gibbs", 7] > 1e-3 && v["GWG", 7] > 1e-3'
+    holds 'v["DULA", 7] < 1e-6' ;;
+ising) # Columns: ESS, us, us/ESS of Gibbs, of GWG, and of Gibbs in turn.
+    from="Ising" words=2
+    for n in 2 5 8; do
+        holds "v[\"$n 0.1\", 4] > 1.5 * v[\"$n 0.1\", 1] && v[\"$n 0.1\", 7] > 1.3 * v[\"$n 0.1\", 1]"
+    done
+    holds 'v["8 0.9", 4] > 3 * v["8 0.9", 1] && v["2 0.1", 1] > 10 * v["8 0.1", 1]' ;;
+potts)
+    from="Potts" words=2
+    for q in 4 7 10; do
+        holds "v[\"$q 4\", 4] > 0.9 * v[\"$q 4\", 1] && v[\"$q 4\", 7] > 1.2 * v[\"$q 4\", 1]"
+        holds "v[\"$q 2\", 1] > 3 * v[\"$q 4\", 1]"
+    done ;;
+random_models) # Columns: ESS of Gibbs, its deviation, that of GWG, its deviation.
+    for from in "Figures 8, 14" "Figures 9, 14" "Figure 8: m = 5" "Figures 8, 15"; do
+        holds 'v[3, 3] > 1.5 * v[3, 1] && v[10, 3] > v[10, 1] && v[10, 4] > v[10, 2]'
+        holds 'v[10, 1] < 100 && v[10, 1] < v[3, 1] / 2'
+    done ;;
+samplers) # Columns: acceptance, ESS, IAT, R-hat, TV, ideal, us.
+    for from in "Ising 4 x 4, J = 0.1" "Ising 4 x 4, J = 0.5"; do
+        holds 'v["Gibbs", 1] == 1 && v["PAS", 2] > 3 * v["GWG", 2] && v["PAS", 3] < v["GWG", 3] / 3'
+        holds 'v["GWG", 2] > 1.5 * v["Gibbs", 2] && v["PAS", 5] < v["Gibbs", 5]'
+    done ;;
+esac

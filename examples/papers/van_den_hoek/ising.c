@@ -1,0 +1,123 @@
+/* Gibbs against Gibbs with gradients on Ising lattices: figures 4, 5, 12 and 13 of van den Hoek's
+ * thesis (2022), effective samples of 1000 draws and the time of one. N x N spins, free borders,
+ * an edge counts once:
+ *
+ *     f(s) = J sum_<ij> s_i s_j, s_i = -1 or +1, so that our theta = J / 2
+ *
+ *     ising [--quick | --full] [--svg FIGURE.svg]
+ *
+ * --full keeps four times as many draws, as far as N = 20; else N goes up to 14. */
+#include <math.h>
+#include "compare.h"
+
+enum { MOST = 20, COUPLINGS = 9 };
+
+typedef struct results {
+    int couplings, sides;
+    double J[COUPLINGS], N[MOST];
+    figures of[COUPLINGS][MOST][SAMPLERS];
+} results;
+
+static sal_status measure(results *r, int64_t draws, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    compare_head("Ising", "N     J");
+    for (int j = 0; j < r->couplings; j++) {
+        for (int n = 0; n < r->sides && status == SAL_OK; n++) {
+            char text[80];
+            snprintf(text, sizeof text, "ising:cyclic=0,side=%g,theta=%g", r->N[n], r->J[j] / 2);
+            printf("%8g%6.1f", r->N[n], r->J[j]);
+            status = compare_row(text, draws, r->of[j][n], err);
+        }
+    }
+    return status;
+}
+
+/* A panel for one J, a curve a sampler. */
+static void draw_samplers(const results *r, int j, bool times, sal_figure *figure)
+{
+    char title[40];
+    snprintf(title, sizeof title, "Figure %d: J = %g", times ? 5 : 4, r->J[j]);
+    panel p = { .title = title,
+                .x_label = "N",
+                .y_label = times ? "log10 of µs per effective sample" : "log10 of ESS of 1000",
+                .points = r->sides,
+                .curves = SAMPLERS };
+    for (int k = 0; k < SAMPLERS; k++) {
+        p.name[k] = sampler_names[k];
+        for (int n = 0; n < r->sides; n++) {
+            const figures *f = &r->of[j][n][k];
+            p.x[n] = r->N[n];
+            p.y[k][n] = log10(times ? f->per_sample : f->ess);
+        }
+    }
+    panel_draw(&p, figure);
+}
+
+/* A panel for one sampler, a curve a J. */
+static void draw_couplings(const results *r, int sampler, sal_figure *figure)
+{
+    char title[40], name[COUPLINGS][32];
+    snprintf(title, sizeof title, "Figure %d: %s", sampler == GWG ? 13 : 12,
+             sampler_names[sampler]);
+    panel p = { .title = title,
+                .x_label = "N",
+                .y_label = "log10 of ESS of 1000",
+                .points = r->sides,
+                .curves = r->couplings };
+    for (int j = 0; j < r->couplings; j++) {
+        snprintf(name[j], sizeof name[j], "J = %g", r->J[j]);
+        p.name[j] = name[j];
+        for (int n = 0; n < r->sides; n++) {
+            p.x[n] = r->N[n];
+            p.y[j][n] = log10(r->of[j][n][sampler].ess);
+        }
+    }
+    panel_draw(&p, figure);
+}
+
+/* Figures 4 and 5 are of J = 0.1, 0.5, 0.9: every fourth. */
+static void draw(const results *r, sal_figure *figure)
+{
+    for (int times = 0; times < 2; times++) {
+        for (int j = 0; j < r->couplings; j += r->couplings == COUPLINGS ? 4 : 1) {
+            draw_samplers(r, j, times != 0, figure);
+        }
+    }
+    draw_couplings(r, RANDOM_SCAN, figure);
+    draw_couplings(r, GWG, figure);
+}
+
+int main(int argc, char **argv)
+{
+    static results r;
+    arguments a;
+    sal_error err = { 0 };
+    sal_figure *figure = NULL;
+    if (!arguments_read(argc, argv, false, &a)) {
+        return 64;
+    }
+    sal_status status = figure_begin(&a, "Ising lattices: is a gradient worth its price?",
+                                     "Effective samples in 1000 draws, and processor time of one "
+                                     "thread; lattices of N x N spins with free borders.",
+                                     &figure, &err);
+    r.couplings = a.size == QUICK ? 3 : COUPLINGS;
+    for (int j = 0; j < r.couplings; j++) {
+        r.J[j] = a.size == QUICK ? 0.1 + 0.4 * j : 0.1 + 0.1 * j;
+    }
+    r.sides = a.size == QUICK ? 3 : a.size == FULL ? MOST : 14;
+    for (int n = 0; n < r.sides; n++) {
+        r.N[n] = a.size == QUICK ? 2 + 3 * n : n + 1;
+    }
+    status = status ? status : compare_begin(&err);
+    status = status ? status
+                    : measure(&r,
+                              a.size == QUICK  ? 500
+                              : a.size == FULL ? 4000
+                                               : 1000,
+                              &err);
+    if (status == SAL_OK && figure) {
+        draw(&r, figure);
+    }
+    return figure_finish(figure, status, &a, &err);
+}
