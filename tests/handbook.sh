@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # handbook.sh SALTUS SOURCE_DIR: docs/ops.md says what the operations' records say; commands in the
-# handbook name options, samplers and models that there are; its links lead somewhere.
+# handbook and the README name options, samplers and models that there are; the handbook's links lead
+# somewhere.
 set -euo pipefail
 program=$(realpath "$1")
 cd "$2/docs"
@@ -21,7 +22,7 @@ samplers=$("$program" list samplers | sed -n 's/^\([a-z0-9-]\{1,\}\) .*/\1/p; s/
 models=$("$program" list models | sed -n 's/^\([a-z0-9-]\{1,\}\) .*/\1/p')
 declare -A helps
 checked=0
-for page in *.md; do
+for page in *.md ../README.md; do
     while read -r _ command first words; do
         [[ -v helps[$command] ]] || helps[$command]=$("$program" "$command" --help) ||
             { fail "$page: there is no command '$command'"; continue; }
