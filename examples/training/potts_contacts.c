@@ -124,7 +124,7 @@ static sal_status fit(const char *path, const sal_data *data, const method *m, i
         .steps = sites,
         .iterations = updates,
         .batch = 100,
-        .buffer = 1000,
+        .buffer = m->sampler ? 1000 : 0,
         .learning_rate = 3e-3,
         .l1 = 1e-3,
         .zero_diagonal = true,
