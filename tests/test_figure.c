@@ -181,6 +181,20 @@ START_TEST(gaps_break_lines_and_bands)
 }
 END_TEST
 
+/* Digits of the longest number before its point, in the attributes of the file. */
+static int longest_number(void)
+{
+    int longest = 0, digits = 0;
+    FILE *file = fopen(temp_path("a.svg"), "r");
+    ck_assert_ptr_nonnull(file);
+    for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
+        digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+        longest = digits > longest ? digits : longest;
+    }
+    fclose(file);
+    return longest;
+}
+
 START_TEST(odd_data_are_survived)
 {
     static const double series[][3] = { { 0, 0, 0 },
@@ -191,7 +205,9 @@ START_TEST(odd_data_are_survived)
                                         { 5e-324, 1e-323, 0 },
                                         { 1e15, 1e15 + 1, 1e15 + 2 },
                                         { 1, 1 + 2e-16, 1 },
-                                        { 1e-300, 1e300, 1 } };
+                                        { 1e-300, 1e300, 1 },
+                                        { 1.1e308, 1.7e308, 5e-324 },
+                                        { 1e-322, 1.04e-322, 1e-322 } };
     for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
         for (int log = 0; log < 2; log++) {
             sal_figure *figure = new_figure();
@@ -218,8 +234,90 @@ START_TEST(odd_data_are_survived)
             ck_assert_double_eq(number("count(//@*[contains(., 'nan') or contains(., 'inf')])"), 0);
             ck_assert_double_eq(number("count(//@*[contains(., '00000000000')])"), 0);
             ck_assert_double_eq(number("count(//s:clipPath)"), 8);
+            ck_assert_int_lt(longest_number(), 8);
         }
     }
+}
+END_TEST
+
+/* Panels lie farther from the corner of the figure than anything may from its panel. */
+START_TEST(large_figures_keep_their_places)
+{
+    enum { PANELS = 150 };
+    static const double one[2] = { 1, 2 };
+    for (int64_t columns = 1; columns <= 100; columns += 99) {
+        sal_figure *figure = NULL;
+        sal_error err = { 0 };
+        sal_figure_options options = { .columns = columns,
+                                       .panel_width = 400,
+                                       .panel_height = 250 };
+        ck_ok(sal_figure_create(&options, &figure, &err), &err);
+        for (int k = 0; k < PANELS; k++) {
+            sal_figure_panel(figure, &(sal_panel){ .x = { .low = 1, .high = 2 } });
+            sal_figure_series(
+                figure, &(sal_series){ .name = "s", .mark = SAL_MARK_BOTH, .n = 2, .y = one });
+        }
+        reread(figure);
+        int last = columns == 1 ? PANELS : (int)columns;
+        char axes[80], want[80], line[160];
+        snprintf(axes, sizeof axes, "//s:g[s:clipPath/@id='figure-panel-%d']", last);
+        snprintf(line, sizeof line, "%s/s:rect[@class='axis']/@%s", axes, columns == 1 ? "y" : "x");
+        ck_assert_double_gt(number(line), 30000);
+        snprintf(line, sizeof line, "string(%s/s:rect[@class='axis']/@x)", axes);
+        snprintf(want, sizeof want, "L%s,", string(line)); /* the second point is at x = 1 */
+        snprintf(line, sizeof line, "%s/s:g[@clip-path]//s:path[@class='line']/@d", axes);
+        ck_assert_msg(strstr(string(line), want) != NULL, "%s: %s", want, string(line));
+        snprintf(line, sizeof line, "%s/s:g[not(@clip-path)]/s:path[@class='marker']/@d", axes);
+        ck_assert_msg(*string(line) == 'M', "no marker in the legend");
+    }
+}
+END_TEST
+
+/* A line breaks after 1000 bytes at the latest, between letters. */
+START_TEST(long_lines_are_broken_between_letters)
+{
+    char title[3 * 4000 + 2] = "a"; /* so that 1000 bytes end within a letter */
+    sal_figure *figure = NULL;
+    sal_error err = { 0 };
+    for (int k = 0; k < 4000; k++) {
+        strcpy(title + 1 + 3 * k, "∈");
+    }
+    sal_figure_options options = { .title = title, .panel_width = 4000 };
+    ck_ok(sal_figure_create(&options, &figure, &err), &err);
+    sal_figure_panel(figure, NULL);
+    reread(figure);
+    ck_assert_double_ge(number("count(//s:text[@class='main'])"), 12);
+    double letters = 0;
+    for (int k = 1; k <= (int)number("count(//s:text[@class='main'])"); k++) {
+        char line[80];
+        snprintf(line, sizeof line, "string-length(//s:text[@class='main'][%d])", k);
+        letters += number(line);
+    }
+    ck_assert_double_eq(letters, 4001);
+    ck_assert_double_gt(number("//s:rect[@class='axis']/@y"),
+                        16 * number("count(//s:text[@class='main'])"));
+}
+END_TEST
+
+/* The limits of the axes show a part of the map: cells stay where they are. */
+START_TEST(cells_are_cut_by_the_axes)
+{
+    static double values[200];
+    sal_figure *figure = new_figure();
+    double x, y, wide, high;
+    for (int k = 0; k < 200; k++) {
+        values[k] = k;
+    }
+    sal_figure_panel(figure, &(sal_panel){ .x = { .low = 99.5, .high = 100.5 } });
+    sal_figure_heatmap(figure, &(sal_heatmap){ .rows = 1, .columns = 200, .values = values });
+    reread(figure);
+    box b = panel_box();
+    const char *transform = string("//s:g[@shape-rendering]/@transform");
+    ck_assert_int_eq(sscanf(transform, "translate(%lf,%lf) scale(%lf,%lf)", &x, &y, &wide, &high),
+                     4);
+    ck_assert_double_eq_tol(wide, b.width, 1e-3);
+    ck_assert_double_eq_tol(x + 100 * wide, b.x, 1e-2);
+    ck_assert_double_eq_tol(high, b.height, 1e-3);
 }
 END_TEST
 
@@ -487,12 +585,20 @@ START_TEST(other_mistakes_are_refused)
         sal_figure_panel(figure, &panels[i].panel);
         ck_refused(figure, panels[i].text);
     }
+    static const double one_value[1] = { 1 };
     static const struct {
         sal_heatmap map;
         const char *text;
-    } maps[] = { { { .rows = 0, .columns = 1 }, "heat map of 0 x 1" },
-                 { { .rows = INT64_MAX, .columns = INT64_MAX }, "at most 2^28" },
-                 { { .rows = 1, .columns = 1 }, "without values" } };
+    } maps[] = {
+        { { .rows = 0, .columns = 1 }, "heat map of 0 x 1" },
+        { { .rows = INT64_MAX, .columns = INT64_MAX }, "at most 2^28" },
+        { { .rows = 1, .columns = 1 }, "without values" },
+        { { .rows = 1, .columns = 1, .values = one_value, .x0 = 1e308, .dx = 1e308 },
+          "finite numbers to its last cell" },
+        { { .rows = 1, .columns = 1, .values = one_value, .dy = NAN }, "no negative size" },
+        { { .rows = 1, .columns = 1, .values = one_value, .diverging = true, .low = -1, .high = 3 },
+          "diverging colours from -1 to 3; expected -a to a" }
+    };
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         figure = new_figure();
         sal_figure_heatmap(figure, &maps[i].map);
@@ -502,6 +608,14 @@ START_TEST(other_mistakes_are_refused)
     sal_figure_heatmap(figure, &(sal_heatmap){ .rows = 1, .columns = 1, .values = one });
     sal_figure_heatmap(figure, &(sal_heatmap){ .rows = 1, .columns = 1, .values = one });
     ck_refused(figure, "already");
+    figure = new_figure();
+    sal_figure_panel(figure, &(sal_panel){ .y.logarithmic = true });
+    sal_figure_heatmap(figure, &(sal_heatmap){ .rows = 1, .columns = 1, .values = one });
+    ck_refused(figure, "logarithmic axis");
+    figure = new_figure();
+    sal_figure_panel(figure, &(sal_panel){ .x.logarithmic = true });
+    sal_figure_images(figure, &(sal_images){ .n = 1, .height = 1, .width = 1, .values = one });
+    ck_refused(figure, "logarithmic axis");
     figure = new_figure();
     sal_figure_images(figure,
                       &(sal_images){ .n = 1, .height = 1 << 20, .width = 2, .values = one });
@@ -566,6 +680,9 @@ int main(void)
     tcase_add_test(tcase, labels_are_escaped_and_repaired);
     tcase_add_test(tcase, gaps_break_lines_and_bands);
     tcase_add_test(tcase, odd_data_are_survived);
+    tcase_add_test(tcase, large_figures_keep_their_places);
+    tcase_add_test(tcase, long_lines_are_broken_between_letters);
+    tcase_add_test(tcase, cells_are_cut_by_the_axes);
     tcase_add_test(tcase, empty_panels_say_so);
     tcase_add_test(tcase, thinned_lines_keep_their_peaks);
     tcase_add_test(tcase, bars_stand_side_by_side_on_zero);

@@ -113,7 +113,7 @@ START_TEST(tempering_crosses_between_modes)
         up[tempered] = marginals[1];
         sal_run_destroy(run);
     }
-    ck_assert_msg(up[0] < 0.1 && fabs(up[1] - 0.5) < 0.15, "%g %g", up[0], up[1]);
+    ck_assert_msg(up[0] < 0.1 && fabs(up[1] - 0.5) < 0.1, "%g %g", up[0], up[1]);
     free(init);
     sal_model_destroy(model);
 }
@@ -211,7 +211,8 @@ START_TEST(annealed_importance_sampling_takes_them)
         ck_ok(sal_ais(model, &o, &e, NULL, &err), &err);
         ck_assert_msg(fabs(e.log_z - exact.log_z) < 4 * e.standard_error, "%s: %g, exactly %g",
                       samplers[k], e.log_z, exact.log_z);
-        ck_assert(e.standard_error < 0.3);
+        ck_assert_msg(e.standard_error < 0.2, "%s: standard error %g", samplers[k],
+                      e.standard_error);
     }
     sal_model_destroy(model);
 }
@@ -448,6 +449,8 @@ static const sal_sampler_parameter outside[] = { { "a", 2, 0, 1, false, NULL }, 
 static const sal_sampler_parameter endless[] = { { "a", 2, 0, INFINITY, false, NULL }, { 0 } };
 static const sal_sampler_parameter half[] = { { "a", 0.5, 0, 1, true, NULL }, { 0 } };
 static const sal_sampler_parameter colon[] = { { "a:b", 0, 0, 1, false, NULL }, { 0 } };
+#define LETTERS_41 "a23456789b23456789c23456789d23456789e2345"
+static const sal_sampler_parameter far_too_long[] = { { .name = LETTERS_41 }, { 0 } };
 static const sal_sampler_parameter nine[] = {
     { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" }, { .name = "e" },
     { .name = "f" }, { .name = "g" }, { .name = "h" }, { .name = "i" }, { 0 }
@@ -500,6 +503,9 @@ START_TEST(bad_descriptors_are_refused)
           "own_samplers[1]: its name is 'a,b'; expected letters",
           SAL_ERR_ARGUMENT },
         { { .name = "" }, "its name is ''", SAL_ERR_ARGUMENT },
+        { { .name = LETTERS_41 },
+          "its name is '" LETTERS_41 "'; expected letters, digits, '_' and '-', at most 40",
+          SAL_ERR_ARGUMENT },
         { { .name = "gwg" },
           "own_samplers[1]: the library has a sampler 'gwg' already",
           SAL_ERR_ARGUMENT },
@@ -531,6 +537,7 @@ START_TEST(bad_descriptors_are_refused)
           "is whole, but its range or default is not",
           SAL_ERR_ARGUMENT },
         { { BASE, .parameters = colon }, "has a name of other characters", SAL_ERR_ARGUMENT },
+        { { BASE, .parameters = far_too_long }, "more than 40 characters", SAL_ERR_ARGUMENT },
         { { BASE, .tuned = nine, .adapt = own_flips_adapt },
           "tuned 'i' is one too many",
           SAL_ERR_ARGUMENT },

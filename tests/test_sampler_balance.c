@@ -320,6 +320,9 @@ START_TEST(what_cannot_be_looked_at_is_refused)
     o = (sal_run_options){ .sampler = "gwg", .replicas = 1, .temperatures = &cold };
     ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
              "temperature is 0");
+    o.replicas = 0;
+    ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
+             "temperatures are given, but replicas is 0");
     o = (sal_run_options){ .sampler = "gwg", .preconditioner = preconditioner };
     ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
              "sampler 'gwg' takes no preconditioner");
@@ -331,10 +334,36 @@ START_TEST(what_cannot_be_looked_at_is_refused)
              "from: ");
     ck_fails(sal_sampler_log_q(model, NULL, code, 1, bad, &log_q, &err), SAL_ERR_ARGUMENT, &err,
              "to: ");
+    ck_fails(sal_sampler_log_q(model, NULL, code, -1, code, &log_q, &err), SAL_ERR_ARGUMENT, &err,
+             "to: -1 states; expected 0 or more");
     ck_fails(sal_sampler_draw_proposals(model, NULL, code, -1, bad, &err), SAL_ERR_ARGUMENT, &err,
              "-1 draws");
     sal_model_destroy(model);
     sal_model_destroy(large);
+}
+END_TEST
+
+static double nowhere(const double *x, double *gradient, void *data)
+{
+    (void)x;
+    (void)gradient;
+    (void)data;
+    return -INFINITY;
+}
+
+START_TEST(a_model_without_states_is_refused)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_model *model = NULL;
+    sal_balance b = { .states = 77 };
+    sal_error err;
+    ck_ok(sal_model_from_callback(space, &(sal_callback){ .f = nowhere }, &model, &err), &err);
+    sal_run_options o = { .sampler = "mh-uniform" };
+    ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_MODEL, &err,
+             "f is -inf at all of its 16 states");
+    ck_assert_int_eq(b.states, 77);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
 }
 END_TEST
 
@@ -423,6 +452,7 @@ static Suite *make(void)
     tcase_add_test(tests, draws_of_proposals_follow_log_q);
     tcase_add_test(tests, draws_of_avg_are_what_its_integral_says);
     tcase_add_test(tests, what_cannot_be_looked_at_is_refused);
+    tcase_add_test(tests, a_model_without_states_is_refused);
     tcase_add_test(tests, log_q_must_be_numbers);
     tcase_add_test(tests, forbidden_states_propose_nothing);
     tcase_add_test(tests, allocation_failures_leave_nothing);

@@ -119,7 +119,8 @@ typedef struct sal_heatmap {
     double low;           /* lower end of the colour scale; both ends 0: from the values */
     double high;          /* upper end; beyond the ends colours stay as they are there */
     bool logarithmic;     /* colours by log(value) */
-    bool diverging;       /* two colours that meet at 0, for covariances and couplings */
+    bool diverging;       /* two colours that meet at 0, for covariances and couplings; low, if
+                             given, is then -high */
     bool upward;          /* row 0 is at the bottom (lattices, planes), not at the top (matrices) */
     double x0;            /* cells lie around x = x0 + c dx */
     double dx;            /* > 0, or 0: 1 */
@@ -127,7 +128,7 @@ typedef struct sal_heatmap {
     double dy;            /* > 0, or 0: 1 */
 } sal_heatmap;
 
-/* Add a matrix, in a panel of its own.
+/* Add a matrix, in a panel of its own with linear axes.
  * Cost:    O(cells). */
 SAL_API void sal_figure_heatmap(sal_figure *figure, const sal_heatmap *heatmap);
 
@@ -141,7 +142,7 @@ typedef struct sal_images {
     int64_t columns;      /* pictures in a row; 0: as many as make the sheet about square */
 } sal_images;
 
-/* Add a sheet, in a panel of its own.
+/* Add a sheet, in a panel of its own with linear axes.
  * Cost:    O(pixels). */
 SAL_API void sal_figure_images(sal_figure *figure, const sal_images *images);
 

@@ -71,7 +71,7 @@ typedef struct sal_random sal_random;
 
 SAL_API double sal_random_uniform(sal_random *random);               /* strictly inside (0, 1) */
 SAL_API double sal_random_normal(sal_random *random);                /* standard */
-SAL_API int64_t sal_random_below(sal_random *random, int64_t bound); /* 0 .. bound - 1 */
+SAL_API int64_t sal_random_below(sal_random *random, int64_t bound); /* 0 .. bound - 1; bound > 0 */
 
 /* k with probability proportional to exp(log_weight[k]), k = 0 .. n - 1. Weights of -inf are never
  * drawn. If there is no other, or one is NaN or +inf: -1, and no number is taken. Cost: O(n). */
@@ -97,7 +97,7 @@ enum {
 
 /* A number of a sampler: a key of its specification, or one that it tunes. */
 typedef struct sal_sampler_parameter {
-    const char *name; /* letters, digits, '_', '-'; NULL ends the list */
+    const char *name; /* at most 40 letters, digits, '_', '-'; NULL ends the list */
     double standard;  /* the default, or where tuning starts; in low .. high */
     double low;       /* finite */
     double high;      /* finite */
@@ -127,7 +127,7 @@ typedef struct sal_sampler_window {
  * at a time. They may depend on nothing but their arguments, so that the same seed gives the same
  * bits. */
 typedef struct sal_sampler_descriptor {
-    const char *name;       /* letters, digits, '_', '-'; none that the library has */
+    const char *name;       /* at most 40 letters, digits, '_', '-'; none that the library has */
     const char *doc;        /* one line; may be NULL */
     const char *source;     /* paper and equation; may be NULL */
     unsigned kinds;         /* OR of SAL_MOVES_*; 0: SAL_MOVES_FINITE */

@@ -108,8 +108,10 @@ void sali_range_add(sali_range *range, double value);
 /* A scale for a range, made wider by a share of it on both sides and never empty. */
 sali_scale sali_scale_of(const sali_range *range, double margin);
 
-/* Where a value lies, NaN if it has no place; at most 30000 pixels from the panel. */
+/* Where a value lies, NaN if it has no place; at most 30000 pixels from the panel. A corner of what
+ * is drawn in one piece, on a linear axis, may be farther: at most 1e9 pixels. */
 double sali_scale_at(const sali_scale *scale, double value);
+double sali_scale_corner(const sali_scale *scale, double value);
 
 /* The scales of a panel's axes and colours, without pixels. */
 void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y);
@@ -140,7 +142,10 @@ void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks);
 /* About how wide a text is. Nobody knows the reader's font: wide ones fit too. */
 double sali_text_width(const char *text);
 
-/* The length in bytes of the first line of a text broken at blanks to a width. */
+#define SALI_LINE_BYTES 1000 /* the longest line of text, in bytes */
+
+/* The length in bytes of the first line of a text broken at blanks to a width; at most
+ * SALI_LINE_BYTES + 1. */
 int64_t sali_text_line(const char *text, double width);
 
 /* In how many lines that is. */

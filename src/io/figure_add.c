@@ -103,19 +103,20 @@ static int64_t usual_bins(int64_t n, const double *sorted)
 static void fill_bins(int64_t n, const double *sorted, int64_t bins, double *x, double *y)
 {
     double low = sorted[0], high = sorted[n - 1];
-    if (!(high - low > 1e-12 * fmax(fabs(low), fabs(high)))) {
-        double half = low == 0 ? 0.5 : 0.05 * fabs(low);
+    double size = fmax(fabs(low), fabs(high));
+    if (!(high / 2 - low / 2 > fmax(1e-12 * size, 1e-290))) {
+        double half = size < 1e-290 ? 0.5 : 0.05 * size;
         low -= half;
         high += half;
     }
-    double width = high / (double)bins - low / (double)bins;
+    double half_width = (high / 2 - low / 2) / (double)bins;
     for (int64_t i = 0; i < n; i++) {
-        int64_t bin = (int64_t)(sorted[i] / width - low / width);
+        int64_t bin = (int64_t)((sorted[i] / 2 - low / 2) / half_width);
         y[bin < 0 ? 0 : bin < bins ? bin : bins - 1]++;
     }
     for (int64_t k = 0; k <= bins; k++) {
-        x[k] = low + (double)k * width;
-        y[k] /= (double)n * width;
+        x[k] = low + (double)k * half_width + (double)k * half_width;
+        y[k] /= 2 * (double)n * half_width;
     }
     y[bins] = y[bins - 1];
 }

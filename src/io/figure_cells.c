@@ -9,12 +9,17 @@
 #define MAX_CELLS ((int64_t)1 << 28)
 #define MAX_PIXELS ((int64_t)1 << 20)
 
-/* The panel, if it has no cells yet. */
+/* The panel, if it can have cells and has none yet. */
 static sali_panel *free_panel(sal_figure *figure)
 {
     sali_panel *panel = sali_figure_panel(figure);
     if (panel && panel->cells.rows > 0) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT, "has a heat map or pictures already");
+        return NULL;
+    }
+    if (panel && (panel->x.logarithmic || panel->y.logarithmic)) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
+                         "heat map or pictures on a logarithmic axis; expected linear ones");
         return NULL;
     }
     return panel;
@@ -26,6 +31,12 @@ static bool within(int64_t a, int64_t b, int64_t c, int64_t most)
 }
 
 /* ---- heat maps */
+
+/* Do n cells lie among finite numbers, blocks that reach beyond them included? */
+static bool spans(double at, double size, int64_t n)
+{
+    return size >= 0 && isfinite(at - size) && isfinite(at + 2 * (double)n * size);
+}
 
 static bool check_heatmap(sal_figure *figure, const sal_heatmap *h)
 {
@@ -40,14 +51,17 @@ static bool check_heatmap(sal_figure *figure, const sal_heatmap *h)
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "colours from %g to %g; expected low < high, positive if logarithmic",
                          h->low, h->high);
+    } else if (limits && h->diverging && h->low != -h->high) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
+                         "diverging colours from %g to %g; expected -a to a, as they meet at 0",
+                         h->low, h->high);
     } else if (h->logarithmic && h->diverging) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "colours both logarithmic and diverging; expected one of these");
-    } else if (!isfinite(h->x0) || !isfinite(h->y0) || !(h->dx >= 0 && h->dx < INFINITY) ||
-               !(h->dy >= 0 && h->dy < INFINITY)) {
+    } else if (!spans(h->x0, h->dx, h->columns) || !spans(h->y0, h->dy, h->rows)) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
-                         "heat map at (%g, %g), cells of %g x %g; expected finite numbers, no "
-                         "negative size",
+                         "heat map at (%g, %g), cells of %g x %g; expected finite numbers to its "
+                         "last cell, no negative size",
                          h->x0, h->y0, h->dx, h->dy);
     }
     return figure->first.status == SAL_OK;

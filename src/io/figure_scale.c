@@ -3,8 +3,14 @@
 
 #include "io/figure.h"
 
-/* Nothing is drawn farther away than that, in pixels. */
+/* Nothing is drawn farther away than that, in pixels; the corners of a heat map, which is drawn in
+ * one piece, may be. */
 #define FAR 30000.0
+#define FAR_CORNER 1e9
+
+/* Powers of ten that a logarithmic axis spans: all are normal numbers, in sums of a few too. */
+#define LOWEST_POWER -290.0
+#define HIGHEST_POWER 308.0
 
 sali_range sali_range_empty(bool logarithmic)
 {
@@ -34,6 +40,11 @@ static void widen(double *low, double *high)
     *high = fmin(*high, 1e308);
 }
 
+static double within_powers(double power)
+{
+    return fmin(fmax(power, LOWEST_POWER), HIGHEST_POWER);
+}
+
 sali_scale sali_scale_of(const sali_range *range, double margin)
 {
     sali_scale scale = { .logarithmic = range->logarithmic,
@@ -41,8 +52,8 @@ sali_scale sali_scale_of(const sali_range *range, double margin)
                          .high = range->high };
     bool empty = !(range->low <= range->high);
     if (scale.logarithmic) {
-        scale.low = empty ? 0 : log10(range->low);
-        scale.high = empty ? 1 : log10(range->high);
+        scale.low = empty ? 0 : within_powers(log10(range->low));
+        scale.high = empty ? 1 : within_powers(log10(range->high));
         if (scale.high - scale.low < 0.01) {
             scale.low -= 0.5;
             scale.high += 0.5;
@@ -58,17 +69,32 @@ sali_scale sali_scale_of(const sali_range *range, double margin)
         scale.low -= more;
         scale.high += more;
     }
+    if (scale.logarithmic) {
+        scale.low = within_powers(scale.low);
+        scale.high = within_powers(scale.high);
+    }
     return scale;
 }
 
-double sali_scale_at(const sali_scale *scale, double value)
+/* At most `far` pixels from where the axis begins. */
+static double place(const sali_scale *scale, double value, double far)
 {
     if (!isfinite(value) || (scale->logarithmic && !(value > 0))) {
         return NAN;
     }
     double v = scale->logarithmic ? log10(value) : value;
     double share = (v / 2 - scale->low / 2) / (scale->high / 2 - scale->low / 2);
-    return fmin(fmax(scale->from + share * (scale->to - scale->from), -FAR), FAR);
+    return scale->from + fmin(fmax(share * (scale->to - scale->from), -far), far);
+}
+
+double sali_scale_at(const sali_scale *scale, double value)
+{
+    return place(scale, value, FAR);
+}
+
+double sali_scale_corner(const sali_scale *scale, double value)
+{
+    return place(scale, value, FAR_CORNER);
 }
 
 /* ---- of a panel */

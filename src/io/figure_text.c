@@ -28,14 +28,16 @@ double sali_text_width(const char *text)
 
 int64_t sali_text_line(const char *text, double width)
 {
-    const char *end = text + strlen(text), *blank = NULL;
+    /* No farther than a line may reach: a long text is not measured again for each line. */
+    const char *end = text + strnlen(text, SALI_LINE_BYTES + 4), *blank = NULL;
     double used = 0;
     for (const char *at = text; at < end;) {
         const char *here = at;
         int32_t code = sali_utf8_next(&at, end);
         used += SALI_FONT * letter_width(code);
         blank = code == ' ' ? here : blank;
-        if (used > width && code != ' ' && here > text) {
+        bool full = (used > width && code != ' ') || at - text > SALI_LINE_BYTES;
+        if (full && here > text) {
             return (blank ? blank + 1 : here) - text;
         }
     }

@@ -10,9 +10,8 @@ static void paragraph(sali_markup *w, double x, double y, double width, const ch
                       const char *class, const char *text)
 {
     for (; text && *text; y += SALI_LINE) {
-        char line[1024];
+        char line[SALI_LINE_BYTES + 2];
         int64_t size = sali_text_line(text, width);
-        size = size < (int64_t)sizeof line ? size : (int64_t)sizeof line - 1;
         memcpy(line, text, (size_t)size);
         line[size] = '\0';
         sali_svg_text(w, x, y, anchor, class, line);

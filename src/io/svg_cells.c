@@ -79,9 +79,9 @@ static void put_transform(const sali_canvas *c)
 {
     const sali_cells *cells = &c->panel->cells;
     const sali_place *p = c->place;
-    double x = sali_scale_at(&p->x, cells->left), y = sali_scale_at(&p->y, cells->top);
-    double right = sali_scale_at(&p->x, cells->left + cells->dx * (double)cells->columns);
-    double end = sali_scale_at(&p->y, cells->top + cells->dy * (double)cells->rows);
+    double x = sali_scale_corner(&p->x, cells->left), y = sali_scale_corner(&p->y, cells->top);
+    double right = sali_scale_corner(&p->x, cells->left + cells->dx * (double)cells->columns);
+    double end = sali_scale_corner(&p->y, cells->top + cells->dy * (double)cells->rows);
     char text[4][SALI_FIXED_SIZE];
     sali_fixed(x, 4, text[0]);
     sali_fixed(y, 4, text[1]);

@@ -69,11 +69,11 @@ static void swatch_bar(const sali_canvas *c, const sali_series *s, double x, dou
 /* A series of two points in the place of a swatch, drawn as the series is. */
 static void swatch(const sali_canvas *c, const sali_series *s, double x, double y)
 {
-    double xs[2] = { x, x + SWATCH - 4 }, ys[2] = { y, y };
-    double middle = x + SWATCH / 2 - 2;
+    double xs[2] = { 0, SWATCH - 4 }, ys[2] = { 0, 0 };
+    double middle = SWATCH / 2 - 2;
     sali_place place = *c->place;
-    place.x = (sali_scale){ .low = 0, .high = 1, .from = 0, .to = 1 };
-    place.y = place.x;
+    place.x = (sali_scale){ .low = 0, .high = 1, .from = x, .to = x + 1 };
+    place.y = (sali_scale){ .low = 0, .high = 1, .from = y, .to = y + 1 };
     place.left = x;
     place.top = y - 8;
     sali_canvas small = *c;

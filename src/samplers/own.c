@@ -179,6 +179,13 @@ static bool take(const sali_chains *chains, const void *from, int64_t n, double 
     return good;
 }
 
+static void clear(double *numbers, int64_t n)
+{
+    if (numbers) {
+        memset(numbers, 0, (size_t)n * sizeof *numbers);
+    }
+}
+
 /* Gradient and differences of one state into its place; zeros for a forbidden one. */
 static void learn_one(own *o, sali_chains *chains, int64_t c, bool proposed)
 {
@@ -188,8 +195,8 @@ static void learn_one(own *o, sali_chains *chains, int64_t c, bool proposed)
     double *gradient = part(o->gradient, at, N), *differences = part(o->differences, at, R);
     sali_embed_f64(space, 1, codes + c * space->n_variables, part(o->x, at, N));
     if ((proposed ? chains->f_new[c] : chains->f[c]) == -INFINITY) {
-        memset(gradient, 0, gradient ? (size_t)N * sizeof *gradient : 0);
-        memset(differences, 0, differences ? (size_t)R * sizeof *differences : 0);
+        clear(gradient, N);
+        clear(differences, R);
         return;
     }
     if (gradient && !take(chains, sali_row(chains, chains->gradient, c, N), N, gradient)) {
@@ -211,13 +218,12 @@ static void make_row(const own *o, const sali_chains *chains, int64_t c, bool pr
     }
 }
 
-/* Evaluate the present or the proposed states of all chains. */
+/* Evaluate the present or the proposed states of all chains; f comes with the differences. */
 static void learn(own *o, sali_chains *chains, bool proposed)
 {
-    if (proposed) {
-        sali_chains_propose(chains, o->gradient != NULL);
-    } else {
-        sali_chains_start(chains, o->gradient != NULL);
+    bool gradient = o->gradient != NULL;
+    if (gradient || !o->differences) {
+        (proposed ? sali_chains_propose : sali_chains_start)(chains, gradient);
     }
     if (o->differences) {
         sali_chains_differences(chains, proposed ? chains->codes_new : chains->codes,

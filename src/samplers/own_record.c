@@ -5,7 +5,9 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/number.h"
 #include "samplers/own.h"
+#include "samplers/run.h"
 
 typedef struct own_record {
     sali_sampler sampler; /* first: a record is freed by its address */
@@ -18,6 +20,13 @@ _Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_TUNED && SAL_SAMPLER_TUNED <= SALI
 _Static_assert((int)SAL_MOVES_UNBOUNDED == 1 << SALI_UNBOUNDED_COUNT, "the same bits");
 
 /* ---- checks */
+
+#define NAME_SIZE 40 /* the longest name of a sampler or a number, so that texts hold all of them \
+                      */
+
+_Static_assert(NAME_SIZE + SAL_SAMPLER_PARAMETERS * (NAME_SIZE + 2 + SALI_NUMBER_SIZE) <
+                   SALI_SAMPLER_TEXT,
+               "a specification is written in full");
 
 static bool is_name(const char *name)
 {
@@ -34,6 +43,9 @@ static const char *parameter_fault(const sal_sampler_parameter *list, int k)
         if (strcmp(list[other].name, p->name) == 0) {
             return "is there twice";
         }
+    }
+    if (strlen(p->name) > NAME_SIZE) {
+        return "has a name of more than 40 characters";
     }
     if (!is_name(p->name)) {
         return "has a name of other characters than letters, digits, '_' and '-'";
@@ -98,11 +110,11 @@ sal_status sali_own_check(const sal_sampler_descriptor *const *own, sal_error *e
 {
     for (int64_t k = 0; own && own[k]; k++) {
         const char *name = own[k]->name;
-        if (!is_name(name)) {
+        if (!is_name(name) || strlen(name) > NAME_SIZE) {
             return sali_fail(
                 err, SAL_ERR_ARGUMENT,
                 "own_samplers[%lld]: its name is %s%.100s%s; expected letters, digits, "
-                "'_' and '-'",
+                "'_' and '-', at most 40 of them",
                 (long long)k, name ? "'" : "", name ? name : "NULL", name ? "'" : "");
         }
         if (sali_sampler_find(name)) {

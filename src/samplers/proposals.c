@@ -13,10 +13,11 @@
 
 static sal_status find_temperature(const sal_run_options *o, double *beta, sal_error *err)
 {
-    double temperature = 1;
-    if (o->temperatures && o->replicas >= 1) {
-        temperature = o->temperatures[o->replicas - 1];
+    if (o->temperatures && o->replicas < 1) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "temperatures are given, but replicas is %lld",
+                         (long long)o->replicas);
     }
+    double temperature = o->temperatures ? o->temperatures[o->replicas - 1] : 1;
     *beta = 1 / temperature;
     return temperature > 0 && isfinite(temperature) && isfinite(*beta)
                ? SAL_OK
@@ -64,6 +65,10 @@ sal_status sali_look_bench(const sali_look *look, const sal_model *model, int64_
 static sal_status check_codes(const sal_space *space, const char *name, int64_t n,
                               const int32_t *codes, sal_error *err)
 {
+    if (n < 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %lld states; expected 0 or more", name,
+                         (long long)n);
+    }
     sal_status status = sali_codes_check(space, n, codes, err);
     return status ? sali_fail_prefix(err, status, "%s", name) : SAL_OK;
 }

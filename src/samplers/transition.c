@@ -288,6 +288,10 @@ static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, in
         t->f[i] *= b->chains->beta[i];
         largest = fmax(largest, t->f[i]);
     }
+    if (largest == -INFINITY) {
+        return sali_fail(err, SAL_ERR_MODEL, "%s: f is -inf at all of its %lld states", model->name,
+                         (long long)t->n);
+    }
     for (int64_t i = 0; i < t->n; i++) {
         t->pi[i] = exp(t->f[i] - largest);
         total += t->pi[i];
