@@ -9,7 +9,13 @@
 #include "alloc_fail.h"
 #include "random_tape.h"
 
-enum { PARTS = 8, TAPES = 250, CHAINS = 5, MAX_WIDTH = 32, MAX_PARAMS = 2048 };
+enum {
+    PARTS = 8,
+    TAPES = TEST_SANITIZED ? 120 : 250,
+    CHAINS = 5,
+    MAX_WIDTH = 32,
+    MAX_PARAMS = 2048
+};
 
 /* ---- a tape as a program that runs */
 
