@@ -91,11 +91,11 @@ int main(int argc, char **argv)
     if (!arguments_read(argc, argv, false, &a)) {
         return 64;
     }
-    int side = a.size == QUICK ? 6 : 18;
-    int64_t sweeps = a.size == QUICK ? 100 : a.size == FULL ? 20000 : 1000;
+    int side = a.size == QUICK ? 6 : a.size == FULL ? 18 : 12;
+    int64_t sweeps = a.size == FULL ? 2000 : 100;
     sal_status status = figure_begin(&a, "The cellular Potts model",
-                                     "A state after so many sweeps of Gibbs from a random start; "
-                                     "6 labels, J = 1.5.",
+                                     "A state after 100 sweeps of Gibbs (--full: 2000) from a "
+                                     "random start; 6 labels, J = 1.5.",
                                      &figure, &err);
     printf("Cellular Potts model, %d x %d sites, %d labels, J = 1.5, target volume %g\n", side,
            side, LABELS, (double)(side * side) / LABELS);

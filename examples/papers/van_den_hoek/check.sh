@@ -32,8 +32,8 @@ correct) # Columns of distances: Gibbs, its deviation, GWG, its deviation.
     holds 'v[100, 3] < v[100, 1] - 0.05 && v[10000, 1] < v[100, 1] / 5 && v[10000, 3] < 0.03'
     # Columns: the thesis's statistic, verdict, the whole one, verdict, that of chains, df, P.
     from="Chi-square"
-    holds 'v["Gibbs", 1] > 18000 && v["Gibbs", 1] < 25000 && v["GWG", 1] > 7000'
-    holds 'v["GWG", 1] < 8500 && v["DULA", 2] == "accepted" && v["GWG", 4] == "rejected"'
+    holds 'v["Gibbs", 1] > 21000 && v["Gibbs", 1] < 22100 && v["GWG", 1] > 7500'
+    holds 'v["GWG", 1] < 7880 && v["DULA", 2] == "accepted" && v["GWG", 4] == "rejected"'
     holds 'v["Gibbs", 6] > 300 && v["Gibbs", 7] > 1e-3 && v["GWG", 7] > 1e-3'
     holds 'v["DULA", 7] < 1e-6' ;;
 ising) # Columns: ESS, us, us/ESS of Gibbs, of GWG, and of Gibbs in turn.
