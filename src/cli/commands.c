@@ -49,7 +49,7 @@ static const cli_page pages[] = {
         { "Chains that cross between modes:",
           "saltus sample Grids_11.uai --sampler gibbs --tempering 24 --warmup 200000" },
         { "A minute now, the rest later:",
-          "saltus sample ising:side=50 --draws 100000 --time 60s --out run.nc; "
+          "saltus sample ising:side=50 --thin 2500 --draws 10000 --time 60s --out run.nc; "
           "saltus sample --resume run.nc" } } },
     { &cli_exact,
       CLI_GROUP_SAMPLE,

@@ -137,6 +137,10 @@ static int read_mask(session *s)
         }
         s->mask[v] = value == 1;
     }
+    if (status == SAL_ERR_NOT_FOUND) {
+        snprintf(err.message, sizeof err.message,
+                 "--mask %.300s: expected top, bottom, left, right, center or a file", path);
+    }
     sali_content_free(&content);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }

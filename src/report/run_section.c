@@ -87,7 +87,7 @@ static void put_facts(sali_page *page, const sali_run_record *run)
     put_configuration(page, run);
     put_number(page, "mean f", mean_of(run->noted[SALI_NOTED_LP], n), 6);
     put_number(page, "acceptance rate", mean_of(run->noted[SALI_NOTED_ACCEPTANCE], n), 4);
-    put_number(page, "mean jump", mean_of(run->noted[SALI_NOTED_JUMP], n), 4);
+    put_number(page, "mean jump a draw", mean_of(run->noted[SALI_NOTED_JUMP], n), 4);
     put_number(page, "seconds of sampling", run->seconds, 4);
     sali_page_fact(page, "made by saltus", run->version);
     put_date(page, run->created);

@@ -81,7 +81,8 @@ void sali_report_steps(sali_page *page, const sali_run_record *run)
                    false);
     }
     if (jump) {
-        put_figure(page, "Jump distance", "L1 distance", run->chains, run->n_draws, jump, false);
+        put_figure(page, "Jump distance a draw", "L1 distance", run->chains, run->n_draws, jump,
+                   false);
     }
     if (varies(warmup, run->chains * run->n_warmup)) {
         put_figure(page, "Step size in warm-up", "step size", run->chains, run->n_warmup, warmup,
