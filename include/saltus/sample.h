@@ -117,7 +117,7 @@ typedef struct sal_run_options {
     /* Called for each draw, in their order, from the calling thread, a window of steps after it was
      * made. A return value other than 0 stops the run as `progress` does; the draws that the window
      * had made already are kept, but not shown. Memory: up to 64 MiB for the window's draws (of
-     * warm-up: at least 25). NULL: none. */
+     * warm-up at least 25, in annealing those of 256 steps). NULL: none. */
     int (*draw)(const sal_draw *draw, void *data);
     void *draw_data;  /* passed to `draw` */
     bool show_warmup; /* states of warm-up too, every `thin` steps */

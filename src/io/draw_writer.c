@@ -183,12 +183,26 @@ static void write_state(sal_draw_writer *w, const sal_run_state *state)
     w->noted = seconds();
 }
 
+static int64_t whole_number(const sal_run_state *state, const char *name)
+{
+    const sali_state_item *item = sali_run_state_find(state, name);
+    return item && item->type == SALI_STATE_I64 && item->count == 1 ? *(const int64_t *)item->data
+                                                                    : -1;
+}
+
 /* Whether all draws that the state of a run counts were added. */
 static bool has_draws_of(const sal_draw_writer *w, const sal_run *run)
 {
-    const sali_state_item *made = sali_run_state_find(sal_run_last_state(run), "draws_made");
-    bool fits = made && made->count == 1 && *(const int64_t *)made->data <= w->made[0];
-    return fits && (w->made[0] > 0 || sal_run_n_draws(run) == 0);
+    const sal_run_state *state = sal_run_last_state(run);
+    sal_run_options options;
+    if (sal_run_state_options(state, &options, NULL) != SAL_OK) {
+        return false;
+    }
+    int64_t made = whole_number(state, "draws_made");
+    int64_t warmup = whole_number(state, "warmup_done") / options.thin;
+    bool fits = made >= 0 && made <= w->made[0];
+    bool warm = w->layout.n_sections == 1 || warmup <= w->made[1];
+    return fits && warm && (w->made[0] > 0 || sal_run_n_draws(run) == 0);
 }
 
 int sal_draw_writer_state(const sal_run_state *state, void *writer)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +76,35 @@ fail:
     return status;
 }
 
+bool sali_file_is_locked(int fd, bool to_write)
+{
+    int operation = (to_write ? LOCK_EX : LOCK_SH) | LOCK_NB;
+    if (flock(fd, operation) == 0) {
+        flock(fd, LOCK_UN);
+        return false;
+    }
+    return errno == EWOULDBLOCK; /* else this file system has no locks */
+}
+
+/* A file that is empty, or -1. */
+static int open_empty(const char *path, sal_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd >= 0 && sali_file_is_locked(fd, true)) {
+        close(fd);
+        sali_fail(err, SAL_ERR_IO, "%s: another process has it open", path);
+        return -1;
+    }
+    if (fd < 0 || ftruncate(fd, 0) != 0) {
+        sali_fail(err, SAL_ERR_IO, "%s: cannot be created: %m", path);
+        if (fd >= 0) {
+            close(fd);
+        }
+        return -1;
+    }
+    return fd;
+}
+
 sal_status sali_output_open(const char *path, sali_output *out, sal_error *err)
 {
     struct stat info;
@@ -92,9 +122,9 @@ sal_status sali_output_open(const char *path, sali_output *out, sal_error *err)
     }
     memcpy(output.temporary, path, length);
     memcpy(output.temporary + length, ".tmp", 5);
-    int fd = open(output.temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = open_empty(output.temporary, err);
     if (fd < 0) {
-        status = sali_fail(err, SAL_ERR_IO, "%s: cannot be created: %m", output.temporary);
+        status = SAL_ERR_IO;
         goto fail;
     }
     output.file = fdopen(fd, "wb");

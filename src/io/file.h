@@ -2,6 +2,7 @@
 #ifndef SALI_FILE_H
 #define SALI_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,6 +20,9 @@ void sali_bytes_free(sali_bytes *bytes);
  * Returns:   NOT_FOUND when it cannot be opened or is a directory, pipe or device; IO; MEMORY.
  *            On failure *out is untouched. */
 sal_status sali_file_read(const char *path, sali_bytes *out, sal_error *err);
+
+/* Whether another open file has a lock (flock) that keeps this one from being written, or read. */
+bool sali_file_is_locked(int fd, bool to_write);
 
 /* What a compressed file may grow to: far above any data set here, far below a bomb. */
 #define SALI_GUNZIP_MAX ((int64_t)1 << 30)
@@ -43,7 +47,8 @@ typedef struct sali_output {
     char *temporary;
 } sali_output;
 
-/* Returns IO when the file cannot be created or PATH is a directory or device; MEMORY. */
+/* Returns IO when the file cannot be created, another process has the temporary locked, as libhdf5
+ * locks what it writes, or PATH is a directory or device; MEMORY. */
 sal_status sali_output_open(const char *path, sali_output *out, sal_error *err);
 
 /* On failure the output stays open and must be discarded. */

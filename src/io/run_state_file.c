@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "io/draw_layout.h"
 #include "io/draw_state.h"
+#include "io/file.h"
 #include "io/netcdf_posterior.h"
 #include "io/netcdf_lock.h"
 #include "io/state_file.h"
@@ -156,7 +157,9 @@ static sal_status find_section(draws *d, int k, int64_t size, sal_error *err)
     bool known = status == SAL_OK && nc_inq_grp_ncid(d->file, stats[k], &s->stats) == NC_NOERR;
     for (int i = 0; known && i < SALI_DRAW_FIGURES; i++) {
         int n = 0;
+        nc_type type = NC_NAT;
         known = nc_inq_varid(s->stats, names[i], &s->figures[i]) == NC_NOERR &&
+                nc_inq_vartype(s->stats, s->figures[i], &type) == NC_NOERR && type == NC_DOUBLE &&
                 nc_inq_varndims(s->stats, s->figures[i], &n) == NC_NOERR && n == 2;
     }
     return status || known
@@ -280,8 +283,13 @@ static sal_status check_file(const char *path, int64_t *size, sal_error *err)
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: cannot be opened, or is no file", path);
     }
     bool ours = fread(head, 1, 8, file) == 8 && memcmp(head, hdf5, 8) == 0;
+    bool locked = sali_file_is_locked(fileno(file), false);
     fclose(file);
     *size = (int64_t)info.st_size;
+    if (locked) {
+        return sali_fail(err, SAL_ERR_IO, "%s: its run is not over: another process is writing it",
+                         path);
+    }
     return ours ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", path);
 }
 
@@ -396,19 +404,23 @@ static sal_status choose(const char *path, const char *temporary, sal_status fou
 sal_status sal_run_state_open(const char *path, sal_run_state **out, sal_error *err)
 {
     char temporary[4096];
-    size_t length = strlen(path);
+    size_t length = path ? strlen(path) : 0;
     sal_run_state *state = NULL, *left = NULL;
+    sal_error why = { 0 };
     if (length < 4 || strcmp(path + length - 3, ".nc") != 0) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "%s: runs are resumed from NAME.nc; other files do not hold their state",
-                         path);
+                         path ? path : "no path");
     }
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp", path) >= sizeof temporary) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", path);
     }
     sal_status status = open_file(path, &state, err);
-    if (open_file(temporary, &left, NULL) == SAL_OK) {
+    sal_status other = open_file(temporary, &left, &why);
+    if (other == SAL_OK) {
         status = choose(path, temporary, status, &state, &left, err);
+    } else if (status == SAL_ERR_NOT_FOUND && other != SAL_ERR_NOT_FOUND) {
+        status = sali_fail(err, other, "%s", why.message);
     }
     sal_run_state_destroy(left);
     if (status != SAL_OK) {

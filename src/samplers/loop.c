@@ -9,8 +9,6 @@
 #include "core/shard.h"
 #include "samplers/run.h"
 
-/* Steps of a window of sampling. */
-#define SAMPLE_WINDOW 256
 /* Temperatures that annealing goes through. */
 #define ANNEAL_LEVELS 256
 
@@ -112,10 +110,11 @@ void sali_run_refresh(sal_run *run)
     advance(&(window){ .run = run, .refresh = true });
 }
 
-/* Where one is due the run goes on from an anchor, refreshed. */
+/* Where one is due the run goes on from an anchor, refreshed. Not if a draw has stopped it: the last
+ * state is to count no draws that were not shown. */
 static sal_status anchor(window *w, int64_t before, int64_t done, sal_error *err)
 {
-    if (!sali_run_anchor_is_due(w->run, before, done)) {
+    if (w->run->stopped || !sali_run_anchor_is_due(w->run, before, done)) {
         return SAL_OK;
     }
     w->refresh = false;
@@ -261,11 +260,13 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 
 /* ---- after warm-up: nothing adapts, but for annealing */
 
-/* Steps of the next window: draws that are shown must fit into their buffer. */
+/* Steps of the next window: draws that are shown must fit into their buffer. Whatever room that
+ * has, windows end where anchors may be. */
 static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
 {
     const sal_run_options *o = &run->options;
-    int64_t n = steps - done < SAMPLE_WINDOW ? steps - done : SAMPLE_WINDOW;
+    int64_t n = SALI_SAMPLE_WINDOW - done % SALI_SAMPLE_WINDOW;
+    n = steps - done < n ? steps - done : n;
     if (run->shown.codes) {
         int64_t room = (done / o->thin + run->shown.room) * o->thin - done;
         n = room < n ? room : n;

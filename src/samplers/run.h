@@ -29,6 +29,8 @@ static inline void sali_running_add(sali_running *r, int64_t n, double x)
 
 /* Windows of warm-up have at most so many steps. */
 #define SALI_ADAPT_WINDOW 25
+/* And those after it. */
+#define SALI_SAMPLE_WINDOW 256
 
 /* Sums over a chain's steps since its last draw, without what the chain itself has gathered in the
  * window under way; less than 0 if that draw was made in this window. */

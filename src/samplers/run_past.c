@@ -53,19 +53,20 @@ static void record(sal_run *run, const sal_draw *draw)
     }
 }
 
-/* Draws 0 .. n - 1, of warm-up or after it. */
+/* Draws 0 .. n - 1, of warm-up or after it. The caller may want to see no more of them, but those
+ * that are counted are all recorded. */
 static sal_status replay(sal_run *run, bool warmup, int64_t n, int32_t *room, sal_error *err)
 {
     const sali_past *past = &run->options.resume->past;
     sal_status status = SAL_OK;
-    for (int64_t d = 0; status == SAL_OK && d < n && !run->stopped; d++) {
+    for (int64_t d = 0; status == SAL_OK && d < n; d++) {
         sal_draw draw;
         status = past->read(past->source, warmup, d, &draw, err);
         status = status ? status : check_draw(run, &draw, room, err);
         if (status == SAL_OK && !warmup) {
             record(run, &draw);
         }
-        if (status == SAL_OK) {
+        if (status == SAL_OK && !run->stopped) {
             sali_shown_call(run, &draw);
         }
     }

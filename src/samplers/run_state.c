@@ -137,7 +137,9 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
     if (!ok) {
         return sali_fail_memory(err);
     }
-    run->stopped |= o->state && o->state(run->state, o->state_data) != 0;
+    if (o->state && !run->stopped) { /* else it counts draws that were not shown */
+        run->stopped = o->state(run->state, o->state_data) != 0;
+    }
     return SAL_OK;
 }
 
@@ -350,7 +352,7 @@ static sal_status restore_adaptation(sal_run *run, sal_error *err)
     sal_status status = sali_state_fill(n, items, sali_run_state_fetch, &reader, err);
     status = status ? status
                     : sali_step_sizes_restored(&run->step_sizes, run->model->dtype,
-                                               run->warmup_done, err);
+                                               run->warmup_done, run->options.warmup, err);
     reader.prefix = SAMPLER;
     return status ? status
                   : sali_sampler_restore(run->sampler, run->shared, &at, sali_run_state_fetch,

@@ -9,7 +9,7 @@
 
 /* What the draws of a window may take, and how many there are at most. */
 #define SHOWN_BYTES (INT64_C(64) << 20)
-#define SHOWN_DRAWS 256
+#define SHOWN_DRAWS SALI_SAMPLE_WINDOW
 
 sal_status sali_shown_create(sal_run *run, sal_error *err)
 {
@@ -22,8 +22,9 @@ sal_status sali_shown_create(sal_run *run, sal_error *err)
     if (__builtin_mul_overflow(o->chains, V * (int64_t)sizeof *shown->codes, &row)) {
         return sali_fail_memory(err);
     }
-    /* windows of warm-up decide what it finds: they are not made shorter */
-    int64_t least = o->show_warmup ? SALI_ADAPT_WINDOW : 1;
+    /* windows of warm-up and of annealing decide what it finds: they are not made shorter */
+    int64_t least = o->anneal ? SHOWN_DRAWS / o->thin + 2 : 1;
+    least = o->show_warmup && least < SALI_ADAPT_WINDOW ? SALI_ADAPT_WINDOW : least;
     shown->room = SHOWN_BYTES / row < least ? least : SHOWN_BYTES / row;
     shown->room = shown->room > SHOWN_DRAWS ? SHOWN_DRAWS : shown->room;
     shown->codes = sali_alloc(shown->room, (size_t)row);

@@ -259,8 +259,8 @@ int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
     return n;
 }
 
-/* The stage of the search, of which none is before `done`. */
-static sal_status restore_stage(sali_step_sizes *s, int64_t done, sal_error *err)
+/* The stage of the search, of which none is after `done`, and the first at a quarter of warm-up. */
+static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total, sal_error *err)
 {
     int64_t last = s->rule == SAL_STEP_SIZE_SEARCH ? done : 0;
     bool stage = s->rule == SAL_STEP_SIZE_SEARCH && s->begin > 0 && s->length > 0;
@@ -274,12 +274,16 @@ static sal_status restore_stage(sali_step_sizes *s, int64_t done, sal_error *err
         status = sali_fail(err, SAL_ERR_DATA, "candidates is %lld; expected 0, %d or %d",
                            (long long)s->candidates, SALI_MAGNITUDES, SALI_DECILES);
     }
+    if (status == SAL_OK && s->rule == SAL_STEP_SIZE_SEARCH && s->begin == 0 && done >= total / 4) {
+        status = sali_fail(err, SAL_ERR_DATA, "begin is 0 after %lld steps of %lld",
+                           (long long)done, (long long)total);
+    }
     s->candidate = magnitudes ? magnitude : decile;
     return status;
 }
 
 sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
-                                    sal_error *err)
+                                    int64_t total, sal_error *err)
 {
     sal_status status = sali_adaptation_restored(&s->adaptation, err);
     for (int64_t r = 0; status == SAL_OK && r < s->rungs; r++) {
@@ -287,5 +291,5 @@ sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t
                                   : sali_step_size_check(s->value[r], dtype, err);
     }
     status = status == SAL_ERR_ARGUMENT ? sali_fail_prefix(err, SAL_ERR_DATA, "value") : status;
-    return status ? status : restore_stage(s, done, err);
+    return status ? status : restore_stage(s, done, total, err);
 }

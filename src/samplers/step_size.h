@@ -64,12 +64,12 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
                            const int64_t *first, int64_t window, int64_t done, int64_t total);
 
 /* What it needs to go on: the number of items, SALI_MOST_STATE at most; and after they were filled
- * into a newly created one of the same rule and rungs, when `done` steps of warm-up are over,
- * SAL_ERR_DATA if they cannot be used; sali_step_sizes_set sets the chains then, but during a
+ * into a newly created one of the same rule and rungs, when `done` of `total` steps of warm-up are
+ * over, SAL_ERR_DATA if they cannot be used; sali_step_sizes_set sets the chains then, but during a
  * search they keep theirs. Of an endless warm-up the rule cannot be SEARCH. */
 int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items);
 sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
-                                    sal_error *err);
+                                    int64_t total, sal_error *err);
 
 /* Set those in use. */
 void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains);
