@@ -27,7 +27,7 @@ static void draw(const sal_origin *s, sal_random *random, int32_t *to)
 {
     int64_t n = s->variables;
     if (sal_random_uniform(random) < 0.5) {
-        to[sal_random_softmax(random, n, s->row)] ^= 1;
+        to[sal_random_softmax(random, n, s->row)] ^= 1; /* f is finite, so there is always one */
         return;
     }
     int64_t in = sal_random_softmax(random, n, s->row + n);

@@ -21,8 +21,8 @@ _Static_assert((int)SAL_MOVES_UNBOUNDED == 1 << SALI_UNBOUNDED_COUNT, "the same 
 
 /* ---- checks */
 
-#define NAME_SIZE 40 /* the longest name of a sampler or a number, so that texts hold all of them \
-                      */
+/* The longest name of a sampler or a number, so that texts hold all of them. */
+#define NAME_SIZE 40
 
 _Static_assert(NAME_SIZE + SAL_SAMPLER_PARAMETERS * (NAME_SIZE + 2 + SALI_NUMBER_SIZE) <
                    SALI_SAMPLER_TEXT,
