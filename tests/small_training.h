@@ -215,7 +215,9 @@ static inline training training_resume(training *from, const sali_sampler_settin
     ck_ok(sali_state_fill(sali_step_sizes_state(&t.step_sizes, items), items, kept_fetch, &sizes,
                           &err),
           &err);
-    ck_ok(sali_step_sizes_restored(&t.step_sizes, t.model->dtype, t.done, &err), &err);
+    ck_ok(
+        sali_step_sizes_restored(&t.step_sizes, t.model->dtype, t.done, SALI_WARMUP_ENDLESS, &err),
+        &err);
     if (t.sampler->flags & SALI_SAMPLER_STEP_SIZE && sali_sampler_adapts(t.sampler)) {
         sali_step_sizes_set(&t.step_sizes, SHARDS, t.chains);
     }

@@ -691,6 +691,7 @@ static Suite *make(void)
 {
     Suite *suite = suite_create("own_sampler");
     TCase *tc = tcase_create("own");
+    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, many_chains_have_the_exact_distribution);
     tcase_add_test(tc, threads_do_not_change_bits);
     tcase_add_test(tc, step_sizes_are_adapted);

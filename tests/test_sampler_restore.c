@@ -220,7 +220,7 @@ static void restore_step_sizes(sali_step_sizes *from, sali_step_sizes *to, int64
     sal_error err;
     n = sali_step_sizes_state(to, items);
     ck_ok(sali_state_fill(n, items, kept_fetch, &k, &err), &err);
-    ck_ok(sali_step_sizes_restored(to, SAL_F64, done, &err), &err);
+    ck_ok(sali_step_sizes_restored(to, SAL_F64, done, SALI_WARMUP_ENDLESS, &err), &err);
     kept_free(&k);
 }
 
@@ -298,13 +298,14 @@ START_TEST(bad_step_sizes_are_refused)
     s.begin = 50;
     s.length = 10;
     s.candidates = SALI_MAGNITUDES;
-    ck_ok(sali_step_sizes_restored(&s, SAL_F64, 100, &err), &err);
+    ck_ok(sali_step_sizes_restored(&s, SAL_F64, 100, SALI_WARMUP_ENDLESS, &err), &err);
     for (int64_t k = 0, n = sali_step_sizes_state(&s, items); k < n; k++) {
         if (strcmp(items[k].name, bad_sizes[_i].item) == 0) {
             put(&items[k], bad_sizes[_i].value);
         }
     }
-    ck_assert_int_eq(sali_step_sizes_restored(&s, SAL_F64, 100, &err), SAL_ERR_DATA);
+    ck_assert_int_eq(sali_step_sizes_restored(&s, SAL_F64, 100, SALI_WARMUP_ENDLESS, &err),
+                     SAL_ERR_DATA);
     ck_assert_msg(strstr(err.message, bad_sizes[_i].message) != NULL, "%s", err.message);
     sali_step_sizes_free(&s);
     sal_model_destroy(model);
