@@ -13,7 +13,7 @@ case $name in
 ising) # Unbounded functions arrive first; max(1,t) then is rejected most and mixes worst.
     echo "$output" | awk '
         /^[1-4]:/ { case_ = $1 + 0 }
-        NF == 8 && $2 != "sd" { arrival[case_, $1] = $2; ess[case_, $1] = $3; taken[case_, $1] = $7 }
+        NF == 8 && $3 != "sd" { arrival[case_, $1] = $2; ess[case_, $1] = $3; taken[case_, $1] = $7 }
         END {
             exit !(arrival[2, "sqrt(t)"] < arrival[2, "min(1,t)"] &&
                    arrival[4, "sqrt(t)"] < arrival[4, "min(1,t)"] &&
@@ -24,7 +24,7 @@ ising) # Unbounded functions arrive first; max(1,t) then is rejected most and mi
         }' ;;
 bayes) # The same by acceptance, and all six are there.
     echo "$output" | awk '
-        NF == 8 && $2 != "sd" { taken[$1] = $7; n++ }
+        NF == 8 && $3 != "sd" { taken[$1] = $7; n++ }
         END { exit !(n == 6 && taken["max(1,t)"] < taken["sqrt(t)"] - 0.05 &&
                      taken["max(1,t)"] < taken["LSB2"] - 0.05) }' ;;
 capacity) # A fit, and not a perfect one.
