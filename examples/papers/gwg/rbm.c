@@ -1,5 +1,5 @@
-/* Sampling from a trained RBM: figures 3 and 2 (right) of Grathwohl et al. (2021). An RBM of 500
- * hidden units is trained on digits of 28 x 28 pixels by contrastive divergence; then
+/* Sampling from a trained RBM: figures 3 and 2 (right) of Grathwohl et al. (2021). An RBM is
+ * trained on digits by contrastive divergence; then
  *
  *     states that samplers with and without relaxations end in, from random starts;
  *     log MMD of the 100 chains of each to samples of block Gibbs, over steps;
@@ -7,9 +7,9 @@
  *
  *     rbm [--quick | --full] [--svg FIGURE.svg] [t10k-images-idx3-ubyte.gz]
  *
- * Without a file the digits are drawn by the library. --quick has 8 x 8 pixels and 32 units.
- * Samples of block Gibbs start at the data. The number of samples and the length of the training
- * are ours. */
+ * --full has the paper's 28 x 28 pixels and 500 hidden units, the default 16 x 16 and 100, --quick
+ * 8 x 8 and 32. Without a file, digits are drawn by the library. Samples of block Gibbs start at
+ * the data. The number of samples and the length of the training are ours. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -49,7 +49,7 @@ typedef struct experiment {
 static sal_status train(experiment *x, size scale, const char *file, sal_error *err)
 {
     char text[80];
-    const int64_t side = scale == QUICK ? 8 : 28;
+    const int64_t side = scale == QUICK ? 8 : scale == USUAL ? 16 : 28;
     const sal_train_options o = { .objective = SAL_CD,
                                   .sampler = "block-gibbs",
                                   .steps = 1,
@@ -62,7 +62,9 @@ static sal_status train(experiment *x, size scale, const char *file, sal_error *
     sal_status status = file ? sal_data_read(file, NULL, &x->data, err)
                              : sal_data_digits(2000, side, 0, &x->data, err);
     snprintf(text, sizeof text, "rbm:visible=%d,hidden=%d", (int)x->data.variables,
-             scale == QUICK ? 32 : 500);
+             scale == QUICK   ? 32
+             : scale == USUAL ? 100
+                              : 500);
     status = status ? status : sal_model_builtin(text, 0, &x->model, err);
     status = status ? status : sal_model_train_start(x->model, text, &x->data, 0, err);
     return status ? status : sal_train(x->model, &x->data, &o, err);
