@@ -24,8 +24,8 @@ typedef struct sali_netcdf_posterior {
     int64_t n, room;
 } sali_netcdf_posterior;
 
-/* The numeric variables over chain, draw and others of the group `id`, whose numbers of elements fit
- * the file's size. Returns: DATA, also when there are none; MEMORY. */
+/* The numeric variables over chain, draw and others of the group `id`, whose numbers of elements
+ * fit the file's size. Returns: DATA, also when there are none; MEMORY. */
 sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err);
 
 /* Open a file in memory and find its draws; `name`, `size` and file = -1 are set. DATA, MEMORY.
