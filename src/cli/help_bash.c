@@ -60,7 +60,7 @@ static void print_meaning(const char *meta, size_t length, const char *otherwise
     if (strcmp(word, "MODEL") == 0 || strcmp(word, "ARCH") == 0) {
         fputs(" SPECIFICATION FILES", stdout);
         print_models();
-    } else if (strcmp(word, "[COMMAND]") == 0) {
+    } else if (strcmp(word, "COMMAND") == 0) {
         print_commands();
     } else if (strcmp(word, "WHAT") == 0) {
         fputs(" samplers models ops formats", stdout);
@@ -93,7 +93,7 @@ static void print_option_values(const cli_page *page, const cli_option *o)
     puts(" ;;");
 }
 
-/* IN and OUT, TEXT and REF are files. */
+/* IN and OUT, TEXT and REF are files; what is in brackets may be left out. */
 #define SEVERAL 16 /* words of "FILE..." that are completed */
 static void print_arguments(const cli_page *page)
 {
@@ -101,8 +101,10 @@ static void print_arguments(const cli_page *page)
     for (int k = 1; *argument; k++) {
         size_t length = strcspn(argument, " ");
         bool several = length > 3 && strncmp(argument + length - 3, "...", 3) == 0;
+        bool optional = *argument == '[';
+        size_t around = several ? 3 : optional ? 2 : 0;
         printf("    '%s %d') echo", page->command->name, k);
-        print_meaning(argument, several ? length - 3 : length, " FILES");
+        print_meaning(argument + optional, length - around, " FILES");
         puts(" ;;");
         if (!several || k == SEVERAL) {
             argument += length + (argument[length] == ' ');
