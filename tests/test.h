@@ -10,8 +10,9 @@
 
 #include <saltus/status.h>
 
-/* Check writes down each assertion that holds, for the place to be told where a test crashes: slower
- * than most that is asserted here, of which there are millions. A sanitizer tells the place. */
+/* Check writes down each assertion that holds, for the place to be told where a test crashes:
+ * slower than most that is asserted here, of which there are millions. A sanitizer tells the place.
+ */
 #define _mark_point(file, line) ((void)0)
 
 /* A status must be SAL_OK; on failure the message is shown. */

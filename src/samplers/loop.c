@@ -110,8 +110,8 @@ void sali_run_refresh(sal_run *run)
     advance(&(window){ .run = run, .refresh = true });
 }
 
-/* Where one is due the run goes on from an anchor, refreshed. Not if a draw has stopped it: the last
- * state is to count no draws that were not shown. */
+/* Where one is due the run goes on from an anchor, refreshed. Not if a draw has stopped it: the
+ * last state is to count no draws that were not shown. */
 static sal_status anchor(window *w, int64_t before, int64_t done, sal_error *err)
 {
     if (w->run->stopped || !sali_run_anchor_is_due(w->run, before, done)) {
