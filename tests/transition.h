@@ -93,22 +93,8 @@ static inline int64_t auxiliary_size(const bench *b)
  * auxiliary variables. */
 static inline void bench_proposals(bench *b, double *log_q)
 {
-    const sal_space *space = b->chains->space;
-    int64_t n = b->chains->n, V = space->n_variables;
-    int32_t *to = malloc((size_t)(n * V) * sizeof *to);
-    double *column = malloc((size_t)n * sizeof *column);
     sal_error err;
-    for (int64_t j = 0; j < n; j++) {
-        for (int64_t c = 0; c < n; c++) {
-            state_codes(space, j, to + c * V);
-        }
-        ck_ok(sali_bench_log_q(b, to, column, &err), &err);
-        for (int64_t i = 0; i < n; i++) {
-            log_q[i * n + j] = column[i];
-        }
-    }
-    free(to);
-    free(column);
+    ck_ok(sali_bench_log_q_all(b, log_q, &err), &err);
 }
 
 /* The exact matrix of the next step of chains that sit at all states. */

@@ -173,6 +173,33 @@ sal_status sali_bench_log_q(sali_bench *b, const int32_t *to, double *log_q, sal
     return status;
 }
 
+sal_status sali_bench_log_q_all(sali_bench *b, double *log_q, sal_error *err)
+{
+    const sal_space *space = b->chains->space;
+    const int64_t n = b->chains->n, V = space->n_variables;
+    int32_t *to = SALI_NEW_ARRAY(int32_t, n * V);
+    double *column = SALI_NEW_ARRAY(double, n);
+    sal_status status = to && column ? sali_bench_can(b, err) : sali_fail_memory(err);
+    int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
+    memset(log_q, 0, (size_t)(n * n) * sizeof *log_q);
+    for (int64_t k = 0; k < count * n; k++) {
+        int64_t u = k / n, j = k % n;
+        for (int64_t c = 0; c < n; c++) {
+            sali_states_at(space, j, to + c * V);
+        }
+        log_q_at(b, u, to, column);
+        for (int64_t i = 0; i < n; i++) {
+            log_q[i * n + j] += exp(column[i]);
+        }
+    }
+    for (int64_t k = 0; k < n * n; k++) {
+        log_q[k] = log(log_q[k]);
+    }
+    sali_free(to);
+    sali_free(column);
+    return status;
+}
+
 /* ---- the matrix */
 
 void sali_transition_free(sali_transition *t)

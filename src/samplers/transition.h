@@ -36,6 +36,11 @@ sal_status sali_bench_can(const sali_bench *bench, sal_error *err);
  * [n x V], log_q [n]. SAL_ERR_UNSUPPORTED as above; SAL_ERR_MEMORY. */
 sal_status sali_bench_log_q(sali_bench *bench, const int32_t *to, double *log_q, sal_error *err);
 
+/* The same to every state, [n x n], of a bench with as many chains as there are states, spread and
+ * started: one value of the auxiliary variables after another, because samplers keep what belongs
+ * to the last one. */
+sal_status sali_bench_log_q_all(sali_bench *bench, double *log_q, sal_error *err);
+
 typedef struct sali_transition {
     int64_t n;         /* states */
     double *f, *pi;    /* [n]; f times beta */
