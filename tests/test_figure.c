@@ -4,48 +4,12 @@
 #include <math.h>
 #include <locale.h>
 
-#include <libxml/parser.h>
-#include <libxml/xpath.h>
-#include <libxml/xpathInternals.h>
-
 #include <saltus/saltus.h>
 #include "alloc_fail.h"
 #include "io/figure.h"
+#include "xpath.h"
 
-/* ---- reading back */
-
-static xmlDoc *document;
-
-/* The value of an XPath expression; elements are in the namespace "s". */
-static xmlXPathObject *evaluate(const char *expression)
-{
-    xmlXPathContext *context = xmlXPathNewContext(document);
-    xmlXPathRegisterNs(context, BAD_CAST "s", BAD_CAST "http://www.w3.org/2000/svg");
-    xmlXPathObject *value = xmlXPathEvalExpression(BAD_CAST expression, context);
-    ck_assert_msg(value != NULL, "bad expression %s", expression);
-    xmlXPathFreeContext(context);
-    return value;
-}
-
-static double number(const char *expression)
-{
-    xmlXPathObject *value = evaluate(expression);
-    double out = xmlXPathCastToNumber(value);
-    xmlXPathFreeObject(value);
-    return out;
-}
-
-/* Good until the next call. */
-static const char *string(const char *expression)
-{
-    static char text[100000];
-    xmlXPathObject *value = evaluate(expression);
-    xmlChar *out = xmlXPathCastToString(value);
-    snprintf(text, sizeof text, "%s", (const char *)out);
-    xmlFree(out);
-    xmlXPathFreeObject(value);
-    return text;
-}
+/* ---- figures to look at */
 
 static sal_figure *new_figure(void)
 {

@@ -173,21 +173,27 @@ sal_status sali_bench_log_q(sali_bench *b, const int32_t *to, double *log_q, sal
     return status;
 }
 
-sal_status sali_bench_log_q_all(sali_bench *b, double *log_q, sal_error *err)
+/* log q(u, j | present states) [n], every chain to state j; codes [n x V] are work space. */
+static void log_q_to(sali_bench *b, int64_t u, int64_t j, int32_t *codes, double *column)
 {
     const sal_space *space = b->chains->space;
-    const int64_t n = b->chains->n, V = space->n_variables;
-    int32_t *to = SALI_NEW_ARRAY(int32_t, n * V);
+    for (int64_t c = 0; c < b->chains->n; c++) {
+        sali_states_at(space, j, codes + c * space->n_variables);
+    }
+    log_q_at(b, u, codes, column);
+}
+
+sal_status sali_bench_log_q_all(sali_bench *b, double *log_q, sal_error *err)
+{
+    const int64_t n = b->chains->n;
+    int32_t *to = SALI_NEW_ARRAY(int32_t, n * b->chains->space->n_variables);
     double *column = SALI_NEW_ARRAY(double, n);
     sal_status status = to && column ? sali_bench_can(b, err) : sali_fail_memory(err);
     int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
     memset(log_q, 0, (size_t)(n * n) * sizeof *log_q);
     for (int64_t k = 0; k < count * n; k++) {
         int64_t u = k / n, j = k % n;
-        for (int64_t c = 0; c < n; c++) {
-            sali_states_at(space, j, to + c * V);
-        }
-        log_q_at(b, u, to, column);
+        log_q_to(b, u, j, to, column);
         for (int64_t i = 0; i < n; i++) {
             log_q[i * n + j] += exp(column[i]);
         }
@@ -254,14 +260,10 @@ static void add_moves(sali_transition *t, const double *log_q, const double *log
  * are work space. */
 static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, double *column)
 {
-    const sal_space *space = b->chains->space;
     int64_t n = b->chains->n;
     for (int64_t k = 0; k < count * n; k++) {
         int64_t u = k / n, j = k % n;
-        for (int64_t c = 0; c < n; c++) {
-            sali_states_at(space, j, codes + c * space->n_variables);
-        }
-        log_q_at(b, u, codes, column);
+        log_q_to(b, u, j, codes, column);
         for (int64_t i = 0; i < n; i++) {
             all[(u * n + i) * n + j] = column[i];
         }
