@@ -56,19 +56,26 @@ for command in $commands; do
     check_command "$command"
 done
 
-# refused TEXT ARGUMENTS...: exit code 64, and the text on standard error.
-refused() {
-    local text=$1 message code=0
-    shift
+# ends CODE TEXT ARGUMENTS...: that exit code, and the text on standard error.
+ends() {
+    local expected=$1 text=$2 message code=0
+    shift 2
     message=$("$program" "$@" 2>&1 >/dev/null) || code=$?
-    ((code == 64)) || fail "saltus $*: exit code $code, not 64"
+    ((code == expected)) || fail "saltus $*: exit code $code, not $expected"
     [[ $message == *"$text"* ]] || fail "saltus $*: '$message' lacks '$text'"
+}
+refused() {
+    ends 64 "$@"
 }
 refused "unknown command 'smaple'; did you mean 'sample'?" smaple ising
 refused "unknown command 'trian'; did you mean 'train'?" help trian
 refused "unknown command 'frobnicate'; see 'saltus help'" frobnicate
 refused "unknown option '--chians'; did you mean '--chains'?" sample ising --chians 3
 refused "unknown option '--thraeds'; did you mean '--threads'?" sample ising --thraeds=3
+ends 66 "there is no model or file 'isng'; did you mean 'ising'?" sample isng
+refused "ising has no parameter 'sdie'; did you mean 'side'?" sample ising:sdie=4
+refused "there is no sampler 'gqg'; did you mean 'gwg'?" sample ising --sampler gqg
+refused "gwg has no parameter 'raduis'; did you mean 'radius'?" sample ising --sampler gwg:raduis=2
 refused "unknown option '--otu'; did you mean '--out'?" sample ising --otu x
 refused "unknown option '--frobnicate'; see 'saltus sample --help'" sample ising --frobnicate
 refused "unknown option '--$(printf 'x%.0s' {1..300})'; see" sample "--$(printf 'x%.0s' {1..300})"

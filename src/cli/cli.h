@@ -50,14 +50,6 @@ int cli_no_command(void);
 /* A message with the nearest name; CLI_USAGE. */
 int cli_unknown_command(const char *name);
 
-/* The nearest of the names offered for a mistyped word; NULL if none is near. */
-typedef struct cli_nearest {
-    const char *word, *name;
-    int distance; /* what the next one must be below */
-} cli_nearest;
-cli_nearest cli_nearest_begin(const char *word);
-void cli_nearest_offer(cli_nearest *nearest, const char *name);
-
 /* Bytes of the value of an option: "512M", "4G", "1.5T" or a number of bytes; at least 1. NULL
  * leaves *bytes as it is. CLI_USAGE after a message. */
 int cli_bytes(const char *option, const char *text, int64_t *bytes);

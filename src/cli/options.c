@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "core/number.h"
+#include "core/suggest.h"
 
 int cli_usage(const char *format, ...)
 {
@@ -71,9 +72,9 @@ static int unknown_option(const cli_command *command, const cli_option *options,
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", length, text);
-    cli_nearest nearest = cli_nearest_begin(name);
+    sali_nearest nearest = sali_nearest_begin(name);
     for (const cli_option *o = options; o->name; o++) {
-        cli_nearest_offer(&nearest, o->name);
+        sali_nearest_offer(&nearest, o->name);
     }
     return nearest.name ? cli_usage("%s: unknown option '--%s'; did you mean '--%s'?",
                                     command->name, name, nearest.name)

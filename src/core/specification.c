@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
+#include "core/suggest.h"
 
 static const sali_setting none[] = { { 0 } };
 
@@ -72,6 +73,7 @@ static sal_status parse_pair(const char *owner, const sali_setting *parameters, 
     memcpy(text, pair, length);
     text[length] = '\0';
     text[equals - pair] = '\0';
+    sali_nearest nearest = sali_nearest_begin(text);
     for (int k = 0; parameters[k].name; k++) {
         const sali_setting *p = &parameters[k];
         if (strcmp(p->name, text) == 0) {
@@ -83,9 +85,13 @@ static sal_status parse_pair(const char *owner, const sali_setting *parameters, 
             return p->choices ? parse_choice(owner, p, value, &values[k], err)
                               : parse_number(owner, p, value, &values[k], err);
         }
+        sali_nearest_offer(&nearest, p->name);
     }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", owner, text,
-                     keys[0] ? keys : "none");
+    return nearest.name
+               ? sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; did you mean '%s'?",
+                           owner, text, nearest.name)
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", owner,
+                           text, keys[0] ? keys : "none");
 }
 
 sal_status sali_specification_values(const char *specification, const sali_setting *parameters,

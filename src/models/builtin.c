@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
+#include "core/suggest.h"
 #include "ad/op.h"
 
 static const sali_builtin *const builtins[] = {
@@ -32,16 +33,23 @@ bool sal_builtin_list(int64_t index, sal_builtin_info *info)
 sal_status sali_builtin_find(const char *specification, const sali_builtin **out, sal_error *err)
 {
     size_t length = sali_specification_name(specification);
+    char asked[200];
+    snprintf(asked, sizeof asked, "%.*s", (int)length, specification);
+    sali_nearest nearest = sali_nearest_begin(asked);
     for (int64_t k = 0; k < N_BUILTINS; k++) {
         const char *name = builtins[k]->name;
         if (strlen(name) == length && strncmp(name, specification, length) == 0) {
             *out = builtins[k];
             return SAL_OK;
         }
+        sali_nearest_offer(&nearest, name);
     }
-    return sali_fail(err, SAL_ERR_NOT_FOUND,
-                     "there is no model or file '%.*s'; see 'saltus list models'",
-                     (int)(length < 200 ? length : 200), specification);
+    return nearest.name
+               ? sali_fail(err, SAL_ERR_NOT_FOUND,
+                           "there is no model or file '%s'; did you mean '%s'?", asked,
+                           nearest.name)
+               : sali_fail(err, SAL_ERR_NOT_FOUND,
+                           "there is no model or file '%s'; see 'saltus list models'", asked);
 }
 
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/suggest.h"
 #include "samplers/own.h"
 
 #define SALI_SAMPLER(name) extern const sali_sampler sali_sampler_##name;
@@ -109,19 +110,27 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
 static sal_status unknown_sampler(const sal_sampler_descriptor *const *own,
                                   const char *specification, sal_error *err)
 {
-    char names[SAL_ERROR_SIZE] = "";
+    char names[SAL_ERROR_SIZE] = "", asked[64];
+    snprintf(asked, sizeof asked, "%.*s", (int)sali_specification_name(specification),
+             specification);
+    sali_nearest nearest = sali_nearest_begin(asked);
     for (int64_t k = 0; own && own[k]; k++) {
+        sali_nearest_offer(&nearest, own[k]->name);
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", own[k]->name);
     }
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
         const sali_sampler *s = samplers[k];
+        sali_nearest_offer(&nearest, s->name);
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s%s%s", used ? ", " : "", s->name,
                  s->alias ? " or " : "", s->alias ? s->alias : "");
     }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%.*s'; there are: %s",
-                     (int)sali_specification_name(specification), specification, names);
+    return nearest.name
+               ? sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; did you mean '%s'?",
+                           asked, nearest.name)
+               : sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; there are: %s", asked,
+                           names);
 }
 
 sal_status sali_step_size_check(double step_size, sal_dtype dtype, sal_error *err)

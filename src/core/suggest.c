@@ -1,7 +1,7 @@
 /* The nearest of some names to a word that is none of them. */
-#include <string.h>
+#include "core/suggest.h"
 
-#include "cli/cli.h"
+#include <string.h>
 
 #define LONGEST 48 /* a longer word has no nearest name */
 
@@ -32,13 +32,13 @@ static int edit_distance(const char *a, const char *b)
     return d[n][m];
 }
 
-cli_nearest cli_nearest_begin(const char *word)
+sali_nearest sali_nearest_begin(const char *word)
 {
     int length = (int)strlen(word);
-    return (cli_nearest){ .word = word, .distance = length > LONGEST ? 0 : 2 + length / 4 };
+    return (sali_nearest){ .word = word, .distance = length > LONGEST ? 0 : 2 + length / 4 };
 }
 
-void cli_nearest_offer(cli_nearest *nearest, const char *name)
+void sali_nearest_offer(sali_nearest *nearest, const char *name)
 {
     /* The distance is at least the difference of the lengths, which also leaves out long names. */
     int difference = (int)strlen(name) - (int)strlen(nearest->word);
