@@ -10,16 +10,14 @@
  * -1 or 1 is sampled (eq. 7, "case 4"), from random pixels on. Two things count: how soon the disc
  * is found, and how many effective samples come after.
  *
- *     07_learned_balance      prints a table and writes 07_learned_balance.svg and a .json */
+ *     07_learned_balance      prints a table and writes 07_learned_balance.svg */
 #include <math.h>
 #include <saltus/saltus.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLERS = 6, SIDE = 30, PIXELS = SIDE * SIDE, CHAINS = 8, WARMUP = 2000, THIN = 5 };
 enum { POINTS = WARMUP / THIN, PICTURE = 300 / THIN, SHOWN = 60, T = 41, BLOCKS = 20, UNITS = 20 };
 enum { MOST_THETA = 2 * BLOCKS * UNITS };
-#define TUNING "07_learned_balance.json"
 
 static const char *const names[SAMPLERS] = {
     "lb:balance=sqrt", "lb:balance=barker", "lb:balance=min", "lb:balance=max", "lsb1", "lsb2"
@@ -57,25 +55,18 @@ static int note(const sal_draw *draw, void *data)
     return 0;
 }
 
-/* A run's tuning is what its warm-up has learned: a small JSON file. We want its list "theta". */
+/* A run's tuning is what its warm-up has learned. */
 static sal_status read_theta(const sal_run *run, double theta[MOST_THETA], sal_error *err)
 {
-    static char text[65536];
     sal_tuning *tuning = NULL;
+    const double *values;
+    int64_t n;
     sal_status status = sal_run_tuning(run, &tuning, err);
-    status = status ? status : sal_tuning_save(tuning, TUNING, err);
-    sal_tuning_destroy(tuning);
-    FILE *file = status ? NULL : fopen(TUNING, "r");
-    if (file) {
-        text[fread(text, 1, sizeof text - 1, file)] = 0;
-        fclose(file);
-        char *at = strstr(text, "theta");
-        at = at ? strchr(at, '[') : NULL;
-        for (int k = 0; at && *at != ']' && k < MOST_THETA; k++) {
-            theta[k] = strtod(at + 1, &at);
-            at += strcspn(at, ",]");
-        }
+    status = status ? status : sal_tuning_values(tuning, "sampler.theta", &values, &n, err);
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        theta[k] = values[k];
     }
+    sal_tuning_destroy(tuning);
     return status;
 }
 

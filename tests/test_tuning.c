@@ -323,6 +323,41 @@ static int stop_at_once(int64_t done, int64_t total, void *data)
     return done >= *(const int64_t *)data;
 }
 
+START_TEST(numbers_of_a_tuning_are_found_by_name)
+{
+    double ladder[] = { 1, 1.5, 2 };
+    sal_model *model = tiny_formula_over("binary", SAL_F64);
+    sal_run_options options = {
+        .sampler = "ncg", .step_size = 0.25, .replicas = 3, .temperatures = ladder, .draws = 4
+    };
+    const double *values = NULL, *untouched = ladder;
+    int64_t n = 0;
+    sal_error err;
+    sal_run *run = run_it(model, &options);
+    sal_tuning *tuning = tuning_of(run);
+    ck_ok(sal_tuning_values(tuning, "step_size", &values, &n, &err), &err);
+    ck_assert_int_eq(n, 3);
+    ck_assert_double_eq(values[0], 0.25);
+    ck_ok(sal_tuning_values(tuning, "temperatures", &values, NULL, &err), &err);
+    ck_assert_mem_eq(values, ladder, sizeof ladder);
+    ck_ok(sal_tuning_values(tuning, "temperatures", NULL, &n, &err), &err);
+    n = 77;
+    ck_fails(sal_tuning_values(tuning, "step", &untouched, &n, &err), SAL_ERR_NOT_FOUND, &err,
+             "has no 'step'; it has: step_size, temperatures");
+    ck_assert(untouched == ladder && n == 77);
+    sal_tuning_destroy(tuning);
+    sal_run_destroy(run);
+    options = (sal_run_options){ .sampler = "lsb1", .warmup = 10, .draws = 4 };
+    run = run_it(model, &options);
+    tuning = tuning_of(run);
+    ck_ok(sal_tuning_values(tuning, "sampler.theta", &values, &n, &err), &err);
+    ck_assert_int_eq(n, 4);
+    sal_tuning_destroy(tuning);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(a_warm_up_that_was_stopped_leaves_no_tuning)
 {
     sal_model *model = tiny_formula_over("binary", SAL_F64);
@@ -697,6 +732,7 @@ static Suite *tuning_suite(void)
     tcase_add_test(tcase, tuning_is_saved_and_given_again);
     tcase_add_test(tcase, a_tuning_makes_the_sampler_that_found_it);
     tcase_add_test(tcase, values_out_of_range_are_refused);
+    tcase_add_test(tcase, numbers_of_a_tuning_are_found_by_name);
     tcase_add_test(tcase, a_warm_up_that_was_stopped_leaves_no_tuning);
     tcase_add_test(tcase, tuning_of_something_else_is_refused);
     tcase_add_test(tcase, hostile_files_are_refused);

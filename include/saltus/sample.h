@@ -325,6 +325,17 @@ SAL_API sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, i
  * Threads: any. */
 SAL_API sal_status sal_run_tuning(const sal_run *run, sal_tuning **tuning, sal_error *err);
 
+/* Numbers of a tuning by name: "step_size" and "temperatures" of each replica, the coldest first;
+ * what the sampler adapts by itself has "sampler." before its name, as in the file that
+ * sal_tuning_save writes ("sampler.theta" of lsb1 and lsb2).
+ * Params:  values  [n], the tuning's own: lives as long as it does. NULL: only n is wanted.
+ *          n       NULL: known.
+ * Returns: SAL_ERR_NOT_FOUND, naming those that are there; *values and *n are untouched then.
+ * Cost:    O(1).
+ * Threads: any. */
+SAL_API sal_status sal_tuning_values(const sal_tuning *tuning, const char *name,
+                                     const double **values, int64_t *n, sal_error *err);
+
 /* Free a tuning; NULL is fine. */
 SAL_API void sal_tuning_destroy(sal_tuning *tuning);
 

@@ -73,6 +73,29 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
     return SAL_OK;
 }
 
+sal_status sal_tuning_values(const sal_tuning *tuning, const char *name, const double **values,
+                             int64_t *n, sal_error *err)
+{
+    const sali_tuning_list *list = sali_tuning_find(tuning, name);
+    if (!list) {
+        char names[SAL_ERROR_SIZE] = "";
+        for (int64_t k = 0; k < tuning->n_lists; k++) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     tuning->lists[k].name);
+        }
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "the tuning of %s has no '%.100s'; it has: %s",
+                         tuning->sampler, name, names[0] ? names : "nothing");
+    }
+    if (values) {
+        *values = list->values;
+    }
+    if (n) {
+        *n = list->n;
+    }
+    return SAL_OK;
+}
+
 void sal_tuning_destroy(sal_tuning *tuning)
 {
     sali_tuning_free(tuning);
