@@ -48,6 +48,8 @@ fi
     --draws 150 --json >compare.json
 "$program" train rbm:hidden=4 --data digits --steps 2 --iterations 6 --batch 10 --buffer 20 \
     --report 2 --out rbm >/dev/null
+"$program" train rbm:hidden=4 --data digits --sampler ncg --steps 2 --iterations 2 --batch 10 \
+    --buffer 20 --report 1 --out ncg >/dev/null
 # The last error over time is that of all draws.
 python3 - compare.json <<'PY' || fail "compare --json: error_trace does not end where it should"
 import json, sys
@@ -74,6 +76,9 @@ has model.html 'Marginals against exact ones'
 has compare.html 'Effective draws per second' 'Error against time' '<td>gwg</td>' 'log Z'
 "$program" report rbm -o rbm.html
 has rbm.html 'Their difference' 'MMD to held-out data' 'Gradient norm' 'rbm:hidden=4,visible=256'
+! grep -q '<dt>step_size' rbm.html || fail "rbm.html: a step size, which gwg does not have"
+"$program" report ncg -o ncg.html
+has ncg.html '<dt>step_size</dt><dd>adapted'
 if [[ -e rbm/samples.png ]]; then
     has rbm.html 'data:image/png;base64,'
     # The picture is there to the last byte.

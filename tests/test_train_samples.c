@@ -515,13 +515,13 @@ START_TEST(counts_without_a_cap_cannot_start_uniform)
 }
 END_TEST
 
-START_TEST(covariances_are_of_data_that_fit)
+START_TEST(preconditioners_are_covariances_of_data_that_fit)
 {
     sal_error err;
     sal_data data = random_data(), other;
     sal_model *model = new_model(&data);
     static double C[V * V], mean[V];
-    ck_ok(sal_data_covariance(&data, model, C, &err), &err);
+    ck_ok(sal_data_preconditioner(&data, model, C, &err), &err);
     for (int i = 0; i < ROWS * V; i++) {
         mean[i % V] += data.codes[i] / (double)ROWS;
     }
@@ -535,16 +535,61 @@ START_TEST(covariances_are_of_data_that_fit)
     }
     other = data;
     other.variables = 63;
-    ck_fails(sal_data_covariance(&other, model, C, &err), SAL_ERR_ARGUMENT, &err, "63 variables");
+    ck_fails(sal_data_preconditioner(&other, model, C, &err), SAL_ERR_ARGUMENT, &err,
+             "63 variables");
     other.variables = V;
     other.rows = 0;
-    ck_fails(sal_data_covariance(&other, model, C, &err), SAL_ERR_ARGUMENT, &err, "0 rows");
+    ck_fails(sal_data_preconditioner(&other, model, C, &err), SAL_ERR_ARGUMENT, &err, "0 rows");
     data.codes[70] = 2;
-    ck_fails(sal_data_covariance(&data, model, C, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_data_preconditioner(&data, model, C, &err), SAL_ERR_ARGUMENT, &err,
              "row 1, variable 6: code 2");
-    ck_fails(sal_data_covariance(NULL, model, C, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_data_preconditioner(NULL, model, C, &err), SAL_ERR_ARGUMENT, &err, "NULL");
     sal_model_destroy(model);
     free(data.codes);
+}
+END_TEST
+
+/* The covariance of codes, C, becomes a Hessian of f over levels that are h apart: a change of f is
+ * C_ij d_i d_j / (h_i h_j). */
+START_TEST(preconditioners_of_data_are_in_units_of_curvature)
+{
+    enum { ROWS_HERE = 5, N = 5 };
+    uint8_t codes[ROWS_HERE * 3] = { 0, 0, 2, 1, 2, 0, 1, 1, 1, 0, 2, 1, 1, 1, 2 };
+    double levels[3] = { -1, -0.5, 0 }, h[N] = { 2, 0.5, 1, 1, 1 }, x[ROWS_HERE][N] = { { 0 } };
+    double M[N * N], mean[N] = { 0 };
+    sal_data data = { .rows = ROWS_HERE, .variables = 3, .codes = codes };
+    sal_error err;
+    const sal_block blocks[] = {
+        { .name = "a", .kind = SAL_SPIN, .count = 1 },
+        { .name = "b", .kind = SAL_ORDINAL, .count = 1, .states = 3, .levels = levels },
+        { .name = "c", .kind = SAL_CATEGORICAL, .count = 1, .states = 3 },
+    };
+    sal_space *space = sal_space_create();
+    for (int k = 0; k < 3; k++) {
+        ck_ok(sal_space_add(space, &blocks[k], &err), &err);
+    }
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    ck_ok(sal_model_from_tape(tape, sal_sum(sal_state(tape)), &model, &err), &err);
+    for (int r = 0; r < ROWS_HERE; r++) {
+        x[r][0] = codes[3 * r];
+        x[r][1] = codes[3 * r + 1];
+        x[r][2 + codes[3 * r + 2]] = 1;
+        for (int i = 0; i < N; i++) {
+            mean[i] += x[r][i] / ROWS_HERE;
+        }
+    }
+    ck_ok(sal_data_preconditioner(&data, model, M, &err), &err);
+    for (int k = 0; k < N * N; k++) {
+        double c = 0;
+        for (int r = 0; r < ROWS_HERE; r++) {
+            c += (x[r][k / N] - mean[k / N]) * (x[r][k % N] - mean[k % N]) / ROWS_HERE;
+        }
+        ck_assert_double_eq_tol(M[k], c / (h[k / N] * h[k % N]), 1e-14);
+    }
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
 }
 END_TEST
 
@@ -562,7 +607,8 @@ int main(void)
     tcase_add_test(tcase, parameters_too_large_for_floats_are_divergence);
     tcase_add_test(tcase, bad_options_are_named);
     tcase_add_test(tcase, counts_without_a_cap_cannot_start_uniform);
-    tcase_add_test(tcase, covariances_are_of_data_that_fit);
+    tcase_add_test(tcase, preconditioners_are_covariances_of_data_that_fit);
+    tcase_add_test(tcase, preconditioners_of_data_are_in_units_of_curvature);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

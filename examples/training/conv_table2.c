@@ -312,7 +312,7 @@ static sal_status refit(const settings *s, const cell *c, const sal_data *data,
     sal_status status = open_model(s, data, (uint64_t)c->seed + 1, &model, truth, err);
     if (status == SAL_OK) {
         fixed_names(model, fixed, sizeof fixed);
-        status = sal_data_covariance(data, model, M, err);
+        status = sal_data_preconditioner(data, model, M, err);
     }
     o.sampler = c->method->name;
     o.step_size = c->method->step_size;

@@ -121,6 +121,7 @@ static sal_status train(const experiment *x, const char *sampler, int64_t K, dou
         .learning_rate = 1e-3,
         .l1 = 0.01,
         .zero_diagonal = true,
+        .largest_difference = 1e6, /* chains of few steps lag far behind, and come back */
         .threads = 1,
     };
     sal_status status = make_model(x->spins, &model, err);

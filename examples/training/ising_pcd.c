@@ -113,8 +113,8 @@ sal_status experiment_learn(const experiment *x, const learner *l, double *error
     };
     sal_status status = make_model(&model, err);
     status = status ? status : start_model(model, x->seed, err);
-    if (status == SAL_OK && l->data_covariance) {
-        status = sal_data_covariance(&x->data, model, M, err);
+    if (status == SAL_OK && l->data_preconditioner) {
+        status = sal_data_preconditioner(&x->data, model, M, err);
         o.preconditioner = M;
     }
     status = status ? status : sal_train(model, &x->data, &o, err);

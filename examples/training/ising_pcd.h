@@ -20,8 +20,8 @@ sal_status experiment_create(uint64_t seed, experiment *x, sal_error *err);
 typedef struct learner {
     const char *sampler;
     double step_size;
-    bool data_covariance; /* is the preconditioner */
-    int steps;            /* an update */
+    bool data_preconditioner; /* is the preconditioner */
+    int steps;                /* an update */
     int64_t updates;
     int (*report)(const sal_train_report *, void *); /* of each update; or NULL */
 } learner;

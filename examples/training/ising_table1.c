@@ -26,8 +26,8 @@ static const int nominal[COLUMNS] = { 1, 5, 10, 15, 20 };
 typedef struct method {
     const char *name, *sampler;
     double step_size;
-    bool data_covariance; /* is the preconditioner */
-    int steps[COLUMNS];   /* for the price of K steps of avg */
+    bool data_preconditioner; /* is the preconditioner */
+    int steps[COLUMNS];       /* for the price of K steps of avg */
     double paper[COLUMNS];
     double again[COLUMNS]; /* the authors' program, run again with K = 5 and 10; 0: not run */
 } method;
@@ -86,7 +86,7 @@ static sal_status train(const experiment *x, const method *m, int column,
 {
     const learner l = { .sampler = m->sampler,
                         .step_size = m->step_size,
-                        .data_covariance = m->data_covariance,
+                        .data_preconditioner = m->data_preconditioner,
                         .steps = m->steps[column],
                         .updates = updates,
                         .report = report };

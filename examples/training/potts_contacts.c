@@ -9,9 +9,11 @@
  *                                                   i and i + 8 of 16 are coupled
  *
  * One thread; seconds are processor time. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <saltus/saltus.h>
 
@@ -203,6 +205,7 @@ static sal_status compare(const char *path, const char *directory, int64_t updat
         sal_data_destroy(&data);
         return status;
     }
+    mkdir(directory, 0777); /* or it is there; writing to it tells */
     printf("%-18s%9s\n", "fitted by", "seconds");
     for (int k = 0; k < METHODS && status == SAL_OK; k++) {
         lists[k] = malloc((size_t)(data.variables * data.variables) * sizeof **lists);

@@ -194,14 +194,16 @@ SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory,
 SAL_API sal_status sal_model_train_start(sal_model *model, const char *specification,
                                          const sal_data *data, uint64_t seed, sal_error *err);
 
-/* Covariance of the data (with greys: of one drawing of each row) in the model's embedding, [N x N]
- * into `out`, with 0.01 added to variances below 0.01: a preconditioner for pavg (Rhodes & Gutmann
- * 2022, appendix F.1).
- * Returns: SAL_ERR_ARGUMENT (data that do not fit); SAL_ERR_MEMORY. `out` is then unspecified.
+/* A preconditioner for pavg, [N x N] into M: the covariance of the data (with greys: of one drawing
+ * of each row) in units in which neighbouring levels are 1 apart, with 0.01 added to variances
+ * below 0.01 (Rhodes & Gutmann 2022, appendix F.1). As pavg's M stands for a Hessian of f, entries
+ * are divided by the two variables' spacings, so that chains do not depend on the embedding: over
+ * spins M is the covariance of the spins over 16.
+ * Returns: SAL_ERR_ARGUMENT (data that do not fit); SAL_ERR_MEMORY. M is then unspecified.
  * Cost:    O(rows N^2).
  * Threads: any. */
-SAL_API sal_status sal_data_covariance(const sal_data *data, const sal_model *model, double *out,
-                                       sal_error *err);
+SAL_API sal_status sal_data_preconditioner(const sal_data *data, const sal_model *model, double *M,
+                                           sal_error *err);
 
 #ifdef __cplusplus
 }

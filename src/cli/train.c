@@ -179,7 +179,7 @@ static int make_preconditioner(cli_training *s)
     if (!s->preconditioner) {
         return cli_fail(SAL_ERR_MEMORY, &err);
     }
-    sal_status status = sal_data_covariance(&s->train, s->model, s->preconditioner, &err);
+    sal_status status = sal_data_preconditioner(&s->train, s->model, s->preconditioner, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 

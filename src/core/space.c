@@ -254,6 +254,12 @@ sal_space *sali_space_subset(const sal_space *space, const bool *keep)
     return copy;
 }
 
+double sali_stretch_spacing(const sali_stretch *s)
+{
+    return s->levels && s->states > 1 ? (s->levels[s->states - 1] - s->levels[0]) / (s->states - 1)
+                                      : 1;
+}
+
 sal_space *sali_space_clone(const sal_space *space)
 {
     return sali_space_subset(space, NULL);

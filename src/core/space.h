@@ -34,6 +34,9 @@ typedef struct sali_stretch {
     const double *levels;
 } sali_stretch;
 
+/* The mean distance of neighbouring levels; 1 for one-hot variables and counts without a cap. */
+double sali_stretch_spacing(const sali_stretch *stretch);
+
 struct sal_space {
     sal_block *blocks;
     int64_t n_blocks, blocks_room;

@@ -65,7 +65,7 @@ static void put_table(sali_page *page, const json_t *rows)
             shown[n++] = f;
         }
     }
-    sali_page_table(page, "the samplers; exact: whether they leave the distribution as it is",
+    sali_page_table(page, "The samplers; exact: whether they leave the distribution as it is",
                     2 + n, columns);
     for (size_t k = 0; k < json_array_size(rows); k++) {
         const json_t *row = json_array_get(rows, k);
@@ -93,7 +93,7 @@ static void put_missing(sali_page *page, const json_t *rows)
         return;
     }
     static const sali_column columns[] = { { "not run", 0 }, { "why", 0 } };
-    sali_page_table(page, "samplers that do not serve this model", 2, columns);
+    sali_page_table(page, "Samplers that do not serve this model", 2, columns);
     for (size_t k = 0; k < json_array_size(rows); k++) {
         const json_t *row = json_array_get(rows, k);
         const char *reason = json_string_value(json_object_get(row, "reason"));

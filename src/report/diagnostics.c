@@ -167,7 +167,7 @@ void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
     char name[80];
     sali_page_table(page,
                     d->has_f ? "f and the variables with the smallest effective sample sizes"
-                             : "the variables with the smallest effective sample sizes",
+                             : "Variables with the smallest effective sample sizes",
                     7 + tail, columns);
     if (d->has_f) {
         put_row(page, "f", &d->f, tail);

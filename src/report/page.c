@@ -270,13 +270,13 @@ void sali_page_facts_end(sali_page *page)
 void sali_page_table(sali_page *page, const char *caption, int64_t n, const sali_column *columns)
 {
     sali_markup *w = &page->w;
-    sali_put_start(w, "div"); /* may be wider than a phone: it is moved by itself */
+    element(page, "p", "caption", caption); /* no caption element: its lines fit the page */
+    sali_put_start(w, "div");               /* may be wider than a phone: it is moved by itself */
     sali_put_attribute(w, "class", "scroll");
     sali_put_attribute(w, "role", "region");
     sali_put_attribute(w, "tabindex", "0");
     sali_put_attribute(w, "aria-label", caption);
     sali_put_start(w, "table");
-    element(page, "caption", NULL, caption);
     sali_put_start(w, "thead");
     sali_put_start(w, "tr");
     for (int64_t k = 0; k < n; k++) {

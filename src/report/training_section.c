@@ -214,7 +214,8 @@ static sal_status put_curve(sali_page *page, const training_log *log, const curv
 
 /* ---- what was trained */
 
-static void put_options(sali_page *page, const char *key, const json_t *value)
+/* One option; `adapted`: the sampler's step size follows its acceptance. */
+static void put_option(sali_page *page, const char *key, const json_t *value, bool adapted)
 {
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood" };
     static const char *const optimisers[] = { "adam", "adamw", "sgd" };
@@ -228,6 +229,12 @@ static void put_options(sali_page *page, const char *key, const json_t *value)
     if (strcmp(key, "model") == 0 || strcmp(key, "structure") == 0 || strcmp(key, "data") == 0 ||
         strcmp(key, "preconditioner") == 0) {
         return; /* said already, or fingerprints */
+    }
+    if (strcmp(key, "step_size") == 0 && json_number_value(value) == 0) {
+        if (adapted) { /* else the sampler has none */
+            sali_page_fact(page, key, "adapted");
+        }
+        return;
     }
     if (strcmp(key, "seed") == 0 && json_is_string(value)) {
         char text[32];
@@ -262,6 +269,8 @@ static sal_status put_facts(sali_page *page, const char *directory, const traini
         }
     }
     if (status == SAL_OK) {
+        int64_t steps = find_column(log, "step_size");
+        bool adapted = steps >= 0 && log->rows > 0 && log->values[steps] > 0;
         double last = log->rows > 0 ? log->values[(log->rows - 1) * log->columns] : NAN;
         sali_page_format(last, 10, number);
         sali_page_facts(page);
@@ -270,7 +279,7 @@ static sal_status put_facts(sali_page *page, const char *directory, const traini
         sali_page_fact(page, "iterations", number);
         json_object_foreach(json_object_get(root, "options"), key, value)
         {
-            put_options(page, key, value);
+            put_option(page, key, value, adapted);
         }
         sali_page_facts_end(page);
     }

@@ -283,13 +283,9 @@ double sali_default_step_size(const sal_space *space, double base)
     double smallest = 0;
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
-        double square = 2; /* one-hot: |s' - s|^2 of any move */
-        if (s->states == 0) {
-            square = 1;
-        } else if (s->kind != SAL_CATEGORICAL) {
-            double spacing = (s->levels[s->states - 1] - s->levels[0]) / (s->states - 1);
-            square = spacing * spacing;
-        }
+        double spacing = sali_stretch_spacing(s);
+        /* |s' - s|^2 of the least move; of one-hot variables, of any */
+        double square = s->kind == SAL_CATEGORICAL ? 2 : spacing * spacing;
         smallest = smallest == 0 || square < smallest ? square : smallest;
     }
     return base * smallest;

@@ -11,7 +11,7 @@
 static const learner learners[] = {
     { .sampler = "ncg", .step_size = 2.0, .steps = 12 },
     { .sampler = "avg", .step_size = 0.8, .steps = 10 },
-    { .sampler = "pavg", .step_size = 0.8, .data_covariance = true, .steps = 10 },
+    { .sampler = "pavg", .step_size = 0.8, .data_preconditioner = true, .steps = 10 },
     { .sampler = "gwg", .steps = 12 },
 };
 static const char *const names[] = { "NCG", "AVG", "PAVG", "GWG" };
