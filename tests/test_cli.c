@@ -708,11 +708,11 @@ START_TEST(compare_puts_the_figures_of_sample_side_by_side)
                            "total_variation_ideal" };
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         double value = json_number_value(json_object_get(alone, keys[k]));
-        ck_assert_double_eq(figure(first, "ncg", keys[k]), value);
-        ck_assert_double_eq(figure(again, "ncg", keys[k]), value);
+        ck_assert_double_eq(figure(first, "ncg:step-size=0.5", keys[k]), value);
+        ck_assert_double_eq(figure(again, "ncg:step-size=0.5", keys[k]), value);
         ck_assert(!isnan(figure(first, "gwg", keys[k])));
     }
-    ck_assert_double_eq(figure(first, "ncg", "step_size"), 0.5);
+    ck_assert_double_eq(figure(first, "ncg:step-size=0.5", "step_size"), 0.5);
     ck_assert_double_eq(figure(first, "gibbs", "marginal_error"),
                         figure(again, "gibbs", "marginal_error"));
     ck_assert(figure(first, "gwg", "pair_l1") < 0.2 && figure(first, "gwg", "pair_l1") > 0);

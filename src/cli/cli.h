@@ -117,6 +117,7 @@ int cli_sampler(cli_sampler_options *options, const char **specification);
 /* One sampler of a list --samplers: NAME or NAME:key=value,... (commas separate samplers and
  * settings: what has a '=' and no name before it belongs to the sampler before). */
 typedef struct cli_sampler_item {
+    char name[256];          /* as it was given */
     char specification[256]; /* without the step size */
     double step_size;        /* of "step-size=X" among the settings; 0: not given */
 } cli_sampler_item;

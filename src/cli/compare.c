@@ -54,6 +54,7 @@ static int all_samplers(item_list *list)
     for (int64_t k = 0; code == CLI_OK && sal_sampler_list(k, &info); k++) {
         cli_sampler_item item = { 0 };
         snprintf(item.specification, sizeof item.specification, "%s", info.name);
+        snprintf(item.name, sizeof item.name, "%s", info.name);
         code = add_item(list, &item);
     }
     return code;
@@ -182,7 +183,7 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     sal_error err = { 0 };
     sal_run *run = NULL;
     *row = (compare_row){ .errors = { NAN, NAN, NAN, NAN, NAN }, .variation = { NAN, NAN, NAN } };
-    snprintf(row->sampler, sizeof row->sampler, "%s", item->specification);
+    snprintf(row->sampler, sizeof row->sampler, "%s", item->name);
     row->exact = sali_sampler_find(item->specification)->flags & SALI_SAMPLER_EXACT;
     sal_status status = sample(model, o, reference, item, &run, &err);
     status = status ? status : measure(run, model, o, reference, row, &err);

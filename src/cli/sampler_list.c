@@ -55,6 +55,7 @@ int cli_next_sampler(const char **list, cli_sampler_item *item)
                          *list);
     }
     memcpy(item->specification, *list, length);
+    memcpy(item->name, *list, length);
     *list += length + ((*list)[length] == ',');
     return take_step_size(item);
 }
