@@ -291,6 +291,7 @@ START_TEST(other_trainings_are_refused)
         { "objective", { .objective = SAL_CD } },
         { "fixed null and is to go on with \"b\"", { .fixed = "b" } },
         { "buffer_start", { .buffer_start = SAL_BUFFER_DATA } },
+        { "buffer_order", { .buffer_order = SAL_BUFFER_PASSES } },
         { "momentum", { .momentum = 0.8 } },
         { "beta2", { .beta2 = 0.8 } },
         { "epsilon", { .epsilon = 0.1 } },
@@ -317,6 +318,7 @@ START_TEST(other_trainings_are_refused)
         }
         changed.fixed = c->fixed;
         changed.buffer_start = c->buffer_start;
+        changed.buffer_order = c->buffer_order;
         changed.momentum = c->momentum;
         changed.beta2 = c->beta2;
         changed.epsilon = c->epsilon;

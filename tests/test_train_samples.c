@@ -221,6 +221,56 @@ START_TEST(chains_start_again_with_the_probability_asked_for)
 }
 END_TEST
 
+/* ---- which chains move */
+
+enum { SLOTS = 23, TAKEN = 5, PASS = SLOTS / TAKEN, PASSES = 3 };
+
+/* One iteration: the slots that it moved get its number. 200 steps of gibbs leave none where it
+ * was. */
+static void note_moves(sal_trainer *t, int number, int moved_by[SLOTS])
+{
+    static int32_t before[SLOTS * V];
+    sal_train_report r;
+    sal_error err;
+    int moved = 0;
+    sal_trainer_report(t, &r);
+    memcpy(before, r.samples, sizeof before);
+    ck_ok(sal_trainer_run(t, 1, &err), &err);
+    sal_trainer_report(t, &r);
+    for (int c = 0; c < SLOTS; c++) {
+        if (memcmp(before + c * V, r.samples + c * V, V * sizeof *before) != 0) {
+            ck_assert_int_eq(moved_by[c], 0);
+            moved_by[c] = number;
+            moved++;
+        }
+    }
+    ck_assert_int_eq(moved, TAKEN);
+}
+
+START_TEST(a_pass_moves_no_chain_twice_and_the_next_has_another_order)
+{
+    sal_error err;
+    sal_data data = random_data();
+    sal_model *model = new_model(&data);
+    sal_trainer *t = NULL;
+    sal_train_options o = { .batch = TAKEN,
+                            .buffer = SLOTS,
+                            .buffer_order = SAL_BUFFER_PASSES,
+                            .sampler = "gibbs",
+                            .steps = 200 };
+    int moved_by[PASSES][SLOTS] = { { 0 } };
+    ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+    for (int k = 0; k < PASSES * PASS; k++) {
+        note_moves(t, 1 + k % PASS, moved_by[k / PASS]);
+    }
+    ck_assert_mem_ne(moved_by[0], moved_by[1], sizeof *moved_by);
+    ck_assert_mem_ne(moved_by[1], moved_by[2], sizeof *moved_by);
+    sal_trainer_destroy(t);
+    sal_model_destroy(model);
+    free(data.codes);
+}
+END_TEST
+
 /* ---- contrastive divergence */
 
 typedef struct near_data {
@@ -439,6 +489,7 @@ START_TEST(bad_options_are_named)
         { { .objective = (sal_objective)3 }, "objective is 3; expected 0 to 2" },
         { { .optimiser = (sal_optimiser)-1 }, "optimiser" },
         { { .buffer_start = (sal_buffer_start)3 }, "buffer_start is 3; expected 0 to 2" },
+        { { .buffer_order = (sal_buffer_order)2 }, "buffer_order is 2; expected 0 to 1" },
         { { .iterations = -1 }, "iterations is -1; expected at least 1" },
         { { .batch = -1 }, "batch is -1" },
         { { .batch = INT64_C(1) << 40 }, "batch is 1099511627776" },
@@ -459,6 +510,8 @@ START_TEST(bad_options_are_named)
         { { .buffer = 100, .objective = SAL_CD }, "buffer goes with persistent chains" },
         { { .buffer_start = SAL_BUFFER_DATA, .objective = SAL_CD },
           "buffer_start goes with persistent chains" },
+        { { .buffer_order = SAL_BUFFER_PASSES, .objective = SAL_CD },
+          "buffer_order goes with persistent chains" },
         { { .buffer = 100, .objective = SAL_PSEUDO_LIKELIHOOD },
           "buffer goes with persistent chains" },
         { { .learning_rate = -1 }, "learning_rate is -1; expected a number above 0" },
@@ -600,6 +653,7 @@ int main(void)
     tcase_add_test(tcase, chains_start_as_asked);
     tcase_add_test(tcase, forbidden_starts_are_repaired);
     tcase_add_test(tcase, chains_start_again_with_the_probability_asked_for);
+    tcase_add_test(tcase, a_pass_moves_no_chain_twice_and_the_next_has_another_order);
     tcase_add_test(tcase, chains_of_contrastive_divergence_begin_at_data);
     tcase_add_test(tcase, step_sizes_follow_the_acceptance);
     tcase_add_test(tcase, divergence_leaves_the_parameters_of_the_last_report);

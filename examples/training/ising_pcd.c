@@ -102,6 +102,7 @@ sal_status experiment_learn(const experiment *x, const learner *l, double *error
         .batch = 50,
         .buffer = 5000,
         .buffer_start = SAL_BUFFER_UNIFORM,
+        .buffer_order = SAL_BUFFER_PASSES,
         .optimiser = SAL_ADAMW,
         .learning_rate = 3e-4,
         .epsilon = 1e-7,

@@ -69,7 +69,7 @@ static const method methods[] = {
       { 5.271, .163, .138, .132, .128 },
       { 0, .166, .138 } },
     { "Gibbs",
-      "gibbs",
+      "gibbs:scan=random",
       0,
       false,
       { 2, 10, 20, 30, 40 },

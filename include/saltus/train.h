@@ -55,6 +55,14 @@ typedef enum sal_buffer_start {
     SAL_BUFFER_DATA     /* random rows of the data */
 } sal_buffer_start;
 
+/* Which persistent chains an iteration moves. */
+typedef enum sal_buffer_order {
+    SAL_BUFFER_RANDOM, /* any, drawn anew each time (Rhodes & Gutmann 2022, algorithm L.6) */
+    SAL_BUFFER_PASSES  /* passes through the buffer, each in a new random order (the program behind
+                          their tables): all chains are of one age. A scan in turn then leaves them
+                          all at the same variable: better with scan=random */
+} sal_buffer_order;
+
 /* How to train. Fields left zero take their defaults. */
 typedef struct sal_train_options {
     sal_objective objective; /* 0: SAL_PCD */
@@ -72,6 +80,7 @@ typedef struct sal_train_options {
     const double *preconditioner; /* [N x N] of samplers that take one; NULL: their own choice */
     int64_t buffer;               /* persistent chains, >= batch; 0: the larger of batch and 1000 */
     sal_buffer_start buffer_start; /* 0: SAL_BUFFER_MEAN */
+    sal_buffer_order buffer_order; /* 0: SAL_BUFFER_RANDOM */
     double restart; /* probability that a chain starts again before an iteration; 0 .. 1 */
 
     /* Samplers of the caller's, which `sampler` may name too (sampler.h); ends with NULL. They must

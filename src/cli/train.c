@@ -134,15 +134,18 @@ static int choose_words(cli_train_options *o)
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", NULL };
     static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
     static const char *const starts[] = { "mean", "uniform", "data", NULL };
-    int objective, optimiser, start;
+    static const char *const orders[] = { "random", "passes", NULL };
+    int objective, optimiser, start, order;
     int code = choose("objective", o->objective, objectives, &objective);
     code = code ? code : choose("optimiser", o->optimiser, optimisers, &optimiser);
     code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
+    code = code ? code : choose("buffer-order", o->buffer_order, orders, &order);
     code = code ? code : cli_data_kind(o->kind, &o->read.kind);
     if (code == CLI_OK) {
         o->train.objective = (sal_objective)objective;
         o->train.optimiser = (sal_optimiser)optimiser;
         o->train.buffer_start = (sal_buffer_start)start;
+        o->train.buffer_order = (sal_buffer_order)order;
     }
     return code;
 }
@@ -218,6 +221,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "buffer", CLI_INT, &t->buffer, "N", "persistent chains [1000, or --batch if larger]" },
         { "buffer-start", CLI_TEXT, &o.buffer_start, "mean|uniform|data",
           "where they start: at the data's mean, anywhere or at data [mean]" },
+        { "buffer-order", CLI_TEXT, &o.buffer_order, "random|passes",
+          "which move: any, or all of them in turn, reshuffled [random]" },
         { "restart", CLI_REAL, &t->restart, "P",
           "probability that a chain starts again before an iteration [0]" },
         { "optimiser", CLI_TEXT, &o.optimiser, "adam|adamw|sgd", "[adam]" },

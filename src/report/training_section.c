@@ -220,12 +220,16 @@ static void put_option(sali_page *page, const char *key, const json_t *value, bo
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood" };
     static const char *const optimisers[] = { "adam", "adamw", "sgd" };
     static const char *const starts[] = { "mean", "uniform", "data" };
+    static const char *const orders[] = { "random", "passes" };
     static const struct {
         const char *key;
+        const char *title;
         const char *const *words;
-    } named[] = { { "objective", objectives },
-                  { "optimiser", optimisers },
-                  { "buffer_start", starts } };
+        int n;
+    } named[] = { { "objective", "objective", objectives, 3 },
+                  { "optimiser", "optimiser", optimisers, 3 },
+                  { "buffer_start", "chains start at", starts, 3 },
+                  { "buffer_order", "chains move", orders, 2 } };
     if (strcmp(key, "model") == 0 || strcmp(key, "structure") == 0 || strcmp(key, "data") == 0 ||
         strcmp(key, "preconditioner") == 0) {
         return; /* said already, or fingerprints */
@@ -243,9 +247,10 @@ static void put_option(sali_page *page, const char *key, const json_t *value, bo
         return;
     }
     json_int_t word = json_integer_value(value);
-    for (int k = 0; k < 3; k++) {
-        if (strcmp(key, named[k].key) == 0 && json_is_integer(value) && word >= 0 && word < 3) {
-            sali_page_fact(page, k == 2 ? "chains start at" : key, named[k].words[word]);
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
+        if (strcmp(key, named[k].key) == 0 && json_is_integer(value) && word >= 0 &&
+            word < named[k].n) {
+            sali_page_fact(page, named[k].title, named[k].words[word]);
             return;
         }
     }

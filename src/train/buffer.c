@@ -92,7 +92,8 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
     b->fresh = SALI_NEW_ARRAY(bool, t->options.batch);
     b->row = SALI_NEW_ARRAY(uint32_t, t->options.batch);
     b->work = SALI_NEW_ARRAY(uint32_t, b->slots > rows ? b->slots : rows);
-    if (!b->codes || !b->life || !b->slot || !b->fresh || !b->row || !b->work) {
+    b->order = SALI_NEW_ARRAY(uint32_t, b->slots);
+    if (!b->codes || !b->life || !b->slot || !b->order || !b->fresh || !b->row || !b->work) {
         return sali_fail_memory(err);
     }
     sal_status status = sum_weights(t, err);
@@ -107,6 +108,7 @@ void sali_buffer_free(sali_buffer *b)
     sali_free(b->codes);
     sali_free(b->life);
     sali_free(b->slot);
+    sali_free(b->order);
     sali_free(b->fresh);
     sali_free(b->row);
     sali_free(b->below);
@@ -152,11 +154,26 @@ static void copy_data(sal_trainer *t)
     }
 }
 
+/* The batch's slots: all different, at random or the next ones of a pass. */
+static void choose_slots(sal_trainer *t)
+{
+    sali_buffer *b = &t->buffer;
+    const int64_t batch = t->options.batch, length = b->slots / batch;
+    sali_stream stream = stream_of(t, SALI_RNG_BUFFER);
+    uint32_t place = 0;
+    if (t->options.buffer_order == SAL_BUFFER_PASSES) {
+        stream.step = (uint64_t)(t->iteration / length);
+        place = (uint32_t)(t->iteration % length * batch);
+    }
+    sali_rng_choose(&stream, (uint32_t)b->slots, place + (uint32_t)batch, b->work, b->order);
+    memcpy(b->slot, b->order + place, (size_t)batch * sizeof *b->slot);
+}
+
 void sali_buffer_choose(sal_trainer *t)
 {
     sali_buffer *b = &t->buffer;
     const uint32_t batch = (uint32_t)t->options.batch;
-    const sali_stream data = stream_of(t, SALI_RNG_DATA), slots = stream_of(t, SALI_RNG_BUFFER);
+    const sali_stream data = stream_of(t, SALI_RNG_DATA);
     if (b->below) {
         for (uint32_t c = 0; c < batch; c++) {
             b->row[c] = pick_row(t, &data, c);
@@ -165,7 +182,7 @@ void sali_buffer_choose(sal_trainer *t)
         sali_rng_choose(&data, (uint32_t)t->data->rows, batch, b->work, b->row);
     }
     if (t->options.objective == SAL_PCD) {
-        sali_rng_choose(&slots, (uint32_t)b->slots, batch, b->work, b->slot);
+        choose_slots(t);
         restart(t);
     } else if (t->options.objective == SAL_CD) {
         copy_data(t);

@@ -41,19 +41,20 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
                                const sal_train_options *o)
 {
     return json_pack(
-        "{s:o, s:o, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:f, s:i, s:f, s:I, "
+        "{s:o, s:o, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:i, s:f, s:i, s:f, "
+        "s:I, "
         "s:f, s:f, s:f, s:f, s:f, s:s?, s:f, s:b, s:f, s:s?}",
         "model", sali_json_text(model->name), "structure", hexadecimal(sali_model_structure(model)),
         "dtype", model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)),
         "objective", (int)o->objective, "batch", (json_int_t)o->batch, "seed", hexadecimal(o->seed),
         "sampler", o->sampler, "steps", (json_int_t)o->steps, "step_size", o->step_size,
         "preconditioner", hexadecimal(hash_matrix(o->preconditioner, model->space->width)),
-        "buffer", (json_int_t)o->buffer, "buffer_start", (int)o->buffer_start, "restart",
-        o->restart, "optimiser", (int)o->optimiser, "learning_rate", o->learning_rate,
-        "rate_warmup", (json_int_t)o->rate_warmup, "momentum", o->momentum, "beta2", o->beta2,
-        "epsilon", o->epsilon, "weight_decay", o->weight_decay, "averaging", o->averaging,
-        "couplings", o->couplings, "l1", o->l1, "zero_diagonal", (int)o->zero_diagonal,
-        "magnitude_penalty", o->magnitude_penalty, "fixed", o->fixed);
+        "buffer", (json_int_t)o->buffer, "buffer_start", (int)o->buffer_start, "buffer_order",
+        (int)o->buffer_order, "restart", o->restart, "optimiser", (int)o->optimiser,
+        "learning_rate", o->learning_rate, "rate_warmup", (json_int_t)o->rate_warmup, "momentum",
+        o->momentum, "beta2", o->beta2, "epsilon", o->epsilon, "weight_decay", o->weight_decay,
+        "averaging", o->averaging, "couplings", o->couplings, "l1", o->l1, "zero_diagonal",
+        (int)o->zero_diagonal, "magnitude_penalty", o->magnitude_penalty, "fixed", o->fixed);
 }
 
 static sal_status differs(const char *path, const char *key, const json_t *before,

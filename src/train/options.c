@@ -41,6 +41,7 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
     const char *what = o->restart != 0        ? "restart"
                        : o->buffer != 0       ? "buffer"
                        : o->buffer_start != 0 ? "buffer_start"
+                       : o->buffer_order != 0 ? "buffer_order"
                                               : NULL;
     return o->objective == SAL_PCD || !what
                ? SAL_OK
@@ -73,6 +74,7 @@ static sal_status check_wholes(const sal_train_options *o, sal_error *err)
         { "steps", o->steps, 1, INT32_MAX },
         { "buffer", o->buffer, 1, INT32_MAX },
         { "buffer_start", o->buffer_start, SAL_BUFFER_MEAN, SAL_BUFFER_DATA },
+        { "buffer_order", o->buffer_order, SAL_BUFFER_RANDOM, SAL_BUFFER_PASSES },
         { "optimiser", o->optimiser, SAL_ADAM, SAL_SGD },
         { "rate_warmup", o->rate_warmup, 0, INT64_MAX },
         { "report_every", o->report_every, 1, INT64_MAX },

@@ -36,13 +36,14 @@ typedef struct sali_train_sampler {
  * steps that it has made in its life. */
 typedef struct sali_buffer {
     int64_t slots;
-    int32_t *codes; /* [slots x V] */
-    uint64_t *life; /* [slots] steps made */
-    uint32_t *slot; /* [batch] those of this iteration */
-    bool *fresh;    /* [batch] they have just started, or started again */
-    uint32_t *row;  /* [batch] rows of data of this iteration */
-    double *below;  /* [rows] share of the rows' weights up to this one; NULL: all weigh alike */
-    uint32_t *work; /* [the larger of slots and rows] */
+    int32_t *codes;  /* [slots x V] */
+    uint64_t *life;  /* [slots] steps made */
+    uint32_t *slot;  /* [batch] those of this iteration */
+    uint32_t *order; /* [slots] room for a pass */
+    bool *fresh;     /* [batch] they have just started, or started again */
+    uint32_t *row;   /* [batch] rows of data of this iteration */
+    double *below;   /* [rows] share of the rows' weights up to this one; NULL: all weigh alike */
+    uint32_t *work;  /* [the larger of slots and rows] */
 } sali_buffer;
 
 /* What reports tell. */
