@@ -12,6 +12,7 @@
 #include <string.h>
 #include "../convergence.h"
 #include "../panel.h"
+#include "../program.h"
 
 enum { MOST_METHODS = 8 };
 
@@ -144,21 +145,19 @@ static sal_status compare(const target *x, size length, sal_figure *figure, sal_
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
+        if (arguments_want(a, targets[x].name)) {
+            status = compare(&targets[x], a->size, figure, err);
+        }
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, true, &a)) {
-        return 2;
-    }
-    sal_status status = figure_begin(&a, "Newton proposals", NULL, &figure, &err);
-    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
-        bool wanted = !a.files[0];
-        for (char **name = a.files; *name; name++) {
-            wanted = wanted || strcmp(*name, targets[x].name) == 0;
-        }
-        status = wanted ? compare(&targets[x], a.size, figure, &err) : SAL_OK;
-    }
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Newton proposals", .files = true, .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "../convergence.h"
 #include "../panel.h"
+#include "../program.h"
 
 enum { MOST_METHODS = 8 };
 
@@ -213,24 +214,24 @@ static sal_status compare(const target *x, const length *z, sal_figure *figure, 
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    const length z = a->size == FULL    ? (length){ .chains = 100, .warmup = 5000, .draws = 50000 }
+                     : a->size == QUICK ? (length){ true, .chains = 8, .warmup = 200, .draws = 512 }
+                                        : (length){ .chains = 20, .warmup = 4000, .draws = 8192 };
+    sal_status status = SAL_OK;
+    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
+        if (arguments_want(a, targets[x].model)) {
+            status = compare(&targets[x], &z, figure, err);
+        }
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, true, &a)) {
-        return 2;
-    }
-    const length z = a.size == FULL    ? (length){ .chains = 100, .warmup = 5000, .draws = 50000 }
-                     : a.size == QUICK ? (length){ true, .chains = 8, .warmup = 200, .draws = 512 }
-                                       : (length){ .chains = 20, .warmup = 4000, .draws = 8192 };
-    sal_status status = figure_begin(&a, "Errors and effective samples", NULL, &figure, &err);
-    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
-        bool wanted = !a.files[0];
-        for (char **name = a.files; *name; name++) {
-            wanted = wanted || strcmp(*name, targets[x].model) == 0;
-        }
-        status = wanted ? compare(&targets[x], &z, figure, &err) : SAL_OK;
-    }
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Errors and effective samples",
+                               .files = true,
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

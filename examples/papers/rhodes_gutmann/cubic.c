@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "../convergence.h"
 #include "../panel.h"
+#include "../program.h"
 
 enum { SIDE = 4, D = SIDE * SIDE, WINDOWS = 14, METHODS = 2 };
 
@@ -133,7 +134,7 @@ static sal_status measure(const length *l, double alpha, panel *errors, panel *p
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static panel errors = { .title = "Figure 11",
                             .x_label = "alpha",
@@ -141,21 +142,16 @@ int main(int argc, char **argv)
                             .curves = METHODS },
                  jump[2] = { { .title = "Figure 12, alpha = 0.3" },
                              { .title = "Figure 12, alpha = 0.5" } };
-    length l = { 20, 8192, 6 };
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 2;
-    }
-    l = a.size == FULL ? (length){ 100, 60000, 6 } : a.size == QUICK ? (length){ 20, 1024, 4 } : l;
+    const length l = a->size == FULL    ? (length){ 100, 60000, 6 }
+                     : a->size == QUICK ? (length){ 20, 1024, 4 }
+                                        : (length){ 20, 8192, 6 };
+    sal_status status = SAL_OK;
     for (int m = 0; m < METHODS; m++) {
         errors.name[m] = jump[0].name[m] = jump[1].name[m] = names[m];
     }
-    sal_status status = figure_begin(&a, "Third-order interactions", NULL, &figure, &err);
     for (int k = 0; k < l.alphas && status == SAL_OK; k++) {
         panel *p = k == 3 ? &jump[0] : k == 5 ? &jump[1] : NULL;
-        status = measure(&l, 0.1 * k, &errors, p, &err);
+        status = measure(&l, 0.1 * k, &errors, p, err);
     }
     panel_print(&errors);
     panel_draw(&errors, figure);
@@ -166,5 +162,11 @@ int main(int argc, char **argv)
         panel_print(&jump[k]);
         panel_draw(&jump[k], figure);
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Third-order interactions", .run = make_figure };
+    return program_main(argc, argv, &p);
 }
