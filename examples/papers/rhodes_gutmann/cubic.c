@@ -31,21 +31,21 @@ static void hessian(double *M)
     }
 }
 
-static sal_run_options options_of(const length *l, int method, const double *M)
+static sal_run_options options_of(const length *l, int m, const double *M)
 {
-    return (sal_run_options){ .sampler = samplers[method],
+    return (sal_run_options){ .sampler = samplers[m],
                               .chains = l->chains,
-                              .preconditioner = method == 1 ? M : NULL,
+                              .preconditioner = m == 1 ? M : NULL,
                               .threads = 1 };
 }
 
 /* The step size of the largest mean jump. */
-static sal_status search(sal_model *model, const length *l, int method, const double *M,
+static sal_status search(sal_model *model, const length *l, int m, const double *M,
                          double *step_size, sal_error *err)
 {
     sal_run *run = NULL;
     sal_run_summary s;
-    sal_run_options o = options_of(l, method, M);
+    sal_run_options o = options_of(l, m, M);
     o.step_size_rule = SAL_STEP_SIZE_SEARCH;
     o.warmup = l->steps / 4;
     o.draws = 10;
@@ -84,12 +84,12 @@ static int add_jumps(const sal_draw *draw, void *data)
     return 0;
 }
 
-static sal_status follow(sal_model *model, const length *l, int method, const double *M,
+static sal_status follow(sal_model *model, const length *l, int m, const double *M,
                          double step_size, panel *p, sal_error *err)
 {
     jumps j = { 0 };
     sal_run *run = NULL;
-    sal_run_options o = options_of(l, method, M);
+    sal_run_options o = options_of(l, m, M);
     o.step_size = step_size;
     o.warmup = -1;
     o.draws = l->steps;
