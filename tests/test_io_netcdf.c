@@ -375,6 +375,33 @@ START_TEST(names_of_variables_are_coordinates)
 }
 END_TEST
 
+/* A model's name has its file's path, which may be of any bytes. */
+START_TEST(a_name_in_latin_1_is_readable)
+{
+    static const char in_file[] = "caf\xef\xbf\xbd.uai";
+    static char configuration[4096];
+    int file;
+    size_t length;
+    sal_error err = { 0 };
+    sal_model *model = make_model();
+    ck_ok(sal_model_set_name(model, "caf\xe9.uai", &err), &err);
+    watcher w = { .room = 20 };
+    sal_run *run = run_into(
+        model, (sal_run_options){ .sampler = "mh-uniform", .chains = CHAINS, .draws = 20 }, &w);
+    ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
+    open_group(temp_path("a.nc"), "posterior", &file);
+    check_text(file, NC_GLOBAL, "model", in_file);
+    ck_nc(nc_inq_attlen(file, NC_GLOBAL, "configuration", &length));
+    ck_assert_uint_lt(length, sizeof configuration);
+    ck_nc(nc_get_att_text(file, NC_GLOBAL, "configuration", configuration));
+    ck_assert_ptr_nonnull(strstr(configuration, "\"model\":\"caf\xef\xbf\xbd.uai\""));
+    nc_close(file);
+    watcher_free(&w);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- runs that end early */
 
 START_TEST(a_stopped_run_leaves_its_draws)
@@ -778,6 +805,7 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, file_has_arviz_layout_and_the_run);
     tcase_add_test(tc, warm_up_and_clamped_variables_have_groups);
     tcase_add_test(tc, names_of_variables_are_coordinates);
+    tcase_add_test(tc, a_name_in_latin_1_is_readable);
     tcase_add_test(tc, a_stopped_run_leaves_its_draws);
     tcase_add_test(tc, without_a_draw_there_is_no_file);
     tcase_add_test(tc, a_killed_run_leaves_full_windows);
