@@ -5,9 +5,13 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <saltus/io.h>
 #include "io/config.h"
+#ifdef SALI_HAVE_NETCDF
+#include <netcdf.h>
+#endif
 #include "own_samplers.h"
 #include "run_helpers.h"
 #include "temp_dir.h"
@@ -302,6 +306,84 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
 }
 END_TEST
 
+static void ck_nc(int code)
+{
+    ck_assert_msg(code == NC_NOERR, "%s", nc_strerror(code));
+}
+
+/* The state of a.nc into b.nc, with one draw of so many chains and variables that is nowhere
+ * written. */
+static void make_sparse(size_t chains, size_t variables)
+{
+    static const char *const figures[] = { "lp", "acceptance_rate", "jump", "step_size" };
+    int from, file, state, group, v, own[2], over[3];
+    size_t length;
+    ck_nc(nc_open(temp_path("a.nc"), NC_NOWRITE, &from));
+    ck_nc(nc_create(temp_path("b.nc"), NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_inq_dimid(from, "saltus_byte", &v));
+    ck_nc(nc_inq_dimlen(from, v, &length));
+    unsigned char *bytes = malloc(2 * length);
+    ck_nc(nc_inq_varid(from, "saltus_state", &v));
+    ck_nc(nc_get_var_uchar(from, v, bytes));
+    ck_nc(nc_def_dim(file, "saltus_slot", 2, &own[0]));
+    ck_nc(nc_def_dim(file, "saltus_byte", length, &own[1]));
+    ck_nc(nc_def_var(file, "saltus_state", NC_UBYTE, 2, own, &state));
+    ck_nc(nc_put_var_uchar(file, state, bytes));
+    ck_nc(nc_def_dim(file, "chain", chains, &over[0]));
+    ck_nc(nc_def_dim(file, "draw", 1, &over[1]));
+    ck_nc(nc_def_dim(file, "site", variables, &over[2]));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_def_var(group, "s", NC_UBYTE, 3, over, &v));
+    ck_nc(nc_def_grp(file, "sample_stats", &group));
+    for (int k = 0; k < 4; k++) {
+        ck_nc(nc_def_var(group, figures[k], NC_DOUBLE, 2, over, &v));
+    }
+    ck_nc(nc_close(file));
+    ck_nc(nc_close(from));
+    free(bytes);
+}
+
+/* A file of some kilobytes does not make its reader ask for gigabytes. */
+START_TEST(draws_are_of_the_states_size)
+{
+    static const struct {
+        size_t chains, variables;
+        const char *text;
+    } cases[] = {
+        { 1, 10, "of 1 chains and 10 variables, the state of its run is of 4 and 9" },
+        { 5, 9, "of 5 chains and 9 variables, the state of its run is of 4 and 9" },
+        { 1, 5000000, "of 1 chains and 5000000 variables" },
+        { 5000000, 1, "of 5000000 chains and 1 variables" },
+    };
+    sal_error err;
+    sal_run_state *state = NULL;
+    sal_model *model = ready_made("ising:side=3,theta=0.3");
+    static const int64_t clamped[] = { 2, 5 };
+    static const int32_t codes[] = { 1, 0 };
+    const sal_run_options options = { .warmup = 30,
+                                      .draws = 300,
+                                      .chains = 4,
+                                      .clamped = 2,
+                                      .clamp_variables = clamped,
+                                      .clamp_codes = codes };
+    watcher w = { .stop_at = -1, .writer = writer_of(model, &options) };
+    const sal_run_options shown = watched(options, &w);
+    sal_run *run = run_it(model, &shown);
+    ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        make_sparse(cases[k].chains, cases[k].variables);
+        ck_fails(sal_run_state_open(temp_path("b.nc"), &state, &err), SAL_ERR_DATA, &err,
+                 cases[k].text);
+        ck_assert_ptr_null(state);
+    }
+    make_sparse(4, 9);
+    ck_ok(sal_run_state_open(temp_path("b.nc"), &state, &err), &err);
+    sal_run_state_destroy(state);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 #endif
 
 START_TEST(a_path_must_be_there)
@@ -327,6 +409,7 @@ static Suite *edges_suite(void)
 #ifdef SALI_HAVE_NETCDF
     tcase_add_test(files, a_draw_of_warm_up_stops_a_run_to_a_file);
     tcase_add_test(files, a_file_that_is_being_written_is_left_alone);
+    tcase_add_test(files, draws_are_of_the_states_size);
 #endif
     tcase_add_test(files, a_path_must_be_there);
     suite_add_tcase(suite, runs);

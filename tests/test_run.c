@@ -6,23 +6,7 @@
 #include <stdint.h>
 
 #include <saltus/sample.h>
-#include "transition.h"
-
-static sal_model *mixed_model(sal_dtype dtype)
-{
-    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
-    sal_model *model = tiny_formula(space, dtype);
-    sal_space_destroy(space);
-    return model;
-}
-
-static sal_run *run_it(sal_model *model, const sal_run_options *options)
-{
-    sal_run *run = NULL;
-    sal_error err;
-    ck_ok(sal_sample(model, options, &run, &err), &err);
-    return run;
-}
+#include "run_helpers.h"
 
 /* ---- the same bits */
 
@@ -57,7 +41,7 @@ START_TEST(same_seed_gives_the_same_bits_on_any_number_of_threads)
 {
     static const int threads[] = { 1, 2, 7 };
     const sal_dtype dtype = _i == 0 ? SAL_F64 : SAL_F32;
-    sal_model *model = mixed_model(dtype);
+    sal_model *model = tiny_formula_over("mixed", dtype);
     sal_sampler_info info;
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         if (!sali_sampler_serves(sali_sampler_at(k), model)) {
@@ -133,7 +117,7 @@ static double share_error(const sal_run *run, int64_t chains, int64_t V, int64_t
  * are not normal: those below 2e-3 get room of 1e-3. */
 START_TEST(marginals_converge_to_enumeration)
 {
-    sal_model *model = mixed_model(SAL_F64);
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
     sal_sampler_info info;
     double exact[32] = { 0 };
     exact_marginals(model, exact);
@@ -195,7 +179,7 @@ START_TEST(clamped_variables_keep_their_codes)
 {
     static const int64_t variables[] = { 5, 1 };
     static const int32_t codes[] = { 2, 1 };
-    sal_model *model = mixed_model(SAL_F32);
+    sal_model *model = tiny_formula_over("mixed", SAL_F32);
     const sal_space *space = model->space;
     sal_sampler_info info;
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
@@ -250,7 +234,7 @@ END_TEST
 START_TEST(chains_start_at_init)
 {
     static const int32_t init[2 * 7] = { 1, 0, 1, 3, 1, 2, 0, 0, 1, 0, 2, 0, 1, 0 };
-    sal_model *model = mixed_model(SAL_F64);
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
     sal_run_options options = {
         .sampler = "gibbs", .chains = 2, .warmup = -1, .draws = 1, .init = init
     };
@@ -339,7 +323,7 @@ END_TEST
 
 START_TEST(thin_keeps_every_third_state)
 {
-    sal_model *model = mixed_model(SAL_F64);
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
     sal_run_options every = { .chains = 3, .warmup = 10, .draws = 300, .keep_draws = true };
     sal_run_options third = every;
     int bytes;
@@ -380,7 +364,7 @@ static int stop_after(int64_t done, int64_t total, void *data)
 
 START_TEST(progress_reports_and_stops)
 {
-    sal_model *model = mixed_model(SAL_F64);
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
     static const int64_t stops[] = { 20, 1000, INT64_MAX };
     for (int k = 0; k < 3; k++) {
         watch w = { .stop_at = stops[k] };

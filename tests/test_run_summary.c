@@ -6,24 +6,7 @@
 #include <stdint.h>
 
 #include <saltus/sample.h>
-#include "samplers/run.h"
-#include "tiny_models.h"
-
-static sal_model *mixed_model(sal_dtype dtype)
-{
-    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
-    sal_model *model = tiny_formula(space, dtype);
-    sal_space_destroy(space);
-    return model;
-}
-
-static sal_run *run_it(sal_model *model, const sal_run_options *options)
-{
-    sal_run *run = NULL;
-    sal_error err;
-    ck_ok(sal_sample(model, options, &run, &err), &err);
-    return run;
-}
+#include "run_helpers.h"
 
 /* The acceptance that adaptation aims at, or where steps of any length do better the one of the
  * longest: it falls to that of a proposal without a bound on the distance, and no further. */
@@ -41,7 +24,7 @@ static double expected_acceptance(sal_model *model, const char *sampler)
 
 START_TEST(summary_describes_the_run)
 {
-    sal_model *model = mixed_model(SAL_F64);
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
     sal_sampler_info info;
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         if (!sali_sampler_serves(sali_sampler_at(k), model)) {
@@ -86,7 +69,7 @@ END_TEST
 /* What the chains propose with when warm-up is over is the step size that is reported. */
 START_TEST(adapted_step_size_is_the_one_in_use)
 {
-    sal_model *model = mixed_model(SAL_F64);
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
     for (int64_t k = 0; sali_sampler_at(k); k++) {
         if (!sali_sampler_serves(sali_sampler_at(k), model)) {
             continue;
@@ -160,7 +143,7 @@ END_TEST
 START_TEST(rounding_of_f_is_no_disagreement)
 {
     for (int dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
-        sal_model *model = mixed_model((sal_dtype)dtype);
+        sal_model *model = tiny_formula_over("mixed", (sal_dtype)dtype);
         sal_run_options options = { .sampler = "gibbs", .chains = 4, .draws = 500, .thin = 20 };
         sal_run_summary before, after;
         sal_error err;

@@ -256,6 +256,30 @@ sal_status curve_run(const truth *t, int64_t related, const sal_run_options *opt
     return status;
 }
 
+sal_status method_run(const truth *t, int64_t related, const sal_run_options *options,
+                      const method *m, curve *out, sal_error *err)
+{
+    sal_run_options o = *options;
+    o.sampler = m->sampler;
+    if (m->step_size == SEARCH) {
+        o.step_size_rule = SAL_STEP_SIZE_SEARCH;
+    } else {
+        o.step_size = m->step_size;
+    }
+    return curve_run(t, related, &o, out, err);
+}
+
+/* ---- times */
+
+double curves_seconds(const method *methods, const curve *curves, int64_t steps)
+{
+    double seconds = INFINITY;
+    for (int k = 0; methods[k].name; k++) {
+        seconds = fmin(seconds, curves[k].step_seconds);
+    }
+    return seconds * (double)steps;
+}
+
 double curve_at_seconds(const curve *c, metric m, double seconds)
 {
     int k = 1;
@@ -270,7 +294,7 @@ double curve_at_seconds(const curve *c, metric m, double seconds)
 
 /* ---- figures */
 
-static void draw_errors(sal_figure *figure, const curves_view *v, int n, const char *const *names,
+static void draw_errors(sal_figure *figure, const curves_view *v, const method *methods,
                         const curve *curves, bool time)
 {
     const char *label = v->label ? v->label : "RMSE of means";
@@ -278,7 +302,7 @@ static void draw_errors(sal_figure *figure, const curves_view *v, int n, const c
                                            .x = { .label = time ? "processor time [s]" : "steps",
                                                   .logarithmic = true },
                                            .y = { .label = label, .logarithmic = true } });
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; methods[k].name; k++) {
         const curve *c = &curves[k];
         double x[POINTS], y[POINTS], low[POINTS], high[POINTS];
         for (int p = 0; p < POINTS; p++) {
@@ -287,7 +311,7 @@ static void draw_errors(sal_figure *figure, const curves_view *v, int n, const c
             low[p] = y[p] - v->scale * c->spread[v->metric][p];
             high[p] = y[p] + v->scale * c->spread[v->metric][p];
         }
-        sal_figure_series(figure, &(sal_series){ .name = time ? NULL : names[k],
+        sal_figure_series(figure, &(sal_series){ .name = time ? NULL : methods[k].name,
                                                  .mark = SAL_MARK_BOTH,
                                                  .n = POINTS,
                                                  .x = x,
@@ -298,33 +322,34 @@ static void draw_errors(sal_figure *figure, const curves_view *v, int n, const c
     }
 }
 
-static void draw_ess(sal_figure *figure, const curves_view *v, int n, const char *const *names,
+static void draw_ess(sal_figure *figure, const curves_view *v, const method *methods,
                      const curve *curves)
 {
-    double ess[3][MOST_CURVES];
-    for (int k = 0; k < n && k < MOST_CURVES; k++) {
+    const char *names[MOST_METHODS];
+    double ess[3][MOST_METHODS];
+    int n = 0;
+    for (; methods[n].name; n++) {
+        names[n] = methods[n].name;
         for (int q = 0; q < 3; q++) {
-            double second = 1e-3 / curves[k].step_seconds;
-            ess[q][k] = curves[k].ess[q] * (v->per_second ? second : 1);
+            double second = 1e-3 / curves[n].step_seconds;
+            ess[q][n] = curves[n].ess[q] * (v->per_second ? second : 1);
         }
     }
     sal_figure_panel(figure, &(sal_panel){ .title = v->title,
                                            .x = { .categories = names, .n_categories = n },
                                            .y = { .label = v->per_second ? "ESS per second"
                                                                          : "ESS in 1000 steps" } });
-    sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS,
-                                             .n = n < MOST_CURVES ? n : MOST_CURVES,
-                                             .y = ess[1],
-                                             .low = ess[0],
-                                             .high = ess[2] });
+    sal_figure_series(
+        figure,
+        &(sal_series){ .mark = SAL_MARK_BARS, .n = n, .y = ess[1], .low = ess[0], .high = ess[2] });
 }
 
-void curves_draw(sal_figure *figure, const curves_view *v, int n, const char *const *names,
+void curves_draw(sal_figure *figure, const curves_view *v, const method *methods,
                  const curve *curves)
 {
     if (figure) {
-        draw_errors(figure, v, n, names, curves, false);
-        draw_errors(figure, v, n, names, curves, true);
-        draw_ess(figure, v, n, names, curves);
+        draw_errors(figure, v, methods, curves, false);
+        draw_errors(figure, v, methods, curves, true);
+        draw_ess(figure, v, methods, curves);
     }
 }

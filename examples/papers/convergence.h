@@ -29,7 +29,7 @@ typedef enum metric {
     METRICS
 } metric;
 
-enum { POINTS = 8, MOST_CURVES = 16 };
+enum { POINTS = 8, MOST_METHODS = 8 };
 
 /* What a run showed. Errors are taken after draws / 2^7, .., draws / 2, draws. */
 typedef struct curve {
@@ -46,6 +46,18 @@ typedef struct curve {
 sal_status curve_run(const truth *t, int64_t related, const sal_run_options *options, curve *out,
                      sal_error *err);
 
+enum { SEARCH = -1 };
+
+/* A sampler of a comparison. Lists of them end with one without a name. */
+typedef struct method {
+    const char *name, *sampler;
+    double step_size; /* 0: none, or adapted; SEARCH: found in warm-up, by the mean jump */
+} method;
+
+/* curve_run with the method's sampler and step size in place of those of `options`. */
+sal_status method_run(const truth *t, int64_t related, const sal_run_options *options,
+                      const method *m, curve *out, sal_error *err);
+
 /* What of the curves is drawn. */
 typedef struct curves_view {
     const char *title, *label; /* of the panels, and of errors; NULL: "RMSE of means" */
@@ -54,11 +66,14 @@ typedef struct curves_view {
     bool per_second; /* effective samples of a second, not of 1000 steps */
 } curves_view;
 
-/* Three panels of `figure` (or NULL: nothing) for n <= MOST_CURVES curves: errors over steps and
- * over processor time, with standard errors, and effective samples, the median and quartiles over
- * chains. */
-void curves_draw(sal_figure *figure, const curves_view *view, int n, const char *const *names,
+/* Three panels of `figure` (or NULL: nothing) for the curves of at most MOST_METHODS methods:
+ * errors over steps and over processor time, with standard errors, and effective samples, the
+ * median and quartiles over chains. */
+void curves_draw(sal_figure *figure, const curves_view *view, const method *methods,
                  const curve *curves);
+
+/* The time in which the fastest method makes so many steps. */
+double curves_seconds(const method *methods, const curve *curves, int64_t steps);
 
 /* The error at a time, on the line through the logarithms of the points around it. */
 double curve_at_seconds(const curve *c, metric m, double seconds);

@@ -1,7 +1,7 @@
 #include "panel.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 void panel_print(const panel *p)
 {
@@ -47,48 +47,6 @@ void panel_draw(const panel *p, sal_figure *figure)
                                                  .low = low,
                                                  .high = high });
     }
-}
-
-bool arguments_read(int argc, char **argv, bool files, arguments *a)
-{
-    *a = (arguments){ .size = USUAL };
-    int k = 1;
-    for (; k < argc && strncmp(argv[k], "--", 2) == 0; k++) {
-        if (strcmp(argv[k], "--quick") == 0 || strcmp(argv[k], "--full") == 0) {
-            a->size = argv[k][2] == 'q' ? QUICK : FULL;
-        } else if (strcmp(argv[k], "--svg") == 0 && k + 1 < argc) {
-            a->svg = argv[++k];
-        } else {
-            break;
-        }
-    }
-    a->files = argv + k;
-    if (k < argc && (!files || argv[k][0] == '-')) {
-        fprintf(stderr, "usage: %s [--quick | --full] [--svg FIGURE.svg]%s\n", argv[0],
-                files ? " [FILE ..]" : "");
-        return false;
-    }
-    return true;
-}
-
-sal_status figure_begin(const arguments *a, const char *title, const char *caption,
-                        sal_figure **figure, sal_error *err)
-{
-    const sal_figure_options o = { .title = title, .caption = caption };
-    *figure = NULL;
-    return a->svg ? sal_figure_create(&o, figure, err) : SAL_OK;
-}
-
-int figure_finish(sal_figure *figure, sal_status status, const arguments *a, sal_error *err)
-{
-    if (status == SAL_OK && figure) {
-        status = sal_figure_write(figure, a->svg, err);
-    }
-    if (status != SAL_OK) {
-        fprintf(stderr, "%s\n", status == SAL_ERR_MEMORY ? "out of memory" : err->message);
-    }
-    sal_figure_destroy(figure);
-    return status != SAL_OK;
 }
 
 double mean_of(int64_t n, const double *values, double *sd)

@@ -1,5 +1,5 @@
 /* A panel of a figure: curves of several methods over common points x, printed as a table and drawn
- * as SVG. And the arguments that programs share. */
+ * as SVG. */
 #ifndef PANEL_H
 #define PANEL_H
 
@@ -24,28 +24,6 @@ void panel_print(const panel *panel);
 
 /* Curves, with bands of one standard deviation, as a panel of `figure` (or NULL: nothing). */
 void panel_draw(const panel *panel, sal_figure *figure);
-
-/* ---- arguments */
-
-typedef enum size { QUICK, USUAL, FULL } size;
-
-typedef struct arguments {
-    size size;       /* --quick, --full */
-    const char *svg; /* --svg FILE, or NULL */
-    char **files;    /* what is left, ends with NULL */
-} arguments;
-
-/* False after a message on stderr. `files` allowed: whether anything may be left. */
-bool arguments_read(int argc, char **argv, bool files, arguments *arguments);
-
-/* An empty figure if --svg was given; else *figure is NULL, and nothing is drawn. */
-sal_status figure_begin(const arguments *arguments, const char *title, const char *caption,
-                        sal_figure **figure, sal_error *err);
-
-/* Write the figure if `status` is SAL_OK, destroy it, and say what failed; returns the exit code.
- */
-int figure_finish(sal_figure *figure, sal_status status, const arguments *arguments,
-                  sal_error *err);
 
 /* Mean and standard deviation (divisor n - 1; of one value 0). */
 double mean_of(int64_t n, const double *values, double *sd);

@@ -1,8 +1,11 @@
-/* UTF-8, read a code point at a time. */
+/* UTF-8, a code point at a time. */
 #ifndef SALI_UTF8_H
 #define SALI_UTF8_H
 
 #include <stdint.h>
+
+/* What stands for a byte that is no UTF-8. */
+#define SALI_UTF8_REPLACEMENT 0xfffd
 
 /* The code point at *at, which is before `end`; *at moves past it. -1 for a byte that begins none
  * (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF); then *at moves by that byte. */
@@ -45,5 +48,9 @@ static inline int sali_utf8_put(int32_t code, char *out)
     out[0] = (char)((0xf00 >> size & 0xff) | code);
     return size;
 }
+
+/* A copy, to be freed by sali_free, in which each byte that is no UTF-8 is U+FFFD; NULL: no
+ * memory. */
+char *sali_utf8_valid(const char *text);
 
 #endif

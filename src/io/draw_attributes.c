@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "io/draw_layout.h"
+#include "io/json_text.h"
 #include "models/model.h"
 
 /* The version of ArviZ whose layout this is: its readers before 1.0 look for one. */
@@ -56,9 +57,9 @@ static json_t *given_options(const sali_draw_layout *l, const sal_model *model,
                              const sal_run_options *o)
 {
     json_t *c = json_object();
-    json_object_set_new(c, "model", json_string(model->name));
+    json_object_set_new(c, "model", sali_json_text(model->name));
     if (o->sampler) {
-        json_object_set_new(c, "sampler", json_string(o->sampler));
+        json_object_set_new(c, "sampler", sali_json_text(o->sampler));
     }
     json_object_set_new(c, "chains", json_integer(l->chains));
     json_object_set_new(c, "draws", json_integer(o->draws > 0 ? o->draws : 1000));
@@ -159,7 +160,7 @@ sal_status sali_draw_note_run(sali_draw_layout *l, sali_netcdf *file, const sal_
         sali_netcdf_note_double(file, groups[k], SALI_NETCDF_GROUP, "sampling_time", 1, &s.seconds);
         sali_netcdf_note_double(file, groups[k], SALI_NETCDF_GROUP, "tuning_steps", 1, &steps);
     }
-    json_object_set_new(c, "sampler", json_string(s.sampler));
+    json_object_set_new(c, "sampler", sali_json_text(s.sampler));
     json_object_set_new(c, "warmup", json_integer(s.warmup));
     json_object_set_new(c, "thin", json_integer(s.thin));
     json_object_set_new(c, "replicas", json_integer(s.replicas));

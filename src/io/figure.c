@@ -53,7 +53,7 @@ char *sali_figure_text(sal_figure *figure, const char *text)
     for (const char *at = text; at < text + size;) {
         int32_t code = sali_utf8_next(&at, text + size);
         code = code == '\n' || code == '\t' ? ' ' : code;
-        to += sali_utf8_put(allowed(code) ? code : 0xfffd, to);
+        to += sali_utf8_put(allowed(code) ? code : SALI_UTF8_REPLACEMENT, to);
     }
     return copy;
 }

@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/utf8.h"
 #include "io/file.h"
 #include "io/netcdf_lock.h"
 
@@ -293,9 +294,13 @@ void sali_netcdf_write(sali_netcdf *file, int group, int variable, const int64_t
 void sali_netcdf_note_text(sali_netcdf *file, int group, int variable, const char *name,
                            const char *text)
 {
+    char *valid = sali_utf8_valid(text);
     if (begin(file)) {
-        end(file, nc_put_att_text(group_id(file, group), variable, name, strlen(text), text));
+        end(file, valid
+                      ? nc_put_att_text(group_id(file, group), variable, name, strlen(valid), valid)
+                      : NC_ENOMEM);
     }
+    sali_free(valid);
 }
 
 void sali_netcdf_note_list(sali_netcdf *file, int group, int variable, const char *name, int64_t n,

@@ -47,7 +47,8 @@ void sali_netcdf_texts(sali_netcdf *file, int group, const char *name, int dimen
 void sali_netcdf_write(sali_netcdf *file, int group, int variable, const int64_t *begin,
                        const int64_t *count, const void *data);
 
-/* Attributes of a variable, or of the group. */
+/* Attributes of a variable, or of the group. In a text bytes that are no UTF-8, as paths may have,
+ * become U+FFFD: readers refuse such a file. */
 #define SALI_NETCDF_GROUP (-1)
 void sali_netcdf_note_text(sali_netcdf *file, int group, int variable, const char *name,
                            const char *text);

@@ -248,6 +248,32 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
     return status;
 }
 
+/* Whether draws are of no more chains and variables than the state, whose arrays are in the file
+ * byte by byte, where draws may be a few bytes that claim to be many. */
+static sal_status check_sections(const draws *d, const sal_run_state *state, sal_error *err)
+{
+    sal_run_options o;
+    const sali_state_item *codes = sali_run_state_find(state, "codes");
+    const sali_state_item *f = sali_run_state_find(state, "f"); /* of each chain and replica */
+    sal_status status = sal_run_state_options(state, &o, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    int64_t chains = f ? f->count : 0;
+    int64_t V = codes && chains > 0 ? codes->count / chains + o.clamped : 0;
+    for (int k = 0; k < 2; k++) {
+        const sali_netcdf_posterior *p = &d->sections[k].posterior;
+        if (p->id >= 0 && (p->chains > chains || p->V > V)) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "%s: its draws are of %lld chains and %lld variables, the state of "
+                             "its run is of %lld and %lld",
+                             d->name, (long long)p->chains, (long long)p->V, (long long)chains,
+                             (long long)V);
+        }
+    }
+    return SAL_OK;
+}
+
 /* Room for a window of the larger section. */
 static sal_status make_room(draws *d, sal_error *err)
 {
@@ -307,6 +333,7 @@ static sal_status read_file(draws *d, int64_t size, sal_run_state *state, sal_er
         status = find_section(d, k, size, err);
     }
     pthread_mutex_unlock(&sali_netcdf_mutex);
+    status = status ? status : check_sections(d, state, err);
     return status ? status : make_room(d, err);
 }
 

@@ -23,7 +23,7 @@ static void put_text(sali_page *page, const char *text)
         int32_t code = sali_utf8_next(&text, end);
         bool allowed = code >= 0x20 || code == '\n' || code == '\t';
         allowed = allowed && code != 0xfffe && code != 0xffff && !(code >= 0x7f && code < 0xa0);
-        used += sali_utf8_put(allowed ? code : 0xfffd, part + used);
+        used += sali_utf8_put(allowed ? code : SALI_UTF8_REPLACEMENT, part + used);
         if (used > (int)sizeof part - 8 || text == end) {
             part[used] = '\0';
             sali_put_string(&page->w, part);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "../panel.h"
+#include "../program.h"
 #include "states.h"
 
 enum { CHAINS = 50, ROWS = 1000 };
@@ -71,8 +72,12 @@ static sal_status sample(sal_model *model, const char *title, bool anneal, int64
     return status;
 }
 
-static sal_status run(const arguments *a, sal_figure *figure, sal_error *err)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
+    if (!a->files[0]) {
+        snprintf(err->message, sizeof err->message, "which directory of `saltus train`?");
+        return SAL_ERR_ARGUMENT;
+    }
     sal_model *model = NULL;
     sal_data data = { 0 };
     const int64_t steps = a->size == QUICK ? 1000 : a->size == USUAL ? 10000 : 300000;
@@ -97,18 +102,9 @@ static sal_status run(const arguments *a, sal_figure *figure, sal_error *err)
 
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, true, &a)) {
-        return 64;
-    }
-    if (!a.files[0]) {
-        fprintf(stderr, "%s: which directory of `saltus train`?\n", argv[0]);
-        return 64;
-    }
-    sal_status status =
-        figure_begin(&a, "Figure 8: annealed samples", "GWG from random starts.", &figure, &err);
-    status = status ? status : run(&a, figure, &err);
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Figure 8: annealed samples",
+                               .caption = "GWG from random starts.",
+                               .files = true,
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

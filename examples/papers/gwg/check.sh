@@ -1,28 +1,16 @@
 #!/bin/sh
 # check.sh NAME PROGRAM [SALTUS]: the brief form of a figure shows what the paper says of it.
-set -eu
-name=$1 program=$2 saltus=${3:-}
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
+. "$(dirname "$0")/../claims.sh"
 
-set --
-[ -z "$saltus" ] || {
-    "$saltus" train mlp:visible=256,hidden=64,base=1 --data digits --out "$directory/model" \
+if [ "$name" = annealed ]; then
+    "$3" train mlp:visible=256,hidden=64,base=1 --data digits --out "$directory/model" \
         --iterations 200 --steps 10 --averaging 0.99 --threads 1 >"$directory/log" 2>&1 ||
         { cat "$directory/log"; exit 1; }
-    set -- "$directory/model"
-}
-output=$("$program" --quick --svg "$directory/figure.svg" "$@")
-echo "$output"
-grep -q '</svg>' "$directory/figure.svg"
+    draw "$directory/model"
+else
+    draw
+fi
 
-# holds CONDITION: in awk, of the numbers v[ROW, COLUMN] of the rows that begin with a number or a
-# name of one word; the panel counts as part of the row where there are more of them.
-holds() {
-    echo "$output" | awk "
-        NF > 1 { for (k = 2; k <= NF; k++) v[\$1, k - 1] = \$k; rows[\$1]++ }
-        END { if (!($1)) { print \"not so: $1\"; exit 1 } }"
-}
 case $name in
 ising) # Columns: Gibbs-1, Gibbs-2, HB-10-1, GWG. Where spins are coupled GWG has the most.
     holds 'v[0.25, 4] > v[0.25, 1] && v[0.25, 4] > v[0.25, 2] && v[0.25, 4] > v[0.25, 3]' ;;

@@ -9,6 +9,7 @@
  * time, is the stronger of the paper's two Hamming ball samplers. */
 #include <math.h>
 #include "../panel.h"
+#include "../program.h"
 
 static const struct {
     const char *name, *sampler;
@@ -65,16 +66,8 @@ static sal_status measure_all(sal_model *model, int factors, double most, panel 
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_model *model = NULL;
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    const int points = a.size == QUICK ? 4 : 6, factors = a.size == QUICK ? 5 : 10;
     static panel joint = { .title = "Log-joint",
                            .x_label = "likelihood evaluations",
                            .y_label = "log p(x, y)",
@@ -84,15 +77,14 @@ int main(int argc, char **argv)
                            .x_label = "likelihood evaluations",
                            .y_label = "log error",
                            .curves = METHODS };
-    joint.points = error.points = points;
-    sal_status status = figure_begin(&a, "Figure 5: factorial hidden Markov model",
-                                     "Posterior samples; mean of 2 chains.", &figure, &err);
-    status = status ? status
-                    : sal_model_builtin(a.size == QUICK ? "fhmm:length=100,factors=5"
-                                                        : "fhmm:length=1000,factors=10",
-                                        0, &model, &err);
-    double most = a.size == QUICK ? 8000 : a.size == USUAL ? 32000 : 2048000;
-    status = status ? status : measure_all(model, factors, most, &joint, &error, &err);
+    sal_model *model = NULL;
+    const int factors = a->size == QUICK ? 5 : 10;
+    const double most = a->size == QUICK ? 8000 : a->size == USUAL ? 32000 : 2048000;
+    joint.points = error.points = a->size == QUICK ? 4 : 6;
+    sal_status status = sal_model_builtin(a->size == QUICK ? "fhmm:length=100,factors=5"
+                                                           : "fhmm:length=1000,factors=10",
+                                          0, &model, err);
+    status = status ? status : measure_all(model, factors, most, &joint, &error, err);
     if (status == SAL_OK) {
         panel_print(&joint);
         panel_print(&error);
@@ -100,5 +92,13 @@ int main(int argc, char **argv)
         panel_draw(&error, figure);
     }
     sal_model_destroy(model);
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Figure 5: factorial hidden Markov model",
+                               .caption = "Posterior samples; mean of 2 chains.",
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -8,6 +8,7 @@
  * of theta and the number of chains are ours. */
 #include <math.h>
 #include "../panel.h"
+#include "../program.h"
 
 static const char *const samplers[] = { "gibbs", "gibbs:block=2", "hamming-ball", "gwg" };
 static const char *const names[] = { "Gibbs-1", "Gibbs-2", "HB-10-1", "GWG" };
@@ -67,21 +68,20 @@ static sal_status lattice(int side, int64_t steps, int points, sal_figure *figur
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    const int64_t steps = a->size == QUICK ? 4000 : 100000;
+    const int points = a->size == QUICK ? 2 : a->size == USUAL ? 4 : 8;
+    sal_status status = lattice(10, steps, points, figure, err);
+    return status || a->size == QUICK ? status : lattice(40, steps, points, figure, err);
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Figure 4: Ising lattices",
-                                     "Effective samples of the distance to a random state; mean "
-                                     "over 4 chains.",
-                                     &figure, &err);
-    const int64_t steps = a.size == QUICK ? 4000 : 100000;
-    const int points = a.size == QUICK ? 2 : a.size == USUAL ? 4 : 8;
-    status = status ? status : lattice(10, steps, points, figure, &err);
-    status = status || a.size == QUICK ? status : lattice(40, steps, points, figure, &err);
-    return figure_finish(figure, status, &a, &err);
+    static const program p = {
+        .title = "Figure 4: Ising lattices",
+        .caption = "Effective samples of the distance to a random state; mean over 4 chains.",
+        .run = make_figure
+    };
+    return program_main(argc, argv, &p);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "../panel.h"
+#include "../program.h"
 #include "states.h"
 
 enum { CHAINS = 100, TRUTHS = 1000, ESS_CHAINS = 10, POINTS = 10 };
@@ -241,24 +242,24 @@ static sal_status experiment_run(experiment *x, const arguments *a, sal_figure *
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
     experiment x = { 0 };
-    if (!arguments_read(argc, argv, true, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Figures 2 and 3: a trained RBM",
-                                     "States that samplers end in, from random starts; log MMD to "
-                                     "block Gibbs; effective samples.",
-                                     &figure, &err);
-    status = status ? status : experiment_run(&x, &a, figure, &err);
+    sal_status status = experiment_run(&x, a, figure, err);
     sal_model_destroy(x.model);
     sal_data_destroy(&x.data);
     free(x.starts);
     free(x.truth);
     free(x.states);
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Figures 2 and 3: a trained RBM",
+                               .caption = "States that samplers end in, from random starts; "
+                                          "log MMD to block Gibbs; effective samples.",
+                               .files = true,
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "../panel.h"
+#include "../program.h"
 #include "states.h"
 
 enum { CHAINS = 100, TRUTHS = 1000, RUNS = 2, LEAPFROG = 5, BLOCK_STEPS = 300 };
@@ -116,38 +117,37 @@ static sal_status dimension(panel *p, int k, int runs, int64_t gradients, sal_er
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static const double dimensions[] = { 25, 50, 100, 200, 400, 1000 };
     static panel p = { .title = "RBMs of rising dimension",
                        .x_label = "dimension",
                        .y_label = "log MMD",
                        .curves = METHODS };
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Figure 2: continuous relaxations",
-                                     "Log MMD to block Gibbs, lower is better; mean and standard "
-                                     "deviation over models. Target: of block Gibbs itself.",
-                                     &figure, &err);
-    p.points = a.size == QUICK ? 2 : a.size == USUAL ? 4 : 6;
+    const int runs = a->size == QUICK ? 1 : RUNS;
+    const int64_t gradients = a->size == QUICK ? 400 : a->size == USUAL ? 1000 : 10000;
+    sal_status status = SAL_OK;
+    p.points = a->size == QUICK ? 2 : a->size == USUAL ? 4 : 6;
     for (int m = 0; m < METHODS; m++) {
         p.name[m] = names[m];
     }
     for (int k = 0; k < p.points && status == SAL_OK; k++) {
         p.x[k] = dimensions[k];
-        status = dimension(&p, k, a.size == QUICK ? 1 : RUNS,
-                           a.size == QUICK   ? 400
-                           : a.size == USUAL ? 1000
-                                             : 10000,
-                           &err);
+        status = dimension(&p, k, runs, gradients, err);
     }
     if (status == SAL_OK) {
         panel_print(&p);
         panel_draw(&p, figure);
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Figure 2: continuous relaxations",
+                               .caption =
+                                   "Log MMD to block Gibbs, lower is better; mean and standard "
+                                   "deviation over models. Target: of block Gibbs itself.",
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

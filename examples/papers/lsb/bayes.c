@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../program.h"
 #include "trace.h"
 
 /* Variable v with tables over (parent, parent, v), the parents v - 1 and v - 3; the first three are
@@ -68,20 +69,20 @@ static sal_status run_network(const char *path, size scale, sal_figure *figure, 
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    sal_status status = a->files[0] ? SAL_OK : run_network(NULL, a->size, figure, err);
+    for (char **path = a->files; *path && status == SAL_OK; path++) {
+        status = run_network(*path, a->size, figure, err);
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, true, &a)) {
-        return 64;
-    }
-    sal_status status =
-        figure_begin(&a, "Figures 5 and 8: Bayesian networks",
-                     "Burn-in; autocorrelation; a chain; balancing functions.", &figure, &err);
-    status = status || a.files[0] ? status : run_network(NULL, a.size, figure, &err);
-    for (char **path = a.files; *path && status == SAL_OK; path++) {
-        status = run_network(*path, a.size, figure, &err);
-    }
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Figures 5 and 8: Bayesian networks",
+                               .caption = "Burn-in; autocorrelation; a chain; balancing functions.",
+                               .files = true,
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

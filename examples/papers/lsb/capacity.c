@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "../panel.h"
+#include "../program.h"
 
 enum { BLOCKS = 20, UNITS = 20, LINES = BLOCKS * UNITS, POINTS = 40 };
 
@@ -131,7 +132,7 @@ static sal_status form(bool logarithmic, int updates, double *g, sal_error *err)
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static panel p = { .title = "Fitted to max(1, t)",
                        .x_label = "t",
@@ -139,17 +140,9 @@ int main(int argc, char **argv)
                        .points = POINTS,
                        .curves = 3,
                        .name = { "max(1,t)", "lines in t", "lines in log t" } };
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    const int updates = a.size == QUICK ? 500 : a.size == USUAL ? 10000 : 200000;
-    sal_status status = figure_begin(&a, "Figure 9: the capacity of a monotonic network",
-                                     "Least squares by gradient descent.", &figure, &err);
-    status = status ? status : form(false, updates, p.y[1], &err);
-    status = status ? status : form(true, updates, p.y[2], &err);
+    const int updates = a->size == QUICK ? 500 : a->size == USUAL ? 10000 : 200000;
+    sal_status status = form(false, updates, p.y[1], err);
+    status = status ? status : form(true, updates, p.y[2], err);
     for (int k = 0; k < POINTS; k++) {
         p.x[k] = t_of(k);
         p.y[0][k] = fmax(1, p.x[k]);
@@ -158,5 +151,13 @@ int main(int argc, char **argv)
         panel_print(&p);
         panel_draw(&p, figure);
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Figure 9: the capacity of a monotonic network",
+                               .caption = "Least squares by gradient descent.",
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -1,12 +1,7 @@
 #!/bin/sh
 # check.sh NAME PROGRAM: the brief form of a figure shows what the paper says of it.
-set -eu
-name=$1 program=$2
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-output=$("$program" --quick --svg "$directory/figure.svg")
-echo "$output"
-grep -q '</svg>' "$directory/figure.svg"
+. "$(dirname "$0")/../claims.sh"
+draw
 
 # Columns: arrival, ESS(f), its deviation, the paper's, ESS(d), acceptance, mean f.
 case $name in

@@ -12,6 +12,7 @@
  * is not described; ours is a disc. */
 #include <math.h>
 #include <stdlib.h>
+#include "../program.h"
 #include "trace.h"
 
 static const struct {
@@ -104,20 +105,20 @@ static sal_status run_case(int k, size scale, sal_figure *figure, sal_error *err
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int k = 0; k < CASES && status == SAL_OK; k++) {
+        status = run_case(k, a->size, figure, err);
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Figures 1 to 4, 6 and 7: posteriors of pictures",
-                                     "By case: alpha; burn-in; autocorrelation; a chain; balancing "
-                                     "functions; states in burn-in.",
-                                     &figure, &err);
-    for (int k = 0; k < CASES && status == SAL_OK; k++) {
-        status = run_case(k, a.size, figure, &err);
-    }
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Figures 1 to 4, 6 and 7: posteriors of pictures",
+                               .caption = "By case: alpha; burn-in; autocorrelation; a chain; "
+                                          "balancing functions; states in burn-in.",
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

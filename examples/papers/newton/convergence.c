@@ -9,24 +9,16 @@
  * at random and have no warm-up. Errors are those of each chain by itself, the mean over chains;
  * times are processor time of one thread. */
 #include <math.h>
-#include <string.h>
 #include "../convergence.h"
 #include "../panel.h"
+#include "../program.h"
 
-enum { MOST_METHODS = 8 };
-
-/* Step sizes are the paper's, for spins four times those: a flip moves by 1 there and by 2 here. 0:
- * none, or adapted. */
-typedef struct method {
-    const char *name, *sampler;
-    double step_size;
-} method;
-
+/* Step sizes are the paper's, for spins four times those: a flip moves by 1 there and by 2 here. */
 typedef struct target {
     const char *name, *model;
     double scale;  /* of errors: a spin's mean is off by twice what its probability is */
     int64_t steps; /* of the paper */
-    method methods[MOST_METHODS];
+    method methods[MOST_METHODS + 1];
 } target;
 
 #define FACILITY_METHODS                                                      \
@@ -64,17 +56,6 @@ static const target targets[] = {
 };
 enum { TARGETS = sizeof targets / sizeof *targets };
 
-static sal_status sample(const truth *t, const method *m, int64_t chains, int64_t steps, curve *out,
-                         sal_error *err)
-{
-    const sal_run_options o = { .sampler = m->sampler,
-                                .step_size = m->step_size,
-                                .chains = chains,
-                                .warmup = -1,
-                                .draws = steps };
-    return curve_run(t, 0, &o, out, err);
-}
-
 static void print_head(const target *x, int64_t chains, const curve *c)
 {
     printf(
@@ -102,15 +83,11 @@ static void print_curve(const target *x, const method *m, int64_t chains, const 
 }
 
 /* At the time in which the fastest has made all its steps. */
-static void print_equal_time(const target *x, int n, int64_t steps, const curve *c)
+static void print_equal_time(const target *x, int64_t steps, const curve *c)
 {
-    double seconds = c[0].step_seconds;
-    for (int k = 1; k < n; k++) {
-        seconds = fmin(seconds, c[k].step_seconds);
-    }
-    seconds *= (double)steps;
+    double seconds = curves_seconds(x->methods, c, steps);
     printf("log10 RMSE after %.3f s:", seconds);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; x->methods[k].name; k++) {
         printf(" %s %.2f", x->methods[k].name,
                log10(x->scale * curve_at_seconds(&c[k], MEAN_RMSE, seconds)));
     }
@@ -119,46 +96,43 @@ static void print_equal_time(const target *x, int n, int64_t steps, const curve 
 
 static sal_status compare(const target *x, size length, sal_figure *figure, sal_error *err)
 {
-    int64_t chains = length == FULL ? 100 : 20, steps = length == QUICK ? 1024 : x->steps;
-    const char *names[MOST_METHODS];
+    const sal_run_options o = { .chains = length == FULL ? 100 : 20,
+                                .warmup = -1,
+                                .draws = length == QUICK ? 1024 : x->steps };
     curve c[MOST_METHODS];
     truth t;
-    int n = 0;
     sal_status status = truth_open(x->model, &t, err);
-    for (; status == SAL_OK && n < MOST_METHODS && x->methods[n].name; n++) {
-        names[n] = x->methods[n].name;
-        status = sample(&t, &x->methods[n], chains, steps, &c[n], err);
-        if (status == SAL_OK && n == 0) {
-            print_head(x, chains, &c[0]);
+    for (int k = 0; status == SAL_OK && x->methods[k].name; k++) {
+        status = method_run(&t, 0, &o, &x->methods[k], &c[k], err);
+        if (status == SAL_OK && k == 0) {
+            print_head(x, o.chains, &c[0]);
         }
         if (status == SAL_OK) {
-            print_curve(x, &x->methods[n], chains, &c[n]);
+            print_curve(x, &x->methods[k], o.chains, &c[k]);
         }
     }
     if (status == SAL_OK) {
-        print_equal_time(x, n, steps, c);
         const curves_view v = { .title = x->name, .metric = MEAN_RMSE, .scale = x->scale };
-        curves_draw(figure, &v, n, names, c);
+        print_equal_time(x, o.draws, c);
+        curves_draw(figure, &v, x->methods, c);
     }
     truth_free(&t);
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
+        if (arguments_want(a, targets[x].name)) {
+            status = compare(&targets[x], a->size, figure, err);
+        }
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, true, &a)) {
-        return 2;
-    }
-    sal_status status = figure_begin(&a, "Newton proposals", NULL, &figure, &err);
-    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
-        bool wanted = !a.files[0];
-        for (char **name = a.files; *name; name++) {
-            wanted = wanted || strcmp(*name, targets[x].name) == 0;
-        }
-        status = wanted ? compare(&targets[x], a.size, figure, &err) : SAL_OK;
-    }
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Newton proposals", .files = true, .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -7,6 +7,7 @@
  * paper's size, and a smaller problem whose states are more alike. */
 #include "../convergence.h"
 #include "../panel.h"
+#include "../program.h"
 
 static const char *const problems[] = { "facility-location",
                                         "facility-location:customers=4,lambda=1" };
@@ -63,26 +64,26 @@ static sal_status scan(const char *problem, int64_t draws, panel *p, sal_error *
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static panel p[2];
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 2;
-    }
-    int64_t draws = a.size == FULL ? 30000 : a.size == QUICK ? 500 : 5000;
-    sal_status status = figure_begin(&a, "Step sizes of MANA", NULL, &figure, &err);
+    int64_t draws = a->size == FULL ? 30000 : a->size == QUICK ? 500 : 5000;
+    sal_status status = SAL_OK;
     for (int k = 0; k < PROBLEMS && status == SAL_OK; k++) {
         p[0] = moves;
         p[1] = effective;
         p[0].title = p[1].title = problems[k];
-        status = scan(problems[k], draws, p, &err);
+        status = scan(problems[k], draws, p, err);
         for (int side = 0; side < 2; side++) {
             panel_print(&p[side]);
             panel_draw(&p[side], figure);
         }
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Step sizes of MANA", .run = make_figure };
+    return program_main(argc, argv, &p);
 }

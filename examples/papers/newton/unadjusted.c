@@ -15,6 +15,7 @@
  * for F - 6. */
 #include <math.h>
 #include "../panel.h"
+#include "../program.h"
 
 enum { D = 4, STATES = 1 << D };
 
@@ -101,7 +102,7 @@ static sal_status simulate(sal_model *model, double alpha, int64_t draws, double
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *args, sal_figure *figure, sal_error *err)
 {
     static panel p = { .title = "Figure 1: UNA on a 2 x 2 Ising model",
                        .x_label = "alpha",
@@ -110,24 +111,17 @@ int main(int argc, char **argv)
                        .curves = 6,
                        .name = { "invariant law", "run", "noise of a run", "bound", "printed bound",
                                  "that of F - 6" } };
-    arguments args;
     sal_model *model = NULL;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
     values v;
-    if (!arguments_read(argc, argv, false, &args)) {
-        return 2;
-    }
-    int64_t draws = args.size == FULL ? 500000 : args.size == QUICK ? 1000 : 50000;
-    sal_status status = figure_begin(&args, "Bias of UNA", NULL, &figure, &err);
-    status = status ? status : make_model(&model, &err);
-    status = status ? status : evaluate(model, &v, &err);
+    int64_t draws = args->size == FULL ? 500000 : args->size == QUICK ? 1000 : 50000;
+    sal_status status = make_model(&model, err);
+    status = status ? status : evaluate(model, &v, err);
     for (int k = 0; k < ALPHAS && status == SAL_OK; k++) {
         double lambda_min = -2 * a, Z = sum_exp(&v, 1), root = sum_exp(&v, 0.5);
         double decay = exp(-1 / (2 * alphas[k]) - lambda_min / 2);
         p.x[k] = alphas[k];
         p.y[0][k] = distance(&v, alphas[k]);
-        status = simulate(model, alphas[k], draws, &p.y[1][k], &p.y[2][k], &err);
+        status = simulate(model, alphas[k], draws, &p.y[1][k], &p.y[2][k], err);
         p.y[3][k] = 2 * root * root / Z * decay;
         p.y[4][k] = Z * decay;
         p.y[5][k] = exp(-6) * Z * decay;
@@ -137,5 +131,11 @@ int main(int argc, char **argv)
     p.curves = 3; /* the bounds are far above */
     panel_draw(&p, figure);
     sal_model_destroy(model);
-    return figure_finish(figure, status, &args, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Bias of UNA", .run = make_figure };
+    return program_main(argc, argv, &p);
 }

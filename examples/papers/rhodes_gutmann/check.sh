@@ -1,22 +1,8 @@
 #!/bin/sh
 # check.sh NAME PROGRAM: the brief form of a figure shows what the paper says of it.
-set -eu
-name=$1 program=$2
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-output=$("$program" --quick --svg "$directory/figure.svg")
-echo "$output"
-grep -q '</svg>' "$directory/figure.svg"
+. "$(dirname "$0")/../claims.sh"
+draw
 
-# holds CONDITION: in awk, of the numbers v[ROW, COLUMN] of the rows from the line that begins with
-# $from to the next empty one.
-holds() {
-    echo "$output" | awk "
-        index(\$0, \"$from\") == 1 { on = 1 }
-        NF == 0 || \$1 == \"after\" { on = 0 }
-        on { gsub(/[|()]/, \" \"); for (k = 2; k <= NF; k++) v[\$1, k - 1] = \$k }
-        END { exit !($1) }" || { echo "not so: $1"; exit 1; }
-}
 case $name in
 convergence) # Columns: the 11th is the last error of marginals, the 16th of covariances or pairs.
     for from in ordinal-poly2 ordinal-poly4; do

@@ -8,20 +8,13 @@
  * the standard error); effective samples are quartiles over chains. Times are processor time of one
  * thread. */
 #include <stdlib.h>
-#include <string.h>
 #include "../convergence.h"
 #include "../panel.h"
+#include "../program.h"
 
-enum { MOST_METHODS = 8 };
-
-/* Step sizes are those of table 4, for the regression those of the authors' runs; 0: searched for
- * as in appendix H, as pavg's depends on the matrix that it learns. NCG-.02 and Gibbs-random are
- * not in the paper. */
-typedef struct method {
-    const char *name, *sampler;
-    double step_size;
-} method;
-
+/* Step sizes are those of table 4, for the regression those of the authors' runs; pavg's, which
+ * depends on the matrix that it learns, is searched for as in appendix H. NCG-.02 and Gibbs-random
+ * are not in the paper. */
 typedef struct target {
     const char *model, *quick;
     int64_t related; /* variables of which pairs or covariances count */
@@ -29,7 +22,7 @@ typedef struct target {
     const char *titles[2];
     double scale;  /* of the second metric: from codes to levels */
     int low, high; /* starting codes; high 0: only variable 0 is on */
-    method methods[MOST_METHODS];
+    method methods[MOST_METHODS + 1];
 } target;
 
 /* Levels are 4.5 / 49 apart. */
@@ -44,7 +37,7 @@ static const target targets[] = {
       ORDINAL,
       .methods = { { "NCG", "ncg", 0.05 },
                    { "AVG", "avg", 0.02 },
-                   { "PAVG", "pavg", 0 },
+                   { "PAVG", "pavg", SEARCH },
                    { "GWG", "gwg:radius=1", 0 },
                    { "GWG-ordinal", "gwg:radius=16", 0 },
                    { "Gibbs", "gibbs", 0 },
@@ -56,7 +49,7 @@ static const target targets[] = {
       .methods = { { "NCG", "ncg", 0.05 },
                    { "NCG-.02", "ncg", 0.02 },
                    { "AVG", "avg", 0.02 },
-                   { "PAVG", "pavg", 0 },
+                   { "PAVG", "pavg", SEARCH },
                    { "GWG", "gwg:radius=1", 0 },
                    { "GWG-ordinal", "gwg:radius=8", 0 },
                    { "Gibbs", "gibbs", 0 },
@@ -69,7 +62,7 @@ static const target targets[] = {
       .scale = 1,
       .methods = { { "NCG", "ncg", 0.3 },
                    { "AVG", "avg", 1000 },
-                   { "PAVG", "pavg", 0 },
+                   { "PAVG", "pavg", SEARCH },
                    { "GWG", "gwg", 0 },
                    { "Gibbs", "gibbs", 0 } } },
 };
@@ -80,7 +73,7 @@ typedef struct length {
     int64_t chains, warmup, draws;
 } length;
 
-/* ---- sampling */
+/* ---- starts */
 
 static int32_t *starting_codes(const target *x, const truth *t, int64_t chains)
 {
@@ -92,27 +85,6 @@ static int32_t *starting_codes(const target *x, const truth *t, int64_t chains)
                            : k % t->V == 0;
     }
     return codes;
-}
-
-static sal_status sample(const target *x, const truth *t, const length *z, int k, curve *out,
-                         sal_error *err)
-{
-    int64_t related = x->related < t->V ? x->related : t->V;
-    int32_t *init = starting_codes(x, t, z->chains);
-    sal_run_options o = {
-        .sampler = x->methods[k].sampler,
-        .step_size = x->methods[k].step_size,
-        .chains = z->chains,
-        .warmup = z->warmup,
-        .draws = z->draws,
-        .init = init,
-    };
-    if (strcmp(o.sampler, "pavg") == 0 && o.step_size == 0) {
-        o.step_size_rule = SAL_STEP_SIZE_SEARCH;
-    }
-    sal_status status = init ? curve_run(t, related, &o, out, err) : SAL_ERR_MEMORY;
-    free(init);
-    return status;
 }
 
 /* ---- what is printed */
@@ -154,18 +126,15 @@ static void print_curve(const target *x, const char *name, const curve *c)
         printf(" (%6.4f) ", scale * c->spread[x->metrics[m]][POINTS - 1]);
     }
     printf("\n");
+    fflush(stdout);
 }
 
 /* At the time in which the fastest has made all its steps. */
-static void print_equal_time(const target *x, const length *z, int n, const curve *c)
+static void print_equal_time(const target *x, int64_t steps, const curve *c)
 {
-    double seconds = c[0].step_seconds;
-    for (int k = 1; k < n; k++) {
-        seconds = c[k].step_seconds < seconds ? c[k].step_seconds : seconds;
-    }
-    seconds *= (double)z->draws;
+    double seconds = curves_seconds(x->methods, c, steps);
     printf("after %.2f s each\n", seconds);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; x->methods[k].name; k++) {
         printf("%-12s %8.0f steps, ESS %7.1f, errors %6.4f %6.4f\n", x->methods[k].name,
                seconds / c[k].step_seconds, c[k].ess[1] * seconds / c[k].step_seconds / 1000,
                curve_at_seconds(&c[k], x->metrics[0], seconds),
@@ -174,17 +143,37 @@ static void print_equal_time(const target *x, const length *z, int n, const curv
     printf("\n");
 }
 
-static void draw(const target *x, int n, const curve *c, sal_figure *figure)
+static void draw(const target *x, const curve *c, sal_figure *figure)
 {
-    const char *names[MOST_METHODS];
-    for (int k = 0; k < n; k++) {
-        names[k] = x->methods[k].name;
-    }
     for (int m = 0; m < 2; m++) {
         const curves_view v = { x->model, x->titles[m], x->metrics[m], m == 1 ? x->scale : 1,
                                 m == 1 };
-        curves_draw(figure, &v, n, names, c);
+        curves_draw(figure, &v, x->methods, c);
     }
+}
+
+/* ---- a target */
+
+static sal_status run_methods(const target *x, const char *model, const truth *t, const length *z,
+                              curve *c, sal_error *err)
+{
+    int32_t *init = starting_codes(x, t, z->chains);
+    const sal_run_options o = {
+        .chains = z->chains, .warmup = z->warmup, .draws = z->draws, .init = init
+    };
+    const int64_t related = x->related < t->V ? x->related : t->V;
+    sal_status status = init ? SAL_OK : SAL_ERR_MEMORY;
+    for (int k = 0; status == SAL_OK && x->methods[k].name; k++) {
+        status = method_run(t, related, &o, &x->methods[k], &c[k], err);
+        if (status == SAL_OK && k == 0) {
+            print_head(x, model, z, &c[0]);
+        }
+        if (status == SAL_OK) {
+            print_curve(x, x->methods[k].name, &c[k]);
+        }
+    }
+    free(init);
+    return status;
 }
 
 static sal_status compare(const target *x, const length *z, sal_figure *figure, sal_error *err)
@@ -192,45 +181,34 @@ static sal_status compare(const target *x, const length *z, sal_figure *figure, 
     const char *model = z->quick ? x->quick : x->model;
     curve c[MOST_METHODS];
     truth t;
-    int n = 0;
     sal_status status = truth_open(model, &t, err);
-    while (status == SAL_OK && n < MOST_METHODS && x->methods[n].name) {
-        status = sample(x, &t, z, n, &c[n], err);
-        if (status == SAL_OK && n == 0) {
-            print_head(x, model, z, &c[0]);
-        }
-        if (status == SAL_OK) {
-            print_curve(x, x->methods[n].name, &c[n]);
-            fflush(stdout);
-            n++;
-        }
-    }
+    status = status ? status : run_methods(x, model, &t, z, c, err);
     if (status == SAL_OK) {
-        print_equal_time(x, z, n, c);
-        draw(x, n, c, figure);
+        print_equal_time(x, z->draws, c);
+        draw(x, c, figure);
     }
     truth_free(&t);
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    const length z = a->size == FULL    ? (length){ .chains = 100, .warmup = 5000, .draws = 50000 }
+                     : a->size == QUICK ? (length){ true, .chains = 8, .warmup = 200, .draws = 512 }
+                                        : (length){ .chains = 20, .warmup = 4000, .draws = 8192 };
+    sal_status status = SAL_OK;
+    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
+        if (arguments_want(a, targets[x].model)) {
+            status = compare(&targets[x], &z, figure, err);
+        }
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, true, &a)) {
-        return 2;
-    }
-    const length z = a.size == FULL    ? (length){ .chains = 100, .warmup = 5000, .draws = 50000 }
-                     : a.size == QUICK ? (length){ true, .chains = 8, .warmup = 200, .draws = 512 }
-                                       : (length){ .chains = 20, .warmup = 4000, .draws = 8192 };
-    sal_status status = figure_begin(&a, "Errors and effective samples", NULL, &figure, &err);
-    for (int x = 0; x < TARGETS && status == SAL_OK; x++) {
-        bool wanted = !a.files[0];
-        for (char **name = a.files; *name; name++) {
-            wanted = wanted || strcmp(*name, targets[x].model) == 0;
-        }
-        status = wanted ? compare(&targets[x], &z, figure, &err) : SAL_OK;
-    }
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Errors and effective samples",
+                               .files = true,
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "../convergence.h"
 #include "../panel.h"
+#include "../program.h"
 
 enum { SIDE = 4, D = SIDE * SIDE, WINDOWS = 14, METHODS = 2 };
 
@@ -30,21 +31,21 @@ static void hessian(double *M)
     }
 }
 
-static sal_run_options options_of(const length *l, int method, const double *M)
+static sal_run_options options_of(const length *l, int m, const double *M)
 {
-    return (sal_run_options){ .sampler = samplers[method],
+    return (sal_run_options){ .sampler = samplers[m],
                               .chains = l->chains,
-                              .preconditioner = method == 1 ? M : NULL,
+                              .preconditioner = m == 1 ? M : NULL,
                               .threads = 1 };
 }
 
 /* The step size of the largest mean jump. */
-static sal_status search(sal_model *model, const length *l, int method, const double *M,
+static sal_status search(sal_model *model, const length *l, int m, const double *M,
                          double *step_size, sal_error *err)
 {
     sal_run *run = NULL;
     sal_run_summary s;
-    sal_run_options o = options_of(l, method, M);
+    sal_run_options o = options_of(l, m, M);
     o.step_size_rule = SAL_STEP_SIZE_SEARCH;
     o.warmup = l->steps / 4;
     o.draws = 10;
@@ -83,12 +84,12 @@ static int add_jumps(const sal_draw *draw, void *data)
     return 0;
 }
 
-static sal_status follow(sal_model *model, const length *l, int method, const double *M,
+static sal_status follow(sal_model *model, const length *l, int m, const double *M,
                          double step_size, panel *p, sal_error *err)
 {
     jumps j = { 0 };
     sal_run *run = NULL;
-    sal_run_options o = options_of(l, method, M);
+    sal_run_options o = options_of(l, m, M);
     o.step_size = step_size;
     o.warmup = -1;
     o.draws = l->steps;
@@ -133,7 +134,7 @@ static sal_status measure(const length *l, double alpha, panel *errors, panel *p
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static panel errors = { .title = "Figure 11",
                             .x_label = "alpha",
@@ -141,21 +142,16 @@ int main(int argc, char **argv)
                             .curves = METHODS },
                  jump[2] = { { .title = "Figure 12, alpha = 0.3" },
                              { .title = "Figure 12, alpha = 0.5" } };
-    length l = { 20, 8192, 6 };
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 2;
-    }
-    l = a.size == FULL ? (length){ 100, 60000, 6 } : a.size == QUICK ? (length){ 20, 1024, 4 } : l;
+    const length l = a->size == FULL    ? (length){ 100, 60000, 6 }
+                     : a->size == QUICK ? (length){ 20, 1024, 4 }
+                                        : (length){ 20, 8192, 6 };
+    sal_status status = SAL_OK;
     for (int m = 0; m < METHODS; m++) {
         errors.name[m] = jump[0].name[m] = jump[1].name[m] = names[m];
     }
-    sal_status status = figure_begin(&a, "Third-order interactions", NULL, &figure, &err);
     for (int k = 0; k < l.alphas && status == SAL_OK; k++) {
         panel *p = k == 3 ? &jump[0] : k == 5 ? &jump[1] : NULL;
-        status = measure(&l, 0.1 * k, &errors, p, &err);
+        status = measure(&l, 0.1 * k, &errors, p, err);
     }
     panel_print(&errors);
     panel_draw(&errors, figure);
@@ -166,5 +162,11 @@ int main(int argc, char **argv)
         panel_print(&jump[k]);
         panel_draw(&jump[k], figure);
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Third-order interactions", .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -6,6 +6,7 @@
  *     step_sizes [--quick | --full] [--svg FIGURE.svg] */
 #include "../../training/ising_pcd.h"
 #include "../panel.h"
+#include "../program.h"
 
 /* Step sizes are four times those of table 4, which fit states 1 apart. */
 static const learner learners[] = {
@@ -57,7 +58,7 @@ static sal_status add_gwg(const experiment *x, double base, panel *p, sal_error 
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static panel p = { .title = "Figure 7",
                        .x_label = "relative step size",
@@ -66,32 +67,31 @@ int main(int argc, char **argv)
                        .curves = METHODS };
     double base[METHODS] = { 0 };
     experiment x = { 0 };
-    arguments a;
-    sal_figure *figure = NULL;
-    sal_error err = { 0 };
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 2;
-    }
-    const double *factors = a.size == FULL    ? full_factors
-                            : a.size == QUICK ? quick_factors
-                                              : usual_factors;
+    const double *factors = a->size == FULL    ? full_factors
+                            : a->size == QUICK ? quick_factors
+                                               : usual_factors;
     for (; factors[p.points] > 0; p.points++) {
         p.x[p.points] = factors[p.points];
     }
-    p.curves = a.size == QUICK ? 1 : METHODS;
+    p.curves = a->size == QUICK ? 1 : METHODS;
     for (int m = 0; m < METHODS; m++) {
         p.name[m] = names[m];
     }
-    sal_status status = figure_begin(&a, "Errors over step sizes", NULL, &figure, &err);
-    status = status ? status : experiment_create(1, &x, &err);
+    sal_status status = experiment_create(1, &x, err);
     for (int m = 0; m < p.curves && m < GWG && status == SAL_OK; m++) {
-        status = scan(&x, m, &p, &base[m], &err);
+        status = scan(&x, m, &p, &base[m], err);
     }
     if (status == SAL_OK && p.curves > GWG) {
-        status = add_gwg(&x, base[NCG], &p, &err);
+        status = add_gwg(&x, base[NCG], &p, err);
     }
     panel_print(&p);
     panel_draw(&p, figure);
     sal_data_destroy(&x.data);
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "Errors over step sizes", .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "../panel.h"
+#include "../program.h"
 
 enum { LABELS = 6, CHAINS = 8, CASES = 4 };
 
@@ -83,25 +84,25 @@ static sal_status run(int side, double kappa, int64_t sweeps, sal_figure *figure
     return status;
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    int side = a.size == QUICK ? 6 : a.size == FULL ? 18 : 12;
-    int64_t sweeps = a.size == FULL ? 2000 : 100;
-    sal_status status = figure_begin(&a, "The cellular Potts model",
-                                     "A state after 100 sweeps of Gibbs (--full: 2000) from a "
-                                     "random start; 6 labels, J = 1.5.",
-                                     &figure, &err);
+    int side = a->size == QUICK ? 6 : a->size == FULL ? 18 : 12;
+    int64_t sweeps = a->size == FULL ? 2000 : 100;
+    sal_status status = SAL_OK;
     printf("Cellular Potts model, %d x %d sites, %d labels, J = 1.5, target volume %g\n", side,
            side, LABELS, (double)(side * side) / LABELS);
     printf("%8s %12s %12s %12s %12s\n", "kappa", "(v - V)^2", "root / V", "largest", "borders");
     for (int k = 0; k < CASES && status == SAL_OK; k++) {
-        status = run(side, kappas[k], sweeps, figure, &err);
+        status = run(side, kappas[k], sweeps, figure, err);
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = { .title = "The cellular Potts model",
+                               .caption = "A state after 100 sweeps of Gibbs (--full: 2000) "
+                                          "from a random start; 6 labels, J = 1.5.",
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -1,28 +1,8 @@
 #!/bin/sh
 # check.sh NAME PROGRAM: the brief form of a figure shows what README.md says of it.
-set -eu
-name=$1 program=$2
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-output=$("$program" --quick --svg "$directory/figure.svg")
-echo "$output"
-grep -q '</svg>' "$directory/figure.svg"
+. "$(dirname "$0")/../claims.sh"
+draw
 
-# holds CONDITION: in awk, of the numbers v[ROW, COLUMN] of the rows from the line that begins with
-# $from to the next empty one. A row's name is its first word, or its first $words words.
-words=1
-holds() {
-    echo "$output" | awk -v words=$words "
-        index(\$0, \"$from\") == 1 { on = 1 }
-        NF == 0 { on = 0 }
-        on {
-            gsub(/[|()*]/, \" \")
-            row = \$1
-            for (k = 2; k <= words; k++) row = row \" \" \$k
-            for (k = words + 1; k <= NF; k++) v[row, k - words] = \$k
-        }
-        END { exit !($1) }" || { echo "not so: $1"; exit 1; }
-}
 case $name in
 cells) # Columns: (v - V)^2, its root over V, the largest cell, borders.
     from="Cellular Potts"

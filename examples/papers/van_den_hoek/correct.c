@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "../panel.h"
+#include "../program.h"
 
 static const char *const samplers[] = { "gibbs:scan=random", "gwg", "dula" };
 static const char *const names[] = { "Gibbs", "GWG", "DULA" };
@@ -299,23 +300,19 @@ static sal_status show_tests(int64_t chains, sal_error *err)
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    const int64_t draws = a->size == QUICK ? 40000 : a->size == FULL ? 1000000 : 200000;
+    sal_status status = show_distributions(figure, err);
+    return status ? status : show_tests(draws, err);
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Draws and the exact distribution",
-                                     "Ising lattice of 2 x 2 spins, J = 0.1; one chain from a "
-                                     "random start.",
-                                     &figure, &err);
-    status = status ? status : show_distributions(figure, &err);
-    status = status ? status
-                    : show_tests(a.size == QUICK  ? 40000
-                                 : a.size == FULL ? 1000000
-                                                  : 200000,
-                                 &err);
-    return figure_finish(figure, status, &a, &err);
+    static const program p = {
+        .title = "Draws and the exact distribution",
+        .caption = "Ising lattice of 2 x 2 spins, J = 0.1; one chain from a random start.",
+        .run = make_figure
+    };
+    return program_main(argc, argv, &p);
 }

@@ -8,6 +8,7 @@
  *
  * --full keeps four times as many draws, as far as N = 20; else N goes up to 14. */
 #include <math.h>
+#include "../program.h"
 #include "compare.h"
 
 enum { MOST = 20, COUPLINGS = 9 };
@@ -88,36 +89,33 @@ static void draw(const results *r, sal_figure *figure)
     draw_couplings(r, GWG, figure);
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static results r;
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Ising lattices: is a gradient worth its price?",
-                                     "Effective samples in 1000 draws, and processor time of one "
-                                     "thread; lattices of N x N spins with free borders.",
-                                     &figure, &err);
-    r.couplings = a.size == QUICK ? 3 : COUPLINGS;
+    const int64_t draws = a->size == QUICK ? 500 : a->size == FULL ? 4000 : 1000;
+    r.couplings = a->size == QUICK ? 3 : COUPLINGS;
     for (int j = 0; j < r.couplings; j++) {
-        r.J[j] = a.size == QUICK ? 0.1 + 0.4 * j : 0.1 + 0.1 * j;
+        r.J[j] = a->size == QUICK ? 0.1 + 0.4 * j : 0.1 + 0.1 * j;
     }
-    r.sides = a.size == QUICK ? 3 : a.size == FULL ? MOST : 14;
+    r.sides = a->size == QUICK ? 3 : a->size == FULL ? MOST : 14;
     for (int n = 0; n < r.sides; n++) {
-        r.N[n] = a.size == QUICK ? 2 + 3 * n : n + 1;
+        r.N[n] = a->size == QUICK ? 2 + 3 * n : n + 1;
     }
-    status = status ? status : compare_begin(&err);
-    status = status ? status
-                    : measure(&r,
-                              a.size == QUICK  ? 500
-                              : a.size == FULL ? 4000
-                                               : 1000,
-                              &err);
+    sal_status status = compare_begin(err);
+    status = status ? status : measure(&r, draws, err);
     if (status == SAL_OK && figure) {
         draw(&r, figure);
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = {
+        .title = "Ising lattices: is a gradient worth its price?",
+        .caption = "Effective samples in 1000 draws, and processor time of one thread; "
+                   "lattices of N x N spins with free borders.",
+        .run = make_figure
+    };
+    return program_main(argc, argv, &p);
 }

@@ -9,6 +9,7 @@
  * J = 0.5; --full adds 0.1 and 0.9. The thesis has q up to 10; 20 and 50 are to answer its first
  * open question. */
 #include <math.h>
+#include "../program.h"
 #include "compare.h"
 
 enum { LABELS = 5, SIDES = 5 };
@@ -75,21 +76,19 @@ static sal_status coupling(double J, const arguments *a, sal_figure *figure, sal
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    sal_status status = compare_begin(err);
+    status = status ? status : coupling(0.5, a, figure, err);
+    status = status || a->size != FULL ? status : coupling(0.1, a, figure, err);
+    return status || a->size != FULL ? status : coupling(0.9, a, figure, err);
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Potts lattices: more labels, more gradient?",
-                                     "Processor time of one thread; lattices of N x N sites with q "
-                                     "labels and free borders.",
-                                     &figure, &err);
-    status = status ? status : compare_begin(&err);
-    status = status ? status : coupling(0.5, &a, figure, &err);
-    status = status || a.size != FULL ? status : coupling(0.1, &a, figure, &err);
-    status = status || a.size != FULL ? status : coupling(0.9, &a, figure, &err);
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Potts lattices: more labels, more gradient?",
+                               .caption = "Processor time of one thread; lattices of N x N "
+                                          "sites with q labels and free borders.",
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }

@@ -7,6 +7,7 @@
  *
  * --full has the thesis's 100 models of each kind; else there are 6, of even n. */
 #include <math.h>
+#include "../program.h"
 #include "compare.h"
 
 enum { FACTORS = 3, CHANCES = 3, SIZES = 9, MODELS = 100, COMPARED = 2 };
@@ -136,29 +137,30 @@ static void show_all(const results *r, sal_figure *figure)
     }
 }
 
-int main(int argc, char **argv)
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static results r;
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    sal_status status = figure_begin(&a, "Random models",
-                                     "Mean and standard deviation over models of n binary "
-                                     "parameters and m factors; processor time of one thread.",
-                                     &figure, &err);
-    r.models = a.size == QUICK ? 3 : a.size == FULL ? MODELS : 6;
-    r.draws = a.size == QUICK ? 200 : 1000;
-    r.sizes = a.size == QUICK ? 2 : a.size == FULL ? SIZES : 5;
+    r.models = a->size == QUICK ? 3 : a->size == FULL ? MODELS : 6;
+    r.draws = a->size == QUICK ? 200 : 1000;
+    r.sizes = a->size == QUICK ? 2 : a->size == FULL ? SIZES : 5;
     for (int n = 0; n < r.sizes; n++) {
-        r.n[n] = a.size == QUICK ? 3 + 7 * n : a.size == FULL ? 2 + n : 2 + 2 * n;
+        r.n[n] = a->size == QUICK ? 3 + 7 * n : a->size == FULL ? 2 + n : 2 + 2 * n;
     }
-    status = status ? status : compare_begin(&err);
-    status = status ? status : measure(&r, &err);
+    sal_status status = compare_begin(err);
+    status = status ? status : measure(&r, err);
     if (status == SAL_OK) {
         show_all(&r, figure);
     }
-    return figure_finish(figure, status, &a, &err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const program p = {
+        .title = "Random models",
+        .caption = "Mean and standard deviation over models of n binary parameters and "
+                   "m factors; processor time of one thread.",
+        .run = make_figure
+    };
+    return program_main(argc, argv, &p);
 }

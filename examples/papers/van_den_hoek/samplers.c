@@ -8,6 +8,7 @@
 #include <math.h>
 #include <time.h>
 #include "../panel.h"
+#include "../program.h"
 
 static const char *const samplers[] = {
     "gibbs:scan=random", "gibbs:scan=adaptive", "gibbs", "gwg",
@@ -82,21 +83,21 @@ static sal_status show(int which, int lengths, sal_figure *figure, sal_error *er
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    const int lengths = a->size == QUICK ? 2 : a->size == FULL ? LENGTHS : 3;
+    sal_status status = SAL_OK;
+    for (int k = 0; k < (a->size == QUICK ? 2 : 3) && status == SAL_OK; k++) {
+        status = show(k, lengths, figure, err);
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    arguments a;
-    sal_error err = { 0 };
-    sal_figure *figure = NULL;
-    if (!arguments_read(argc, argv, false, &a)) {
-        return 64;
-    }
-    int lengths = a.size == QUICK ? 2 : a.size == FULL ? LENGTHS : 3;
-    sal_status status = figure_begin(&a, "Samplers on models with exact answers",
-                                     "Total variation distance between the draws of all chains and "
-                                     "the exact distribution.",
-                                     &figure, &err);
-    for (int k = 0; k < (a.size == QUICK ? 2 : 3) && status == SAL_OK; k++) {
-        status = show(k, lengths, figure, &err);
-    }
-    return figure_finish(figure, status, &a, &err);
+    static const program p = { .title = "Samplers on models with exact answers",
+                               .caption = "Total variation distance between the draws of all "
+                                          "chains and the exact distribution.",
+                               .run = make_figure };
+    return program_main(argc, argv, &p);
 }
