@@ -93,7 +93,7 @@ START_TEST(logarithmic_axes_are_even_in_powers)
              b.x + 300, b.y);
     ck_path("//s:path[@class='line']/@d", want);
     ck_assert_double_eq(number("//s:text[.='10⁻⁴']/@x"), b.x + 150);
-    ck_assert_double_eq(number("//s:text[.='0.01']/@x"), b.x + 300);
+    ck_assert_double_eq(number("//s:text[.='10⁻²']/@x"), b.x + 300);
     ck_assert_double_eq(number("//s:text[.='10']/@y"), b.y + 104);
 }
 END_TEST
@@ -474,6 +474,149 @@ START_TEST(ticks_are_round_and_written_as_people_do)
 }
 END_TEST
 
+/* Eight curves: the colour of the first comes again, its dash does not. */
+START_TEST(styles_differ_beyond_the_colours)
+{
+    sal_figure *figure = new_figure();
+    double y[] = { 0, 1 };
+    for (int k = 0; k < 8; k++) {
+        sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BOTH, .n = 2, .y = y });
+    }
+    reread(figure);
+    ck_assert_double_eq(number("count(//s:g[@class='s1'])"), 2);
+    ck_path("(//s:g[@class='s1']/s:path[@class='line'])[1]/@stroke-dasharray", "");
+    ck_path("(//s:g[@class='s1']/s:path[@class='line'])[2]/@stroke-dasharray",
+            string("//s:g[@class='s4']/s:path[@class='line']/@stroke-dasharray"));
+    bool seen[SALI_STYLES][SALI_STYLES] = { 0 };
+    for (int64_t style = 0; style < SALI_LOOKS; style++) {
+        bool *was = &seen[sali_style_colour(style)][sali_style_dash(style)];
+        ck_assert_msg(!*was, "style %d looks like another", (int)style);
+        *was = true;
+    }
+}
+END_TEST
+
+/* A band around a value that is next to zero, on a logarithmic axis. */
+START_TEST(low_ends_do_not_stretch_logarithmic_axes)
+{
+    sal_figure *figure = new_figure();
+    double y[] = { 1, 1 }, low[] = { 1e-9, -1 }, high[] = { 10, 10 };
+    sal_figure_panel(figure, &(sal_panel){ .x = { .low = 0, .high = 1 }, .y.logarithmic = true });
+    sal_figure_series(figure, &(sal_series){ .n = 2, .y = y, .low = low, .high = high });
+    reread(figure);
+    box b = panel_box();
+    /* From 0.1 to 10, and 3% of two decades on both sides. */
+    double top = b.y + 200 * 0.06 / 2.12, at[8];
+    const char *band = string("//s:path[@class='band']/@d");
+    ck_assert_int_eq(sscanf(band, "M%lf,%lfL%lf,%lfL%lf,%lfL%lf,%lfZ", &at[0], &at[1], &at[2],
+                            &at[3], &at[4], &at[5], &at[6], &at[7]),
+                     8);
+    ck_assert_double_eq_tol(at[1], top, 0.01);
+    ck_assert_double_eq_tol(at[5], b.y + 200, 0.01); /* -1 has no place: the edge */
+    ck_assert_double_gt(at[7], b.y + 200);           /* 1e-9 is farther down, and cut off */
+}
+END_TEST
+
+START_TEST(marks_without_a_place_are_left_out)
+{
+    static const double nowhere[][2] = {
+        { NAN, NAN }, { INFINITY, 1 }, { 1, -INFINITY }, { NAN, INFINITY }
+    };
+    sal_figure *figure = new_figure();
+    sal_figure_panel(figure, &(sal_panel){ .y.logarithmic = true });
+    for (int k = 0; k < 4; k++) {
+        sal_figure_mark(figure, nowhere[k][0], nowhere[k][1], "lost");
+    }
+    sal_figure_panel(figure, &(sal_panel){ .y.logarithmic = true });
+    sal_figure_mark(figure, NAN, -1, "lost");
+    sal_figure_mark(figure, NAN, 1, "here");
+    reread(figure);
+    ck_assert_double_eq(number("count(//s:text[.='nothing to show'])"), 1);
+    ck_assert_double_eq(number("count(//s:text[.='lost'])"), 0);
+    ck_assert_double_eq(number("count(//s:text[.='here'])"), 1);
+    ck_assert_double_eq(number("count(//s:path[@class='pointer across'])"), 2);
+}
+END_TEST
+
+/* In two lines at most, that lie within the figure. */
+START_TEST(long_labels_are_broken_and_cut)
+{
+    char label[1000] = "begin";
+    for (int k = 0; k < 60; k++) {
+        strcat(label, " and words");
+    }
+    sal_figure *figure = new_figure();
+    sal_figure_panel(figure, &(sal_panel){ .x.label = label, .y.label = label });
+    sal_figure_heatmap(
+        figure,
+        &(sal_heatmap){ .rows = 1, .columns = 1, .values = &(double){ 1 }, .label = label });
+    sal_figure_panel(figure, &(sal_panel){ .x.label = "one line" });
+    reread(figure);
+    ck_assert_double_eq(number("count(//s:text[starts-with(., 'begin')])"), 3);
+    ck_assert_double_eq(number("count(//s:text[contains(., 'and words') and contains(., '…')])"),
+                        3);
+    ck_assert_double_eq(number("count(//s:text[contains(., 'and words')])"), 6);
+    ck_assert_double_eq(number("count(//s:text[string-length(.) > 80])"), 0);
+    ck_assert_double_eq(number("count(//s:text[.='one line'])"), 1);
+    /* The second line of x is a line below the first one. */
+    const char *x = "//s:text[@text-anchor='middle' and @y and contains(., 'and words')]";
+    char each[2][200];
+    snprintf(each[0], sizeof each[0], "(%s)[1]/@y", x);
+    snprintf(each[1], sizeof each[1], "(%s)[2]/@y", x);
+    ck_assert_double_eq_tol(number(each[1]), number(each[0]) + SALI_LINE, 0.02);
+}
+END_TEST
+
+/* Cells are square up to twice the figure's height; a thinner map than 24 pixels is not made. */
+START_TEST(tall_maps_keep_within_bounds)
+{
+    static const struct {
+        int64_t rows, columns;
+        double width, height;
+    } cases[] = {
+        { 3, 3, 300, 300 }, { 40, 10, 100, 400 }, { 10000, 1, 24, 400 }, { 1, 10000, 300, 24 }
+    };
+    static double values[10000];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_figure *figure = new_figure();
+        sal_figure_panel(figure, &(sal_panel){ .square = true });
+        sal_figure_heatmap(
+            figure,
+            &(sal_heatmap){ .rows = cases[i].rows, .columns = cases[i].columns, .values = values });
+        reread(figure);
+        box b = panel_box();
+        ck_assert_msg(b.width == cases[i].width && b.height == cases[i].height, "%d: %g x %g",
+                      (int)i, b.width, b.height);
+    }
+}
+END_TEST
+
+START_TEST(logarithmic_ticks_keep_apart)
+{
+    static const struct {
+        double low, high; /* decades */
+        const char *want;
+    } cases[] = { { 0, 4, "1 10 100 1000 10000" },
+                  { -5, -3, "10⁻⁵ 2·10⁻⁵ 5·10⁻⁵ 10⁻⁴ 2·10⁻⁴ 5·10⁻⁴ 10⁻³" },
+                  { -1, 5, "10⁻¹ 1 10 10² 10³ 10⁴ 10⁵" },
+                  { 0.01, 0.68, "2 3" },
+                  { 2.35, 3.02, "300 500 700 1000" },
+                  { 0.26, 0.49, "2 3" },
+                  { 2, 20, "10³ 10⁶ 10⁹ 10¹² 10¹⁵ 10¹⁸" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sali_scale scale = { .logarithmic = true, .low = cases[i].low, .high = cases[i].high };
+        sali_ticks ticks = { 0 };
+        char text[400] = "";
+        sali_ticks_make(&scale, 6, &ticks);
+        for (int k = 0; k < ticks.n; k++) {
+            snprintf(text + strlen(text), sizeof text - strlen(text), k ? " %s" : "%s",
+                     ticks.tick[k].text);
+        }
+        ck_assert_str_eq(text, cases[i].want);
+    }
+}
+END_TEST
+
 START_TEST(same_calls_give_the_same_bytes)
 {
     char first[200000], second[200000];
@@ -656,6 +799,12 @@ int main(void)
     tcase_add_test(tcase, pictures_are_grey_with_lines_between);
     tcase_add_test(tcase, colours_rise_evenly_in_lightness);
     tcase_add_test(tcase, ticks_are_round_and_written_as_people_do);
+    tcase_add_test(tcase, styles_differ_beyond_the_colours);
+    tcase_add_test(tcase, low_ends_do_not_stretch_logarithmic_axes);
+    tcase_add_test(tcase, marks_without_a_place_are_left_out);
+    tcase_add_test(tcase, long_labels_are_broken_and_cut);
+    tcase_add_test(tcase, tall_maps_keep_within_bounds);
+    tcase_add_test(tcase, logarithmic_ticks_keep_apart);
     tcase_add_test(tcase, same_calls_give_the_same_bytes);
     tcase_add_test(tcase, first_mistake_is_kept);
     tcase_add_test(tcase, other_mistakes_are_refused);

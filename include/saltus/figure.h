@@ -12,8 +12,8 @@
  * or hatching too, so that they can be told apart in print. Pictures follow the reader's light or
  * dark setting and print black on white. They hold no script and fetch nothing; the same calls give
  * the same bytes, whatever the locale. Values that are NaN or infinite, or not positive on a
- * logarithmic axis, leave gaps. Texts are UTF-8; bytes that are not, and control characters, are
- * shown as U+FFFD. */
+ * logarithmic axis, leave gaps; the low ends of their bands and error bars reach its edge. Texts
+ * are UTF-8; bytes that are not, and control characters, are shown as U+FFFD. */
 #ifndef SALTUS_FIGURE_H
 #define SALTUS_FIGURE_H
 
@@ -52,7 +52,7 @@ SAL_API void sal_figure_destroy(sal_figure *figure);
 
 /* One axis. Zero is linear, with limits from the data. */
 typedef struct sal_axis {
-    const char *label;             /* with its unit, "time [s]"; NULL: none */
+    const char *label;             /* with its unit, "time [s]", in at most two lines; NULL: none */
     bool logarithmic;              /* not with categories */
     double low;                    /* lower limit; both limits 0: from the data */
     double high;                   /* upper limit, above low */
@@ -65,8 +65,9 @@ typedef struct sal_panel {
     const char *title; /* above it; NULL: none */
     sal_axis x;        /* to the right */
     sal_axis y;        /* upwards */
-    bool square; /* one unit is as long on x as on y, and the panel's height follows from its width:
-                    for lattices and planes; not on logarithmic axes */
+    bool square; /* one unit is as long on x as on y, and the panel's height follows from its width,
+                    up to twice the figure's panel_height: for lattices and planes; not on
+                    logarithmic axes. Not so where a side would be shorter than 24 pixels */
 } sal_panel;
 
 /* Begin a panel; what is added from now on is in it. Panels fill rows from the left. A figure to
@@ -94,8 +95,8 @@ typedef struct sal_series {
     const double *y;    /* [n] */
     const double *low;  /* [n] lower ends on the axis y; NULL, as high: none */
     const double *high; /* [n] upper ends */
-    int64_t style; /* colour, dash and marker: 1, 2, .. are 7 different ones and begin again; 0: the
-                      panel's next */
+    int64_t style; /* 1, 2, .., 7 differ in colour, dash and marker; from 8 on the colours begin
+                      again with other dashes and markers, from 50 on all; 0: the panel's next */
 } sal_series;
 
 /* Add a series to the panel.
@@ -147,7 +148,8 @@ typedef struct sal_images {
 SAL_API void sal_figure_images(sal_figure *figure, const sal_images *images);
 
 /* A cross at (x, y) with a text (or NULL) beside it. With NaN for x a line at y across the panel,
- * with NaN for y one at x; their text goes into the legend. */
+ * with NaN for y one at x; their text goes into the legend. With NaN for both or an infinite one
+ * nothing is drawn. */
 SAL_API void sal_figure_mark(sal_figure *figure, double x, double y, const char *text);
 
 /* n arrows from (x, y) to (x + dx, y + dy), in units of the axes: all arrays [n]. */

@@ -6,14 +6,15 @@
 
 #include "io/markup.h"
 
-#define SALI_STYLES 7 /* different colours, dashes and markers */
+#define SALI_STYLES 7                          /* different colours, dashes and markers */
+#define SALI_LOOKS (SALI_STYLES * SALI_STYLES) /* and pairs of a colour and a dash */
 
 typedef struct sali_series {
     char *name;
     sal_mark mark;
-    bool area;  /* steps from the axis and back to it, filled: a histogram */
-    bool solid; /* without dashes, as if there were many points */
-    int64_t n, style;
+    bool area;                  /* steps from the axis and back to it, filled: a histogram */
+    bool solid;                 /* without dashes, as if there were many points */
+    int64_t n, style;           /* style: below SALI_LOOKS */
     double *x, *y, *low, *high; /* [n]; low and high may be NULL */
 } sali_series;
 
@@ -142,6 +143,9 @@ void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks);
 /* About how wide a text is. Nobody knows the reader's font: wide ones fit too. */
 double sali_text_width(const char *text);
 
+#define SALI_BOLD 1.12     /* how much wider titles of panels are than that */
+#define SALI_MAIN_BOLD 1.3 /* and those of figures */
+
 #define SALI_LINE_BYTES 1000 /* the longest line of text, in bytes */
 
 /* The length in bytes of the first line of a text broken at blanks to a width; at most
@@ -202,6 +206,9 @@ void sali_svg_text(sali_markup *w, double x, double y, const char *anchor, const
 /* A straight line of a class. */
 void sali_svg_rule(sali_markup *w, const char *class, double x1, double y1, double x2, double y2);
 
+/* A label along a side of the panel, upwards; its first line at x, in the middle of the height. */
+void sali_svg_side_label(const sali_canvas *c, double x, const char *label);
+
 void sali_svg_axes(const sali_canvas *c);   /* svg_axes.c */
 void sali_svg_legend(const sali_canvas *c); /* svg_legend.c */
 void sali_svg_cells(const sali_canvas *c);  /* svg_cells.c */
@@ -215,8 +222,22 @@ void sali_svg_error_bars(const sali_canvas *c, const sali_series *series, double
 void sali_svg_pointers(const sali_canvas *c);
 void sali_svg_arrows(const sali_canvas *c);
 
+/* The colour of a style, and its dash, marker and hatching: after the last colour the first comes
+ * again, with another dash. */
+int64_t sali_style_colour(int64_t style);
+int64_t sali_style_dash(int64_t style);
+
 /* The marker of a style at a point, into an open path. */
 void sali_svg_marker(sali_path *path, int64_t style, double x, double y);
+
+/* Is it a line across the panel? */
+bool sali_pointer_across(const sali_panel *panel, const sali_pointer *pointer);
+
+/* In how many lines the label of an axis stands that is `length` pixels long; 0: no label. */
+int64_t sali_label_lines(const char *label, double length);
+
+/* Line k of these. The last one ends in an ellipsis if the label is longer. */
+void sali_label_line(const char *label, double length, int64_t k, char line[SALI_LINE_BYTES + 2]);
 
 /* How many rows the legend takes at a width. */
 int64_t sali_legend_rows(const sali_panel *panel, double width);

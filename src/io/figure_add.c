@@ -30,7 +30,7 @@ static sali_series *add_series(sal_figure *figure, const char *name, sal_mark ma
                            : NULL;
     if (s) {
         s->mark = mark;
-        s->style = style ? (style - 1) % SALI_STYLES : (panel->n_series - 1) % SALI_STYLES;
+        s->style = style ? (style - 1) % SALI_LOOKS : (panel->n_series - 1) % SALI_LOOKS;
         s->name = sali_figure_text(figure, name);
     }
     return s;
@@ -169,6 +169,9 @@ void sal_figure_histogram(sal_figure *figure, const char *name, int64_t n, const
 void sal_figure_mark(sal_figure *figure, double x, double y, const char *text)
 {
     sali_panel *panel = sali_figure_panel(figure);
+    if (isinf(x) || isinf(y) || (isnan(x) && isnan(y))) {
+        return; /* nowhere */
+    }
     sali_pointer *p = panel ? add(figure, (void **)&panel->pointers, &panel->n_pointers,
                                   &panel->pointers_room, sizeof *p)
                             : NULL;

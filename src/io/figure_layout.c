@@ -19,6 +19,27 @@ static double ticks_width(const sali_ticks *ticks)
     return width;
 }
 
+/* Do numbers side by side along an axis of `length` pixels run into one another? */
+static bool crowded(const sali_scale *scale, const sali_ticks *ticks, double length)
+{
+    sali_scale x = *scale;
+    x.from = 0;
+    x.to = length;
+    for (int i = 1; i < ticks->n; i++) {
+        const sali_tick *a = &ticks->tick[i - 1], *b = &ticks->tick[i];
+        double room = sali_scale_at(&x, b->value) - sali_scale_at(&x, a->value);
+        if (room < (sali_text_width(a->text) + sali_text_width(b->text)) / 2 + 6) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double label_height(const char *label, double length)
+{
+    return label ? LINE * (double)sali_label_lines(label, length) + 2 : 0;
+}
+
 static double names_width(const sali_axis *axis)
 {
     double width = 0;
@@ -28,8 +49,10 @@ static double names_width(const sali_axis *axis)
     return fmin(width, 140);
 }
 
-/* Width and height inside the axes. Squares never make a panel larger than was asked for in
- * width, or more than twice as high as wide. */
+#define SHORTEST 24.0
+
+/* Width and height inside the axes. Squares never make a panel wider than was asked for, or more
+ * than twice as high unless it is flat; no side is shorter than SHORTEST. */
 static void shape(const sal_figure *figure, const sali_panel *panel, sali_place *p)
 {
     p->width = figure->panel_width;
@@ -37,11 +60,12 @@ static void shape(const sal_figure *figure, const sali_panel *panel, sali_place 
     if (panel->square || panel->cells.picture) {
         double ratio = (p->y.high - p->y.low) / (p->x.high - p->x.low);
         double wish = p->width * ratio;
-        if (wish > 2 * figure->panel_height && !(p->width / 2 > wish)) {
-            p->width = fmax(2 * figure->panel_height / ratio, 24);
-            wish = p->width * ratio;
+        double most = 2 * figure->panel_height;
+        if (wish > most && !(p->width / 2 > wish)) {
+            p->width = fmax(most / ratio, SHORTEST);
+            wish = most;
         }
-        p->height = fmin(fmax(wish, 24), 4000);
+        p->height = fmax(wish, SHORTEST);
     }
 }
 
@@ -58,9 +82,9 @@ static void measure(const sal_figure *figure, const sali_panel *panel, sali_plac
     sali_panel_scales(panel, &p->x, &p->y);
     shape(figure, panel, p);
     bool axes = !panel->cells.picture;
-    p->above = LINE * (double)sali_text_lines(panel->title, p->width) + 8;
+    p->above = LINE * (double)sali_text_lines(panel->title, p->width / SALI_BOLD) + 8;
     p->below = axes ? 8 : 2;
-    p->before = axes ? 8 : 2;
+    p->before = axes ? 10 : 2;
     p->after = axes ? 14 : 2;
     p->name_step = 1;
     if (!axes) {
@@ -71,20 +95,21 @@ static void measure(const sal_figure *figure, const sali_panel *panel, sali_plac
     int most = (int)fmax(2, fmin(p->width / 52, 9));
     do {
         sali_ticks_make(&p->x, most, &p->x_ticks);
-    } while (p->x_ticks.n * (ticks_width(&p->x_ticks) + 8) > p->width && --most > 1);
+    } while (crowded(&p->x, &p->x_ticks, p->width) && --most > 0);
     if (panel->x.n_categories > 0) {
         name_axis(panel, p);
     } else if (p->x_ticks.n > 0) {
         p->after = fmax(p->after, sali_text_width(p->x_ticks.tick[p->x_ticks.n - 1].text) / 2);
     }
     p->below += p->turned ? 8 + 0.71 * (names_width(&panel->x) + SALI_FONT) : LINE;
-    p->below += panel->x.label ? LINE + 2 : 0;
+    p->below += label_height(panel->x.label, p->width);
     p->before += panel->y.n_categories > 0 ? names_width(&panel->y) : ticks_width(&p->y_ticks);
-    p->before += panel->y.label ? LINE + 2 : 0;
+    p->before += label_height(panel->y.label, p->height);
     if (panel->cells.rows > 0) {
         p->colour = sali_colour_scale(&panel->cells);
         sali_ticks_make(&p->colour, (int)fmax(2, fmin(p->height / 32, 8)), &p->colour_ticks);
-        p->after += 30 + ticks_width(&p->colour_ticks) + (panel->cells.label ? LINE + 4 : 0);
+        p->after +=
+            30 + ticks_width(&p->colour_ticks) + label_height(panel->cells.label, p->height) + 2;
         bool blocks = panel->cells.block_rows > 1 || panel->cells.block_columns > 1;
         p->below += blocks ? LINE : 0;
     }
@@ -124,7 +149,8 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
     layout->width = fmax(right, 120);
     double bottom = 0;
     if (words && figure->title) {
-        bottom = 6 + LINE * (double)sali_text_lines(figure->title, layout->width - 8);
+        double room = (layout->width - 8) / SALI_MAIN_BOLD;
+        bottom = 6 + LINE * (double)sali_text_lines(figure->title, room);
     }
     for (int64_t r = 0; r < n; r += columns) {
         margins m = { 0 };

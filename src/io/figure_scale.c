@@ -107,13 +107,21 @@ static void add_foot(sali_range *range)
     }
 }
 
+/* An end of a band or error bar. On a logarithmic axis a low one may be next to zero: no farther
+ * than a factor of 10 below its value does it widen the axis. */
+static void add_low(sali_range *range, double value, double low)
+{
+    bool shown = isfinite(value) && value > 0;
+    sali_range_add(range, range->logarithmic && shown ? fmax(low, value / 10) : low);
+}
+
 static void add_series(const sali_series *s, sali_range *x, sali_range *y)
 {
     for (int64_t i = 0; i < s->n; i++) {
         sali_range_add(x, s->x[i]);
         sali_range_add(y, s->y[i]);
         if (s->low) {
-            sali_range_add(y, s->low[i]);
+            add_low(y, s->y[i], s->low[i]);
             sali_range_add(y, s->high[i]);
         }
     }

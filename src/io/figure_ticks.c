@@ -78,7 +78,8 @@ static void linear(const sali_scale *scale, int most, sali_ticks *ticks)
 
 /* ---- logarithmic */
 
-static void add_power(sali_ticks *ticks, int mantissa, int power)
+/* Numbers are written out if all of them have at most five digits. */
+static void add_power(sali_ticks *ticks, int mantissa, int power, bool plain)
 {
     double value = mantissa * pow(10, power);
     if (ticks->n == SALI_MAX_TICKS || !isfinite(value) || value == 0) {
@@ -86,33 +87,48 @@ static void add_power(sali_ticks *ticks, int mantissa, int power)
     }
     sali_tick *tick = &ticks->tick[ticks->n++];
     tick->value = value;
-    if (power >= -3 && power <= 3) {
-        put_value(tick->value, 3, 0, tick->text);
+    if (plain || power == 0 || power == 1) {
+        put_value(value, 4, 0, tick->text);
     } else {
         put_value(mantissa, 0, power, tick->text);
     }
 }
 
-static void logarithmic(const sali_scale *scale, int most, sali_ticks *ticks)
+/* Each of `mantissas` times every so many-th power of ten. */
+static void powers(const sali_scale *scale, const char *mantissas, int every, sali_ticks *ticks)
 {
     int first = (int)floor(scale->low - 1e-9), last = (int)ceil(scale->high + 1e-9);
-    double decades = scale->high - scale->low;
-    int every = 1;
-    while (decades / every > most) {
-        every++;
-    }
-    /* 1, 2, 5 in each decade if there are few, or if whole ones may be missing. */
-    int within = decades < 0.7 ? 9 : decades <= 2.2 ? 3 : 1;
-    static const int three[] = { 1, 2, 5 };
+    bool plain = scale->low >= -4 - 1e-9 && scale->high < 5 - 1e-9;
+    ticks->n = 0;
     for (int power = first; power <= last; power++) {
-        for (int i = 0; i < within && power % every == 0; i++) {
-            int mantissa = within == 9 ? i + 1 : three[i];
-            double at = power + log10(mantissa);
+        for (const char *m = mantissas; *m && power % every == 0; m++) {
+            double at = power + log10(*m - '0');
             if (at >= scale->low - 1e-9 && at <= scale->high + 1e-9) {
-                add_power(ticks, mantissa, power);
+                add_power(ticks, *m - '0', power, plain);
             }
         }
     }
+}
+
+/* The finest set whose closest neighbours have about their share of the axis; a finer one if less
+ * than two are left. */
+static void logarithmic(const sali_scale *scale, int most, sali_ticks *ticks)
+{
+    static const struct {
+        const char *mantissas;
+        double closest; /* neighbours, in decades */
+    } sets[] = { { "1", 1 }, { "125", 0.301 }, { "12357", 0.146 }, { "123456789", 0.0457 } };
+    double decades = scale->high - scale->low;
+    int every = 1, set = 0;
+    while (decades / every > most) {
+        every++;
+    }
+    while (set < 3 && 1.25 * most * sets[set + 1].closest >= decades) {
+        set++;
+    }
+    do {
+        powers(scale, sets[set].mantissas, every, ticks);
+    } while (ticks->n < 2 && ++set < 4);
 }
 
 void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks)

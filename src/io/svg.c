@@ -39,7 +39,7 @@ static void put_series(const sali_canvas *c, const sali_series *s)
         return; /* drawn together */
     }
     sali_put_start(c->w, "g");
-    sali_put_format(c->w, "class", "s%d", (int)s->style + 1);
+    sali_put_format(c->w, "class", "s%d", (int)sali_style_colour(s->style) + 1);
     bool band = s->low && (s->mark == SAL_MARK_LINE || s->mark == SAL_MARK_STEPS);
     if (band) {
         sali_svg_band(c, s);
@@ -78,7 +78,8 @@ static void put_panel(const sali_canvas *c)
     sali_put_start(c->w, "g");
     put_clip(c);
     sali_svg_hatches(c);
-    paragraph(c->w, p->left, p->top - p->above + 13, p->width, "start", "title", panel->title);
+    paragraph(c->w, p->left, p->top - p->above + 13, p->width / SALI_BOLD, "start", "title",
+              panel->title);
     if (!panel->cells.picture) {
         sali_svg_axes(c);
         sali_svg_legend(c);
@@ -164,8 +165,9 @@ sal_status sali_figure_draw(const sal_figure *figure, sali_markup *w, const char
     }
     put_root(figure, &layout, w, prefix, style);
     if (words) {
-        paragraph(w, layout.width / 2, 15, layout.width - 8, "middle", "main", figure->title);
-        paragraph(w, 4, layout.caption + 12, layout.width - 8, "start", "soft", figure->caption);
+        double room = layout.width - 8;
+        paragraph(w, layout.width / 2, 15, room / SALI_MAIN_BOLD, "middle", "main", figure->title);
+        paragraph(w, 4, layout.caption + 12, room, "start", "soft", figure->caption);
     }
     for (int64_t i = 0; i < figure->n_panels; i++) {
         put_panel(&(sali_canvas){ w, prefix, i + 1, &figure->panels[i], &layout.places[i] });

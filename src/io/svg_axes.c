@@ -120,6 +120,17 @@ static void numbers(const sali_canvas *c)
     }
 }
 
+void sali_svg_side_label(const sali_canvas *c, double x, const char *label)
+{
+    const sali_place *p = c->place;
+    int64_t n = sali_label_lines(label, p->height);
+    for (int64_t k = 0; k < n; k++) {
+        char line[SALI_LINE_BYTES + 2];
+        sali_label_line(label, p->height, k, line);
+        turned(c, x + SALI_LINE * (double)k, p->top + p->height / 2, -90, "middle", NULL, line);
+    }
+}
+
 static void labels(const sali_canvas *c)
 {
     const sali_place *p = c->place;
@@ -132,13 +143,14 @@ static void labels(const sali_canvas *c)
         sali_svg_text(c->w, p->left + p->width / 2, bottom - 4, "middle", "soft", text);
         bottom -= SALI_LINE;
     }
-    if (c->panel->x.label) {
-        sali_svg_text(c->w, p->left + p->width / 2, bottom - 5, "middle", NULL, c->panel->x.label);
+    char line[SALI_LINE_BYTES + 2];
+    int64_t n = sali_label_lines(c->panel->x.label, p->width);
+    for (int64_t k = 0; k < n; k++) {
+        sali_label_line(c->panel->x.label, p->width, k, line);
+        sali_svg_text(c->w, p->left + p->width / 2, bottom - 5 - SALI_LINE * (double)(n - 1 - k),
+                      "middle", NULL, line);
     }
-    if (c->panel->y.label) {
-        turned(c, p->left - p->before + 13, p->top + p->height / 2, -90, "middle", NULL,
-               c->panel->y.label);
-    }
+    sali_svg_side_label(c, p->left - p->before + 13, c->panel->y.label);
 }
 
 void sali_svg_axes(const sali_canvas *c)

@@ -106,16 +106,17 @@ void sali_svg_bars(const sali_canvas *c)
         if (s->mark != SAL_MARK_BARS) {
             continue;
         }
+        int64_t hatch = sali_style_dash(s->style);
         double shift = slot * ((double)k++ - (double)(n - 1) / 2);
         sali_put_start(c->w, "g");
-        sali_put_format(c->w, "class", "s%d", (int)s->style + 1);
-        for (int layer = 0; layer < 1 + (n > 1 && s->style > 0); layer++) {
+        sali_put_format(c->w, "class", "s%d", (int)sali_style_colour(s->style) + 1);
+        for (int layer = 0; layer < 1 + (n > 1 && hatch > 0); layer++) {
             sali_put_start(c->w, "path");
             if (layer == 0) {
                 sali_put_attribute(c->w, "class", "bar");
             } else {
                 sali_put_format(c->w, "fill", "url(#%s-hatch-%lld-%d)", c->prefix,
-                                (long long)c->number, (int)s->style + 1);
+                                (long long)c->number, (int)hatch + 1);
             }
             put_bars(c, s, n > 1 ? 0.94 * slot : slot, shift);
             sali_put_end(c->w);

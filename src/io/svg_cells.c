@@ -160,14 +160,7 @@ void sali_svg_colour_bar(const sali_canvas *c)
         sali_svg_rule(c->w, "axis", left + width, y, left + width + 4, y);
         sali_svg_text(c->w, left + width + 7, y + 4, "start", NULL, tick->text);
     }
-    if (c->panel->cells.label) {
-        char x[SALI_FIXED_SIZE], y[SALI_FIXED_SIZE];
-        sali_fixed(p->left + p->width + p->after - 6, 2, x);
-        sali_fixed(p->top + p->height / 2, 2, y);
-        sali_put_start(c->w, "text");
-        sali_put_format(c->w, "transform", "translate(%s,%s) rotate(-90)", x, y);
-        sali_put_attribute(c->w, "text-anchor", "middle");
-        sali_put_string(c->w, c->panel->cells.label);
-        sali_put_end(c->w);
-    }
+    double lines = (double)sali_label_lines(c->panel->cells.label, p->height);
+    sali_svg_side_label(c, p->left + p->width + p->after - 6 - SALI_LINE * (lines - 1),
+                        c->panel->cells.label);
 }

@@ -3,8 +3,16 @@
 
 #include "io/figure.h"
 
-#define SWATCH 26.0 /* the piece of line before a name */
+#define SWATCH 32.0 /* the piece of line before a name */
 #define BETWEEN 14.0
+
+bool sali_pointer_across(const sali_panel *panel, const sali_pointer *p)
+{
+    bool level = isnan(p->x);
+    double at = level ? p->y : p->x;
+    bool logarithmic = level ? panel->y.logarithmic : panel->x.logarithmic;
+    return level != isnan(p->y) && (at > 0 || !logarithmic);
+}
 
 /* Entries: the series, then the pointers that are lines. NULL: not in the legend. */
 static const char *entry(const sali_panel *panel, int64_t i)
@@ -13,7 +21,7 @@ static const char *entry(const sali_panel *panel, int64_t i)
         return panel->series[i].name;
     }
     const sali_pointer *p = &panel->pointers[i - panel->n_series];
-    return isnan(p->x) || isnan(p->y) ? p->text : NULL;
+    return sali_pointer_across(panel, p) ? p->text : NULL;
 }
 
 static double entry_width(const char *name, double width)
@@ -49,7 +57,8 @@ int64_t sali_legend_rows(const sali_panel *panel, double width)
 
 static void swatch_bar(const sali_canvas *c, const sali_series *s, double x, double y)
 {
-    bool hatched = s->style > 0 && sali_bar_series(c->panel) > 1;
+    int64_t hatch = sali_style_dash(s->style);
+    bool hatched = hatch > 0 && sali_bar_series(c->panel) > 1;
     for (int layer = 0; layer < 1 + hatched; layer++) {
         sali_put_start(c->w, "rect");
         sali_put_number(c->w, "x", x);
@@ -60,7 +69,7 @@ static void swatch_bar(const sali_canvas *c, const sali_series *s, double x, dou
             sali_put_attribute(c->w, "class", s->area ? "band" : "bar");
         } else {
             sali_put_format(c->w, "fill", "url(#%s-hatch-%lld-%d)", c->prefix, (long long)c->number,
-                            (int)s->style + 1);
+                            (int)hatch + 1);
         }
         sali_put_end(c->w);
     }
@@ -82,7 +91,7 @@ static void swatch(const sali_canvas *c, const sali_series *s, double x, double 
     line.solid = sali_series_dense(s, c->place->width);
     sali_series point = { .n = 1, .style = s->style, .x = &middle, .y = ys };
     sali_put_start(c->w, "g");
-    sali_put_format(c->w, "class", "s%d", (int)s->style + 1);
+    sali_put_format(c->w, "class", "s%d", (int)sali_style_colour(s->style) + 1);
     if (s->mark == SAL_MARK_BARS || s->area) {
         swatch_bar(c, s, x, y);
     }

@@ -95,10 +95,13 @@ void sali_svg_line(const sali_canvas *c, const sali_series *s)
     sali_put_start(c->w, "path");
     sali_put_attribute(c->w, "class", dense ? "line thin" : "line");
     if (!dense) {
-        static const char *const dashes[SALI_STYLES] = { NULL,  "7 3",      "2 2.5",      "8 3 2 3",
-                                                         "4 2", "10 3 4 3", "6 2 2 2 2 2" };
-        if (dashes[s->style]) {
-            sali_put_attribute(c->w, "stroke-dasharray", dashes[s->style]);
+        /* Round ends make dashes longer, and gaps shorter, by the width of the line, 1.7. */
+        static const char *const dashes[SALI_STYLES] = {
+            NULL, "6 5", "0.1 4", "8 4 0.1 4", "2 4.5", "13 5", "6 4 0.1 4 0.1 4"
+        };
+        const char *dash = dashes[sali_style_dash(s->style)];
+        if (dash) {
+            sali_put_attribute(c->w, "stroke-dasharray", dash);
         }
     }
     if (s->area) {
@@ -137,13 +140,18 @@ void sali_svg_line(const sali_canvas *c, const sali_series *s)
 
 /* ---- bands */
 
+/* An end that is not positive is at the edge of a logarithmic axis. */
+static double end_at(const sali_scale *y, double value)
+{
+    return y->logarithmic && value <= 0 ? y->from : sali_scale_at(y, value);
+}
+
 /* The points from `begin` on that have both ends; one after the last. */
 static int64_t run_end(const sali_canvas *c, const sali_series *s, int64_t begin)
 {
     int64_t i = begin;
     while (i < s->n && !isnan(sali_scale_at(&c->place->x, s->x[i])) &&
-           !isnan(sali_scale_at(&c->place->y, s->low[i])) &&
-           !isnan(sali_scale_at(&c->place->y, s->high[i]))) {
+           !isnan(end_at(&c->place->y, s->low[i])) && !isnan(end_at(&c->place->y, s->high[i]))) {
         i++;
     }
     return i;
@@ -160,7 +168,7 @@ static void edge(const sali_canvas *c, const sali_series *s, int64_t begin, int6
     for (int64_t k = 0; k < end - begin; k++) {
         int64_t i = back ? end - 1 - k : begin + k;
         double px = sali_scale_at(&c->place->x, s->x[i]);
-        double py = sali_scale_at(&c->place->y, values[i]);
+        double py = end_at(&c->place->y, values[i]);
         if (columns && floor(px) == floor(x)) {
             y = back ? fmax(y, py) : fmin(y, py);
             continue;

@@ -18,7 +18,7 @@ void sali_svg_marker(sali_path *path, int64_t style, double x, double y)
         "m-2.8,-2.8l5.6,5.6m0,-5.6l-5.6,5.6",  /* cross */
     };
     sali_path_point(path, 'M', x, y);
-    sali_path_text(path, shapes[style]);
+    sali_path_text(path, shapes[sali_style_dash(style)]);
 }
 
 /* Has this pixel a marker already? Remembers it. */
@@ -126,15 +126,15 @@ void sali_svg_pointers(const sali_canvas *c)
     for (int64_t i = 0; i < c->panel->n_pointers; i++) {
         const sali_pointer *pointer = &c->panel->pointers[i];
         double x = sali_scale_at(&p->x, pointer->x), y = sali_scale_at(&p->y, pointer->y);
-        if (!isnan(x) && !isnan(y)) {
+        if (sali_pointer_across(c->panel, pointer)) {
+            bool level = isnan(pointer->x);
+            sali_svg_rule(c->w, "pointer across", level ? p->left : x, level ? y : p->top,
+                          level ? p->left + p->width : x, level ? y : p->top + p->height);
+        } else if (!isnan(x) && !isnan(y)) {
             cross(c, x, y);
             if (pointer->text) {
                 cross_text(c, x, y, pointer->text);
             }
-        } else if (isnan(pointer->x) && !isnan(y)) {
-            sali_svg_rule(c->w, "pointer across", p->left, y, p->left + p->width, y);
-        } else if (isnan(pointer->y) && !isnan(x)) {
-            sali_svg_rule(c->w, "pointer across", x, p->top, x, p->top + p->height);
         }
     }
 }

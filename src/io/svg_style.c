@@ -40,6 +40,16 @@ const char sali_figure_style[] =
     ".saltus-figure .label{paint-order:stroke;stroke:#fff;stroke:var(--sf-paper);"
     "stroke-width:3;stroke-linejoin:round}\n";
 
+int64_t sali_style_colour(int64_t style)
+{
+    return style % SALI_STYLES;
+}
+
+int64_t sali_style_dash(int64_t style)
+{
+    return (style + 3 * (style / SALI_STYLES)) % SALI_STYLES;
+}
+
 /* viridis by Smith & van der Walt (CC0), perceptually uniform, at nine places. */
 static const uint32_t viridis[] = { 0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21908c,
                                     0x27ad81, 0x5dc863, 0xaadc32, 0xfde725 };
