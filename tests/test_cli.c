@@ -455,6 +455,7 @@ START_TEST(mistakes_get_one_line_and_the_right_code)
     ck_refused(66, "none.npy", "stats none.npy");
     ck_refused(64, "ising-dense", "bench nothing");
     ck_refused(64, "samplers, models", "list everything");
+    ck_refused(64, "expected samplers, models", "list");
     temp_write("cut.uai", chain_uai, sizeof chain_uai - 8);
     ck_refused(65, "cut.uai:", "sample cut.uai");
     temp_write("bad.xml", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", 40);

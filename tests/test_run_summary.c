@@ -101,15 +101,26 @@ START_TEST(adapted_step_size_is_the_one_in_use)
 }
 END_TEST
 
+static int stop_at_once(int64_t done, int64_t total, void *data)
+{
+    (void)done;
+    (void)total;
+    (void)data;
+    return 1;
+}
+
 /* The summary for people of a run of Gibbs on a 4 x 4 Ising lattice, on one line. Static. */
-static const char *printed(const char *specification)
+static const char *printed_of(const char *specification, int (*progress)(int64_t, int64_t, void *))
 {
     static char text[4096];
     sal_model *model = NULL;
     sal_error err;
-    sal_run_options options = {
-        .sampler = "gibbs", .chains = 8, .warmup = 400, .draws = 2000, .thin = 4
-    };
+    sal_run_options options = { .sampler = "gibbs",
+                                .chains = 8,
+                                .warmup = 400,
+                                .draws = 2000,
+                                .thin = 4,
+                                .progress = progress };
     ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
     sal_run *run = run_it(model, &options);
     memset(text, 0, sizeof text);
@@ -123,6 +134,21 @@ static const char *printed(const char *specification)
     sal_model_destroy(model);
     return text;
 }
+
+static const char *printed(const char *specification)
+{
+    return printed_of(specification, NULL);
+}
+
+START_TEST(printed_summary_of_no_draws_has_no_figures)
+{
+    const char *text = printed_of("ising:side=4,theta=0.05", stop_at_once);
+    ck_assert_ptr_nonnull(strstr(text, "8 x 0 draws"));
+    ck_assert_ptr_nonnull(strstr(text, "stopped before its first draw"));
+    ck_assert_ptr_null(strstr(text, "nan"));
+    ck_assert_ptr_null(strstr(text, "acceptance"));
+}
+END_TEST
 
 START_TEST(printed_summary_warns_when_chains_disagree)
 {
@@ -195,6 +221,7 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, rounding_of_f_is_no_disagreement);
     tcase_add_test(tcase, summary_describes_the_run);
     tcase_add_test(tcase, adapted_step_size_is_the_one_in_use);
+    tcase_add_test(tcase, printed_summary_of_no_draws_has_no_figures);
     tcase_add_test(tcase, printed_summary_warns_when_chains_disagree);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -31,6 +31,9 @@ START_TEST(train_writes_a_model_that_sample_reads)
     rmdir(temp_path("run"));
     ck_refused(66, "none.gz", "train rbm --data none.gz --out run");
     ck_refused(64, "--data", "train rbm --out run");
+    ck_refused(64, "--data digits: rows of 256 numbers; the model has 16",
+               "train rbm:visible=16 --data digits --out run");
+    ck_refused(64, "the model has 100", "train ising --data digits --out run");
     temp_write("text.idx", "not pictures", 12);
     ck_refused(65, "text.idx", "train rbm --data text.idx --out run");
 }
@@ -88,7 +91,8 @@ START_TEST(evaluate_refuses_bad_options)
     ck_refused(64, "--base mean: expected data or uniform",
                "evaluate rbm:visible=256 --data digits --base mean");
     ck_refused(64, "must be 1 or more", "evaluate rbm:visible=256 --data digits --chains 0");
-    ck_refused(64, "the model has 16", "evaluate ising:side=4 --data digits");
+    ck_refused(64, "--data digits: rows of 256 numbers; the model has 16",
+               "evaluate ising:side=4 --data digits");
     ck_refused(64, "importance weights", "evaluate rbm:visible=256 --data digits --sampler dula");
     ck_refused(66, "the directory has no model.xml", "evaluate . --data digits");
     ck_run("sample ising:side=4 --draws 10 --out draws.npy");
@@ -166,6 +170,8 @@ START_TEST(inpaint_fills_in_what_is_hidden)
                "inpaint run/model.xml --data digits --mask top --out b.png --rows 0,1000");
     ck_refused(64, "--mask and --out", "inpaint run/model.xml --data digits --out b.png");
     ck_refused(64, "256 pixels and", "inpaint ising:side=4 --data digits --mask top --out b.png");
+    ck_refused(64, "b.jpg: expected a file name that ends in .png",
+               "inpaint run --data digits --mask top --out b.jpg");
     ck_refused(64, "not two levels", "inpaint potts --data digits --mask top --out b.png");
     ck_refused(64, "--samples 1 to",
                "inpaint run --data digits --mask top --out b.png --samples 0");
@@ -224,7 +230,10 @@ START_TEST(pictures_are_read_from_every_array_format)
         ck_assert_str_eq(line, first);
     }
     temp_write("r.csv", "1 2 3\n4 5 6\n", 12);
-    ck_refused(65, "r.csv: expected pictures", "train rbm --data r.csv --out run");
+    ck_refused(65,
+               "r.csv: expected pictures: an array of three dimensions, or rows with a square "
+               "number of columns; whole numbers in rows of any length are the kind codes",
+               "train rbm --data r.csv --out run");
     temp_write("s.csv", "1 2 3 -4\n4 5 6 7\n", 17);
     ck_refused(65, "s.csv: expected grey values", "train rbm --data s.csv --out run");
     temp_write("t.uai", chain_uai, sizeof chain_uai - 1);

@@ -360,6 +360,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);
     code = code ? code : cli_pictures(o.data, o.test, &o.read, &s.train, &s.test);
+    code = code ? code : cli_check_width(o.data, &s.train, s.model);
     code = code ? code : cli_draw_pixels(&s.train);
     code = code ? code : cli_draw_pixels(&s.test);
     code = code ? code : read_samples(&s);

@@ -318,6 +318,10 @@ static int check_options(const options *o)
                          "%d, --zoom 1 to 100",
                          MOST_ROWS);
     }
+    size_t length = strlen(o->out);
+    if (length < 5 || strcmp(o->out + length - 4, ".png") != 0) {
+        return cli_usage("--out %s: expected a file name that ends in .png", o->out);
+    }
     return cli_check_output(o->out);
 }
 

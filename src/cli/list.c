@@ -83,6 +83,9 @@ static int run_list(const cli_command *command, int argc, char **argv)
         { "format", CLI_TEXT, &format, "markdown", "ops as the page docs/ops.md" },
         { 0 },
     };
+    if (argc == 0) {
+        return cli_usage("list: expected samplers, models, ops or formats");
+    }
     int code = cli_parse(command, argc, argv, options, 1, &what);
     if (code != CLI_OK) {
         return code;

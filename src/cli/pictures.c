@@ -97,6 +97,15 @@ int cli_data_kind(const char *word, sal_data_kind *kind)
     return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", word);
 }
 
+int cli_check_width(const char *path, const sal_data *data, const sal_model *model)
+{
+    int64_t has = sal_space_variables(sal_model_space(model));
+    return data->variables == has
+               ? CLI_OK
+               : cli_usage("--data %s: rows of %lld numbers; the model has %lld variables", path,
+                           (long long)data->variables, (long long)has);
+}
+
 int cli_draw_pixels(sal_data *data)
 {
     int32_t *codes = malloc((size_t)data->variables * sizeof *codes);

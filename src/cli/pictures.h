@@ -14,6 +14,10 @@ int cli_pictures(const char *data, const char *test, const sal_data_options *opt
 /* The kind of data of an option --kind; NULL: pictures. */
 int cli_data_kind(const char *word, sal_data_kind *kind);
 
+/* Whether rows of the data `path` are states of the model, by their length: CLI_OK, or CLI_USAGE
+ * after a message. */
+int cli_check_width(const char *path, const sal_data *data, const sal_model *model);
+
 /* Draw each row's codes once from its greys, if there are any, as training does in its first use of
  * the row. */
 int cli_draw_pixels(sal_data *data);

@@ -48,7 +48,8 @@ static int open_arch(const char *arch, cli_training *s)
         return cli_usage("train: expected an architecture");
     }
     if (access(arch, F_OK) == 0) { /* a saved model goes on from its parameters */
-        return cli_open(arch, s->o->dtype, NULL, &s->model);
+        int code = cli_open(arch, s->o->dtype, NULL, &s->model);
+        return code ? code : cli_check_width(s->o->data, &s->train, s->model);
     }
     if (!cli_dtype(s->o->dtype, &dtype)) {
         return CLI_USAGE;
@@ -62,9 +63,14 @@ static int open_arch(const char *arch, cli_training *s)
         return cli_usage("%s: too long", arch);
     }
     sal_status status = sal_model_open(specification, dtype, &s->model, &err);
-    if (status == SAL_OK) {
-        status = sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
     }
+    int code = cli_check_width(s->o->data, &s->train, s->model);
+    if (code != CLI_OK) {
+        return code;
+    }
+    status = sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -244,7 +250,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "fixed", CLI_TEXT, &t->fixed, "NAMES", "parameters that are not learned" },
         { "largest-difference", CLI_REAL, &t->largest_difference, "X",
           "of log p(data) and log p(samples), beyond it training has diverged [10000]" },
-        { "report", CLI_INT, &t->report_every, "N", "iterations between lines of the log [100]" },
+        { "report", CLI_INT, &t->report_every, "N",
+          "iterations between lines of log.csv; every tenth is printed, too [100]" },
         { "checkpoint", CLI_INT, &t->checkpoint_every, "N",
           "iterations between checkpoints [as --report]" },
         { "seed", CLI_SEED, &t->seed, "N", "same seed, same bits [0]" },

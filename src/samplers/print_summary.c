@@ -142,6 +142,20 @@ static void print_mixing(const sal_run_summary *s, FILE *stream)
     fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s->log_prob_mean);
 }
 
+/* What draws say: of a run without any, nothing. */
+static void print_figures(const sal_run_summary *s, FILE *stream)
+{
+    fprintf(stream, "acceptance       %.3f\n", s->acceptance_rate);
+    fprintf(stream, "mean jump        %.3f (L1 distance a step)\n", s->mean_jump);
+    if (!s->annealed) {
+        print_mixing(s, stream);
+    }
+    print_tempering(s, stream);
+    print_statistic(s, stream);
+    fprintf(stream, "steps per second %.0f (%.2f s, %d thread%s)\n", s->steps_per_second,
+            s->seconds, s->threads, s->threads == 1 ? "" : "s");
+}
+
 sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
 {
     sal_run_summary s;
@@ -157,15 +171,9 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     fprintf(stream, "\nchains           %lld x %lld draws (warm-up %lld, thin %lld), seed %llu%s\n",
             (long long)s.chains, (long long)s.draws, (long long)s.warmup, (long long)s.thin,
             (unsigned long long)s.seed, s.stopped ? ", stopped early" : "");
-    fprintf(stream, "acceptance       %.3f\n", s.acceptance_rate);
-    fprintf(stream, "mean jump        %.3f (L1 distance a step)\n", s.mean_jump);
-    if (!s.annealed) {
-        print_mixing(&s, stream);
+    if (s.draws > 0) {
+        print_figures(&s, stream);
     }
-    print_tempering(&s, stream);
-    print_statistic(&s, stream);
-    fprintf(stream, "steps per second %.0f (%.2f s, %d thread%s)\n", s.steps_per_second, s.seconds,
-            s.threads, s.threads == 1 ? "" : "s");
     char text[SAL_ERROR_SIZE];
     if (sal_run_warning(&s, text, sizeof text)) {
         fputc('\n', stream);

@@ -83,10 +83,12 @@ static sal_status take_pictures(const char *path, const sali_array *array,
                                 const sal_data_options *o, sal_data *data, sal_error *err)
 {
     if (!find_sides(array, &data->height, &data->width)) {
-        return sali_fail(err, SAL_ERR_DATA,
-                         "%s: expected pictures: an array of three dimensions, or rows with a "
-                         "square number of columns",
-                         path);
+        return sali_fail(
+            err, SAL_ERR_DATA,
+            "%s: expected pictures: an array of three dimensions, or rows with a "
+            "square number of columns; whole numbers in rows of any length are the kind "
+            "codes (--kind codes)",
+            path);
     }
     data->variables = data->height * data->width;
     data->grey = find_grey(array, o->grey);

@@ -130,7 +130,7 @@ static sal_status check_sizes(const sal_train_options *o, const sal_data *data, 
     if (data->rows < o->batch || (o->objective == SAL_PCD && o->buffer < o->batch)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: a batch of %lld needs as many chains and data rows; there are "
-                         "%lld and %lld",
+                         "%lld chains and %lld rows to train on: take a smaller batch",
                          (long long)o->batch, (long long)o->buffer, (long long)data->rows);
     }
     if (o->objective == SAL_PSEUDO_LIKELIHOOD && o->magnitude_penalty > 0) {
