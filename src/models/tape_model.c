@@ -256,40 +256,45 @@ static sal_status find_place(const sal_model *model, const char *name, sali_para
                      name, known[0] ? known : "none");
 }
 
+/* The place of a parameter, and if it has any elements the whole flat vector, to be freed. */
+static sal_status read_flat(const sal_model *model, const char *name, sali_parameter *place,
+                            double **flat, sal_error *err)
+{
+    sal_status status = find_place(model, name, place, err);
+    if (status != SAL_OK || place->size == 0) {
+        return status;
+    }
+    *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
+    if (!*flat) {
+        return sali_fail_memory(err);
+    }
+    sali_params_get(sali_model_tape(model)->params, *flat);
+    return SAL_OK;
+}
+
 sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
                                 sal_error *err)
 {
     sali_parameter place = { 0 };
-    sal_status status = find_place(model, name, &place, err);
-    if (status != SAL_OK || place.size == 0) {
-        return status;
+    double *flat = NULL;
+    sal_status status = read_flat(model, name, &place, &flat, err);
+    if (flat) {
+        memcpy(values, flat + place.first, (size_t)place.size * sizeof *values);
     }
-    double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
-    if (!flat) {
-        return sali_fail_memory(err);
-    }
-    sali_params_get(sali_model_tape(model)->params, flat);
-    memcpy(values, flat + place.first, (size_t)place.size * sizeof *values);
     sali_free(flat);
-    return SAL_OK;
+    return status;
 }
 
 sal_status sal_model_set_params(sal_model *model, const char *name, const double *values,
                                 sal_error *err)
 {
     sali_parameter place = { 0 };
-    sal_status status = find_place(model, name, &place, err);
-    if (status != SAL_OK || place.size == 0) {
-        return status;
+    double *flat = NULL;
+    sal_status status = read_flat(model, name, &place, &flat, err);
+    if (flat) {
+        memcpy(flat + place.first, values, (size_t)place.size * sizeof *values);
+        sali_params_set(sali_model_tape(model)->params, flat);
     }
-    double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
-    if (!flat) {
-        return sali_fail_memory(err);
-    }
-    sali_params *params = sali_model_tape(model)->params;
-    sali_params_get(params, flat);
-    memcpy(flat + place.first, values, (size_t)place.size * sizeof *values);
-    sali_params_set(params, flat);
     sali_free(flat);
-    return SAL_OK;
+    return status;
 }

@@ -342,7 +342,8 @@ double sali_chains_coldest(const sali_chains *chains)
     return beta;
 }
 
-double sali_warmup_acceptance(const sali_warmup *warmup)
+/* The mean of what acceptance_sum, or jump_sum, adds up. */
+static double warmup_mean(const sali_warmup *warmup, bool jump)
 {
     double sum = 0, steps = 0;
     for (int64_t k = 0; k < warmup->n_shards; k++) {
@@ -350,10 +351,20 @@ double sali_warmup_acceptance(const sali_warmup *warmup)
         double coldest = sali_chains_coldest(chains);
         for (int64_t c = 0; c < chains->n; c++) {
             if (chains->beta[c] == coldest) {
-                sum += chains->acceptance_sum[c];
+                sum += jump ? chains->jump_sum[c] : chains->acceptance_sum[c];
                 steps += (double)warmup->window;
             }
         }
     }
     return sum / steps;
+}
+
+double sali_warmup_acceptance(const sali_warmup *warmup)
+{
+    return warmup_mean(warmup, false);
+}
+
+double sali_warmup_jump(const sali_warmup *warmup)
+{
+    return warmup_mean(warmup, true);
 }

@@ -28,30 +28,13 @@ void sali_own_unshare(void *shared)
     sali_free(shared);
 }
 
-/* Mean distance that a step of the coldest chains moved in the window. */
-static double mean_jump(const sali_warmup *warmup)
-{
-    double sum = 0, steps = 0;
-    for (int64_t k = 0; k < warmup->n_shards; k++) {
-        const sali_chains *chains = warmup->chains[k];
-        double coldest = sali_chains_coldest(chains);
-        for (int64_t c = 0; c < chains->n; c++) {
-            if (chains->beta[c] == coldest) {
-                sum += chains->jump_sum[c];
-                steps += (double)warmup->window;
-            }
-        }
-    }
-    return sum / steps;
-}
-
 sal_status sali_own_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     sali_own_shared *s = shared;
     double tuned[SAL_SAMPLER_TUNED];
     sal_sampler_window window = {
         .acceptance_rate = sali_warmup_acceptance(warmup),
-        .jump = mean_jump(warmup),
+        .jump = sali_warmup_jump(warmup),
         .steps = warmup->window,
         .done = warmup->done,
         .total = warmup->total == SALI_WARMUP_ENDLESS ? 0 : warmup->total,

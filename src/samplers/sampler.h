@@ -120,8 +120,10 @@ typedef struct sali_warmup {
  * of a run have some). What is tuned for draws is learned from these chains only. */
 double sali_chains_coldest(const sali_chains *chains);
 
-/* Mean probability of acceptance over the coldest chains and the steps of the last window. */
+/* Mean probability of acceptance, and mean distance moved, over the coldest chains and the steps of
+ * the last window. */
 double sali_warmup_acceptance(const sali_warmup *warmup);
+double sali_warmup_jump(const sali_warmup *warmup);
 
 /* Values that adaptation found, to be saved and given again. */
 typedef struct sali_tuned {
