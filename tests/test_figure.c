@@ -602,6 +602,7 @@ START_TEST(logarithmic_ticks_keep_apart)
                   { 0.01, 0.68, "2 3" },
                   { 2.35, 3.02, "300 500 700 1000" },
                   { 0.26, 0.49, "2 3" },
+                  { 0.62, 0.77, "4.5 5 5.5" },
                   { 2, 20, "10³ 10⁶ 10⁹ 10¹² 10¹⁵ 10¹⁸" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sali_scale scale = { .logarithmic = true, .low = cases[i].low, .high = cases[i].high };

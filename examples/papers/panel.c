@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { FEW = 16 }; /* points that have markers */
+
 void panel_print(const panel *p)
 {
     printf("\n%s\n%s over %s\n%12s", p->title, p->y_label, p->x_label, "");
@@ -33,19 +35,26 @@ void panel_draw(const panel *p, sal_figure *figure)
     double x[PANEL_POINTS], low[PANEL_POINTS], high[PANEL_POINTS];
     sal_figure_panel(figure, &(sal_panel){ .title = p->title,
                                            .x = { .label = p->x_label, .logarithmic = p->log_x },
-                                           .y = { .label = p->y_label } });
+                                           .y = { .label = p->y_label,
+                                                  .logarithmic = p->log_y,
+                                                  .low = p->y_low,
+                                                  .high = p->y_high } });
     for (int c = 0; c < p->curves; c++) {
+        bool spread = false;
         for (int k = 0; k < p->points; k++) {
+            spread |= p->sd[c][k] > 0;
             x[k] = p->x[k] * (p->x_of[c] > 0 ? p->x_of[c] : 1);
             low[k] = p->y[c][k] - p->sd[c][k];
             high[k] = p->y[c][k] + p->sd[c][k];
         }
-        sal_figure_series(figure, &(sal_series){ .name = p->name[c],
-                                                 .n = p->points,
-                                                 .x = x,
-                                                 .y = p->y[c],
-                                                 .low = low,
-                                                 .high = high });
+        sal_figure_series(figure,
+                          &(sal_series){ .name = p->name[c],
+                                         .mark = p->points > FEW ? SAL_MARK_LINE : SAL_MARK_BOTH,
+                                         .n = p->points,
+                                         .x = x,
+                                         .y = p->y[c],
+                                         .low = spread ? low : NULL,
+                                         .high = spread ? high : NULL });
     }
 }
 

@@ -10,7 +10,8 @@ enum { PANEL_CURVES = 10, PANEL_POINTS = 64 };
 typedef struct panel {
     const char *title, *x_label, *y_label;
     const char *x_format, *y_format; /* of printf; NULL: "%g", "%.3f" */
-    bool log_x;                      /* drawn over a logarithmic axis */
+    bool log_x, log_y;               /* drawn on logarithmic axes */
+    double y_low, y_high;            /* of the axis drawn; both 0: from the data */
     int points, curves;
     double x[PANEL_POINTS];
     const char *name[PANEL_CURVES];
@@ -22,7 +23,8 @@ typedef struct panel {
 /* A row a point, a column a curve. */
 void panel_print(const panel *panel);
 
-/* Curves, with bands of one standard deviation, as a panel of `figure` (or NULL: nothing). */
+/* Curves as a panel of `figure` (or NULL: nothing): of few points with markers and error
+ * bars of one standard deviation, else with bands. */
 void panel_draw(const panel *panel, sal_figure *figure);
 
 /* Mean and standard deviation (divisor n - 1; of one value 0). */

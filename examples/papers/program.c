@@ -38,7 +38,10 @@ int program_main(int argc, char **argv, const program *p)
     if (!read_arguments(argc, argv, p->files, &a, &svg)) {
         return USAGE;
     }
-    const sal_figure_options o = { .title = p->title, .caption = p->caption };
+    const sal_figure_options o = { .title = p->title,
+                                   .caption = p->caption,
+                                   .columns = p->columns,
+                                   .panel_width = p->panel_width };
     sal_status status = svg ? sal_figure_create(&o, &figure, &err) : SAL_OK;
     status = status ? status : p->run(&a, figure, &err);
     status = status || !svg ? status : sal_figure_write(figure, svg, &err);

@@ -13,6 +13,8 @@ typedef struct arguments {
 
 typedef struct program {
     const char *title, *caption; /* of the figure; caption may be NULL */
+    int columns;                 /* panels in a row; 0: up to 3 */
+    double panel_width;          /* 0: 320 */
     bool files;                  /* whether arguments other than options are allowed */
     /* Measure, print, and add panels to the figure, which is NULL without --svg FILE. */
     sal_status (*run)(const arguments *a, sal_figure *figure, sal_error *err);

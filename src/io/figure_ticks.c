@@ -136,10 +136,12 @@ void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks)
     ticks->n = 0;
     if (scale->logarithmic && scale->high - scale->low >= 0.15) {
         logarithmic(scale, most, ticks);
-    } else if (scale->logarithmic) {
+    }
+    if (scale->logarithmic && ticks->n < 2) { /* less than two round ones: as on a linear axis */
+        ticks->n = 0;
         sali_scale plain = { .low = pow(10, scale->low), .high = pow(10, scale->high) };
         linear(&plain, most, ticks);
-    } else {
+    } else if (!scale->logarithmic) {
         linear(scale, most, ticks);
     }
 }

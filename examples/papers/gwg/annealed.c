@@ -102,7 +102,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Figure 8: annealed samples",
+    static const program p = { .title = "Grathwohl et al. 2021, figure 8: annealed samples",
                                .caption = "GWG from random starts.",
                                .files = true,
                                .run = make_figure };

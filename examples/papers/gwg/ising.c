@@ -79,7 +79,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 int main(int argc, char **argv)
 {
     static const program p = {
-        .title = "Figure 4: Ising lattices",
+        .title = "Grathwohl et al. 2021, figure 4: Ising lattices",
         .caption = "Effective samples of the distance to a random state; mean over 4 chains.",
         .run = make_figure
     };

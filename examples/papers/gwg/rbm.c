@@ -204,9 +204,9 @@ static sal_status all_ess(experiment *x, sal_figure *figure, sal_error *err)
         printf("%-12s  %8.2f  %8.1f\n", names[m], log_ess[m], seconds[m] / seconds[1]);
     }
     if (figure) {
-        sal_figure_panel(figure, &(sal_panel){ .title = "Effective samples",
+        sal_figure_panel(figure, &(sal_panel){ .title = "Figure 3, right: ESS",
                                                .x = { .categories = names, .n_categories = EXACT },
-                                               .y = { .label = "log ESS" } });
+                                               .y = { .label = "log of effective samples" } });
         sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS, .n = EXACT, .y = log_ess });
     }
     return SAL_OK;
@@ -217,13 +217,12 @@ static sal_status all_ess(experiment *x, sal_figure *figure, sal_error *err)
 static sal_status experiment_run(experiment *x, const arguments *a, sal_figure *figure,
                                  sal_error *err)
 {
-    static panel p = {
-        .title = "States of 100 chains and those of block Gibbs",
-        .x_label = "steps",
-        .y_label = "log MMD (Block-Gibbs, R-MALA: a tenth of the steps; R-HMC, D-SVGD: a fiftieth)",
-        .points = POINTS,
-        .curves = METHODS
-    };
+    static panel p = { .title = "Figure 3, left: MMD to block Gibbs",
+                       .x_label = "steps",
+                       .y_label = "log MMD",
+                       .log_x = true,
+                       .points = POINTS,
+                       .curves = METHODS };
     double mmd2;
     x->steps = a->size == QUICK ? 1000 : 10000;
     sal_status status = train(x, a->size, a->files[0], err);
@@ -235,8 +234,12 @@ static sal_status experiment_run(experiment *x, const arguments *a, sal_figure *
     status = status ? status : all_mmd(x, &p, figure, err);
     if (status == SAL_OK) {
         panel_print(&p);
+        printf("Block-Gibbs, R-MALA: a tenth of these steps; R-HMC, D-SVGD: a fiftieth\n");
         printf("Target: %.3f\n", log_mmd(mmd2));
         panel_draw(&p, figure);
+        if (figure) {
+            sal_figure_mark(figure, NAN, log_mmd(mmd2), "Target");
+        }
         status = all_ess(x, figure, err);
     }
     return status;
@@ -256,7 +259,10 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Figures 2 and 3: a trained RBM",
+    static const program p = { .title =
+                                   "Grathwohl et al. 2021, figures 2, right, and 3: a trained RBM",
+                               .columns = 4,
+                               .panel_width = 240,
                                .caption = "States that samplers end in, from random starts; "
                                           "log MMD to block Gibbs; effective samples.",
                                .files = true,

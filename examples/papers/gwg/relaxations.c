@@ -144,7 +144,8 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Figure 2: continuous relaxations",
+    static const program p = { .title =
+                                   "Grathwohl et al. 2021, figure 2, left: continuous relaxations",
                                .caption =
                                    "Log MMD to block Gibbs, lower is better; mean and standard "
                                    "deviation over models. Target: of block Gibbs itself.",

@@ -62,7 +62,9 @@ static sal_status run_network(const char *path, size scale, sal_figure *figure, 
     status = status ? status : trace_all(model, &o, traces, err);
     if (status == SAL_OK) {
         trace_print(title, traces, NULL);
-        trace_draw(title, &o, traces, figure);
+        for (int view = 0; view < VIEWS; view++) {
+            trace_draw(view, title, &o, traces, figure);
+        }
     }
     trace_free(traces);
     sal_model_destroy(model);
@@ -80,8 +82,11 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Figures 5 and 8: Bayesian networks",
-                               .caption = "Burn-in; autocorrelation; a chain; balancing functions.",
+    static const program p = { .title = "Sansone 2022, figures 5 and 8: Bayesian networks",
+                               .columns = VIEWS,
+                               .panel_width = 260,
+                               .caption = "A row a network: burn-in and autocorrelation (figure "
+                                          "5), a chain (figure 8), balancing functions.",
                                .files = true,
                                .run = make_figure };
     return program_main(argc, argv, &p);

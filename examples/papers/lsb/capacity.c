@@ -156,7 +156,8 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Figure 9: the capacity of a monotonic network",
+    static const program p = { .title =
+                                   "Sansone 2022, figure 9: the capacity of a monotonic network",
                                .caption = "Least squares by gradient descent.",
                                .run = make_figure };
     return program_main(argc, argv, &p);

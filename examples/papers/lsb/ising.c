@@ -10,7 +10,6 @@
  *
  * --full has the paper's 30,000 iterations after burn-in, the default a third. The paper's picture
  * is not described; ours is a disc. */
-#include <math.h>
 #include <stdlib.h>
 #include "../program.h"
 #include "trace.h"
@@ -28,97 +27,136 @@ static const struct {
 };
 enum { CASES = 4 };
 
-/* Figure 1: alpha is the gradient of f in the middle, x = 0. */
-static sal_status draw_alpha(const sal_model *model, const char *title, sal_figure *figure,
-                             sal_error *err)
+/* What was measured on a case. */
+typedef struct result {
+    trace_options options;
+    trace traces[METHODS];
+    int64_t side;
+    double *alpha; /* [side x side] the gradient of f in the middle, x = 0 */
+} result;
+
+static sal_status find_alpha(const sal_model *model, result *r, sal_error *err)
 {
-    int64_t V = sal_space_variables(sal_model_space(model)), side = (int64_t)sqrt((double)V);
-    double f, *zero = calloc((size_t)V, sizeof *zero), *alpha = calloc((size_t)V, sizeof *alpha);
-    sal_status status =
-        zero && alpha ? sal_model_evaluate_at(model, 1, zero, &f, alpha, err) : SAL_ERR_MEMORY;
-    if (status == SAL_OK && figure) {
-        sal_figure_panel(figure, &(sal_panel){ .title = title, .square = true });
-        sal_figure_heatmap(figure, &(sal_heatmap){ .rows = side,
-                                                   .columns = side,
-                                                   .values = alpha,
-                                                   .label = "alpha",
-                                                   .diverging = true });
-    }
+    double f, *zero = calloc((size_t)(r->side * r->side), sizeof *zero);
+    r->alpha = calloc((size_t)(r->side * r->side), sizeof *r->alpha);
+    sal_status status = zero && r->alpha ? sal_model_evaluate_at(model, 1, zero, &f, r->alpha, err)
+                                         : SAL_ERR_MEMORY;
     free(zero);
-    free(alpha);
     return status;
 }
 
-/* Figure 4: a state of each function during burn-in. */
-static sal_status draw_pictures(const trace traces[METHODS], int64_t side, const char *title,
-                                sal_figure *figure)
-{
-    double *grey = malloc((size_t)(METHODS * side * side) * sizeof *grey);
-    if (!grey) {
-        return SAL_ERR_MEMORY;
-    }
-    for (int m = 0; m < METHODS; m++) {
-        for (int64_t v = 0; v < side * side; v++) {
-            grey[m * side * side + v] = traces[m].picture ? traces[m].picture[v] : 0;
-        }
-    }
-    sal_figure_panel(figure, &(sal_panel){ .title = title });
-    sal_figure_images(
-        figure,
-        &(sal_images){
-            .n = METHODS, .height = side, .width = side, .values = grey, .columns = METHODS });
-    free(grey);
-    return SAL_OK;
-}
-
-static sal_status run_case(int k, size scale, sal_figure *figure, sal_error *err)
+static sal_status run_case(int k, size scale, result *r, sal_error *err)
 {
     char text[100];
     sal_model *model = NULL;
-    trace traces[METHODS] = { 0 };
-    const int64_t side = scale == QUICK ? 10 : 30;
-    const trace_options o = { .chains = scale == QUICK ? 10 : 30,
-                              .burn_in = scale == QUICK ? 200 : 2000,
-                              .iterations = scale == QUICK   ? 2000
-                                            : scale == USUAL ? 10000
-                                                             : 30000,
-                              .lag = 50,
-                              .picture_at = scale == QUICK ? 0 : cases[k].picture_at };
-    snprintf(text, sizeof text, "segmentation:side=%d,lambda=%g,mu=%g,sigma=3", (int)side,
+    r->side = scale == QUICK ? 10 : 30;
+    r->options = (trace_options){ .chains = scale == QUICK ? 10 : 30,
+                                  .burn_in = scale == QUICK ? 200 : 2000,
+                                  .iterations = scale == QUICK   ? 2000
+                                                : scale == USUAL ? 10000
+                                                                 : 30000,
+                                  .lag = 50,
+                                  .picture_at = cases[k].picture_at / (scale == QUICK ? 10 : 1) };
+    snprintf(text, sizeof text, "segmentation:side=%d,lambda=%g,mu=%g,sigma=3", (int)r->side,
              cases[k].lambda, cases[k].mu);
     sal_status status = sal_model_builtin(text, 0, &model, err);
-    status = status ? status : trace_all(model, &o, traces, err);
+    status = status ? status : trace_all(model, &r->options, r->traces, err);
     if (status == SAL_OK) {
-        trace_print(cases[k].title, traces, cases[k].paper);
+        trace_print(cases[k].title, r->traces, cases[k].paper);
     }
-    if (status == SAL_OK && figure) {
-        status = draw_alpha(model, cases[k].title, figure, err);
-        trace_draw(cases[k].title, &o, traces, figure);
-    }
-    if (status == SAL_OK && figure && o.picture_at > 0) {
-        snprintf(text, sizeof text, "states after %d iterations, functions in the legend's order",
-                 (int)o.picture_at);
-        status = draw_pictures(traces, side, text, figure);
-    }
-    trace_free(traces);
+    status = status ? status : find_alpha(model, r, err);
     sal_model_destroy(model);
     return status;
 }
 
+/* ---- the figure, in the paper's order */
+
+static void draw_alpha(const result *r, const char *title, sal_figure *figure)
+{
+    sal_figure_panel(figure, &(sal_panel){ .title = title, .square = true });
+    sal_figure_heatmap(figure, &(sal_heatmap){ .rows = r->side,
+                                               .columns = r->side,
+                                               .values = r->alpha,
+                                               .label = "alpha",
+                                               .diverging = true });
+}
+
+/* A state of each function during burn-in. */
+static void draw_pictures(const result *r, int k, sal_figure *figure)
+{
+    const int64_t V = r->side * r->side;
+    double *grey = malloc((size_t)(METHODS * V) * sizeof *grey);
+    char title[120];
+    snprintf(title, sizeof title, "Figure 4, case %c: states after %d iterations, in the order %s",
+             cases[k].title[0], (int)r->options.picture_at, "of the legends");
+    for (int64_t i = 0; grey && i < METHODS * V; i++) {
+        const uint8_t *picture = r->traces[i / V].picture;
+        grey[i] = picture ? picture[i % V] : 0;
+    }
+    if (grey) {
+        sal_figure_panel(figure, &(sal_panel){ .title = title });
+        sal_figure_images(figure, &(sal_images){ .n = METHODS,
+                                                 .height = r->side,
+                                                 .width = r->side,
+                                                 .values = grey,
+                                                 .columns = METHODS / 2 });
+    }
+    free(grey);
+}
+
+static void draw_all(const result results[CASES], sal_figure *figure)
+{
+    static const struct {
+        const char *title;
+        int view;
+    } rows[] = { { "Figure 1, case", -1 },
+                 { "Figure 3, case", BURN_IN },
+                 { "Figure 6, case", CORRELATION },
+                 { "Figure 7, case", MIXING },
+                 { "Balancing functions, case", BALANCE } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int k = 0; k < CASES; k++) {
+            const result *r = &results[k];
+            char title[80];
+            snprintf(title, sizeof title, "%s %s", rows[i].title, cases[k].title);
+            if (rows[i].view < 0) {
+                draw_alpha(r, title, figure);
+            } else {
+                trace_draw(rows[i].view, title, &r->options, r->traces, figure);
+            }
+        }
+    }
+    for (int k = 0; k < CASES; k++) {
+        if (cases[k].picture_at > 0) {
+            draw_pictures(&results[k], k, figure);
+        }
+    }
+}
+
 static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
+    result results[CASES] = { 0 };
     sal_status status = SAL_OK;
     for (int k = 0; k < CASES && status == SAL_OK; k++) {
-        status = run_case(k, a->size, figure, err);
+        status = run_case(k, a->size, &results[k], err);
+    }
+    if (status == SAL_OK && figure) {
+        draw_all(results, figure);
+    }
+    for (int k = 0; k < CASES; k++) {
+        trace_free(results[k].traces);
+        free(results[k].alpha);
     }
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Figures 1 to 4, 6 and 7: posteriors of pictures",
-                               .caption = "By case: alpha; burn-in; autocorrelation; a chain; "
-                                          "balancing functions; states in burn-in.",
+    static const program p = { .title =
+                                   "Sansone 2022, figures 1 to 4, 6 and 7: posteriors of pictures",
+                               .caption = "Figure 2 is cases 1 and 3 of figures 3 and 6.",
+                               .columns = CASES,
+                               .panel_width = 260,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

@@ -204,17 +204,22 @@ static void draw_one(const char *title, const char *x_label, const char *y_label
     panel_draw(&p, figure);
 }
 
-void trace_draw(const char *title, const trace_options *o, const trace traces[METHODS],
+void trace_draw(int view, const char *title, const trace_options *o, const trace traces[METHODS],
                 sal_figure *figure)
 {
     double burn_in_step = (double)o->burn_in / TRACE_POINTS;
     double step = (double)o->iterations / TRACE_POINTS;
-    draw_one(title, "iteration of burn-in", "mean f of chains", burn_in_step, burn_in_step,
-             offsetof(trace, burn_in), traces, figure);
-    draw_one(title, "lag", "autocorrelation of f", 0, (double)o->lag, offsetof(trace, correlation),
-             traces, figure);
-    draw_one(title, "iteration after burn-in", "f of a chain", 0, step, offsetof(trace, mixing),
-             traces, figure);
-    draw_one(title, "t", "g(t) / g(1)", trace_t(0), trace_t(1) - trace_t(0), offsetof(trace, g),
-             traces, figure);
+    if (view == BURN_IN) {
+        draw_one(title, "iteration of burn-in", "mean f of chains", burn_in_step, burn_in_step,
+                 offsetof(trace, burn_in), traces, figure);
+    } else if (view == CORRELATION) {
+        draw_one(title, "lag", "autocorrelation of f", 0, (double)o->lag,
+                 offsetof(trace, correlation), traces, figure);
+    } else if (view == MIXING) {
+        draw_one(title, "iteration after burn-in", "f of a chain", 0, step, offsetof(trace, mixing),
+                 traces, figure);
+    } else {
+        draw_one(title, "t", "g(t) / g(1)", trace_t(0), trace_t(1) - trace_t(0), offsetof(trace, g),
+                 traces, figure);
+    }
 }

@@ -44,8 +44,11 @@ void trace_free(trace traces[METHODS]);
  * 1000 iterations, acceptance and mean f; `paper` [METHODS], its ESS, may be NULL. */
 void trace_print(const char *title, const trace traces[METHODS], const double *paper);
 
-/* Burn-in, autocorrelation, mixing and g as panels. */
-void trace_draw(const char *title, const trace_options *options, const trace traces[METHODS],
-                sal_figure *figure);
+/* What a panel shows: mean f of the chains in burn-in, the autocorrelation of f after it, f of one
+ * chain, and g. */
+enum { BURN_IN, CORRELATION, MIXING, BALANCE, VIEWS };
+
+void trace_draw(int view, const char *title, const trace_options *options,
+                const trace traces[METHODS], sal_figure *figure);
 
 #endif

@@ -21,6 +21,7 @@ enum { MANA_ESS, LB_ESS, GIBBS_ESS, EFFECTIVE };
 static const panel moves = { .x_label = "alpha",
                              .y_label = "acceptance and coordinates changed",
                              .log_x = true,
+                             .log_y = true,
                              .curves = MOVES,
                              .name = { "acceptance", "changed a step", "if accepted",
                                        "acceptance, LB" } };
@@ -84,6 +85,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Step sizes of MANA", .run = make_figure };
+    static const program p = { .title = "Xiang et al. 2023, figure 3: step sizes of MANA",
+                               .run = make_figure };
     return program_main(argc, argv, &p);
 }

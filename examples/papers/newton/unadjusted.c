@@ -108,6 +108,8 @@ static sal_status make_figure(const arguments *args, sal_figure *figure, sal_err
                        .x_label = "alpha",
                        .y_label = "|pi_alpha - pi|_1",
                        .y_format = "%.2e",
+                       .log_x = true,
+                       .log_y = true,
                        .curves = 6,
                        .name = { "invariant law", "run", "noise of a run", "bound", "printed bound",
                                  "that of F - 6" } };
@@ -128,7 +130,6 @@ static sal_status make_figure(const arguments *args, sal_figure *figure, sal_err
         p.points = k + 1;
     }
     panel_print(&p);
-    p.curves = 3; /* the bounds are far above */
     panel_draw(&p, figure);
     sal_model_destroy(model);
     return status;
@@ -136,6 +137,11 @@ static sal_status make_figure(const arguments *args, sal_figure *figure, sal_err
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Bias of UNA", .run = make_figure };
+    static const program p = {
+        .title = "Xiang et al. 2023, figure 1: bias of UNA",
+        .caption = "L1 distance between the invariant law of UNA and the target, by formula "
+                   "and of a long run with its noise, and upper bounds.",
+        .run = make_figure
+    };
     return program_main(argc, argv, &p);
 }

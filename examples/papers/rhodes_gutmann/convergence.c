@@ -207,8 +207,10 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Errors and effective samples",
-                               .files = true,
-                               .run = make_figure };
+    static const program p = {
+        .title = "Rhodes & Gutmann 2022, figures 2, 4, 8 and 9: errors and effective samples",
+        .files = true,
+        .run = make_figure
+    };
     return program_main(argc, argv, &p);
 }

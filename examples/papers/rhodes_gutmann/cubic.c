@@ -139,6 +139,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
     static panel errors = { .title = "Figure 11",
                             .x_label = "alpha",
                             .y_label = "error of pairs (standard error)",
+                            .log_y = true,
                             .curves = METHODS },
                  jump[2] = { { .title = "Figure 12, alpha = 0.3" },
                              { .title = "Figure 12, alpha = 0.5" } };
@@ -157,7 +158,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
     panel_draw(&errors, figure);
     for (int k = 0; k < 2 && status == SAL_OK && jump[k].points > 0; k++) {
         jump[k].x_label = "steps from";
-        jump[k].log_x = true;
+        jump[k].log_x = jump[k].log_y = true;
         jump[k].y_label = "mean jump";
         panel_print(&jump[k]);
         panel_draw(&jump[k], figure);
@@ -167,6 +168,9 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Third-order interactions", .run = make_figure };
+    static const program p = {
+        .title = "Rhodes & Gutmann 2022, figures 11 and 12: third-order interactions",
+        .run = make_figure
+    };
     return program_main(argc, argv, &p);
 }

@@ -60,10 +60,11 @@ static sal_status add_gwg(const experiment *x, double base, panel *p, sal_error 
 
 static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
-    static panel p = { .title = "Figure 7",
+    static panel p = { .title = "Learning an Ising lattice, K = 10",
                        .x_label = "relative step size",
                        .y_label = "relative error",
                        .log_x = true,
+                       .log_y = true,
                        .curves = METHODS };
     double base[METHODS] = { 0 };
     experiment x = { 0 };
@@ -92,6 +93,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Errors over step sizes", .run = make_figure };
+    static const program p = { .title = "Rhodes & Gutmann 2022, figure 7: errors over step sizes",
+                               .run = make_figure };
     return program_main(argc, argv, &p);
 }

@@ -26,7 +26,9 @@ static void draw(int side, double kappa, const int32_t *codes, sal_figure *figur
     snprintf(title, sizeof title, "kappa = %g%s", kappa, kappa < 0 ? " (the printed sign)" : "");
     sal_figure_panel(figure, &(sal_panel){ .title = title, .square = true });
     sal_figure_heatmap(
-        figure, &(sal_heatmap){ .rows = side, .columns = side, .values = values, .label = "cell" });
+        figure,
+        &(sal_heatmap){
+            .rows = side, .columns = side, .values = values, .label = "cell", .high = LABELS - 1 });
     free(values);
 }
 
@@ -100,7 +102,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "The cellular Potts model",
+    static const program p = { .title = "van den Hoek 2022, equation 15: the cellular Potts model",
                                .caption = "A state after 100 sweeps of Gibbs (--full: 2000) "
                                           "from a random start; 6 labels, J = 1.5.",
                                .run = make_figure };

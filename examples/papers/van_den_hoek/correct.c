@@ -126,7 +126,7 @@ static void draw_bars(const target *t, int sampler, int draws, const double *cou
     }
     sal_figure_panel(figure, &(sal_panel){ .title = title,
                                            .x = { .label = "state" },
-                                           .y = { .label = "probability", .high = 0.16 } });
+                                           .y = { .label = "probability", .high = 0.25 } });
     sal_figure_series(
         figure, &(sal_series){ .name = "exact", .mark = SAL_MARK_BARS, .n = t->states, .y = t->p });
     sal_figure_series(
@@ -310,7 +310,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 int main(int argc, char **argv)
 {
     static const program p = {
-        .title = "Draws and the exact distribution",
+        .title = "van den Hoek 2022, figures 2 and 3: draws and the exact distribution",
         .caption = "Ising lattice of 2 x 2 spins, J = 0.1; one chain from a random start.",
         .run = make_figure
     };

@@ -7,7 +7,6 @@
  *     ising [--quick | --full] [--svg FIGURE.svg]
  *
  * --full keeps four times as many draws, as far as N = 20; else N goes up to 14. */
-#include <math.h>
 #include "../program.h"
 #include "compare.h"
 
@@ -41,7 +40,8 @@ static void draw_samplers(const results *r, int j, bool times, sal_figure *figur
     snprintf(title, sizeof title, "Figure %d: J = %g", times ? 5 : 4, r->J[j]);
     panel p = { .title = title,
                 .x_label = "N",
-                .y_label = times ? "log10 of µs per effective sample" : "log10 of ESS of 1000",
+                .y_label = times ? "µs per effective sample" : "ESS of 1000 draws",
+                .log_y = true,
                 .points = r->sides,
                 .curves = SAMPLERS };
     for (int k = 0; k < SAMPLERS; k++) {
@@ -49,7 +49,7 @@ static void draw_samplers(const results *r, int j, bool times, sal_figure *figur
         for (int n = 0; n < r->sides; n++) {
             const figures *f = &r->of[j][n][k];
             p.x[n] = r->N[n];
-            p.y[k][n] = log10(times ? f->per_sample : f->ess);
+            p.y[k][n] = times ? f->per_sample : f->ess;
         }
     }
     panel_draw(&p, figure);
@@ -63,7 +63,8 @@ static void draw_couplings(const results *r, int sampler, sal_figure *figure)
              sampler_names[sampler]);
     panel p = { .title = title,
                 .x_label = "N",
-                .y_label = "log10 of ESS of 1000",
+                .y_label = "ESS of 1000 draws",
+                .log_y = true,
                 .points = r->sides,
                 .curves = r->couplings };
     for (int j = 0; j < r->couplings; j++) {
@@ -71,7 +72,7 @@ static void draw_couplings(const results *r, int sampler, sal_figure *figure)
         p.name[j] = name[j];
         for (int n = 0; n < r->sides; n++) {
             p.x[n] = r->N[n];
-            p.y[j][n] = log10(r->of[j][n][sampler].ess);
+            p.y[j][n] = r->of[j][n][sampler].ess;
         }
     }
     panel_draw(&p, figure);
@@ -112,7 +113,8 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 int main(int argc, char **argv)
 {
     static const program p = {
-        .title = "Ising lattices: is a gradient worth its price?",
+        .title = "van den Hoek 2022, figures 4, 5, 12 and 13: Ising lattices, is a gradient worth "
+                 "its price?",
         .caption = "Effective samples in 1000 draws, and processor time of one thread; "
                    "lattices of N x N spins with free borders.",
         .run = make_figure

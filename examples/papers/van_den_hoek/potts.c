@@ -8,7 +8,6 @@
  *
  * J = 0.5; --full adds 0.1 and 0.9. The thesis has q up to 10; 20 and 50 are to answer its first
  * open question. */
-#include <math.h>
 #include "../program.h"
 #include "compare.h"
 
@@ -45,7 +44,8 @@ static void draw(const results *r, int q, bool samples, sal_figure *figure)
     snprintf(title, sizeof title, "Figure %d: q = %d, J = %g", samples ? 7 : 6, labels[q], r->J);
     panel p = { .title = title,
                 .x_label = "N",
-                .y_label = samples ? "log10 of µs per effective sample" : "log10 of µs per draw",
+                .y_label = samples ? "µs per effective sample" : "µs per draw",
+                .log_y = true,
                 .points = r->sides,
                 .curves = SAMPLERS };
     for (int k = 0; k < SAMPLERS; k++) {
@@ -53,7 +53,7 @@ static void draw(const results *r, int q, bool samples, sal_figure *figure)
         for (int n = 0; n < r->sides; n++) {
             const figures *f = &r->of[q][n][k];
             p.x[n] = r->N[n];
-            p.y[k][n] = log10(samples ? f->per_sample : f->draw);
+            p.y[k][n] = samples ? f->per_sample : f->draw;
         }
     }
     panel_draw(&p, figure);
@@ -86,9 +86,11 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Potts lattices: more labels, more gradient?",
-                               .caption = "Processor time of one thread; lattices of N x N "
-                                          "sites with q labels and free borders.",
-                               .run = make_figure };
+    static const program p = {
+        .title = "van den Hoek 2022, figures 6 and 7: Potts lattices, more labels, more gradient?",
+        .caption = "Processor time of one thread; lattices of N x N "
+                   "sites with q labels and free borders.",
+        .run = make_figure
+    };
     return program_main(argc, argv, &p);
 }

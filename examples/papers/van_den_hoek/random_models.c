@@ -99,6 +99,7 @@ static void show(const results *r, int what, const char *numbers, int m, int p, 
     panel shown = { .title = title,
                     .x_label = "n",
                     .y_label = labels[what],
+                    .y_high = what == DISAGREE ? 1 : 0,
                     .points = r->sizes,
                     .curves = COMPARED };
     for (int c = 0; c < COMPARED; c++) {
@@ -157,7 +158,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 int main(int argc, char **argv)
 {
     static const program p = {
-        .title = "Random models",
+        .title = "van den Hoek 2022, figures 8 to 11, 14 and 15: random models",
         .caption = "Mean and standard deviation over models of n binary parameters and "
                    "m factors; processor time of one thread.",
         .run = make_figure

@@ -5,7 +5,6 @@
  * included; ideal: the distance of as many independent draws as there are effective ones.
  *
  *     samplers [--quick | --full] [--svg FIGURE.svg] */
-#include <math.h>
 #include <time.h>
 #include "../panel.h"
 #include "../program.h"
@@ -46,7 +45,7 @@ static sal_status measure(sal_model *model, int sampler, int k, int64_t draws, p
     status = status ? status : sal_run_total_variation(run, 0, 1, &v, err);
     if (status == SAL_OK) {
         p->x[k] = (double)draws;
-        p->y[sampler][k] = log10(v.distance);
+        p->y[sampler][k] = v.distance;
         if (k == p->points - 1) {
             printf("%-14s %7.3f %8.2f %8.2f %8.3f %9.4f %9.4f %8.3f\n", names[sampler],
                    s.acceptance_rate, 1000 * s.ess_per_step, s.autocorrelation_time, s.rhat_max,
@@ -63,8 +62,9 @@ static sal_status show(int which, int lengths, sal_figure *figure, sal_error *er
     sal_model *model = NULL;
     panel p = { .title = models[which].title,
                 .x_label = "draws of each of 16 chains",
-                .y_label = "log10 of total variation",
+                .y_label = "total variation",
                 .log_x = true,
+                .log_y = true,
                 .points = lengths,
                 .curves = SAMPLERS };
     printf("\n%s\n%-14s %7s %8s %8s %8s %9s %9s %8s\n", models[which].title, "", "accept",
@@ -95,9 +95,12 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
-    static const program p = { .title = "Samplers on models with exact answers",
-                               .caption = "Total variation distance between the draws of all "
-                                          "chains and the exact distribution.",
-                               .run = make_figure };
+    static const program p = {
+        .title =
+            "van den Hoek 2022, sections 2.1.2, 2.3 and 6: samplers on models with exact answers",
+        .caption = "Total variation distance between the draws of all "
+                   "chains and the exact distribution.",
+        .run = make_figure
+    };
     return program_main(argc, argv, &p);
 }
