@@ -101,7 +101,7 @@ START_TEST(bad_data_are_refused)
 {
     fails(64, "--kind 'rows'; expected one of: pictures, codes, draws, alignment",
           "evaluate rbm:visible=4 --data codes.csv --kind rows");
-    fails(64, "the data have 4 variables; the model has 5",
+    fails(64, "rows of 4 numbers; the model has 5 variables",
           "evaluate rbm:visible=5 --data codes.csv --kind codes");
     fails(64, "code 2; expected 0 to 1", "evaluate rbm:visible=4 --data codes.csv --kind codes");
     temp_write("one.csv", "0,1,2,0\n", 8);
