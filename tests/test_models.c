@@ -364,7 +364,10 @@ START_TEST(bad_specifications_say_what_is_accepted)
     sal_error err = { 0 };
     sal_model *model = NULL;
     ck_fails(sal_model_builtin("isng", 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "isng");
-    ck_fails(sal_model_builtin("ising:sides=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "side=");
+    ck_fails(sal_model_builtin("ising:sides=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+             "ising has no parameter 'sides'; did you mean 'side'?");
+    ck_fails(sal_model_builtin("ising:neighbours=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+             "ising has no parameter 'neighbours'; it has side=");
     ck_fails(sal_model_builtin("ising:side=3.5", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "integer");
     ck_fails(sal_model_builtin("ising:side=-1", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "from 1");
