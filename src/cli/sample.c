@@ -279,6 +279,8 @@ static int sample(sal_model *model, options *o)
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
     watch w = { .progress = cli_progress_begin(), .seconds = o->seconds };
+    w.progress.limit = o->seconds;
+    w.progress.from = o->run.resume ? -1 : 0;
     clock_gettime(CLOCK_MONOTONIC, &w.begin);
     o->run.progress = watch_progress;
     o->run.progress_data = &w;
