@@ -96,6 +96,26 @@ if ((netcdf)); then
         'ising:side=3,theta=0.1,bias=0.2' 'Marginals against exact ones' ' UTC</dd>' '<dd>ncg</dd>'
     "$program" report run.nc --exact exact.json -o page.html
     has page.html 'Exact marginals: exact.json'
+    has run.html 'rank share</text>' 'draws</text>'
+    # Fixed variables: the model's marginals given them; by number and by name.
+    "$program" sample ising:side=3,theta=0.1 --clamp 3=1,7=0 --draws 200 --out fixed.nc >/dev/null
+    "$program" report fixed.nc -o fixed.html
+    has fixed.html 'Exact marginals: ' 'given the variables that were fixed'
+    cat >rain.bif.xml <<'XML'
+<BIF VERSION="0.3"><NETWORK>
+<VARIABLE TYPE="nature"><NAME>rain</NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>
+<VARIABLE TYPE="nature"><NAME>wet</NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>
+<DEFINITION><FOR>rain</FOR><TABLE>0.8 0.2</TABLE></DEFINITION>
+<DEFINITION><FOR>wet</FOR><GIVEN>rain</GIVEN><TABLE>0.9 0.1 0.2 0.8</TABLE></DEFINITION>
+</NETWORK></BIF>
+XML
+    "$program" sample rain.bif.xml --sampler gibbs --clamp wet=yes --chains 8 --draws 2000 \
+        --out rain.nc >/dev/null
+    "$program" report rain.nc -o rain.html
+    has rain.html 'given the variables that were fixed'
+    error=$(grep -oE 'Mean difference [0-9.e-]+' rain.html | sed 's/.* //; s/\.$//')
+    awk -v e="$error" 'BEGIN { exit !(e != "" && e < 0.02) }' ||
+        fail "rain.html: marginals given wet=yes differ by '$error'"
     inputs+=(run.nc)
 fi
 "$program" report "${inputs[@]}" -o all.html
