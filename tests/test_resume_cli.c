@@ -10,6 +10,7 @@
 
 #include <saltus/saltus.h>
 #include "core/run_state.h"
+#include "io/run_record.h"
 
 static char out[1 << 14], errors[1 << 14];
 
@@ -96,6 +97,24 @@ static void same_draw(const sal_draw *a, const sal_draw *b)
     ck_assert_mem_eq(a->step_size, b->step_size, row);
 }
 
+/* What a file says of its run. */
+static sali_run_record open_record(const char *name)
+{
+    sali_run_record record;
+    sal_error err;
+    ck_ok(sali_run_record_read(temp_path(name), &record, &err), &err);
+    return record;
+}
+
+static void same_attributes(const char *first, const char *second)
+{
+    sali_run_record a = open_record(first), b = open_record(second);
+    ck_assert_str_eq(a.configuration, b.configuration);
+    ck_assert_str_eq(a.sampler, b.sampler);
+    sali_run_record_free(&a);
+    sali_run_record_free(&b);
+}
+
 /* All draws of two files, and what their runs would go on with. */
 static void same_files(const char *first, const char *second, int64_t warmup, int64_t draws)
 {
@@ -122,6 +141,7 @@ static void same_files(const char *first, const char *second, int64_t warmup, in
     }
     sal_run_state_destroy(states[0]);
     sal_run_state_destroy(states[1]);
+    same_attributes(first, second);
 }
 
 /* The summary without what the clock says. */
@@ -217,6 +237,40 @@ START_TEST(other_options_are_refused)
     fails(66, "there.nc: cannot be opened", "sample --resume there.nc");
     fails(64, "expected MODEL", "sample --draws 3");
     succeeds("sample --resume a.nc --clamp 2=1 --sampler gwg:hops=1 --draws 300");
+}
+END_TEST
+
+static void is_configured(const char *name, const char *want)
+{
+    sali_run_record record = open_record(name);
+    size_t length = strlen(want);
+    ck_assert_msg(strncmp(record.configuration, want, length) == 0, "%s", record.configuration);
+    sali_run_record_free(&record);
+}
+
+START_TEST(a_file_tells_the_options_of_the_first_start)
+{
+    const char *first = "sample ising:side=3 --sampler pavg --chains 2 --seed 9223372036854775807 "
+                        "--warmup 200 --clamp 2=1 --dtype f64 --tempering 2 --draws 900 --out a.nc";
+    succeeds(first);
+    succeeds("sample ising:side=3 --sampler pavg --chains 2 --seed 9223372036854775807 "
+             "--warmup 200 --clamp 2=1 --dtype f64 --tempering 2 --draws 300 --out b.nc");
+    succeeds("sample --resume b.nc --draws 600");
+    succeeds("sample --resume b.nc --draws 900 --clamp 2=1");
+    same_attributes("a.nc", "b.nc");
+    is_configured("a.nc",
+                  "{\"model\":\"ising:side=3\",\"dtype\":\"f64\",\"seed\":9223372036854775807,"
+                  "\"sampler\":\"pavg\",\"chains\":2,\"warmup\":200,\"draws\":900,\"thin\":5,"
+                  "\"step_size\":\"adapt\",\"tempering\":2,\"clamp\":\"2=1\",\"clamped\":1,"
+                  "\"stopped\":false,\"step_size_found\":");
+    succeeds("sample ising:side=3 --sampler ncg --step-size auto --draws 9 --out a.nc");
+    is_configured("a.nc", "{\"model\":\"ising:side=3\",\"dtype\":\"f32\",\"seed\":0,"
+                          "\"sampler\":\"ncg\",\"chains\":4,\"warmup\":1000,\"draws\":9,\"thin\":1,"
+                          "\"step_size\":\"auto\",\"stopped\":false,\"step_size_found\":");
+    succeeds("sample ising:side=3 --sampler ncg --step-size 0.3 --draws 9 --out a.nc");
+    is_configured("a.nc", "{\"model\":\"ising:side=3\",\"dtype\":\"f32\",\"seed\":0,"
+                          "\"sampler\":\"ncg\",\"chains\":4,\"warmup\":1000,\"draws\":9,\"thin\":1,"
+                          "\"step_size\":0.3,\"stopped\":false}");
 }
 END_TEST
 
@@ -332,6 +386,7 @@ static Suite *resume_suite(void)
     tcase_add_test(tcase, killed_at_any_moment_it_goes_on_with_the_same_bits);
     tcase_add_test(tcase, a_time_limit_and_an_interrupt_leave_what_goes_on);
     tcase_add_test(tcase, other_options_are_refused);
+    tcase_add_test(tcase, a_file_tells_the_options_of_the_first_start);
     tcase_add_test(tcase, damaged_files_are_refused);
     tcase_add_test(tcase, a_torn_state_leaves_the_one_before);
     tcase_add_test(tcase, what_a_killed_run_of_another_kind_left_is_not_taken);

@@ -79,7 +79,7 @@ static sal_train_options common(const settings *s)
     return (sal_train_options){
         .batch = 50,
         .buffer = BUFFER,
-        .buffer_start = SAL_BUFFER_UNIFORM,
+        .buffer_start = SAL_BUFFER_MEAN, /* from uniform starts nets run away in 70 updates */
         .buffer_order = SAL_BUFFER_PASSES,
         .optimiser = SAL_ADAMW,
         .learning_rate = 3e-4,
@@ -115,7 +115,6 @@ static sal_status fit(const settings *s, sal_model **model, sal_data *data, sal_
     o.steps = 50;
     o.iterations = (int64_t)s->iterations;
     o.weight_decay = 1e-4;
-    o.buffer_start = SAL_BUFFER_MEAN; /* from uniform starts the net runs away in 70 updates */
     o.report_data = (void *)"fit";
     path_of(s, "fit", directory);
     sal_status status = s->images ? sal_data_read(s->images, NULL, data, err)

@@ -1,26 +1,20 @@
 /* saltus check: what a model is, whether its gradient is right, and which samplers can sample it.
  */
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ad/op.h"
 #include "cli/cli.h"
+#include "cli/derivatives.h"
+#include "cli/json.h"
 #include "cli/program.h"
+#include "io/json_text.h"
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
-#include "samplers/start.h"
 
-#define STATES 4 /* random states to check at */
-/* At a kink one-sided slopes differ by more than this share of the gradient's largest entry and
- * more than so many roundings of f make, and by no less at half the distance. */
-#define KINK 1e-3
-#define ROUNDINGS 32
+static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
 
 static void print_space(const sal_model *model)
 {
-    static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
     const sal_space *space = sal_model_space(model);
     printf("model        %s (%s)\n", sal_model_name(model),
            sal_model_dtype(model) == SAL_F32 ? "f32" : "f64");
@@ -37,21 +31,28 @@ static void print_space(const sal_model *model)
     }
 }
 
-static void print_program(const sal_model *model)
+/* How many nodes of each op the program has; none without a tape. */
+static void count_operations(const sal_model *model, int64_t counts[SALI_OP_COUNT])
 {
     const sali_tape_model *tape = sali_model_tape(model);
-    int64_t counts[SALI_OP_COUNT] = { 0 };
+    memset(counts, 0, SALI_OP_COUNT * sizeof *counts);
+    for (int32_t i = 0; tape && i < tape->program->n_nodes; i++) {
+        counts[tape->program->nodes[i].op]++;
+    }
+}
+
+static void print_program(const sal_model *model)
+{
+    int64_t counts[SALI_OP_COUNT];
     sal_shape shape;
-    if (!tape) {
+    if (!sali_model_tape(model)) {
         return;
     }
+    count_operations(model, counts);
     for (int64_t k = 0; k < sal_model_parameters(model); k++) {
         char text[SALI_SHAPE_TEXT];
         const char *name = sal_model_parameter(model, k, &shape);
         printf("  parameter  %-12s %s\n", name, sali_shape_text(&shape, text));
-    }
-    for (int32_t i = 0; i < tape->program->n_nodes; i++) {
-        counts[tape->program->nodes[i].op]++;
     }
     printf("operations  ");
     for (int k = 0; k < SALI_OP_COUNT; k++) {
@@ -73,220 +74,14 @@ static void print_samplers(const sal_model *model)
     putchar('\n');
 }
 
-/* How f changes about x in one coordinate. */
-typedef struct slopes {
-    double right, left;
-} slopes;
-
-/* (f(x + h) - f(x)) / h and (f(x) - f(x - h)) / h in coordinate i; x is put back. */
-static sal_status find_slopes(const sal_model *model, double *x, int64_t i, double h, double f,
-                              slopes *s, sal_error *err)
-{
-    double here = x[i], up, down;
-    x[i] = here + h;
-    sal_status status = sal_model_evaluate_at(model, 1, x, &up, NULL, err);
-    x[i] = here - h;
-    status = status ? status : sal_model_evaluate_at(model, 1, x, &down, NULL, err);
-    x[i] = here;
-    if (status == SAL_OK) {
-        *s = (slopes){ (up - f) / h, (f - down) / h };
-    }
-    return status;
-}
-
-/* The one-sided slopes of a smooth f come together as h falls. */
-static bool is_kink(slopes wide, slopes narrow, double least)
-{
-    double gap = fabs(narrow.right - narrow.left);
-    return gap > least && gap > 0.75 * fabs(wide.right - wide.left);
-}
-
-/* How far the derivative g is from the central difference, at a kink from the range of slopes. */
-static double slope_error(slopes s, bool kink, double g)
-{
-    if (!kink) {
-        return fabs((s.right + s.left) / 2 - g);
-    }
-    return fmax(0, fmax(fmin(s.right, s.left) - g, g - fmax(s.right, s.left)));
-}
-
-/* Largest error of gradient [N] against central differences of `exact` at x [N], relative to the
- * largest entry; coordinates with a kink are counted. */
-static sal_status gradient_error(const sal_model *exact, double *x, const double *gradient,
-                                 double *error, int64_t *kinks, sal_error *err)
-{
-    int64_t N = sal_space_width(sal_model_space(exact));
-    double h = 1e-5, scale = 1e-12, f;
-    sal_status status = sal_model_evaluate_at(exact, 1, x, &f, NULL, err);
-    for (int64_t i = 0; i < N; i++) {
-        scale = isfinite(gradient[i]) ? fmax(scale, fabs(gradient[i])) : scale;
-    }
-    double rounding = status == SAL_OK ? DBL_EPSILON * fabs(f) : 0;
-    double least = fmax(KINK * scale, ROUNDINGS * rounding / h);
-    *error = 0;
-    for (int64_t i = 0; status == SAL_OK && i < N; i++) {
-        slopes wide, narrow;
-        status = find_slopes(exact, x, i, h, f, &wide, err);
-        status = status ? status : find_slopes(exact, x, i, h / 2, f, &narrow, err);
-        if (status == SAL_OK && isfinite(wide.right) && isfinite(wide.left) &&
-            isfinite(gradient[i])) {
-            bool kink = is_kink(wide, narrow, least);
-            *kinks += kink;
-            *error = fmax(*error, slope_error(wide, kink, gradient[i]));
-        }
-    }
-    *error /= scale;
-    return status;
-}
-
-/* Largest error of the first-order differences against the exact ones, relative to the largest. */
-static double taylor_error(const sal_model *model, const int32_t *codes, const double *gradient,
-                           const double *differences)
-{
-    const sal_space *space = sal_model_space(model);
-    double error = 0, scale = 1e-12;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        const sali_variable *variable = &space->variables[v];
-        for (int32_t k = 0; k < sali_entries(variable->states); k++) {
-            int32_t code = sali_entry_code(variable->states, codes[v], k);
-            double exact = *differences++;
-            if (code == codes[v] || !sali_has_code(variable, code)) {
-                continue;
-            }
-            double taylor =
-                variable->kind == SAL_CATEGORICAL
-                    ? gradient[variable->offset + code] - gradient[variable->offset + codes[v]]
-                    : gradient[variable->offset] *
-                          (sali_level(variable, code) - sali_level(variable, codes[v]));
-            if (isfinite(taylor) && isfinite(exact)) {
-                error = fmax(error, fabs(taylor - exact));
-                scale = fmax(scale, fabs(exact));
-            }
-        }
-    }
-    return error / scale;
-}
-
-/* Differences at one state by a strategy, as rows with one entry a state. */
-static sal_status differences_by(const sal_model *model, sali_strategy strategy,
-                                 const int32_t *codes, double *rows, sal_error *err)
-{
-    const sal_space *space = model->space;
-    sali_evaluator *e = NULL;
-    double *x = malloc((size_t)space->width * sizeof *x), f;
-    double *slots = malloc((size_t)space->slots * sizeof *slots);
-    sal_status status = x && slots ? SAL_OK : SAL_ERR_MEMORY;
-    if (status == SAL_OK) {
-        status = sali_evaluator_create_by(model, 1, SALI_WANT_DIFFERENCES, strategy, &e, err);
-    }
-    if (status == SAL_OK) {
-        sali_model_embed(model, 1, codes, x);
-        sali_differences(e, 1, codes, x, &f, slots);
-        sali_spread_slots(model, 1, codes, slots, rows);
-    }
-    sali_evaluator_destroy(e);
-    free(x);
-    free(slots);
-    return status;
-}
-
-/* Largest disagreement of any strategy that applies with `differences`, relative to the largest
- * difference. */
-static sal_status strategies_error(const sal_model *model, const int32_t *codes,
-                                   const double *differences, double *error, sal_error *err)
-{
-    int64_t R = model->space->n_states;
-    double scale = 1e-12;
-    double *rows = malloc((size_t)R * sizeof *rows);
-    sal_status status = rows ? SAL_OK : SAL_ERR_MEMORY;
-    *error = 0;
-    for (int s = 0; status == SAL_OK && s < SALI_STRATEGIES; s++) {
-        sali_strategy strategy = (sali_strategy)s;
-        if (strategy == sali_strategy_best(model) || !sali_strategy_applies(model, strategy)) {
-            continue;
-        }
-        status = differences_by(model, strategy, codes, rows, err);
-        for (int64_t k = 0; status == SAL_OK && k < R; k++) {
-            if (rows[k] != differences[k]) {
-                *error = fmax(*error, fabs(rows[k] - differences[k]));
-            }
-            scale = isfinite(rows[k]) ? fmax(scale, fabs(rows[k])) : scale;
-        }
-    }
-    *error /= scale;
-    free(rows);
-    return status;
-}
-
-typedef struct derivative_errors {
-    int64_t kinks; /* coordinates where f has one, over all states */
-    double gradient, taylor, strategies;
-} derivative_errors;
-
-/* Keep the larger errors, with those at one state: of the gradient against central differences of
- * `exact`, the same model in double, and against its exact differences. Single precision would lose
- * those of an f that is large beside them. */
-static sal_status measure_errors(const sal_model *model, const sal_model *exact,
-                                 const int32_t *codes, derivative_errors *worst, sal_error *err)
-{
-    const sal_space *space = model->space;
-    double f, error;
-    double *x = malloc((size_t)space->width * sizeof *x);
-    double *gradient = malloc((size_t)space->width * sizeof *gradient);
-    double *differences = malloc((size_t)space->n_states * sizeof *differences);
-    sal_status status = x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
-    status = status ? status : sal_space_embed(space, 1, codes, x, err);
-    status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
-    status = status ? status : gradient_error(exact, x, gradient, &error, &worst->kinks, err);
-    if (status == SAL_OK) {
-        worst->gradient = fmax(worst->gradient, error);
-        status = strategies_error(model, codes, differences, &error, err);
-    }
-    if (status == SAL_OK) {
-        worst->strategies = fmax(worst->strategies, error);
-        status = sal_model_evaluate(exact, 1, codes, &f, NULL, differences, err);
-    }
-    if (status == SAL_OK) {
-        worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
-    }
-    free(x);
-    free(gradient);
-    free(differences);
-    return status;
-}
-
-/* STATES random states, repaired as where sampling starts. */
-static sal_status make_states(const sal_model *model, int64_t seed, sali_chains **out,
-                              sal_error *err)
-{
-    sal_model *guide = NULL;
-    sali_chains *chains = NULL;
-    sal_status status =
-        sali_chains_create(model, STATES, SALI_WANT_VALUE, (uint64_t)seed, &chains, err);
-    if (status == SAL_OK && model->ops->feasibility) {
-        status = model->ops->feasibility(model, &guide, err);
-    }
-    for (int64_t c = 0; status == SAL_OK && c < STATES; c++) {
-        chains->id[c] = (uint32_t)c;
-    }
-    status = status ? status : sali_start(chains, NULL, guide, err);
-    sal_model_destroy(guide);
-    if (status != SAL_OK) {
-        sali_chains_destroy(chains);
-        return status;
-    }
-    *out = chains;
-    return SAL_OK;
-}
-
-static void print_errors(const sal_model *model, const derivative_errors *worst)
+static void print_errors(const sal_model *model, const cli_derivatives *worst)
 {
     printf("gradient     within %.1e of central differences (relative, %d states)\n",
-           worst->gradient, STATES);
+           worst->gradient, CLI_CHECKED_STATES);
     if (worst->kinks > 0) {
         printf("  kinks      in %lld of %lld coordinates, where it is held against the slopes on "
                "both sides\n",
-               (long long)worst->kinks, (long long)(STATES * model->space->width));
+               (long long)worst->kinks, (long long)(CLI_CHECKED_STATES * model->space->width));
     }
     printf("differences  by %s; first-order ones are off by %.1e (relative)\n",
            sali_strategy_name(sali_strategy_best(model)), worst->taylor);
@@ -299,60 +94,157 @@ static void print_errors(const sal_model *model, const derivative_errors *worst)
     }
 }
 
-static sal_status check_derivatives(const sal_model *model, const sal_model *exact, int64_t seed,
-                                    sal_error *err)
+/* ---- the same as JSON */
+
+static json_t *blocks_json(const sal_space *space)
 {
-    derivative_errors worst = { 0 };
-    sali_chains *chains = NULL;
-    sal_status status = make_states(model, seed, &chains, err);
-    if (status == SAL_ERR_MODEL) {
-        printf("derivatives  not checked: %s\n", err->message);
-        return SAL_OK;
+    json_t *list = json_array();
+    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
+        const sal_block *block = sal_space_block(space, b);
+        json_t *item = json_pack("{s:o, s:s, s:I}", "name", sali_json_text(block->name), "kind",
+                                 kinds[block->kind], "count", (json_int_t)block->count);
+        if (item && block->states > 0) {
+            json_object_set_new(item, "states", json_integer(block->states));
+        }
+        json_array_append_new(list, item);
     }
-    for (int64_t c = 0; status == SAL_OK && c < STATES; c++) {
-        const int32_t *codes = chains->codes + c * model->space->n_variables;
-        status = measure_errors(model, exact, codes, &worst, err);
+    return list;
+}
+
+static json_t *parameters_json(const sal_model *model)
+{
+    json_t *list = json_array();
+    sal_shape shape;
+    const char *name;
+    for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
+        json_t *sizes = json_array();
+        for (int d = 0; d < shape.rank; d++) {
+            json_array_append_new(sizes, json_integer(shape.dim[d]));
+        }
+        json_array_append_new(
+            list, json_pack("{s:o, s:o}", "name", sali_json_text(name), "shape", sizes));
     }
-    if (status == SAL_OK) {
-        print_errors(model, &worst);
+    return list;
+}
+
+static json_t *operations_json(const sal_model *model)
+{
+    json_t *object = json_object();
+    int64_t counts[SALI_OP_COUNT];
+    count_operations(model, counts);
+    for (int k = 0; k < SALI_OP_COUNT; k++) {
+        if (counts[k] > 0) {
+            json_object_set_new(object, sali_op_f64((sali_op_id)k)->name, json_integer(counts[k]));
+        }
     }
-    sali_chains_destroy(chains);
-    return status;
+    return object;
+}
+
+static json_t *samplers_json(const sal_model *model)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; sali_sampler_at(k); k++) {
+        if (sali_sampler_serves(sali_sampler_at(k), model)) {
+            json_array_append_new(list, json_string(sali_sampler_at(k)->name));
+        }
+    }
+    return list;
+}
+
+static json_t *derivatives_json(const sal_model *model, const cli_derivatives *worst)
+{
+    json_t *others = json_array();
+    for (int s = 0; s < SALI_STRATEGIES; s++) {
+        sali_strategy strategy = (sali_strategy)s;
+        if (strategy != sali_strategy_best(model) && sali_strategy_applies(model, strategy)) {
+            json_array_append_new(others, json_string(sali_strategy_name(strategy)));
+        }
+    }
+    json_t *object = json_pack("{s:i, s:I, s:s, s:o}", "states", CLI_CHECKED_STATES, "kinks",
+                               (json_int_t)worst->kinks, "differences_by",
+                               sali_strategy_name(sali_strategy_best(model)), "against", others);
+    cli_json_number(object, "gradient_error", worst->gradient);
+    cli_json_number(object, "first_order_error", worst->taylor);
+    cli_json_number(object, "against_error", worst->strategies);
+    return object;
+}
+
+/* `worst` is NULL where derivatives could not be checked. */
+static int print_json(const sal_model *model, const cli_derivatives *worst, const char *why)
+{
+    const sal_space *space = sal_model_space(model);
+    json_t *object = json_pack(
+        "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "model", sali_json_text(sal_model_name(model)),
+        "dtype", sal_model_dtype(model) == SAL_F32 ? "f32" : "f64", "variables",
+        (json_int_t)sal_space_variables(space), "width", (json_int_t)sal_space_width(space),
+        "blocks", blocks_json(space), "parameters", parameters_json(model), "operations",
+        operations_json(model), "samplers", samplers_json(model));
+    json_object_set_new(object, "derivatives",
+                        worst ? derivatives_json(model, worst) : json_null());
+    if (!worst) {
+        json_object_set_new(object, "not_checked", sali_json_text(why));
+    }
+    return cli_json_print(object);
+}
+
+/* ---- the command */
+
+static sal_status print_text(const sal_model *model, const cli_derivatives *worst, const char *why,
+                             bool program, sal_error *err)
+{
+    print_space(model);
+    print_program(model);
+    if (worst) {
+        print_errors(model, worst);
+    } else {
+        printf("derivatives  not checked: %s\n", why);
+    }
+    print_samplers(model);
+    return program ? cli_print_program(model, err) : SAL_OK;
+}
+
+static int check(const sal_model *model, const sal_model *exact, int64_t seed, bool json,
+                 bool program)
+{
+    cli_derivatives worst;
+    sal_error why = { 0 }, err = { 0 };
+    sal_status status = cli_measure_derivatives(model, exact, seed, &worst, &why);
+    if (status != SAL_OK && status != SAL_ERR_MODEL) {
+        return cli_fail(status, &why);
+    }
+    const cli_derivatives *errors = status == SAL_OK ? &worst : NULL;
+    if (json) {
+        return print_json(model, errors, why.message);
+    }
+    status = print_text(model, errors, why.message, program, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 static int run_check(const cli_command *command, int argc, char **argv)
 {
     const char *dtype = NULL, *params = NULL, *specification = NULL;
     int64_t seed = 0;
-    bool program = false;
+    bool program = false, json = false;
     const cli_option table[] = {
         { "params", CLI_TEXT, &params, "FILE", "parameters from .safetensors" },
         { "dtype", CLI_TEXT, &dtype, "f32|f64", "type of the computation [the model's]" },
         { "seed", CLI_INT, &seed, "N", "of the random states [0]" },
         { "program", CLI_FLAG, &program, NULL, "print the program before and after its passes" },
+        { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
         { 0 },
     };
     sal_model *model = NULL, *exact = NULL;
-    sal_error err = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
+    if (code == CLI_OK && json && program) {
+        code = cli_usage("check: --program is a text; leave out --json");
+    }
     code = code ? code : cli_open(specification, dtype, params, &model);
     code = code ? code : cli_open(specification, "f64", params, &exact);
     if (code != CLI_OK) {
         sal_model_destroy(model);
         return code;
     }
-    print_space(model);
-    print_program(model);
-    sal_status status = check_derivatives(model, exact, seed, &err);
-    if (status == SAL_OK) {
-        print_samplers(model);
-    }
-    if (status == SAL_OK && program) {
-        status = cli_print_program(model, &err);
-    }
-    if (status != SAL_OK) {
-        code = cli_fail(status, &err);
-    }
+    code = check(model, exact, seed, json, program);
     sal_model_destroy(model);
     sal_model_destroy(exact);
     return code;

@@ -130,7 +130,8 @@ int cli_next_sampler(const char **list, cli_sampler_item *item);
 typedef struct cli_progress {
     bool on;
     double start, last;
-    int64_t from; /* what was done before the start */
+    int64_t from; /* what was done before the start; -1: by the first call */
+    double limit; /* seconds after which it ends anyway; 0: none */
     char note[128];
 } cli_progress;
 cli_progress cli_progress_begin(void);

@@ -130,17 +130,25 @@ cli_progress cli_progress_begin(void)
     return (cli_progress){ .on = isatty(STDERR_FILENO) != 0, .start = now() };
 }
 
+/* Of what is to be done at the present rate, and of the limit. */
+static double seconds_left(const cli_progress *progress, double elapsed, int64_t done,
+                           int64_t total)
+{
+    double left = (double)(total - done) * elapsed / (double)(done - progress->from);
+    return progress->limit > 0 ? fmin(left, fmax(progress->limit - elapsed, 0)) : left;
+}
+
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total)
 {
-    double time = now();
-    if (!progress->on || time - progress->last < 0.2 || done <= 0) {
+    double time = now(), elapsed = time - progress->start;
+    progress->from = progress->from < 0 ? done : progress->from;
+    if (!progress->on || time - progress->last < 0.2 || done <= progress->from) {
         return;
     }
-    double elapsed = time - progress->start, rate = (double)(done - progress->from) / elapsed;
     progress->last = time;
     fprintf(stderr, "\r%s %3.0f%%  %.3g/s  %.0f s left   %s\033[K", what,
-            100 * (double)done / (double)total, rate, (double)(total - done) / rate,
-            progress->note);
+            100 * (double)done / (double)total, (double)(done - progress->from) / elapsed,
+            seconds_left(progress, elapsed, done, total), progress->note);
     fflush(stderr);
 }
 

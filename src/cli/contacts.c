@@ -3,13 +3,16 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "io/file.h"
+#include "io/json_text.h"
 #include "models/content.h"
 #include "models/contacts.h"
 
 typedef struct options {
     const char *params, *dtype, *out;
     int64_t top, separation;
+    bool json;
 } options;
 
 /* One categorical block and couplings "J" of its one-hot; CLI_DATA after a message. */
@@ -48,26 +51,66 @@ static sal_status rank(const sal_model *model, sali_contact **contacts, sal_erro
     return status;
 }
 
+/* Keep the pairs that are asked for, the strongest first; their number. */
+static int64_t choose(const options *o, int64_t pairs, sali_contact *contacts)
+{
+    int64_t n = 0;
+    for (int64_t p = 0; p < pairs && n < o->top; p++) {
+        if (contacts[p].j - contacts[p].i >= o->separation) {
+            contacts[n++] = contacts[p];
+        }
+    }
+    return n;
+}
+
 /* Sites count from 1, as positions of proteins do. */
-static sal_status write_list(const options *o, int64_t pairs, const sali_contact *contacts,
+static sal_status write_list(const char *path, int64_t n, const sali_contact *contacts,
                              sal_error *err)
 {
     char line[128];
     sali_output out = { 0 };
-    sal_status status = sali_output_open(o->out, &out, err);
+    sal_status status = sali_output_open(path, &out, err);
     status = status ? status : sali_output_write(&out, "i,j,score,norm\n", 15, err);
-    for (int64_t p = 0, listed = 0; p < pairs && listed < o->top && status == SAL_OK; p++) {
-        if (contacts[p].j - contacts[p].i >= o->separation) {
-            int n =
-                snprintf(line, sizeof line, "%lld,%lld,%.9g,%.9g\n", (long long)contacts[p].i + 1,
-                         (long long)contacts[p].j + 1, contacts[p].score, contacts[p].norm);
-            status = sali_output_write(&out, line, n, err);
-            listed++;
-        }
+    for (int64_t p = 0; p < n && status == SAL_OK; p++) {
+        int size =
+            snprintf(line, sizeof line, "%lld,%lld,%.9g,%.9g\n", (long long)contacts[p].i + 1,
+                     (long long)contacts[p].j + 1, contacts[p].score, contacts[p].norm);
+        status = sali_output_write(&out, line, size, err);
     }
     status = status ? status : sali_output_commit(&out, err);
     sali_output_discard(&out);
     return status;
+}
+
+static int print_json(const sal_model *model, int64_t n, const sali_contact *contacts)
+{
+    json_t *list = json_array();
+    for (int64_t p = 0; p < n; p++) {
+        json_t *pair = json_pack("{s:I, s:I}", "i", (json_int_t)contacts[p].i + 1, "j",
+                                 (json_int_t)contacts[p].j + 1);
+        cli_json_number(pair, "score", contacts[p].score);
+        cli_json_number(pair, "norm", contacts[p].norm);
+        json_array_append_new(list, pair);
+    }
+    return cli_json_print(
+        json_pack("{s:o, s:I, s:o}", "model", sali_json_text(sal_model_name(model)), "sites",
+                  (json_int_t)sal_space_variables(sal_model_space(model)), "contacts", list));
+}
+
+static int tell(const options *o, const sal_model *model)
+{
+    sali_contact *contacts = NULL;
+    sal_error err = { 0 };
+    int64_t sites = sal_space_variables(sal_model_space(model)), n = 0;
+    sal_status status = rank(model, &contacts, &err);
+    if (status == SAL_OK) {
+        n = choose(o, sites * (sites - 1) / 2, contacts);
+        status = o->out ? write_list(o->out, n, contacts, &err) : SAL_OK;
+    }
+    int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    code = code == CLI_OK && o->json ? print_json(model, n, contacts) : code;
+    free(contacts);
+    return code;
 }
 
 static int run_contacts(const cli_command *command, int argc, char **argv)
@@ -79,15 +122,14 @@ static int run_contacts(const cli_command *command, int argc, char **argv)
         { "separation", CLI_INT, &o.separation, "N", "pairs with j - i of at least N [1]" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters (.safetensors)" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        { "json", CLI_FLAG, &o.json, NULL, "print the list as one JSON object" },
         { 0 },
     };
     const char *specification = "";
     sal_model *model = NULL;
-    sali_contact *contacts = NULL;
-    sal_error err = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
-    if (code == CLI_OK && !o.out) {
-        code = cli_usage("contacts: --out FILE.csv is needed");
+    if (code == CLI_OK && !o.out && !o.json) {
+        code = cli_usage("contacts: --out FILE.csv or --json is needed");
     }
     if (code == CLI_OK && (o.top < 1 || o.separation < 1)) {
         code = cli_usage("contacts: --top and --separation must be 1 or more");
@@ -95,13 +137,7 @@ static int run_contacts(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_check_output(o.out);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : check_model(model);
-    if (code == CLI_OK) {
-        int64_t sites = sal_space_variables(sal_model_space(model));
-        sal_status status = rank(model, &contacts, &err);
-        status = status ? status : write_list(&o, sites * (sites - 1) / 2, contacts, &err);
-        code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
-    }
-    free(contacts);
+    code = code ? code : tell(&o, model);
     sal_model_destroy(model);
     return code;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/list.h"
 #include "io/format.h"
 
 static void list_samplers(void)
@@ -76,11 +77,19 @@ static void list_formats(void)
          "  json         marginals, summaries, tuning (read, write)");
 }
 
+static bool is_list(const char *what)
+{
+    return strcmp(what, "samplers") == 0 || strcmp(what, "models") == 0 ||
+           strcmp(what, "ops") == 0 || strcmp(what, "formats") == 0;
+}
+
 static int run_list(const cli_command *command, int argc, char **argv)
 {
     const char *what = NULL, *format = NULL;
+    bool json = false;
     const cli_option options[] = {
         { "format", CLI_TEXT, &format, "markdown", "ops as the page docs/ops.md" },
+        { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
         { 0 },
     };
     if (argc == 0) {
@@ -92,6 +101,12 @@ static int run_list(const cli_command *command, int argc, char **argv)
     }
     if (format && (strcmp(format, "markdown") != 0 || strcmp(what, "ops") != 0)) {
         return cli_usage("list %s --format %s: expected list ops --format markdown", what, format);
+    }
+    if (format && json) {
+        return cli_usage("list: --format and --json: give one of them");
+    }
+    if (json && is_list(what)) {
+        return cli_list_json(what);
     }
     if (strcmp(what, "samplers") == 0) {
         list_samplers();

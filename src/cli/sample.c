@@ -236,7 +236,14 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
         return CLI_OK;
     }
     o->run.show_warmup = o->outputs.save_warmup;
-    sal_status status = sal_draw_writer_open(o->outputs.out, model, &o->run, writer, &err);
+    const sali_draw_arguments arguments = { .params = o->params,
+                                            .tuning = o->tuning,
+                                            .preconditioner = o->preconditioner,
+                                            .init = o->init,
+                                            .clamp = o->clamp,
+                                            .evidence = o->evidence };
+    sal_status status = sali_draw_writer_open(o->outputs.out, model, &o->run, &arguments,
+                                              SALI_DRAW_FIGURES, writer, &err);
     o->run.draw = sal_draw_writer_add;
     o->run.draw_data = *writer;
     o->run.state = sal_draw_writer_state;
@@ -272,6 +279,8 @@ static int sample(sal_model *model, options *o)
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
     watch w = { .progress = cli_progress_begin(), .seconds = o->seconds };
+    w.progress.limit = o->seconds;
+    w.progress.from = o->run.resume ? -1 : 0;
     clock_gettime(CLOCK_MONOTONIC, &w.begin);
     o->run.progress = watch_progress;
     o->run.progress_data = &w;

@@ -1,6 +1,7 @@
 /* saltus train: fit an energy-based model to data. */
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,25 +75,35 @@ static int open_arch(const char *arch, cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-static int print_end(const cli_training *s)
+/* What the last report told; of a training that had all its iterations, only their number. */
+static int print_json(const cli_training *s)
 {
-    if (!s->o->json) {
-        if (s->iteration == 0) {
-            printf("nothing left to do: %s has all iterations\n", s->o->out);
-            return CLI_OK;
-        }
-        printf("wrote %s/model.xml, model.safetensors, log.csv%s%s\n", s->o->out,
-               s->sheet ? ", samples.png" : "",
-               s->o->train.averaging > 0 ? ", ema.safetensors" : "");
-        return CLI_OK;
-    }
-    json_t *object =
-        json_pack("{s:o, s:o, s:I, s:I}", "model", sali_json_text(sal_model_name(s->model)), "out",
-                  sali_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
-                  (json_int_t)s->test.rows);
+    bool reported = s->iteration > 0;
+    int64_t iterations = reported || s->diverged ? s->iteration : s->o->train.iterations;
+    json_t *object = json_pack(
+        "{s:o, s:o, s:I, s:I, s:I, s:b}", "model", sali_json_text(sal_model_name(s->model)), "out",
+        sali_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
+        (json_int_t)s->test.rows, "iterations", (json_int_t)iterations, "diverged", s->diverged);
+    cli_json_number(object, "seconds", reported ? s->seconds : 0);
+    cli_json_number(object, "difference", reported ? s->difference : NAN);
+    cli_json_number(object, "acceptance_rate", reported ? s->acceptance_rate : NAN);
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
     return cli_json_print(object);
+}
+
+static int print_end(const cli_training *s)
+{
+    if (s->o->json) {
+        return print_json(s);
+    }
+    if (s->iteration == 0) {
+        printf("nothing left to do: %s has all iterations\n", s->o->out);
+        return CLI_OK;
+    }
+    printf("wrote %s/model.xml, model.safetensors, log.csv%s%s\n", s->o->out,
+           s->sheet ? ", samples.png" : "", s->o->train.averaging > 0 ? ", ema.safetensors" : "");
+    return CLI_OK;
 }
 
 static int train(cli_training *s)
@@ -110,6 +121,10 @@ static int train(cli_training *s)
     sal_status status = sal_train(s->model, &s->train, &train_options, &err);
     cli_progress_end(&s->progress);
     if (status != SAL_OK) {
+        s->diverged = status == SAL_ERR_MODEL && strstr(err.message, "diverged");
+        if (s->diverged && s->o->json) {
+            print_json(s);
+        }
         return cli_fail(status, &err);
     }
     if (cli_interrupted()) {
@@ -251,13 +266,13 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "largest-difference", CLI_REAL, &t->largest_difference, "X",
           "of log p(data) and log p(samples), beyond it training has diverged [10000]" },
         { "report", CLI_INT, &t->report_every, "N",
-          "iterations between lines of log.csv; every tenth is printed, too [100]" },
+          "iterations between reports: a line of log.csv, and of output to a file [100]" },
         { "checkpoint", CLI_INT, &t->checkpoint_every, "N",
           "iterations between checkpoints [as --report]" },
         { "seed", CLI_SEED, &t->seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &t->threads, "N", "results do not depend on it [all]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
-        { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
+        { "json", CLI_FLAG, &o.json, NULL, "print one JSON object, of the last report" },
         { 0 },
     };
     const char *arch = "";

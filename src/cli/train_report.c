@@ -205,9 +205,13 @@ int cli_train_report(const sal_train_report *r, void *data)
     s->code = show_samples(s, r);
     s->code = s->code ? s->code : append_log(s, r);
     s->iteration = r->iteration;
+    s->seconds = r->seconds;
+    s->difference = r->log_prob_data - r->log_prob_samples;
+    s->acceptance_rate = r->acceptance_rate;
     s->code = s->code ? s->code : save_model(s, r);
-    bool last = r->iteration == r->iterations || cli_interrupted();
-    if (!s->o->json && (last || r->iteration % (10 * every) == 0)) {
+    /* a terminal has the progress line */
+    bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations;
+    if (!s->o->json && (rare || cli_interrupted() || !isatty(STDOUT_FILENO))) {
         cli_progress_end(&s->progress);
         print_line(s, r);
     }

@@ -22,7 +22,9 @@ typedef struct cli_training {
     char *log;              /* the CSV so far; NULL: nothing */
     double baseline;        /* MMD between as many training rows and the test set */
     double mmd;
-    int64_t iteration; /* of the last report */
+    int64_t iteration;                           /* of the last report */
+    double seconds, difference, acceptance_rate; /* likewise */
+    bool diverged;
     cli_progress progress;
     bool sheet; /* samples.png was written */
     int code;   /* of the first report that failed */

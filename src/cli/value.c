@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/json.h"
 #include "cli/cli.h"
+#include "io/json_text.h"
 #include "io/npy.h"
 
 typedef struct options {
     const char *state, *params, *dtype, *out_value, *out_gradient, *out_differences;
-    bool codes;
+    bool codes, json;
 } options;
 
 /* What is computed, for `states` states. */
@@ -150,12 +152,26 @@ static int write_array(const char *path, int64_t rows, int64_t columns, const do
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* f as [states], null where it is -inf. */
+static int print_json(const sal_model *model, const values *v)
+{
+    json_t *f = json_array();
+    for (int64_t i = 0; i < v->states; i++) {
+        json_array_append_new(f, isfinite(v->f[i]) ? json_real(v->f[i]) : json_null());
+    }
+    return cli_json_print_digits(json_pack("{s:o, s:I, s:o}", "model",
+                                           sali_json_text(sal_model_name(model)), "states",
+                                           (json_int_t)v->states, "f", f),
+                                 17);
+}
+
 static int write_values(const options *o, const sal_model *model, const values *v)
 {
-    for (int64_t i = 0; i < v->states && !o->out_value; i++) {
+    for (int64_t i = 0; i < v->states && !o->out_value && !o->json; i++) {
         printf("%.17g\n", v->f[i]);
     }
-    int code = write_array(o->out_value, v->states, 0, v->f);
+    int code = o->json ? print_json(model, v) : CLI_OK;
+    code = code ? code : write_array(o->out_value, v->states, 0, v->f);
     code = code ? code
                 : write_array(o->out_gradient, v->states, sal_space_width(sal_model_space(model)),
                               v->gradient);
@@ -174,6 +190,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
         { "out-gradient", CLI_TEXT, &o.out_gradient, "FILE.npy", "write df/dx, (states, N)" },
         { "out-differences", CLI_TEXT, &o.out_differences, "FILE.npy",
           "write f(s with s_i = v) - f(s), (states, sum of states; 2 for a count without a cap)" },
+        { "json", CLI_FLAG, &o.json, NULL, "print f as one JSON object, null where it is -inf" },
         { 0 },
     };
     const char *specification = NULL;

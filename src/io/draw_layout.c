@@ -304,7 +304,9 @@ static sal_status describe(sali_draw_layout *l, const sal_model *model, const sa
 }
 
 sal_status sali_draw_layout_define(sali_draw_layout *l, sali_netcdf *file, const sal_model *model,
-                                   const sal_run_options *options, int64_t figures, sal_error *err)
+                                   const sal_run_options *options,
+                                   const sali_draw_arguments *arguments, int64_t figures,
+                                   sal_error *err)
 {
     static const char *const posteriors[] = { "posterior", "warmup_posterior" };
     static const char *const stats[] = { "sample_stats", "warmup_sample_stats" };
@@ -313,15 +315,15 @@ sal_status sali_draw_layout_define(sali_draw_layout *l, sali_netcdf *file, const
     sal_status status = describe(l, model, options, err);
     status = status ? status : check_clamped(model, options, err);
     if (status == SAL_OK) {
-        sali_netcdf_reserve(file,
-                            3 * (bytes_of_names(model) + l->n_blocks * BLOCK_BYTES) + OTHER_BYTES);
+        sali_netcdf_reserve(file, 3 * (bytes_of_names(model) + l->n_blocks * BLOCK_BYTES) +
+                                      OTHER_BYTES + SALI_DRAW_ATTRIBUTES);
     }
     for (int k = 0; status == SAL_OK && k < l->n_sections; k++) {
         status = define_posterior(l, file, model, &l->sections[k], posteriors[k], err);
         status = status ? status : define_stats(l, file, &l->sections[k], stats[k], err);
     }
     status = status ? status : define_observed(l, file, model, options, err);
-    return status ? status : sali_draw_note_origin(l, file, model, options, err);
+    return status ? status : sali_draw_note_origin(l, file, model, options, arguments, err);
 }
 
 void sali_draw_layout_free(sali_draw_layout *l)

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include <saltus/sample.h>
+#include "io/draw_writer.h"
 #include "io/netcdf.h"
 
 /* A block of the space: its variables, their type in the file, and the names there. */
@@ -14,9 +15,6 @@ typedef struct sali_draw_block {
     int64_t first, count;
     char *variable, *dimension;
 } sali_draw_block;
-
-/* Statistics of a draw and chain. */
-enum { SALI_DRAW_LP, SALI_DRAW_ACCEPTANCE, SALI_DRAW_JUMP, SALI_DRAW_STEP_SIZE, SALI_DRAW_FIGURES };
 
 /* The groups of draws, or those of warm-up. */
 typedef struct sali_draw_section {
@@ -43,7 +41,8 @@ typedef struct sali_draw_layout {
  *          file keeps its errors. On failure too *layout is to be freed. */
 sal_status sali_draw_layout_define(sali_draw_layout *layout, sali_netcdf *file,
                                    const sal_model *model, const sal_run_options *options,
-                                   int64_t figures, sal_error *err);
+                                   const sali_draw_arguments *arguments, int64_t figures,
+                                   sal_error *err);
 void sali_draw_layout_free(sali_draw_layout *layout);
 
 /* What the attributes of a run take in the file at most. */
@@ -53,7 +52,7 @@ void sali_draw_layout_free(sali_draw_layout *layout);
  * out of the run (draw_attributes.c). */
 sal_status sali_draw_note_origin(sali_draw_layout *layout, sali_netcdf *file,
                                  const sal_model *model, const sal_run_options *options,
-                                 sal_error *err);
+                                 const sali_draw_arguments *arguments, sal_error *err);
 sal_status sali_draw_note_run(sali_draw_layout *layout, sali_netcdf *file, const sal_run *run,
                               sal_error *err);
 

@@ -1,10 +1,12 @@
 /* Draws into a netCDF file, window by window. */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <saltus/io.h>
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/draw_configuration.h"
 #include "io/draw_layout.h"
 #include "io/draw_state.h"
 #include "io/draw_writer.h"
@@ -221,6 +223,15 @@ bool sali_draw_writer_note(sal_draw_writer *w, const char *name, const char *tex
     return sali_run_state_put(&w->state.notes, &item);
 }
 
+/* For the file of the run that goes on. */
+static sal_status keep_configuration(sal_draw_writer *w, sal_error *err)
+{
+    char *text = json_dumps(w->layout.configuration, SALI_DRAW_CONFIGURATION_STYLE);
+    bool ok = text && sali_draw_writer_note(w, SALI_DRAW_CONFIGURATION, text);
+    free(text);
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
 /* ---- opening and closing */
 
 static sal_status make_room(sal_draw_writer *w, sal_error *err)
@@ -256,7 +267,8 @@ static void free_writer(sal_draw_writer *w)
 }
 
 sal_status sali_draw_writer_open(const char *path, const sal_model *model,
-                                 const sal_run_options *options, int64_t figures,
+                                 const sal_run_options *options,
+                                 const sali_draw_arguments *arguments, int64_t figures,
                                  sal_draw_writer **out, sal_error *err)
 {
     size_t length = path ? strlen(path) : 0;
@@ -270,7 +282,9 @@ sal_status sali_draw_writer_open(const char *path, const sal_model *model,
     }
     sal_status status = sali_netcdf_create(path, &w->file, err);
     status = status ? status
-                    : sali_draw_layout_define(&w->layout, w->file, model, options, figures, err);
+                    : sali_draw_layout_define(&w->layout, w->file, model, options, arguments,
+                                              figures, err);
+    status = status ? status : keep_configuration(w, err);
     status = status ? status : make_room(w, err);
     if (status == SAL_OK) {
         sali_netcdf_sync(w->file);
@@ -291,7 +305,7 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model,
                                 const sal_run_options *options, sal_draw_writer **writer,
                                 sal_error *err)
 {
-    return sali_draw_writer_open(path, model, options, SALI_DRAW_FIGURES, writer, err);
+    return sali_draw_writer_open(path, model, options, NULL, SALI_DRAW_FIGURES, writer, err);
 }
 
 sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_error *err)

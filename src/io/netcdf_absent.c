@@ -5,11 +5,13 @@
 #include "io/run_record.h"
 
 sal_status sali_draw_writer_open(const char *path, const sal_model *model,
-                                 const sal_run_options *options, int64_t figures,
+                                 const sal_run_options *options,
+                                 const sali_draw_arguments *arguments, int64_t figures,
                                  sal_draw_writer **writer, sal_error *err)
 {
     (void)model;
     (void)options;
+    (void)arguments;
     (void)figures;
     (void)writer;
     return sali_fail(err, SAL_ERR_UNSUPPORTED,
@@ -21,7 +23,7 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model,
                                 const sal_run_options *options, sal_draw_writer **writer,
                                 sal_error *err)
 {
-    return sali_draw_writer_open(path, model, options, 0, writer, err);
+    return sali_draw_writer_open(path, model, options, NULL, 0, writer, err);
 }
 
 /* There is no writer to call these with. */

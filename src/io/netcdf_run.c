@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/netcdf_lock.h"
+#include "io/netcdf_observed.h"
 #include "io/netcdf_posterior.h"
 #include "io/run_record.h"
 
@@ -182,7 +183,6 @@ static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, s
 {
     sali_content content = { 0 };
     int64_t warmup = -1, draws = p->draws;
-    int group;
     sal_status status = sali_netcdf_read_draws(p, &content, err);
     if (status != SAL_OK) {
         return status;
@@ -191,13 +191,13 @@ static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, s
     r->chains = p->chains;
     r->n_draws = p->draws;
     r->V = p->V;
-    r->clamped = nc_inq_grp_ncid(p->file, "observed_data", &group) == NC_NOERR;
     status = get_attributes(p->file, r, err);
     status = status ? status : get_all_noted(p, "sample_stats", &draws, r->noted, err);
     status =
         status ? status : get_all_noted(p, "warmup_sample_stats", &warmup, r->warmup_noted, err);
     r->n_warmup = warmup > 0 ? warmup : 0;
-    return status ? status : get_names(p, r, err);
+    status = status ? status : get_names(p, r, err);
+    return status ? status : sali_netcdf_read_observed(p, r, err);
 }
 
 sal_status sali_run_record_parse(const char *name, const char *data, int64_t size,

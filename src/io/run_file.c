@@ -62,7 +62,7 @@ static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *e
     int32_t *codes = SALI_NEW_ARRAY(int32_t, s.chains * s.variables);
     double *log_prob = SALI_NEW_ARRAY(double, s.chains);
     status = codes && log_prob
-                 ? sali_draw_writer_open(path, sal_run_model(run), &options, 1, &writer, err)
+                 ? sali_draw_writer_open(path, sal_run_model(run), &options, NULL, 1, &writer, err)
                  : sali_fail_memory(err);
     if (status == SAL_OK) {
         add_draws(run, writer, codes, log_prob);

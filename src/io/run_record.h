@@ -10,9 +10,12 @@ enum { SALI_NOTED_LP, SALI_NOTED_ACCEPTANCE, SALI_NOTED_JUMP, SALI_NOTED_STEP_SI
 typedef struct sali_run_record {
     sali_array draws; /* codes, (chains, draws, V) */
     int64_t chains, n_draws, V;
-    char **names;  /* [V], or NULL */
-    bool *nominal; /* [V], or NULL: codes without an order */
-    bool clamped;  /* some variables were fixed */
+    char **names;             /* [V], or NULL */
+    bool *nominal;            /* [V], or NULL: codes without an order */
+    bool clamped;             /* some variables were fixed */
+    int64_t n_clamped;        /* of these, those that the file tells of: all or none */
+    int64_t *clamp_variables; /* [n_clamped], rising */
+    int32_t *clamp_codes;     /* [n_clamped] */
 
     double *noted[SALI_NOTED];        /* [chains x n_draws]; NULL: not in the file */
     double *warmup_noted[SALI_NOTED]; /* [chains x n_warmup] */

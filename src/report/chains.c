@@ -139,9 +139,11 @@ static sal_figure *rank_figure(int64_t chains, int64_t n, const double *counts)
     for (int64_t c = 0; c < shown; c++) {
         char title[32];
         snprintf(title, sizeof title, "chain %lld", (long long)c + 1);
-        sal_panel panel = { .title = title,
-                            .x = { .low = 0, .high = 1 },
-                            .y = { .low = 0, .high = 1.05 * most } };
+        sal_panel panel = {
+            .title = title,
+            .x = { .label = c >= shown - 2 ? "rank share" : NULL, .low = 0, .high = 1 },
+            .y = { .label = c % 2 == 0 ? "draws" : NULL, .low = 0, .high = 1.05 * most }
+        };
         sal_figure_panel(figure, &panel);
         sal_figure_series(
             figure,

@@ -164,29 +164,64 @@ static sal_status read_exact(const char *path, const sal_model *model, marginals
     return status;
 }
 
-static sal_status compute_exact(const sali_run_record *run, const sal_model *model, marginals *m,
+/* Put the fixed variables of a run between the marginals of the free ones: out [R]. */
+static void spread(const sali_run_record *run, const marginals *m, const double *free_ones,
+                   double *out)
+{
+    int64_t next = 0;
+    for (int64_t v = 0; v < m->V; v++) {
+        bool fixed = next < run->n_clamped && run->clamp_variables[next] == v;
+        for (int32_t k = 0; k < m->states[v]; k++) {
+            *out++ = !fixed ? *free_ones++ : run->clamp_codes[next] == k ? 1 : 0;
+        }
+        next += fixed;
+    }
+}
+
+/* The marginals of the model given what the run held fixed, and by which oracle. */
+static sal_status run_oracle(const sali_run_record *run, sal_model *model, const marginals *m,
+                             sal_exact *exact, sal_error *err)
+{
+    const sal_exact_options options = { .memory = MEMORY };
+    sal_model *given = NULL;
+    if (!run->clamped) {
+        return sal_model_exact(model, &options, exact, m->exact, NULL, NULL, err);
+    }
+    if (run->n_clamped == 0) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "the file does not tell which variables were fixed; give --exact with a "
+                         "file of marginals");
+    }
+    double *free_ones = SALI_NEW_ARRAY(double, m->R);
+    sal_status status = free_ones ? SAL_OK : sali_fail_memory(err);
+    status = status ? status
+                    : sal_model_clamp(model, run->n_clamped, run->clamp_variables, run->clamp_codes,
+                                      &given, err);
+    status = status ? status : sal_model_exact(given, &options, exact, free_ones, NULL, NULL, err);
+    if (status == SAL_OK) {
+        spread(run, m, free_ones, m->exact);
+    }
+    sal_model_destroy(given);
+    sali_free(free_ones);
+    return status;
+}
+
+static sal_status compute_exact(const sali_run_record *run, sal_model *model, marginals *m,
                                 sal_error *err)
 {
-    sal_exact_options options = { .memory = MEMORY };
     sal_exact exact;
     sal_error why = { 0 };
-    sal_status status = SAL_ERR_UNSUPPORTED;
-    if (run->clamped) {
-        snprintf(why.message, sizeof why.message,
-                 "some variables were fixed; give --exact with a file of marginals");
-    } else {
-        status = sal_model_exact(model, &options, &exact, m->exact, NULL, NULL, &why);
-    }
+    sal_status status = run_oracle(run, model, m, &exact, &why);
     if (status == SAL_ERR_MEMORY) {
         return sali_fail_memory(err);
     }
     if (status == SAL_OK) {
-        snprintf(m->source, sizeof m->source, "%s", exact.oracle);
+        snprintf(m->source, sizeof m->source, "%s%s", exact.oracle,
+                 run->clamped ? ", given the variables that were fixed" : "");
         return SAL_OK;
     }
     /* What each oracle lacks comes after that. */
-    int size =
-        status == SAL_ERR_UNSUPPORTED && !run->clamped ? (int)strcspn(why.message, ";") : 550;
+    int size = status == SAL_ERR_UNSUPPORTED ? (int)strcspn(why.message, ";") : 550;
     snprintf(m->source, sizeof m->source, "%.*s", size < 550 ? size : 550, why.message);
     sali_free(m->exact);
     m->exact = NULL;
@@ -194,7 +229,7 @@ static sal_status compute_exact(const sali_run_record *run, const sal_model *mod
 }
 
 static sal_status find_exact(const sali_run_record *run, const sali_report_options *o,
-                             const sal_model *model, marginals *m, sal_error *err)
+                             sal_model *model, marginals *m, sal_error *err)
 {
     if (!model && !o->exact) {
         return SAL_OK;

@@ -15,7 +15,8 @@ static void put_configuration(sali_page *page, const sali_run_record *run)
     json_object_foreach(object, key, value)
     {
         bool said = strcmp(key, "model") == 0 || strcmp(key, "sampler") == 0 ||
-                    strcmp(key, "chains") == 0 || strcmp(key, "draws") == 0;
+                    strcmp(key, "seed") == 0 || strcmp(key, "chains") == 0 ||
+                    strcmp(key, "draws") == 0;
         if (!said) {
             sali_page_fact_json(page, key, value);
         }

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# report_look.sh PROGRAM: in Chromium, pages of reports fit phones, desktops and paper, and are dark
+# where the reader wants that. Exits 77, skipped, where there is no browser.
+set -euo pipefail
+program=$1 failures=0
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+if [[ -z $browser ]]; then
+    echo "SKIPPED: how pages look: Chromium is not installed"
+    exit 77
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+browse() {
+    timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$folder/profile" \
+        "$@" 2>/dev/null
+}
+
+"$program" sample potts:side=2,states=3 --chains 3 --draws 200 --out draws.npy >/dev/null
+"$program" compare ising:side=3,theta=0.1 --samplers gibbs,gwg,ncg,pavg --chains 4 --warmup 20 \
+    --draws 150 --json >compare.json
+"$program" train rbm:hidden=4 --data digits --steps 2 --iterations 6 --batch 10 --buffer 20 \
+    --report 2 --out rbm >/dev/null
+inputs=(draws.npy compare.json rbm)
+if "$program" sample ising:side=3,theta=0.1 --sampler ncg --chains 3 --draws 300 --warmup 60 \
+    --save-warmup --out run.nc >/dev/null 2>&1; then
+    inputs+=(run.nc) # built with libnetcdf
+fi
+"$program" report "${inputs[@]}" -o all.html
+
+# ---- width; and colours
+
+# Frames of these widths (windows are not made narrower than 500), and what is wider.
+cat >frame.html <<'HTML'
+<!DOCTYPE html><title>wait</title><meta name="color-scheme" content="light dark">
+<iframe width="390" height="800" src="all.html"></iframe>
+<iframe width="1280" height="800" src="all.html"></iframe>
+<script>
+addEventListener("load", () => {
+    const style = getComputedStyle(frames[0].document.body);
+    document.title = [...document.querySelectorAll("iframe")].map(frame => {
+        const page = frame.contentDocument;
+        const wide = [...page.querySelectorAll("body *")].filter(
+            e => e.getBoundingClientRect().right > +frame.width + 1 && !e.closest(".scroll") &&
+                 !e.closest("svg"));
+        const figures = page.querySelectorAll("figure svg").length;
+        return "frame " + frame.width + " scroll " + page.documentElement.scrollWidth +
+            " wide " + wide.length + " figures " + figures;
+    }).join("; ") + "; behind " + style.backgroundColor + " text " + style.color;
+});
+</script>
+HTML
+measure() {
+    browse --allow-file-access-from-files "$@" --dump-dom "file://$folder/frame.html" |
+        grep -oE '<title>[^<]*' | head -1
+}
+title=$(measure)
+pattern='^<title>frame 390 scroll ([0-9]+) wide 0 figures [0-9]{2,}; '
+pattern+='frame 1280 scroll ([0-9]+) wide 0 figures [0-9]{2,}; behind'
+if [[ $title =~ $pattern ]]; then
+    ((BASH_REMATCH[1] <= 390 && BASH_REMATCH[2] <= 1280)) || fail "too wide: $title"
+else
+    fail "too wide, or not measured: $title"
+fi
+
+# ---- light and dark: the colours behind the page and of its text, by what the reader prefers
+
+light=$(sed -n 's/.*; behind //p' <<<"$title")
+dark=$(measure --blink-settings=preferredColorScheme=0 --force-dark-mode |
+    sed -n 's/.*; behind //p')
+[[ $light == rgb*' text '* && $dark == rgb*' text '* ]] ||
+    fail "colours were not measured: '$light', '$dark'"
+[[ ${light%% text*} != "${dark%% text*}" ]] || fail "the dark page is as the light one: $light"
+[[ ${light##* text} != "${dark##* text}" ]] || fail "the dark page has the text of the light one"
+
+# ---- paper
+
+browse --no-pdf-header-footer --print-to-pdf=all.pdf "file://$folder/all.html" || true
+[[ $(head -c 5 all.pdf) == '%PDF-' ]] || fail "no PDF"
+if command -v pdfinfo >/dev/null; then
+    pages=$(pdfinfo all.pdf | sed -n 's/^Pages: *//p')
+    ((pages > 1)) || fail "the PDF has $pages pages"
+else
+    echo "pdfinfo is not installed: pages are not counted"
+fi
+exit $((failures > 0))
