@@ -15,8 +15,9 @@
 
 enum { MOST_METHODS = 8 };
 
-/* Step sizes are the paper's, for spins four times those: a flip moves by 1 there and by 2 here. 0:
- * none, or adapted. */
+/* Step sizes are the paper's, for spins four times those, which is inferred (README.md): its text
+ * has spins of -1 and 1, but what it says of the steps fits flips that move by 1. 0: none, or
+ * adapted. */
 typedef struct method {
     const char *name, *sampler;
     double step_size;
