@@ -70,10 +70,10 @@ typedef struct sal_run_options {
                          & Gutmann) */
 
     const double *preconditioner; /* of samplers that take one (pavg): M [N x N] over the reals of
-                                     the whole space, e.g. the covariance of data, made symmetric;
+                                     the whole space, in units of the Hessian of f, made symmetric;
                                      entries between states of one categorical variable are not
-                                     used. Its factor is learned in warm-up. NULL: the sampler's
-                                     own choice */
+                                     used. sal_data_preconditioner (train.h) makes one of data. Its
+                                     factor is learned in warm-up. NULL: the sampler's own choice */
 
     sal_step_size_rule step_size_rule; /* when step_size is 0 */
 

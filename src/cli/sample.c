@@ -388,7 +388,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "step-size", CLI_TEXT, &o.step_size, "adapt|auto|X",
           "to acceptance 0.574, by the mean jump, or given [adapt]" },
         { "preconditioner", CLI_TEXT, &o.preconditioner, "FILE.npy",
-          "matrix (N, N) of pavg, such as the covariance of data" },
+          "matrix (N, N) of pavg, in units of the Hessian of f" },
         { "tempering", CLI_INT, &o.run.replicas, "N",
           "replicas of each chain at temperatures found in warm-up" },
         { "temperatures", CLI_TEXT, &o.temperatures, "1,T,..", "replicas at these temperatures" },

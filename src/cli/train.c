@@ -238,7 +238,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "steps", CLI_INT, &t->steps, "K", "sampler steps an iteration [20]" },
         { "step-size", CLI_REAL, &t->step_size, "X", "[follows an acceptance of 0.574]" },
         { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
-          "precondition the sampler with the data's covariance" },
+          "precondition with the data's covariance, by the spacing of levels" },
         { "buffer", CLI_INT, &t->buffer, "N", "persistent chains [1000, or --batch if larger]" },
         { "buffer-start", CLI_TEXT, &o.buffer_start, "mean|uniform|data",
           "where they start: at the data's mean, anywhere or at data [mean]" },

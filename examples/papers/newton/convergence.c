@@ -13,7 +13,8 @@
 #include "../panel.h"
 #include "../program.h"
 
-/* Step sizes are the paper's, for spins four times those: a flip moves by 1 there and by 2 here. */
+/* Step sizes are the paper's, for spins four times those, which is inferred (README.md): its text
+ * has spins of -1 and 1, but what it says of the steps fits flips that move by 1. */
 typedef struct target {
     const char *name, *model;
     double scale;  /* of errors: a spin's mean is off by twice what its probability is */
