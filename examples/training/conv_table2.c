@@ -3,7 +3,7 @@
  *
  *     fit     the model, on USPS digits, by PCD with 50 steps of gwg        DIR/fit
  *     sample  10,000 states of that model, and 5,000 more to compare with   DIR/draws.npy
- *     refit   J alone to these 10,000, by PCD with each sampler and K       DIR/METHOD-K-SEED
+ *     refit   J alone to these 10,000, by PCD with each sampler and K       DIR/METHOD-K-SEED ..
  *     table   the error |J - J*|_F / sqrt(256) and others of all cells so far
  *
  *     conv_table2 DIR [--only STAGE] [--data IDX] [--cells METHOD:K,..] ...
@@ -37,9 +37,15 @@ static const method methods[METHODS] = {
 };
 
 typedef struct settings {
-    const char *directory, *only, *images, *cells;
+    const char *directory, *only, *images, *cells, *start;
     double iterations, refits, rows, chains, steps, l1, seed, threads;
 } settings;
+
+/* Where the chains of the cells start: uniform or, as those of the fit, at the data's mean. */
+static bool starts_uniform(const settings *s)
+{
+    return strcmp(s->start, "uniform") == 0;
+}
 
 /* ---- files */
 
@@ -191,10 +197,11 @@ typedef struct distance {
     double error, mmd, marginal, covariance;
 } distance;
 
-static cell make_cell(int m, int level, int seed)
+static cell make_cell(const settings *s, int m, int level, int seed)
 {
     cell c = { .method = &methods[m], .level = level, .seed = seed };
-    snprintf(c.name, sizeof c.name, "%s-%d-%d", c.method->name, 5 * (level + 1), seed);
+    snprintf(c.name, sizeof c.name, "%s-%d-%d%s", c.method->name, 5 * (level + 1), seed,
+             starts_uniform(s) ? "-uniform" : "");
     return c;
 }
 
@@ -316,6 +323,7 @@ static sal_status refit(const settings *s, const cell *c, const sal_data *data,
         fixed_names(model, fixed, sizeof fixed);
         status = sal_data_preconditioner(data, model, M, err);
     }
+    o.buffer_start = starts_uniform(s) ? SAL_BUFFER_UNIFORM : SAL_BUFFER_MEAN;
     o.sampler = c->method->sampler;
     o.step_size = c->method->step_size;
     o.steps = c->method->steps[c->level];
@@ -361,7 +369,7 @@ static sal_status refit_all(const settings *s, sal_error *err)
         sal_data_read(path, &(sal_data_options){ .kind = SAL_DATA_DRAWS }, &data, err);
     status = status ? status : sal_data_split(&data, data.rows / 3, &clean, err);
     for (int k = 0; status == SAL_OK && k < METHODS * LEVELS; k++) {
-        cell c = make_cell(k % METHODS, k / METHODS, (int)s->seed);
+        cell c = make_cell(s, k % METHODS, k / METHODS, (int)s->seed);
         snprintf(result, sizeof result, "%s/result.csv", c.name);
         if (is_chosen(s->cells, &c) && !exists(s, result)) {
             status = refit(s, &c, &data, &clean, err);
@@ -382,7 +390,7 @@ static void print_cell(const settings *s, int m, int level, int column)
     for (int seed = 0; seed < 10; seed++) {
         char path[1024], name[128];
         double x[4];
-        cell c = make_cell(m, level, seed);
+        cell c = make_cell(s, m, level, seed);
         snprintf(name, sizeof name, "%s/result.csv", c.name);
         path_of(s, name, path);
         FILE *file = fopen(path, "r");
@@ -433,11 +441,17 @@ static bool read_option(settings *s, const char *name, const char *value)
         const char **text;
         double *number;
     } options[] = {
-        { "--only", &s->only, NULL },       { "--data", &s->images, NULL },
-        { "--cells", &s->cells, NULL },     { "--iterations", NULL, &s->iterations },
-        { "--refits", NULL, &s->refits },   { "--rows", NULL, &s->rows },
-        { "--chains", NULL, &s->chains },   { "--steps", NULL, &s->steps },
-        { "--l1", NULL, &s->l1 },           { "--seed", NULL, &s->seed },
+        { "--only", &s->only, NULL },
+        { "--data", &s->images, NULL },
+        { "--cells", &s->cells, NULL },
+        { "--start", &s->start, NULL },
+        { "--iterations", NULL, &s->iterations },
+        { "--refits", NULL, &s->refits },
+        { "--rows", NULL, &s->rows },
+        { "--chains", NULL, &s->chains },
+        { "--steps", NULL, &s->steps },
+        { "--l1", NULL, &s->l1 },
+        { "--seed", NULL, &s->seed },
         { "--threads", NULL, &s->threads },
     };
     for (size_t k = 0; value && k < sizeof options / sizeof *options; k++) {
@@ -466,17 +480,19 @@ int main(int argc, char **argv)
                    .rows = 10000,
                    .chains = 500,
                    .steps = 50000,
-                   .l1 = 0.01 };
+                   .l1 = 0.01,
+                   .start = "mean" };
     sal_error err = { 0 };
     bool good = argc > 1 && argv[1][0] != '-';
     for (int k = 2; good && k < argc; k += 2) {
         good = read_option(&s, argv[k], k + 1 < argc ? argv[k + 1] : NULL);
     }
+    good = good && (strcmp(s.start, "mean") == 0 || starts_uniform(&s));
     if (!good) {
         fprintf(stderr,
                 "conv_table2 DIR [--only fit|sample|refit|table] [--data IDX] [--iterations N]\n"
                 "    [--chains N] [--steps N] [--rows N] [--cells METHOD:K,..] [--refits N]\n"
-                "    [--seed 0-9] [--l1 X] [--threads N]\n");
+                "    [--start mean|uniform] [--seed 0-9] [--l1 X] [--threads N]\n");
         return 64;
     }
     if (s.chains < 1 || s.chains > BUFFER || 1.5 * s.rows < s.chains || s.seed > 9) {

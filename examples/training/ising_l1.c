@@ -174,7 +174,7 @@ static sal_status print_table(const char *specification, const int *K, sal_error
         printf("  seconds\n");
         status = print_row("gwg", &x, "gwg", K, err);
     }
-    status = status ? status : print_row("Gibbs", &x, "gibbs", K, err);
+    status = status ? status : print_row("Gibbs", &x, "gibbs:scan=random", K, err);
     status = status ? status : print_row("pseudo-likelihood", &x, NULL, once, err);
     experiment_free(&x);
     return status;
