@@ -74,7 +74,8 @@ typedef struct sal_train_options {
     /* Samples, of which SAL_PSEUDO_LIKELIHOOD has none. Only SAL_PCD has a buffer of chains, and
      * takes options for it. A chain whose start is forbidden (f = -inf) starts at a state near it
      * that is not, as in sal_sample. */
-    const char *sampler;          /* NULL: "gwg" */
+    const char *sampler;          /* NULL: "gwg". With few steps gibbs wants scan=random: in turn,
+                                     chains that move together all stand at the same variable */
     int64_t steps;                /* K sampler steps an iteration; 0: 20 */
     double step_size;             /* of samplers that have one; 0: follows an acceptance of 0.574 */
     const double *preconditioner; /* [N x N] of samplers that take one; NULL: their own choice */
