@@ -87,11 +87,12 @@ static sal_status parse_pair(const char *owner, const sali_setting *parameters, 
         }
         sali_nearest_offer(&nearest, p->name);
     }
-    return nearest.name
-               ? sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; did you mean '%s'?",
-                           owner, text, nearest.name)
-               : sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; it has %s", owner,
-                           text, keys[0] ? keys : "none");
+    char hint[96] = "it";
+    if (nearest.name) {
+        snprintf(hint, sizeof hint, "did you mean '%s'? It", nearest.name);
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; %s has %s", owner, text,
+                     hint, keys[0] ? keys : "none");
 }
 
 sal_status sali_specification_values(const char *specification, const sali_setting *parameters,
