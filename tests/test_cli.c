@@ -349,7 +349,7 @@ START_TEST(alignments_are_converted_sampled_and_ranked)
     ck_assert_ptr_nonnull(strstr(text, "norm\n1,3,"));
     ck_assert_ptr_null(strstr(text, "\n1,2,"));
     ck_assert_ptr_null(strstr(text, "\n2,3,"));
-    ck_refused(64, "--out FILE.csv is needed", "contacts c.txt");
+    ck_refused(64, "--out FILE.csv or --json is needed", "contacts c.txt");
     ck_refused(64, "must be 1 or more", "contacts c.txt --out d.csv --top 0");
     ck_refused(65, "no couplings of sites", "contacts ising --out e.csv");
     ck_refused(65, "no couplings of sites", "contacts ising-dense --out e.csv");
