@@ -7,6 +7,7 @@
 #include "cli/pictures.h"
 #include "core/alloc.h"
 #include "core/number.h"
+#include "core/text.h"
 #include "io/format.h"
 #include "io/json_text.h"
 #include "io/png.h"
@@ -318,8 +319,7 @@ static int check_options(const options *o)
                          "%d, --zoom 1 to 100",
                          MOST_ROWS);
     }
-    size_t length = strlen(o->out);
-    if (length < 5 || strcmp(o->out + length - 4, ".png") != 0) {
+    if (!sali_has_suffix(o->out, ".png")) {
         return cli_usage("--out %s: expected a file name that ends in .png", o->out);
     }
     return cli_check_output(o->out);

@@ -1,4 +1,5 @@
 #include "cli/marginals_output.h"
+#include "core/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,7 @@
 
 bool cli_is_mar(const char *path)
 {
-    size_t length = path ? strlen(path) : 0;
-    return length > 4 && strcmp(path + length - 4, ".MAR") == 0;
+    return sali_has_suffix(path, ".MAR");
 }
 
 /* Rows of all variables of the inner model, from those of the free ones; each has a finite row. */

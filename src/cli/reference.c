@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/compare.h"
+#include "core/text.h"
 #include "io/marginals.h"
 #include "models/clamp.h"
 
@@ -127,7 +128,7 @@ static int read_file(const sal_model *model, const char *path, bool given, compa
 static bool file_beside(const char *specification, char *path, size_t room)
 {
     size_t length = strlen(specification);
-    if (length < 5 || strcmp(specification + length - 4, ".uai") != 0 || length + 8 > room) {
+    if (!sali_has_suffix(specification, ".uai") || length + 8 > room) {
         return false;
     }
     snprintf(path, room, "%.*s.mar.json", (int)(length - 4), specification);

@@ -9,25 +9,20 @@
 #include "cli/json.h"
 #include "cli/marginals_output.h"
 #include "cli/show.h"
+#include "core/text.h"
 #include "io/json_text.h"
 #include "io/npy.h"
 
 /* ---- options */
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = path ? strlen(path) : 0, n = strlen(suffix);
-    return length > n && strcmp(path + length - n, suffix) == 0;
-}
-
 bool cli_sample_streams(const cli_sample_outputs *o)
 {
-    return has_suffix(o->out, ".nc");
+    return sali_has_suffix(o->out, ".nc");
 }
 
 static int check_out(const cli_sample_outputs *o)
 {
-    if (o->out && !cli_sample_streams(o) && !has_suffix(o->out, ".npy")) {
+    if (o->out && !cli_sample_streams(o) && !sali_has_suffix(o->out, ".npy")) {
         return cli_usage("--out %s: expected a file name that ends in .npy or .nc", o->out);
     }
     if (o->save_warmup && !cli_sample_streams(o)) {
@@ -38,7 +33,7 @@ static int check_out(const cli_sample_outputs *o)
 
 static int check_npy(const char *option, const char *path)
 {
-    if (path && !has_suffix(path, ".npy")) {
+    if (path && !sali_has_suffix(path, ".npy")) {
         return cli_usage("--%s %s: expected a file name that ends in .npy", option, path);
     }
     return cli_check_output(path);

@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "cli/pictures.h"
 #include "cli/training.h"
+#include "core/text.h"
 #include "io/json_text.h"
 
 /* ---- preparation */
@@ -140,8 +141,7 @@ static int choose(const char *option, const char *word, const char *const *words
     char known[256] = "";
     *place = 0;
     for (int k = 0; words[k]; k++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", words[k]);
+        sali_list_name(known, sizeof known, words[k]);
         if (word && strcmp(word, words[k]) == 0) {
             *place = k;
             return CLI_OK;

@@ -4,14 +4,9 @@
 #include <saltus/io.h>
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "io/draw_writer.h"
 #include "io/npy.h"
-
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = path ? strlen(path) : 0, n = strlen(suffix);
-    return length > n && strcmp(path + length - n, suffix) == 0;
-}
 
 /* Draw number d of all chains: codes [chains x V] and f [chains]. */
 static void gather(const sal_run *run, int64_t chains, int64_t draws, int64_t V, int64_t d,
@@ -78,8 +73,8 @@ sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err)
     int bytes = 0;
     int64_t shape[3];
     const void *draws = run ? sal_run_draws(run, &bytes) : NULL;
-    bool netcdf = has_suffix(path, ".nc");
-    if (!netcdf && !has_suffix(path, ".npy")) {
+    bool netcdf = sali_has_suffix(path, ".nc");
+    if (!netcdf && !sali_has_suffix(path, ".npy")) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: draws are saved as NAME.npy or NAME.nc",
                          path ? path : "no path");
     }

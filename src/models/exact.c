@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 
 #define STANDARD_LIMIT (INT64_C(1) << 20)
 #define STANDARD_MEMORY (INT64_C(1) << 30)
@@ -40,8 +41,7 @@ static sal_status unknown_oracle(const char *name, sal_error *err)
 {
     char names[200] = "";
     for (int k = 0; k < N_ORACLES; k++) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", oracles[k]->name);
+        sali_list_name(names, sizeof names, oracles[k]->name);
     }
     return sali_fail(err, SAL_ERR_ARGUMENT, "exact: there is no oracle '%.100s'; there are: %s",
                      name, names);

@@ -7,6 +7,7 @@
 #include "ad/workspace.h"
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "models/clamp.h"
 #include "models/tracker.h"
 
@@ -248,9 +249,7 @@ static sal_status find_place(const sal_model *model, const char *name, sali_para
     }
     char known[512] = "";
     for (int64_t k = 0; k < sal_model_parameters(model); k++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "",
-                 sal_model_parameter(model, k, NULL));
+        sali_list_name(known, sizeof known, sal_model_parameter(model, k, NULL));
     }
     return sali_fail(err, SAL_ERR_NOT_FOUND, "%s has no parameter '%s'; it has: %s", model->name,
                      name, known[0] ? known : "none");

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/suggest.h"
+#include "core/text.h"
 #include "samplers/own.h"
 
 #define SALI_SAMPLER(name) extern const sali_sampler sali_sampler_##name;
@@ -98,8 +99,7 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
     }
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
         if (sali_sampler_serves(samplers[k], model)) {
-            size_t used = strlen(able);
-            snprintf(able + used, sizeof able - used, "%s%s", used ? ", " : "", samplers[k]->name);
+            sali_list_name(able, sizeof able, samplers[k]->name);
         }
     }
     return sali_fail(err, SAL_ERR_UNSUPPORTED,
@@ -116,8 +116,7 @@ static sal_status unknown_sampler(const sal_sampler_descriptor *const *own,
     sali_nearest nearest = sali_nearest_begin(asked);
     for (int64_t k = 0; own && own[k]; k++) {
         sali_nearest_offer(&nearest, own[k]->name);
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", own[k]->name);
+        sali_list_name(names, sizeof names, own[k]->name);
     }
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
         const sali_sampler *s = samplers[k];

@@ -7,6 +7,7 @@
 #include <saltus/sample.h>
 #include "core/error.h"
 #include "core/number.h"
+#include "core/text.h"
 #include "core/tuning.h"
 #include "samplers/run.h"
 
@@ -80,9 +81,7 @@ sal_status sal_tuning_values(const sal_tuning *tuning, const char *name, const d
     if (!list) {
         char names[SAL_ERROR_SIZE] = "";
         for (int64_t k = 0; k < tuning->n_lists; k++) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                     tuning->lists[k].name);
+            sali_list_name(names, sizeof names, tuning->lists[k].name);
         }
         return sali_fail(err, SAL_ERR_NOT_FOUND, "the tuning of %s has no '%.100s'; it has: %s",
                          tuning->sampler, name, names[0] ? names : "nothing");
