@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "cli/list.h"
 #include "io/format.h"
 
@@ -77,10 +78,25 @@ static void list_formats(void)
          "  json         marginals, summaries, tuning (read, write)");
 }
 
-static bool is_list(const char *what)
+static const struct list {
+    const char *name;
+    void (*print)(void);
+    json_t *(*json)(void);
+} lists[] = {
+    { "samplers", list_samplers, cli_samplers_json },
+    { "models", list_models, cli_models_json },
+    { "ops", cli_list_ops, cli_ops_json },
+    { "formats", list_formats, cli_formats_json },
+};
+
+static const struct list *find_list(const char *what)
 {
-    return strcmp(what, "samplers") == 0 || strcmp(what, "models") == 0 ||
-           strcmp(what, "ops") == 0 || strcmp(what, "formats") == 0;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        if (strcmp(what, lists[k].name) == 0) {
+            return &lists[k];
+        }
+    }
+    return NULL;
 }
 
 static int run_list(const cli_command *command, int argc, char **argv)
@@ -105,20 +121,14 @@ static int run_list(const cli_command *command, int argc, char **argv)
     if (format && json) {
         return cli_usage("list: --format and --json: give one of them");
     }
-    if (json && is_list(what)) {
-        return cli_list_json(what);
-    }
-    if (strcmp(what, "samplers") == 0) {
-        list_samplers();
-    } else if (strcmp(what, "models") == 0) {
-        list_models();
-    } else if (strcmp(what, "ops") == 0) {
-        (format ? cli_list_ops_markdown : cli_list_ops)();
-    } else if (strcmp(what, "formats") == 0) {
-        list_formats();
-    } else {
+    const struct list *list = find_list(what);
+    if (!list) {
         return cli_usage("list %s: expected samplers, models, ops or formats", what);
     }
+    if (json) {
+        return cli_json_print(json_pack("{s:o}", what, list->json()));
+    }
+    (format ? cli_list_ops_markdown : list->print)();
     return CLI_OK;
 }
 

@@ -1,8 +1,12 @@
-/* What `saltus list` prints in other ways than as text. */
+/* What `saltus list` can list, as arrays. */
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
-/* Print {WHAT: [...]} of "samplers", "models", "ops" or "formats"; the exit code. */
-int cli_list_json(const char *what);
+#include <jansson.h>
+
+json_t *cli_samplers_json(void);
+json_t *cli_models_json(void);
+json_t *cli_ops_json(void);
+json_t *cli_formats_json(void);
 
 #endif

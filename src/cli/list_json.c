@@ -3,7 +3,6 @@
 
 #include "ad/op.h"
 #include "cli/cli.h"
-#include "cli/json.h"
 #include "cli/list.h"
 #include "io/format.h"
 #include "io/json_text.h"
@@ -26,7 +25,7 @@ static json_t *words_of(const char *text)
     return list;
 }
 
-static json_t *samplers(void)
+json_t *cli_samplers_json(void)
 {
     json_t *list = json_array();
     sal_sampler_info info;
@@ -41,7 +40,7 @@ static json_t *samplers(void)
     return list;
 }
 
-static json_t *models(void)
+json_t *cli_models_json(void)
 {
     json_t *list = json_array();
     sal_builtin_info info;
@@ -57,7 +56,7 @@ static json_t *models(void)
 
 /* `inputs` is null for ops of any number; `fixed` lists those, from 1, that must not depend on the
  * state. */
-static json_t *ops(void)
+json_t *cli_ops_json(void)
 {
     json_t *list = json_array();
     for (int id = 0; id < SALI_OP_COUNT; id++) {
@@ -77,7 +76,7 @@ static json_t *ops(void)
     return list;
 }
 
-static json_t *formats(void)
+json_t *cli_formats_json(void)
 {
     json_t *list = json_array();
     const sali_format *f;
@@ -94,13 +93,4 @@ static json_t *formats(void)
                                               "model", text_or_null(f->model)));
     }
     return list;
-}
-
-int cli_list_json(const char *what)
-{
-    json_t *list = strcmp(what, "samplers") == 0 ? samplers()
-                   : strcmp(what, "models") == 0 ? models()
-                   : strcmp(what, "ops") == 0    ? ops()
-                                                 : formats();
-    return cli_json_print(json_pack("{s:o}", what, list));
 }

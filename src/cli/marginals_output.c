@@ -2,7 +2,6 @@
 #include "core/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/marginals.h"
 #include "io/uai_results.h"

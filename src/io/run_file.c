@@ -1,5 +1,4 @@
 /* Saving the draws of a run. */
-#include <string.h>
 
 #include <saltus/io.h>
 #include "core/alloc.h"
