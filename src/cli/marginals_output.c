@@ -1,8 +1,8 @@
 #include "cli/marginals_output.h"
-#include "core/text.h"
 
 #include <stdlib.h>
 
+#include "core/text.h"
 #include "io/marginals.h"
 #include "io/uai_results.h"
 #include "models/clamp.h"
@@ -13,45 +13,20 @@ bool cli_is_mar(const char *path)
     return sali_has_suffix(path, ".MAR");
 }
 
-/* Rows of all variables of the inner model, from those of the free ones; each has a finite row. */
-static void expand(const sal_model *model, const int64_t *original, const int32_t *full,
-                   const double *marginals, double *all)
-{
-    const sal_space *whole = sal_model_space(sali_clamp_inner(model));
-    int64_t V = sal_space_variables(sal_model_space(model)), next = 0;
-    for (int64_t v = 0; v < sal_space_variables(whole); v++) {
-        bool is_free = next < V && original[next] == v;
-        for (int32_t k = 0; k < sal_space_states(whole, v); k++) {
-            *all++ = is_free ? *marginals++ : full[v] == k;
-        }
-        next += is_free;
-    }
-}
-
-/* The same into an array of its own; NULL when out of memory. */
+/* Rows of all variables of the inner model, from those of the free ones, in an array of its own;
+ * NULL when out of memory. */
 static double *all_marginals(const sal_model *model, const double *marginals)
 {
     const sal_space *whole = sal_model_space(sali_clamp_inner(model));
-    int64_t V = sal_space_variables(sal_model_space(model)), n = sal_space_variables(whole);
     int64_t entries = 0;
-    for (int64_t v = 0; v < n; v++) {
+    for (int64_t v = 0; v < sal_space_variables(whole); v++) {
         entries += sal_space_states(whole, v);
     }
-    int64_t *original = malloc((size_t)V * sizeof *original);
-    int32_t *codes = calloc((size_t)V, sizeof *codes);
-    int32_t *full = malloc((size_t)n * sizeof *full);
     double *all = malloc((size_t)entries * sizeof *all);
-    if (original && codes && full && all) {
-        sali_clamp_variables(model, original);
-        sali_clamp_expand(model, 1, codes, full);
-        expand(model, original, full, marginals, all);
-    } else {
+    if (all && sali_clamp_marginals(model, marginals, all) != SAL_OK) {
         free(all);
-        all = NULL;
+        return NULL;
     }
-    free(original);
-    free(codes);
-    free(full);
     return all;
 }
 

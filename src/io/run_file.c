@@ -1,5 +1,4 @@
 /* Saving the draws of a run. */
-
 #include <saltus/io.h>
 #include "core/alloc.h"
 #include "core/error.h"

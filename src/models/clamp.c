@@ -379,3 +379,19 @@ sal_status sali_clamp_index(const sal_model *model, int32_t *index, int32_t *cod
     sali_free(zeros);
     return ok ? SAL_OK : SAL_ERR_MEMORY;
 }
+
+sal_status sali_clamp_marginals(const sal_model *model, const double *free_ones, double *all)
+{
+    const sal_space *whole = sali_clamp_inner(model)->space;
+    int32_t *index = SALI_NEW_ARRAY(int32_t, whole->n_variables);
+    int32_t *code = SALI_NEW_ARRAY(int32_t, whole->n_variables);
+    bool ok = index && code && sali_clamp_index(model, index, code) == SAL_OK;
+    for (int64_t v = 0; ok && v < whole->n_variables; v++) {
+        for (int64_t k = 0; k < sal_space_states(whole, v); k++) {
+            *all++ = index[v] >= 0 ? *free_ones++ : code[v] == k;
+        }
+    }
+    sali_free(index);
+    sali_free(code);
+    return ok ? SAL_OK : SAL_ERR_MEMORY;
+}

@@ -22,4 +22,8 @@ void sali_clamp_variables(const sal_model *model, int64_t *original);
  * 0 of others. Returns: SAL_ERR_MEMORY. */
 sal_status sali_clamp_index(const sal_model *model, int32_t *index, int32_t *code);
 
+/* Marginals of all variables of the inner model from those of the free ones: of clamped ones 1 at
+ * their code and 0 elsewhere. Returns: SAL_ERR_MEMORY. */
+sal_status sali_clamp_marginals(const sal_model *model, const double *free_ones, double *all);
+
 #endif

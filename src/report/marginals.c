@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/marginals.h"
+#include "models/clamp.h"
 #include "models/model.h"
 #include "report/report.h"
 
@@ -164,20 +165,6 @@ static sal_status read_exact(const char *path, const sal_model *model, marginals
     return status;
 }
 
-/* Put the fixed variables of a run between the marginals of the free ones: out [R]. */
-static void spread(const sali_run_record *run, const marginals *m, const double *free_ones,
-                   double *out)
-{
-    int64_t next = 0;
-    for (int64_t v = 0; v < m->V; v++) {
-        bool fixed = next < run->n_clamped && run->clamp_variables[next] == v;
-        for (int32_t k = 0; k < m->states[v]; k++) {
-            *out++ = !fixed ? *free_ones++ : run->clamp_codes[next] == k ? 1 : 0;
-        }
-        next += fixed;
-    }
-}
-
 /* The marginals of the model given what the run held fixed, and by which oracle. */
 static sal_status run_oracle(const sali_run_record *run, sal_model *model, const marginals *m,
                              sal_exact *exact, sal_error *err)
@@ -198,8 +185,8 @@ static sal_status run_oracle(const sali_run_record *run, sal_model *model, const
                     : sal_model_clamp(model, run->n_clamped, run->clamp_variables, run->clamp_codes,
                                       &given, err);
     status = status ? status : sal_model_exact(given, &options, exact, free_ones, NULL, NULL, err);
-    if (status == SAL_OK) {
-        spread(run, m, free_ones, m->exact);
+    if (status == SAL_OK && sali_clamp_marginals(given, free_ones, m->exact) != SAL_OK) {
+        status = sali_fail_memory(err);
     }
     sal_model_destroy(given);
     sali_free(free_ones);
