@@ -74,3 +74,25 @@ sal_status compare_row(const char *specification, int64_t draws, figures out[SAM
     sal_model_destroy(model);
     return status;
 }
+
+void compare_panel(const char *title, int sides, const double *N, const figures (*of)[SAMPLERS],
+                   compare_shown what, sal_figure *figure)
+{
+    static const char *const labels[] = { "ESS of 1000 draws", "µs per draw",
+                                          "µs per effective sample" };
+    panel p = { .title = title,
+                .x_label = "N",
+                .y_label = labels[what],
+                .log_y = true,
+                .points = sides,
+                .curves = SAMPLERS };
+    for (int k = 0; k < SAMPLERS; k++) {
+        p.name[k] = sampler_names[k];
+        for (int n = 0; n < sides; n++) {
+            const figures *f = &of[n][k];
+            p.x[n] = N[n];
+            p.y[k][n] = what == SHOW_ESS ? f->ess : what == SHOW_DRAW ? f->draw : f->per_sample;
+        }
+    }
+    panel_draw(&p, figure);
+}

@@ -35,4 +35,11 @@ void compare_head(const char *title, const char *model);
 sal_status compare_row(const char *specification, int64_t draws, figures out[SAMPLERS],
                        sal_error *err);
 
+/* One of the figures, for a panel. */
+typedef enum compare_shown { SHOW_ESS, SHOW_DRAW, SHOW_PER_SAMPLE } compare_shown;
+
+/* A panel of lattices of N[sides] sites a side, a curve a sampler. */
+void compare_panel(const char *title, int sides, const double *N, const figures (*of)[SAMPLERS],
+                   compare_shown what, sal_figure *figure);
+
 #endif

@@ -38,21 +38,7 @@ static void draw_samplers(const results *r, int j, bool times, sal_figure *figur
 {
     char title[40];
     snprintf(title, sizeof title, "Figure %d: J = %g", times ? 5 : 4, r->J[j]);
-    panel p = { .title = title,
-                .x_label = "N",
-                .y_label = times ? "µs per effective sample" : "ESS of 1000 draws",
-                .log_y = true,
-                .points = r->sides,
-                .curves = SAMPLERS };
-    for (int k = 0; k < SAMPLERS; k++) {
-        p.name[k] = sampler_names[k];
-        for (int n = 0; n < r->sides; n++) {
-            const figures *f = &r->of[j][n][k];
-            p.x[n] = r->N[n];
-            p.y[k][n] = times ? f->per_sample : f->ess;
-        }
-    }
-    panel_draw(&p, figure);
+    compare_panel(title, r->sides, r->N, r->of[j], times ? SHOW_PER_SAMPLE : SHOW_ESS, figure);
 }
 
 /* A panel for one sampler, a curve a J. */

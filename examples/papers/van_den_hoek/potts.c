@@ -42,21 +42,7 @@ static void draw(const results *r, int q, bool samples, sal_figure *figure)
 {
     char title[60];
     snprintf(title, sizeof title, "Figure %d: q = %d, J = %g", samples ? 7 : 6, labels[q], r->J);
-    panel p = { .title = title,
-                .x_label = "N",
-                .y_label = samples ? "µs per effective sample" : "µs per draw",
-                .log_y = true,
-                .points = r->sides,
-                .curves = SAMPLERS };
-    for (int k = 0; k < SAMPLERS; k++) {
-        p.name[k] = sampler_names[k];
-        for (int n = 0; n < r->sides; n++) {
-            const figures *f = &r->of[q][n][k];
-            p.x[n] = r->N[n];
-            p.y[k][n] = samples ? f->per_sample : f->draw;
-        }
-    }
-    panel_draw(&p, figure);
+    compare_panel(title, r->sides, r->N, r->of[q], samples ? SHOW_PER_SAMPLE : SHOW_DRAW, figure);
 }
 
 static sal_status coupling(double J, const arguments *a, sal_figure *figure, sal_error *err)
