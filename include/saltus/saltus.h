@@ -23,5 +23,6 @@
 #include <saltus/stats.h>
 #include <saltus/status.h>
 #include <saltus/train.h>
+#include <saltus/trajectory.h>
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <saltus/model.h>
 #include <saltus/status.h>
+#include <saltus/trajectory.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,6 +87,13 @@ typedef struct sal_run_options {
     const double *temperatures; /* [replicas], from 1 up; NULL: found in warm-up for even swap
                                    rates, the hottest by the spread of f there */
     int64_t swap_every;         /* 0: an interval */
+
+    /* Sweeps along the path of a training (parallel trajectory tempering): a step is a visit of
+     * every level, from independent variables up to the model, and swaps between neighbours. It
+     * mixes where single chains and temperatures do not. Not together with replicas, annealing,
+     * tuning or clamped variables; `sampler` moves the states at each level. Must live as long as
+     * the call, and be given again to go on. NULL: none. */
+    const struct sal_trajectory *trajectory;
 
     bool anneal; /* search for a state of large f instead of sampling */
 
@@ -204,6 +212,9 @@ typedef struct sal_run_summary {
     double round_trips;         /* states that went from T = 1 to the hottest and back, per chain */
     double barrier;             /* sum of the swaps' rejection rates: about twice as many replicas,
                                    and one, serve best (Syed et al. 2022); NaN */
+    int64_t levels;             /* of the trajectory; 0 without one */
+    double level_rate_min;      /* the least rate of swaps between two levels; NaN without */
+    double arrivals;            /* states that came up from the first level, per chain; NaN */
     bool annealed;              /* R-hat and ESS then mean nothing */
     double anneal_from;         /* the temperatures */
     double anneal_to;           /* that annealing went through */

@@ -7,6 +7,7 @@
 #include <saltus/data.h>
 #include <saltus/model.h>
 #include <saltus/status.h>
+#include <saltus/trajectory.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,11 +27,22 @@ typedef struct sal_train_report {
     double gradient_norm;    /* of the last update */
     double sampling_seconds; /* since the start, or since a resume */
     double gradient_seconds; /* likewise */
-    const sal_model *model;  /* with its parameters as they are now */
-    const double *averages;  /* [parameters] exponential moving averages; NULL without */
-    int64_t buffer;          /* number of `samples` */
-    const int32_t *samples;  /* [buffer x V] the persistent chains (with SAL_CD the last samples);
-                                NULL without samples */
+    double learning_rate;    /* in use: SAL_PTT halves it with each update that it takes back */
+    /* With SAL_PTT, else NaN, NULL and 0. In calls of `progress` all but the first two are those of
+     * the last report. */
+    int64_t levels;        /* of the trajectory */
+    double swap_rate;      /* of chains with the last level, as estimated */
+    double log_z;          /* of the model as it is now, by Bennett's acceptance ratio */
+    double log_z_error;    /* its standard error, which grows with the levels */
+    double log_likelihood; /* mean over the held-out rows; NaN without any */
+    int64_t disturbed;     /* levels whose states were found not to be at equilibrium */
+    bool best;             /* no report before had a larger log_likelihood; true without one */
+    const struct sal_trajectory *trajectory; /* the levels so far */
+    const sal_model *model;                  /* with its parameters as they are now */
+    const double *averages; /* [parameters] exponential moving averages; NULL without */
+    int64_t buffer;         /* number of `samples` */
+    const int32_t *samples; /* [buffer x V] the persistent chains (with SAL_CD the last samples);
+                               NULL without samples */
 } sal_train_report;
 
 /* What is made larger. */
@@ -38,7 +50,9 @@ typedef enum sal_objective {
     SAL_PCD, /* log-likelihood, samples from persistent chains (Tieleman 2008; Rhodes & Gutmann
                 2022, algorithm L.6) */
     SAL_CD,  /* the same, chains begin at the data batch each time (Hinton 2002): biased */
-    SAL_PSEUDO_LIKELIHOOD /* sum_i log p(s_i | the others) (Besag 1975): no samples */
+    SAL_PSEUDO_LIKELIHOOD, /* sum_i log p(s_i | the others) (Besag 1975): no samples */
+    SAL_PTT /* log-likelihood, samples kept at equilibrium by parallel trajectory tempering (Bereux,
+               Decelle, Furtlehner & Seoane 2026); log Z is known all the time */
 } sal_objective;
 
 /* How parameters follow the gradient. */
@@ -82,7 +96,9 @@ typedef struct sal_train_options {
     int64_t buffer;               /* persistent chains, >= batch; 0: the larger of batch and 1000 */
     sal_buffer_start buffer_start; /* 0: SAL_BUFFER_MEAN */
     sal_buffer_order buffer_order; /* 0: SAL_BUFFER_RANDOM */
-    double restart; /* probability that a chain starts again before an iteration; 0 .. 1 */
+    int64_t reservoir; /* of SAL_PTT: equilibrium states of the last level, a multiple of batch; 0:
+                          10 batch. There the chains are as many as the batch */
+    double restart;    /* probability that a chain starts again before an iteration; 0 .. 1 */
 
     /* Samplers of the caller's, which `sampler` may name too (sampler.h); ends with NULL. They must
      * live as long as the trainer, and be the same in one that resumes. NULL: none. */
@@ -109,6 +125,13 @@ typedef struct sal_train_options {
     const char *fixed;         /* parameters that are not learned: they stay as they are */
     double largest_difference; /* |mean f(data) - mean f(samples)| that counts as divergence; 0:
                                   1e4 */
+
+    /* Rows that are not trained on: SAL_PTT reports their log-likelihood. When training is over the
+     * model has the parameters of the report where that was largest. Must live as long as the
+     * trainer; NULL: none. */
+    const sal_data *test;
+    int64_t patience; /* reports in a row without a larger one, after which training stops; 0: none
+                       */
 
     /* A directory that must exist: after iterations that are multiples of `checkpoint_every` (0:
      * report_every) and after the last one everything is saved there; `resume` goes on from what
@@ -193,6 +216,16 @@ SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory,
  * Cost:    O(parameters + buffer V).
  * Threads: one at a time. */
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
+
+/* Write a trajectory into `directory`/ladder beside a model that was saved there, for
+ * sal_trajectory_open: levels that no call has written before, and which of them belong to the
+ * model. For the `report` callback, where report->model was written.
+ * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(new levels parameters).
+ * Threads: one at a time. */
+SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
+                                       const char *directory, const sal_model *model,
+                                       const sal_train_report *report, sal_error *err);
 
 /* Give a ready-made model the starting parameters that suit training on `data`: small random
  * weights, biases from the data's mean; zeros for models without such a start of their own.

@@ -25,7 +25,8 @@ typedef struct options {
     double *temperature_list;
     bool write_tuning;
     const char *time, *resume;
-    double seconds; /* of --time; 0: none */
+    const char *ladder; /* yes, no; NULL: where nothing else was asked for */
+    double seconds;     /* of --time; 0: none */
 } options;
 
 /* ---- --temperatures 1,2,.. and --tuning FILE */
@@ -198,6 +199,7 @@ static int watch_progress(int64_t done, int64_t total, void *data)
 #define MODEL_NOTE "argument.model"
 #define PARAMS_NOTE "argument.params"
 #define DTYPE_NOTE "argument.dtype"
+#define LADDER_NOTE "argument.ladder"
 
 /* The options of the run that is to go on, for those that are not given. */
 static int open_state(options *o, sal_run_state **state)
@@ -221,6 +223,7 @@ static int open_state(options *o, sal_run_state **state)
     o->model = sali_run_state_text(*state, MODEL_NOTE);
     o->params = sali_run_state_text(*state, PARAMS_NOTE);
     o->dtype = sali_run_state_text(*state, DTYPE_NOTE);
+    o->ladder = sali_run_state_text(*state, LADDER_NOTE);
     o->outputs.out = o->resume;
     o->outputs.save_warmup = o->run.show_warmup;
     return given.init ? cli_usage("--init and --resume: the run goes on from its own states")
@@ -253,7 +256,8 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
     }
     bool ok = sali_draw_writer_note(*writer, MODEL_NOTE, o->model) &&
               (!o->params || sali_draw_writer_note(*writer, PARAMS_NOTE, o->params)) &&
-              (!o->dtype || sali_draw_writer_note(*writer, DTYPE_NOTE, o->dtype));
+              (!o->dtype || sali_draw_writer_note(*writer, DTYPE_NOTE, o->dtype)) &&
+              sali_draw_writer_note(*writer, LADDER_NOTE, o->run.trajectory ? "yes" : "no");
     if (!ok) {
         sal_draw_writer_close(*writer, NULL, NULL);
     }
@@ -271,6 +275,22 @@ static int close_writer(const char *path, sal_draw_writer *writer, const sal_run
         fprintf(stderr, "saltus: draws made before that are in %s\n", left);
     }
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* A trained model's own ladder, unless another way of sampling was asked for. */
+static int open_trajectory(const sal_model *model, const options *o, sal_trajectory **trajectory)
+{
+    const sal_run_options *r = &o->run;
+    sal_error err = { 0 };
+    bool other = r->sampler || r->replicas > 0 || r->anneal || r->tuning || r->preconditioner ||
+                 r->step_size > 0 || r->step_size_rule || r->clamped > 0 || o->params;
+    bool wanted = o->ladder && strcmp(o->ladder, "yes") == 0;
+    if ((o->ladder || other) && !wanted) {
+        return CLI_OK;
+    }
+    sal_status status = sal_trajectory_open(o->model, model, trajectory, &err);
+    return status == SAL_OK || (status == SAL_ERR_NOT_FOUND && !wanted) ? CLI_OK
+                                                                        : cli_fail(status, &err);
 }
 
 static int sample(sal_model *model, options *o)
@@ -362,6 +382,9 @@ static int check_options(options *o)
     if (!o->model) {
         return cli_usage("sample: expected MODEL; see 'saltus sample --help'");
     }
+    if (o->ladder && strcmp(o->ladder, "yes") != 0 && strcmp(o->ladder, "no") != 0) {
+        return cli_usage("--ladder %s: expected yes or no", o->ladder);
+    }
     int code = cli_sampler(&o->sampler, &sampler);
     o->run.sampler = sampler ? sampler : o->run.sampler;
     code = code ? code : cli_sample_check_outputs(&o->outputs);
@@ -392,6 +415,10 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "tempering", CLI_INT, &o.run.replicas, "N",
           "replicas of each chain at temperatures found in warm-up" },
         { "temperatures", CLI_TEXT, &o.temperatures, "1,T,..", "replicas at these temperatures" },
+        { "ladder", CLI_TEXT, &o.ladder, "yes|no",
+          "along the path of the training that made the model [yes, where it saved one and no "
+          "other "
+          "way of sampling is asked for]" },
         { "swap-every", CLI_INT, &o.run.swap_every, "N",
           "steps from swap to swap [a sweep, or 5]" },
         { "anneal", CLI_FLAG, &o.run.anneal, NULL, "search: cool down, print the best f found" },
@@ -433,6 +460,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     int32_t *init = NULL;
     double *preconditioner = NULL;
     sal_tuning *tuning = NULL;
+    sal_trajectory *trajectory = NULL;
     int code = cli_parse(command, argc, argv, table, 1, &o.model);
     if (code == CLI_OK && o.resume) { /* what is given goes on top */
         code = open_state(&o, &state);
@@ -459,13 +487,16 @@ static int run_sample(const cli_command *command, int argc, char **argv)
             o.run.clamp_variables = list.variables;
             o.run.clamp_codes = list.codes;
         }
-        code = sample(model, &o);
+        code = open_trajectory(model, &o, &trajectory);
+        o.run.trajectory = trajectory;
+        code = code ? code : sample(model, &o);
     }
     cli_clamps_free(&list);
     free(init);
     free(preconditioner);
     free(o.temperature_list);
     sal_tuning_destroy(tuning);
+    sal_trajectory_destroy(trajectory);
     sal_run_state_destroy(state);
     sal_model_destroy(model);
     return code;

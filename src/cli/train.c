@@ -116,6 +116,7 @@ static int train(cli_training *s)
     train_options.progress_data = s;
     train_options.preconditioner = s->preconditioner;
     train_options.report_data = s;
+    train_options.test = s->test.rows > 0 ? &s->test : NULL;
     s->progress = cli_progress_begin();
     s->progress.from = -1;
     cli_catch_interrupt();
@@ -152,7 +153,7 @@ static int choose(const char *option, const char *word, const char *const *words
 
 static int choose_words(cli_train_options *o)
 {
-    static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", NULL };
+    static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", "ptt", NULL };
     static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
     static const char *const starts[] = { "mean", "uniform", "data", NULL };
     static const char *const orders[] = { "random", "passes", NULL };
@@ -233,7 +234,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "resume", CLI_FLAG, &t->resume, NULL, "go on from the checkpoint in --out, if any" },
         { "iterations", CLI_INT, &t->iterations, "N", "parameter updates [2000]" },
         { "batch", CLI_INT, &t->batch, "N", "data rows and chains an iteration [50]" },
-        { "objective", CLI_TEXT, &o.objective, "pcd|cd|pseudo-likelihood", "to fit by [pcd]" },
+        { "objective", CLI_TEXT, &o.objective, "pcd|cd|pseudo-likelihood|ptt", "to fit by [pcd]" },
         { "sampler", CLI_TEXT, &t->sampler, "NAME", "see 'saltus list samplers' [gwg]" },
         { "steps", CLI_INT, &t->steps, "K", "sampler steps an iteration [20]" },
         { "step-size", CLI_REAL, &t->step_size, "X", "[follows an acceptance of 0.574]" },
@@ -244,6 +245,10 @@ static int run_train(const cli_command *command, int argc, char **argv)
           "where they start: at the data's mean, anywhere or at data [mean]" },
         { "buffer-order", CLI_TEXT, &o.buffer_order, "random|passes",
           "which move: any, or all of them in turn, reshuffled [random]" },
+        { "reservoir", CLI_INT, &t->reservoir, "N",
+          "equilibrium states of ptt, a multiple of --batch [10 batch]" },
+        { "patience", CLI_INT, &t->patience, "N",
+          "stop after so many reports without a better held-out likelihood [0: never]" },
         { "restart", CLI_REAL, &t->restart, "P",
           "probability that a chain starts again before an iteration [0]" },
         { "optimiser", CLI_TEXT, &o.optimiser, "adam|adamw|sgd", "[adam]" },

@@ -10,7 +10,8 @@
 
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
                              "log_prob_samples,difference,acceptance_rate,mean_jump,step_size,"
-                             "gradient_norm,mmd,mmd_train_test\n";
+                             "gradient_norm,mmd,mmd_train_test,learning_rate,levels,swap_rate,"
+                             "log_z,log_z_error,log_likelihood\n";
 
 static int in_directory(const cli_training *s, const char *name, char *path, size_t room)
 {
@@ -57,10 +58,13 @@ static int append_log(cli_training *s, const sal_train_report *r)
 {
     char line[512], path[4096];
     snprintf(line, sizeof line,
-             "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g\n",
+             "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.5g,%lld,%.4f,"
+             "%.6f,%.4f,%.5f\n",
              (long long)r->iteration, r->seconds, r->sampling_seconds, r->gradient_seconds,
              r->log_prob_data, r->log_prob_samples, r->log_prob_data - r->log_prob_samples,
-             r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline);
+             r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline,
+             r->learning_rate, (long long)r->levels, r->swap_rate, r->log_z, r->log_z_error,
+             r->log_likelihood);
     if (s->log && s->iteration == 0) { /* the first since the start or a resume */
         cut_log(s->log, s->progress.from);
     }
@@ -156,11 +160,17 @@ static int save_model(const cli_training *s, const sal_train_report *r)
 {
     char path[4096];
     sal_error err = { 0 };
+    if (!r->best) { /* the files keep the best one */
+        return CLI_OK;
+    }
     int code = in_directory(s, "model.xml", path, sizeof path);
     sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
     if (status == SAL_OK && code == CLI_OK && r->averages) {
         code = in_directory(s, "ema.safetensors", path, sizeof path);
         status = code ? SAL_OK : save_averages(s, r->averages, path, &err);
+    }
+    if (status == SAL_OK && code == CLI_OK && r->trajectory) {
+        status = sal_trajectory_save(r->trajectory, s->o->out, s->model, r, &err);
     }
     return status == SAL_OK ? code : cli_fail(status, &err);
 }
@@ -174,7 +184,12 @@ static void print_line(const cli_training *s, const sal_train_report *r)
         snprintf(baseline, sizeof baseline, "%.4f", s->baseline);
     }
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
-    if (r->samples) {
+    if (r->trajectory) {
+        printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %.4f "
+               "(train-test %s)\n",
+               r->log_likelihood, r->log_z, r->log_z_error, (long long)r->levels,
+               r->acceptance_rate, s->mmd, baseline);
+    } else if (r->samples) {
         printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %.4f (train-test %s)\n",
                r->log_prob_data - r->log_prob_samples, r->acceptance_rate, s->mmd, baseline);
     } else {

@@ -1,6 +1,7 @@
 #include "core/optimiser.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/clones.h"
@@ -29,6 +30,13 @@ void sali_optimiser_free(sali_optimiser *o)
     sali_free(o->m);
     sali_free(o->v);
     sali_free(o->decays);
+}
+
+void sali_optimiser_forget(sali_optimiser *o)
+{
+    o->updates = 0;
+    memset(o->m, 0, (size_t)o->n * sizeof *o->m);
+    memset(o->v, 0, o->kind == SALI_SGD ? 0 : (size_t)o->n * sizeof *o->v);
 }
 
 /* What changes from update to update, and what does not. */

@@ -27,6 +27,9 @@ sali_optimiser sali_optimiser_usual(sali_optimiser_kind kind, double learning_ra
 bool sali_optimiser_create(sali_optimiser *o, int64_t n);
 void sali_optimiser_free(sali_optimiser *o);
 
+/* Drop the moments, as if no update had been made. */
+void sali_optimiser_forget(sali_optimiser *o);
+
 /* values [n] += one step along gradient [n] (uphill), at `share` of the learning rate. */
 void sali_optimiser_update(sali_optimiser *o, double share, const double *gradient, double *values);
 

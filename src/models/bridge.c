@@ -9,27 +9,6 @@
 #include "models/clamp.h"
 #include "models/tape_model.h"
 
-/* The formula of a program as a tape, to go on recording; NULL when out of memory. */
-static sal_tape *reopen(const sali_program *program)
-{
-    sal_tape *tape = sal_tape_create(program->space, program->dtype);
-    if (!tape) {
-        return NULL;
-    }
-    tape->passes = program->passes;
-    bool good = sali_grow((void **)&tape->nodes, &tape->nodes_room, program->n_nodes,
-                          sizeof(sali_node)) == 0;
-    while (good && tape->n_nodes < program->n_nodes) {
-        good = sali_node_copy(&tape->nodes[tape->n_nodes], &program->nodes[tape->n_nodes], NULL);
-        tape->n_nodes += good;
-    }
-    if (!good) {
-        sal_tape_destroy(tape);
-        return NULL;
-    }
-    return tape;
-}
-
 /* A parameter of its own, whatever the names of the others. */
 static sal_expr record_beta(sal_tape *tape)
 {
@@ -57,7 +36,7 @@ static sal_status bridge_tape(const sal_model *of, const double *log_base, sali_
                               sal_error *err)
 {
     const sali_tape_model *content = sali_model_tape(of);
-    sal_tape *tape = reopen(content->program);
+    sal_tape *tape = sali_tape_reopen(content->program);
     if (!tape) {
         return sali_fail_memory(err);
     }

@@ -17,4 +17,10 @@ sali_tape_model *sali_model_tape(const sal_model *model);
 /* Give a tape model its feasibility model, instead of one read off its tables; taken over. */
 void sali_tape_model_set_guide(sal_model *model, sal_model *guide);
 
+/* The formula of a program as a tape, to go on recording; NULL when out of memory. */
+sal_tape *sali_tape_reopen(const sali_program *program);
+
+/* Another model of the same tape, with the same values of parameters, which are its own. */
+sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err);
+
 #endif

@@ -222,7 +222,8 @@ static sal_status end_warm_up(sal_run *run, sal_error *err)
 static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
 {
     int64_t warmup = run->options.warmup, done = run->warmup_done;
-    int64_t most = warmup - done < SALI_ADAPT_WINDOW ? warmup - done : SALI_ADAPT_WINDOW;
+    int64_t longest = run->inner ? 1 : SALI_ADAPT_WINDOW;
+    int64_t most = warmup - done < longest ? warmup - done : longest;
     w->done = done;
     run->shown.first = done / run->options.thin;
     w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
@@ -266,6 +267,7 @@ static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
 {
     const sal_run_options *o = &run->options;
     int64_t n = SALI_SAMPLE_WINDOW - done % SALI_SAMPLE_WINDOW;
+    n = run->inner ? 1 : n; /* a step is a sweep over many levels */
     n = steps - done < n ? steps - done : n;
     if (run->shown.codes) {
         int64_t room = (done / o->thin + run->shown.room) * o->thin - done;

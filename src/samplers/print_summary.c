@@ -110,6 +110,12 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
                 (long long)s->replicas, s->temperatures[s->replicas - 1], s->swap_rate_min,
                 s->round_trips);
     }
+    if (s->levels > 0) {
+        fprintf(stream,
+                "levels           %lld of the training's trajectory: swaps %.2f or more, %.1f "
+                "arrivals from the first a chain\n",
+                (long long)s->levels, s->level_rate_min, s->arrivals);
+    }
     if (s->annealed) {
         fprintf(stream, "annealed         from temperature %.4g to %.4g\n", s->anneal_from,
                 s->anneal_to);

@@ -10,6 +10,9 @@
 #include "core/shard.h"
 #include "samplers/preconditioner.h"
 #include "samplers/start.h"
+#include "samplers/trajectory.h"
+#include "models/clamp.h"
+#include "models/tape_model.h"
 
 /* ---- the sampler, its step sizes and temperatures */
 
@@ -36,14 +39,72 @@ static sal_status share_sampler(sal_run *run, sal_error *err)
     return status;
 }
 
+/* Whether a run along a trajectory can be made as asked. */
+static sal_status check_trajectory(const sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    const sali_tape_model *tape = sali_model_tape(run->model);
+    const char *what = o->replicas > 1     ? "replicas at other temperatures"
+                       : o->anneal         ? "annealing"
+                       : o->tuning         ? "a tuning"
+                       : o->step_size_rule ? "a step size that is adapted"
+                       : o->preconditioner ? "a preconditioner"
+                       : run->base->space->n_variables != run->model->space->n_variables ||
+                               sali_clamp_inner(run->model) != run->model
+                           ? "clamped variables"
+                           : NULL;
+    if (what) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "a run along a trajectory does not go together with %s", what);
+    }
+    if (!tape || tape->program->parameters_size != o->trajectory->parameters ||
+        run->model->space->n_states != o->trajectory->states) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
+                         run->model->name);
+    }
+    return !(run->sampler->flags & SALI_SAMPLER_EXACT) || run->sampler->flags & SALI_SAMPLER_COUPLED
+               ? sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "sampler '%s' cannot move states along a trajectory: that wants exact, "
+                           "independent chains",
+                           run->sampler->name)
+               : SAL_OK;
+}
+
+/* The sampler that was asked for moves states at each level of sweeps over all. */
+static sal_status take_trajectory(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    if (!o->trajectory) {
+        return SAL_OK;
+    }
+    sal_status status = check_trajectory(run, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    run->inner = run->sampler;
+    run->levels = sal_trajectory_levels(o->trajectory);
+    run->inner_settings = run->settings;
+    run->sampler = &sali_trajectory_record;
+    run->settings = (sali_sampler_settings){
+        .step_size = run->settings.step_size,
+        .trajectory = o->trajectory,
+        .inner = run->inner,
+        .inner_settings = &run->inner_settings,
+        .level_step_sizes = o->step_size == 0 && strcmp(o->sampler, o->trajectory->sampler) == 0,
+    };
+    return SAL_OK;
+}
+
 static sal_status choose_sampler(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, run->model,
                                                  o->step_size, &run->sampler, &run->settings, err);
+    status = status ? status : take_trajectory(run, err);
     if (status == SAL_OK) {
         /* the caller's may not live on */
-        run->options.sampler = sali_sampler_called(run->sampler, o->sampler);
+        run->options.sampler =
+            sali_sampler_called(run->inner ? run->inner : run->sampler, o->sampler);
         status = share_sampler(run, err);
     }
     return status;
@@ -379,6 +440,7 @@ static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
 static void forget_pointers(sal_run_options *o)
 {
     o->own_samplers = NULL;
+    o->trajectory = NULL;
     o->init = NULL;
     o->resume = NULL;
     o->temperatures = NULL;
@@ -438,7 +500,7 @@ void sal_run_destroy(sal_run *run)
     if (run->shared) {
         run->sampler->unshare(run->shared);
     }
-    sali_sampler_release(run->sampler);
+    sali_sampler_release(run->inner ? run->inner : run->sampler);
     sali_free(run->shard_chains);
     sali_free(run->shard_selves);
     sali_free(run->shard_first);

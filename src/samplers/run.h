@@ -71,6 +71,9 @@ struct sal_run {
     const sali_sampler *sampler;
     sal_run_options options; /* pointers in it are not kept */
     sali_sampler_settings settings;
+    const sali_sampler *inner; /* moves states at the levels of a trajectory; NULL without one */
+    int64_t levels;            /* of that */
+    sali_sampler_settings inner_settings;
     void *shared; /* of the sampler; NULL without */
     int64_t n_shards;
     sali_run_shard *shards;

@@ -20,6 +20,7 @@ enum {
     TRACK_BEST,
     SHOW_WARMUP,
     TUNED,
+    LEVELS,
     MODEL,
     DTYPE,
     N_WHOLE
@@ -27,8 +28,9 @@ enum {
 enum { STEP_SIZE, ANNEAL_FROM, ANNEAL_TO, N_REAL };
 
 static const char *const whole_names[N_WHOLE] = {
-    "chains",     "warmup", "draws",      "thin",        "seed",  "step_size_rule", "replicas",
-    "swap_every", "anneal", "track_best", "show_warmup", "tuned", "model",          "dtype",
+    "chains",         "warmup",   "draws",      "thin",   "seed",
+    "step_size_rule", "replicas", "swap_every", "anneal", "track_best",
+    "show_warmup",    "tuned",    "levels",     "model",  "dtype",
 };
 static const char *const real_names[N_REAL] = { "step_size", "anneal_from", "anneal_to" };
 
@@ -89,6 +91,7 @@ static sal_status list_numbers(const sal_run *run, int64_t whole[N_WHOLE], doubl
         [TRACK_BEST] = o->track_best,
         [SHOW_WARMUP] = o->show_warmup,
         [TUNED] = run->tuned,
+        [LEVELS] = o->trajectory ? sal_trajectory_levels(o->trajectory) : 0,
         [MODEL] = (int64_t)fingerprint,
         [DTYPE] = run->model->dtype,
     };

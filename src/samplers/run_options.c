@@ -8,6 +8,8 @@
 #define FEW_STEPS 5
 /* The default warm-up, in steps or intervals. */
 #define WARMUP 1000
+/* That of sweeps along a trajectory, which begin from a population that climbed it. */
+#define WARMUP_SWEEPS 20
 
 static sal_status check_tempering(const sal_run_options *o, sal_error *err)
 {
@@ -70,7 +72,10 @@ static sal_status check_steps(const sal_run_options *o, sal_error *err)
 
 sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_error *err)
 {
-    o->sampler = o->sampler ? o->sampler : model->has_gradient ? "gwg" : "gibbs";
+    o->sampler = o->sampler            ? o->sampler
+                 : o->trajectory       ? sal_trajectory_sampler(o->trajectory, NULL)
+                 : model->has_gradient ? "gwg"
+                                       : "gibbs";
     o->chains = o->chains ? o->chains : 4;
     o->draws = o->draws ? o->draws : 1000;
     sal_status status = check_tempering(o, err);
@@ -108,6 +113,9 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
     run->ladder.every = o->swap_every ? o->swap_every : every;
     every = by_interval ? run->ladder.every : 1;
     o->thin = o->thin ? o->thin : every;
+    if (o->warmup == 0 && run->inner) {
+        o->warmup = WARMUP_SWEEPS;
+    }
     if (o->warmup == 0 && __builtin_mul_overflow(WARMUP, every, &o->warmup)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "warmup is more than 2^63 steps");
     }

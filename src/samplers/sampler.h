@@ -62,6 +62,12 @@ typedef struct sali_sampler_settings {
      * them is not used. Read by `share` only; draws do not have the same bits with and without. */
     bool training;
     const sal_sampler_descriptor *own; /* of the caller's (own.h); NULL: one of the registry */
+    /* Of sweeps over a trajectory (trajectory.h): its levels, and the sampler that moves the states
+     * there. All NULL for any other sampler. */
+    const struct sal_trajectory *trajectory;
+    const struct sali_sampler *inner;
+    const struct sali_sampler_settings *inner_settings;
+    bool level_step_sizes; /* the inner sampler's are those of the levels */
 } sali_sampler_settings;
 
 enum {

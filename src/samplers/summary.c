@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "samplers/run.h"
+#include "samplers/trajectory.h"
 #include "stats/rhat.h"
 
 /* Indicators of states rarer than this say little: one visit more or less makes any R-hat. */
@@ -217,6 +218,29 @@ static void summarise_tempering(const sal_run *run, sal_run_summary *s)
     }
 }
 
+/* Sweeps over the levels of a trajectory. */
+static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    s->levels = 0;
+    s->level_rate_min = s->arrivals = NAN;
+    if (!run->inner) {
+        return SAL_OK;
+    }
+    s->levels = run->levels;
+    double *rate = SALI_NEW_ARRAY(double, s->levels);
+    if (!rate) {
+        return sali_fail_memory(err);
+    }
+    sali_trajectory_count((const void *const *)run->shard_selves, run->n_shards, rate,
+                          &s->arrivals);
+    s->level_rate_min = 1;
+    for (int64_t k = 0; k < s->levels; k++) {
+        s->level_rate_min = fmin(s->level_rate_min, rate[k]);
+    }
+    sali_free(rate);
+    return SAL_OK;
+}
+
 sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -245,7 +269,8 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     };
     summarise_tempering(run, &s);
     sal_run_best(run, NULL, &s.best_log_prob, NULL);
-    sal_status status = summarise_ess(run, &s, err);
+    sal_status status = summarise_levels(run, &s, err);
+    status = status ? status : summarise_ess(run, &s, err);
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, &s, err);
     status = status ? status : summarise_variables(run, &s, err);

@@ -18,11 +18,13 @@
 
 void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
 {
-    const sali_setting *p = run->sampler->parameters;
-    snprintf(text, SALI_SAMPLER_TEXT, "%s", run->sampler->name);
+    const sali_sampler *sampler = run->inner ? run->inner : run->sampler;
+    const sali_sampler_settings *settings = run->inner ? &run->inner_settings : &run->settings;
+    const sali_setting *p = sampler->parameters;
+    snprintf(text, SALI_SAMPLER_TEXT, "%s", sampler->name);
     for (int k = 0; p && p[k].name; k++) {
         size_t used = strlen(text), room = SALI_SAMPLER_TEXT - used;
-        double value = run->settings.values[k];
+        double value = settings->values[k];
         char number[SALI_NUMBER_SIZE] = "";
         sali_format_double(value, number);
         snprintf(text + used, room, "%c%s=%s", k ? ',' : ':', p[k].name,

@@ -83,9 +83,9 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
 {
     sali_buffer *b = &t->buffer;
     int64_t rows = t->data->rows, V = t->model->space->n_variables;
-    b->slots = t->options.objective == SAL_PCD  ? t->options.buffer
-               : t->options.objective == SAL_CD ? t->options.batch
-                                                : 0;
+    b->slots = t->options.objective == SAL_PCD                 ? t->options.buffer
+               : t->options.objective == SAL_PSEUDO_LIKELIHOOD ? 0
+                                                               : t->options.batch;
     b->codes = SALI_NEW_ARRAY(int32_t, b->slots * V);
     b->life = SALI_NEW_ARRAY(uint64_t, b->slots);
     b->slot = SALI_NEW_ARRAY(uint32_t, t->options.batch);
@@ -99,6 +99,9 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
     sal_status status = sum_weights(t, err);
     for (int64_t slot = 0; status == SAL_OK && slot < b->slots; slot++) {
         start_slot(t, slot, 0);
+    }
+    for (int64_t c = 0; c < t->options.batch; c++) {
+        b->slot[c] = (uint32_t)c;
     }
     return status;
 }

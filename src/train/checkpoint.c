@@ -14,7 +14,8 @@
 #include "io/file.h"
 #include "io/json_text.h"
 #include "io/state_file.h"
-#include "train/trainer.h"
+#include "train/ptt.h"
+#include "train/trajectory_file.h"
 
 #define VERSION_KEY "saltus_checkpoint"
 #define VERSION 1
@@ -27,6 +28,11 @@ enum {
     ITERATION,
     GOOD_ITERATION,
     UPDATES,
+    LEARNING_RATE,
+    BEST,
+    BEST_COUNTERS,
+    BEST_LIKELIHOOD,
+    NOW,
     SUMS,
     LOG_STEP_SIZE,
     PARAMETERS,
@@ -36,11 +42,13 @@ enum {
     AVERAGES,
     BUFFER_CODES,
     BUFFER_LIFE,
-    OWN_ITEMS
+    OWN_ITEMS,
+    PTT = OWN_ITEMS, /* those of trajectory tempering follow */
+    MOST_ITEMS = OWN_ITEMS + SALI_PTT_ITEMS
 };
 
-/* The trainer's own, besides what the sampler keeps. */
-static void list_items(sal_trainer *t, sali_state_item items[OWN_ITEMS])
+/* The trainer's own, besides what the sampler keeps; their number. */
+static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
 {
     const int64_t n = t->optimiser.n, codes = t->buffer.slots * t->model->space->n_variables;
     const int64_t second = t->optimiser.kind == SALI_SGD ? 0 : n;
@@ -49,6 +57,12 @@ static void list_items(sal_trainer *t, sali_state_item items[OWN_ITEMS])
         [ITERATION] = sali_state_i64("iteration", 1, &t->iteration),
         [GOOD_ITERATION] = sali_state_i64("iteration.good", 1, &t->good_iteration),
         [UPDATES] = sali_state_i64("optimiser.updates", 1, &t->optimiser.updates),
+        [LEARNING_RATE] = sali_state_f64("optimiser.learning_rate", 1, &t->optimiser.learning_rate),
+        [BEST] = sali_state_f64("parameters.best", t->best ? n : 0, t->best),
+        [BEST_COUNTERS] = sali_state_i64("best.counters", t->best ? 2 : 0, &t->best_iteration),
+        [BEST_LIKELIHOOD] =
+            sali_state_f64("best.log_likelihood", t->best ? 1 : 0, &t->best_likelihood),
+        [NOW] = sali_state_f64("now", t->ptt ? 3 : 0, &t->now.log_z),
         [SUMS] = sali_state_f64("sums", sums, &t->sums.accepted),
         [LOG_STEP_SIZE] = sali_state_f64("log_step_size", t->follows, t->step_size.log_step),
         [PARAMETERS] = sali_state_f64("parameters", n, t->values),
@@ -60,6 +74,10 @@ static void list_items(sal_trainer *t, sali_state_item items[OWN_ITEMS])
         [BUFFER_LIFE] = sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
     };
     memcpy(items, own, sizeof own);
+    if (t->ptt) {
+        sali_ptt_items(t->ptt, t->model->space->n_variables, items + PTT);
+    }
+    return t->ptt ? MOST_ITEMS : OWN_ITEMS;
 }
 
 /* ---- files */
@@ -135,18 +153,18 @@ static sal_status write_json(const sal_trainer *t, const char *path, int file, s
 
 static sal_status write_arrays(sal_trainer *t, const char *path, sal_error *err)
 {
-    sali_state_item items[OWN_ITEMS + SALI_MOST_STATE];
+    sali_state_item items[MOST_ITEMS + SALI_MOST_STATE];
     char names[SALI_MOST_STATE][128];
     int64_t n = 0;
-    list_items(t, items);
+    const int own = list_items(t, items);
     if (t->sampler && t->sampler->state) {
-        n = t->sampler->state(t->state.shared, items + OWN_ITEMS);
+        n = t->sampler->state(t->state.shared, items + own);
     }
     for (int64_t k = 0; k < n; k++) {
-        snprintf(names[k], sizeof names[k], SAMPLER "%s", items[OWN_ITEMS + k].name);
-        items[OWN_ITEMS + k].name = names[k];
+        snprintf(names[k], sizeof names[k], SAMPLER "%s", items[own + k].name);
+        items[own + k].name = names[k];
     }
-    return sali_state_save(path, items, OWN_ITEMS + n, err);
+    return sali_state_save(path, items, own + n, err);
 }
 
 sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *err)
@@ -160,6 +178,9 @@ sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *er
     status = status ? status : free_file(path, &file, err);
     status = status ? status : path_in(directory, array_files[file], arrays, sizeof arrays, err);
     status = status ? status : path_in(directory, array_files[1 - file], older, sizeof older, err);
+    if (status == SAL_OK && t->ptt) { /* before what counts them */
+        status = sali_trajectory_write_levels(t->ptt->path, t->model->dtype, directory, err);
+    }
     status = status ? status : write_arrays(t, arrays, err);
     status = status ? status : write_json(t, path, file, err);
     if (status == SAL_OK) {
@@ -170,19 +191,20 @@ sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *er
 
 /* ---- taking it up again: into arrays of its own, until all is known to be good */
 
-static void free_items(sali_state_item items[OWN_ITEMS])
+static void free_items(int n, sali_state_item items[MOST_ITEMS])
 {
-    for (int k = 0; k < OWN_ITEMS; k++) {
+    for (int k = 0; k < n; k++) {
         sali_free(items[k].data);
     }
 }
 
 /* The trainer's items in new memory. */
-static sal_status copy_items(sal_trainer *t, sali_state_item items[OWN_ITEMS], sal_error *err)
+static sal_status copy_items(sal_trainer *t, int *n, sali_state_item items[MOST_ITEMS],
+                             sal_error *err)
 {
     bool ok = true;
-    list_items(t, items);
-    for (int k = 0; k < OWN_ITEMS; k++) {
+    *n = list_items(t, items);
+    for (int k = 0; k < *n; k++) {
         items[k].data = sali_alloc(items[k].count, sali_state_bytes(items[k].type));
         ok &= items[k].data != NULL;
     }
@@ -200,7 +222,7 @@ static sal_status check_counters(const sali_state_item *items, sal_error *err)
     const int64_t good = *(const int64_t *)items[GOOD_ITERATION].data;
     const int64_t updates = *(const int64_t *)items[UPDATES].data;
     return iteration >= 0 && iteration < INT64_MAX && good >= 0 && good <= iteration &&
-                   updates == iteration
+                   updates >= 0 && updates <= iteration
                ? SAL_OK
                : sali_fail(err, SAL_ERR_DATA,
                            "iteration %lld, good iteration %lld, %lld updates: expected numbers "
@@ -221,6 +243,28 @@ static sal_status check_codes(const sal_space *space, const sali_state_item *ite
     return SAL_OK;
 }
 
+/* In the order of sali_ptt_items. */
+static sal_status check_ptt(const sal_trainer *t, const sali_state_item *items, sal_error *err)
+{
+    const sali_state_item *pick = &items[SALI_PTT_PICK];
+    const int64_t *levels = items[SALI_PTT_LEVELS].data;
+    const sali_state_item *counters = &items[SALI_PTT_COUNTERS];
+    sal_status status = check_codes(t->model->space, &items[SALI_PTT_STORED], err);
+    status = status ? status : check_codes(t->model->space, &items[SALI_PTT_RESERVOIR], err);
+    status = status ? status
+                    : sali_state_check_i64(counters->name, counters->count, counters->data, 0,
+                                           INT64_MAX / 2, err);
+    for (int64_t c = 0; status == SAL_OK && c < pick->count; c++) {
+        if (((const uint32_t *)pick->data)[c] >= t->options.reservoir) {
+            status = sali_fail(err, SAL_ERR_DATA, "%s: %u is no state of the reservoir", pick->name,
+                               ((const uint32_t *)pick->data)[c]);
+        }
+    }
+    return status ? status
+                  : sali_state_check_i64(items[SALI_PTT_LEVELS].name, 1, levels, 1,
+                                         SALI_MOST_LEVELS, err);
+}
+
 static sal_status check_items(const sal_trainer *t, const sali_state_item *items, sal_error *err)
 {
     const double most = t->model->dtype == SAL_F32 ? FLT_MAX : DBL_MAX;
@@ -235,7 +279,10 @@ static sal_status check_items(const sal_trainer *t, const sali_state_item *items
     status = status ? status : check_reals(&items[AVERAGES], -most, most, err);
     status = status ? status : check_reals(&items[FIRST_MOMENTS], -DBL_MAX, DBL_MAX, err);
     status = status ? status : check_reals(&items[SECOND_MOMENTS], 0, DBL_MAX, err);
-    return status ? status : check_codes(t->model->space, &items[BUFFER_CODES], err);
+    status = status ? status : check_codes(t->model->space, &items[BUFFER_CODES], err);
+    status = status ? status : check_reals(&items[LEARNING_RATE], 0, DBL_MAX, err);
+    status = status ? status : check_reals(&items[BEST], -most, most, err);
+    return status || !t->ptt ? status : check_ptt(t, items + PTT, err);
 }
 
 /* A new state of the sampler, from the file. */
@@ -254,12 +301,18 @@ static sal_status restore_sampler(sal_trainer *t, sali_state_file *file, sali_tr
 }
 
 /* Nothing fails any more: everything is taken over, and `state` is the old one. */
-static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sampler *state)
+static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sampler *state,
+                      sal_trajectory **path)
 {
     const sali_train_sampler old = t->state;
-    sali_state_item to[OWN_ITEMS];
-    list_items(t, to);
-    for (int k = 0; k < OWN_ITEMS; k++) {
+    sali_state_item to[MOST_ITEMS];
+    if (t->ptt) {
+        sal_trajectory *was = t->ptt->path;
+        t->ptt->path = *path;
+        *path = was;
+    }
+    const int n = list_items(t, to);
+    for (int k = 0; k < n; k++) {
         if (to[k].count > 0) {
             memcpy(to[k].data, from[k].data, (size_t)to[k].count * sali_state_bytes(to[k].type));
         }
@@ -271,28 +324,39 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
         t->chains[k]->bad_chain = -1;
     }
     sali_params_set(t->tape->params, t->values);
+    if (t->ptt) {
+        sali_ptt_resume(t->ptt);
+    }
 }
 
-static sal_status load_arrays(sal_trainer *t, const char *path, sal_error *err)
+static sal_status load_arrays(sal_trainer *t, const char *directory, const char *path,
+                              sal_error *err)
 {
-    sali_state_item items[OWN_ITEMS];
+    sali_state_item items[MOST_ITEMS];
+    sal_trajectory *levels = NULL;
+    int n = 0;
     sali_train_sampler state = { 0 };
     sali_state_file file;
-    sal_status status = copy_items(t, items, err);
+    sal_status status = copy_items(t, &n, items, err);
     status = status ? status : sali_state_open(path, &file, err);
     if (status == SAL_OK) {
-        status = sali_state_fill(OWN_ITEMS, items, sali_state_fetch_array, &file, err);
+        status = sali_state_fill(n, items, sali_state_fetch_array, &file, err);
         status = status ? status : restore_sampler(t, &file, &state, err);
         status = status ? status : sali_state_finish(&file, err);
         status = status ? status : check_items(t, items, err);
         sali_state_close(&file);
         status = status ? sali_fail_prefix(err, status, "%s", path) : SAL_OK;
     }
-    if (status == SAL_OK) {
-        take_over(t, items, &state);
+    if (status == SAL_OK && t->ptt) {
+        status = sali_ptt_read_levels(
+            t->ptt, directory, *(const int64_t *)items[PTT + SALI_PTT_LEVELS].data, &levels, err);
     }
+    if (status == SAL_OK) {
+        take_over(t, items, &state, &levels);
+    }
+    sal_trajectory_destroy(levels);
     sali_train_close_sampler(t, &state);
-    free_items(items);
+    free_items(n, items);
     return status;
 }
 
@@ -309,7 +373,7 @@ sal_status sal_trainer_load(sal_trainer *t, const char *directory, sal_error *er
     status = sali_train_compare(path, json_object_get(json, "options"), t->fingerprint, err);
     status = status ? status : path_in(directory, array_files[file], path, sizeof path, err);
     if (status == SAL_OK) {
-        status = load_arrays(t, path, err);
+        status = load_arrays(t, directory, path, err);
         status = status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
     }
     json_decref(json);

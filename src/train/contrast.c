@@ -59,6 +59,20 @@ static sal_status adapt(sal_trainer *t, sal_error *err)
     return t->sampler->adapt ? t->sampler->adapt(t->state.shared, &warmup, &changed, err) : SAL_OK;
 }
 
+sal_status sali_train_move(sal_trainer *t, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    sali_shard_run(t->n_shards, t->options.threads, sample_shard, t);
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        (void)sali_chains_take_sums(t->chains[k]);
+        if (status == SAL_OK && t->chains[k]->bad_chain >= 0) {
+            status = sali_chains_report(t->chains[k], t->sampler,
+                                        t->shards[k].first + t->chains[k]->bad_chain, err);
+        }
+    }
+    return status;
+}
+
 sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
 {
     sali_shard_run(t->n_shards, t->options.threads, sample_shard, t);

@@ -6,6 +6,7 @@
 #include "core/blas.h"
 #include "core/error.h"
 #include "samplers/run.h"
+#include "train/ptt.h"
 #include "train/trainer.h"
 
 /* ---- one iteration */
@@ -74,6 +75,9 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     bool good = true;
     double before = sali_now();
     sali_buffer_choose(t);
+    if (t->ptt) {
+        sali_ptt_swap(t);
+    }
     sal_status status = t->sampler ? sali_train_sample(t, &good, err) : SAL_OK;
     if (status != SAL_OK) {
         t->failed = true;
@@ -87,11 +91,18 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     double difference = fabs(t->sums.log_prob_data - t->sums.log_prob_samples);
     good = good && isfinite(t->sums.gradient_norm) && representable(t);
     bool finite = good && isfinite(t->sampler ? difference : t->sums.log_prob_data);
-    if (!finite || (t->sampler && difference > t->options.largest_difference)) {
+    good = finite && !(t->sampler && difference > t->options.largest_difference);
+    if (!good && !t->ptt) {
         return diverged(t, finite, err);
     }
     t->iteration++;
-    return SAL_OK;
+    status = t->ptt ? sali_ptt_follow(t, good, err) : SAL_OK;
+    if (status != SAL_OK) {
+        t->failed = true;
+        sali_params_set(t->tape->params,
+                        t->best && isfinite(t->best_likelihood) ? t->best : t->good);
+    }
+    return status;
 }
 
 /* ---- the whole */
@@ -102,7 +113,7 @@ int64_t sal_trainer_iteration(const sal_trainer *t)
 }
 
 /* In use; 0: the sampler has none. */
-static double step_size(const sal_trainer *t)
+double sali_train_step_size(const sal_trainer *t)
 {
     if (!t->sampler || !(t->sampler->flags & SALI_SAMPLER_STEP_SIZE)) {
         return 0;
@@ -121,8 +132,17 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .log_prob_samples = s->log_prob_samples,
         .acceptance_rate = s->moves > 0 ? s->accepted / s->moves : NAN,
         .mean_jump = s->moves > 0 ? s->jump / s->moves : NAN,
-        .step_size = step_size(t),
+        .step_size = sali_train_step_size(t),
         .gradient_norm = s->gradient_norm,
+        .learning_rate = t->optimiser.learning_rate,
+        .levels = t->ptt ? t->ptt->path->n : 0,
+        .swap_rate = t->ptt ? t->ptt->acceptance : NAN,
+        .log_z = t->ptt ? t->now.log_z : NAN,
+        .log_z_error = t->ptt ? t->now.log_z_error : NAN,
+        .log_likelihood = t->ptt ? t->now.log_likelihood : NAN,
+        .disturbed = t->ptt ? t->ptt->disturbed : 0,
+        .best = t->worse == 0,
+        .trajectory = t->ptt ? t->ptt->path : NULL,
         .sampling_seconds = t->sampling_seconds,
         .gradient_seconds = t->gradient_seconds,
         .model = t->model,
@@ -141,6 +161,27 @@ static bool show_progress(sal_trainer *t)
     }
     sal_trainer_report(t, &report);
     return t->options.progress(&report, t->options.progress_data) != 0;
+}
+
+/* log Z, the held-out rows, and whether they have never been more likely. */
+static sal_status judge(sal_trainer *t, sal_error *err)
+{
+    if (!t->ptt) {
+        return SAL_OK;
+    }
+    const sali_bennett now = sali_ptt_log_z(t);
+    t->now.log_z = now.log_ratio;
+    t->now.log_z_error = now.standard_error;
+    t->now.log_likelihood = sali_ptt_held_out(t, now.log_ratio);
+    if (t->best && t->now.log_likelihood > t->best_likelihood) {
+        t->best_likelihood = t->now.log_likelihood;
+        t->best_iteration = t->iteration;
+        memcpy(t->best, t->values, (size_t)t->optimiser.n * sizeof *t->best);
+        t->worse = 0;
+    } else if (t->best) {
+        t->worse++;
+    }
+    return sali_ptt_check_mass(t, now.log_ratio, err);
 }
 
 static bool send_report(sal_trainer *t)
@@ -169,7 +210,13 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
     }
     *stopped = show_progress(t);
     if (*stopped || is_due(t, o->report_every)) {
+        status = judge(t, err);
+        if (status != SAL_OK) {
+            t->failed = true;
+            return status;
+        }
         *stopped |= send_report(t);
+        *stopped |= o->patience > 0 && t->worse >= o->patience;
     }
     return t->directory && (*stopped || is_due(t, o->checkpoint_every))
                ? sal_trainer_save(t, t->directory, err)
@@ -189,6 +236,10 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
     }
     t->start = t->start > 0 ? t->start : sali_now();
     sali_blas_single_thread_begin();
+    if (t->ptt && t->ptt->path->n == 1) {
+        status = sali_ptt_begin(t, err);
+        t->failed = status != SAL_OK;
+    }
     while (status == SAL_OK && !stopped && t->iteration < end) {
         status = advance(t, &stopped, err);
     }
@@ -206,6 +257,9 @@ sal_status sal_train(sal_model *model, const sal_data *data, const sal_train_opt
     }
     if (status == SAL_OK) {
         status = sal_trainer_run(t, t->options.iterations, err);
+    }
+    if (status == SAL_OK && t->best && isfinite(t->best_likelihood)) {
+        sali_params_set(t->tape->params, t->best);
     }
     sal_trainer_destroy(t);
     return status;

@@ -24,6 +24,7 @@ static void fill_in(sal_train_options *o)
     o->iterations = usual(o->iterations, 2000);
     o->batch = usual(o->batch, 50);
     o->buffer = usual(o->buffer, o->batch > 1000 ? o->batch : 1000);
+    o->reservoir = usual(o->reservoir, 10 * o->batch);
     o->learning_rate = usual_real(o->learning_rate, 1e-3);
     o->momentum = usual_real(o->momentum, 0.9);
     o->beta2 = usual_real(o->beta2, 0.999);
@@ -43,6 +44,11 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
                        : o->buffer_start != 0 ? "buffer_start"
                        : o->buffer_order != 0 ? "buffer_order"
                                               : NULL;
+    if (o->objective != SAL_PTT && (o->reservoir != 0 || o->patience != 0)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: %s goes with trajectory tempering, objective ptt",
+                         o->reservoir ? "reservoir" : "patience");
+    }
     return o->objective == SAL_PCD || !what
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
@@ -67,7 +73,7 @@ typedef struct range {
 static sal_status check_wholes(const sal_train_options *o, sal_error *err)
 {
     const whole wholes[] = {
-        { "objective", o->objective, SAL_PCD, SAL_PSEUDO_LIKELIHOOD },
+        { "objective", o->objective, SAL_PCD, SAL_PTT },
         { "iterations", o->iterations, 1, INT64_MAX },
         { "batch", o->batch, 1, INT32_MAX },
         { "threads", o->threads, 0, 4096 },
@@ -75,6 +81,8 @@ static sal_status check_wholes(const sal_train_options *o, sal_error *err)
         { "buffer", o->buffer, 1, INT32_MAX },
         { "buffer_start", o->buffer_start, SAL_BUFFER_MEAN, SAL_BUFFER_DATA },
         { "buffer_order", o->buffer_order, SAL_BUFFER_RANDOM, SAL_BUFFER_PASSES },
+        { "reservoir", o->reservoir, o->batch, INT32_MAX },
+        { "patience", o->patience, 0, INT64_MAX },
         { "optimiser", o->optimiser, SAL_ADAM, SAL_SGD },
         { "rate_warmup", o->rate_warmup, 0, INT64_MAX },
         { "report_every", o->report_every, 1, INT64_MAX },
@@ -132,6 +140,16 @@ static sal_status check_sizes(const sal_train_options *o, const sal_data *data, 
                          "train: a batch of %lld needs as many chains and data rows; there are "
                          "%lld chains and %lld rows to train on: take a smaller batch",
                          (long long)o->batch, (long long)o->buffer, (long long)data->rows);
+    }
+    if (o->objective == SAL_PTT && (o->batch < 2 || o->reservoir % o->batch != 0)) {
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "train: a reservoir of %lld; expected a multiple of the batch, %lld, which "
+            "is 2 or more",
+            (long long)o->reservoir, (long long)o->batch);
+    }
+    if (o->patience > 0 && (!o->test || o->test->rows == 0)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "train: patience needs held-out rows");
     }
     if (o->objective == SAL_PSEUDO_LIKELIHOOD && o->magnitude_penalty > 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,

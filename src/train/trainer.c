@@ -9,7 +9,8 @@
 #include "core/shard.h"
 #include "models/clamp.h"
 #include "samplers/run.h"
-#include "train/trainer.h"
+#include "train/data.h"
+#include "train/ptt.h"
 
 /* ---- creation */
 
@@ -113,6 +114,13 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     }
     sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, t->model,
                                                  o->step_size, &t->sampler, &t->settings, err);
+    if (status == SAL_OK && o->objective == SAL_PTT &&
+        (!(t->sampler->flags & SALI_SAMPLER_EXACT) || t->sampler->flags & SALI_SAMPLER_COUPLED)) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "train: trajectory tempering (ptt) wants an exact sampler whose chains do "
+                         "not depend on each other, which %s is not",
+                         t->sampler->name);
+    }
     if (status == SAL_OK && o->preconditioner &&
         !(t->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -177,6 +185,31 @@ static void start_values(sal_trainer *t)
     }
 }
 
+/* Held-out rows as codes, and room for the best parameters by them: where log Z is known. */
+static sal_status take_test(sal_trainer *t, sal_error *err)
+{
+    const sal_data *test = t->options.test;
+    if (t->options.objective != SAL_PTT || !test || test->rows == 0) {
+        return SAL_OK;
+    }
+    const int64_t size = test->rows * test->variables;
+    sal_status status = sali_data_check("the held-out rows", test, t->model->space, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    t->test_codes = SALI_NEW_ARRAY(int32_t, size);
+    t->test_f = SALI_NEW_ARRAY(double, test->rows);
+    t->best = SALI_NEW_ARRAY(double, t->optimiser.n);
+    t->best_likelihood = -INFINITY;
+    if (!t->test_codes || !t->test_f || !t->best) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < size; k++) {
+        t->test_codes[k] = test->codes[k];
+    }
+    return SAL_OK;
+}
+
 static sal_status prepare(sal_trainer *t, sal_error *err)
 {
     sal_status status = sali_train_resolve(&t->options, t->model, t->data, err);
@@ -188,6 +221,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
         status = sali_train_open_sampler(t, &t->state, err);
     }
     status = status ? status : sali_buffer_create(t, err);
+    status = status ? status : take_test(t, err);
     if (status == SAL_OK) {
         t->sampler_name = sali_strdup(t->options.sampler);
         t->directory = sali_strdup(t->options.checkpoint);
@@ -225,6 +259,7 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (!t) {
         return sali_fail_memory(err);
     }
+    t->now.log_z = t->now.log_z_error = t->now.log_likelihood = NAN;
     t->model = model;
     t->tape = tape;
     t->data = data;
@@ -235,6 +270,13 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
         return status;
     }
     start_values(t);
+    if (t->options.objective == SAL_PTT) {
+        status = sali_ptt_create(t, &t->ptt, err);
+    }
+    if (status != SAL_OK) {
+        sal_trainer_destroy(t);
+        return status;
+    }
     *out = t;
     return SAL_OK;
 }
@@ -260,6 +302,10 @@ void sal_trainer_destroy(sal_trainer *t)
     if (!t) {
         return;
     }
+    sali_ptt_destroy(t, t->ptt);
+    sali_free(t->test_codes);
+    sali_free(t->test_f);
+    sali_free(t->best);
     sali_train_close_sampler(t, &t->state);
     sali_sampler_release(t->sampler);
     free_shards(t);

@@ -12,6 +12,8 @@
 #include "train/constraints.h"
 #include "train/pseudo_likelihood.h"
 
+struct sali_ptt;
+
 /* What a shard of the minibatch needs: chains that move, and a workspace for parameter gradients.
  */
 typedef struct sali_train_shard {
@@ -74,11 +76,21 @@ struct sal_trainer {
 
     sali_pseudo_likelihood *pseudo_likelihood; /* NULL: the objective is another one */
     sali_buffer buffer;
+    struct sali_ptt *ptt; /* NULL: the objective is another one */
+    int32_t *test_codes;  /* [test rows x V]; NULL: no held-out rows */
+    double *test_f;       /* [test rows] */
     sali_constraints constraints;
     sali_optimiser optimiser;
     double *values, *gradient; /* [parameters_size] */
     double *good;              /* values at the last report */
     double *averages;          /* NULL: none are kept */
+    double *best;              /* [parameters_size] of the best report; NULL: not judged */
+    int64_t best_iteration;
+    double best_likelihood; /* of the held-out rows */
+    int64_t worse;          /* reports since the best one */
+    struct {
+        double log_z, log_z_error, log_likelihood;
+    } now; /* at the last report; NaN before */
 
     int64_t iteration, good_iteration;
     sali_train_sums sums;
@@ -120,6 +132,17 @@ sal_status sali_train_compare(const char *path, const struct json_t *saved,
  * by shards on all threads; false when a chain met NaN or +inf. */
 sal_status sali_train_sample(sal_trainer *trainer, bool *good, sal_error *err);
 void sali_train_gradient(sal_trainer *trainer);
+
+/* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
+sal_status sali_train_move(sal_trainer *trainer, sal_error *err);
+
+/* values.c: f [n] of states, codes [n x V], on all threads by the shards' workspaces. Uses the
+ * shards' room for data. */
+void sali_train_values(const sal_trainer *trainer, sali_workspace *const *workspaces, int64_t n,
+                       const int32_t *codes, double *f);
+
+/* iterate.c: in use; 0: the sampler has none. */
+double sali_train_step_size(const sal_trainer *trainer);
 
 /* contrast.c: what the calling thread shows the sampler after an iteration's steps. */
 sali_warmup sali_train_shows(const sal_trainer *trainer, void *const *selves);

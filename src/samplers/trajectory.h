@@ -1,0 +1,88 @@
+/* The levels of a training's trajectory, and chains that visit them. */
+#ifndef SALI_TRAJECTORY_H
+#define SALI_TRAJECTORY_H
+
+#include <saltus/trajectory.h>
+#include "models/bridge.h"
+#include "samplers/sampler.h"
+
+/* More than any training needs. */
+#define SALI_MOST_LEVELS 10000
+
+typedef struct sali_path_level {
+    sal_trajectory_level info;
+    double step_size; /* of the sampler; 0: it has none */
+    double *values;   /* [parameters], numbers of the model's type */
+} sali_path_level;
+
+struct sal_trajectory {
+    int64_t parameters; /* of the model */
+    int64_t states;     /* [R] */
+    double *log_base;   /* [R] of level 0 */
+    char *sampler;      /* its specification */
+    int64_t steps;      /* at a visit of a level */
+    int64_t n, room;
+    sali_path_level *levels;
+    int64_t written; /* levels that are in files already */
+    /* The model that was saved with it. */
+    double step_size, log_z, log_z_error;
+    uint64_t fingerprint; /* of the model with its parameters */
+};
+
+/* A trajectory of level 0 alone. `log_base` [R] is copied. NULL: out of memory. */
+sal_trajectory *sali_trajectory_create(int64_t parameters, int64_t states, const double *log_base,
+                                       const char *sampler, int64_t steps);
+
+/* A level more, `values` [parameters] copied; false: out of memory. */
+bool sali_trajectory_push(sal_trajectory *trajectory, const sal_trajectory_level *info,
+                          double step_size, const double *values);
+
+/* Round parameters to the model's type. */
+void sali_round_values(sal_dtype dtype, int64_t n, double *values);
+
+/* Chains of one shard that visit levels: a copy of the model with parameters of its own, and the
+ * bridge from independent variables for levels with beta below 1. */
+typedef struct sali_visitor {
+    const double *log_base; /* not its own */
+    sal_model *model;       /* of the copy */
+    sali_bridge bridge;     /* model NULL: not needed so far */
+    double beta;            /* of the level that it is at */
+    double *flat;           /* [parameters + 1] */
+    double *uniform;        /* [V] */
+    const sali_sampler *sampler;
+    sali_sampler_settings settings, bridge_settings;
+    const sali_sampler *bridge_sampler;
+    void *shared[2], *self[2]; /* on the model, on the bridge */
+    sali_chains *chains[2];
+} sali_visitor;
+
+/* For n chains. `mixed`: levels with beta between 0 and 1 will be visited. On the bridge the same
+ * sampler moves them where it can, else the usual one. Returns: what creating samplers returns.
+ * sali_visitor_free in any case. */
+sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const double *log_base,
+                               const sali_sampler *sampler, const sali_sampler_settings *settings,
+                               bool mixed, int64_t n, uint64_t seed, sal_error *err);
+void sali_visitor_free(sali_visitor *v);
+
+/* Go to a level. */
+void sali_visitor_go(sali_visitor *v, const double *values, double beta);
+
+/* f of the level at codes [n x V], n at most that of its chains. */
+void sali_visitor_value(sali_visitor *v, int64_t n, const int32_t *codes, double *f);
+
+/* K steps of all its chains from the states `codes` [n x V], in place; where beta is 0 they are
+ * drawn anew, exactly. Chain c has random stream id[c] and has made step[c] steps, which rises. */
+void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint32_t *id,
+                       uint64_t *step, int32_t *codes);
+
+/* What chains on the way met, as chains->bad_chain and so on; NULL: nothing. */
+const sali_chains *sali_visitor_fault(const sali_visitor *v);
+
+/* The sampler whose steps are sweeps over the levels of settings->trajectory. */
+extern const sali_sampler sali_trajectory_record;
+
+/* Swaps of a run's shards, for its summary; `rate` [levels] pair (k, k + 1), the model last. */
+void sali_trajectory_count(const void *const *selves, int64_t n_shards, double *rate,
+                           double *arrivals);
+
+#endif

@@ -1,0 +1,107 @@
+#include "stats/bennett.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 1 / (1 + e^u), also at infinity. */
+static double logistic(double u)
+{
+    return 1 / (1 + exp(u));
+}
+
+/* Weighted mean over a side of L(sign (d - shift)). */
+static double mean_of(const sali_bennett_side *s, double sign, double shift)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double w = s->weight ? s->weight[i] : 1 / (double)s->n;
+        sum += w * logistic(sign * (s->difference[i] - shift));
+    }
+    return sum;
+}
+
+/* The squared relative standard error of that mean, chains being independent. */
+static double squared_error(const sali_bennett_side *s, double sign, double shift)
+{
+    const double mean = mean_of(s, sign, shift);
+    double squares = 0;
+    if (s->chains < 2) {
+        return NAN;
+    }
+    for (int64_t c = 0; c < s->chains; c++) {
+        double off = 0;
+        for (int64_t i = c; i < s->n; i += s->chains) {
+            double w = s->weight ? s->weight[i] : 1 / (double)s->n;
+            off += w * (logistic(sign * (s->difference[i] - shift)) - mean);
+        }
+        squares += off * off;
+    }
+    return squares * (double)s->chains / (double)(s->chains - 1) / (mean * mean);
+}
+
+static void widen(const sali_bennett_side *s, double *low, double *high)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        if (isfinite(s->difference[i])) {
+            *low = fmin(*low, s->difference[i]);
+            *high = fmax(*high, s->difference[i]);
+        }
+    }
+}
+
+sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b)
+{
+    const double m = log((double)b->n / (double)a->n);
+    double low = INFINITY, high = -INFINITY;
+    widen(a, &low, &high);
+    widen(b, &low, &high);
+    if (low > high) {
+        return (sali_bennett){ .log_ratio = NAN, .standard_error = NAN };
+    }
+    /* The shift C - m; the sum over a falls with it, that over b rises. */
+    low -= fabs(m) + 50;
+    high += fabs(m) + 50;
+    for (int k = 0; k < 100 && high - low > 1e-13 * (1 + fabs(low)); k++) {
+        double middle = 0.5 * (low + high);
+        double over = (double)a->n * mean_of(a, -1, middle) - (double)b->n * mean_of(b, 1, middle);
+        *(over > 0 ? &low : &high) = middle;
+    }
+    double shift = 0.5 * (low + high);
+    return (sali_bennett){
+        .log_ratio = shift + m,
+        .standard_error = sqrt(squared_error(a, -1, shift) + squared_error(b, 1, shift)),
+    };
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side *b, double *sorted,
+                            double *below)
+{
+    const int64_t n = a->n;
+    double sum = 0;
+    memcpy(sorted, a->difference, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    /* below[k]: sum of exp(d - most) over the k smallest. */
+    const double most = sorted[n - 1];
+    below[0] = 0;
+    for (int64_t k = 0; k < n; k++) {
+        below[k + 1] = below[k] + (isfinite(sorted[k]) ? exp(sorted[k] - most) : 0);
+    }
+    for (int64_t i = 0; i < b->n; i++) {
+        double w = b->weight ? b->weight[i] : 1 / (double)b->n, d = b->difference[i];
+        int64_t low = 0, high = n; /* `low` of them are below d */
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            *(sorted[middle] < d ? &low : &high) = middle + (sorted[middle] < d);
+        }
+        double part = below[low] > 0 ? below[low] * exp(most - d) : 0;
+        sum += w * ((double)(n - low) + part) / (double)n;
+    }
+    return sum;
+}

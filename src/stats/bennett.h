@@ -1,0 +1,35 @@
+/* The ratio of two normalising constants from states of both distributions. */
+#ifndef SALI_BENNETT_H
+#define SALI_BENNETT_H
+
+#include <stdint.h>
+
+/* States of one of the two distributions, a and b. */
+typedef struct sali_bennett_side {
+    int64_t n;
+    const double *difference; /* [n] f_b - f_a; -inf and +inf where one of them forbids the state */
+    const double *weight;     /* [n] sums to 1; NULL: all weigh alike */
+    int64_t chains;           /* state i is of chain i mod chains: only chains are independent */
+} sali_bennett_side;
+
+typedef struct sali_bennett {
+    double log_ratio;      /* log Z_b - log Z_a; NaN: no states are allowed by both */
+    double standard_error; /* NaN with fewer than two chains on a side */
+} sali_bennett;
+
+/* Math:    the root C of sum_a L(C - d - m) = sum_b L(d - C + m), L(u) = 1 / (1 + e^u), with
+ *          m = log(n_b / n_a); the sum over b is n_b times the weighted mean.
+ * Cost:    O(n_a + n_b) for each of at most some 60 iterations.
+ * Source:  Bennett 1976, Efficient estimation of free energy differences from Monte Carlo data,
+ *          eq. 12; as an optimal bridge, Meng & Wong 1996. The standard error is that of the ratio
+ *          of the two means at the root, by chains. */
+sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b);
+
+/* The probability that a state of b and one of a change places, accepted with probability
+ * min(1, exp(d_a - d_b)): the mean over all pairs.
+ * Params:  sorted [a->n]: scratch; below [a->n + 1]: scratch. a's weights are not looked at.
+ * Cost:    O(n_a log n_a + n_b log n_a). */
+double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side *b, double *sorted,
+                            double *below);
+
+#endif

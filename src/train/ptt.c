@@ -1,0 +1,856 @@
+#include "train/ptt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "models/base.h"
+#include "stats/log_mean_exp.h"
+#include "train/data.h"
+#include "train/likelihood.h"
+#include "train/trajectory_file.h"
+
+/* Swap rates: below FREEZE a level is frozen, below REJECT the update is taken back. Levels on the
+ * way to the first model are AIM apart. */
+#define FREEZE 0.3
+#define REJECT 0.1
+#define AIM 0.5
+#define MOST_REJECTIONS 30
+/* Sweeps before a level is frozen: this many autocorrelation times of the chains' side, in
+ * portions, and then so many between two rounds of states that are collected. */
+#define RELAX_TIMES 20
+#define PORTION 10
+#define MOST_SWEEPS 1000
+/* Members of the reservoir that a chain meets in a sweep while a level is frozen: f is known at all
+ * of them then, so a meeting costs a comparison. */
+#define MEETINGS 10
+#define APART 2
+/* Steps without swaps that the relaxation check makes, in visits, and standard errors. */
+#define CHECK_VISITS 10
+#define CHECK_ERRORS 3.0
+/* log of the probability of distinct rows of data, above which a mode was lost. */
+#define MASS_LIMIT 10.0
+
+/* The streams of numbers of all chains together. */
+#define ALL UINT32_MAX
+
+/* ---- values */
+
+static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *codes, double *f)
+{
+    const sal_space *space = t->model->space;
+    for (int64_t c = 0; beta < 1 && c < n; c++) {
+        double base =
+            sali_base_value(space, t->ptt->path->log_base, codes + c * space->n_variables);
+        f[c] = beta > 0 ? beta * f[c] + (1 - beta) * base : base;
+    }
+}
+
+static const sali_path_level *last_level(const sali_ptt *p)
+{
+    return &p->path->levels[p->path->n - 1];
+}
+
+/* f of the present model. */
+static void value_now(const sal_trainer *t, int64_t n, const int32_t *codes, double *f)
+{
+    sali_train_values(t, t->workspaces, n, codes, f);
+    mix(t, t->ptt->beta, n, codes, f);
+}
+
+static void value_last(const sal_trainer *t, int64_t n, const int32_t *codes, double *f)
+{
+    const double beta = last_level(t->ptt)->info.beta;
+    if (beta > 0) {
+        sali_train_values(t, t->ptt->last_ws, n, codes, f);
+    }
+    mix(t, beta, n, codes, f);
+}
+
+/* ---- making and taking apart */
+
+static bool allocate(sali_ptt *p, int64_t V)
+{
+    const int64_t n = p->n, M = p->M, most = n > M ? n : M;
+    p->stored = SALI_NEW_ARRAY(int32_t, M * V);
+    p->reservoir = SALI_NEW_ARRAY(int32_t, M * V);
+    p->fresh = SALI_NEW_ARRAY(int32_t, most * V);
+    p->stored_f = SALI_NEW_ARRAY(double, M);
+    p->reservoir_f = SALI_NEW_ARRAY(double, M);
+    p->fresh_f = SALI_NEW_ARRAY(double, most);
+    p->reservoir_now = SALI_NEW_ARRAY(double, M);
+    p->a = SALI_NEW_ARRAY(double, most);
+    p->b = SALI_NEW_ARRAY(double, most);
+    p->sorted = SALI_NEW_ARRAY(double, most);
+    p->below = SALI_NEW_ARRAY(double, most + 1);
+    p->pick = SALI_NEW_ARRAY(uint32_t, n);
+    p->work = SALI_NEW_ARRAY(uint32_t, most);
+    p->f_now = SALI_NEW_ARRAY(double, n);
+    p->f_last = SALI_NEW_ARRAY(double, n);
+    p->f_pick = SALI_NEW_ARRAY(double, n);
+    p->f_old = SALI_NEW_ARRAY(double, n);
+    p->weight = SALI_NEW_ARRAY(double, n);
+    p->side = SALI_NEW_ARRAY(int8_t, n * MOST_SWEEPS);
+    return p->stored && p->reservoir && p->fresh && p->stored_f && p->reservoir_f && p->fresh_f &&
+           p->reservoir_now && p->a && p->b && p->sorted && p->below && p->pick && p->work &&
+           p->f_now && p->f_last && p->f_pick && p->f_old && p->weight && p->side;
+}
+
+static sal_status open_last(const sal_trainer *t, sali_ptt *p, sal_error *err)
+{
+    p->last_ws = SALI_NEW_ARRAY(sali_workspace *, t->n_shards);
+    sal_status status =
+        p->last_ws ? sali_params_create(t->tape->program, &p->last, err) : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
+        status = sali_workspace_create(t->tape->program, p->last, t->shards[k].n, 0, &p->last_ws[k],
+                                       err);
+    }
+    return status;
+}
+
+static sal_status make_path(const sal_trainer *t, sali_ptt *p, sal_error *err)
+{
+    const sal_space *space = t->model->space;
+    double *log_base = SALI_NEW_ARRAY(double, space->n_states);
+    sal_status status = log_base ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sal_base_fit(space, t->data, log_base, err);
+    if (status == SAL_OK) {
+        p->path = sali_trajectory_create(t->optimiser.n, space->n_states, log_base,
+                                         t->options.sampler, t->options.steps);
+        status = p->path ? SAL_OK : sali_fail_memory(err);
+    }
+    sali_free(log_base);
+    return status;
+}
+
+sal_status sali_ptt_create(sal_trainer *t, sali_ptt **out, sal_error *err)
+{
+    sali_ptt *p = SALI_NEW(sali_ptt);
+    if (!p) {
+        return sali_fail_memory(err);
+    }
+    p->n = t->options.batch;
+    p->M = t->options.reservoir;
+    p->beta = 1;
+    sal_status status = allocate(p, t->model->space->n_variables) ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : open_last(t, p, err);
+    status = status ? status : make_path(t, p, err);
+    if (status != SAL_OK) {
+        sali_ptt_destroy(t, p);
+        return status;
+    }
+    *out = p;
+    return SAL_OK;
+}
+
+static void free_visitors(const sal_trainer *t, sali_ptt *p)
+{
+    for (int64_t k = 0; p->visitors && k < t->n_shards; k++) {
+        sali_visitor_free(&p->visitors[k]);
+    }
+    sali_free(p->visitors);
+    p->visitors = NULL;
+}
+
+void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
+{
+    if (!p) {
+        return;
+    }
+    free_visitors(t, p);
+    for (int64_t k = 0; p->last_ws && k < t->n_shards; k++) {
+        sali_workspace_destroy(p->last_ws[k]);
+    }
+    sali_free(p->last_ws);
+    sali_params_destroy(p->last);
+    sal_trajectory_destroy(p->path);
+    sali_free(p->stored);
+    sali_free(p->reservoir);
+    sali_free(p->fresh);
+    sali_free(p->stored_f);
+    sali_free(p->reservoir_f);
+    sali_free(p->fresh_f);
+    sali_free(p->reservoir_now);
+    sali_free(p->a);
+    sali_free(p->b);
+    sali_free(p->sorted);
+    sali_free(p->below);
+    sali_free(p->pick);
+    sali_free(p->work);
+    sali_free(p->f_now);
+    sali_free(p->f_last);
+    sali_free(p->f_pick);
+    sali_free(p->f_old);
+    sali_free(p->weight);
+    sali_free(p->side);
+    sali_free(p);
+}
+
+void sali_ptt_items(sali_ptt *p, int64_t V, sali_state_item items[SALI_PTT_ITEMS])
+{
+    const sali_state_item own[SALI_PTT_ITEMS] = {
+        [SALI_PTT_STORED] = sali_state_i32("ptt.stored", p->M * V, p->stored),
+        [SALI_PTT_RESERVOIR] = sali_state_i32("ptt.reservoir", p->M * V, p->reservoir),
+        [SALI_PTT_STORED_F] = sali_state_f64("ptt.stored_f", p->M, p->stored_f),
+        [SALI_PTT_RESERVOIR_F] = sali_state_f64("ptt.reservoir_f", p->M, p->reservoir_f),
+        [SALI_PTT_PICK] = sali_state_u32("ptt.pick", p->n, p->pick),
+        [SALI_PTT_F_NOW] = sali_state_f64("ptt.f_now", p->n, p->f_now),
+        [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
+        [SALI_PTT_F_PICK] = sali_state_f64("ptt.f_pick", p->n, p->f_pick),
+        [SALI_PTT_WEIGHT] = sali_state_f64("ptt.weight", p->n, p->weight),
+        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 4, &p->sweeps),
+        [SALI_PTT_ACCEPTANCE] = sali_state_f64("ptt.acceptance", 1, &p->acceptance),
+        [SALI_PTT_LEVELS] = sali_state_i64("ptt.levels", 1, &p->path->n),
+    };
+    memcpy(items, own, sizeof own);
+}
+
+sal_status sali_ptt_read_levels(const sali_ptt *p, const char *directory, int64_t n,
+                                sal_trajectory **out, sal_error *err)
+{
+    const sal_trajectory *from = p->path;
+    sal_trajectory *path = sali_trajectory_create(from->parameters, from->states, from->log_base,
+                                                  from->sampler, from->steps);
+    sal_status status =
+        path ? sali_trajectory_read_levels(path, directory, n, err) : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sal_trajectory_destroy(path);
+        return status;
+    }
+    *out = path;
+    return SAL_OK;
+}
+
+void sali_ptt_resume(sali_ptt *p)
+{
+    sali_params_set(p->last, last_level(p)->values);
+}
+
+/* ---- one sweep */
+
+static sali_stream swap_stream(const sal_trainer *t, uint32_t chain)
+{
+    return (sali_stream){ .seed = t->options.seed,
+                          .chain = chain,
+                          .step = (uint64_t)t->ptt->sweeps,
+                          .purpose = SALI_RNG_SWAP };
+}
+
+/* Rows `at` of codes into rows 0 .. n - 1. */
+static void gather(int64_t V, int64_t n, const uint32_t *at, const int32_t *codes, int32_t *to)
+{
+    for (int64_t c = 0; c < n; c++) {
+        memcpy(to + c * V, codes + (int64_t)at[c] * V, (size_t)V * sizeof *to);
+    }
+}
+
+/* Each chain its member of the reservoir, all different. */
+static void choose_members(sal_trainer *t, uint32_t meeting)
+{
+    sali_ptt *p = t->ptt;
+    const sali_stream stream = swap_stream(t, ALL - meeting);
+    sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
+}
+
+/* All that the coming swap needs to know. */
+static void measure(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    choose_members(t, 0);
+    gather(V, p->n, p->pick, p->reservoir, p->fresh);
+    value_now(t, p->n, t->buffer.codes, p->f_now);
+    value_now(t, p->n, p->fresh, p->f_pick);
+    value_last(t, p->n, t->buffer.codes, p->f_last);
+}
+
+static void exchange(int64_t V, int32_t *a, int32_t *b)
+{
+    for (int64_t v = 0; v < V; v++) {
+        int32_t code = a[v];
+        a[v] = b[v];
+        b[v] = code;
+    }
+}
+
+/* Chains change places with their members of the reservoir; `side` [n] of each that does changes
+ * its sign (NULL: not wanted). f of the present model goes with the states. */
+static void swap_with(sal_trainer *t, uint32_t meeting, int8_t *side)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    const sali_stream stream = swap_stream(t, meeting);
+    for (int64_t c = 0; c < p->n; c++) {
+        int64_t m = p->pick[c];
+        double log_ratio = p->f_pick[c] + p->f_last[c] - p->f_now[c] - p->reservoir_f[m];
+        if (log(sali_rng_uniform_at(&stream, (uint32_t)c)) < log_ratio) {
+            double last = p->reservoir_f[m], now = p->f_now[c];
+            exchange(V, t->buffer.codes + c * V, p->reservoir + m * V);
+            p->reservoir_f[m] = p->f_last[c];
+            p->f_last[c] = last;
+            p->f_now[c] = p->f_pick[c];
+            p->f_pick[c] = now;
+            if (side) {
+                side[c] = (int8_t)-side[c];
+            }
+        }
+    }
+}
+
+void sali_ptt_swap(sal_trainer *t)
+{
+    swap_with(t, 0, NULL);
+}
+
+/* All meetings of a sweep, f of the present model being known at the whole reservoir. */
+static void meet(sal_trainer *t, int8_t *side)
+{
+    sali_ptt *p = t->ptt;
+    for (uint32_t meeting = 0; meeting < MEETINGS; meeting++) {
+        choose_members(t, meeting);
+        for (int64_t c = 0; c < p->n; c++) {
+            p->f_pick[c] = p->reservoir_now[p->pick[c]];
+        }
+        swap_with(t, meeting, side);
+        for (int64_t c = 0; c < p->n; c++) {
+            p->reservoir_now[p->pick[c]] = p->f_pick[c];
+        }
+    }
+}
+
+static void move_visitor(void *context, int64_t k)
+{
+    sal_trainer *t = context;
+    const sali_train_shard *shard = &t->shards[k];
+    sali_visitor_move(&t->ptt->visitors[k], t->options.steps, 0, t->buffer.slot + shard->first,
+                      t->buffer.life + shard->first,
+                      t->buffer.codes + shard->first * t->model->space->n_variables);
+}
+
+/* The steps of a visit; nothing is adapted. */
+static sal_status move(sal_trainer *t, sal_error *err)
+{
+    if (!t->ptt->visitors) {
+        return sali_train_move(t, err);
+    }
+    sali_shard_run(t->n_shards, t->options.threads, move_visitor, t);
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        const sali_chains *fault = sali_visitor_fault(&t->ptt->visitors[k]);
+        if (fault) {
+            return sali_chains_report(fault, t->ptt->visitors[k].sampler,
+                                      t->shards[k].first + fault->bad_chain, err);
+        }
+    }
+    return SAL_OK;
+}
+
+/* Of a model that does not change. */
+static sal_status sweep(sal_trainer *t, int8_t *side, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    meet(t, side);
+    sal_status status = move(t, err);
+    p->sweeps++;
+    value_now(t, p->n, t->buffer.codes, p->f_now);
+    value_last(t, p->n, t->buffer.codes, p->f_last);
+    return status;
+}
+
+/* ---- freezing */
+
+/* The larger of the integrated and the exponential autocorrelation time, in sweeps, of the chains'
+ * sides, +1 and -1 with mean 0, over T sweeps; the first by Sokal's window. */
+static double side_time(const sali_ptt *p, int64_t T)
+{
+    double integrated = 1, exponential = 0, before = 1;
+    for (int64_t lag = 1; lag < T; lag++) {
+        int64_t sum = 0, pairs = p->n * (T - lag);
+        for (int64_t c = 0; c < p->n; c++) {
+            const int8_t *side = p->side + c * MOST_SWEEPS;
+            for (int64_t s = 0; s + lag < T; s++) {
+                sum += side[s] * side[s + lag];
+            }
+        }
+        double now = (double)sum / (double)pairs;
+        if (exponential == 0 && now < exp(-1)) { /* between two lags */
+            exponential = (double)lag - (exp(-1) - now) / (before - now);
+        }
+        before = now;
+        integrated += 2 * now;
+        if ((double)lag >= 5 * fmax(integrated, 1)) {
+            break;
+        }
+    }
+    return fmax(fmax(integrated, exponential > 0 ? exponential : (double)T), 1);
+}
+
+/* Sweeps until the chains have forgotten where they were; *tau is the time that takes. */
+static sal_status relax(sal_trainer *t, double *tau, int64_t *sweeps, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    int8_t *now = (int8_t *)p->below; /* [n] bytes are there */
+    int64_t T = 0;
+    memset(now, 1, (size_t)p->n);
+    sal_status status = SAL_OK;
+    do {
+        for (int k = 0; status == SAL_OK && k < PORTION; k++, T++) {
+            status = sweep(t, now, err);
+            for (int64_t c = 0; c < p->n; c++) {
+                p->side[c * MOST_SWEEPS + T] = now[c];
+            }
+        }
+        *tau = side_time(p, T);
+    } while (status == SAL_OK && (double)T < RELAX_TIMES * *tau && T + PORTION <= MOST_SWEEPS);
+    *sweeps = T;
+    return status;
+}
+
+/* The new reservoir into `fresh`, f of the present model there into `fresh_f`. */
+static sal_status collect(sal_trainer *t, int64_t apart, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables, rounds = p->M / p->n;
+    int32_t *kept = SALI_NEW_ARRAY(int32_t, p->M * V); /* `fresh` is the scratch of sweeps */
+    sal_status status = kept ? SAL_OK : sali_fail_memory(err);
+    for (int64_t r = 0; status == SAL_OK && r < rounds; r++) {
+        for (int64_t s = 0; status == SAL_OK && s < apart; s++) {
+            status = sweep(t, NULL, err);
+        }
+        memcpy(kept + r * p->n * V, t->buffer.codes, (size_t)(p->n * V) * sizeof *kept);
+        memcpy(p->fresh_f + r * p->n, p->f_now, (size_t)p->n * sizeof *p->fresh_f);
+    }
+    if (status == SAL_OK) {
+        memcpy(p->fresh, kept, (size_t)(p->M * V) * sizeof *kept);
+    }
+    sali_free(kept);
+    return status;
+}
+
+/* log Z of the present model less that of the last level, from the states of both. */
+static sali_bennett ratio_of_fresh(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    value_now(t, p->M, p->stored, p->a);
+    value_last(t, p->M, p->fresh, p->b);
+    for (int64_t m = 0; m < p->M; m++) {
+        p->a[m] -= p->stored_f[m];
+        p->b[m] = p->fresh_f[m] - p->b[m];
+    }
+    const sali_bennett_side a = { p->M, p->a, NULL, p->n }, b = { p->M, p->b, NULL, p->n };
+    return sali_bennett_ratio(&a, &b);
+}
+
+/* A further run without swaps: by how many standard errors it moves mean f. Equilibrium is kept by
+ * the sampler alone, so states that were at equilibrium stay there. */
+static sal_status check_relaxed(sal_trainer *t, double *off, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    double mean = 0, squares = 0;
+    sal_status status = SAL_OK;
+    value_now(t, p->n, t->buffer.codes, p->f_old);
+    for (int k = 0; status == SAL_OK && k < CHECK_VISITS; k++) {
+        status = move(t, err);
+    }
+    value_now(t, p->n, t->buffer.codes, p->f_now);
+    for (int64_t c = 0; c < p->n; c++) {
+        double d = p->f_now[c] - p->f_old[c], from = d - mean;
+        mean += from / (double)(c + 1);
+        squares += from * (d - mean);
+    }
+    double error = sqrt(squares / (double)(p->n - 1) / (double)p->n);
+    *off = error > 0 ? mean / error : 0;
+    return status;
+}
+
+static void reset_reservoir(sali_ptt *p, int64_t V)
+{
+    memcpy(p->reservoir, p->stored, (size_t)(p->M * V) * sizeof *p->stored);
+    memcpy(p->reservoir_f, p->stored_f, (size_t)p->M * sizeof *p->stored_f);
+}
+
+static void even_weights(sali_ptt *p)
+{
+    for (int64_t c = 0; c < p->n; c++) {
+        p->weight[c] = 1 / (double)p->n;
+    }
+}
+
+static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    double step_size = p->visitors ? 0 : sali_train_step_size(t);
+    double *values = sali_memdup(t->values, t->optimiser.n, sizeof *values);
+    if (values) {
+        sali_round_values(t->model->dtype, t->optimiser.n, values);
+    }
+    bool ok = values && sali_trajectory_push(p->path, info, step_size, values);
+    sali_free(values);
+    if (!ok) {
+        return sali_fail_memory(err);
+    }
+    if (p->path->n > SALI_MOST_LEVELS) {
+        return sali_fail(err, SAL_ERR_MODEL,
+                         "training needs more than %d levels: the model changes too fast for "
+                         "states to follow; try a smaller learning rate or more steps",
+                         SALI_MOST_LEVELS);
+    }
+    sali_params_set(p->last, last_level(p)->values);
+    return SAL_OK;
+}
+
+/* The present model becomes the last level. */
+static sal_status freeze(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    double tau = 1;
+    sal_trajectory_level info = { .iteration = t->iteration,
+                                  .beta = p->beta,
+                                  .acceptance = p->acceptance };
+    reset_reservoir(p, V);
+    value_now(t, p->M, p->reservoir, p->reservoir_now);
+    value_now(t, p->n, t->buffer.codes, p->f_now);
+    value_last(t, p->n, t->buffer.codes, p->f_last);
+    int64_t before = p->sweeps, sweeps;
+    sal_status status = relax(t, &tau, &sweeps, err);
+    status = status ? status : collect(t, (int64_t)ceil(APART * tau), err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sali_bennett ratio = ratio_of_fresh(t);
+    const sali_path_level *last = last_level(p);
+    info.log_z = last->info.log_z + ratio.log_ratio;
+    info.log_z_error = hypot(last->info.log_z_error, ratio.standard_error);
+    info.sweeps = p->sweeps - before;
+    memcpy(p->stored, p->fresh, (size_t)(p->M * V) * sizeof *p->stored);
+    memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
+    status = check_relaxed(t, &info.relaxation, err);
+    p->disturbed += fabs(info.relaxation) > CHECK_ERRORS;
+    status = status ? status : push(t, &info, err);
+    if (status == SAL_OK) {
+        reset_reservoir(p, V);
+        even_weights(p);
+        p->sweeps++;
+        measure(t);
+    }
+    return status;
+}
+
+/* ---- how far the present model is from the last level */
+
+/* The rate of swaps between two distributions from states of the first alone, whose log-weights
+ * under the second are d [n] up to a constant; `weight` [n] receives the weights. NaN: none has
+ * any. */
+static double rate_by_weights(sali_ptt *p, int64_t n, const double *d, double *weight)
+{
+    double most = -INFINITY, sum = 0;
+    for (int64_t m = 0; m < n; m++) {
+        most = fmax(most, d[m]);
+    }
+    for (int64_t m = 0; m < n; m++) {
+        weight[m] = most > -INFINITY ? exp(d[m] - most) : 0;
+        sum += weight[m];
+    }
+    for (int64_t m = 0; m < n && sum > 0; m++) {
+        weight[m] /= sum;
+    }
+    const sali_bennett_side a = { n, d, NULL, n }, b = { n, d, weight, n };
+    return sum > 0 ? sali_swap_acceptance(&a, &b, p->sorted, p->below) : NAN;
+}
+
+/* ---- the way to the first model */
+
+/* The swap rate between the last level and the model at beta, from the stored states; `p->b` holds
+ * f - log p_0 there. */
+static double rate_at(sali_ptt *p, double beta, double *weight)
+{
+    const double step = beta - last_level(p)->info.beta;
+    for (int64_t m = 0; m < p->M; m++) {
+        p->a[m] = step * p->b[m];
+    }
+    return rate_by_weights(p, p->M, p->a, weight);
+}
+
+/* The next beta: 1 if that is near enough. `p->fresh_f` receives the weights of stored states. */
+static sal_status next_beta(sal_trainer *t, double *beta, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    double low = last_level(p)->info.beta, high = 1;
+    p->beta = 1;
+    value_now(t, p->M, p->stored, p->b);
+    for (int64_t m = 0; m < p->M; m++) {
+        p->b[m] -= sali_base_value(t->model->space, p->path->log_base,
+                                   p->stored + m * t->model->space->n_variables);
+        if (isnan(p->b[m]) || p->b[m] == INFINITY) {
+            return sali_fail(err, SAL_ERR_MODEL,
+                             "train: f of the starting model is not finite at a state drawn from "
+                             "independent variables");
+        }
+    }
+    *beta = 1;
+    p->acceptance = rate_at(p, 1, p->fresh_f);
+    if (isnan(p->acceptance)) {
+        return sali_fail(err, SAL_ERR_MODEL,
+                         "train: f is -inf at all %lld states drawn from independent variables: "
+                         "the path to the model cannot begin there; train by pcd",
+                         (long long)p->M);
+    }
+    for (int k = 0; p->acceptance < AIM && k < 40; k++) {
+        double middle = 0.5 * (low + high), rate = rate_at(p, middle, p->fresh_f);
+        *(rate < AIM ? &high : &low) = middle;
+        *beta = high;
+    }
+    if (*beta < 1) {
+        p->acceptance = rate_at(p, *beta, p->fresh_f);
+    }
+    return SAL_OK;
+}
+
+/* Chains at stored states, drawn by their weights in p->fresh_f. */
+static void start_chains(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    const sali_stream stream = swap_stream(t, 1);
+    double below = 0, shift = sali_rng_uniform_at(&stream, 0);
+    int64_t m = 0;
+    for (int64_t c = 0; c < p->n; c++) {
+        double place = ((double)c + shift) / (double)p->n;
+        while (m + 1 < p->M && below + p->fresh_f[m] < place) {
+            below += p->fresh_f[m++];
+        }
+        memcpy(t->buffer.codes + c * V, p->stored + m * V, (size_t)V * sizeof *p->stored);
+        t->buffer.slot[c] = (uint32_t)c;
+    }
+}
+
+static void go_visitors(sal_trainer *t)
+{
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        sali_visitor_go(&t->ptt->visitors[k], t->values, t->ptt->beta);
+    }
+}
+
+static sal_status open_visitors(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    if (p->visitors) {
+        return SAL_OK;
+    }
+    p->visitors = SALI_NEW_ARRAY(sali_visitor, t->n_shards);
+    sal_status status = p->visitors ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
+        status = sali_visitor_create(&p->visitors[k], t->model, p->path->log_base, t->sampler,
+                                     &t->settings, true, t->shards[k].n, t->options.seed, err);
+    }
+    return status;
+}
+
+static void draw_independent(sal_trainer *t, double *uniform)
+{
+    sali_ptt *p = t->ptt;
+    const sal_space *space = t->model->space;
+    for (int64_t m = 0; m < p->M; m++) {
+        const sali_stream stream = { .seed = t->options.seed,
+                                     .chain = (uint32_t)m,
+                                     .purpose = SALI_RNG_INIT };
+        sali_base_draw(space, p->path->log_base, &stream, uniform,
+                       p->stored + m * space->n_variables);
+    }
+    value_last(t, p->M, p->stored, p->stored_f);
+}
+
+sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
+{
+    double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
+    sal_status status = uniform ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        draw_independent(t, uniform);
+    }
+    while (status == SAL_OK && last_level(t->ptt)->info.beta < 1) {
+        double beta;
+        status = next_beta(t, &beta, err);
+        if (status == SAL_OK && beta < 1) {
+            status = open_visitors(t, err);
+        } else if (status == SAL_OK) {
+            free_visitors(t, t->ptt);
+        }
+        if (status == SAL_OK) {
+            t->ptt->beta = beta;
+            start_chains(t);
+            if (t->ptt->visitors) {
+                go_visitors(t);
+            }
+            status = freeze(t, err);
+        }
+    }
+    sali_free(uniform);
+    return status;
+}
+
+/* ---- following the updates */
+
+/* Chains were drawn before the update: their weights after it. */
+static void weigh(sali_ptt *p)
+{
+    double most = -INFINITY, sum = 0;
+    for (int64_t c = 0; c < p->n; c++) {
+        p->weight[c] = p->f_now[c] - p->f_old[c];
+        most = fmax(most, p->weight[c]);
+    }
+    for (int64_t c = 0; c < p->n; c++) {
+        p->weight[c] = exp(p->weight[c] - most);
+        sum += p->weight[c];
+    }
+    for (int64_t c = 0; c < p->n; c++) {
+        p->weight[c] /= sum;
+    }
+}
+
+/* From the chains and the members that they meet; and from these members alone, which know of modes
+ * that the chains have not reached yet. The smaller one. */
+static double estimate_acceptance(sali_ptt *p)
+{
+    for (int64_t c = 0; c < p->n; c++) {
+        p->a[c] = p->f_pick[c] - p->reservoir_f[p->pick[c]];
+        p->b[c] = p->f_now[c] - p->f_last[c];
+    }
+    const sali_bennett_side a = { p->n, p->a, NULL, p->n }, b = { p->n, p->b, p->weight, p->n };
+    double met = sali_swap_acceptance(&a, &b, p->sorted, p->below);
+    double alone = rate_by_weights(p, p->n, p->a, p->fresh_f);
+    return fmin(met, isnan(alone) ? 0 : alone);
+}
+
+/* Back to the last level with half the learning rate. */
+static sal_status take_back(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    const size_t bytes = (size_t)t->optimiser.n * sizeof *t->values;
+    if (++p->rejections > MOST_REJECTIONS) {
+        return sali_fail(err, SAL_ERR_MODEL,
+                         "training diverged at iteration %lld: %d updates in a row took the model "
+                         "too far from its chains, the last with learning rate %g; the parameters "
+                         "are those of the last level",
+                         (long long)t->iteration, MOST_REJECTIONS, t->optimiser.learning_rate);
+    }
+    memcpy(t->values, last_level(p)->values, bytes);
+    sali_params_set(t->tape->params, t->values);
+    if (t->averages) {
+        memcpy(t->averages, t->values, bytes);
+    }
+    sali_optimiser_forget(&t->optimiser);
+    t->optimiser.learning_rate /= 2;
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        t->chains[k]->bad_chain = -1;
+    }
+    reset_reservoir(p, V);
+    const sali_stream stream = swap_stream(t, 2);
+    sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
+    gather(V, p->n, p->pick, p->stored, t->buffer.codes);
+    even_weights(p);
+    p->sweeps++;
+    measure(t);
+    p->acceptance = 1;
+    return SAL_OK;
+}
+
+sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    p->sweeps++;
+    if (good) {
+        for (int64_t k = 0; k < t->n_shards; k++) {
+            memcpy(p->f_old + t->shards[k].first, t->shards[k].f,
+                   (size_t)t->shards[k].n * sizeof *p->f_old);
+        }
+        measure(t);
+        weigh(p);
+        p->acceptance = estimate_acceptance(p);
+    }
+    if (good && p->acceptance >= FREEZE) {
+        p->frozen = p->rejections = 0;
+        return SAL_OK;
+    }
+    bool again = p->frozen;
+    p->frozen = 1;
+    return good && !again && p->acceptance >= REJECT ? freeze(t, err) : take_back(t, err);
+}
+
+/* ---- what is known by the way */
+
+sali_bennett sali_ptt_log_z(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    const sali_path_level *last = last_level(p);
+    value_now(t, p->M, p->stored, p->a);
+    for (int64_t m = 0; m < p->M; m++) {
+        p->a[m] -= p->stored_f[m];
+    }
+    for (int64_t c = 0; c < p->n; c++) {
+        p->b[c] = p->f_now[c] - p->f_last[c];
+    }
+    const sali_bennett_side a = { p->M, p->a, NULL, p->n }, b = { p->n, p->b, p->weight, p->n };
+    sali_bennett ratio = sali_bennett_ratio(&a, &b);
+    return (sali_bennett){
+        .log_ratio = last->info.log_z + ratio.log_ratio,
+        .standard_error = hypot(last->info.log_z_error, ratio.standard_error),
+    };
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const int32_t *const *x = a, *const *y = b;
+    return memcmp(*x + 1, *y + 1, (size_t) * *x * sizeof **x);
+}
+
+sal_status sali_ptt_check_mass(sal_trainer *t, double log_z, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables, n = p->n;
+    int32_t *rows = SALI_NEW_ARRAY(int32_t, n * (V + 1));
+    const int32_t **order = SALI_NEW_ARRAY(const int32_t *, n);
+    if (!rows || !order) {
+        sali_free(rows);
+        sali_free(order);
+        return sali_fail_memory(err);
+    }
+    for (int64_t c = 0; c < n; c++) {
+        order[c] = rows + c * (V + 1);
+        rows[c * (V + 1)] = (int32_t)V;
+        sali_train_row(t, c, rows + c * (V + 1) + 1);
+    }
+    qsort(order, (size_t)n, sizeof *order, compare_rows);
+    int64_t distinct = 0;
+    for (int64_t c = 0; c < n; c++) {
+        if (c == 0 || compare_rows(&order[c - 1], &order[c]) != 0) {
+            memcpy(p->fresh + distinct++ * V, order[c] + 1, (size_t)V * sizeof *p->fresh);
+        }
+    }
+    sali_free(rows);
+    sali_free(order);
+    value_now(t, distinct, p->fresh, p->fresh_f);
+    const double mass =
+        sali_log_mean_exp(distinct, p->fresh_f).value + log((double)distinct) - log_z;
+    return mass <= MASS_LIMIT
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_MODEL,
+                           "training lost a mode: %lld different rows of data would have a "
+                           "probability of exp(%.3g) together, so log Z is too small: the chains "
+                           "miss states that the model holds likely; try more steps, a larger "
+                           "reservoir or batch, or a smaller learning rate",
+                           (long long)distinct, mass);
+}
+
+double sali_ptt_held_out(sal_trainer *t, double log_z)
+{
+    const sal_data *test = t->options.test;
+    if (!test || test->rows == 0 || !t->test_codes) {
+        return NAN;
+    }
+    value_now(t, test->rows, t->test_codes, t->test_f);
+    return sali_likelihood_of(test, t->test_f, log_z, 0).mean;
+}

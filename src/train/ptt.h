@@ -1,0 +1,93 @@
+/* Parallel trajectory tempering: the chains of the model that is trained change places with states
+ * of a frozen copy of it, which have changed places with those of an earlier one, and so on down to
+ * independent variables. Bereux, Decelle, Furtlehner & Seoane 2026. */
+#ifndef SALI_PTT_H
+#define SALI_PTT_H
+
+#include "samplers/trajectory.h"
+#include "stats/bennett.h"
+#include "train/trainer.h"
+
+/* The chains are the trainer's buffer, [n x V], all moved at every iteration; n is the batch. */
+typedef struct sali_ptt {
+    sal_trajectory *path;
+    int64_t n, M;
+    /* Equilibrium states [M x V] of the last level and its f there; and the same, as they change
+     * places with chains until the next level is frozen. */
+    int32_t *stored, *reservoir;
+    double *stored_f, *reservoir_f;
+    /* The swap that comes next: which members of the reservoir the chains meet, f of the present
+     * model and of the last level at the chains, and of the present model at those members. */
+    uint32_t *pick;
+    double *f_now, *f_last, *f_pick;
+    double *weight;     /* [n] of the chains, drawn before the update, under the model after it */
+    int64_t sweeps;     /* made so far: numbers the random streams of swaps */
+    int64_t frozen;     /* 1: the last update ended with a new level, or was taken back */
+    int64_t rejections; /* updates taken back in a row */
+    int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
+    double acceptance;  /* of the coming swap, estimated */
+
+    sali_params *last; /* parameters of the last level */
+    sali_workspace **last_ws;
+    sali_visitor *visitors; /* [shards] while the first model is approached; else NULL */
+    double beta;            /* of the present model; 1 once that is over */
+    double *f_old;          /* [n] before the update */
+    /* Scratch. */
+    int32_t *fresh;
+    double *reservoir_now; /* [M] f of the present model, while a level is frozen */
+    double *fresh_f, *a, *b, *sorted, *below;
+    uint32_t *work;
+    int8_t *side; /* [n x MOST_SWEEPS] */
+} sali_ptt;
+
+/* With level 0 only. Returns: SAL_ERR_UNSUPPORTED (counts without a cap), SAL_ERR_MEMORY. */
+sal_status sali_ptt_create(sal_trainer *trainer, sali_ptt **out, sal_error *err);
+/* Before the first iteration: levels up to the model as it is, and chains there. Cost: that of a
+ * few hundred sweeps a level. */
+sal_status sali_ptt_begin(sal_trainer *trainer, sal_error *err);
+void sali_ptt_destroy(const sal_trainer *trainer, sali_ptt *ptt);
+
+/* Before the steps of an iteration: chains and reservoir change places. */
+void sali_ptt_swap(sal_trainer *trainer);
+
+/* After an update: goes on, freezes a level, or takes the update back (also where `good` is false:
+ * the update led to no numbers). Returns: SAL_ERR_MODEL (30 updates were taken back in a row, or
+ * chains met NaN), SAL_ERR_MEMORY. */
+sal_status sali_ptt_follow(sal_trainer *trainer, bool good, sal_error *err);
+
+/* log Z of the present model, from the last level's. */
+sali_bennett sali_ptt_log_z(sal_trainer *trainer);
+
+/* Distinct rows of the batch of data cannot have more than all the probability. SAL_ERR_MODEL. */
+sal_status sali_ptt_check_mass(sal_trainer *trainer, double log_z, sal_error *err);
+
+/* Mean log-likelihood of the held-out rows. */
+double sali_ptt_held_out(sal_trainer *trainer, double log_z);
+
+/* What a checkpoint keeps, but the levels; its items in their order. */
+enum {
+    SALI_PTT_STORED,
+    SALI_PTT_RESERVOIR,
+    SALI_PTT_STORED_F,
+    SALI_PTT_RESERVOIR_F,
+    SALI_PTT_PICK,
+    SALI_PTT_F_NOW,
+    SALI_PTT_F_LAST,
+    SALI_PTT_F_PICK,
+    SALI_PTT_WEIGHT,
+    SALI_PTT_COUNTERS,
+    SALI_PTT_ACCEPTANCE,
+    SALI_PTT_LEVELS,
+    SALI_PTT_ITEMS
+};
+void sali_ptt_items(sali_ptt *ptt, int64_t variables, sali_state_item items[SALI_PTT_ITEMS]);
+
+/* The first n levels in a directory as a trajectory of its own. SAL_ERR_DATA, SAL_ERR_IO,
+ * SAL_ERR_MEMORY. */
+sal_status sali_ptt_read_levels(const sali_ptt *ptt, const char *directory, int64_t n,
+                                sal_trajectory **out, sal_error *err);
+
+/* After levels and items were loaded. */
+void sali_ptt_resume(sali_ptt *ptt);
+
+#endif

@@ -1,0 +1,346 @@
+#include "train/trajectory_file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <saltus/train.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/json_text.h"
+#include "io/safetensors.h"
+#include "models/base.h"
+#include "models/clamp.h"
+#include "models/fingerprint.h"
+#include "models/tape_model.h"
+
+#define VERSION_KEY "saltus_ladder"
+#define VERSION 1
+
+/* Numbers of a level beside its parameters. */
+enum { ITERATION, BETA, LOG_Z, LOG_Z_ERROR, ACCEPTANCE, SWEEPS, RELAXATION, STEP_SIZE, N_NUMBERS };
+
+static sal_status path_in(const char *directory, const char *name, char path[4096], sal_error *err)
+{
+    return (size_t)snprintf(path, 4096, "%s/ladder%s%s", directory, *name ? "/" : "", name) < 4096
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
+}
+
+static sal_status level_path(const char *directory, int64_t k, char path[4096], sal_error *err)
+{
+    char name[48];
+    snprintf(name, sizeof name, "level-%03lld.safetensors", (long long)k);
+    return path_in(directory, name, path, err);
+}
+
+/* ---- writing */
+
+static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtype, const char *path,
+                              sal_error *err)
+{
+    const sali_path_level *level = &t->levels[k];
+    const sal_trajectory_level *i = &level->info;
+    const double numbers[N_NUMBERS] = {
+        [ITERATION] = (double)i->iteration,
+        [BETA] = i->beta,
+        [LOG_Z] = i->log_z,
+        [LOG_Z_ERROR] = i->log_z_error,
+        [ACCEPTANCE] = i->acceptance,
+        [SWEEPS] = (double)i->sweeps,
+        [RELAXATION] = i->relaxation,
+        [STEP_SIZE] = level->step_size,
+    };
+    float *narrow = dtype == SAL_F32 ? SALI_NEW_ARRAY(float, t->parameters) : NULL;
+    if (dtype == SAL_F32 && !narrow) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t p = 0; narrow && p < t->parameters; p++) {
+        narrow[p] = (float)level->values[p];
+    }
+    const sali_tensor tensors[] = {
+        { .name = "level",
+          .dtype = SALI_DTYPE_F64,
+          .ndim = 1,
+          .shape = { N_NUMBERS },
+          .data = numbers },
+        { .name = "parameters",
+          .dtype = narrow ? SALI_DTYPE_F32 : SALI_DTYPE_F64,
+          .ndim = 1,
+          .shape = { t->parameters },
+          .data = narrow ? (const void *)narrow : (const void *)level->values },
+        { .name = "log_base",
+          .dtype = SALI_DTYPE_F64,
+          .ndim = 1,
+          .shape = { t->states },
+          .data = t->log_base },
+    };
+    sal_status status = sali_safetensors_write(path, tensors, k == 0 ? 3 : 2, NULL, err);
+    sali_free(narrow);
+    return status;
+}
+
+sal_status sali_trajectory_write_levels(sal_trajectory *t, sal_dtype dtype, const char *directory,
+                                        sal_error *err)
+{
+    char path[4096];
+    sal_status status = path_in(directory, "", path, err);
+    if (status == SAL_OK && mkdir(path, 0777) != 0 && errno != EEXIST) {
+        status = sali_fail(err, SAL_ERR_IO, "%s: %m", path);
+    }
+    for (int64_t k = t->written; status == SAL_OK && k < t->n; k++) {
+        status = level_path(directory, k, path, err);
+        status = status ? status : write_level(t, k, dtype, path, err);
+        t->written = status == SAL_OK ? k + 1 : t->written;
+    }
+    return status;
+}
+
+/* Levels that were there when the model had these parameters. */
+static int64_t levels_until(const sal_trajectory *t, int64_t iteration)
+{
+    int64_t n = 1;
+    while (n < t->n && t->levels[n].info.iteration <= iteration) {
+        n++;
+    }
+    return n;
+}
+
+sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *directory,
+                               const sal_model *model, const sal_train_report *report,
+                               sal_error *err)
+{
+    char path[4096], text[24];
+    uint64_t fingerprint = 0;
+    if (!trajectory || !directory || !model || !report) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_trajectory_save: the trajectory, the directory, the model or the "
+                         "report is NULL");
+    }
+    /* Which levels are written is not part of what the trajectory is. */
+    sal_trajectory *t = (sal_trajectory *)(uintptr_t)trajectory;
+    sal_status status = sali_model_fingerprint(model, &fingerprint, err);
+    status = status ? status : sali_trajectory_write_levels(t, model->dtype, directory, err);
+    status = status ? status : path_in(directory, "ladder.json", path, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    bool known = isfinite(report->log_z) && isfinite(report->log_z_error);
+    snprintf(text, sizeof text, "%016llx", known ? (unsigned long long)fingerprint : 0);
+    json_t *object = json_pack(
+        "{s:i, s:I, s:o, s:I, s:{s:s, s:I, s:f, s:f, s:f}}", VERSION_KEY, VERSION, "levels",
+        (json_int_t)levels_until(t, report->iteration), "sampler", sali_json_text(t->sampler),
+        "steps", (json_int_t)t->steps, "model", "fingerprint", text, "iteration",
+        (json_int_t)report->iteration, "log_z", known ? report->log_z : 0, "log_z_error",
+        known ? report->log_z_error : 0, "step_size", report->step_size);
+    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
+}
+
+/* ---- reading */
+
+static sal_status damaged(const char *path, const char *what, sal_error *err)
+{
+    return sali_fail(err, SAL_ERR_DATA, "%s: expected %s of a training's ladder", path, what);
+}
+
+/* A tensor of `count` numbers, all finite, as doubles; NULL in *out after a failure. */
+static sal_status take(const sali_safetensors *file, const char *path, const char *name,
+                       int64_t count, double **out, sal_error *err)
+{
+    const sali_tensor *tensor = sali_safetensors_find(file, name);
+    *out = NULL;
+    if (!tensor || tensor->count != count) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: expected an array '%s' of %lld numbers", path,
+                         name, (long long)count);
+    }
+    double *values = SALI_NEW_ARRAY(double, count);
+    if (!values) {
+        return sali_fail_memory(err);
+    }
+    sali_tensor_doubles(tensor, values);
+    for (int64_t i = 0; i < count; i++) {
+        bool may_miss = count == N_NUMBERS && i == ACCEPTANCE;
+        if (!isfinite(values[i]) && !(may_miss && isnan(values[i]))) {
+            sali_free(values);
+            return sali_fail(err, SAL_ERR_DATA, "%s: '%s' has a number that is not finite", path,
+                             name);
+        }
+    }
+    *out = values;
+    return SAL_OK;
+}
+
+static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal_error *err)
+{
+    sali_safetensors *file = NULL;
+    double *numbers = NULL, *values = NULL;
+    sal_status status = sali_safetensors_open(path, &file, err);
+    if (status != SAL_OK) {
+        return status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
+    }
+    status = take(file, path, "level", N_NUMBERS, &numbers, err);
+    status = status ? status : take(file, path, "parameters", t->parameters, &values, err);
+    if (status == SAL_OK) {
+        const sal_trajectory_level info = {
+            .iteration = (int64_t)numbers[ITERATION],
+            .beta = numbers[BETA],
+            .log_z = numbers[LOG_Z],
+            .log_z_error = numbers[LOG_Z_ERROR],
+            .acceptance = numbers[ACCEPTANCE],
+            .sweeps = (int64_t)numbers[SWEEPS],
+            .relaxation = numbers[RELAXATION],
+        };
+        const double before = t->n > 0 ? t->levels[t->n - 1].info.beta : 0;
+        bool sound = info.beta >= before && info.beta <= 1 && (info.beta > 0) == (k > 0) &&
+                     numbers[ITERATION] >= 0 && numbers[ITERATION] < 9e15 &&
+                     info.log_z_error >= 0 && numbers[STEP_SIZE] >= 0;
+        status = !sound ? damaged(path, "numbers of a level", err)
+                 : sali_trajectory_push(t, &info, numbers[STEP_SIZE], values)
+                     ? SAL_OK
+                     : sali_fail_memory(err);
+    }
+    sali_free(numbers);
+    sali_free(values);
+    sali_safetensors_close(file);
+    return status;
+}
+
+sal_status sali_trajectory_read_levels(sal_trajectory *t, const char *directory, int64_t n,
+                                       sal_error *err)
+{
+    char path[4096];
+    sal_status status = SAL_OK;
+    for (int64_t k = t->n; status == SAL_OK && k < n; k++) {
+        status = level_path(directory, k, path, err);
+        status = status ? status : read_level(t, k, path, err);
+    }
+    t->written = t->n;
+    return status;
+}
+
+/* Level 0's independent variables. */
+static sal_status read_base(const char *path, const sal_space *space, double **log_base,
+                            sal_error *err)
+{
+    sali_safetensors *file = NULL;
+    double *given = NULL;
+    sal_status status = sali_safetensors_open(path, &file, err);
+    if (status != SAL_OK) {
+        return status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
+    }
+    status = take(file, path, "log_base", space->n_states, &given, err);
+    if (status == SAL_OK) {
+        status = sali_base_create(space, given, log_base, err);
+        status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "%s", path) : SAL_OK;
+    }
+    sali_free(given);
+    sali_safetensors_close(file);
+    return status;
+}
+
+typedef struct head {
+    json_int_t version, levels, steps;
+    double log_z, log_z_error, step_size;
+    uint64_t fingerprint;
+    char *sampler;
+} head;
+
+static sal_status read_head(const char *path, head *h, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    const char *sampler = NULL, *text = NULL;
+    sal_status status = sali_file_read(path, &bytes, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    json_t *object = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
+    sali_bytes_free(&bytes);
+    bool ok =
+        object && json_unpack(object, "{s:I, s:I, s:s, s:I, s:{s:s, s:F, s:F, s:F}}", VERSION_KEY,
+                              &h->version, "levels", &h->levels, "sampler", &sampler, "steps",
+                              &h->steps, "model", "fingerprint", &text, "log_z", &h->log_z,
+                              "log_z_error", &h->log_z_error, "step_size", &h->step_size) == 0;
+    ok = ok && h->version == VERSION && h->levels >= 1 && h->levels <= SALI_MOST_LEVELS &&
+         h->steps >= 1 && h->steps <= INT32_MAX && h->log_z_error >= 0 && h->step_size >= 0;
+    if (ok) {
+        char *end;
+        h->fingerprint = strtoull(text, &end, 16);
+        ok = *text && !*end;
+    }
+    h->sampler = ok ? sali_strdup(sampler) : NULL;
+    json_decref(object);
+    return !ok ? damaged(path, "the record", err) : !h->sampler ? sali_fail_memory(err) : SAL_OK;
+}
+
+static sal_status make(const char *directory, const sal_model *model, const head *h,
+                       sal_trajectory **out, sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    char path[4096];
+    double *log_base = NULL;
+    sal_trajectory *t = NULL;
+    sal_status status = level_path(directory, 0, path, err);
+    status = status ? status : read_base(path, model->space, &log_base, err);
+    if (status == SAL_OK) {
+        t = sali_trajectory_create(tape->program->parameters_size, model->space->n_states, log_base,
+                                   h->sampler, h->steps);
+        status =
+            t ? sali_trajectory_read_levels(t, directory, h->levels, err) : sali_fail_memory(err);
+    }
+    sali_free(log_base);
+    if (status != SAL_OK) {
+        sal_trajectory_destroy(t);
+        return status;
+    }
+    t->step_size = h->step_size;
+    t->log_z = h->log_z;
+    t->log_z_error = h->log_z_error;
+    t->fingerprint = h->fingerprint;
+    *out = t;
+    return SAL_OK;
+}
+
+sal_status sal_trajectory_open(const char *directory, const sal_model *model, sal_trajectory **out,
+                               sal_error *err)
+{
+    char path[4096];
+    head h = { 0 };
+    if (!directory || !model || !out) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_trajectory_open: the directory, the model or the result is NULL");
+    }
+    if (!sali_model_tape(model) || sali_clamp_inner(model) != model || model->space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: a ladder goes with a model made of a tape, without clamped variables "
+                         "and counts without a cap",
+                         directory);
+    }
+    sal_status status = path_in(directory, "ladder.json", path, err);
+    status = status ? status : read_head(path, &h, err);
+    status = status ? status : make(directory, model, &h, out, err);
+    sali_free(h.sampler);
+    return status;
+}
+
+sal_status sal_trajectory_log_z(const sal_trajectory *t, const sal_model *model, double *log_z,
+                                double *standard_error, sal_error *err)
+{
+    uint64_t fingerprint = 0;
+    sal_status status = sali_model_fingerprint(model, &fingerprint, err);
+    if (status == SAL_OK && (fingerprint != t->fingerprint || !isfinite(t->log_z))) {
+        status =
+            sali_fail(err, SAL_ERR_DATA,
+                      "the ladder's log Z is of other parameters than those of %s", model->name);
+    }
+    if (status == SAL_OK) {
+        *log_z = t->log_z;
+        *standard_error = t->log_z_error;
+    }
+    return status;
+}

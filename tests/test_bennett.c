@@ -1,0 +1,136 @@
+/* Bennett's acceptance ratio, and the mean acceptance of swaps. */
+#include "test.h"
+
+#include <math.h>
+
+#include "core/rng.h"
+#include "stats/bennett.h"
+
+enum { STATES = 12, N = 400, CHAINS = 40 };
+
+/* Two distributions over a dozen states, unnormalised; a forbids state 3, b state 7. */
+static double f_of(int which, int s)
+{
+    if (s == (which ? 7 : 3)) {
+        return -INFINITY;
+    }
+    return which ? sin(3.0 * s) + 0.1 * s : cos(2.0 * s) - 0.15 * s;
+}
+
+static double log_z(int which)
+{
+    double sum = 0;
+    for (int s = 0; s < STATES; s++) {
+        sum += exp(f_of(which, s));
+    }
+    return log(sum);
+}
+
+static int draw(int which, double u)
+{
+    double below = 0;
+    for (int s = 0; s < STATES; s++) {
+        below += exp(f_of(which, s) - log_z(which));
+        if (u < below) {
+            return s;
+        }
+    }
+    return which ? 6 : STATES - 1;
+}
+
+static void fill(int which, uint32_t trial, int n, double *difference)
+{
+    sali_stream stream = {
+        .seed = 4, .step = trial, .chain = (uint32_t)which, .purpose = SALI_RNG_TEST
+    };
+    for (int i = 0; i < n; i++) {
+        int s = draw(which, sali_rng_uniform_at(&stream, (uint32_t)i));
+        difference[i] = f_of(1, s) - f_of(0, s);
+    }
+}
+
+/* Over many trials the errors are as large as the standard errors say. */
+START_TEST(ratio_is_right_within_its_error)
+{
+    enum { TRIALS = 400 };
+    const double exact = log_z(1) - log_z(0);
+    double a[N], b[N / 4], squares = 0, mean = 0;
+    for (uint32_t trial = 0; trial < TRIALS; trial++) {
+        fill(0, trial, N, a);
+        fill(1, trial, N / 4, b);
+        const sali_bennett_side from = { N, a, NULL, CHAINS }, to = { N / 4, b, NULL, CHAINS };
+        sali_bennett r = sali_bennett_ratio(&from, &to);
+        double z = (r.log_ratio - exact) / r.standard_error;
+        squares += z * z / TRIALS;
+        mean += (r.log_ratio - exact) / TRIALS;
+    }
+    ck_assert_double_eq_tol(squares, 1, 0.3);
+    ck_assert_double_eq_tol(mean, 0, 0.01);
+}
+END_TEST
+
+/* States with their exact probabilities as weights give the exact ratio. */
+START_TEST(weights_count)
+{
+    double d[STATES], even[STATES], weight[STATES];
+    int n = 0;
+    for (int s = 0; s < STATES; s++) {
+        if (s != 3 && s != 7) {
+            d[n] = f_of(1, s) - f_of(0, s);
+            even[n] = exp(f_of(0, s) - log_z(0));
+            weight[n++] = exp(f_of(1, s) - log_z(1));
+        }
+    }
+    /* State 3 is allowed by b alone, state 7 by a alone. */
+    d[n] = INFINITY;
+    weight[n] = exp(f_of(1, 3) - log_z(1));
+    double a[STATES];
+    memcpy(a, d, sizeof a);
+    a[n] = -INFINITY;
+    even[n++] = exp(f_of(0, 7) - log_z(0));
+    const sali_bennett_side from = { n, a, even, n }, to = { n, d, weight, n };
+    ck_assert_double_eq_tol(sali_bennett_ratio(&from, &to).log_ratio, log_z(1) - log_z(0), 1e-9);
+}
+END_TEST
+
+START_TEST(nothing_in_common_is_nan)
+{
+    const double never[] = { -INFINITY, -INFINITY }, always[] = { INFINITY, INFINITY };
+    const sali_bennett_side a = { 2, never, NULL, 2 }, b = { 2, always, NULL, 2 };
+    ck_assert(isnan(sali_bennett_ratio(&a, &b).log_ratio));
+}
+END_TEST
+
+START_TEST(acceptance_is_the_mean_over_pairs)
+{
+    double a[N], b[N], weight[N], sorted[N], below[N + 1], sum = 0, want = 0;
+    fill(0, 1, N, a);
+    fill(1, 2, N, b);
+    a[5] = -INFINITY;
+    b[7] = INFINITY;
+    for (int i = 0; i < N; i++) {
+        weight[i] = 1 + i % 3;
+        sum += weight[i];
+    }
+    for (int i = 0; i < N; i++) {
+        weight[i] /= sum;
+        for (int k = 0; k < N; k++) {
+            want += weight[i] * fmin(1, exp(a[k] - b[i])) / N;
+        }
+    }
+    const sali_bennett_side from = { N, a, NULL, N }, to = { N, b, weight, N };
+    ck_assert_double_eq_tol(sali_swap_acceptance(&from, &to, sorted, below), want, 1e-12);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("bennett");
+    TCase *tcase = tcase_create("bennett");
+    tcase_add_test(tcase, ratio_is_right_within_its_error);
+    tcase_add_test(tcase, weights_count);
+    tcase_add_test(tcase, nothing_in_common_is_nan);
+    tcase_add_test(tcase, acceptance_is_the_mean_over_pairs);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

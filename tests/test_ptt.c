@@ -1,0 +1,545 @@
+/* Training at equilibrium by parallel trajectory tempering, and sampling along its levels: against
+ * enumeration, with faults put in on purpose where they can be. */
+#include "temp_dir.h"
+
+#include <math.h>
+
+#include <saltus/saltus.h>
+
+#include "models/base.h"
+#include "train/ptt.h"
+
+enum { V = 9, ROWS = 400 };
+
+/* ---- models and data */
+
+/* A mixture of two patterns with noise: two modes that single changes seldom join. */
+static sal_data patterns(double noise)
+{
+    sal_data data = { .rows = ROWS, .variables = V, .codes = calloc(ROWS, V) };
+    for (int64_t r = 0; r < ROWS; r++) {
+        sali_stream stream = {
+            .seed = 9, .step = 1, .chain = (uint32_t)r, .purpose = SALI_RNG_TEST
+        };
+        bool second = sali_rng_uniform_at(&stream, 0) < 0.3;
+        for (uint32_t v = 0; v < V; v++) {
+            bool one = second ? v % 2 == 0 : v < 3;
+            data.codes[r * V + v] = one != (sali_rng_uniform_at(&stream, v + 1) < noise);
+        }
+    }
+    return data;
+}
+
+static sal_model *new_model(const char *name, const sal_data *data)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open(name, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_train_start(model, name, data, 1, &err), &err);
+    return model;
+}
+
+static double exact_log_z(const sal_model *model)
+{
+    sal_exact exact;
+    sal_error err;
+    ck_ok(sal_model_exact(model, &(sal_exact_options){ .threads = 1 }, &exact, NULL, NULL, NULL,
+                          &err),
+          &err);
+    return exact.log_z;
+}
+
+static sal_train_options usual(void)
+{
+    return (sal_train_options){ .objective = SAL_PTT,
+                                .sampler = "gibbs",
+                                .steps = 9,
+                                .batch = 50,
+                                .iterations = 200,
+                                .learning_rate = 0.05,
+                                .report_every = 50,
+                                .seed = 3,
+                                .threads = 1 };
+}
+
+/* ---- log Z at every level */
+
+/* log Z of a level by enumeration. */
+static double level_log_z(sal_model *model, const sal_trajectory *path, int64_t k)
+{
+    const sal_space *space = sal_model_space(model);
+    const double beta = path->levels[k].info.beta;
+    double sum = 0, f;
+    int32_t codes[V] = { 0 };
+    sal_error err;
+    ck_ok(sal_model_set_params(model, NULL, path->levels[k].values, &err), &err);
+    for (int64_t v = 0; v < space->n_variables;) {
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        sum += exp(beta * f + (1 - beta) * sali_base_value(space, path->log_base, codes));
+        for (v = 0; v < space->n_variables && ++codes[v] == space->variables[v].states; v++) {
+            codes[v] = 0;
+        }
+    }
+    return log(sum);
+}
+
+static void check_levels(const char *name, const sal_data *data, sal_train_options o)
+{
+    sal_error err;
+    sal_model *model = new_model(name, data), *other = new_model(name, data);
+    sal_trainer *t = NULL;
+    sal_train_report report;
+    ck_ok(sal_trainer_create(model, data, &o, &t, &err), &err);
+    ck_ok(sal_trainer_run(t, o.iterations, &err), &err);
+    sal_trainer_report(t, &report);
+    const sal_trajectory *path = report.trajectory;
+    ck_assert_msg(path->n >= 4, "%s: %d levels", name, (int)path->n);
+    double before = 0, squares = 0;
+    for (int64_t k = 1; k < path->n; k++) {
+        const sal_trajectory_level *i = &path->levels[k].info;
+        double exact = level_log_z(other, path, k);
+        ck_assert_msg(fabs(i->log_z - exact) < 4.5 * i->log_z_error,
+                      "%s, level %d: log Z %.4f +- %.4f, exactly %.4f", name, (int)k, i->log_z,
+                      i->log_z_error, exact);
+        double step = i->log_z - path->levels[k - 1].info.log_z - (exact - before);
+        double error = sqrt(
+            fmax(pow(i->log_z_error, 2) - pow(path->levels[k - 1].info.log_z_error, 2), 1e-12));
+        squares += step * step / (error * error) / (double)(path->n - 1);
+        before = exact;
+    }
+    /* Below 1: the states of a level come from those of the one before, and err alike. */
+    ck_assert_msg(squares < 2, "%s: mean square of errors %.2f of theirs", name, squares);
+    double exact = exact_log_z(model);
+    ck_assert_msg(fabs(report.log_z - exact) < 4.5 * report.log_z_error,
+                  "%s: log Z %.4f +- %.4f, exactly %.4f", name, report.log_z, report.log_z_error,
+                  exact);
+    sal_trainer_destroy(t);
+    sal_model_destroy(model);
+    sal_model_destroy(other);
+}
+
+START_TEST(levels_have_the_exact_log_z)
+{
+    sal_data data = patterns(0.04);
+    sal_train_options o = usual();
+    check_levels("rbm:visible=9,hidden=6", &data, o);
+    o.sampler = "gwg";
+    o.seed = 4;
+    check_levels("rbm:visible=9,hidden=6", &data, o);
+    free(data.codes);
+}
+END_TEST
+
+/* A lattice of 3 x 3 sites and a Potts model of two sites with three states. */
+START_TEST(spins_and_labels_have_the_exact_log_z)
+{
+    sal_data data = patterns(0.15);
+    sal_train_options o = usual();
+    o.learning_rate = 0.05;
+    o.iterations = 250;
+    check_levels("ising-dense:dim=9", &data, o);
+    free(data.codes);
+
+    sal_data labels = { .rows = ROWS, .variables = 2, .codes = calloc(ROWS, 2) };
+    for (int r = 0; r < ROWS; r++) {
+        labels.codes[2 * r] = (uint8_t)(r % 3);
+        labels.codes[2 * r + 1] = (uint8_t)(r % 10 < 8 ? r % 3 : (r + 1) % 3);
+    }
+    o.steps = 4;
+    o.learning_rate = 0.2;
+    check_levels("potts-dense:dim=2,states=3", &labels, o);
+    free(labels.codes);
+}
+END_TEST
+
+/* ---- the maximum of the likelihood */
+
+/* Exact log-likelihood a row. */
+static double exact_likelihood(const sal_model *model, const sal_data *data)
+{
+    sal_likelihood l;
+    sal_error err;
+    ck_ok(sal_log_likelihood(model, data, exact_log_z(model), 0, &l, &err), &err);
+    return l.mean;
+}
+
+/* The mean of f's gradient by the parameters over a list of states. */
+static void check_maximum(const char *name, const sal_data *data)
+{
+    sal_error err;
+    sal_train_options o = usual();
+    o.iterations = 1500;
+    o.batch = ROWS; /* all rows: the noise is that of the chains alone */
+    o.learning_rate = 0.02;
+    o.optimiser = SAL_SGD;
+    o.momentum = -1;
+    sal_model *model = new_model(name, data);
+    ck_ok(sal_train(model, data, &o, &err), &err);
+    /* The best log-likelihood of this family: from here, uphill along exact gradients, which for a
+     * model that is linear in its parameters are differences of covariances; by differences here.
+     */
+    const int64_t n = sal_model_parameters_size(model);
+    double *x = calloc((size_t)n, sizeof *x), *g = calloc((size_t)n, sizeof *g);
+    double reached = exact_likelihood(model, data), best = reached;
+    ck_ok(sal_model_get_params(model, NULL, x, &err), &err);
+    for (int step = 0; step < 15; step++) {
+        for (int64_t i = 0; i < n; i++) {
+            double keep = x[i], h = 1e-4;
+            x[i] = keep + h;
+            ck_ok(sal_model_set_params(model, NULL, x, &err), &err);
+            double up = exact_likelihood(model, data);
+            x[i] = keep - h;
+            ck_ok(sal_model_set_params(model, NULL, x, &err), &err);
+            g[i] = (up - exact_likelihood(model, data)) / (2 * h);
+            x[i] = keep;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            x[i] += 0.2 * g[i];
+        }
+        ck_ok(sal_model_set_params(model, NULL, x, &err), &err);
+        best = fmax(best, exact_likelihood(model, data));
+    }
+    ck_assert_msg(best - reached < 0.02, "%s: %.4f nats a row, the best found is %.4f", name,
+                  reached, best);
+    free(x);
+    free(g);
+    sal_model_destroy(model);
+}
+
+START_TEST(training_reaches_the_maximum_likelihood)
+{
+    sal_data data = patterns(0.15);
+    check_maximum("ising-dense:dim=9", &data);
+    free(data.codes);
+}
+END_TEST
+
+/* ---- far from independent variables */
+
+/* The first model is reached over bridges: levels with beta between 0 and 1, whose log Z is right
+ * too. */
+START_TEST(a_far_start_is_reached_over_bridges)
+{
+    sal_data data = patterns(0.3);
+    sal_error err;
+    sal_model *model = NULL;
+    ck_ok(sal_model_open("ising:side=3,theta=0.4", SAL_F64, &model, &err), &err);
+    sal_train_options o = usual();
+    sal_trainer *t = NULL;
+    sal_status status = sal_trainer_create(model, &data, &o, &t, &err);
+    if (status == SAL_ERR_UNSUPPORTED) { /* it has no parameters */
+        sal_model_destroy(model);
+        ck_ok(sal_model_open("ising-dense:dim=9,scale=0.9,seed=2", SAL_F64, &model, &err), &err);
+        ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+    }
+    const double exact = exact_log_z(model);
+    ck_ok(sal_trainer_run(t, 1, &err), &err);
+    const sal_trajectory *path = t->ptt->path;
+    int64_t k = 1;
+    while (path->levels[k].info.beta < 1) {
+        ck_assert_double_gt(path->levels[k].info.beta, path->levels[k - 1].info.beta);
+        k++;
+    }
+    ck_assert_int_gt(k, 2);
+    ck_assert_int_eq(path->levels[k].info.iteration, 0);
+    ck_assert_double_eq_tol(path->levels[k].info.log_z, exact,
+                            4.5 * path->levels[k].info.log_z_error);
+    sal_trainer_destroy(t);
+    sal_model_destroy(model);
+    free(data.codes);
+}
+END_TEST
+
+/* ---- updates that are taken back */
+
+START_TEST(updates_that_go_too_far_are_taken_back)
+{
+    sal_data data = patterns(0.05);
+    sal_error err;
+    sal_train_options o = usual();
+    sal_train_report report;
+    sal_trainer *t = NULL;
+    sal_model *model = new_model("rbm:visible=9,hidden=6", &data);
+    o.learning_rate = 20;
+    ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+    ck_ok(sal_trainer_run(t, 1, &err), &err);
+    sal_trainer_report(t, &report);
+    ck_assert_double_eq(report.learning_rate, 10);
+    /* back at the last level, without moments */
+    ck_assert_mem_eq(t->values, t->ptt->path->levels[t->ptt->path->n - 1].values,
+                     (size_t)t->optimiser.n * sizeof(double));
+    ck_assert_int_eq(t->optimiser.updates, 0);
+    for (int64_t i = 0; i < t->optimiser.n; i++) {
+        ck_assert_double_eq(t->optimiser.m[i], 0);
+        ck_assert_double_eq(t->optimiser.v[i], 0);
+    }
+    ck_assert_mem_eq(t->ptt->reservoir, t->ptt->stored, (size_t)(t->ptt->M * V) * sizeof(int32_t));
+    ck_ok(sal_trainer_run(t, 40, &err), &err);
+    sal_trainer_report(t, &report);
+    ck_assert_double_lt(report.learning_rate, 2);
+    ck_assert_double_gt(report.learning_rate, 0.001);
+    sal_trainer_destroy(t);
+    sal_model_destroy(model);
+
+    model = new_model("rbm:visible=9,hidden=6", &data);
+    o.learning_rate = 1e200;
+    ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+    ck_fails(sal_trainer_run(t, 100, &err), SAL_ERR_MODEL, &err, "30 updates in a row");
+    sal_trainer_destroy(t);
+    sal_model_destroy(model);
+    free(data.codes);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+    sal_data data = patterns(0.1);
+    sal_error err;
+    sal_trainer *t = NULL;
+    sal_model *model = new_model("rbm:visible=9,hidden=3", &data);
+    sal_train_options o = usual();
+    o.sampler = "dula";
+    ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_UNSUPPORTED, &err, "exact");
+    o = usual();
+    o.reservoir = 120;
+    ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_ARGUMENT, &err, "multiple");
+    o = usual();
+    o.patience = 3;
+    ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_ARGUMENT, &err, "held-out");
+    o = usual();
+    o.objective = SAL_PCD;
+    o.reservoir = 500;
+    ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_ARGUMENT, &err, "ptt");
+    sal_model_destroy(model);
+    free(data.codes);
+}
+END_TEST
+
+/* ---- threads, checkpoints */
+
+static void same_trainings(const sal_trainer *a, const sal_trainer *b)
+{
+    const sali_ptt *p = a->ptt, *q = b->ptt;
+    ck_assert_int_eq(a->iteration, b->iteration);
+    ck_assert_int_eq(p->path->n, q->path->n);
+    ck_assert_int_eq(p->sweeps, q->sweeps);
+    ck_assert_mem_eq(a->values, b->values, (size_t)a->optimiser.n * sizeof(double));
+    ck_assert_mem_eq(p->stored, q->stored, (size_t)(p->M * V) * sizeof(int32_t));
+    ck_assert_mem_eq(p->reservoir, q->reservoir, (size_t)(p->M * V) * sizeof(int32_t));
+    ck_assert_mem_eq(p->reservoir_f, q->reservoir_f, (size_t)p->M * sizeof(double));
+    ck_assert_mem_eq(a->buffer.codes, b->buffer.codes, (size_t)(p->n * V) * sizeof(int32_t));
+    ck_assert_double_eq(a->optimiser.learning_rate, b->optimiser.learning_rate);
+    for (int64_t k = 0; k < p->path->n; k++) {
+        ck_assert_mem_eq(p->path->levels[k].values, q->path->levels[k].values,
+                         (size_t)a->optimiser.n * sizeof(double));
+        ck_assert_double_eq(p->path->levels[k].info.log_z, q->path->levels[k].info.log_z);
+    }
+    ck_assert_double_eq(a->best_likelihood, b->best_likelihood);
+    ck_assert_int_eq(a->worse, b->worse);
+}
+
+/* Files of a ladder, too. */
+static void remove_ladder(void)
+{
+    char name[64];
+    for (int k = 0; k < 100; k++) {
+        snprintf(name, sizeof name, "ladder/level-%03d.safetensors", k);
+        remove(temp_path(name));
+    }
+    remove(temp_path("ladder/ladder.json"));
+    rmdir(temp_path("ladder"));
+}
+
+START_TEST(stops_and_threads_change_no_bit)
+{
+    sal_data data = patterns(0.1), test = patterns(0.12);
+    sal_error err;
+    sal_train_options o = usual();
+    sal_model *models[3];
+    sal_trainer *t[3] = { 0 };
+    temp_dir_make();
+    o.iterations = 60;
+    o.report_every = 10;
+    o.learning_rate = 0.05;
+    o.test = &test;
+    for (int k = 0; k < 3; k++) {
+        models[k] = new_model("rbm:visible=9,hidden=6", &data);
+        o.threads = k == 1 ? 3 : 1;
+        ck_ok(sal_trainer_create(models[k], &data, &o, &t[k], &err), &err);
+        ck_ok(sal_trainer_run(t[k], k == 2 ? 23 : 100, &err), &err);
+    }
+    same_trainings(t[0], t[1]);
+    ck_ok(sal_trainer_save(t[2], temp_dir, &err), &err);
+    sal_trainer_destroy(t[2]);
+    sal_model_destroy(models[2]);
+    models[2] = new_model("rbm:visible=9,hidden=6", &data);
+    ck_ok(sal_trainer_create(models[2], &data, &o, &t[2], &err), &err);
+    ck_ok(sal_trainer_load(t[2], temp_dir, &err), &err);
+    ck_assert_int_eq(sal_trainer_iteration(t[2]), 23);
+    ck_ok(sal_trainer_run(t[2], 100, &err), &err);
+    same_trainings(t[0], t[2]);
+    for (int k = 0; k < 3; k++) {
+        sal_trainer_destroy(t[k]);
+        sal_model_destroy(models[k]);
+    }
+    remove_ladder();
+    temp_dir_remove();
+    free(data.codes);
+    free(test.codes);
+}
+END_TEST
+
+/* ---- sampling along the levels */
+
+typedef struct trained {
+    sal_data data;
+    sal_model *model;
+    sal_trajectory *path;
+} trained;
+
+static int save_ladder(const sal_train_report *r, void *data)
+{
+    sal_error err;
+    (void)data;
+    if (r->best) {
+        ck_ok(sal_trajectory_save(r->trajectory, temp_dir, r->model, r, &err), &err);
+    }
+    return 0;
+}
+
+static trained train_some(void)
+{
+    sal_error err;
+    trained x = { .data = patterns(0.03) };
+    sal_train_options o = usual();
+    o.iterations = 200;
+    o.learning_rate = 0.05;
+    o.report = save_ladder;
+    o.report_every = 200;
+    temp_dir_make();
+    x.model = new_model("rbm:visible=9,hidden=6", &x.data);
+    ck_ok(sal_train(x.model, &x.data, &o, &err), &err);
+    ck_ok(sal_trajectory_open(temp_dir, x.model, &x.path, &err), &err);
+    return x;
+}
+
+static void forget(trained *x)
+{
+    sal_trajectory_destroy(x->path);
+    sal_model_destroy(x->model);
+    free(x->data.codes);
+    remove_ladder();
+    temp_dir_remove();
+}
+
+START_TEST(a_saved_ladder_knows_its_model)
+{
+    trained x = train_some();
+    sal_error err;
+    double log_z, error;
+    int64_t steps;
+    ck_assert_int_gt(sal_trajectory_levels(x.path), 4);
+    ck_assert_str_eq(sal_trajectory_sampler(x.path, &steps), "gibbs");
+    ck_assert_int_eq(steps, 9);
+    ck_ok(sal_trajectory_log_z(x.path, x.model, &log_z, &error, &err), &err);
+    ck_assert_double_eq_tol(log_z, exact_log_z(x.model), 4.5 * error);
+    ck_assert(isnan(sal_trajectory_level_at(x.path, 1000).beta));
+    ck_assert_double_eq(sal_trajectory_level_at(x.path, 0).beta, 0);
+
+    sal_model *other = new_model("rbm:visible=9,hidden=6", &x.data);
+    ck_fails(sal_trajectory_log_z(x.path, other, &log_z, &error, &err), SAL_ERR_DATA, &err,
+             "other parameters");
+    sal_model_destroy(other);
+    other = new_model("rbm:visible=9,hidden=5", &x.data);
+    sal_trajectory *path = NULL;
+    ck_fails(sal_trajectory_open(temp_dir, other, &path, &err), SAL_ERR_DATA, &err, "parameters");
+    ck_fails(sal_trajectory_open("/nowhere", other, &path, &err), SAL_ERR_NOT_FOUND, &err,
+             "ladder.json");
+    sal_run *run = NULL;
+    sal_run_options o = { .trajectory = x.path, .sampler = "gibbs" };
+    ck_fails(sal_sample(other, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "another model");
+    sal_model_destroy(other);
+    o.replicas = 3;
+    ck_fails(sal_sample(x.model, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "replicas");
+    o = (sal_run_options){ .trajectory = x.path, .sampler = "dula" };
+    ck_fails(sal_sample(x.model, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "exact");
+    forget(&x);
+}
+END_TEST
+
+static sal_run *sample(const trained *x, int threads, int64_t draws, const sal_run_state *resume)
+{
+    sal_run *run = NULL;
+    sal_error err;
+    const sal_run_options o = { .trajectory = x->path,
+                                .chains = 40,
+                                .draws = draws,
+                                .seed = 5,
+                                .threads = threads,
+                                .keep_draws = true,
+                                .resume = resume };
+    ck_ok(sal_sample(x->model, &o, &run, &err), &err);
+    return run;
+}
+
+/* Two modes that single sites do not cross: along the levels each is visited as often as it is
+ * likely, from the first draws on. */
+START_TEST(draws_along_the_levels_are_the_models)
+{
+    trained x = train_some();
+    sal_error err;
+    sal_run_variation tv;
+    sal_run_summary s;
+    sal_run *run = sample(&x, 2, 500, NULL);
+    ck_ok(sal_run_summarise(run, &s, &err), &err);
+    ck_assert_int_eq(s.levels, sal_trajectory_levels(x.path));
+    ck_assert_msg(s.arrivals > 10, "%.2f arrivals, %d levels, rate %.3f", s.arrivals, (int)s.levels,
+                  s.level_rate_min);
+    ck_assert_double_lt(s.rhat_max, 1.05);
+    ck_ok(sal_run_total_variation(run, 0, 1, &tv, &err), &err);
+    ck_assert_msg(tv.distance < 1.3 * tv.ideal, "total variation %.4f, ideal %.4f", tv.distance,
+                  tv.ideal);
+    sal_run_destroy(run);
+    forget(&x);
+}
+END_TEST
+
+START_TEST(threads_and_stops_change_no_draw)
+{
+    trained x = train_some();
+    int bytes;
+    sal_run *whole = sample(&x, 1, 300, NULL), *threads = sample(&x, 3, 300, NULL);
+    sal_run *half = sample(&x, 1, 270, NULL);
+    const sal_run_state *state = sal_run_last_state(half);
+    sal_run *rest = sample(&x, 2, 300, state);
+    const size_t size = 40 * 300 * V;
+    ck_assert_mem_eq(sal_run_draws(whole, &bytes), sal_run_draws(threads, &bytes), size);
+    ck_assert_mem_eq(sal_run_draws(whole, &bytes), sal_run_draws(rest, &bytes), size);
+    ck_assert_int_eq(bytes, 1);
+    sal_run_destroy(whole);
+    sal_run_destroy(threads);
+    sal_run_destroy(half);
+    sal_run_destroy(rest);
+    forget(&x);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ptt");
+    TCase *tcase = tcase_create("training");
+    tcase_add_test(tcase, levels_have_the_exact_log_z);
+    tcase_add_test(tcase, spins_and_labels_have_the_exact_log_z);
+    tcase_add_test(tcase, training_reaches_the_maximum_likelihood);
+    tcase_add_test(tcase, a_far_start_is_reached_over_bridges);
+    tcase_add_test(tcase, updates_that_go_too_far_are_taken_back);
+    tcase_add_test(tcase, options_are_checked);
+    tcase_add_test(tcase, stops_and_threads_change_no_bit);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("sampling");
+    tcase_add_test(tcase, a_saved_ladder_knows_its_model);
+    tcase_add_test(tcase, draws_along_the_levels_are_the_models);
+    tcase_add_test(tcase, threads_and_stops_change_no_draw);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
