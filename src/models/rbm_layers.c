@@ -135,8 +135,10 @@ static void drive_hidden(workspace *w, const sali_piece *at)
     int64_t V = w->visible, H = w->hidden;
     real factor = (real)w->form->units.factor, *h = w->h;
     follow_parameters(w);
-    for (int64_t k = 0; k < at->n * V; k++) {
-        w->v[k] = w->level[k % V] + w->rise[k % V] * (real)at->codes[k];
+    for (int64_t c = 0; c < at->n; c++) {
+        for (int64_t i = 0; i < V; i++) {
+            w->v[c * V + i] = w->level[i] + w->rise[i] * (real)at->codes[c * V + i];
+        }
     }
     gemm(PLAIN, TURNED, at->n, H, V, w->v, weights(w), 0, w->h);
     for (int64_t c = 0; c < at->n; c++, h += H) {
