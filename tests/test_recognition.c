@@ -404,6 +404,9 @@ START_TEST(what_is_almost_an_rbm_has_no_layers)
     expect_none(t, sal_scale(bare_rbm(t), -1), "softplus is subtracted");
     t = tape_over(SAL_BINARY, 4, 0);
     expect_none(t, sal_mul(sal_param(t, "g", SAL_SCALAR), bare_rbm(t)), "a parameter times it");
+    t = tape_over(SAL_BINARY, 4, 0); /* 1 before training */
+    sal_expr g = sal_add(sal_param(t, "g", SAL_SCALAR), sal_scalar(t, 1));
+    expect_none(t, sal_mul(g, bare_rbm(t)), "a parameter and 1, times it");
     t = tape_over(SAL_BINARY, 4, 0);
     expect_none(t, sal_dot(vector(t, "g", 3), sal_softplus(sal_matvec(matrix(t), sal_state(t)))),
                 "each unit has a weight");
@@ -465,6 +468,9 @@ START_TEST(what_is_almost_a_chain_has_no_messages)
     t = tape_over(SAL_CATEGORICAL, 3, 3);
     expect_none(t, sal_edges(sal_state(t), vector(t, "w", 6), 6, chain_pairs),
                 "weights that are equal only before training");
+    t = tape_over(SAL_CATEGORICAL, 3, 3);
+    sal_expr chain = label_chain(t, 6, chain_pairs, chain_index);
+    expect_none(t, sal_add(chain, sal_sum(sal_softplus(sal_state(t)))), "and something else");
     t = tape_over(SAL_BINARY, 9, 0);
     expect_none(t, label_chain(t, 6, chain_pairs, chain_index), "bits");
     t = tape_over(SAL_CATEGORICAL, 3, 3);
@@ -478,6 +484,7 @@ START_TEST(what_is_almost_chains_side_by_side_has_none)
     static const int64_t across[] = { 0, 1, 1, 2, 4, 5, 2, 0, 1, 3, 4, 2, 3, 5, 4, 4 };
     static const int64_t twice[] = { 0, 1, 3, 2, 3, 2, 2, 0, 1, 3, 4, 2, 3, 5, 4, 4 };
     static const int64_t step_twice[] = { 0, 1, 3, 2, 4, 5, 2, 0, 1, 3, 2, 0, 3, 5, 4, 4 };
+    static const int64_t torn[] = { 0, 1, 3, 2, 4, 5, 2, 0, 1, 3, 4, 2 };
     static const int64_t far[] = { 0, 1, 3, 2, 4, 5, 2, 0, 1, 3, 4, 2, 0, 4, 4, 4 };
     const struct {
         const double *weights;
@@ -488,6 +495,7 @@ START_TEST(what_is_almost_chains_side_by_side_has_none)
         { side_weights, across, 8, "a pair of two slices" },
         { side_weights, twice, 8, "a pair twice, another missing" },
         { side_weights, step_twice, 8, "a step twice, another missing" },
+        { side_weights, torn, 6, "a step is missing" },
         { side_weights, far, 8, "a step over two slices" },
         { side_weights + 1, side_pairs + 2, 7, "a slice without its pair" },
     };
