@@ -480,7 +480,7 @@ START_TEST(bad_options_are_refused)
     o = (sal_ais_options){ .chains = 2, .reverse_from = from };
     refused(model, &o, SAL_ERR_ARGUMENT, "2");
     sal_model_destroy(model);
-    model = builtin("rbm:visible=9,hidden=3", 0);
+    model = builtin("mixture:dim=9", 0);
     o = (sal_ais_options){ .sampler = "block-gibbs" };
     refused(model, &o, SAL_ERR_UNSUPPORTED,
             "not the distributions between it and independent variables");

@@ -47,7 +47,7 @@ START_TEST(f_is_the_joint_density)
             codes[v] = state >> v & 1;
         }
         ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
-        ck_assert_double_eq_tol(f, joint(model->structure_data, codes), 1e-11);
+        ck_assert_double_eq_tol(f, joint(model->statistic_data, codes), 1e-11);
     }
     sal_model_destroy(model);
 }
@@ -60,7 +60,7 @@ START_TEST(gradient_is_that_of_the_formula)
     sal_error err;
     double x[6] = { 1, 0, 1, 1, 0, 1 }, f, g[6];
     ck_ok(sal_model_builtin("fhmm:length=3,factors=2", 0, &model, &err), &err);
-    const sali_fhmm *m = model->structure_data;
+    const sali_fhmm *m = model->statistic_data;
     ck_ok(sal_model_evaluate_at(model, 1, x, &f, g, &err), &err);
     double residual = m->y[2] - m->W_0 - m->W[1], pull = log(m->p / (1 - m->p));
     ck_assert_double_eq_tol(g[4], m->W[0] * residual / pow(m->sigma, 2) + pull * (2 * x[2] - 1),
@@ -78,7 +78,7 @@ START_TEST(data_are_drawn_from_the_model)
     ck_ok(sal_model_builtin("fhmm:length=20000,factors=1,sigma=0.3,p=0.9,v=0.5,seed=2", 0, &model,
                             &err),
           &err);
-    const sali_fhmm *m = model->structure_data;
+    const sali_fhmm *m = model->statistic_data;
     for (int64_t t = 0; t < m->length; t++) {
         double y = (m->y[t] - m->W_0) / m->W[0];
         mean += y / (double)m->length;

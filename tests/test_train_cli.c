@@ -98,7 +98,7 @@ static double seconds(void)
 
 START_TEST(killed_at_any_moment_it_goes_on_with_the_same_bits)
 {
-    static const char *const samplers[] = { "gwg", "ncg", "gibbs:scan=adaptive" };
+    static const char *const samplers[] = { "gwg", "ncg", "gibbs:scan=adaptive", "block-gibbs" };
     char command[400];
     int midway = 0, runs = 0;
     bool done = false;
@@ -318,7 +318,7 @@ int main(void)
     Suite *suite = suite_create("train_cli");
     TCase *tcase = tcase_create("train_cli");
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase, killed_at_any_moment_it_goes_on_with_the_same_bits, 0, 3);
+    tcase_add_loop_test(tcase, killed_at_any_moment_it_goes_on_with_the_same_bits, 0, 4);
     tcase_add_test(tcase, an_interrupt_saves_what_there_is);
     tcase_add_test(tcase, other_trainings_in_the_directory);
     tcase_add_test(tcase, options_of_training_are_checked);

@@ -18,6 +18,9 @@ START_TEST(train_writes_a_model_that_sample_reads)
     ck_assert_int_eq(json_integer_value(json_object_get(object, "variables")), 256);
     json_decref(object);
     ck_run("check run/model.xml --program");
+    ck_assert_ptr_nonnull(strstr(out, " block-gibbs "));
+    ck_run("sample run --sampler block-gibbs --chains 4 --draws 20 --json"); /* its layers */
+    json_decref(json_out());
     ck_run("train mlp:hidden=4,base=1 --data digits --iterations 2 --out run");
     ck_run("check run/model.xml");
     ck_assert_ptr_nonnull(strstr(out, "variables    256"));
@@ -63,6 +66,8 @@ START_TEST(evaluate_reads_what_train_wrote)
     json_decref(object);
     ck_run("evaluate run %s --threads 2", options);
     ck_assert_str_eq(out, first);
+    ck_run("evaluate run --sampler block-gibbs %s", options);
+    json_decref(json_out());
     ck_run("evaluate run/model.xml --params run/model.safetensors %s", options);
     ck_run("sample run/model.xml --chains 4 --draws 5 --warmup 20 --out draws.npy");
     ck_run("evaluate run %s --samples draws.npy", options);

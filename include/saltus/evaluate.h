@@ -105,7 +105,8 @@ typedef struct sal_ais_estimate {
  *          SAL_ERR_MEMORY. The outputs are then untouched.
  * Cost:    T (steps + 1) evaluations of all chains, as the weights and the sampler share the
  *          evaluation at each new temperature. A tape model is copied as a formula with beta as a
- *          parameter; structures of it (RBM layers) are not known to samplers.
+ *          parameter. Its hidden chains and RBM layers are known to "block-gibbs"; draws of layers
+ *          are corrected by a Metropolis-Hastings step.
  * Threads: any, while nobody sets the model's parameters; works on `threads` threads.
  * Source:  Neal 2001, Annealed importance sampling; reverse: Burda, Grosse & Salakhutdinov 2015;
  *          for deep models: Grathwohl et al. 2021, sec. 7. */

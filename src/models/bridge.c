@@ -7,6 +7,7 @@
 #include "models/base.h"
 #include "models/bridge_mix.h"
 #include "models/clamp.h"
+#include "models/structure.h"
 #include "models/tape_model.h"
 
 /* A parameter of its own, whatever the names of the others. */
@@ -48,6 +49,9 @@ static sal_status bridge_tape(const sal_model *of, const double *log_base, sali_
     sal_status status = sal_model_from_tape(tape, mix, &made, err);
     status = status ? status : copy_parameters(content, made, err);
     status = status ? status : sal_model_set_name(made, of->name, err);
+    if (status == SAL_OK && of->structure && !made->structure) {
+        status = sali_structure_recognise(made, true, err);
+    }
     sal_tape_destroy(tape);
     if (status != SAL_OK) {
         sal_model_destroy(made);

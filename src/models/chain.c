@@ -23,6 +23,9 @@ void sali_chain_free(sali_chain *chain)
     sali_free(chain->emission);
     sali_free(chain->transition);
     sali_free(chain->fixed);
+    if (chain->sum.tape) {
+        sali_sum_reader_close(&chain->sum);
+    }
     *chain = (sali_chain){ 0 };
 }
 
@@ -47,7 +50,9 @@ static sal_status find_fixed(const sal_model *model, sali_chain *chain, sal_erro
 
 sal_status sali_chain_create(const sal_model *model, sali_chain *chain, sal_error *err)
 {
-    sali_chain_shape shape = sali_chain_rule_of(model)->shape(sali_clamp_inner(model));
+    const sal_model *inner = sali_clamp_inner(model);
+    const struct sali_chain_rule *rule = sali_chain_rule_of(model);
+    sali_chain_shape shape = rule->shape(inner);
     int64_t states = (int64_t)sali_chain_states(&shape);
     *chain = (sali_chain){ .shape = shape,
                            .states = states,
@@ -57,6 +62,10 @@ sal_status sali_chain_create(const sal_model *model, sali_chain *chain, sal_erro
     sal_status status = chain->emission && chain->transition && chain->fixed
                             ? find_fixed(model, chain, err)
                             : sali_fail_memory(err);
+    if (status == SAL_OK &&
+        sali_sum_reader_open(sali_model_tape(inner), rule->form(inner), &chain->sum) != SAL_OK) {
+        status = sali_fail_memory(err);
+    }
     if (status != SAL_OK) {
         sali_chain_free(chain);
     }
@@ -75,6 +84,7 @@ static void forbid_others(sali_chain *chain, int64_t t, int64_t k, int32_t code)
 void sali_chain_read(const sal_model *model, sali_chain *chain)
 {
     int64_t K = chain->shape.variables;
+    sali_sum_reader_update(&chain->sum);
     sali_chain_rule_of(model)->read(sali_clamp_inner(model), chain);
     for (int64_t v = 0; v < chain->shape.length * K; v++) {
         if (chain->fixed[v] >= 0) {

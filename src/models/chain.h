@@ -6,6 +6,7 @@
 #define SALI_CHAIN_H
 
 #include "models/structure.h"
+#include "models/sum_form.h"
 
 /* T slices of K variables, all with `codes` codes: variable k of slice t is the model's t K + k. */
 typedef struct sali_chain_shape {
@@ -21,15 +22,17 @@ typedef struct sali_chain {
     sali_chain_shape shape;
     int64_t states; /* S = codes^K */
     double constant;
-    double *emission;   /* [T x S] */
-    double *transition; /* [codes x codes], from row to column */
-    int32_t *fixed;     /* [T K] the code of a clamped variable, -1 of a free one */
+    double *emission;    /* [T x S] */
+    double *transition;  /* [codes x codes], from row to column */
+    int32_t *fixed;      /* [T K] the code of a clamped variable, -1 of a free one */
+    sali_sum_reader sum; /* of the formula that the model is */
 } sali_chain;
 
 /* What a structure has whose model is a chain. */
 struct sali_chain_rule {
     sali_chain_shape (*shape)(const sal_model *model);
-    /* Fill in the potentials; arrays are there, zeroed. */
+    const sali_sum_form *(*form)(const sal_model *model);
+    /* Fill in the potentials from the numbers of chain->sum. */
     void (*read)(const sal_model *model, sali_chain *chain);
 };
 

@@ -8,9 +8,8 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/rng.h"
 #include "models/builtin.h"
-#include "models/chain.h"
-#include "models/tape_model.h"
 
 enum { TOKENS, LABELS, FEATURES, SCALE, SEED };
 /* Random streams of a seed. */
@@ -24,9 +23,8 @@ typedef struct crf {
     double *b; /* [tokens x features] */
 } crf;
 
-static void destroy_crf(void *data)
+static void destroy_crf(crf *m)
 {
-    crf *m = data;
     if (m) {
         sali_free(m->b);
         sali_free(m);
@@ -88,8 +86,6 @@ static sal_status record(const crf *m, int64_t *pairs, int64_t *weight, sal_dtyp
     return sali_builtin_finish(tape, f, "crf", out, err);
 }
 
-static const sali_structure crf_chain;
-
 /* The model of features, with random weights; takes m over. */
 static sal_status finish(crf *m, const double *values, sal_dtype dtype, sal_model **out,
                          sal_error *err)
@@ -101,13 +97,10 @@ static sal_status finish(crf *m, const double *values, sal_dtype dtype, sal_mode
         pairs && weight ? record(m, pairs, weight, dtype, out, err) : sali_fail_memory(err);
     sali_free(pairs);
     sali_free(weight);
-    if (status != SAL_OK) {
-        destroy_crf(m);
-        return status;
-    }
-    sali_model_set_structure(*out, &crf_chain, m);
+    bool pairwise = m->tokens > 1;
+    destroy_crf(m);
     uint64_t seed = (uint64_t)values[SEED];
-    if (m->tokens > 1) {
+    if (status == SAL_OK && pairwise) {
         status = sali_builtin_randomise(*out, "lambda", values[SCALE], seed, STREAM_LAMBDA, err);
     }
     return status ? status
@@ -155,50 +148,6 @@ static sal_status make_crf_from(const double *values, const sali_content *conten
     memcpy(m->b, array->values, (size_t)array->count * sizeof *m->b);
     return finish(m, values, dtype, out, err);
 }
-
-/* ---- the chain */
-
-static sali_chain_shape chain_shape(const sal_model *model)
-{
-    const crf *m = model->structure_data;
-    return (sali_chain_shape){ m->tokens, 1, m->labels };
-}
-
-static const void *parameter(const sal_model *model, const char *name)
-{
-    const sali_tape_model *tape = sali_model_tape(model);
-    int32_t p = sali_program_find(tape->program, name);
-    return tape->params->value[tape->program->parameters[p].node];
-}
-
-static void read_chain(const sal_model *model, sali_chain *chain)
-{
-    const crf *m = model->structure_data;
-    const void *mu = parameter(model, "mu");
-    const void *lambda = m->tokens > 1 ? parameter(model, "lambda") : NULL;
-    for (int64_t i = 0; i < m->tokens * m->labels; i++) {
-        const double *b = m->b + i / m->labels * m->features;
-        chain->emission[i] = 0;
-        for (int64_t j = 0; j < m->features; j++) {
-            chain->emission[i] += b[j] * sali_load(model->dtype, mu, j * m->labels + i % m->labels);
-        }
-    }
-    for (int64_t i = 0; lambda && i < m->labels * m->labels; i++) {
-        chain->transition[i] = sali_load(model->dtype, lambda, i);
-    }
-}
-
-static const struct sali_chain_rule chain_rule = { chain_shape, read_chain };
-
-static const sali_structure crf_chain = {
-    .pieces = sali_chain_pieces,
-    .open = sali_chain_open,
-    .close = sali_chain_close,
-    .draw = sali_chain_draw,
-    .log_q = sali_chain_log_q,
-    .chain = &chain_rule,
-    .destroy = destroy_crf,
-};
 
 const sali_builtin sali_builtin_crf = {
     .name = "crf",

@@ -7,8 +7,8 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/rng.h"
 #include "models/builtin.h"
-#include "models/chain.h"
 #include "models/observations.h"
 #include "models/statistic.h"
 
@@ -156,7 +156,7 @@ static sal_status record(const sali_fhmm *m, quadratic *f, sal_dtype dtype, sal_
 /* |y - (W'x + W_0)|, the Euclidean norm over time. */
 static double reconstruction_error(const sal_model *model, const int32_t *codes)
 {
-    const sali_fhmm *m = model->structure_data;
+    const sali_fhmm *m = model->statistic_data;
     double sum = 0;
     for (int64_t t = 0; t < m->length; t++) {
         double residual = m->y[t] - m->W_0;
@@ -169,7 +169,7 @@ static double reconstruction_error(const sal_model *model, const int32_t *codes)
 }
 
 static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
-                                                NULL };
+                                                destroy_fhmm };
 
 /* The model of data; takes m over. */
 static sal_status finish(sali_fhmm *m, sal_dtype dtype, sal_model **out, sal_error *err)
@@ -187,8 +187,7 @@ static sal_status finish(sali_fhmm *m, sal_dtype dtype, sal_model **out, sal_err
         destroy_fhmm(m);
         return status;
     }
-    sali_model_set_structure(*out, &sali_fhmm_chains, m);
-    sali_model_set_statistic(*out, &error_statistic, NULL);
+    sali_model_set_statistic(*out, &error_statistic, m);
     return SAL_OK;
 }
 
@@ -214,60 +213,6 @@ static sal_status make_fhmm_from(const double *values, const sali_content *conte
     memcpy(m->y, array->values, (size_t)array->count * sizeof *m->y);
     return finish(m, dtype, out, err);
 }
-
-static int64_t count_factors(const sal_model *model)
-{
-    return ((const sali_fhmm *)model->structure_data)->factors;
-}
-
-static int64_t count_slices(const sal_model *model)
-{
-    return ((const sali_fhmm *)model->structure_data)->length;
-}
-
-static int64_t slice_of(const sal_model *model, int64_t v)
-{
-    return v / count_factors(model);
-}
-
-static sali_chain_shape chain_shape(const sal_model *model)
-{
-    return (sali_chain_shape){ count_slices(model), count_factors(model), 2 };
-}
-
-/* The joint chain of all factors: 2^factors states a slice. */
-static void read_chain(const sal_model *model, sali_chain *chain)
-{
-    const sali_fhmm *m = model->structure_data;
-    double scale = log(m->sigma) + 0.5 * log(2 * 3.14159265358979323846);
-    for (int64_t i = 0; i < m->length * chain->states; i++) {
-        int64_t t = i / chain->states, z = i % chain->states;
-        double residual = m->y[t] - m->W_0, start = 0;
-        for (int64_t k = 0; k < m->factors; k++) {
-            residual -= z >> k & 1 ? m->W[k] : 0;
-            start += z >> k & 1 ? log(m->v) : log1p(-m->v);
-        }
-        chain->emission[i] = (t == 0 ? start : 0) - 0.5 * pow(residual / m->sigma, 2) - scale;
-    }
-    for (int i = 0; i < 4; i++) {
-        chain->transition[i] = i == 0 || i == 3 ? log(m->p) : log1p(-m->p);
-    }
-}
-
-static const struct sali_chain_rule chain_rule = { chain_shape, read_chain };
-
-const sali_structure sali_fhmm_chains = {
-    .pieces = count_factors,
-    .open = sali_fhmm_open,
-    .close = sali_fhmm_close,
-    .draw = sali_fhmm_draw,
-    .log_q = sali_fhmm_log_q,
-    .groups = count_slices,
-    .group_of = slice_of,
-    .group_name = "time slices",
-    .chain = &chain_rule,
-    .destroy = destroy_fhmm,
-};
 
 const sali_builtin sali_builtin_fhmm = {
     .name = "fhmm",

@@ -7,8 +7,8 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/rng.h"
 #include "models/builtin.h"
-#include "models/chain.h"
 #include "models/observations.h"
 #include "models/statistic.h"
 
@@ -114,7 +114,7 @@ static sal_status place_means(sali_hmm *m, sal_error *err)
 /* |y - mu_z|, the Euclidean norm over time. */
 static double reconstruction_error(const sal_model *model, const int32_t *codes)
 {
-    const sali_hmm *m = model->structure_data;
+    const sali_hmm *m = model->statistic_data;
     double sum = 0;
     for (int64_t t = 0; t < m->length; t++) {
         double residual = m->y[t] - m->means[codes[t]];
@@ -124,7 +124,7 @@ static double reconstruction_error(const sal_model *model, const int32_t *codes)
 }
 
 static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
-                                                NULL };
+                                                destroy_hmm };
 
 /* ---- the formula */
 
@@ -186,8 +186,7 @@ static sal_status finish(sali_hmm *m, sal_dtype dtype, sal_model **out, sal_erro
         destroy_hmm(m);
         return status;
     }
-    sali_model_set_structure(*out, &sali_hmm_chain, m);
-    sali_model_set_statistic(*out, &error_statistic, NULL);
+    sali_model_set_statistic(*out, &error_statistic, m);
     return SAL_OK;
 }
 
@@ -236,38 +235,6 @@ static sal_status make_hmm_from(const double *values, const sali_content *conten
     }
     return finish(m, dtype, out, err);
 }
-
-/* ---- the chain */
-
-static sali_chain_shape chain_shape(const sal_model *model)
-{
-    const sali_hmm *m = model->structure_data;
-    return (sali_chain_shape){ m->length, 1, m->states };
-}
-
-static void read_chain(const sal_model *model, sali_chain *chain)
-{
-    const sali_hmm *m = model->structure_data;
-    chain->constant = -log((double)m->states);
-    for (int64_t i = 0; i < m->length * m->states; i++) {
-        chain->emission[i] = log_normal(m, i / m->states, i % m->states);
-    }
-    for (int64_t i = 0; i < m->states * m->states; i++) {
-        chain->transition[i] = i / m->states == i % m->states ? log_stay(m) : log_leave(m);
-    }
-}
-
-static const struct sali_chain_rule chain_rule = { chain_shape, read_chain };
-
-const sali_structure sali_hmm_chain = {
-    .pieces = sali_chain_pieces,
-    .open = sali_chain_open,
-    .close = sali_chain_close,
-    .draw = sali_chain_draw,
-    .log_q = sali_chain_log_q,
-    .chain = &chain_rule,
-    .destroy = destroy_hmm,
-};
 
 const sali_builtin sali_builtin_hmm = {
     .name = "hmm",

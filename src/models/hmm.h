@@ -1,8 +1,9 @@
-/* The hidden Markov model with Gaussian emissions: its numbers. */
+/* The hidden Markov model with Gaussian emissions: its numbers, which are the data of its
+ * statistic. */
 #ifndef SALI_HMM_H
 #define SALI_HMM_H
 
-#include "models/structure.h"
+#include <stdint.h>
 
 /* z_1 is uniform; z_t equals z_(t-1) with probability p and is any other state with probability
  * (1 - p) / (states - 1); y_t ~ N(mean of z_t, sigma^2). */
@@ -12,7 +13,5 @@ typedef struct sali_hmm {
     double *means; /* [states] */
     double *y;     /* [length] */
 } sali_hmm;
-
-extern const sali_structure sali_hmm_chain;
 
 #endif

@@ -6,30 +6,11 @@
 #include "core/rng.h"
 #include "models/builtin.h"
 #include "models/log_sum.h"
-#include "models/product_draws.h"
 
 enum { DIM, STATES, COMPONENTS, SCALE, SEED };
 
 /* Of theta. */
 #define MOST_NUMBERS 100000000
-
-/* ---- closed form */
-
-static int64_t parameter_rows(const sal_model *model)
-{
-    sal_shape shape = { 0 };
-    sal_model_parameter(model, 0, &shape); /* log_weight */
-    return shape.dim[0];
-}
-
-static sal_status read_mixture(const sal_model *model, double *log_weight, double *log_table,
-                               sal_error *err)
-{
-    sal_status status = sal_model_get_params(model, "log_weight", log_weight, err);
-    return status ? status : sal_model_get_params(model, "theta", log_table, err);
-}
-
-static const struct sali_products_rule mixture_rule = { parameter_rows, read_mixture };
 
 /* ---- starting values */
 
@@ -82,12 +63,7 @@ static sal_status make_mixture(const double *values, sal_dtype dtype, sal_model 
     sal_expr theta = sal_param(tape, "theta", SAL_SHAPE(K, dim * states));
     sal_expr f = sal_logsumexp(sal_add(w, sal_matvec(theta, sal_state(tape))));
     sal_status status = sali_builtin_finish(tape, f, "mixture", out, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    (*out)->products = &mixture_rule;
-    sali_model_set_structure(*out, &sali_product_draws, NULL);
-    return draw_parameters(*out, values, err);
+    return status ? status : draw_parameters(*out, values, err);
 }
 
 const sali_builtin sali_builtin_mixture = {

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/builtin.h"
-#include "models/structure.h"
 
 enum { VISIBLE, HIDDEN, SCALE, SEED };
 
@@ -22,9 +21,6 @@ static sal_status make_rbm(const double *values, sal_dtype dtype, sal_model **ou
     sal_status status = sali_builtin_finish(tape, f, "rbm", out, err);
     uint64_t seed = (uint64_t)values[SEED];
     if (status == SAL_OK) {
-        const sali_structure *layers =
-            dtype == SAL_F32 ? &sali_rbm_layers_f32 : &sali_rbm_layers_f64;
-        sali_model_set_structure(*out, layers, NULL);
         status = sali_builtin_randomise(*out, "W", values[SCALE], seed, 0, err);
     }
     return status;

@@ -1,7 +1,8 @@
-/* Structure that some models know of themselves: blocks of variables whose joint conditional can be
- * drawn exactly (the layers of an RBM, the chains of a factorial hidden Markov model, a mixture of
- * factorised distributions), and groups that make natural blocks (time slices). A sweep goes over
- * `pieces` exact draws. */
+/* The structure of some models: blocks of variables whose joint conditional can be drawn exactly
+ * (the layers of an RBM, the chains of a factorial hidden Markov model, a mixture of factorised
+ * distributions), and groups that make natural blocks (time slices). A sweep goes over `pieces`
+ * exact draws. A model of a tape gets its structure by recognition of its formula's nodes
+ * (recognise.c), whether its maker was a program, a ready-made model or a file. */
 #ifndef SALI_STRUCTURE_H
 #define SALI_STRUCTURE_H
 
@@ -32,8 +33,10 @@ typedef struct sali_structure {
                   double *log_q);
     /* The log-density [n] at at->codes that a draw leaves invariant, up to a constant for each
      * beta, where that is not beta f: then a draw is a proposal, exact after Metropolis-Hastings.
-     * It is beta f where beta is 1. NULL: it is beta f at any beta. */
+     * NULL: it is beta f at any beta. */
     void (*log_density)(void *ws, const sali_piece *at, double *log_density);
+    /* With log_density: whether that differs from f where beta is 1, too. */
+    bool weighed_at_one;
     /* A partition of the variables: the number of groups, and the group of variable v. NULL: none.
      */
     int64_t (*groups)(const sal_model *model);
@@ -44,8 +47,14 @@ typedef struct sali_structure {
     void (*destroy)(void *data);
 } sali_structure;
 
-/* Give a model its structure and what that needs to know; `data` is taken over (destroy may be NULL
- * without any). */
+/* Whether draws at an inverse temperature leave beta f invariant as they are. */
+static inline bool sali_structure_is_exact(const sali_structure *structure, double beta)
+{
+    return !structure->log_density || (beta == 1 && !structure->weighed_at_one);
+}
+
+/* Give a model without structure its structure and what that needs to know; `data` is taken over
+ * (destroy may be NULL without any). */
 static inline void sali_model_set_structure(sal_model *model, const sali_structure *structure,
                                             void *data)
 {
@@ -53,7 +62,24 @@ static inline void sali_model_set_structure(sal_model *model, const sali_structu
     model->structure_data = data;
 }
 
-/* The layers of an RBM (rbm_layers.c), by type. */
-extern const sali_structure sali_rbm_layers_f32, sali_rbm_layers_f64;
+/* Give a model of a tape the structure that its formula has, if it is known to have one. Of a
+ * bridge (models/bridge.h) whose other end has a structure, its last parameter is the inverse
+ * temperature and its parameters have been set. Returns: SAL_ERR_MEMORY. */
+sal_status sali_structure_recognise(sal_model *model, bool bridge, sal_error *err);
+
+/* ---- the forms that are recognised. Each gives `model` its structure if f has the form. Returns:
+ * SAL_ERR_UNSUPPORTED if it is not known to have it, SAL_ERR_MEMORY; no messages. */
+
+struct sali_sum_form;
+
+/* An RBM: b'v + sum softplus(W v + c), v two-level variables (rbm_form.c). */
+sal_status sali_recognise_layers(sal_model *model, const struct sali_sum_form *form, bool bridge);
+/* A chain of categorical variables, of which neighbours interact, all in the same way
+ * (categorical_chain.c). */
+sal_status sali_recognise_chain(sal_model *model, const struct sali_sum_form *form);
+/* Binary chains side by side that are coupled within time slices (binary_chains.c). */
+sal_status sali_recognise_chains(sal_model *model, const struct sali_sum_form *form);
+/* A mixture of independent variables, log sum_k exp(c_k + W_k x) (mixture_form.c). */
+sal_status sali_recognise_mixture(sal_model *model, const struct sali_sum_form *form);
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "models/clamp.h"
+#include "models/structure.h"
 #include "models/tracker.h"
 
 static sal_status tape_open(const sal_model *model, int64_t chains, unsigned wants, void **ws,
@@ -201,9 +202,14 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
         made->has_gradient = true;
         made->multilinear = sali_program_is_multilinear(content->program);
         made->trackable = trackable;
-        *model = made;
+        status = sali_structure_recognise(made, false, err);
     }
-    return status;
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *model = made;
+    return SAL_OK;
 }
 
 /* ---- parameters */

@@ -4,8 +4,9 @@
  * draws piece t mod the number of pieces.
  *
  * All draws are from exact conditionals at any inverse temperature and taken, but for the layers of
- * an RBM and mixtures where it is not 1: the tempered marginal has no such layers or components, so
- * their draws are proposals and a Metropolis-Hastings step follows. */
+ * an RBM and mixtures where it is not 1, and the layers of a bridge (models/bridge.h): the tempered
+ * marginal has no such layers or components, so their draws are proposals and a Metropolis-Hastings
+ * step follows. */
 #include <string.h>
 
 #include "core/alloc.h"
@@ -148,12 +149,12 @@ static sali_piece next_pieces(block_gibbs *g, const sali_chains *chains, const i
 /* The draws are reversible with respect to exp(here); chains target exp(beta f). */
 static void weigh_draws(block_gibbs *g, sali_chains *chains)
 {
-    bool tempered = false;
+    bool exact = true;
     for (int64_t c = 0; c < chains->n; c++) {
-        tempered |= chains->beta[c] != 1;
+        exact &= sali_structure_is_exact(g->structure, chains->beta[c]);
         chains->log_ratio[c] = 0;
     }
-    if (!tempered || !g->structure->log_density) {
+    if (exact) {
         return;
     }
     sali_piece from = next_pieces(g, chains, chains->codes);
@@ -161,7 +162,7 @@ static void weigh_draws(block_gibbs *g, sali_chains *chains)
     g->structure->log_density(g->ws, &from, g->here);
     g->structure->log_density(g->ws, &to, g->there);
     for (int64_t c = 0; c < chains->n; c++) {
-        if (chains->beta[c] != 1) {
+        if (!sali_structure_is_exact(g->structure, chains->beta[c])) {
             chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->there[c], g->here[c]);
         }
     }

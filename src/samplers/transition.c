@@ -230,7 +230,7 @@ static bool is_taken(const sali_bench *b)
 {
     const sal_model *model = b->chains->model;
     bool by_structure = strcmp(b->sampler->name, "block-gibbs") == 0 && model->structure;
-    if (by_structure && model->structure->log_density && b->chains->beta[0] != 1) {
+    if (by_structure && !sali_structure_is_exact(model->structure, b->chains->beta[0])) {
         return false;
     }
     unsigned flags = b->sampler->flags;
