@@ -34,6 +34,7 @@ enum {
     FIRST_MOMENTS,
     SECOND_MOMENTS,
     AVERAGES,
+    CENTRING_OFFSETS,
     BUFFER_CODES,
     BUFFER_LIFE,
     OWN_ITEMS
@@ -56,6 +57,8 @@ static void list_items(sal_trainer *t, sali_state_item items[OWN_ITEMS])
         [FIRST_MOMENTS] = sali_state_f64("optimiser.m", n, t->optimiser.m),
         [SECOND_MOMENTS] = sali_state_f64("optimiser.v", second, t->optimiser.v),
         [AVERAGES] = sali_state_f64("averages", t->averages ? n : 0, t->averages),
+        [CENTRING_OFFSETS] =
+            sali_state_f64("centring.offsets", t->centring.n_offsets, t->centring.offsets),
         [BUFFER_CODES] = sali_state_i32("buffer.codes", codes, t->buffer.codes),
         [BUFFER_LIFE] = sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
     };
@@ -233,6 +236,7 @@ static sal_status check_items(const sal_trainer *t, const sali_state_item *items
     status = status ? status : check_reals(&items[PARAMETERS], -most, most, err);
     status = status ? status : check_reals(&items[GOOD_PARAMETERS], -most, most, err);
     status = status ? status : check_reals(&items[AVERAGES], -most, most, err);
+    status = status ? status : check_reals(&items[CENTRING_OFFSETS], -DBL_MAX, DBL_MAX, err);
     status = status ? status : check_reals(&items[FIRST_MOMENTS], -DBL_MAX, DBL_MAX, err);
     status = status ? status : check_reals(&items[SECOND_MOMENTS], 0, DBL_MAX, err);
     return status ? status : check_codes(t->model->space, &items[BUFFER_CODES], err);

@@ -9,6 +9,7 @@
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
 #include "samplers/step_size.h"
+#include "train/centring.h"
 #include "train/constraints.h"
 #include "train/pseudo_likelihood.h"
 
@@ -21,6 +22,7 @@ typedef struct sali_train_shard {
     int32_t *codes; /* [n x V] of data */
     void *x;        /* real [n x N] of data */
     double *weight, *f;
+    double *means;                /* [offsets of centring] of the biases over the data */
     double sum_data, sum_samples; /* of f */
     sal_status status;            /* of its samples */
     sal_error error;
@@ -75,6 +77,7 @@ struct sal_trainer {
     sali_pseudo_likelihood *pseudo_likelihood; /* NULL: the objective is another one */
     sali_buffer buffer;
     sali_constraints constraints;
+    sali_centring centring;
     sali_optimiser optimiser;
     double *values, *gradient; /* [parameters_size] */
     double *good;              /* values at the last report */
