@@ -147,7 +147,7 @@ START_TEST(update_is_the_pull_back_of_ascent_in_centred_coordinates)
     uint32_t state = 5;
     sali_centring c;
     coordinates k = { .rows = forms[_i].rows, .factor = forms[_i].factor };
-    ck_ok(sali_centring_create(&c, program, NULL, &err), &err);
+    ck_ok(sali_centring_create(&c, program, true, NULL, &err), &err);
     ck_assert_int_eq(c.n_couplings, 1);
     for (int64_t i = 0; i < c.n_offsets; i++) {
         c.offsets[i] = noise(&state) + 0.4;
@@ -319,6 +319,7 @@ START_TEST(centred_training_does_not_depend_on_which_state_is_zero)
 {
     for (int rbm = 0; rbm < 2; rbm++) {
         sal_train_options o = trainings[_i];
+        o.centring = SAL_CENTRING_ON;
         trained plain = train(rbm, false, o), mirrored = train(rbm, true, o);
         /* Adam divides small gradients by their own size, rounding errors included. */
         ck_assert_double_lt(distance(&plain, &mirrored), 1e-8);
@@ -327,6 +328,10 @@ START_TEST(centred_training_does_not_depend_on_which_state_is_zero)
         trained off = train(rbm, false, o), off_mirrored = train(rbm, true, o);
         ck_assert_double_gt(distance(&off, &off_mirrored), 1e-2);
         ck_assert_double_gt(distance(&off, &plain), 1e-2);
+        o.centring = SAL_CENTRING_AUTO; /* on in an RBM */
+        trained usual = train(rbm, false, o);
+        const trained *same = rbm ? &plain : &off;
+        ck_assert_mem_eq(usual.theta, same->theta, sizeof usual.theta);
     }
 }
 END_TEST
@@ -340,7 +345,7 @@ START_TEST(offsets_are_plain_means_then_moving_averages)
     const int64_t b = first_of(model, "b");
     double gradient[MOST] = { 0 }, expected = 0;
     sali_centring c;
-    ck_ok(sali_centring_create(&c, program_of(model), NULL, &err), &err);
+    ck_ok(sali_centring_create(&c, program_of(model), false, NULL, &err), &err);
     for (int t = 0; t < 300; t++) {
         double data = sin(t), samples = cos(3 * t);
         for (int64_t i = 0; i < c.n_offsets; i++) {

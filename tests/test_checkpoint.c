@@ -204,8 +204,10 @@ START_TEST(every_objective_and_optimiser_goes_on_with_the_same_bits)
     o.l1 = 0.1;
     o.zero_diagonal = true;
     o.clip_norm = 0.2;
+    o.centring = SAL_CENTRING_ON;
     try_stop("centred ising", &data, o, stops[_i], "ising-dense:dim=6");
     o.fixed = "b";
+    o.centring = SAL_CENTRING_AUTO;
     try_stop("ising", &data, o, stops[_i], "ising-dense:dim=6");
     sal_data_destroy(&data);
 }
@@ -300,7 +302,7 @@ START_TEST(other_trainings_are_refused)
         { "beta2", { .beta2 = 0.8 } },
         { "epsilon", { .epsilon = 0.1 } },
         { "magnitude_penalty", { .magnitude_penalty = 0.1 } },
-        { "centring true and is to go on with false", { .centring = SAL_CENTRING_OFF } },
+        { "centring 0 and is to go on with 2", { .centring = SAL_CENTRING_OFF } },
         { "clip_norm", { .clip_norm = 0.1 } },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -83,7 +83,6 @@ static int show(const sal_train_report *r, void *name)
 static sal_train_options common(const settings *s)
 {
     return (sal_train_options){
-        .centring = SAL_CENTRING_OFF, /* as in the paper */
         .batch = 50,
         .buffer = BUFFER,
         .buffer_start = SAL_BUFFER_MEAN, /* from uniform starts nets run away in 70 updates */

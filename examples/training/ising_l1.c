@@ -112,7 +112,6 @@ static sal_status train(const experiment *x, const char *sampler, int64_t K, dou
     sal_model *model = NULL;
     const sal_train_options o = {
         .objective = sampler ? SAL_PCD : SAL_PSEUDO_LIKELIHOOD,
-        .centring = SAL_CENTRING_OFF, /* as in the paper */
         .sampler = sampler,
         .steps = K,
         .iterations = 1000,

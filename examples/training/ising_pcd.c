@@ -95,7 +95,6 @@ sal_status experiment_learn(const experiment *x, const learner *l, double *error
     static double M[D * D];
     sal_model *model = NULL;
     sal_train_options o = {
-        .centring = SAL_CENTRING_OFF, /* as in the paper */
         .sampler = l->sampler,
         .steps = l->steps,
         .step_size = l->step_size,

@@ -122,7 +122,6 @@ static sal_status fit(const char *path, const sal_data *data, const method *m, i
     sal_model *model = NULL;
     const sal_train_options o = {
         .objective = m->sampler ? SAL_PCD : SAL_PSEUDO_LIKELIHOOD,
-        .centring = SAL_CENTRING_OFF, /* as in the paper */
         .sampler = m->sampler,
         .steps = sites,
         .iterations = updates,

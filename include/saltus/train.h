@@ -50,8 +50,8 @@ typedef enum sal_optimiser {
 
 /* Whether couplings are learned in centred coordinates. */
 typedef enum sal_centring {
-    SAL_CENTRING_AUTO, /* where the formula has couplings that can be */
-    SAL_CENTRING_ON,   /* the same; it is an error if there are none */
+    SAL_CENTRING_AUTO, /* those of an RBM: sum softplus(W s + c) + b's */
+    SAL_CENTRING_ON,   /* also those of a s'Js + b's; it is an error if there are neither */
     SAL_CENTRING_OFF
 } sal_centring;
 
@@ -145,9 +145,9 @@ typedef struct sal_train_options {
  * sal_model_train_start). What samplers adapt they adapt all the time.
  *
  * Centring makes training independent of which of two states is called 0, such as whether ink is
- * 1 or 0. It applies to terms sum softplus(W s + c) + b's (an RBM) and a s'Js + b's of any formula
- * if their biases are learned. The optimiser then updates (W, b~, c~), or (J, b~), which write the
- * same f with units counted from offsets near their means:
+ * 1 or 0. It applies to terms sum softplus(W s + c) + b's of any formula, and if asked for also to
+ * a s'Js + b's, where the biases are learned. The optimiser then updates (W, b~, c~), or (J, b~),
+ * which write the same f with units counted from offsets near their means:
  *
  *     c~ = c + W lambda,  b~ = b + W'mu;    b~ = b + a (J + J')mu.
  *

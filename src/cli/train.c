@@ -259,8 +259,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "clip", CLI_REAL, &t->clip_norm, "X",
           "scale longer gradients down to this norm [0: none]" },
         { "centring", CLI_TEXT, &o.centring, "auto|on|off",
-          "learn couplings in coordinates centred on the units' means [auto: where there are "
-          "any]" },
+          "count units from their means while couplings are learned [auto: in RBMs]" },
         { "averaging", CLI_REAL, &t->averaging, "X",
           "decay of moving averages of the parameters, saved as ema.safetensors [0: none]" },
         { "couplings", CLI_TEXT, &t->couplings, "NAMES",

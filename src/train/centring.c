@@ -55,7 +55,7 @@ static void add_coupling(sali_centring *c, const sali_program *program, const sa
                                  .symmetric = from->symmetric };
 }
 
-sal_status sali_centring_create(sali_centring *c, const sali_program *program,
+sal_status sali_centring_create(sali_centring *c, const sali_program *program, bool symmetric,
                                 const double *learned, sal_error *err)
 {
     int64_t n = 0;
@@ -68,7 +68,7 @@ sal_status sali_centring_create(sali_centring *c, const sali_program *program,
     c->couplings = SALI_NEW_ARRAY(sali_centred_coupling, n);
     c->biases = SALI_NEW_ARRAY(sali_centred_bias, 2 * n);
     for (int64_t k = 0; c->couplings && c->biases && k < n; k++) {
-        if (is_learned(program, learned, found[k].row_bias) &&
+        if ((symmetric || !found[k].symmetric) && is_learned(program, learned, found[k].row_bias) &&
             is_learned(program, learned, found[k].column_bias)) {
             add_coupling(c, program, &found[k]);
         }

@@ -131,8 +131,10 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     return status;
 }
 
-/* Couplings whose gradient is centred. Then options.centring is ON or OFF. Where means over data
- * and samples are not what gradients by biases are, nothing is centred. */
+/* Couplings whose gradient is centred; options.centring then says what is: OFF nothing, AUTO an
+ * RBM's couplings, ON symmetric ones too, which the default leaves out: with symmetric ones Adam is
+ * slower where biases start far from what the data want. Where the gradients by biases are not
+ * means over data and samples, nothing is centred. */
 static sal_status create_centring(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -145,7 +147,8 @@ static sal_status create_centring(sal_trainer *t, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "train: centring does not go with %s", against);
     }
     if (o->centring != SAL_CENTRING_OFF && !against) {
-        status = sali_centring_create(&t->centring, t->tape->program, t->constraints.learned, err);
+        status =
+            sali_centring_create(&t->centring, t->tape->program, must, t->constraints.learned, err);
     }
     if (status == SAL_OK && must && t->centring.n_couplings == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -153,7 +156,13 @@ static sal_status create_centring(sal_trainer *t, sal_error *err)
                          "sum softplus(W s + c) + b's or s'Js + b's; %s has none",
                          t->model->name);
     }
-    t->options.centring = t->centring.n_couplings > 0 ? SAL_CENTRING_ON : SAL_CENTRING_OFF;
+    bool symmetric = false;
+    for (int64_t k = 0; k < t->centring.n_couplings; k++) {
+        symmetric |= t->centring.couplings[k].symmetric;
+    }
+    t->options.centring = t->centring.n_couplings == 0 ? SAL_CENTRING_OFF
+                          : symmetric                  ? SAL_CENTRING_ON
+                                                       : SAL_CENTRING_AUTO;
     return status;
 }
 
