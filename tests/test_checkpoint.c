@@ -95,6 +95,8 @@ static void same_state(const char *where, const sal_trainer *a, const sal_traine
     same_bytes("v", where, a->optimiser.v, b->optimiser.v, a->optimiser.kind == SALI_SGD ? 0 : n,
                sizeof(double));
     same_bytes("averages", where, a->averages, b->averages, a->averages ? n : 0, sizeof(double));
+    same_bytes("offsets", where, a->centring.offsets, b->centring.offsets, a->centring.n_offsets,
+               sizeof(double));
     same_bytes("codes", where, a->buffer.codes, b->buffer.codes, slots * V, sizeof(int32_t));
     same_bytes("lives", where, a->buffer.life, b->buffer.life, slots, sizeof(uint64_t));
     same_bytes("step size", where, a->step_size.log_step, b->step_size.log_step, a->follows,
@@ -201,7 +203,11 @@ START_TEST(every_objective_and_optimiser_goes_on_with_the_same_bits)
     sal_train_options o = usual("gwg");
     o.l1 = 0.1;
     o.zero_diagonal = true;
+    o.clip_norm = 0.2;
+    o.centring = SAL_CENTRING_ON;
+    try_stop("centred ising", &data, o, stops[_i], "ising-dense:dim=6");
     o.fixed = "b";
+    o.centring = SAL_CENTRING_AUTO;
     try_stop("ising", &data, o, stops[_i], "ising-dense:dim=6");
     sal_data_destroy(&data);
 }
@@ -296,6 +302,8 @@ START_TEST(other_trainings_are_refused)
         { "beta2", { .beta2 = 0.8 } },
         { "epsilon", { .epsilon = 0.1 } },
         { "magnitude_penalty", { .magnitude_penalty = 0.1 } },
+        { "centring 0 and is to go on with 2", { .centring = SAL_CENTRING_OFF } },
+        { "clip_norm", { .clip_norm = 0.1 } },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const sal_train_options *c = &cases[k].o;
@@ -323,6 +331,8 @@ START_TEST(other_trainings_are_refused)
         changed.beta2 = c->beta2;
         changed.epsilon = c->epsilon;
         changed.magnitude_penalty = c->magnitude_penalty;
+        changed.centring = c->centring;
+        changed.clip_norm = c->clip_norm;
         refused(&data, changed, SAL_ERR_DATA, cases[k].text);
     }
     other.codes[17] ^= 1;
@@ -397,6 +407,7 @@ START_TEST(impossible_numbers_are_refused)
         { "parameters", 3, &huge, "parameters: number 4 is" }, /* no float */
         { "parameters.good", 0, &infinite, "parameters.good: number 1" },
         { "averages", 1, &nan, "averages: number 2" },
+        { "centring.offsets", 2, &nan, "centring.offsets: number 3" },
         { "optimiser.m", 0, &nan, "optimiser.m: number 1" },
         { "optimiser.v", 0, &negative, "optimiser.v: number 1" },
         { "sums", 2, &nan, "sums: number 3" },

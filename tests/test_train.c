@@ -91,7 +91,7 @@ START_TEST(training_comes_close_to_the_largest_likelihood)
                                       .steps = 8,
                                       .iterations = 1500,
                                       .batch = 100,
-                                      .learning_rate = 0.01,
+                                      .learning_rate = 0.003,
                                       .seed = 3,
                                       .threads = 1 };
         ck_ok(sal_train(model, &data, &options, &err), &err);

@@ -13,7 +13,8 @@ typedef struct reference {
     sal_train_options o;
     const sal_data *data;
     double theta[SIZE], start[SIZE], m[SIZE], v[SIZE], average[SIZE];
-    int t;
+    double gradient_norm;
+    int t, clipped;
 } reference;
 
 static double noise(uint32_t *state)
@@ -128,6 +129,20 @@ static void update(reference *r, int i, double g, double rate)
     r->theta[i] -= o->optimiser == SAL_ADAMW ? rate * decay * old : 0;
 }
 
+/* g is scaled down to the norm clip_norm if it is longer. */
+static void clip(reference *r, double *g)
+{
+    double square = 0, most = r->o.clip_norm;
+    for (int i = 0; i < SIZE; i++) {
+        square += is_fixed(r, i) ? 0 : g[i] * g[i];
+    }
+    r->gradient_norm = sqrt(square);
+    for (int i = 0; i < SIZE && most > 0 && r->gradient_norm > most; i++) {
+        g[i] *= most / r->gradient_norm;
+    }
+    r->clipped += most > 0 && r->gradient_norm > most;
+}
+
 static void step(reference *r, const int32_t *samples)
 {
     double g[SIZE], rate = r->o.learning_rate, k = r->o.averaging;
@@ -138,6 +153,9 @@ static void step(reference *r, const int32_t *samples)
     for (int i = 0; i < SIZE; i++) {
         double sign = (r->theta[i] > 0) - (r->theta[i] < 0);
         g[i] -= i < V * V ? r->o.l1 * sign : 0;
+    }
+    clip(r, g);
+    for (int i = 0; i < SIZE; i++) {
         if (!is_fixed(r, i)) {
             update(r, i, g[i], rate);
         }
@@ -171,6 +189,7 @@ static int follow(const sal_train_report *report, void *data)
     sal_error err;
     ck_assert_int_eq(report->buffer, ROWS);
     step(r, report->samples);
+    ck_assert_double_eq_tol(report->gradient_norm, r->gradient_norm, 1e-9);
     ck_ok(sal_model_get_params(report->model, "J", theta, &err), &err);
     ck_ok(sal_model_get_params(report->model, "b", theta + V * V, &err), &err);
     check_bits(r, theta);
@@ -204,6 +223,10 @@ static const sal_train_options cases[] = {
     { .optimiser = SAL_ADAM, .magnitude_penalty = 0.07 },
     { .optimiser = SAL_SGD, .magnitude_penalty = 0.07, .l1 = 0.01, .objective = SAL_CD },
     { .optimiser = SAL_ADAM, .averaging = 0.999 },
+    { .optimiser = SAL_SGD, .clip_norm = 0.5 },
+    { .optimiser = SAL_ADAM, .clip_norm = 0.5, .l1 = 0.2, .zero_diagonal = true, .fixed = "b" },
+    { .optimiser = SAL_SGD, .clip_norm = 1e-3, .weight_decay = 0.3 },
+    { .optimiser = SAL_SGD, .clip_norm = 1e3 },
 };
 
 START_TEST(updates_are_those_of_the_formulas)
@@ -213,6 +236,7 @@ START_TEST(updates_are_those_of_the_formulas)
     reference r = { .o = cases[_i], .data = &data };
     sal_model *model = spin_model(r.theta);
     r.o.iterations = ITERATIONS;
+    r.o.centring = SAL_CENTRING_OFF;
     r.o.learning_rate = 0.01;
     r.o.batch = ROWS;
     r.o.buffer = r.o.objective == SAL_PCD ? ROWS : 0;
@@ -230,6 +254,7 @@ START_TEST(updates_are_those_of_the_formulas)
     memcpy(r.average, r.theta, sizeof r.average);
     ck_ok(sal_train(model, &data, &r.o, &err), &err);
     ck_assert_int_eq(r.t, ITERATIONS);
+    ck_assert_int_eq(r.clipped > 0, r.o.clip_norm > 0 && r.o.clip_norm < 1e3);
     sal_model_destroy(model);
     free(data.codes);
 }

@@ -24,7 +24,7 @@ typedef struct sal_train_report {
     double acceptance_rate;  /* of the sampler, since the last report; NaN without steps */
     double mean_jump;        /* likewise */
     double step_size;        /* in use; 0: the sampler has none */
-    double gradient_norm;    /* of the last update */
+    double gradient_norm;    /* of the last update, before clipping */
     double sampling_seconds; /* since the start, or since a resume */
     double gradient_seconds; /* likewise */
     double learning_rate;    /* in use: SAL_PTT halves it with each update that it takes back */
@@ -61,6 +61,13 @@ typedef enum sal_optimiser {
     SAL_ADAMW, /* Loshchilov & Hutter 2019; weight decay is apart from it */
     SAL_SGD    /* with momentum */
 } sal_optimiser;
+
+/* Whether couplings are learned in centred coordinates. */
+typedef enum sal_centring {
+    SAL_CENTRING_AUTO, /* those of an RBM: sum softplus(W s + c) + b's */
+    SAL_CENTRING_ON,   /* also those of a s'Js + b's; it is an error if there are neither */
+    SAL_CENTRING_OFF
+} sal_centring;
 
 /* Where persistent chains start, and start again. */
 typedef enum sal_buffer_start {
@@ -113,6 +120,8 @@ typedef struct sal_train_options {
     double epsilon;          /* of Adam; 0: 1e-8 */
     double weight_decay;     /* of all that are learned, but couplings with a penalty l1; that of
                                 AdamW is multiplied by the learning rate */
+    double clip_norm;        /* a gradient longer than this is scaled to this length; 0: none is */
+    sal_centring centring;   /* 0: SAL_CENTRING_AUTO; see sal_train */
     double averaging;        /* decay of exponential moving averages of the parameters, below 1;
                                 0: none. At update t it is at most t / (t + 9) */
 
@@ -157,6 +166,19 @@ typedef struct sal_train_options {
  * buffer's chains, moves these by K steps of the sampler, and follows the gradient of
  * mean f(data) - mean f(samples), less penalties. Parameters start as they are (see
  * sal_model_train_start). What samplers adapt they adapt all the time.
+ *
+ * Centring makes training independent of which of two states is called 0, such as whether ink is
+ * 1 or 0. It applies to terms sum softplus(W s + c) + b's of any formula, and if asked for also to
+ * a s'Js + b's, where the biases are learned. The optimiser then updates (W, b~, c~), or (J, b~),
+ * which write the same f with units counted from offsets near their means:
+ *
+ *     c~ = c + W lambda,  b~ = b + W'mu;    b~ = b + a (J + J')mu.
+ *
+ * After each update b and c are computed from these. The offsets lambda and mu are moving averages
+ * (decay 0.99) of the units' means over data and samples. Penalties, clip_norm and the reported
+ * gradient_norm apply to the gradient in these coordinates. Centring needs samples, and it does not
+ * go with magnitude_penalty.
+ *
  * Math:    d log-likelihood / d theta = E_data df/dtheta - E_model df/dtheta
  * Returns: SAL_ERR_ARGUMENT (options, or data that do not fit the space); SAL_ERR_UNSUPPORTED (no
  *          parameters, or a sampler that cannot); SAL_ERR_MODEL (f or a parameter became NaN or
@@ -167,7 +189,8 @@ typedef struct sal_train_options {
  *          neighbours. Memory O(parameters + buffer V).
  * Threads: alone with its model. Same seed, same bits, for any number of threads, and after a
  *          resume.
- * Source:  as sal_objective says. */
+ * Source:  as sal_objective says; centring: Cho, Raiko & Ilin 2013, Melchior, Fischer & Wiskott
+ *          2016. */
 SAL_API sal_status sal_train(sal_model *model, const sal_data *data,
                              const sal_train_options *options, sal_error *err);
 

@@ -471,6 +471,11 @@ void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int
     backward(ws, &ws->param, chains, codes, weight, NULL);
 }
 
+const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i)
+{
+    return ws->param.adjoint[i];
+}
+
 /* ws0's adjoints of parameter-only nodes += those of ws. */
 static void gather(sali_workspace *first, const sali_workspace *ws)
 {

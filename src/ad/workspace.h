@@ -42,6 +42,10 @@ void sali_workspace_param_zero(sali_workspace *ws);
 void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                                    const void *x, const double *weight, double *f);
 
+/* What was gathered so far for node i, which does not vary but reaches parameters: real [its size],
+ * without the part that reaches it through hoisted nodes. */
+const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i);
+
 /* Sum what `n` workspaces of one program gathered, in their order, into flat [parameters_size]
  * (overwritten), through the hoisted nodes. Uses workspace 0's buffers. */
 void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat);

@@ -155,17 +155,20 @@ static int choose_words(cli_train_options *o)
 {
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", "ptt", NULL };
     static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
+    static const char *const centrings[] = { "auto", "on", "off", NULL };
     static const char *const starts[] = { "mean", "uniform", "data", NULL };
     static const char *const orders[] = { "random", "passes", NULL };
-    int objective, optimiser, start, order;
+    int objective, optimiser, centring, start, order;
     int code = choose("objective", o->objective, objectives, &objective);
     code = code ? code : choose("optimiser", o->optimiser, optimisers, &optimiser);
+    code = code ? code : choose("centring", o->centring, centrings, &centring);
     code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
     code = code ? code : choose("buffer-order", o->buffer_order, orders, &order);
     code = code ? code : cli_data_kind(o->kind, &o->read.kind);
     if (code == CLI_OK) {
         o->train.objective = (sal_objective)objective;
         o->train.optimiser = (sal_optimiser)optimiser;
+        o->train.centring = (sal_centring)centring;
         o->train.buffer_start = (sal_buffer_start)start;
         o->train.buffer_order = (sal_buffer_order)order;
     }
@@ -258,6 +261,10 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "beta2", CLI_REAL, &t->beta2, "X", "of adam; 0: none [0.999]" },
         { "epsilon", CLI_REAL, &t->epsilon, "X", "of adam [1e-8]" },
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },
+        { "clip", CLI_REAL, &t->clip_norm, "X",
+          "scale longer gradients down to this norm [0: none]" },
+        { "centring", CLI_TEXT, &o.centring, "auto|on|off",
+          "count units from their means while couplings are learned [auto: in RBMs]" },
         { "averaging", CLI_REAL, &t->averaging, "X",
           "decay of moving averages of the parameters, saved as ema.safetensors [0: none]" },
         { "couplings", CLI_TEXT, &t->couplings, "NAMES",

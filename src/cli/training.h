@@ -9,7 +9,7 @@
 typedef struct cli_train_options {
     sal_train_options train;
     const char *data, *test, *out, *dtype;
-    const char *objective, *optimiser, *buffer_start, *buffer_order, *kind;
+    const char *objective, *optimiser, *centring, *buffer_start, *buffer_order, *kind;
     sal_data_options read;
     bool data_covariance, json;
 } cli_train_options;

@@ -40,6 +40,7 @@ enum {
     FIRST_MOMENTS,
     SECOND_MOMENTS,
     AVERAGES,
+    CENTRING_OFFSETS,
     BUFFER_CODES,
     BUFFER_LIFE,
     OWN_ITEMS,
@@ -70,6 +71,8 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
         [FIRST_MOMENTS] = sali_state_f64("optimiser.m", n, t->optimiser.m),
         [SECOND_MOMENTS] = sali_state_f64("optimiser.v", second, t->optimiser.v),
         [AVERAGES] = sali_state_f64("averages", t->averages ? n : 0, t->averages),
+        [CENTRING_OFFSETS] =
+            sali_state_f64("centring.offsets", t->centring.n_offsets, t->centring.offsets),
         [BUFFER_CODES] = sali_state_i32("buffer.codes", codes, t->buffer.codes),
         [BUFFER_LIFE] = sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
     };
@@ -250,7 +253,6 @@ static sal_status check_ptt(const sal_trainer *t, const sali_state_item *items, 
     const int64_t *levels = items[SALI_PTT_LEVELS].data;
     const sali_state_item *counters = &items[SALI_PTT_COUNTERS];
     sal_status status = check_codes(t->model->space, &items[SALI_PTT_STORED], err);
-    status = status ? status : check_codes(t->model->space, &items[SALI_PTT_RESERVOIR], err);
     status = status ? status
                     : sali_state_check_i64(counters->name, counters->count, counters->data, 0,
                                            INT64_MAX / 2, err);
@@ -277,6 +279,7 @@ static sal_status check_items(const sal_trainer *t, const sali_state_item *items
     status = status ? status : check_reals(&items[PARAMETERS], -most, most, err);
     status = status ? status : check_reals(&items[GOOD_PARAMETERS], -most, most, err);
     status = status ? status : check_reals(&items[AVERAGES], -most, most, err);
+    status = status ? status : check_reals(&items[CENTRING_OFFSETS], -DBL_MAX, DBL_MAX, err);
     status = status ? status : check_reals(&items[FIRST_MOMENTS], -DBL_MAX, DBL_MAX, err);
     status = status ? status : check_reals(&items[SECOND_MOMENTS], 0, DBL_MAX, err);
     status = status ? status : check_codes(t->model->space, &items[BUFFER_CODES], err);

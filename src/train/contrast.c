@@ -143,7 +143,24 @@ static void gradient_shard(void *context, int64_t k)
     }
     sali_workspace_param_zero(shard->ws);
     shard->sum_data = add_gradient(t, shard, shard->codes, shard->x, 1);
+    sali_centring_gathered(&t->centring, t->tape->program, shard->ws, shard->means);
     shard->sum_samples = add_gradient(t, shard, shard->chains->codes, shard->chains->x, -1);
+}
+
+/* The offsets of centring follow the means over data and samples. */
+static void follow_offsets(sal_trainer *t)
+{
+    sali_centring *c = &t->centring;
+    if (c->n_offsets == 0) {
+        return;
+    }
+    memset(c->means, 0, (size_t)c->n_offsets * sizeof *c->means);
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        for (int64_t i = 0; i < c->n_offsets; i++) {
+            c->means[i] += t->shards[k].means[i];
+        }
+    }
+    sali_centring_follow(c, t->optimiser.updates, t->gradient);
 }
 
 void sali_train_gradient(sal_trainer *t)
@@ -156,6 +173,7 @@ void sali_train_gradient(sal_trainer *t)
     } else {
         sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
         sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
+        follow_offsets(t);
     }
     t->sums.log_prob_data = 0;
     t->sums.log_prob_samples = t->sampler ? 0 : NAN;

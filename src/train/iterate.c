@@ -32,14 +32,30 @@ static void average(sal_trainer *t)
     }
 }
 
+/* A gradient that is longer than clip_norm gets that length; one that is not finite stays so. */
+static void clip(sal_trainer *t)
+{
+    const double most = t->options.clip_norm, length = t->sums.gradient_norm;
+    if (most > 0 && length > most && isfinite(length)) {
+        const double share = most / length;
+        for (int64_t i = 0; i < t->optimiser.n; i++) {
+            t->gradient[i] *= share;
+        }
+    }
+}
+
 static void update(sal_trainer *t)
 {
     double share = t->iteration < t->options.rate_warmup
                        ? (double)(t->iteration + 1) / (double)t->options.rate_warmup
                        : 1;
+    sali_centring_gradient(&t->centring, t->gradient);
     sali_constraints_gradient(&t->constraints, t->values, t->gradient);
     t->sums.gradient_norm = norm(t->optimiser.n, t->gradient);
+    clip(t);
+    sali_centring_before(&t->centring, t->values);
     sali_optimiser_update(&t->optimiser, share, t->gradient, t->values);
+    sali_centring_after(&t->centring, t->values);
     average(t);
     sali_params_set(t->tape->params, t->values);
 }

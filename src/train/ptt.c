@@ -76,12 +76,10 @@ static bool allocate(sali_ptt *p, int64_t V)
 {
     const int64_t n = p->n, M = p->M, most = n > M ? n : M;
     p->stored = SALI_NEW_ARRAY(int32_t, M * V);
-    p->reservoir = SALI_NEW_ARRAY(int32_t, M * V);
     p->fresh = SALI_NEW_ARRAY(int32_t, most * V);
     p->stored_f = SALI_NEW_ARRAY(double, M);
-    p->reservoir_f = SALI_NEW_ARRAY(double, M);
     p->fresh_f = SALI_NEW_ARRAY(double, most);
-    p->reservoir_now = SALI_NEW_ARRAY(double, M);
+    p->stored_now = SALI_NEW_ARRAY(double, M);
     p->a = SALI_NEW_ARRAY(double, most);
     p->b = SALI_NEW_ARRAY(double, most);
     p->sorted = SALI_NEW_ARRAY(double, most);
@@ -94,9 +92,9 @@ static bool allocate(sali_ptt *p, int64_t V)
     p->f_old = SALI_NEW_ARRAY(double, n);
     p->weight = SALI_NEW_ARRAY(double, n);
     p->side = SALI_NEW_ARRAY(int8_t, n * MOST_SWEEPS);
-    return p->stored && p->reservoir && p->fresh && p->stored_f && p->reservoir_f && p->fresh_f &&
-           p->reservoir_now && p->a && p->b && p->sorted && p->below && p->pick && p->work &&
-           p->f_now && p->f_last && p->f_pick && p->f_old && p->weight && p->side;
+    return p->stored && p->fresh && p->stored_f && p->fresh_f && p->stored_now && p->a && p->b &&
+           p->sorted && p->below && p->pick && p->work && p->f_now && p->f_last && p->f_pick &&
+           p->f_old && p->weight && p->side;
 }
 
 static sal_status open_last(const sal_trainer *t, sali_ptt *p, sal_error *err)
@@ -168,12 +166,10 @@ void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
     sali_params_destroy(p->last);
     sal_trajectory_destroy(p->path);
     sali_free(p->stored);
-    sali_free(p->reservoir);
     sali_free(p->fresh);
     sali_free(p->stored_f);
-    sali_free(p->reservoir_f);
     sali_free(p->fresh_f);
-    sali_free(p->reservoir_now);
+    sali_free(p->stored_now);
     sali_free(p->a);
     sali_free(p->b);
     sali_free(p->sorted);
@@ -193,9 +189,7 @@ void sali_ptt_items(sali_ptt *p, int64_t V, sali_state_item items[SALI_PTT_ITEMS
 {
     const sali_state_item own[SALI_PTT_ITEMS] = {
         [SALI_PTT_STORED] = sali_state_i32("ptt.stored", p->M * V, p->stored),
-        [SALI_PTT_RESERVOIR] = sali_state_i32("ptt.reservoir", p->M * V, p->reservoir),
         [SALI_PTT_STORED_F] = sali_state_f64("ptt.stored_f", p->M, p->stored_f),
-        [SALI_PTT_RESERVOIR_F] = sali_state_f64("ptt.reservoir_f", p->M, p->reservoir_f),
         [SALI_PTT_PICK] = sali_state_u32("ptt.pick", p->n, p->pick),
         [SALI_PTT_F_NOW] = sali_state_f64("ptt.f_now", p->n, p->f_now),
         [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
@@ -261,23 +255,15 @@ static void measure(sal_trainer *t)
     sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables;
     choose_members(t, 0);
-    gather(V, p->n, p->pick, p->reservoir, p->fresh);
+    gather(V, p->n, p->pick, p->stored, p->fresh);
     value_now(t, p->n, t->buffer.codes, p->f_now);
     value_now(t, p->n, p->fresh, p->f_pick);
     value_last(t, p->n, t->buffer.codes, p->f_last);
 }
 
-static void exchange(int64_t V, int32_t *a, int32_t *b)
-{
-    for (int64_t v = 0; v < V; v++) {
-        int32_t code = a[v];
-        a[v] = b[v];
-        b[v] = code;
-    }
-}
-
-/* Chains change places with their members of the reservoir; `side` [n] of each that does changes
- * its sign (NULL: not wanted). f of the present model goes with the states. */
+/* Each chain goes to its member of the reservoir with the probability of Metropolis and Hastings,
+ * the members being draws of the last level; `side` [n] of each that does changes its sign (NULL:
+ * not wanted). */
 static void swap_with(sal_trainer *t, uint32_t meeting, int8_t *side)
 {
     sali_ptt *p = t->ptt;
@@ -285,14 +271,11 @@ static void swap_with(sal_trainer *t, uint32_t meeting, int8_t *side)
     const sali_stream stream = swap_stream(t, meeting);
     for (int64_t c = 0; c < p->n; c++) {
         int64_t m = p->pick[c];
-        double log_ratio = p->f_pick[c] + p->f_last[c] - p->f_now[c] - p->reservoir_f[m];
+        double log_ratio = p->f_pick[c] + p->f_last[c] - p->f_now[c] - p->stored_f[m];
         if (log(sali_rng_uniform_at(&stream, (uint32_t)c)) < log_ratio) {
-            double last = p->reservoir_f[m], now = p->f_now[c];
-            exchange(V, t->buffer.codes + c * V, p->reservoir + m * V);
-            p->reservoir_f[m] = p->f_last[c];
-            p->f_last[c] = last;
+            memcpy(t->buffer.codes + c * V, p->stored + m * V, (size_t)V * sizeof *p->stored);
+            p->f_last[c] = p->stored_f[m];
             p->f_now[c] = p->f_pick[c];
-            p->f_pick[c] = now;
             if (side) {
                 side[c] = (int8_t)-side[c];
             }
@@ -312,12 +295,9 @@ static void meet(sal_trainer *t, int8_t *side)
     for (uint32_t meeting = 0; meeting < MEETINGS; meeting++) {
         choose_members(t, meeting);
         for (int64_t c = 0; c < p->n; c++) {
-            p->f_pick[c] = p->reservoir_now[p->pick[c]];
+            p->f_pick[c] = p->stored_now[p->pick[c]];
         }
         swap_with(t, meeting, side);
-        for (int64_t c = 0; c < p->n; c++) {
-            p->reservoir_now[p->pick[c]] = p->f_pick[c];
-        }
     }
 }
 
@@ -433,10 +413,9 @@ static sal_status collect(sal_trainer *t, int64_t apart, sal_error *err)
 static sali_bennett ratio_of_fresh(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
-    value_now(t, p->M, p->stored, p->a);
     value_last(t, p->M, p->fresh, p->b);
     for (int64_t m = 0; m < p->M; m++) {
-        p->a[m] -= p->stored_f[m];
+        p->a[m] = p->stored_now[m] - p->stored_f[m];
         p->b[m] = p->fresh_f[m] - p->b[m];
     }
     const sali_bennett_side a = { p->M, p->a, NULL, p->n }, b = { p->M, p->b, NULL, p->n };
@@ -463,12 +442,6 @@ static sal_status check_relaxed(sal_trainer *t, double *off, sal_error *err)
     double error = sqrt(squares / (double)(p->n - 1) / (double)p->n);
     *off = error > 0 ? mean / error : 0;
     return status;
-}
-
-static void reset_reservoir(sali_ptt *p, int64_t V)
-{
-    memcpy(p->reservoir, p->stored, (size_t)(p->M * V) * sizeof *p->stored);
-    memcpy(p->reservoir_f, p->stored_f, (size_t)p->M * sizeof *p->stored_f);
 }
 
 static void even_weights(sali_ptt *p)
@@ -501,7 +474,7 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
     return SAL_OK;
 }
 
-/* The present model becomes the last level. */
+/* The present model becomes the last level, whose f `stored_now` holds at the stored states. */
 static sal_status freeze(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->ptt;
@@ -510,8 +483,6 @@ static sal_status freeze(sal_trainer *t, sal_error *err)
     sal_trajectory_level info = { .iteration = t->iteration,
                                   .beta = p->beta,
                                   .acceptance = p->acceptance };
-    reset_reservoir(p, V);
-    value_now(t, p->M, p->reservoir, p->reservoir_now);
     value_now(t, p->n, t->buffer.codes, p->f_now);
     value_last(t, p->n, t->buffer.codes, p->f_last);
     int64_t before = p->sweeps, sweeps;
@@ -531,7 +502,6 @@ static sal_status freeze(sal_trainer *t, sal_error *err)
     p->disturbed += fabs(info.relaxation) > CHECK_ERRORS;
     status = status ? status : push(t, &info, err);
     if (status == SAL_OK) {
-        reset_reservoir(p, V);
         even_weights(p);
         p->sweeps++;
         measure(t);
@@ -684,6 +654,7 @@ sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
             if (t->ptt->visitors) {
                 go_visitors(t);
             }
+            value_now(t, t->ptt->M, t->ptt->stored, t->ptt->stored_now);
             status = freeze(t, err);
         }
     }
@@ -715,13 +686,24 @@ static void weigh(sali_ptt *p)
 static double estimate_acceptance(sali_ptt *p)
 {
     for (int64_t c = 0; c < p->n; c++) {
-        p->a[c] = p->f_pick[c] - p->reservoir_f[p->pick[c]];
+        p->a[c] = p->f_pick[c] - p->stored_f[p->pick[c]];
         p->b[c] = p->f_now[c] - p->f_last[c];
     }
     const sali_bennett_side a = { p->n, p->a, NULL, p->n }, b = { p->n, p->b, p->weight, p->n };
     double met = sali_swap_acceptance(&a, &b, p->sorted, p->below);
     double alone = rate_by_weights(p, p->n, p->a, p->fresh_f);
     return fmin(met, isnan(alone) ? 0 : alone);
+}
+
+/* The rate by the weights of the whole reservoir, which knows best. */
+static bool too_far_for_all(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    value_now(t, p->M, p->stored, p->stored_now);
+    for (int64_t m = 0; m < p->M; m++) {
+        p->a[m] = p->stored_now[m] - p->stored_f[m];
+    }
+    return !(rate_by_weights(p, p->M, p->a, p->fresh_f) >= REJECT);
 }
 
 /* Back to the last level with half the learning rate. */
@@ -747,7 +729,6 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     for (int64_t k = 0; k < t->n_shards; k++) {
         t->chains[k]->bad_chain = -1;
     }
-    reset_reservoir(p, V);
     const sali_stream stream = swap_stream(t, 2);
     sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
     gather(V, p->n, p->pick, p->stored, t->buffer.codes);
@@ -775,9 +756,9 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
         p->frozen = p->rejections = 0;
         return SAL_OK;
     }
-    bool again = p->frozen;
+    bool far = !good || p->frozen || p->acceptance < REJECT;
     p->frozen = 1;
-    return good && !again && p->acceptance >= REJECT ? freeze(t, err) : take_back(t, err);
+    return far || too_far_for_all(t) ? take_back(t, err) : freeze(t, err);
 }
 
 /* ---- what is known by the way */

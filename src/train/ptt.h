@@ -12,10 +12,9 @@
 typedef struct sali_ptt {
     sal_trajectory *path;
     int64_t n, M;
-    /* Equilibrium states [M x V] of the last level and its f there; and the same, as they change
-     * places with chains until the next level is frozen. */
-    int32_t *stored, *reservoir;
-    double *stored_f, *reservoir_f;
+    /* The reservoir: equilibrium states [M x V] of the last level, and its f there. */
+    int32_t *stored;
+    double *stored_f;
     /* The swap that comes next: which members of the reservoir the chains meet, f of the present
      * model and of the last level at the chains, and of the present model at those members. */
     uint32_t *pick;
@@ -34,7 +33,7 @@ typedef struct sali_ptt {
     double *f_old;          /* [n] before the update */
     /* Scratch. */
     int32_t *fresh;
-    double *reservoir_now; /* [M] f of the present model, while a level is frozen */
+    double *stored_now; /* [M] f of the present model there, while a level is frozen */
     double *fresh_f, *a, *b, *sorted, *below;
     uint32_t *work;
     int8_t *side; /* [n x MOST_SWEEPS] */
@@ -67,9 +66,7 @@ double sali_ptt_held_out(sal_trainer *trainer, double log_z);
 /* What a checkpoint keeps, but the levels; its items in their order. */
 enum {
     SALI_PTT_STORED,
-    SALI_PTT_RESERVOIR,
     SALI_PTT_STORED_F,
-    SALI_PTT_RESERVOIR_F,
     SALI_PTT_PICK,
     SALI_PTT_F_NOW,
     SALI_PTT_F_LAST,

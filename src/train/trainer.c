@@ -25,7 +25,8 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
     shard->x = sali_alloc(shard->n * space->width, sali_dtype_size(t->model->dtype));
     shard->weight = SALI_NEW_ARRAY(double, shard->n);
     shard->f = SALI_NEW_ARRAY(double, shard->n);
-    if (!shard->codes || !shard->x || !shard->weight || !shard->f) {
+    shard->means = SALI_NEW_ARRAY(double, t->centring.n_offsets);
+    if (!shard->codes || !shard->x || !shard->weight || !shard->f || !shard->means) {
         return sali_fail_memory(err);
     }
     if (t->sampler) {
@@ -138,6 +139,41 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     return status;
 }
 
+/* Couplings whose gradient is centred; options.centring then says what is: OFF nothing, AUTO an
+ * RBM's couplings, ON symmetric ones too, which the default leaves out: with symmetric ones Adam is
+ * slower where biases start far from what the data want. Where the gradients by biases are not
+ * means over data and samples, nothing is centred. */
+static sal_status create_centring(sal_trainer *t, sal_error *err)
+{
+    const sal_train_options *o = &t->options;
+    const char *against = !t->sampler                ? "objective pseudo-likelihood"
+                          : o->magnitude_penalty > 0 ? "magnitude_penalty"
+                                                     : NULL;
+    const bool must = o->centring == SAL_CENTRING_ON;
+    sal_status status = SAL_OK;
+    if (must && against) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "train: centring does not go with %s", against);
+    }
+    if (o->centring != SAL_CENTRING_OFF && !against) {
+        status =
+            sali_centring_create(&t->centring, t->tape->program, must, t->constraints.learned, err);
+    }
+    if (status == SAL_OK && must && t->centring.n_couplings == 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: centring needs couplings with a learned bias on both sides, as in "
+                         "sum softplus(W s + c) + b's or s'Js + b's; %s has none",
+                         t->model->name);
+    }
+    bool symmetric = false;
+    for (int64_t k = 0; k < t->centring.n_couplings; k++) {
+        symmetric |= t->centring.couplings[k].symmetric;
+    }
+    t->options.centring = t->centring.n_couplings == 0 ? SAL_CENTRING_OFF
+                          : symmetric                  ? SAL_CENTRING_ON
+                                                       : SAL_CENTRING_AUTO;
+    return status;
+}
+
 static sal_status create_optimiser(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -215,6 +251,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     sal_status status = sali_train_resolve(&t->options, t->model, t->data, err);
     status = status ? status : sali_constraints_create(&t->constraints, t->model, &t->options, err);
     status = status ? status : choose_sampler(t, err);
+    status = status ? status : create_centring(t, err);
     status = status ? status : create_optimiser(t, err);
     status = status ? status : create_shards(t, err);
     if (status == SAL_OK && t->sampler) {
@@ -291,6 +328,7 @@ static void free_shards(sal_trainer *t)
         sali_free(shard->x);
         sali_free(shard->weight);
         sali_free(shard->f);
+        sali_free(shard->means);
     }
     sali_free(t->shards);
     sali_free(t->workspaces);
@@ -313,6 +351,7 @@ void sal_trainer_destroy(sal_trainer *t)
     sali_pseudo_likelihood_destroy(t->pseudo_likelihood);
     sali_buffer_free(&t->buffer);
     sali_constraints_free(&t->constraints);
+    sali_centring_free(&t->centring);
     sali_optimiser_free(&t->optimiser);
     json_decref(t->fingerprint);
     sali_free(t->sampler_name);

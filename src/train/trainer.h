@@ -9,6 +9,7 @@
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
 #include "samplers/step_size.h"
+#include "train/centring.h"
 #include "train/constraints.h"
 #include "train/pseudo_likelihood.h"
 
@@ -23,6 +24,7 @@ typedef struct sali_train_shard {
     int32_t *codes; /* [n x V] of data */
     void *x;        /* real [n x N] of data */
     double *weight, *f;
+    double *means;                /* [offsets of centring] of the biases over the data */
     double sum_data, sum_samples; /* of f */
     sal_status status;            /* of its samples */
     sal_error error;
@@ -80,6 +82,7 @@ struct sal_trainer {
     int32_t *test_codes;  /* [test rows x V]; NULL: no held-out rows */
     double *test_f;       /* [test rows] */
     sali_constraints constraints;
+    sali_centring centring;
     sali_optimiser optimiser;
     double *values, *gradient; /* [parameters_size] */
     double *good;              /* values at the last report */

@@ -52,6 +52,7 @@ static sal_status train(experiment *x, size scale, const char *file, sal_error *
     char text[80];
     const int64_t side = scale == QUICK ? 8 : scale == USUAL ? 16 : 28;
     const sal_train_options o = { .objective = SAL_CD,
+                                  .centring = SAL_CENTRING_OFF, /* as in the paper */
                                   .sampler = "block-gibbs",
                                   .steps = 1,
                                   .iterations = scale == QUICK   ? 500
