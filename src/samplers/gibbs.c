@@ -106,7 +106,7 @@ typedef struct gibbs {
     bool scans;               /* from the last refresh on, by `scan`; else by what follows */
     sali_field_scan *fields;  /* NULL: couplings are not dense */
     bool fielded;             /* from the last refresh on, by `fields`; else by what follows */
-    sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply */
+    sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply, or has `fields` */
     int64_t *site;            /* [n] the variable of this step */
     double *delta;            /* [n x max_states] differences of f */
 } gibbs;
@@ -176,7 +176,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     if (status == SAL_OK && common->couplings) {
         status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
     }
-    if (status == SAL_OK && block == 1 && chains->model->trackable) {
+    if (status == SAL_OK && block == 1 && !common->couplings && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
     }
     if (status != SAL_OK) {
