@@ -189,7 +189,8 @@ END_TEST
 
 START_TEST(every_sampler_goes_on_on_ready_made_models)
 {
-    static const char *const models[] = { "ising:side=5,theta=0.2,bias=0.2",
+    static const char *const models[] = { "potts-dense:dim=4,states=3",
+                                          "ising:side=5,theta=0.2,bias=0.2",
                                           "crf:tokens=2,labels=3,features=2,scale=0.7,seed=2" };
     check_all(ready_made(models[_i]));
 }
@@ -363,7 +364,7 @@ static Suite *resume_suite(void)
     Suite *suite = suite_create("resume");
     TCase *samplers = tcase_create("samplers"), *runs = tcase_create("runs");
     tcase_add_loop_test(samplers, every_sampler_goes_on_on_formulas, 0, 2);
-    tcase_add_loop_test(samplers, every_sampler_goes_on_on_ready_made_models, 0, 2);
+    tcase_add_loop_test(samplers, every_sampler_goes_on_on_ready_made_models, 0, 3);
     tcase_add_loop_test(runs, tempered_runs_go_on, 0, 3);
     tcase_add_loop_test(runs, step_sizes_go_on, 0, 3);
     tcase_add_loop_test(runs, annealing_goes_on, 0, 2);

@@ -41,8 +41,14 @@ START_TEST(same_seed_gives_the_same_bits_on_any_number_of_threads)
 {
     static const int threads[] = { 1, 2, 7 };
     const sal_dtype dtype = _i == 0 ? SAL_F64 : SAL_F32;
-    sal_model *model = tiny_formula_over("mixed", dtype);
+    sal_model *model = NULL;
     sal_sampler_info info;
+    sal_error err;
+    if (_i < 2) {
+        model = tiny_formula_over("mixed", dtype);
+    } else {
+        ck_ok(sal_model_builtin("potts-dense:dim=4,states=3", 0, &model, &err), &err);
+    }
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         if (!sali_sampler_serves(sali_sampler_at(k), model)) {
             continue;
@@ -405,7 +411,7 @@ static Suite *run_suite(void)
     TCase *tcase = tcase_create("run");
     tcase_set_timeout(tcase, 240);
     tcase_add_loop_test(tcase, same_seed_gives_the_same_bits_on_any_number_of_threads, 0,
-                        TEST_SANITIZED ? 1 : 2);
+                        TEST_SANITIZED ? 1 : 3);
     if (!TEST_SANITIZED) { /* slow there, and says nothing about memory */
         tcase_add_test(tcase, marginals_converge_to_enumeration);
     }

@@ -192,6 +192,28 @@ static inline sal_model *tiny_pairwise(const sal_space *space, sal_dtype dtype)
     return model;
 }
 
+/* Quadratic with dense couplings, of all coordinates with all, over spaces with more than two
+ * states somewhere. */
+static inline sal_model *tiny_dense(const sal_space *space, sal_dtype dtype)
+{
+    int64_t N = sal_space_width(space);
+    double J[TINY_MOST_REALS * TINY_MOST_REALS], b[TINY_MOST_REALS];
+    sal_model *model = NULL;
+    sal_error err;
+    if (space->max_states <= 2) {
+        return NULL;
+    }
+    tiny_normals(8, N * N, 0.5, J);
+    tiny_normals(9, N, 0.4, b);
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr s = sal_state(tape), terms = sal_dot(sal_constant(tape, b, SAL_SHAPE(N)), s);
+    sal_expr f =
+        sal_sub(terms, sal_scale(sal_quad(s, sal_constant(tape, J, SAL_SHAPE(N, N))), 0.5));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
+    return model;
+}
+
 /* sum of 0.9 sin(x_i + i), and 0.7 x_0 x_last; `data` points to N. */
 static inline double tiny_callback_f(const double *x, double *gradient, void *data)
 {
@@ -229,10 +251,8 @@ static const struct {
     const char *name;
     sal_model *(*make)(const sal_space *space, sal_dtype dtype);
 } tiny_models[] = {
-    { "formula", tiny_formula },
-    { "tables", tiny_tables },
-    { "pairwise", tiny_pairwise },
-    { "callback", tiny_callback },
+    { "formula", tiny_formula }, { "tables", tiny_tables },     { "pairwise", tiny_pairwise },
+    { "dense", tiny_dense },     { "callback", tiny_callback },
 };
 #define N_TINY_MODELS ((int)(sizeof tiny_models / sizeof *tiny_models))
 

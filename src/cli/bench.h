@@ -40,6 +40,7 @@ typedef struct bench_case {
     sal_dtype dtype;                   /* 0: the model's usual one */
     double preconditioner;             /* of pavg: this times the identity; 0: its own choice */
     bool peer_has_it;                  /* torch_baseline.py knows this case by the same name */
+    bool sweeps;                       /* a step is one of every variable, as the peer counts */
     bool value_too;                    /* measure the value alone as well */
     double mflops;                     /* of a value and gradient of one state, for gemm_fraction */
     const sal_train_options *training; /* of bench_training */

@@ -10,6 +10,7 @@ typedef struct contender {
     const char *name;
     double step_size;             /* 0: its usual one */
     const double *preconditioner; /* or NULL */
+    int64_t unit;                 /* steps that count as one */
 } contender;
 
 /* Steps a second of a run of `steps` steps. */
@@ -35,7 +36,7 @@ static sal_status measure_once(sal_model *model, const bench_options *o, const c
     }
     sal_run_destroy(run);
     if (status == SAL_OK) {
-        *rate = summary.steps_per_second;
+        *rate = summary.steps_per_second / (double)k->unit;
         *seconds = summary.seconds;
     }
     return status;
@@ -46,7 +47,7 @@ static sal_status measure(sal_model *model, const bench_options *o, const conten
                           double *median, sal_error *err)
 {
     double rates[1000], spent = 0, seconds = 0;
-    int64_t n = 0, steps = 16;
+    int64_t n = 0, steps = 16 * k->unit;
     sal_status status = SAL_OK;
     while (status == SAL_OK && n < 1000 && (spent < o->seconds || n < 5)) {
         status = measure_once(model, o, k, steps, &rates[n], &seconds, err);
@@ -79,7 +80,10 @@ static int measure_named(const bench_case *c, const bench_options *o, sal_model 
     sal_error err = { 0 };
     bool with = strcmp(specification, "pavg") == 0 && c->preconditioner != 0;
     double *M = with ? scaled_identity(model, c->preconditioner) : NULL, rate = 0;
-    contender k = { .name = specification, .step_size = step_size, .preconditioner = M };
+    contender k = { .name = specification,
+                    .step_size = step_size,
+                    .preconditioner = M,
+                    .unit = c->sweeps ? sal_space_variables(sal_model_space(model)) : 1 };
     sal_status status = with && !M ? SAL_ERR_MEMORY : measure(model, o, &k, &rate, &err);
     free(M);
     return status == SAL_OK ? bench_print(c, o, specification, rate, 0) : cli_fail(status, &err);

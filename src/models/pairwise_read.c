@@ -1,28 +1,23 @@
 /* The quadratic polynomial that a formula is, found by going through its nodes.
  *
- * Forward: nodes whose elements are affine in one bit each (*lines*). Backward from f: by how much
- * each element of each node counts in f (its *weight*), as long as ops are linear; where an op
- * multiplies, its operands must be lines. */
+ * Forward: nodes whose elements are affine in one bit each (models/lines.h). Backward from f: by
+ * how much each element of each node counts in f (its *weight*), as long as ops are linear; where
+ * an op multiplies, its operands must be lines. */
 #include <math.h>
 
 #include "core/alloc.h"
 #include "models/clamp.h"
+#include "models/lines.h"
 #include "models/pairwise_terms.h"
 #include "models/weights.h"
-
-/* base + slope b, b the bit of a variable of the model; slope is 0 for a constant. */
-typedef struct line {
-    double base, slope;
-    int32_t variable;
-} line;
 
 typedef struct reader {
     const sali_program *program;
     const sali_params *params;
     sali_pairwise_terms *terms;
-    int32_t *free; /* by the tape's variable: the model's, or -1 for clamped ones */
-    int32_t *code; /* by the tape's variable: the code that a clamped one has */
-    line **lines;  /* by node: [size], or NULL */
+    int32_t *free;    /* by the tape's variable: the model's, or -1 for clamped ones */
+    int32_t *code;    /* by the tape's variable: the code that a clamped one has */
+    sali_lines lines; /* in the bits of the model's variables */
     sali_weights weights;
 } reader;
 
@@ -45,11 +40,11 @@ static bool varies(const reader *r, int32_t node)
 
 /* ---- terms */
 
-static void add_line(reader *r, const line *a, double weight)
+static void add_line(reader *r, const sali_line *a, double weight)
 {
     r->terms->constant += weight * a->base;
     if (a->slope != 0) {
-        r->terms->h[a->variable] += weight * a->slope;
+        r->terms->h[a->unknown] += weight * a->slope;
     }
 }
 
@@ -67,31 +62,32 @@ static sal_status add_pair(reader *r, int32_t i, int32_t j, double J)
 }
 
 /* weight times the product of two lines; b b = b. */
-static sal_status add_product(reader *r, const line *a, const line *b, double weight)
+static sal_status add_product(reader *r, const sali_line *a, const sali_line *b, double weight)
 {
     double both = weight * a->slope * b->slope;
     r->terms->constant += weight * a->base * b->base;
     if (a->slope != 0) {
-        r->terms->h[a->variable] += weight * a->slope * b->base;
+        r->terms->h[a->unknown] += weight * a->slope * b->base;
     }
     if (b->slope != 0) {
-        r->terms->h[b->variable] += weight * b->slope * a->base;
+        r->terms->h[b->unknown] += weight * b->slope * a->base;
     }
     if (both == 0) {
         return SAL_OK;
     }
-    if (a->variable == b->variable) {
-        r->terms->h[a->variable] += both;
+    if (a->unknown == b->unknown) {
+        r->terms->h[a->unknown] += both;
         return SAL_OK;
     }
-    return add_pair(r, a->variable, b->variable, both);
+    return add_pair(r, a->unknown, b->unknown, both);
 }
 
 /* ---- forward: lines */
 
 /* Elements of the state. A two-level variable has its level, a one-hot its indicators. */
-static void state_lines(const reader *r, line *lines)
+static void state_lines(void *context, sali_line *lines)
 {
+    const reader *r = context;
     const sal_space *space = r->program->space;
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
@@ -102,97 +98,9 @@ static void state_lines(const reader *r, line *lines)
             bool one_hot = variable->kind == SAL_CATEGORICAL;
             at[0] = one_hot ? first == k : sali_level(variable, first);
             at[1] = fixed ? at[0] : one_hot ? k == 1 : sali_level(variable, 1);
-            lines[variable->offset + k] = (line){ at[0], at[1] - at[0], r->free[v] };
+            lines[variable->offset + k] = (sali_line){ at[0], at[1] - at[0], r->free[v] };
         }
     }
-}
-
-/* Element k of an operand as a line; false if it is none. */
-static bool operand(const reader *r, const sali_node *node, int which, int64_t k, line *out)
-{
-    int32_t in = node->in[which];
-    int64_t at = sali_weights_source(r->program, node, which, k);
-    if (!varies(r, in)) {
-        *out = (line){ value_of(r, in, at), 0, 0 };
-        return true;
-    }
-    if (r->lines[in]) {
-        *out = r->lines[in][at];
-    }
-    return r->lines[in] != NULL;
-}
-
-/* a + sign b, a b: lines again if one of them is constant or, of sums, they are of one variable. */
-static bool combine(sali_op_id op, const line *a, const line *b, line *out)
-{
-    const line *moving = a->slope != 0 ? a : b;
-    if (op == SALI_OP_mul) {
-        *out =
-            (line){ a->base * b->base, a->base * b->slope + b->base * a->slope, moving->variable };
-        return a->slope == 0 || b->slope == 0;
-    }
-    double sign = op == SALI_OP_sub ? -1 : 1;
-    *out = (line){ a->base + sign * b->base, a->slope + sign * b->slope, moving->variable };
-    return a->slope == 0 || b->slope == 0 || a->variable == b->variable;
-}
-
-static bool line_of(const reader *r, const sali_node *node, int64_t k, line *out)
-{
-    line a, b;
-    switch (node->op) {
-    case SALI_OP_reshape:
-    case SALI_OP_slice:
-    case SALI_OP_gather:
-        return operand(r, node, 0, k, out);
-    case SALI_OP_scale:
-        a = (line){ node->reals[0], 0, 0 };
-        return operand(r, node, 0, k, &b) && combine(SALI_OP_mul, &a, &b, out);
-    case SALI_OP_add:
-    case SALI_OP_sub:
-    case SALI_OP_mul:
-        return operand(r, node, 0, k, &a) && operand(r, node, 1, k, &b) &&
-               combine(node->op, &a, &b, out);
-    default:
-        return false;
-    }
-}
-
-/* Ops that may make lines of lines. */
-static bool keeps_lines(sali_op_id op)
-{
-    return op == SALI_OP_reshape || op == SALI_OP_slice || op == SALI_OP_gather ||
-           op == SALI_OP_scale || op == SALI_OP_add || op == SALI_OP_sub || op == SALI_OP_mul;
-}
-
-static sal_status find_lines(reader *r, int32_t i)
-{
-    const sali_node *node = &r->program->nodes[i];
-    int64_t size = r->program->steps[i].size;
-    if (!node->varying || (node->op != SALI_OP_state && !keeps_lines(node->op))) {
-        return SAL_OK;
-    }
-    for (int32_t k = 0; k < node->n_in; k++) {
-        if (varies(r, node->in[k]) && !r->lines[node->in[k]]) {
-            return SAL_OK;
-        }
-    }
-    line *lines = SALI_NEW_ARRAY(line, size);
-    if (!lines) {
-        return SAL_ERR_MEMORY;
-    }
-    bool good = true;
-    if (node->op == SALI_OP_state) {
-        state_lines(r, lines);
-    }
-    for (int64_t k = 0; good && node->op != SALI_OP_state && k < size; k++) {
-        good = line_of(r, node, k, &lines[k]);
-    }
-    if (good) {
-        r->lines[i] = lines;
-    } else {
-        sali_free(lines);
-    }
-    return SAL_OK;
 }
 
 /* ---- backward: weights */
@@ -201,7 +109,7 @@ static sal_status find_lines(reader *r, int32_t i)
 static sal_status push_product(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
-    const line *a = r->lines[node->in[0]], *b = r->lines[node->in[node->n_in - 1]];
+    const sali_line *a = r->lines.node[node->in[0]], *b = r->lines.node[node->in[node->n_in - 1]];
     int64_t size = r->program->steps[node->op == SALI_OP_dot ? node->in[0] : i].size;
     sal_status status = a && b ? SAL_OK : SAL_ERR_UNSUPPORTED;
     for (int64_t k = 0; status == SAL_OK && k < size; k++) {
@@ -218,7 +126,7 @@ static sal_status push_product(reader *r, int32_t i)
 static sal_status push_quad(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
-    const line *x = r->lines[node->in[0]];
+    const sali_line *x = r->lines.node[node->in[0]];
     int64_t n = r->program->steps[node->in[0]].size;
     double weight = weight_of(r, i, 0);
     sal_status status = x && !varies(r, node->in[1]) ? SAL_OK : SAL_ERR_UNSUPPORTED;
@@ -236,7 +144,7 @@ static sal_status push_quad(reader *r, int32_t i)
 static sal_status push_edges(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
-    const line *x = r->lines[node->in[0]];
+    const sali_line *x = r->lines.node[node->in[0]];
     sal_status status = x && !varies(r, node->in[1]) ? SAL_OK : SAL_ERR_UNSUPPORTED;
     for (int64_t e = 0; status == SAL_OK && e < node->n_ints / 2; e++) {
         status = add_product(r, &x[node->ints[2 * e]], &x[node->ints[2 * e + 1]],
@@ -301,7 +209,7 @@ static sal_status push_leaf(reader *r, int32_t i)
 {
     for (int64_t k = 0; k < r->program->steps[i].size; k++) {
         if (varies(r, i)) {
-            add_line(r, &r->lines[i][k], weight_of(r, i, k));
+            add_line(r, &r->lines.node[i][k], weight_of(r, i, k));
         } else {
             r->terms->constant += weight_of(r, i, k) * value_of(r, i, k);
         }
@@ -348,9 +256,9 @@ static sal_status push(reader *r, int32_t i)
 
 static bool knows(sali_op_id op)
 {
-    return keeps_lines(op) || op == SALI_OP_state || op == SALI_OP_dot || op == SALI_OP_square ||
-           op == SALI_OP_matvec || op == SALI_OP_sum || op == SALI_OP_mean || op == SALI_OP_quad ||
-           op == SALI_OP_edges || op == SALI_OP_table;
+    return sali_lines_keep(op) || op == SALI_OP_state || op == SALI_OP_dot ||
+           op == SALI_OP_square || op == SALI_OP_matvec || op == SALI_OP_sum ||
+           op == SALI_OP_mean || op == SALI_OP_quad || op == SALI_OP_edges || op == SALI_OP_table;
 }
 
 /* A look at the ops alone turns most other formulas away at no cost. */
@@ -368,21 +276,14 @@ static sal_status open_reader(reader *r, const sal_model *model)
     int64_t whole = r->program->space->n_variables;
     r->free = SALI_NEW_ARRAY(int32_t, whole);
     r->code = SALI_NEW_ARRAY(int32_t, whole);
-    r->lines = SALI_NEW_ARRAY(line *, r->program->n_nodes);
-    return r->free && r->code && r->lines ? sali_clamp_index(model, r->free, r->code)
-                                          : SAL_ERR_MEMORY;
+    return r->free && r->code ? sali_clamp_index(model, r->free, r->code) : SAL_ERR_MEMORY;
 }
 
 static void close_reader(reader *r)
 {
-    for (int32_t i = 0; i < r->program->n_nodes; i++) {
-        if (r->lines) {
-            sali_free(r->lines[i]);
-        }
-    }
     sali_free(r->free);
     sali_free(r->code);
-    sali_free(r->lines);
+    sali_lines_free(&r->lines);
     sali_weights_free(&r->weights);
 }
 
@@ -395,9 +296,7 @@ sal_status sali_pairwise_read(const sal_model *model, const sali_tape_model *tap
     }
     r.weights.program = r.program;
     sal_status status = open_reader(&r, model);
-    for (int32_t i = 0; status == SAL_OK && i < r.program->n_nodes; i++) {
-        status = find_lines(&r, i);
-    }
+    status = status ? status : sali_lines_create(tape, state_lines, &r, &r.lines);
     status = status ? status : sali_weights_create(tape, &r.weights);
     for (int32_t i = r.program->output; status == SAL_OK && i >= 0; i--) {
         status = r.weights.node[i] ? push(&r, i) : SAL_OK;

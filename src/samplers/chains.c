@@ -83,6 +83,15 @@ void sali_chains_destroy(sali_chains *chains)
     sali_free(chains);
 }
 
+bool sali_chains_together(const sali_chains *chains)
+{
+    bool same = true;
+    for (int64_t c = 1; c < chains->n; c++) {
+        same &= chains->step[c] == chains->step[0];
+    }
+    return same;
+}
+
 void sali_chains_embed(sali_chains *chains)
 {
     sali_model_embed(chains->model, chains->n, chains->codes, chains->x);

@@ -11,16 +11,17 @@
 #include "models/tracker.h"
 #include "samplers/adaptive_scan.h"
 #include "samplers/block_conditional.h"
+#include "samplers/field_scan.h"
 #include "samplers/pairwise_scan.h"
 #include "samplers/sampler.h"
 
 enum { SCAN, BLOCK };
-enum { SYSTEMATIC, RANDOM, ADAPTIVE };
 
 static const char *const scans[] = { "systematic", "random", "adaptive", NULL };
 
 static const sali_setting parameters[] = {
-    { "scan", SYSTEMATIC, 0, 2, true, "which variable moves: t mod V, any, or adapted", scans },
+    { "scan", SALI_SCAN_SYSTEMATIC, 0, 2, true, "which variable moves: t mod V, any, or adapted",
+      scans },
     { "block", 1, 1, INT32_MAX, true, "variables drawn at once, from their joint conditional",
       NULL },
     { 0 },
@@ -29,55 +30,83 @@ static const sali_setting parameters[] = {
 static const char *const variants[] = { "",        "scan=random", "scan=adaptive",
                                         "block=2", "block=3",     NULL };
 
-/* ---- the adaptive scan, shared; NULL with another scan */
+/* ---- what shards share */
+
+typedef struct gibbs_shared {
+    sali_adaptive_scan *adaptive; /* NULL with another scan */
+    sali_couplings *couplings;    /* NULL: they are not dense, or blocks are drawn */
+} gibbs_shared;
 
 static void unshare(void *shared)
 {
-    sali_adaptive_scan_destroy(shared);
+    gibbs_shared *s = shared;
+    if (s) {
+        sali_adaptive_scan_destroy(s->adaptive);
+        sali_couplings_destroy(s->couplings);
+        sali_free(s);
+    }
 }
 
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
-    bool adaptive = settings->values[SCAN] == ADAPTIVE;
-    *shared = adaptive ? sali_adaptive_scan_create(model->space->n_variables) : NULL;
-    return *shared || !adaptive ? SAL_OK : sali_fail_memory(err);
+    bool adaptive = settings->values[SCAN] == SALI_SCAN_ADAPTIVE;
+    gibbs_shared *s = SALI_NEW(gibbs_shared);
+    if (s && adaptive) {
+        s->adaptive = sali_adaptive_scan_create(model->space->n_variables);
+    }
+    sal_status status = s && (s->adaptive || !adaptive) ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && settings->values[BLOCK] <= 1) {
+        status = sali_couplings_create(model, &s->couplings, err);
+    }
+    if (status != SAL_OK) {
+        unshare(s);
+        return status;
+    }
+    *shared = s;
+    return SAL_OK;
+}
+
+static sali_adaptive_scan *adaptive_of(void *shared)
+{
+    return ((gibbs_shared *)shared)->adaptive;
 }
 
 static int64_t tuned(void *shared, sali_tuned *items)
 {
-    return shared ? sali_adaptive_scan_tuned(shared, items) : 0;
+    return adaptive_of(shared) ? sali_adaptive_scan_tuned(adaptive_of(shared), items) : 0;
 }
 
 static sal_status retune(void *shared, sal_error *err)
 {
-    return sali_adaptive_scan_retune(shared, err);
+    return sali_adaptive_scan_retune(adaptive_of(shared), err);
 }
 
 static int64_t state(void *shared, sali_state_item *items)
 {
-    return shared ? sali_adaptive_scan_state(shared, items) : 0;
+    return adaptive_of(shared) ? sali_adaptive_scan_state(adaptive_of(shared), items) : 0;
 }
 
 static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
 {
     (void)at;
-    return sali_adaptive_scan_restored(shared, err);
+    return sali_adaptive_scan_restored(adaptive_of(shared), err);
 }
 
 /* ---- one shard */
 
 typedef struct gibbs {
     sali_block_conditional *blocks; /* of more than one variable; then nothing else is used */
-    int scan_kind;
-    const sali_adaptive_scan *shared;
+    sali_site_choice choice;
+    const sali_adaptive_scan *adaptive; /* shared; NULL with another scan */
     double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
-    double *wishes, *visits;  /* [V] what `adapt` collects; NULL unless adaptive */
-    double coldest;           /* inverse temperature of the chains that they are collected from */
+    sali_scan_wishes wishes;  /* what `adapt` collects; NULLs unless adaptive */
     sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
     uint64_t scan_version;    /* of the model's parameters when a scan was last looked for */
     bool scans;               /* from the last refresh on, by `scan`; else by what follows */
-    sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply */
+    sali_field_scan *fields;  /* NULL: couplings are not dense */
+    bool fielded;             /* from the last refresh on, by `fields`; else by what follows */
+    sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply, or has `fields` */
     int64_t *site;            /* [n] the variable of this step */
     double *delta;            /* [n x max_states] differences of f */
 } gibbs;
@@ -87,11 +116,12 @@ static void gibbs_destroy(void *self)
     gibbs *g = self;
     if (g) {
         sali_pairwise_scan_destroy(g->scan);
+        sali_field_scan_destroy(g->fields);
         sali_block_conditional_destroy(g->blocks);
         sali_tracker_destroy(g->tracker);
         sali_free(g->cumulative);
-        sali_free(g->wishes);
-        sali_free(g->visits);
+        sali_free(g->wishes.wishes);
+        sali_free(g->wishes.visits);
         sali_free(g->site);
         sali_free(g->delta);
         sali_free(g);
@@ -100,11 +130,11 @@ static void gibbs_destroy(void *self)
 
 static bool allocate_adaptive(gibbs *g)
 {
-    int64_t n = g->shared->n;
-    g->cumulative = SALI_NEW_ARRAY(double, n);
-    g->wishes = SALI_NEW_ARRAY(double, n);
-    g->visits = SALI_NEW_ARRAY(double, n);
-    return g->cumulative && g->wishes && g->visits;
+    int64_t n = g->adaptive->n;
+    g->choice.cumulative = g->cumulative = SALI_NEW_ARRAY(double, n);
+    g->wishes.wishes = SALI_NEW_ARRAY(double, n);
+    g->wishes.visits = SALI_NEW_ARRAY(double, n);
+    return g->cumulative && g->wishes.wishes && g->wishes.visits;
 }
 
 static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size, sal_error *err)
@@ -125,22 +155,28 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
                                void *shared, void **self, sal_error *err)
 {
     int64_t block = (int64_t)settings->values[BLOCK];
+    const gibbs_shared *common = shared;
     gibbs *g = SALI_NEW(gibbs);
     if (!g) {
         return sali_fail_memory(err);
     }
     g->site = SALI_NEW_ARRAY(int64_t, chains->n);
     g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
-    g->scan_kind = (int)settings->values[SCAN];
-    g->shared = shared;
-    sal_status status =
-        g->site && g->delta && (!shared || allocate_adaptive(g)) ? SAL_OK : sali_fail_memory(err);
+    g->choice.scan = (int)settings->values[SCAN];
+    g->choice.n = chains->space->n_variables;
+    g->adaptive = common->adaptive;
+    sal_status status = g->site && g->delta && (!g->adaptive || allocate_adaptive(g))
+                            ? SAL_OK
+                            : sali_fail_memory(err);
     if (status == SAL_OK && block > 1) {
         status = create_blocks(g, chains, block, err);
-    } else if (status == SAL_OK && g->scan_kind == SYSTEMATIC) {
+    } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {
         status = find_scan(g, chains, err);
     }
-    if (status == SAL_OK && block == 1 && chains->model->trackable) {
+    if (status == SAL_OK && common->couplings) {
+        status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
+    }
+    if (status == SAL_OK && block == 1 && !common->couplings && chains->model->trackable) {
         status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
     }
     if (status != SAL_OK) {
@@ -151,6 +187,22 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     return SAL_OK;
 }
 
+/* By the fastest way that there is. */
+static void start(gibbs *g, sali_chains *chains)
+{
+    bool pairwise = g->scan && sali_chains_together(chains);
+    g->scans = false;
+    g->fielded = !pairwise && g->fields && sali_field_scan_refresh(g->fields, chains);
+    if (g->fielded) {
+        return;
+    }
+    sali_chains_start(chains, false);
+    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
+    if (g->tracker && !g->scans) {
+        sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
+    }
+}
+
 static void gibbs_refresh(void *self, sali_chains *chains)
 {
     gibbs *g = self;
@@ -158,26 +210,23 @@ static void gibbs_refresh(void *self, sali_chains *chains)
         sali_block_conditional_refresh(g->blocks, chains);
         return;
     }
-    sali_chains_start(chains, false);
-    g->coldest = sali_chains_coldest(chains);
+    g->wishes.coldest = sali_chains_coldest(chains);
     double sum = 0;
-    for (int64_t i = 0; g->cumulative && i < g->shared->n; i++) {
-        g->cumulative[i] = sum += g->shared->p[i];
+    for (int64_t i = 0; g->adaptive && i < g->adaptive->n; i++) {
+        g->cumulative[i] = sum += g->adaptive->p[i];
     }
-    if (g->scan_kind == SYSTEMATIC && !g->scan &&
+    if (g->choice.scan == SALI_SCAN_SYSTEMATIC && !g->scan &&
         g->scan_version != sali_model_version(chains->model)) {
         find_scan(g, chains, NULL);
     }
-    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
-    if (g->tracker && !g->scans) {
-        sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
-    }
+    start(g, chains);
 }
 
 static bool gibbs_follows(const void *self)
 {
     const gibbs *g = self;
-    return g->blocks ? sali_block_conditional_follows(g->blocks) : g->scans || g->tracker;
+    return g->blocks ? sali_block_conditional_follows(g->blocks)
+                     : g->scans || g->fielded || g->tracker;
 }
 
 /* By the couplings: of two states at most. */
@@ -194,22 +243,10 @@ static void scan_differences(const gibbs *g, const sali_chains *chains, int64_t 
 /* The variable that chain c moves at its present step. */
 static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
 {
-    int64_t V = chains->space->n_variables;
+    uint32_t words[4];
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    if (g->scan_kind == SYSTEMATIC) {
-        return (int64_t)(chains->step[c] % (uint64_t)V);
-    }
-    if (g->scan_kind == RANDOM) {
-        return sali_rng_below(&stream, 1, (uint32_t)V);
-    }
-    double u = sali_rng_uniform_at(&stream, 1) * g->cumulative[V - 1];
-    int64_t first = 0, last = V - 1; /* the first i with u < cumulative[i] */
-    while (first < last) {
-        int64_t middle = (first + last) / 2;
-        first = u < g->cumulative[middle] ? first : middle + 1;
-        last = u < g->cumulative[middle] ? middle : last;
-    }
-    return first;
+    sali_rng_words(&stream, 0, 4, words);
+    return sali_choose_site(&g->choice, chains->step[c], words[2], words[3]);
 }
 
 /* Differences of each chain's variable `site`, times its inverse temperature. */
@@ -218,11 +255,16 @@ static void conditionals(gibbs *g, sali_chains *chains)
     for (int64_t c = 0; g->scans && c < chains->n; c++) {
         scan_differences(g, chains, c);
     }
-    for (int64_t c = 0; !g->scans && g->tracker && c < chains->n; c++) {
+    for (int64_t c = 0; g->fielded && c < chains->n; c++) {
+        sali_field_scan_differences(g->fields, chains, c, g->site[c],
+                                    g->delta + c * chains->space->max_states);
+    }
+    bool tracked = !g->scans && !g->fielded && g->tracker;
+    for (int64_t c = 0; tracked && c < chains->n; c++) {
         sali_tracker_differences(g->tracker, c, g->site[c],
                                  g->delta + c * chains->space->max_states);
     }
-    if (!g->scans && !g->tracker) {
+    if (!g->scans && !g->fielded && !g->tracker) {
         sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site,
                             chains->f, g->delta);
     }
@@ -288,8 +330,8 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
 static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 {
     double largest, sum = norm(delta, states, &largest);
-    g->wishes[g->site[c]] += 1 - exp(-largest) / sum;
-    g->visits[g->site[c]] += 1;
+    g->wishes.wishes[g->site[c]] += 1 - exp(-largest) / sum;
+    g->wishes.visits[g->site[c]] += 1;
 }
 
 /* A step by the tracker, or by evaluating neighbours. */
@@ -316,7 +358,7 @@ static void track_step(gibbs *g, sali_chains *chains)
             note_bad(g, chains, c);
             continue;
         }
-        if (g->wishes && chains->beta[c] == g->coldest) {
+        if (g->adaptive && chains->beta[c] == g->wishes.coldest) {
             note_wish(g, c, delta, space->variables[site].states);
         }
         double f = chains->f[c] + delta[code] / chains->beta[c];
@@ -333,6 +375,10 @@ static void gibbs_steps(void *self, sali_chains *chains, int64_t n)
     gibbs *g = self;
     if (g->scans) {
         sali_pairwise_scan_steps(g->scan, chains, n);
+        return;
+    }
+    if (g->fielded) {
+        sali_field_scan_steps(g->fields, chains, &g->choice, g->adaptive ? &g->wishes : NULL, n);
         return;
     }
     for (int64_t k = 0; k < n; k++) {
@@ -368,7 +414,7 @@ static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, doubl
     int64_t V = chains->space->n_variables;
     memset(log_q, 0, (size_t)chains->n * sizeof *log_q);
     for (int64_t v = 0; v < V; v++) {
-        double p = g->shared ? g->shared->p[v] : 1 / (double)V;
+        double p = g->adaptive ? g->adaptive->p[v] : 1 / (double)V;
         for (int64_t c = 0; c < chains->n; c++) {
             g->site[c] = v;
         }
@@ -389,7 +435,7 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
         sali_block_conditional_log_q(g->blocks, chains, NULL, to, log_q);
         return;
     }
-    if (g->scan_kind != SYSTEMATIC) {
+    if (g->choice.scan != SALI_SCAN_SYSTEMATIC) {
         random_log_q(g, chains, to, log_q);
         return;
     }
@@ -406,9 +452,9 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
 static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 {
     const gibbs *g = self;
-    return g->blocks                    ? sali_block_conditional_pieces(g->blocks)
-           : g->scan_kind == SYSTEMATIC ? chains->space->n_variables
-                                        : 1;
+    return g->blocks                                ? sali_block_conditional_pieces(g->blocks)
+           : g->choice.scan == SALI_SCAN_SYSTEMATIC ? chains->space->n_variables
+                                                    : 1;
 }
 
 /* ---- adaptation */
@@ -416,12 +462,13 @@ static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     (void)err;
-    for (int64_t k = 0; shared && k < warmup->n_shards; k++) {
+    sali_adaptive_scan *adaptive = adaptive_of(shared);
+    for (int64_t k = 0; adaptive && k < warmup->n_shards; k++) {
         gibbs *g = warmup->selves[k];
-        sali_adaptive_scan_collect(shared, g->wishes, g->visits);
+        sali_adaptive_scan_collect(adaptive, g->wishes.wishes, g->wishes.visits);
     }
-    if (shared && sali_adaptive_scan_due(shared, warmup)) {
-        sali_adaptive_scan_learn(shared);
+    if (adaptive && sali_adaptive_scan_due(adaptive, warmup)) {
+        sali_adaptive_scan_learn(adaptive);
         *changed = true;
     }
     return SAL_OK;

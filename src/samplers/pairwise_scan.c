@@ -164,18 +164,9 @@ static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
     }
 }
 
-static bool in_step(const sali_chains *chains)
-{
-    bool same = true;
-    for (int64_t c = 1; c < chains->n; c++) {
-        same &= chains->step[c] == chains->step[0];
-    }
-    return same;
-}
-
 bool sali_pairwise_scan_refresh(sali_pairwise_scan *s, const sali_chains *chains)
 {
-    if (!in_step(chains)) {
+    if (!sali_chains_together(chains)) {
         return false;
     }
     if (sali_pairwise_is_stale(s->pairs, s->model)) {

@@ -301,6 +301,9 @@ sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants,
                               sali_chains **out, sal_error *err);
 void sali_chains_destroy(sali_chains *chains);
 
+/* Whether all chains have made the same number of steps. */
+bool sali_chains_together(const sali_chains *chains);
+
 /* Make x from codes, after the caller changed them. */
 void sali_chains_embed(sali_chains *chains);
 
