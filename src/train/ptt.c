@@ -23,7 +23,13 @@
  * portions, and then so many between two rounds of states that are collected. */
 #define RELAX_TIMES 20
 #define PORTION 10
-#define MOST_SWEEPS 1000
+/* Chains that need more forget too slowly: the model is too far from the last level. */
+#define MOST_SWEEPS 480
+/* Updates from level to level: with fewer the learning rate falls, with more it rises again. */
+#define FEW_UPDATES 10
+#define MANY_UPDATES 20
+#define SLOWER 0.7
+#define FASTER 1.2
 /* Members of the reservoir that a chain meets in a sweep while a level is frozen: f is known at all
  * of them then, so a meeting costs a comparison. */
 #define MEETINGS 10
@@ -195,7 +201,7 @@ void sali_ptt_items(sali_ptt *p, int64_t V, sali_state_item items[SALI_PTT_ITEMS
         [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
         [SALI_PTT_F_PICK] = sali_state_f64("ptt.f_pick", p->n, p->f_pick),
         [SALI_PTT_WEIGHT] = sali_state_f64("ptt.weight", p->n, p->weight),
-        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 4, &p->sweeps),
+        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 5, &p->sweeps),
         [SALI_PTT_ACCEPTANCE] = sali_state_f64("ptt.acceptance", 1, &p->acceptance),
         [SALI_PTT_LEVELS] = sali_state_i64("ptt.levels", 1, &p->path->n),
     };
@@ -262,8 +268,8 @@ static void measure(sal_trainer *t)
 }
 
 /* Each chain goes to its member of the reservoir with the probability of Metropolis and Hastings,
- * the members being draws of the last level; `side` [n] of each that does changes its sign (NULL:
- * not wanted). */
+ * the members being draws of the last level. `side` [n] of each that does becomes +1 or -1 at random
+ * (NULL: not wanted): it stays for as long as the chain remembers. */
 static void swap_with(sal_trainer *t, uint32_t meeting, int8_t *side)
 {
     sali_ptt *p = t->ptt;
@@ -277,7 +283,7 @@ static void swap_with(sal_trainer *t, uint32_t meeting, int8_t *side)
             p->f_last[c] = p->stored_f[m];
             p->f_now[c] = p->f_pick[c];
             if (side) {
-                side[c] = (int8_t)-side[c];
+                side[c] = sali_rng_uniform_at(&stream, (uint32_t)(p->n + c)) < 0.5 ? 1 : -1;
             }
         }
     }
@@ -367,8 +373,9 @@ static double side_time(const sali_ptt *p, int64_t T)
     return fmax(fmax(integrated, exponential > 0 ? exponential : (double)T), 1);
 }
 
-/* Sweeps until the chains have forgotten where they were; *tau is the time that takes. */
-static sal_status relax(sal_trainer *t, double *tau, int64_t *sweeps, sal_error *err)
+/* Sweeps until the chains have forgotten where they were, *tau being the time that takes; false in
+ * *relaxed if that was not to be had. */
+static sal_status relax(sal_trainer *t, double *tau, bool *relaxed, sal_error *err)
 {
     sali_ptt *p = t->ptt;
     int8_t *now = (int8_t *)p->below; /* [n] bytes are there */
@@ -384,7 +391,7 @@ static sal_status relax(sal_trainer *t, double *tau, int64_t *sweeps, sal_error 
         }
         *tau = side_time(p, T);
     } while (status == SAL_OK && (double)T < RELAX_TIMES * *tau && T + PORTION <= MOST_SWEEPS);
-    *sweeps = T;
+    *relaxed = (double)T >= RELAX_TIMES * *tau;
     return status;
 }
 
@@ -474,8 +481,9 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
     return SAL_OK;
 }
 
-/* The present model becomes the last level, whose f `stored_now` holds at the stored states. */
-static sal_status freeze(sal_trainer *t, sal_error *err)
+/* The present model becomes the last level, whose f `stored_now` holds at the stored states. False
+ * in *frozen: it is too far from the last one. */
+static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
 {
     sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables;
@@ -485,9 +493,12 @@ static sal_status freeze(sal_trainer *t, sal_error *err)
                                   .acceptance = p->acceptance };
     value_now(t, p->n, t->buffer.codes, p->f_now);
     value_last(t, p->n, t->buffer.codes, p->f_last);
-    int64_t before = p->sweeps, sweeps;
-    sal_status status = relax(t, &tau, &sweeps, err);
-    status = status ? status : collect(t, (int64_t)ceil(APART * tau), err);
+    int64_t before = p->sweeps;
+    sal_status status = relax(t, &tau, frozen, err);
+    if (status != SAL_OK || !*frozen) {
+        return status;
+    }
+    status = collect(t, (int64_t)ceil(APART * tau), err);
     if (status != SAL_OK) {
         return status;
     }
@@ -633,6 +644,39 @@ static void draw_independent(sal_trainer *t, double *uniform)
     value_last(t, p->M, p->stored, p->stored_f);
 }
 
+/* One level up the bridge; half as far where chains forget too slowly. */
+static sal_status climb(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const double from = last_level(p)->info.beta;
+    bool frozen = false;
+    double beta;
+    sal_status status = next_beta(t, &beta, err);
+    for (int k = 0; status == SAL_OK && !frozen && k < MOST_REJECTIONS; k++) {
+        p->acceptance = rate_at(p, beta, p->fresh_f);
+        status = beta < 1 ? open_visitors(t, err) : SAL_OK;
+        if (beta == 1) {
+            free_visitors(t, p);
+        }
+        if (status == SAL_OK) {
+            p->beta = beta;
+            start_chains(t);
+            if (p->visitors) {
+                go_visitors(t);
+            }
+            value_now(t, p->M, p->stored, p->stored_now);
+            status = freeze(t, &frozen, err);
+        }
+        beta = from + (beta - from) / 2;
+    }
+    return status || frozen ? status
+                            : sali_fail(err, SAL_ERR_MODEL,
+                                        "train: states do not mix on the way from independent "
+                                        "variables to the starting model, at beta %g; try more "
+                                        "steps, or a start with smaller parameters",
+                                        from);
+}
+
 sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
 {
     double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
@@ -641,22 +685,7 @@ sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
         draw_independent(t, uniform);
     }
     while (status == SAL_OK && last_level(t->ptt)->info.beta < 1) {
-        double beta;
-        status = next_beta(t, &beta, err);
-        if (status == SAL_OK && beta < 1) {
-            status = open_visitors(t, err);
-        } else if (status == SAL_OK) {
-            free_visitors(t, t->ptt);
-        }
-        if (status == SAL_OK) {
-            t->ptt->beta = beta;
-            start_chains(t);
-            if (t->ptt->visitors) {
-                go_visitors(t);
-            }
-            value_now(t, t->ptt->M, t->ptt->stored, t->ptt->stored_now);
-            status = freeze(t, err);
-        }
+        status = climb(t, err);
     }
     sali_free(uniform);
     return status;
@@ -754,11 +783,24 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     }
     if (good && p->acceptance >= FREEZE) {
         p->frozen = p->rejections = 0;
+        if (++p->held % MANY_UPDATES == 0) {
+            t->optimiser.learning_rate =
+                fmin(t->options.learning_rate, t->optimiser.learning_rate * FASTER);
+        }
         return SAL_OK;
     }
+    bool frozen = false;
+    sal_status status = SAL_OK;
     bool far = !good || p->frozen || p->acceptance < REJECT;
     p->frozen = 1;
-    return far || too_far_for_all(t) ? take_back(t, err) : freeze(t, err);
+    if (!far && !too_far_for_all(t)) {
+        status = freeze(t, &frozen, err);
+    }
+    if (status == SAL_OK && frozen && p->held < FEW_UPDATES) {
+        t->optimiser.learning_rate *= SLOWER;
+    }
+    p->held = 0;
+    return status || frozen ? status : take_back(t, err);
 }
 
 /* ---- what is known by the way */
