@@ -29,7 +29,7 @@
 #define FEW_UPDATES 10
 #define MANY_UPDATES 20
 #define SLOWER 0.7
-#define FASTER 1.2
+#define FASTER 1.1
 /* Members of the reservoir that a chain meets in a sweep while a level is frozen: f is known at all
  * of them then, so a meeting costs a comparison. */
 #define MEETINGS 10
@@ -201,7 +201,7 @@ void sali_ptt_items(sali_ptt *p, int64_t V, sali_state_item items[SALI_PTT_ITEMS
         [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
         [SALI_PTT_F_PICK] = sali_state_f64("ptt.f_pick", p->n, p->f_pick),
         [SALI_PTT_WEIGHT] = sali_state_f64("ptt.weight", p->n, p->weight),
-        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 5, &p->sweeps),
+        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 6, &p->sweeps),
         [SALI_PTT_ACCEPTANCE] = sali_state_f64("ptt.acceptance", 1, &p->acceptance),
         [SALI_PTT_LEVELS] = sali_state_i64("ptt.levels", 1, &p->path->n),
     };
@@ -783,7 +783,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     }
     if (good && p->acceptance >= FREEZE) {
         p->frozen = p->rejections = 0;
-        if (++p->held % MANY_UPDATES == 0) {
+        if (++p->held % MANY_UPDATES == 0 && !p->careful) {
             t->optimiser.learning_rate =
                 fmin(t->options.learning_rate, t->optimiser.learning_rate * FASTER);
         }
@@ -796,6 +796,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     if (!far && !too_far_for_all(t)) {
         status = freeze(t, &frozen, err);
     }
+    p->careful = !frozen;
     if (status == SAL_OK && frozen && p->held < FEW_UPDATES) {
         t->optimiser.learning_rate *= SLOWER;
     }
