@@ -129,6 +129,29 @@ START_TEST(alignments_have_codes_and_weights)
 }
 END_TEST
 
+START_TEST(data_of_nucleotides_have_five_codes)
+{
+    sal_error err = { 0 };
+    sal_data data = { 0 }, part = { 0 };
+    temp_dir_make();
+    const char *path = temp_write("a.aln", "ACGU\nTTN-\n", 10);
+    sal_data_options options = { .kind = SAL_DATA_ALIGNMENT };
+    ck_ok(sal_data_read(path, &options, &data, &err), &err);
+    ck_assert_int_eq(data.alphabet, SAL_ALPHABET_DNA);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 3, 4, 4, 4, 0, 0 }), 8);
+    ck_ok(sal_data_slice(&data, 1, 1, &part, &err), &err);
+    ck_assert_int_eq(part.alphabet, SAL_ALPHABET_DNA);
+    sal_data_destroy(&part);
+    sal_data_destroy(&data);
+    options.alphabet = SAL_ALPHABET_PROTEIN;
+    ck_ok(sal_data_read(path, &options, &data, &err), &err);
+    ck_assert_int_eq(data.alphabet, SAL_ALPHABET_PROTEIN);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 6, 0, 17, 17, 12, 0 }), 8);
+    sal_data_destroy(&data);
+    temp_dir_remove();
+}
+END_TEST
+
 /* Counts made by another program from the same files. */
 START_TEST(public_sets_have_their_known_counts)
 {
@@ -413,7 +436,15 @@ START_TEST(bad_files_and_options_are_refused)
         { "a.aln", { .kind = 4 }, SAL_ERR_ARGUMENT, "kind 4" },
         { "halves.npy", { .grey = 4 }, SAL_ERR_ARGUMENT, "grey 4" },
         { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .identity = NAN }, SAL_ERR_ARGUMENT, "identity" },
-        { "halves.npy", { .identity = 0.8 }, SAL_ERR_ARGUMENT, "identity is for alignments" },
+        { "halves.npy",
+          { .identity = 0.8 },
+          SAL_ERR_ARGUMENT,
+          "identity and alphabet are for alignments" },
+        { "halves.npy",
+          { .alphabet = 2 },
+          SAL_ERR_ARGUMENT,
+          "identity and alphabet are for alignments" },
+        { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .alphabet = 4 }, SAL_ERR_ARGUMENT, "alphabet 4" },
         { "six.npy",
           { .kind = SAL_DATA_CODES, .keep_intensity = true },
           SAL_ERR_ARGUMENT,
@@ -446,6 +477,7 @@ int main(void)
     tcase_add_test(tcase, pictures_of_every_range_are_the_same);
     tcase_add_test(tcase, codes_and_draws_are_read_as_they_are);
     tcase_add_test(tcase, alignments_have_codes_and_weights);
+    tcase_add_test(tcase, data_of_nucleotides_have_five_codes);
     tcase_add_test(tcase, public_sets_have_their_known_counts);
     tcase_add_test(tcase, slices_and_splits_keep_what_belongs_to_rows);
     tcase_add_test(tcase, a_run_gives_its_draws);

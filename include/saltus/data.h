@@ -40,6 +40,8 @@ typedef struct sal_data {
      * training takes rows in proportion to them. */
     double *weight;
 
+    sal_alphabet alphabet; /* of an alignment: whose letters the codes are; 0: it is none */
+
     int32_t *labels; /* [rows] classes, if the file's format has them, or NULL */
 } sal_data;
 
@@ -55,20 +57,24 @@ typedef enum sal_data_kind {
     SAL_DATA_DRAWS,        /* the same, only the last dimension counts variables: what sal_run_save
                               writes, (chains, draws, variables) */
     SAL_DATA_ALIGNMENT     /* aligned sequences: a variable a column, its code the place of the
-                              letter in "-ACDEFGHIKLMNPQRSTVWY" */
+                              letter in its alphabet (see sal_alphabet) */
 } sal_data_kind;
 
 /* How to read a file. Zeros stand for the defaults. */
 typedef struct sal_data_options {
-    sal_data_kind kind;  /* what its numbers mean */
-    sal_grey grey;       /* of pictures; test pictures are best read with their training pictures'
-                            range */
-    bool keep_intensity; /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
-    int64_t first;       /* only rows from this one on, counted from 0 */
-    int64_t count;       /* and only so many; 0: all */
-    double identity;     /* of alignments: a sequence's weight is 1 / (number of the sequences read
-                            that agree with it at this share of sites or more, itself included),
-                            above 0 and at most 1, usually 0.8; 0: no weights */
+    sal_data_kind kind;    /* what its numbers mean */
+    sal_grey grey;         /* of pictures; test pictures are best read with their training pictures'
+                              range */
+    bool keep_intensity;   /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
+    int64_t first;         /* only rows from this one on, counted from 0 */
+    int64_t count;         /* and only so many; 0: all */
+    sal_alphabet alphabet; /* of alignments; 0: RNA or DNA where each of A, C, G and T or U occurs,
+                              all letters are codes of nucleotides, and at least 90% of those that
+                              are not N or X are A, C, G, T or U; else protein. Letters that the
+                              alphabet lacks are gaps */
+    double identity; /* of alignments: a sequence's weight is 1 / (number of the sequences read
+                        that agree with it at this share of sites or more, itself included),
+                        above 0 and at most 1, usually 0.8; 0: no weights */
 } sal_data_options;
 
 /* Read a data set from a file of any format of arrays or alignments (see 'saltus list formats'),
