@@ -104,6 +104,26 @@ SAL_API sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t c
  * Threads: one at a time. */
 SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err);
 
+/* Hold out rows that are unlike those that stay, as a test of a family of sequences should: no row
+ * held out agrees with one that stays at a share `identity` of the variables or more. Rows keep
+ * their order, and the weights that they have.
+ * Math:    rows that agree at a share `identity` or more are linked, and linked rows are of one
+ *          cluster (single linkage). The clusters are taken in a random order; each is held out as
+ *          a whole if the rows held out are then no more than share * rows (at least 2). Large
+ *          clusters stay. If fewer than half of that number were found, the smallest of the
+ *          other clusters is held out too, unless that would be more than half of all rows.
+ * Params:  data of 4 rows or more; identity 0 to 1, usually 0.8; share above 0 and below 1, usually
+ *          0.1; equal seeds give equal splits; clusters (may be NULL): their number.
+ * Returns: SAL_ERR_ARGUMENT; SAL_ERR_DATA when fewer than 2 rows can be held out, because nearly
+ *          all are of one cluster; SAL_ERR_UNSUPPORTED (more than 200,000 rows); SAL_ERR_MEMORY. On
+ *          failure everything is untouched.
+ * Cost:    O(rows^2 variables / 64) on machines with vectors of 64 bytes: 3827 x 136 in 0.1 s.
+ * Threads: one at a time.
+ * Source:  the condition is that of Petti & Eddy (2022), PLoS Computational Biology 18(3). */
+SAL_API sal_status sal_data_split_by_identity(sal_data *data, double identity, double share,
+                                              uint64_t seed, sal_data *held_out, int64_t *clusters,
+                                              sal_error *err);
+
 /* The draws of a run that kept them (keep_draws) as a data set, chain by chain: data from a known
  * model.
  * Returns: SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_DATA for a code above 255;

@@ -27,10 +27,10 @@ static uint8_t *pad_rows(const sali_alignment *a, int64_t stride)
     return rows;
 }
 
-/* Count rows that agree with row `i` at `need` bytes or more, both ways, among those after it. */
+/* similar[j], j > i: whether row j agrees with row `i` at `need` bytes or more. */
 SALI_CLONES
-static void count_similar(int64_t i, int64_t n, int64_t stride, const uint8_t *rows, int64_t need,
-                          int64_t *similar)
+static void find_similar(int64_t i, int64_t n, int64_t stride, const uint8_t *rows, int64_t need,
+                         bool *similar)
 {
     const uint8_t *a = rows + i * stride;
     for (int64_t j = i + 1; j < n; j++) {
@@ -44,40 +44,103 @@ static void count_similar(int64_t i, int64_t n, int64_t stride, const uint8_t *r
             }
             matches += part;
         }
-        if (matches >= need) {
-            similar[i]++;
-            similar[j]++;
+        similar[j] = matches >= need;
+    }
+}
+
+static sal_status check_paired(const sali_alignment *a, sal_error *err)
+{
+    return a->sequences <= SALI_ALIGNMENT_PAIRED
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "the alignment has %lld sequences, whose pairs are compared; expected "
+                           "%d at most: leave out some",
+                           (long long)a->sequences, SALI_ALIGNMENT_PAIRED);
+}
+
+/* Show each pair i < j of similar sequences to `pair`. */
+static sal_status each_similar(const sali_alignment *a, double identity,
+                               void (*pair)(int64_t i, int64_t j, void *data), void *data,
+                               sal_error *err)
+{
+    int64_t n = a->sequences, stride = (a->length + VECTOR - 1) / VECTOR * VECTOR;
+    uint8_t *rows = pad_rows(a, stride);
+    bool *similar = SALI_NEW_ARRAY(bool, n);
+    /* The smallest number of sites that is the share `identity`, however that was rounded. */
+    int64_t need = (int64_t)ceil(identity * (double)a->length - 1e-6) + stride - a->length;
+    for (int64_t i = 0; rows && similar && i < n; i++) {
+        find_similar(i, n, stride, rows, need, similar);
+        for (int64_t j = i + 1; j < n; j++) {
+            if (similar[j]) {
+                pair(i, j, data);
+            }
         }
     }
+    sal_status status = rows && similar ? SAL_OK : sali_fail_memory(err);
+    sali_free(rows);
+    sali_free(similar);
+    return status;
+}
+
+static void count_pair(int64_t i, int64_t j, void *data)
+{
+    double *counts = data;
+    counts[i]++;
+    counts[j]++;
 }
 
 sal_status sali_alignment_weights(const sali_alignment *a, double identity, double *weights,
                                   double *effective, sal_error *err)
 {
-    int64_t n = a->sequences, stride = (a->length + VECTOR - 1) / VECTOR * VECTOR;
-    if (n > SALI_ALIGNMENT_PAIRED) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "the alignment has %lld sequences, whose pairs are compared; expected %d "
-                         "at most: leave out some",
-                         (long long)n, SALI_ALIGNMENT_PAIRED);
+    sal_status status = check_paired(a, err);
+    for (int64_t r = 0; status == SAL_OK && r < a->sequences; r++) {
+        weights[r] = 1;
     }
-    uint8_t *rows = pad_rows(a, stride);
-    int64_t *similar = SALI_NEW_ARRAY(int64_t, n);
-    if (!rows || !similar) {
-        sali_free(rows);
-        sali_free(similar);
-        return sali_fail_memory(err);
+    status = status ? status : each_similar(a, identity, count_pair, weights, err);
+    if (status != SAL_OK) {
+        return status;
     }
-    /* The smallest number of sites that is the share `identity`, however that was rounded. */
-    int64_t need = (int64_t)ceil(identity * (double)a->length - 1e-6) + stride - a->length;
     *effective = 0;
-    for (int64_t i = 0; i < n; i++) {
-        count_similar(i, n, stride, rows, need, similar);
-        weights[i] = 1 / (double)(similar[i] + 1);
-        *effective += weights[i];
+    for (int64_t r = 0; r < a->sequences; r++) {
+        weights[r] = 1 / weights[r];
+        *effective += weights[r];
     }
-    sali_free(rows);
-    sali_free(similar);
+    return SAL_OK;
+}
+
+/* ---- clusters */
+
+/* The root of r's tree, in which every row points to one that is not after it. */
+static int64_t root_of(int64_t *parent, int64_t r)
+{
+    while (parent[r] != r) {
+        r = parent[r] = parent[parent[r]];
+    }
+    return r;
+}
+
+static void join_pair(int64_t i, int64_t j, void *data)
+{
+    int64_t *parent = data, a = root_of(parent, i), b = root_of(parent, j);
+    parent[a > b ? a : b] = a > b ? b : a;
+}
+
+sal_status sali_alignment_clusters(const sali_alignment *a, double identity, int64_t *cluster,
+                                   int64_t *clusters, sal_error *err)
+{
+    sal_status status = check_paired(a, err);
+    for (int64_t r = 0; status == SAL_OK && r < a->sequences; r++) {
+        cluster[r] = r;
+    }
+    status = status ? status : each_similar(a, identity, join_pair, cluster, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    int64_t n = 0;
+    for (int64_t r = 0; r < a->sequences; r++) { /* roots come first, and get their numbers */
+        cluster[r] = cluster[r] == r ? n++ : cluster[cluster[r]];
+    }
+    *clusters = n;
     return SAL_OK;
 }
 

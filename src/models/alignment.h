@@ -18,6 +18,13 @@
 sal_status sali_alignment_weights(const sali_alignment *alignment, double identity, double *weights,
                                   double *effective, sal_error *err);
 
+/* Single linkage: cluster [sequences] says to which of *clusters each belongs, numbered from 0 in
+ * the order of their first sequences. Sequences are in one cluster if a chain leads from one to the
+ * other in which neighbours agree at a share `identity` of the sites or more.
+ * Returns: as sali_alignment_weights. Cost: the same. */
+sal_status sali_alignment_clusters(const sali_alignment *alignment, double identity,
+                                   int64_t *cluster, int64_t *clusters, sal_error *err);
+
 /* f_i(a) = (1 - pseudocount) (weighted share of letter a at site i) + pseudocount / q, in
  * f [length x q], q being the letters of the alphabet. */
 void sali_alignment_site_frequencies(const sali_alignment *alignment, const double *weights,
