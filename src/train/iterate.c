@@ -39,6 +39,7 @@ static void update(sal_trainer *t)
     sali_constraints_gradient(&t->constraints, t->values, t->gradient);
     t->sums.gradient_norm = norm(t->optimiser.n, t->gradient);
     sali_optimiser_update(&t->optimiser, share, t->gradient, t->values);
+    sali_constraints_shrink(&t->constraints, share, t->values);
     average(t);
     sali_params_set(t->tape->params, t->values);
 }
