@@ -203,13 +203,13 @@ START_TEST(mean_field_inverts_the_covariance)
     sali_alignment_pair_frequencies(&a, w, 0.5, F);
     sali_alignment_site_frequencies(&a, w, 0.5, f);
     naive_mean_field(L, F, want);
-    ck_ok(sali_alignment_mean_field(L, F, J, &err), &err);
+    ck_ok(sali_alignment_mean_field(L, Q, F, J, &err), &err);
     for (int k = 0; k < N * N; k++) {
         ck_assert_double_eq_tol(J[k], want[k], 1e-9);
         largest = fmax(largest, fabs(J[k]));
     }
     ck_assert_double_ge(largest, 0.1);
-    sali_alignment_fields(L, f, J, h);
+    sali_alignment_fields(L, Q, f, J, h);
     for (int k = 0; k < N; k++) {
         mean[k / Q] += h[k] / Q;
     }
@@ -222,11 +222,11 @@ START_TEST(mean_field_inverts_the_covariance)
         }
         ck_assert_double_eq_tol(h[k] - h[first], d, 1e-9);
     }
-    ck_alloc_sweep(sali_alignment_mean_field(L, F, J, &err), (void)0);
-    ck_ok(sali_alignment_mean_field(L, F, F, &err), &err); /* in place */
+    ck_alloc_sweep(sali_alignment_mean_field(L, Q, F, J, &err), (void)0);
+    ck_ok(sali_alignment_mean_field(L, Q, F, F, &err), &err); /* in place */
     ck_assert_mem_eq(F, J, sizeof(double) * N * N);
     memset(F, 0, sizeof(double) * N * N);
-    ck_fails(sali_alignment_mean_field(L, F, J, &err), SAL_ERR_DATA, &err, "larger pseudocount");
+    ck_fails(sali_alignment_mean_field(L, Q, F, J, &err), SAL_ERR_DATA, &err, "larger pseudocount");
     free(a.codes);
     free(F);
     free(J);
@@ -349,6 +349,35 @@ START_TEST(training_starts_from_the_frequencies_of_the_data)
 }
 END_TEST
 
+/* Five states a site; another alphabet if it is asked for. */
+START_TEST(rna_has_five_states)
+{
+    static const char rna[] = "ACGU\nACGU\nGGCN\nCUG-\n";
+    sal_error err = { 0 };
+    sal_model *model = open_model("couplings=zero,pseudocount=0.1,", rna, SAL_F64);
+    double marginals[84], expected[] = { 0.02, 0.32, 0.32, 0.32, 0.02 }; /* of the first site */
+    ck_assert_int_eq(sal_space_width(sal_model_space(model)), 20);
+    ck_ok(sal_model_exact(model, NULL, &(sal_exact){ 0 }, marginals, NULL, NULL, &err), &err);
+    for (int k = 0; k < 5; k++) {
+        ck_assert_double_eq_tol(marginals[k], expected[k], 1e-12);
+    }
+    ck_assert_double_eq_tol(marginals[15], 0.02 + 0.9 * 2 / 3, 1e-12); /* N is a gap */
+    sal_model_destroy(model);
+    model = open_model("", rna, SAL_F64); /* mean-field couplings */
+    ck_assert_int_eq(sal_space_width(sal_model_space(model)), 20);
+    sal_model_destroy(model);
+    model = open_model("alphabet=dna,", rna, SAL_F64);
+    ck_assert_int_eq(sal_space_width(sal_model_space(model)), 20);
+    sal_model_destroy(model);
+    model = open_model("alphabet=protein,couplings=zero,pseudocount=0.1,", rna, SAL_F64);
+    ck_assert_int_eq(sal_space_width(sal_model_space(model)), 84);
+    sal_model_destroy(model);
+    model = open_model("alphabet=rna,", "ACDE\nGGCN\n", SAL_F64);
+    ck_assert_int_eq(sal_space_width(sal_model_space(model)), 20);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(what_is_no_alignment_is_refused)
 {
     sal_error err = { 0 };
@@ -364,6 +393,9 @@ START_TEST(what_is_no_alignment_is_refused)
     ck_fails(sal_model_open(temp_write("a.aln", text, 953), 0, &model, &err), SAL_ERR_DATA, &err,
              "953 sites; expected 952 at most");
     free(text);
+    snprintf(specification, sizeof specification, "potts-alignment:alphabet=x,file=%s",
+             temp_path("a.aln"));
+    ck_fails(sal_model_open(specification, 0, &model, &err), SAL_ERR_ARGUMENT, &err, "alphabet=x");
 }
 END_TEST
 
@@ -468,7 +500,7 @@ START_TEST(coupled_sites_of_an_alignment_lead)
     }
     ck_ok(sali_alignment_weights(&a, 0.8, w, &effective, &err), &err);
     sali_alignment_pair_frequencies(&a, w, 0.5, F);
-    ck_ok(sali_alignment_mean_field(L, F, F, &err), &err);
+    ck_ok(sali_alignment_mean_field(L, Q, F, F, &err), &err);
     ck_ok(sali_contacts(L, Q, 1, F, contacts, &err), &err);
     ck_assert(contacts[0].i == 0 && contacts[0].j == 3);
     ck_assert_double_ge(contacts[0].score, 2 * fabs(contacts[1].score));
@@ -491,6 +523,7 @@ int main(void)
     tcase_add_test(model, model_is_the_potts_model_of_its_parameters);
     tcase_add_test(model, without_couplings_marginals_are_the_frequencies);
     tcase_add_test(model, training_starts_from_the_frequencies_of_the_data);
+    tcase_add_test(model, rna_has_five_states);
     tcase_add_test(model, what_is_no_alignment_is_refused);
     tcase_add_test(model, the_public_alignment_makes_a_model);
     suite_add_tcase(suite, model);

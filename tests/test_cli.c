@@ -356,6 +356,41 @@ START_TEST(alignments_are_converted_sampled_and_ranked)
 }
 END_TEST
 
+/* Draws as sequences, which are the draws of the array and can be read. */
+START_TEST(draws_are_written_as_sequences)
+{
+    char text[4096];
+    static const char rna[] = ">a\nACGU\n>b\nGGCU\n>c\nCU-A\n";
+    temp_write("r.fa", rna, sizeof rna - 1);
+    const char *draw = "sample potts-alignment:file=r.fa --chains 2 --draws 3 --seed 4 --out";
+    ck_run("%s d.npy", draw);
+    ck_run("%s d.fasta", draw);
+    read_all(temp_path("d.fasta"), text, sizeof text);
+    ck_assert_int_eq(strncmp(text, ">chain1_draw1\n", 14), 0);
+    ck_assert_ptr_nonnull(strstr(text, ">chain2_draw3\n"));
+    ck_run("convert d.npy e.fasta");
+    char other[4096];
+    read_all(temp_path("e.fasta"), other, sizeof other);
+    ck_assert_str_eq(text, other);
+    ck_assert_uint_eq(strspn(strstr(text, "draw1\n") + 6, "-ACGU"), 4);
+    ck_run("%s d.sto --alphabet dna", draw);
+    read_all(temp_path("d.sto"), text, sizeof text);
+    ck_assert_ptr_null(strchr(strchr(text, '\n'), 'U'));
+    ck_run("sample categorical:dim=3,states=21 --draws 2 --chains 1 --out p.aln");
+    ck_refused(64, "sequences have letters of an alphabet of 5 (RNA, DNA) or 21",
+               "sample ising:side=3 --draws 2 --out i.fasta");
+    ck_refused(64, "sequences have letters of protein", "%s d.fasta --alphabet protein", draw);
+    ck_refused(64, "--alphabet x: expected protein, rna or dna", "%s d.fasta --alphabet x", draw);
+    ck_refused(64, "--alphabet dna: expected", "%s d.npy --alphabet dna", draw);
+    ck_refused(64, ".npy or .nc; for sequences in .fasta", "%s d.txt", draw);
+    ck_run("sample ising:side=3 --draws 2 --out i.npy");
+    ck_run("convert i.npy i.fasta"); /* codes 0 and 1 are letters too */
+    temp_write("w.csv", "0,21\n1,2\n", 9);
+    ck_refused(64, "letters have codes 0 to 20, and element 1 of the array is 21",
+               "convert w.csv w.fasta");
+}
+END_TEST
+
 /* Models whose random states are forbidden are checked where sampling starts, and kinks are said;
  * the gradient is within the slopes on both sides of them. */
 START_TEST(check_starts_where_sampling_does_and_knows_kinks)
@@ -604,6 +639,7 @@ int main(void)
     tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
     tcase_add_test(tcase, value_writes_arrays);
     tcase_add_test(tcase, alignments_are_converted_sampled_and_ranked);
+    tcase_add_test(tcase, draws_are_written_as_sequences);
     tcase_add_test(tcase, check_starts_where_sampling_does_and_knows_kinks);
     tcase_add_test(tcase, sample_reports_the_statistic);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);

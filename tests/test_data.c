@@ -129,6 +129,29 @@ START_TEST(alignments_have_codes_and_weights)
 }
 END_TEST
 
+START_TEST(data_of_nucleotides_have_five_codes)
+{
+    sal_error err = { 0 };
+    sal_data data = { 0 }, part = { 0 };
+    temp_dir_make();
+    const char *path = temp_write("a.aln", "ACGU\nTTN-\n", 10);
+    sal_data_options options = { .kind = SAL_DATA_ALIGNMENT };
+    ck_ok(sal_data_read(path, &options, &data, &err), &err);
+    ck_assert_int_eq(data.alphabet, SAL_ALPHABET_DNA);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 3, 4, 4, 4, 0, 0 }), 8);
+    ck_ok(sal_data_slice(&data, 1, 1, &part, &err), &err);
+    ck_assert_int_eq(part.alphabet, SAL_ALPHABET_DNA);
+    sal_data_destroy(&part);
+    sal_data_destroy(&data);
+    options.alphabet = SAL_ALPHABET_PROTEIN;
+    ck_ok(sal_data_read(path, &options, &data, &err), &err);
+    ck_assert_int_eq(data.alphabet, SAL_ALPHABET_PROTEIN);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 6, 0, 17, 17, 12, 0 }), 8);
+    sal_data_destroy(&data);
+    temp_dir_remove();
+}
+END_TEST
+
 /* Counts made by another program from the same files. */
 START_TEST(public_sets_have_their_known_counts)
 {
@@ -226,6 +249,135 @@ START_TEST(slices_and_splits_keep_what_belongs_to_rows)
     ck_assert_int_eq(data.rows, 3);
     ck_alloc_sweep(sal_data_slice(&data, 0, 2, &part, &err), sal_data_destroy(&part));
     sal_data_destroy(&data);
+}
+END_TEST
+
+/* Rows 10 g + k, k < sizes[g], differ from one another at one of 10 variables: chains of a cluster;
+ * rows of different g at all. */
+static sal_data clustered(int groups, const int *sizes)
+{
+    sal_data data = { .variables = 10 };
+    for (int g = 0; g < groups; g++) {
+        data.rows += sizes[g];
+    }
+    data.codes = sali_alloc(data.rows, 10);
+    data.weight = sali_alloc(data.rows, sizeof(double));
+    data.labels = sali_alloc(data.rows, sizeof(int32_t));
+    int64_t r = 0;
+    for (int k = 0, left = 1; left; k++) { /* clusters are interleaved */
+        left = 0;
+        for (int g = 0; g < groups; g++) {
+            if (k < sizes[g]) {
+                memset(data.codes + 10 * r, 3 * g, 10);
+                for (int i = 0; i < k && i < 20; i++) { /* one variable more than the row before */
+                    data.codes[10 * r + i % 10]++;
+                }
+                data.weight[r] = (double)(r + 1);
+                data.labels[r++] = g;
+                left++;
+            }
+        }
+    }
+    return data;
+}
+
+/* No label is on both sides, rows keep what belongs to them, and as many are held out as said. */
+static void ck_split(int groups, const int *sizes, double share, uint64_t seed, int64_t held)
+{
+    sal_error err = { 0 };
+    sal_data data = clustered(groups, sizes), test = { 0 };
+    const int64_t rows = data.rows;
+    int64_t clusters = 0;
+    bool out[100] = { false };
+    ck_ok(sal_data_split_by_identity(&data, 0.9, share, seed, &test, &clusters, &err), &err);
+    ck_assert_int_eq(clusters, groups);
+    ck_assert_int_eq(test.rows, held);
+    ck_assert_int_eq(data.rows + test.rows, rows);
+    double sum = 0;
+    for (int64_t r = 0; r < test.rows; r++) {
+        out[test.labels[r]] = true;
+        ck_assert(r == 0 || test.weight[r] > test.weight[r - 1]);
+        sum += test.weight[r];
+    }
+    for (int64_t r = 0; r < data.rows; r++) {
+        ck_assert(!out[data.labels[r]]);
+        ck_assert(data.codes[10 * r + 9] / 3 == data.labels[r] || sizes[data.labels[r]] > 10);
+        sum += data.weight[r];
+    }
+    ck_assert_double_eq(sum, (double)(rows * (rows + 1) / 2));
+    sal_data_destroy(&data);
+    sal_data_destroy(&test);
+}
+
+START_TEST(clusters_are_held_out_as_a_whole)
+{
+    const int ones[20] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    const int mixed[6] = { 9, 2, 3, 4, 1, 1 }, two[2] = { 7, 5 }, few[3] = { 18, 1, 1 };
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        ck_split(20, ones, 0.25, seed, 5);
+        ck_split(2, two, 0.1, seed, 5); /* neither fits: the smaller one, fewer than half */
+        ck_split(3, few, 0.5, seed, 2); /* what there is beside the large one */
+        sal_error err = { 0 };
+        sal_data data = clustered(6, mixed), test = { 0 };
+        ck_ok(sal_data_split_by_identity(&data, 0.9, 0.2, seed, &test, NULL, &err), &err);
+        ck_assert(test.rows >= 3 && test.rows <= 4); /* of 20: the order of the clusters decides */
+        sal_data_destroy(&data);
+        sal_data_destroy(&test);
+    }
+}
+END_TEST
+
+START_TEST(what_cannot_be_divided_is_refused)
+{
+    const int one[1] = { 12 }, giant[2] = { 12, 1 }, tiny[3] = { 1, 1, 1 };
+    sal_error err = { 0 };
+    sal_data data = clustered(1, one), test = { .rows = 77 };
+    ck_fails(sal_data_split_by_identity(&data, 0.9, 0.1, 0, &test, NULL, &err), SAL_ERR_DATA, &err,
+             "nearly all of the 12 rows are of one cluster, of 1 in all");
+    ck_assert(data.rows == 12 && test.rows == 77);
+    ck_fails(sal_data_split_by_identity(&data, 1.5, 0.1, 0, &test, NULL, &err), SAL_ERR_ARGUMENT,
+             &err, "identity 1.5");
+    ck_fails(sal_data_split_by_identity(&data, 0.9, 1, 0, &test, NULL, &err), SAL_ERR_ARGUMENT,
+             &err, "share 1");
+    sal_data_destroy(&data);
+    data = clustered(2, giant);
+    ck_fails(sal_data_split_by_identity(&data, 0.9, 0.1, 0, &test, NULL, &err), SAL_ERR_DATA, &err,
+             "of 2 in all");
+    /* identity 1: only equal rows are linked, and here none are */
+    ck_alloc_sweep(sal_data_split_by_identity(&data, 1, 0.1, 0, &test, NULL, &err),
+                   sal_data_destroy(&test));
+    sal_data_destroy(&data);
+    data = clustered(3, tiny);
+    ck_fails(sal_data_split_by_identity(&data, 0.9, 0.5, 0, &test, NULL, &err), SAL_ERR_ARGUMENT,
+             &err, "3 rows");
+    sal_data_destroy(&data);
+}
+END_TEST
+
+START_TEST(the_public_family_is_divided)
+{
+    sal_error err = { 0 };
+    sal_data data = { 0 }, test = { 0 };
+    const sal_data_options options = { .kind = SAL_DATA_ALIGNMENT, .identity = 0.8 };
+    int64_t clusters = 0;
+    if (!test_data("data/RF00379.fasta")) {
+        return;
+    }
+    ck_ok(sal_data_read(test_data("data/RF00379.fasta"), &options, &data, &err), &err);
+    ck_ok(sal_data_split_by_identity(&data, 0.8, 0.1, 0, &test, &clusters, &err), &err);
+    ck_assert(clusters == 1258 && test.rows == 382);
+    ck_assert_int_eq(data.rows + test.rows, 3827);
+    for (int64_t r = 0; r < test.rows; r++) {
+        for (int64_t t = 0; t < data.rows; t++) {
+            int equal = 0;
+            for (int64_t i = 0; i < 136; i++) {
+                equal += test.codes[r * 136 + i] == data.codes[t * 136 + i];
+            }
+            ck_assert_int_lt(equal, 109); /* 0.8 * 136 = 108.8 */
+        }
+    }
+    sal_data_destroy(&data);
+    sal_data_destroy(&test);
 }
 END_TEST
 
@@ -413,7 +565,15 @@ START_TEST(bad_files_and_options_are_refused)
         { "a.aln", { .kind = 4 }, SAL_ERR_ARGUMENT, "kind 4" },
         { "halves.npy", { .grey = 4 }, SAL_ERR_ARGUMENT, "grey 4" },
         { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .identity = NAN }, SAL_ERR_ARGUMENT, "identity" },
-        { "halves.npy", { .identity = 0.8 }, SAL_ERR_ARGUMENT, "identity is for alignments" },
+        { "halves.npy",
+          { .identity = 0.8 },
+          SAL_ERR_ARGUMENT,
+          "identity and alphabet are for alignments" },
+        { "halves.npy",
+          { .alphabet = 2 },
+          SAL_ERR_ARGUMENT,
+          "identity and alphabet are for alignments" },
+        { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .alphabet = 4 }, SAL_ERR_ARGUMENT, "alphabet 4" },
         { "six.npy",
           { .kind = SAL_DATA_CODES, .keep_intensity = true },
           SAL_ERR_ARGUMENT,
@@ -446,8 +606,12 @@ int main(void)
     tcase_add_test(tcase, pictures_of_every_range_are_the_same);
     tcase_add_test(tcase, codes_and_draws_are_read_as_they_are);
     tcase_add_test(tcase, alignments_have_codes_and_weights);
+    tcase_add_test(tcase, data_of_nucleotides_have_five_codes);
     tcase_add_test(tcase, public_sets_have_their_known_counts);
     tcase_add_test(tcase, slices_and_splits_keep_what_belongs_to_rows);
+    tcase_add_test(tcase, clusters_are_held_out_as_a_whole);
+    tcase_add_test(tcase, what_cannot_be_divided_is_refused);
+    tcase_add_test(tcase, the_public_family_is_divided);
     tcase_add_test(tcase, a_run_gives_its_draws);
     tcase_add_test(tcase, draws_with_large_codes_are_refused);
     tcase_add_test(tcase, binarised_pixels_are_independent_with_their_intensities);

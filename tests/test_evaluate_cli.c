@@ -73,10 +73,19 @@ START_TEST(alignments_are_evaluated)
     double independent = number_of(object, NULL, "independent_log_likelihood");
     ck_assert(isfinite(number_of(object, "forward", "log_likelihood")));
     json_decref(object);
-    snprintf(weighted, sizeof weighted, "%s --identity 0.7", command); /* other frequencies */
+    snprintf(weighted, sizeof weighted, "%s --identity 0.5", command); /* other frequencies */
     object = json_of(weighted);
     ck_assert(fabs(number_of(object, NULL, "independent_log_likelihood") - independent) > 1e-3);
+    ck_assert_ptr_null(json_object_get(object, "pearson"));
     json_decref(object);
+    /* the model's alignment is the data; samples are compared with it */
+    succeeds("sample potts-alignment:file=a.fa --chains 4 --draws 50 --out s.npy");
+    object = json_of("evaluate potts-alignment:file=a.fa --temperatures 10 --chains 5 --samples "
+                     "s.npy --json");
+    ck_assert(fabs(number_of(object, NULL, "pearson")) <= 1);
+    json_decref(object);
+    succeeds("evaluate potts-alignment:file=a.fa --temperatures 10 --chains 5 --samples s.npy");
+    ck_assert(printed("connected pair frequencies of samples and training rows"));
 }
 END_TEST
 

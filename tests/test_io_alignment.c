@@ -3,6 +3,7 @@
 
 #include "alloc_fail.h"
 #include "io/format.h"
+#include "models/alphabet.h"
 
 static const sali_format *const formats[] = { &sali_format_aln, &sali_format_fasta,
                                               &sali_format_stockholm };
@@ -24,7 +25,7 @@ static const char *shown(const sali_content *content)
     for (int64_t r = 0; r < a->sequences; r++) {
         n += (size_t)(a->names ? sprintf(text + n, "%s ", a->names[r]) : 0);
         for (int64_t i = 0; i < a->length; i++) {
-            text[n++] = "-ACDEFGHIKLMNPQRSTVWY"[a->codes[r * a->length + i]];
+            text[n++] = sali_alphabet_letters(a->alphabet)[a->codes[r * a->length + i]];
         }
         text[n++] = '\n';
     }
@@ -251,6 +252,83 @@ START_TEST(readers_survive_failing_allocations)
 }
 END_TEST
 
+/* Each of A, C, G and T or U, no letter of amino acids only, few that are ambiguous. */
+START_TEST(alphabets_are_told_by_letters)
+{
+    static const struct {
+        const char *text;
+        sal_alphabet alphabet;
+        const char *want; /* as its letters */
+    } cases[] = {
+        { "ACGU-\nGGC-A\n", SAL_ALPHABET_RNA, "ACGU-\nGGC-A\n" },
+        { "ACGT-\nGGC-A\n", SAL_ALPHABET_DNA, "ACGT-\nGGC-A\n" },
+        { "ACGT-\nGGUUA\n", SAL_ALPHABET_RNA, "ACGU-\nGGUUA\n" }, /* T is U */
+        { "ACGTT\nGGUCA\n", SAL_ALPHABET_DNA, "ACGTT\nGGTCA\n" }, /* and U is T */
+        { "ACGUNNNX\nACGUGCA-\n", SAL_ALPHABET_RNA, "ACGU----\nACGUGCA-\n" },
+        { "ACGUACGUAR\n", SAL_ALPHABET_RNA, "ACGUACGUA-\n" }, /* 90%, and less */
+        { "ACGUACGURY\n", SAL_ALPHABET_PROTEIN, "ACG-ACG-RY\n" },
+        { "ACGUACGUACGUACGUL\n", SAL_ALPHABET_PROTEIN, "ACG-ACG-ACG-ACG-L\n" },
+        { "ACG\nAAA\n", SAL_ALPHABET_PROTEIN, "ACG\nAAA\n" },
+        { "----\n", SAL_ALPHABET_PROTEIN, "----\n" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        ck_ok(parse_text(&sali_format_aln, cases[i].text, &content, &err), &err);
+        ck_assert_int_eq(content.alignment.alphabet, cases[i].alphabet);
+        ck_assert_str_eq(shown(&content), cases[i].want);
+        ck_ok(sali_format_fasta.write(temp_path("a.fa"), &content, &err), &err);
+        sali_content_free(&content);
+        ck_ok(sali_content_read(temp_path("a.fa"), NULL, 0, &content, NULL, &err), &err);
+        sali_content_free(&content);
+    }
+    ck_assert_int_eq(sali_alphabet_states(SAL_ALPHABET_PROTEIN), SALI_ALPHABET_MOST);
+    ck_assert_int_eq(sali_alphabet_states(SAL_ALPHABET_DNA), 5);
+}
+END_TEST
+
+/* What one alphabet lacks and the other has is not lost; without the letters it is. */
+START_TEST(an_alignment_is_recoded_from_its_letters)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_ok(parse_text(&sali_format_aln, "ACGUACGUACGUR\n", &content, &err), &err);
+    sali_alignment *a = &content.alignment;
+    ck_assert_str_eq(shown(&content), "ACGUACGUACGU-\n");
+    sali_alignment_recode(a, SAL_ALPHABET_PROTEIN);
+    ck_assert_str_eq(shown(&content), "ACG-ACG-ACG-R\n");
+    sali_alignment_recode(a, SAL_ALPHABET_DNA);
+    ck_assert_str_eq(shown(&content), "ACGTACGTACGT-\n");
+    sali_alignment_recode(a, SAL_ALPHABET_AUTO);
+    ck_assert_int_eq(a->alphabet, SAL_ALPHABET_DNA);
+    free(a->letters);
+    a->letters = NULL;
+    sali_alignment_recode(a, SAL_ALPHABET_RNA);
+    ck_assert_str_eq(shown(&content), "ACGUACGUACGU-\n");
+    sali_content_free(&content);
+}
+END_TEST
+
+START_TEST(the_public_rna_alignment_is_read)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    if (!test_data("data/RF00379.fasta")) {
+        return;
+    }
+    ck_ok(sali_content_read(test_data("data/RF00379.fasta"), NULL, 0, &content, NULL, &err), &err);
+    ck_assert(content.alignment.sequences == 3827 && content.alignment.length == 136);
+    ck_assert_int_eq(content.alignment.alphabet, SAL_ALPHABET_RNA);
+    int64_t counts[5] = { 0 };
+    for (int64_t k = 0; k < 3827 * 136; k++) {
+        counts[content.alignment.codes[k]]++;
+    }
+    ck_assert_int_eq(counts[0], 37908); /* '-', as the file has it, and C */
+    ck_assert_int_eq(counts[2], 136565);
+    sali_content_free(&content);
+}
+END_TEST
+
 START_TEST(the_public_alignment_is_read)
 {
     sal_error err = { 0 };
@@ -282,6 +360,9 @@ int main(void)
     tcase_add_test(tcase, stockholm_refuses_names_it_cannot_say);
     tcase_add_loop_test(tcase, truncated_and_damaged_files_are_survived, 0, FORMATS);
     tcase_add_loop_test(tcase, readers_survive_failing_allocations, 0, FORMATS);
+    tcase_add_test(tcase, alphabets_are_told_by_letters);
+    tcase_add_test(tcase, an_alignment_is_recoded_from_its_letters);
+    tcase_add_test(tcase, the_public_rna_alignment_is_read);
     tcase_add_test(tcase, the_public_alignment_is_read);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

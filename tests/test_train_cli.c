@@ -313,6 +313,101 @@ START_TEST(objectives_and_optimisers_by_name)
 }
 END_TEST
 
+/* 32 sequences of 6 sites, in pairs that differ at one site: 16 clusters at 80%. */
+static void write_rna(void)
+{
+    char text[1000];
+    size_t n = 0;
+    for (int r = 0; r < 32; r++) {
+        int a = r / 2 % 4, b = r / 8;
+        const int codes[] = {
+            1 + a, 1 + b, 1 + (a + b) % 4, 1 + (a + 2 * b) % 4, 1 + (a + 3 * b) % 4, r % 2 ? 0 : 3
+        };
+        n += (size_t)sprintf(text + n, ">s%d\n", r);
+        for (int i = 0; i < 6; i++) {
+            text[n++] = "-ACGU"[codes[i]];
+        }
+        text[n++] = '\n';
+    }
+    temp_write("rna.fa", text, n);
+}
+
+static bool printed(const char *what)
+{
+    char text[4096];
+    read_text("stdout.txt", text, sizeof text);
+    return strstr(text, what) != NULL;
+}
+
+#define RNA "train potts-alignment:file=rna.fa --out parts --batch 10 --buffer 20 --steps 5 "
+
+/* The alignment of the model is the data; rows alike are held out or stay together, and share their
+ * weight. */
+START_TEST(a_model_of_an_alignment_needs_no_other_data)
+{
+    static char text[1 << 14], log[1 << 14];
+    write_rna();
+    succeeds(RNA "--iterations 4 --report 2");
+    ck_assert(printed("alignment: 30 sequences of 6 sites (rna), 15.0 effective; 2 held out (of 16 "
+                      "clusters at 80% identity)\n"));
+    ck_assert(printed("  Pearson "));
+    read_text("parts/log.csv", log, sizeof log);
+    ck_assert_ptr_nonnull(strstr(log, ",mmd_train_test,pearson\n2,"));
+    succeeds(RNA "--iterations 4 --kind alignment --data rna.fa --json --resume");
+    succeeds(RNA "--iterations 4 --kind alignment --identity 0 --test-identity 0");
+    ck_assert(printed("29 sequences of 6 sites (rna), 29.0 effective; 3 held out\n"));
+    succeeds(RNA "--iterations 4 --test-identity 0.1"); /* one cluster */
+    ck_assert(printed("29 sequences of 6 sites (rna), 14.5 effective; 3 held out\n"));
+    read_text("stderr.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "nearly all of the 32 rows are of one cluster, of 1 in all; "
+                                       "the last tenth is held out\n"));
+    succeeds("train potts-alignment:file=rna.fa,alphabet=protein --out parts --batch 10 --buffer "
+             "20 --iterations 2");
+    ck_assert(printed("(protein)"));
+    succeeds(RNA "--iterations 2 --test rna.fa");
+    ck_assert(printed("32 sequences of 6 sites (rna), 16.0 effective; 32 held out\n"));
+    fails(64,
+          "--data rna.fa: the 21 letters of the alphabet protein; the model's variables have 5 "
+          "states",
+          RNA "--alphabet protein");
+    fails(64, "--alphabet 'x'; expected one of: protein, rna, dna", RNA "--alphabet x");
+    fails(64, "--test-identity 2; expected a number from 0 to 1", RNA "--test-identity 2");
+    fails(64, "train: --data FILE (or digits) is needed", RNA "--kind codes");
+    fails(64, "train: --data FILE (or digits) is needed", "train rbm --out parts");
+    fails(64, "--test-identity goes with alignments",
+          "train rbm:hidden=3 --data p-idx3-ubyte --out parts --test-identity 0.8");
+    fails(64, "identity and alphabet are for alignments",
+          "train rbm:hidden=3 --data p-idx3-ubyte --out parts --identity 0.8");
+    fails(64, "no --test, --kind", "train rbm --data digits --out parts --identity 0.8");
+}
+END_TEST
+
+/* Training stops at the first report where the pairs agree so well, and goes on from there. */
+START_TEST(training_stops_at_a_pearson_correlation)
+{
+    static char text[1 << 14];
+    write_rna();
+    succeeds(RNA "--iterations 2000 --report 5 --learning-rate 0.02 --pearson 0.3");
+    read_text("stdout.txt", text, sizeof text);
+    const char *line = strstr(text, "stopped after ");
+    ck_assert_msg(line != NULL, "%s", text);
+    long long iterations = 0;
+    double pearson = 0;
+    ck_assert_int_eq(sscanf(line, "stopped after %lld iterations: the Pearson correlation is %lf",
+                            &iterations, &pearson),
+                     2);
+    ck_assert(iterations % 5 == 0 && iterations < 2000 && pearson >= 0.3);
+    read_text("parts/checkpoint.json", text, sizeof text);
+    char want[64];
+    snprintf(want, sizeof want, "\"iteration\": %lld", iterations);
+    ck_assert_msg(strstr(text, want) != NULL, "%s", text);
+    fails(64, "--pearson 1; expected a number between 0 and 1", RNA "--pearson 1");
+    fails(64, "it goes with --kind alignment",
+          "train rbm:hidden=3 --data p-idx3-ubyte --out parts --pearson 0.9");
+    fails(64, "not with pseudo-likelihood", RNA "--pearson 0.9 --objective pseudo-likelihood");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("train_cli");
@@ -326,6 +421,8 @@ int main(void)
     tcase_add_test(tcase, zeros_are_taken_at_their_word);
     tcase_add_test(tcase, draws_and_codes_are_data_too);
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
+    tcase_add_test(tcase, a_model_of_an_alignment_needs_no_other_data);
+    tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -153,11 +153,19 @@ static void step(reference *r, const int32_t *samples)
     for (int i = 0; i < SIZE; i++) {
         double sign = (r->theta[i] > 0) - (r->theta[i] < 0);
         g[i] -= i < V * V ? r->o.l1 * sign : 0;
+        bool pulled = i < V * V && i / V != i % V && r->o.optimiser != SAL_SGD;
+        g[i] -= pulled ? r->o.group_penalty / 2 * sign : 0; /* blocks are single entries */
     }
     clip(r, g);
     for (int i = 0; i < SIZE; i++) {
         if (!is_fixed(r, i)) {
             update(r, i, g[i], rate);
+        }
+        if (r->o.group_penalty > 0 && r->o.optimiser == SAL_SGD && !is_fixed(r, i) && i < V * V &&
+            i / V != i % V) {
+            double momentum = r->o.momentum < 0 ? 0 : r->o.momentum > 0 ? r->o.momentum : 0.9;
+            double shrink = rate / (1 - momentum) * r->o.group_penalty / 2, x = r->theta[i];
+            r->theta[i] = fabs(x) > shrink ? x - copysign(shrink, x) : 0;
         }
         double decay = fmin(k, r->t / (r->t + 9.0));
         r->average[i] = decay * r->average[i] + (1 - decay) * r->theta[i];
@@ -227,6 +235,11 @@ static const sal_train_options cases[] = {
     { .optimiser = SAL_ADAM, .clip_norm = 0.5, .l1 = 0.2, .zero_diagonal = true, .fixed = "b" },
     { .optimiser = SAL_SGD, .clip_norm = 1e-3, .weight_decay = 0.3 },
     { .optimiser = SAL_SGD, .clip_norm = 1e3 },
+    { .optimiser = SAL_ADAM, .group_penalty = 0.3, .weight_decay = 0.3, .zero_diagonal = true },
+    { .optimiser = SAL_ADAMW, .group_penalty = 0.3, .l1 = 0.1, .rate_warmup = 7 },
+    { .optimiser = SAL_SGD, .group_penalty = 0.3, .momentum = -1 },
+    { .optimiser = SAL_SGD, .group_penalty = 0.3, .momentum = 0.5, .rate_warmup = 30 },
+    { .optimiser = SAL_SGD, .group_penalty = 0.3, .fixed = "J" },
 };
 
 START_TEST(updates_are_those_of_the_formulas)
@@ -297,6 +310,123 @@ START_TEST(no_couplings_within_a_one_hot_variable)
 }
 END_TEST
 
+/* Potts couplings and data for group penalties. */
+enum { GROUP_SITES = 5, GROUP_STATES = 3, GROUP_N = GROUP_SITES * GROUP_STATES };
+
+static double group_norm(const double *J, int i, int j)
+{
+    double sum = 0;
+    for (int a = 0; a < GROUP_STATES; a++) {
+        for (int b = 0; b < GROUP_STATES; b++) {
+            double x = J[(i * GROUP_STATES + a) * GROUP_N + j * GROUP_STATES + b];
+            sum += x * x;
+        }
+    }
+    return sqrt(sum);
+}
+
+/* Train a Potts model by one update from couplings J [N x N], and put them there. */
+static void update_potts(const sal_train_options *with, double *J)
+{
+    sal_error err;
+    sal_model *model = NULL;
+    sal_data data = { .rows = 20, .variables = GROUP_SITES, .codes = malloc(20 * GROUP_SITES) };
+    sal_train_options o = *with;
+    uint32_t state = 5;
+    for (int i = 0; i < 20 * GROUP_SITES; i++) {
+        data.codes[i] = (uint8_t)((noise(&state) + 0.5) * GROUP_STATES);
+    }
+    ck_ok(sal_model_builtin("potts-dense:dim=5,states=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_set_params(model, "J", J, &err), &err);
+    o.batch = o.buffer = 20;
+    o.steps = 2;
+    o.iterations = o.iterations ? o.iterations : 1;
+    o.threads = 1;
+    ck_ok(sal_train(model, &data, &o, &err), &err);
+    ck_ok(sal_model_get_params(model, "J", J, &err), &err);
+    sal_model_destroy(model);
+    free(data.codes);
+}
+
+static void group_start(double *J)
+{
+    for (int i = 0; i < GROUP_N * GROUP_N; i++) {
+        int a = i / GROUP_N, b = i % GROUP_N, far = abs(a / GROUP_STATES - b / GROUP_STATES);
+        J[i] = far > 2 ? 0 : 0.02 * ((a + b) % 5 - 2) / (1 + far);
+    }
+}
+
+/* SGD: an update, then the blocks' soft threshold; some become exactly zero, as J stays symmetric.
+ */
+START_TEST(sgd_shrinks_blocks_exactly)
+{
+    static double plain[GROUP_N * GROUP_N], J[GROUP_N * GROUP_N];
+    sal_train_options o = { .optimiser = SAL_SGD, .momentum = -1, .learning_rate = 0.1 };
+    group_start(plain);
+    group_start(J);
+    update_potts(&o, plain);
+    o.group_penalty = 0.7;
+    update_potts(&o, J);
+    int zero = 0;
+    for (int i = 0; i < GROUP_N * GROUP_N; i++) {
+        int s = i / GROUP_N / GROUP_STATES, t = i % GROUP_N / GROUP_STATES;
+        double norm = group_norm(plain, s, t), shrink = 0.1 * 0.7 / 2;
+        double factor = s == t ? 1 : norm > shrink ? 1 - shrink / norm : 0;
+        ck_assert_double_eq_tol(J[i], factor * plain[i], 1e-14);
+        ck_assert_mem_eq(&J[i], &J[i % GROUP_N * GROUP_N + i / GROUP_N], sizeof *J);
+        ck_assert(factor > 0 || J[i] == 0);
+        zero += factor == 0;
+    }
+    ck_assert(zero > 0 && zero < GROUP_N * GROUP_N - GROUP_SITES * GROUP_STATES * GROUP_STATES);
+}
+END_TEST
+
+/* Adam without moments moves by the sign of the gradient, which shows it: the subgradient, at zero
+ * the smallest. */
+START_TEST(adam_follows_the_smallest_subgradient)
+{
+    static double plain[GROUP_N * GROUP_N], start[GROUP_N * GROUP_N], J[GROUP_N * GROUP_N];
+    const double huge = 1e6, rate = 1e-3; /* epsilon makes steps proportional to the gradient */
+    sal_train_options o = { .optimiser = SAL_ADAM,
+                            .momentum = -1,
+                            .beta2 = -1,
+                            .learning_rate = rate * huge,
+                            .epsilon = huge };
+    group_start(start);
+    memcpy(plain, start, sizeof plain);
+    memcpy(J, start, sizeof J);
+    update_potts(&o, plain);
+    o.group_penalty = 0.35;
+    update_potts(&o, J);
+    int kept = 0, moved = 0;
+    for (int i = 0; i < GROUP_N * GROUP_N; i++) {
+        int s = i / GROUP_N / GROUP_STATES, t = i % GROUP_N / GROUP_STATES;
+        double g[GROUP_N * GROUP_N], half = 0.35 / 2;
+        for (int k = 0; k < GROUP_N * GROUP_N; k++) {
+            g[k] = (plain[k] - start[k]) / rate;
+        }
+        double norm = group_norm(start, s, t), slope = group_norm(g, s, t), want = g[i];
+        if (s != t && norm > 0) {
+            want = g[i] - half * start[i] / norm;
+        } else if (s != t) {
+            want = slope > half ? (1 - half / slope) * g[i] : 0;
+            kept += slope <= half;
+            moved += slope > half;
+        }
+        ck_assert_double_eq_tol((J[i] - start[i]) / rate, want, 1e-5);
+    }
+    ck_assert_msg(kept > 0 && moved > 0, "%d, %d", kept, moved);
+    /* a penalty beyond all gradients keeps what is zero at zero */
+    sal_train_options strong = { .group_penalty = 10, .iterations = 5 };
+    memset(J, 0, sizeof J);
+    update_potts(&strong, J);
+    for (int i = 0; i < GROUP_N * GROUP_N; i++) {
+        bool within = i / GROUP_N / GROUP_STATES == i % GROUP_N / GROUP_STATES;
+        ck_assert(within || J[i] == 0);
+    }
+}
+END_TEST
+
 /* Sizes that are no multiples of tiles or vectors; floats. */
 START_TEST(large_couplings_stay_symmetric)
 {
@@ -351,6 +481,14 @@ START_TEST(names_of_couplings_and_fixed_parameters_are_checked)
     o = (sal_train_options){ .batch = 4, .zero_diagonal = true, .couplings = "b" };
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
              "zero_diagonal needs couplings of 5 x 5 entries");
+    o = (sal_train_options){ .batch = 4, .group_penalty = 0.1 };
+    ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
+             "group_penalty needs the names of couplings");
+    o.couplings = "b";
+    ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
+             "group_penalty needs couplings of 5 x 5 entries");
+    o = (sal_train_options){ .batch = 4, .group_penalty = -1 };
+    ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "group_penalty is -1");
     sal_model_destroy(model);
     sal_model_destroy(rbm);
     free(data.codes);
@@ -364,6 +502,8 @@ int main(void)
     tcase_add_loop_test(tcase, updates_are_those_of_the_formulas, 0,
                         (int)(sizeof cases / sizeof *cases));
     tcase_add_test(tcase, no_couplings_within_a_one_hot_variable);
+    tcase_add_test(tcase, sgd_shrinks_blocks_exactly);
+    tcase_add_test(tcase, adam_follows_the_smallest_subgradient);
     tcase_add_test(tcase, large_couplings_stay_symmetric);
     tcase_add_test(tcase, names_of_couplings_and_fixed_parameters_are_checked);
     suite_add_tcase(suite, tcase);

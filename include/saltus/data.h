@@ -40,6 +40,8 @@ typedef struct sal_data {
      * training takes rows in proportion to them. */
     double *weight;
 
+    sal_alphabet alphabet; /* of an alignment: whose letters the codes are; 0: it is none */
+
     int32_t *labels; /* [rows] classes, if the file's format has them, or NULL */
 } sal_data;
 
@@ -55,20 +57,24 @@ typedef enum sal_data_kind {
     SAL_DATA_DRAWS,        /* the same, only the last dimension counts variables: what sal_run_save
                               writes, (chains, draws, variables) */
     SAL_DATA_ALIGNMENT     /* aligned sequences: a variable a column, its code the place of the
-                              letter in "-ACDEFGHIKLMNPQRSTVWY" */
+                              letter in its alphabet (see sal_alphabet) */
 } sal_data_kind;
 
 /* How to read a file. Zeros stand for the defaults. */
 typedef struct sal_data_options {
-    sal_data_kind kind;  /* what its numbers mean */
-    sal_grey grey;       /* of pictures; test pictures are best read with their training pictures'
-                            range */
-    bool keep_intensity; /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
-    int64_t first;       /* only rows from this one on, counted from 0 */
-    int64_t count;       /* and only so many; 0: all */
-    double identity;     /* of alignments: a sequence's weight is 1 / (number of the sequences read
-                            that agree with it at this share of sites or more, itself included),
-                            above 0 and at most 1, usually 0.8; 0: no weights */
+    sal_data_kind kind;    /* what its numbers mean */
+    sal_grey grey;         /* of pictures; test pictures are best read with their training pictures'
+                              range */
+    bool keep_intensity;   /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
+    int64_t first;         /* only rows from this one on, counted from 0 */
+    int64_t count;         /* and only so many; 0: all */
+    sal_alphabet alphabet; /* of alignments; 0: RNA or DNA where each of A, C, G and T or U occurs,
+                              all letters are codes of nucleotides, and at least 90% of those that
+                              are not N or X are A, C, G, T or U; else protein. Letters that the
+                              alphabet lacks are gaps */
+    double identity; /* of alignments: a sequence's weight is 1 / (number of the sequences read
+                        that agree with it at this share of sites or more, itself included),
+                        above 0 and at most 1, usually 0.8; 0: no weights */
 } sal_data_options;
 
 /* Read a data set from a file of any format of arrays or alignments (see 'saltus list formats'),
@@ -97,6 +103,26 @@ SAL_API sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t c
  * Cost:    O(rows variables).
  * Threads: one at a time. */
 SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err);
+
+/* Hold out rows that are unlike those that stay, as a test of a family of sequences should: no row
+ * held out agrees with one that stays at a share `identity` of the variables or more. Rows keep
+ * their order, and the weights that they have.
+ * Math:    rows that agree at a share `identity` or more are linked, and linked rows are of one
+ *          cluster (single linkage). The clusters are taken in a random order; each is held out as
+ *          a whole if the rows held out are then no more than share * rows (at least 2). Large
+ *          clusters stay. If fewer than half of that number were found, the smallest of the
+ *          other clusters is held out too, unless that would be more than half of all rows.
+ * Params:  data of 4 rows or more; identity 0 to 1, usually 0.8; share above 0 and below 1, usually
+ *          0.1; equal seeds give equal splits; clusters (may be NULL): their number.
+ * Returns: SAL_ERR_ARGUMENT; SAL_ERR_DATA when fewer than 2 rows can be held out, because nearly
+ *          all are of one cluster; SAL_ERR_UNSUPPORTED (more than 200,000 rows); SAL_ERR_MEMORY. On
+ *          failure everything is untouched.
+ * Cost:    O(rows^2 variables / 64) on machines with vectors of 64 bytes: 3827 x 136 in 0.1 s.
+ * Threads: one at a time.
+ * Source:  the condition is that of Petti & Eddy (2022), PLoS Computational Biology 18(3). */
+SAL_API sal_status sal_data_split_by_identity(sal_data *data, double identity, double share,
+                                              uint64_t seed, sal_data *held_out, int64_t *clusters,
+                                              sal_error *err);
 
 /* The draws of a run that kept them (keep_draws) as a data set, chain by chain: data from a known
  * model.

@@ -19,6 +19,14 @@ typedef enum sal_kind {
     SAL_COUNT,       /* 0, 1, 2, .., without bound or up to `cap`; 1 real, the count */
 } sal_kind;
 
+/* The alphabets of aligned sequences, whose letters are the states of categorical variables. */
+typedef enum sal_alphabet {
+    SAL_ALPHABET_AUTO = 0, /* none, or the one that the letters of a file tell */
+    SAL_ALPHABET_PROTEIN,  /* 21 letters in the order "-ACDEFGHIKLMNPQRSTVWY" */
+    SAL_ALPHABET_RNA,      /* 5 letters in the order "-ACGU"; T counts as U */
+    SAL_ALPHABET_DNA       /* 5 letters in the order "-ACGT"; U counts as T */
+} sal_alphabet;
+
 /* A block of `count` variables of one kind. Unused fields are zero. */
 typedef struct sal_block {
     const char *name; /* unique in its space; letters, digits, '_', '-', '.' */

@@ -128,6 +128,9 @@ typedef struct sal_train_options {
     /* Penalties and constraints. Names of parameters are separated by commas. */
     const char *couplings;     /* NULL: "J", if there is one. Square ones are kept symmetric */
     double l1;                 /* penalty: l1 sum |J_ij| over all entries of couplings */
+    double group_penalty;      /* penalty: group_penalty sum_{i<j} |J_ij|_F over the blocks of
+                                  couplings between two variables; those without effect become or
+                                  stay 0. Couplings must be [N x N] */
     bool zero_diagonal;        /* entries of couplings between a variable and itself stay 0,
                                   unless these are fixed */
     double magnitude_penalty;  /* a in a mean(f(data)^2 + f(samples)^2) (Du & Mordatch 2019) */

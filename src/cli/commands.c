@@ -94,7 +94,10 @@ static const cli_page pages[] = {
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm" },
         { "Go on where it stopped:",
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm "
-          "--resume" } } },
+          "--resume" },
+        { "A Potts model of a family of sequences, until the pairs agree:",
+          "saltus train potts-alignment:file=family.fasta --sampler gibbs --steps 500 "
+          "--pearson 0.95 --out potts" } } },
     { &cli_evaluate,
       CLI_GROUP_TRAIN,
       "Estimates log Z by annealed importance sampling, from independent variables to the model "

@@ -6,7 +6,7 @@
 #include "cli/json.h"
 #include "io/file.h"
 #include "io/json_text.h"
-#include "models/content.h"
+#include "models/alphabet.h"
 #include "models/contacts.h"
 
 typedef struct options {
@@ -35,6 +35,13 @@ static int check_model(const sal_model *model)
                                              "variables, as of potts-alignment" });
 }
 
+/* Whether the states are the letters of an alphabet, of which the first is the gap. */
+static bool has_gaps(const sal_block *block)
+{
+    return block->states == sali_alphabet_states(SAL_ALPHABET_PROTEIN) ||
+           block->states == sali_alphabet_states(SAL_ALPHABET_RNA);
+}
+
 /* The ranking of a model's sites; in an alignment's alphabet gaps do not count. */
 static sal_status rank(const sal_model *model, sali_contact **contacts, sal_error *err)
 {
@@ -44,8 +51,7 @@ static sal_status rank(const sal_model *model, sali_contact **contacts, sal_erro
     *contacts = malloc(sites * (sites - 1) / 2 * sizeof **contacts);
     sal_status status = J && *contacts ? sal_model_get_params(model, "J", J, err) : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
-        status = sali_contacts(block->count, block->states, block->states == SALI_N_AMINO_ACIDS, J,
-                               *contacts, err);
+        status = sali_contacts(block->count, block->states, has_gaps(block), J, *contacts, err);
     }
     free(J);
     return status;

@@ -13,13 +13,14 @@
 #include "core/space.h"
 #include "io/format.h"
 #include "io/json_text.h"
+#include "models/alphabet.h"
 #include "train/likelihood.h"
 
 typedef struct options {
     sal_ais_options ais;
     cli_sampler_options sampler;
-    sal_data_options read;
-    const char *data, *test, *kind, *samples, *params, *dtype, *schedule, *base;
+    cli_data data;
+    const char *samples, *params, *dtype, *schedule, *base;
     bool json;
 } options;
 
@@ -38,6 +39,7 @@ typedef struct session {
     double *log_base;              /* [R] fitted to the training data */
     sal_likelihood independent;    /* of the test data under it */
     double mmd;
+    double pearson;    /* of samples with an alignment; NAN otherwise */
     direction ways[2]; /* forward, reverse */
     cli_progress progress;
 } session;
@@ -183,6 +185,18 @@ static sal_status measure_mmd(session *s, sal_error *err)
     return status;
 }
 
+/* Of samples with the training rows. */
+static sal_status measure_pearson(session *s, sal_error *err)
+{
+    const sal_data *t = &s->train;
+    s->pearson = NAN;
+    return s->samples.rows == 0 || !t->alphabet || t->variables < 2
+               ? SAL_OK
+               : sal_stats_pair_correlation(t->variables, sali_alphabet_states(t->alphabet),
+                                            t->rows, t->codes, t->weight, s->samples.rows,
+                                            s->samples.codes, NULL, &s->pearson, err);
+}
+
 /* ---- output */
 
 /* As soon as it is known. */
@@ -225,6 +239,10 @@ static int print_rest(const session *s, int ways)
     if (!isnan(s->mmd)) {
         printf("MMD              %.4f, samples to held-out rows\n", s->mmd);
     }
+    if (!isnan(s->pearson)) {
+        printf("Pearson          %.4f, connected pair frequencies of samples and training rows\n",
+               s->pearson);
+    }
     return CLI_OK;
 }
 
@@ -254,6 +272,9 @@ static int print_json(const session *s, int ways)
     cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
     if (!isnan(s->mmd)) {
         cli_json_number(object, "mmd", s->mmd);
+    }
+    if (!isnan(s->pearson)) {
+        cli_json_number(object, "pearson", s->pearson);
     }
     return cli_json_print(object);
 }
@@ -287,6 +308,7 @@ static int evaluate(session *s)
     sal_status status = evaluate_independent(s, &err);
     s->o->ais.log_base = strcmp(s->o->base, "data") == 0 ? s->log_base : NULL;
     status = status ? status : measure_mmd(s, &err);
+    status = status ? status : measure_pearson(s, &err);
     status = status ? status : go_both_ways(s, &ways, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
@@ -298,11 +320,12 @@ static int evaluate(session *s)
     return ways == 0 ? CLI_FAULT : s->o->json ? print_json(s, ways) : print_rest(s, ways);
 }
 
-static int check_options(options *o)
+static int check_options(const char *specification, options *o)
 {
     static const char *const schedules[] = { "linear", "sigmoid", "geometric" };
-    if (!o->data) {
-        return cli_usage("evaluate: --data FILE (or digits) is needed");
+    int code = cli_data_check("evaluate", specification, &o->data);
+    if (code != CLI_OK) {
+        return code;
     }
     if (o->ais.chains < 1 || o->ais.temperatures < 1 || o->ais.steps < 1) {
         return cli_usage("evaluate: --chains, --temperatures and --steps must be 1 or more");
@@ -313,8 +336,7 @@ static int check_options(options *o)
     for (int k = 0; k < 3; k++) {
         if (strcmp(o->schedule, schedules[k]) == 0) {
             o->ais.schedule = (sal_ais_schedule)k;
-            int code = cli_data_kind(o->kind, &o->read.kind);
-            return code ? code : cli_sampler(&o->sampler, &o->ais.sampler);
+            return cli_sampler(&o->sampler, &o->ais.sampler);
         }
     }
     return cli_usage("--schedule %s: expected linear, sigmoid or geometric", o->schedule);
@@ -322,19 +344,13 @@ static int check_options(options *o)
 
 static int run_evaluate(const cli_command *command, int argc, char **argv)
 {
-    options o = { .ais = { .chains = 100, .temperatures = 1000, .steps = 1 },
+    options o = { .data = CLI_DATA_START,
+                  .ais = { .chains = 100, .temperatures = 1000, .steps = 1 },
                   .schedule = "linear",
                   .base = "data" };
     sal_ais_options *a = &o.ais;
     const cli_option table[] = {
-        { "data", CLI_TEXT, &o.data, "FILE", "training data, or 'digits', as given to train" },
-        { "kind", CLI_TEXT, &o.kind, "NAME",
-          "what the file holds: pictures, codes, draws or alignment [pictures]" },
-        { "dynamic", CLI_FLAG, &o.read.keep_intensity, NULL,
-          "draw pixels from their greys, once (dynamic binarisation)" },
-        { "identity", CLI_REAL, &o.read.identity, "X",
-          "weigh sequences down that agree at this share of sites with others [0: alike]" },
-        { "test", CLI_TEXT, &o.test, "FILE", "held-out rows [beside --data, else its last 10%]" },
+        CLI_DATA_OPTIONS(o.data),
         { "samples", CLI_TEXT, &o.samples, "FILE",
           "draws of the model (sample --out): for the reverse starts and the MMD" },
         { "params", CLI_TEXT, &o.params, "FILE",
@@ -357,10 +373,13 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     const char *specification = "";
     session s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
-    code = code ? code : check_options(&o);
+    code = code ? code : check_options(specification, &o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);
-    code = code ? code : cli_pictures(o.data, o.test, &o.read, &s.train, &s.test);
-    code = code ? code : cli_check_width(o.data, &s.train, s.model);
+    if (code == CLI_OK) {
+        cli_data_suit(s.model, &o.data);
+        code = cli_data_read(&o.data, &s.train, &s.test);
+    }
+    code = code ? code : cli_check_width(o.data.path, &s.train, s.model);
     code = code ? code : cli_draw_pixels(&s.train);
     code = code ? code : cli_draw_pixels(&s.test);
     code = code ? code : read_samples(&s);

@@ -4,6 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/alloc.h"
+#include "core/specification.h"
+#include "models/alphabet.h"
+#include "models/content.h"
 #include "train/data.h"
 
 #define DRAWN_TRAIN 5000
@@ -50,21 +54,41 @@ static int draw_pictures(sal_data *train, sal_data *test)
     return exit_code(status, &err);
 }
 
-static bool is_default(const sal_data_options *o)
+/* Clusters of an alignment, a tenth of its rows or so. */
+static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
 {
-    return !o || (o->kind == SAL_DATA_PICTURES && !o->keep_intensity && o->identity == 0);
+    sal_error err = { 0 };
+    if (train->rows < 4) {
+        return split(train, test); /* which says so */
+    }
+    sal_status status =
+        sal_data_split_by_identity(train, d->test_identity, 0.1, 0, test, &d->clusters, &err);
+    if (status == SAL_ERR_DATA) {
+        fprintf(stderr, "saltus: --data %s: %s; the last tenth is held out\n", d->path,
+                err.message);
+        return split(train, test);
+    }
+    return exit_code(status, &err);
 }
 
-int cli_pictures(const char *data, const char *test, const sal_data_options *options,
-                 sal_data *train_out, sal_data *test_out)
+static bool is_default(const cli_data *d)
+{
+    return d->read.kind == SAL_DATA_PICTURES && !d->read.keep_intensity && isnan(d->identity) &&
+           isnan(d->test_identity) && !d->alphabet && !d->test;
+}
+
+int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out)
 {
     char beside[4096];
     sal_error err = { 0 };
+    const char *data = d->path, *test = d->test;
+    const sal_data_options *options = &d->read;
     if (strcmp(data, "digits") == 0) {
-        return !test && is_default(options)
+        return is_default(d)
                    ? draw_pictures(train_out, test_out)
                    : cli_usage("--data digits are drawn in black and white, with a test set: no "
-                               "--test, --kind, --dynamic or --identity goes with them");
+                               "--test, --kind, --dynamic, --alphabet or --identity goes with "
+                               "them");
     }
     sal_status status = sal_data_read(data, options, train_out, &err);
     if (status == SAL_OK && !test &&
@@ -73,10 +97,12 @@ int cli_pictures(const char *data, const char *test, const sal_data_options *opt
         test = beside;
     }
     if (status == SAL_OK && !test) {
-        return split(train_out, test_out);
+        return d->test_identity > 0 ? split_clusters(d, train_out, test_out)
+                                    : split(train_out, test_out);
     }
-    sal_data_options same = options ? *options : (sal_data_options){ 0 };
+    sal_data_options same = *options;
     same.grey = train_out->grey;
+    same.alphabet = train_out->alphabet;
     status = status ? status : sal_data_read(test, &same, test_out, &err);
     if (status == SAL_OK && test_out->variables != train_out->variables) {
         return cli_usage("--test %s: %lld variables; the training data have %lld", test,
@@ -85,25 +111,118 @@ int cli_pictures(const char *data, const char *test, const sal_data_options *opt
     return exit_code(status, &err);
 }
 
-int cli_data_kind(const char *word, sal_data_kind *kind)
+/* ---- options */
+
+static int choose_kind(cli_data *d)
 {
     static const char *const kinds[] = { "pictures", "codes", "draws", "alignment" };
     for (int k = 0; k < 4; k++) {
-        if (!word || strcmp(word, kinds[k]) == 0) {
-            *kind = (sal_data_kind)k;
+        if (!d->kind || strcmp(d->kind, kinds[k]) == 0) {
+            d->read.kind = (sal_data_kind)k;
             return CLI_OK;
         }
     }
-    return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", word);
+    return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", d->kind);
+}
+
+static int choose_alphabet(cli_data *d)
+{
+    for (int k = 0; d->alphabet && k <= SAL_ALPHABET_DNA; k++) {
+        if (strcmp(d->alphabet, sali_alphabet_name((sal_alphabet)k)) == 0) {
+            d->read.alphabet = (sal_alphabet)k;
+            return CLI_OK;
+        }
+    }
+    return d->alphabet
+               ? cli_usage("--alphabet '%s'; expected one of: protein, rna, dna", d->alphabet)
+               : CLI_OK;
+}
+
+/* The value of a key of a specification, in `value`; false if it has none. */
+static bool find_key(const char *specification, const char *key, char *value, size_t room)
+{
+    char *copy = sali_strdup(specification), *text = NULL;
+    bool found = copy && sali_specification_take(copy, key, &text, NULL) == SAL_OK && text &&
+                 (size_t)snprintf(value, room, "%s", text) < room;
+    sali_free(copy);
+    sali_free(text);
+    return found;
+}
+
+/* Whether a specification names a ready-made model of alignments. */
+static bool is_of_alignment(const char *specification)
+{
+    sal_builtin_info info;
+    size_t length = sali_specification_name(specification);
+    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
+        if (strlen(info.name) == length && strncmp(info.name, specification, length) == 0) {
+            return info.file && strcmp(info.file, sali_content_name(SALI_CONTENT_ALIGNMENT)) == 0;
+        }
+    }
+    return false;
+}
+
+/* What the model's specification says of its alignment goes for the data. */
+static int take_from_arch(const char *arch, cli_data *d)
+{
+    char alphabet[16];
+    if (!d->path && (!d->kind || strcmp(d->kind, "alignment") == 0) &&
+        find_key(arch, "file", d->file, sizeof d->file)) {
+        d->path = d->file;
+        d->kind = "alignment";
+    }
+    if (d->kind && strcmp(d->kind, "alignment") == 0 && !d->alphabet &&
+        find_key(arch, "alphabet", alphabet, sizeof alphabet)) {
+        for (int k = 0; k <= SAL_ALPHABET_DNA; k++) {
+            const char *name = sali_alphabet_name((sal_alphabet)k);
+            d->alphabet = strcmp(alphabet, name) == 0 ? name : d->alphabet;
+        }
+    }
+    return CLI_OK;
+}
+
+int cli_data_check(const char *command, const char *arch, cli_data *d)
+{
+    int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
+    code = code ? code : choose_kind(d);
+    code = code ? code : choose_alphabet(d);
+    if (code == CLI_OK && !d->path) {
+        return cli_usage("%s: --data FILE (or digits) is needed", command);
+    }
+    bool alignment = d->read.kind == SAL_DATA_ALIGNMENT;
+    if (code == CLI_OK && !alignment && d->test_identity > 0) {
+        return cli_usage("--test-identity goes with alignments (--kind alignment)");
+    }
+    if (code == CLI_OK && (d->test_identity < 0 || d->test_identity > 1)) {
+        return cli_usage("--test-identity %g; expected a number from 0 to 1", d->test_identity);
+    }
+    d->read.identity = !isnan(d->identity) ? d->identity : alignment ? 0.8 : 0;
+    d->test_identity = isnan(d->test_identity) && alignment ? 0.8 : d->test_identity;
+    return code;
+}
+
+void cli_data_suit(const sal_model *model, cli_data *d)
+{
+    if (d->read.kind == SAL_DATA_ALIGNMENT && !d->alphabet &&
+        sal_space_states(sal_model_space(model), 0) == sali_alphabet_states(SAL_ALPHABET_PROTEIN)) {
+        d->read.alphabet = SAL_ALPHABET_PROTEIN;
+    }
 }
 
 int cli_check_width(const char *path, const sal_data *data, const sal_model *model)
 {
-    int64_t has = sal_space_variables(sal_model_space(model));
-    return data->variables == has
+    const sal_space *space = sal_model_space(model);
+    int64_t has = sal_space_variables(space), states = sal_space_states(space, 0);
+    if (data->variables != has) {
+        return cli_usage("--data %s: rows of %lld numbers; the model has %lld variables", path,
+                         (long long)data->variables, (long long)has);
+    }
+    return !data->alphabet || states == sali_alphabet_states(data->alphabet)
                ? CLI_OK
-               : cli_usage("--data %s: rows of %lld numbers; the model has %lld variables", path,
-                           (long long)data->variables, (long long)has);
+               : cli_usage("--data %s: the %d letters of the alphabet %s; the model's variables "
+                           "have %lld states (see --alphabet)",
+                           path, sali_alphabet_states(data->alphabet),
+                           sali_alphabet_name(data->alphabet), (long long)states);
 }
 
 int cli_draw_pixels(sal_data *data)

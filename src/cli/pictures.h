@@ -2,20 +2,65 @@
 #ifndef CLI_PICTURES_H
 #define CLI_PICTURES_H
 
+#include <math.h>
+
 #include "cli/cli.h"
 
-/* Training and test data; the exit code. `data` is a file as sal_data_read takes it with `options`
- * (NULL: black-and-white pictures), or "digits" (drawn, 16 x 16). `test` is a file too, of the same
- * range of greys; NULL: the file beside `data` whose name has "test" (or "t10k") for "train", else
- * the last tenth of the data. */
-int cli_pictures(const char *data, const char *test, const sal_data_options *options,
-                 sal_data *train_out, sal_data *test_out);
+/* The options that say what the data are. Those that were not given are NULL or NAN. */
+typedef struct cli_data {
+    const char *path, *test; /* files, or "digits" */
+    const char *kind, *alphabet;
+    double identity, test_identity;
+    sal_data_options read;
+    int64_t clusters; /* into which an alignment was divided; 0: it was not */
+    char file[1024];  /* the path, if ARCH says it */
+} cli_data;
 
-/* The kind of data of an option --kind; NULL: pictures. */
-int cli_data_kind(const char *word, sal_data_kind *kind);
+#define CLI_DATA_START                        \
+    {                                         \
+        .identity = NAN, .test_identity = NAN \
+    }
 
-/* Whether rows of the data `path` are states of the model, by their length: CLI_OK, or CLI_USAGE
- * after a message. */
+/* The rows of an option table for them. */
+#define CLI_DATA_OPTIONS(d)                                                                      \
+    { "data", CLI_TEXT, &(d).path, "FILE",                                                       \
+      "in any format of arrays or alignments (pictures: white above the middle); or 'digits'"    \
+      " [the alignment that the model is made of]" },                                            \
+        { "kind", CLI_TEXT, &(d).kind, "NAME",                                                   \
+          "what the file holds: pictures, codes, draws or alignment [pictures]" },               \
+        { "dynamic", CLI_FLAG, &(d).read.keep_intensity, NULL,                                   \
+          "draw pixels from their greys (dynamic binarisation), in training anew at each use" }, \
+        { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna",                                \
+          "of an alignment [the model's; else what its letters tell]" },                         \
+        { "identity", CLI_REAL, &(d).identity, "X",                                              \
+          "a sequence of an alignment weighs 1 / (number of sequences that agree with it at "    \
+          "this share of sites); 0: all weigh 1 [0.8]" },                                        \
+        { "test", CLI_TEXT, &(d).test, "FILE",                                                   \
+          "held-out rows [beside --data, else 10% of it: the last, or see --test-identity]" },   \
+    {                                                                                            \
+        "test-identity", CLI_REAL, &(d).test_identity, "X",                                      \
+            "hold out whole clusters of an alignment, so that no sequence held out agrees with"  \
+            " another at this share of sites; 0: the last 10% [0.8]"                             \
+    }
+
+/* Check them. `arch` (may be NULL) is the specification of the model: if it is made of an
+ * alignment, that is the data where none are given, and its alphabet theirs. `command` is for
+ * messages. */
+int cli_data_check(const char *command, const char *arch, cli_data *d);
+
+/* Read alignments in the alphabet of the model, unless another one was asked for. */
+void cli_data_suit(const sal_model *model, cli_data *d);
+
+/* Training and test data; the exit code. Data are a file as sal_data_read takes it, or "digits"
+ * (drawn, 16 x 16). Test data are a file too, of the same range of greys and the same alphabet.
+ * Without one they are the file beside the data whose name has "test" (or "t10k") for "train"; else
+ * of an alignment whole clusters (sal_data_split_by_identity; always the same ones, so that
+ * `evaluate` holds out what `train` did; where that fails a line on stderr says so); else the last
+ * tenth of the data. */
+int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out);
+
+/* Whether rows of the data `path` are states of the model, by their length and alphabet: CLI_OK, or
+ * CLI_USAGE after a message. */
 int cli_check_width(const char *path, const sal_data *data, const sal_model *model);
 
 /* Draw each row's codes once from its greys, if there are any, as training does in its first use of

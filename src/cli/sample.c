@@ -437,8 +437,11 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "marginals", CLI_TEXT, &o.outputs.marginals, "FILE",
           "write the marginals as JSON, or to NAME.MAR" },
-        { "out", CLI_TEXT, &o.outputs.out, "FILE.npy|FILE.nc",
-          "write the draws: (chains, draws, V) codes, or netCDF for ArviZ while they are made" },
+        { "out", CLI_TEXT, &o.outputs.out, "FILE.npy|FILE.nc|FILE.fasta",
+          "write the draws: (chains, draws, V) codes; netCDF for ArviZ while they are made; or "
+          "sequences, in a format of alignments" },
+        { "alphabet", CLI_TEXT, &o.outputs.alphabet, "protein|rna|dna",
+          "with --out FILE.fasta: letters of the states [protein for 21 states, rna for 5]" },
         { "save-warmup", CLI_FLAG, &o.outputs.save_warmup, NULL,
           "with --out FILE.nc: the states of warm-up as well" },
         { "best", CLI_TEXT, &o.outputs.best, "FILE.npy", "write the best state met, (V,) codes" },
@@ -468,6 +471,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     }
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(o.model, o.dtype, o.params, &model);
+    code = code ? code : cli_sample_check_model(&o.outputs, model);
     code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);

@@ -10,8 +10,11 @@
 #include "cli/marginals_output.h"
 #include "cli/show.h"
 #include "core/text.h"
+#include "io/format.h"
 #include "io/json_text.h"
 #include "io/npy.h"
+#include "models/alphabet.h"
+#include "models/sequences.h"
 
 /* ---- options */
 
@@ -20,10 +23,60 @@ bool cli_sample_streams(const cli_sample_outputs *o)
     return sali_has_suffix(o->out, ".nc");
 }
 
+/* Whether the draws are written as sequences: the name is one of a format of alignments. */
+static bool writes_sequences(const cli_sample_outputs *o)
+{
+    const sali_format *f;
+    for (int64_t k = 0; o->out && (f = sali_format_list(k)); k++) {
+        if (f->content == SALI_CONTENT_ALIGNMENT && f->write && sali_format_has_suffix(f, o->out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The alphabet of that many states; SAL_ALPHABET_AUTO if there is none, or not the one asked for.
+ */
+static sal_alphabet alphabet_of(int64_t states, const char *asked)
+{
+    for (int k = SAL_ALPHABET_PROTEIN; k <= SAL_ALPHABET_DNA; k++) {
+        if (sali_alphabet_states((sal_alphabet)k) == states &&
+            (!asked || strcmp(asked, sali_alphabet_name((sal_alphabet)k)) == 0)) {
+            return (sal_alphabet)k;
+        }
+    }
+    return SAL_ALPHABET_AUTO;
+}
+
+int cli_sample_check_model(const cli_sample_outputs *o, const sal_model *model)
+{
+    const sal_space *space = sal_model_space(model);
+    int64_t states = sal_space_states(space, 0);
+    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
+        const sal_block *block = sal_space_block(space, b);
+        states = block->kind == SAL_CATEGORICAL && block->states == states ? states : 0;
+    }
+    if (!writes_sequences(o) || alphabet_of(states, o->alphabet)) {
+        return CLI_OK;
+    }
+    return cli_usage("--out %s: sequences have letters of %s, and the model's variables are not "
+                     "all categorical with as many states",
+                     o->out,
+                     o->alphabet ? o->alphabet : "an alphabet of 5 (RNA, DNA) or 21 (proteins)");
+}
+
 static int check_out(const cli_sample_outputs *o)
 {
-    if (o->out && !cli_sample_streams(o) && !sali_has_suffix(o->out, ".npy")) {
-        return cli_usage("--out %s: expected a file name that ends in .npy or .nc", o->out);
+    bool sequences = writes_sequences(o);
+    if (o->out && !cli_sample_streams(o) && !sequences && !sali_has_suffix(o->out, ".npy")) {
+        return cli_usage("--out %s: expected a file name that ends in .npy or .nc; for sequences "
+                         "in .fasta",
+                         o->out);
+    }
+    if (o->alphabet &&
+        (!sequences || (!alphabet_of(5, o->alphabet) && !alphabet_of(21, o->alphabet)))) {
+        return cli_usage("--alphabet %s: expected protein, rna or dna, with --out NAME.fasta",
+                         o->alphabet);
     }
     if (o->save_warmup && !cli_sample_streams(o)) {
         return cli_usage("--save-warmup wants --out NAME.nc");
@@ -355,12 +408,34 @@ static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
     return o->json ? print_json(run, v, found) : print_text(run, v, found);
 }
 
+/* Draws of chains as sequences. */
+static int write_sequences(const sal_run *run, const cli_sample_outputs *o, int64_t states)
+{
+    int bytes = 0;
+    int64_t chains, draws, V;
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    const void *codes = sal_run_draws(run, &bytes);
+    sal_run_size(run, &chains, &draws, &V);
+    if (draws == 0) {
+        snprintf(err.message, sizeof err.message, "--out %.300s: there are no draws yet", o->out);
+        return cli_fail(SAL_ERR_ARGUMENT, &err);
+    }
+    sal_status status = sali_sequences_make(chains, draws, V, bytes, codes,
+                                            alphabet_of(states, o->alphabet), &content, &err);
+    status = status ? status : sali_content_write(o->out, NULL, &content, &err);
+    sali_content_free(&content);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
 int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outputs *o)
 {
     vote v = { 0 };
     sal_error err = { 0 };
     int code = o->marginals ? write_marginals(run, model, o->marginals) : CLI_OK;
-    if (code == CLI_OK && o->out && !cli_sample_streams(o)) {
+    if (code == CLI_OK && writes_sequences(o)) {
+        code = write_sequences(run, o, sal_space_states(sal_model_space(model), 0));
+    } else if (code == CLI_OK && o->out && !cli_sample_streams(o)) {
         sal_status status = sal_run_save(run, o->out, &err);
         code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 typedef struct cli_sample_outputs {
-    const char *marginals, *out, *best, *vote, *vote_out;
+    const char *marginals, *out, *alphabet, *best, *vote, *vote_out;
     int64_t ones;
     bool json, check_exact, show, save_warmup;
     int threads; /* for check_exact */
@@ -13,6 +13,9 @@ typedef struct cli_sample_outputs {
 
 /* Whether the options fit together and the files can be written. */
 int cli_sample_check_outputs(const cli_sample_outputs *outputs);
+
+/* Whether the model's states can be written to --out: sequences need letters. */
+int cli_sample_check_model(const cli_sample_outputs *outputs, const sal_model *model);
 
 /* Whether the draws go to a netCDF file while they are made. */
 bool cli_sample_streams(const cli_sample_outputs *outputs);

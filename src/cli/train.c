@@ -51,7 +51,7 @@ static int open_arch(const char *arch, cli_training *s)
     }
     if (access(arch, F_OK) == 0) { /* a saved model goes on from its parameters */
         int code = cli_open(arch, s->o->dtype, NULL, &s->model);
-        return code ? code : cli_check_width(s->o->data, &s->train, s->model);
+        return code ? code : cli_check_width(s->o->data.path, &s->train, s->model);
     }
     if (!cli_dtype(s->o->dtype, &dtype)) {
         return CLI_USAGE;
@@ -68,7 +68,7 @@ static int open_arch(const char *arch, cli_training *s)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    int code = cli_check_width(s->o->data, &s->train, s->model);
+    int code = cli_check_width(s->o->data.path, &s->train, s->model);
     if (code != CLI_OK) {
         return code;
     }
@@ -90,6 +90,7 @@ static int print_json(const cli_training *s)
     cli_json_number(object, "acceptance_rate", reported ? s->acceptance_rate : NAN);
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
+    cli_json_number(object, "pearson", s->pearson);
     return cli_json_print(object);
 }
 
@@ -101,6 +102,10 @@ static int print_end(const cli_training *s)
     if (s->iteration == 0) {
         printf("nothing left to do: %s has all iterations\n", s->o->out);
         return CLI_OK;
+    }
+    if (s->reached) {
+        printf("stopped after %lld iterations: the Pearson correlation is %.4f, and --pearson %g\n",
+               (long long)s->iteration, s->pearson, s->o->pearson);
     }
     printf("wrote %s/model.xml, model.safetensors, log.csv%s%s\n", s->o->out,
            s->sheet ? ", samples.png" : "", s->o->train.averaging > 0 ? ", ema.safetensors" : "");
@@ -164,7 +169,6 @@ static int choose_words(cli_train_options *o)
     code = code ? code : choose("centring", o->centring, centrings, &centring);
     code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
     code = code ? code : choose("buffer-order", o->buffer_order, orders, &order);
-    code = code ? code : cli_data_kind(o->kind, &o->read.kind);
     if (code == CLI_OK) {
         o->train.objective = (sal_objective)objective;
         o->train.optimiser = (sal_optimiser)optimiser;
@@ -175,10 +179,28 @@ static int choose_words(cli_train_options *o)
     return code;
 }
 
-static int check_options(cli_train_options *o)
+static int check_pearson(const cli_train_options *o)
 {
-    if (!o->data || !o->out) {
-        return cli_usage("train: --data FILE (or digits) and --out DIR are needed");
+    if (o->pearson == 0) {
+        return CLI_OK;
+    }
+    if (!(o->pearson > 0 && o->pearson < 1)) {
+        return cli_usage("train: --pearson %g; expected a number between 0 and 1", o->pearson);
+    }
+    return o->data.read.kind == SAL_DATA_ALIGNMENT && o->train.objective != SAL_PSEUDO_LIKELIHOOD
+               ? CLI_OK
+               : cli_usage("train: --pearson compares samples with an alignment: it goes with "
+                           "--kind alignment, and not with pseudo-likelihood");
+}
+
+static int check_options(const char *arch, cli_train_options *o)
+{
+    if (!o->out) {
+        return cli_usage("train: --out DIR is needed");
+    }
+    int code = cli_data_check("train", arch, &o->data);
+    if (code != CLI_OK) {
+        return code;
     }
     if (o->train.steps < 1 || o->train.iterations < 1 || o->train.batch < 1 ||
         o->train.report_every < 1) {
@@ -192,7 +214,8 @@ static int check_options(cli_train_options *o)
     o->train.momentum = o->train.momentum == 0 ? -1 : o->train.momentum;
     o->train.beta2 = o->train.beta2 == 0 ? -1 : o->train.beta2;
     o->train.checkpoint = o->out;
-    return choose_words(o);
+    code = choose_words(o);
+    return code ? code : check_pearson(o);
 }
 
 /* The covariance of the training data, if it was asked for. */
@@ -213,7 +236,8 @@ static int make_preconditioner(cli_training *s)
 
 static int run_train(const cli_command *command, int argc, char **argv)
 {
-    cli_train_options o = { .train = { .steps = 20,
+    cli_train_options o = { .data = CLI_DATA_START,
+                            .train = { .steps = 20,
                                        .iterations = 2000,
                                        .batch = 50,
                                        .report_every = 100,
@@ -224,15 +248,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
                                        .largest_difference = 1e4 } };
     sal_train_options *t = &o.train;
     const cli_option table[] = {
-        { "data", CLI_TEXT, &o.data, "FILE",
-          "in any format of arrays or alignments (pictures: white above the middle); or 'digits'" },
-        { "kind", CLI_TEXT, &o.kind, "NAME",
-          "what the file holds: pictures, codes, draws or alignment [pictures]" },
-        { "dynamic", CLI_FLAG, &o.read.keep_intensity, NULL,
-          "draw pixels from their greys anew at each use (dynamic binarisation)" },
-        { "identity", CLI_REAL, &o.read.identity, "X",
-          "weigh sequences down that agree at this share of sites with others [0: alike]" },
-        { "test", CLI_TEXT, &o.test, "FILE", "held-out rows [beside --data, else its last 10%]" },
+        CLI_DATA_OPTIONS(o.data),
         { "out", CLI_TEXT, &o.out, "DIR", "model, log, samples and checkpoints go there" },
         { "resume", CLI_FLAG, &t->resume, NULL, "go on from the checkpoint in --out, if any" },
         { "iterations", CLI_INT, &t->iterations, "N", "parameter updates [2000]" },
@@ -268,8 +284,10 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "averaging", CLI_REAL, &t->averaging, "X",
           "decay of moving averages of the parameters, saved as ema.safetensors [0: none]" },
         { "couplings", CLI_TEXT, &t->couplings, "NAMES",
-          "parameters kept symmetric, for --l1 and --zero-diagonal [J]" },
+          "parameters kept symmetric, for penalties and --zero-diagonal [J]" },
         { "l1", CLI_REAL, &t->l1, "X", "penalty X sum |J_ij| [0]" },
+        { "group-penalty", CLI_REAL, &t->group_penalty, "X",
+          "penalty X sum_{i<j} norm(J_ij) over the blocks of two variables [0]" },
         { "zero-diagonal", CLI_FLAG, &t->zero_diagonal, NULL,
           "no couplings of a variable with itself" },
         { "magnitude-penalty", CLI_REAL, &t->magnitude_penalty, "X",
@@ -277,6 +295,9 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "fixed", CLI_TEXT, &t->fixed, "NAMES", "parameters that are not learned" },
         { "largest-difference", CLI_REAL, &t->largest_difference, "X",
           "of log p(data) and log p(samples), beyond it training has diverged [10000]" },
+        { "pearson", CLI_REAL, &o.pearson, "X",
+          "of an alignment: stop at a report in which the connected pair frequencies of data and "
+          "samples have this correlation" },
         { "report", CLI_INT, &t->report_every, "N",
           "iterations between reports: a line of log.csv, and of output to a file [100]" },
         { "checkpoint", CLI_INT, &t->checkpoint_every, "N",
@@ -290,14 +311,15 @@ static int run_train(const cli_command *command, int argc, char **argv)
     const char *arch = "";
     cli_training s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
-    code = code ? code : check_options(&o);
-    code = code ? code : cli_pictures(o.data, o.test, &o.read, &s.train, &s.test);
+    code = code ? code : check_options(arch, &o);
+    code = code ? code : cli_data_read(&o.data, &s.train, &s.test);
     code = code ? code : open_arch(arch, &s);
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);
     code = code ? code : cli_train_read_log(&s);
     code = code ? code : cli_draw_pixels(&s.train);
     code = code ? code : cli_draw_pixels(&s.test);
+    code = code ? code : cli_train_alignment(&s);
     if (code == CLI_OK) {
         cli_train_baseline(&s);
         code = train(&s);
@@ -306,6 +328,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     sal_data_destroy(&s.train);
     sal_data_destroy(&s.test);
     free(s.log);
+    free(s.pairs);
     free(s.preconditioner);
     return code;
 }

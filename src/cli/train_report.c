@@ -4,14 +4,18 @@
 #include <unistd.h>
 
 #include "cli/training.h"
+#include "core/alloc.h"
 #include "io/file.h"
+#include "models/alphabet.h"
+#include "stats/pair_correlation.h"
+#include "train/data.h"
 
 #define MOST_SAMPLES 1000 /* that MMD is made of */
 
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
                              "log_prob_samples,difference,acceptance_rate,mean_jump,step_size,"
                              "gradient_norm,mmd,mmd_train_test,learning_rate,levels,swap_rate,"
-                             "log_z,log_z_error,log_likelihood\n";
+                             "log_z,log_z_error,log_likelihood,pearson\n";
 
 static int in_directory(const cli_training *s, const char *name, char *path, size_t room)
 {
@@ -59,12 +63,12 @@ static int append_log(cli_training *s, const sal_train_report *r)
     char line[512], path[4096];
     snprintf(line, sizeof line,
              "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.5g,%lld,%.4f,"
-             "%.6f,%.4f,%.5f\n",
+             "%.6f,%.4f,%.5f,%.6g\n",
              (long long)r->iteration, r->seconds, r->sampling_seconds, r->gradient_seconds,
              r->log_prob_data, r->log_prob_samples, r->log_prob_data - r->log_prob_samples,
              r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline,
              r->learning_rate, (long long)r->levels, r->swap_rate, r->log_z, r->log_z_error,
-             r->log_likelihood);
+             r->log_likelihood, s->pearson);
     if (s->log && s->iteration == 0) { /* the first since the start or a resume */
         cut_log(s->log, s->progress.from);
     }
@@ -116,12 +120,61 @@ static int write_sheet(cli_training *s, int64_t rows, const uint8_t *codes)
     return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? code : cli_fail(status, &err);
 }
 
-/* The MMD of some persistent chains, and their sheet. */
+/* How well the frequencies of pairs agree. */
+static int compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes)
+{
+    sal_error err = { 0 };
+    const int64_t V = s->train.variables, q = sali_alphabet_states(s->train.alphabet);
+    if (!s->pairs) {
+        return CLI_OK;
+    }
+    float *pairs = SALI_NEW_ARRAY(float, V *q *V *q);
+    sal_status status =
+        pairs ? sali_pair_covariance(V, q, rows, codes, NULL, pairs, &err) : SAL_ERR_MEMORY;
+    if (status == SAL_OK) {
+        s->pearson = sali_pair_pearson(V, q, s->pairs, pairs);
+        s->reached = s->o->pearson > 0 && s->pearson >= s->o->pearson;
+    }
+    sali_free(pairs);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+int cli_train_alignment(cli_training *s)
+{
+    sal_error err = { 0 };
+    const sal_data *t = &s->train;
+    const int64_t q = sali_alphabet_states(t->alphabet), N = t->variables * q;
+    s->pearson = NAN;
+    if (!t->alphabet || t->variables < 2) {
+        return CLI_OK;
+    }
+    if (!s->o->json) {
+        printf("alignment: %lld sequences of %lld sites (%s), %.1f effective; %lld held out",
+               (long long)t->rows, (long long)t->variables, sali_alphabet_name(t->alphabet),
+               sali_data_weight(t), (long long)s->test.rows);
+        if (s->o->data.clusters > 0) {
+            printf(" (of %lld clusters at %g%% identity)", (long long)s->o->data.clusters,
+                   100 * s->o->data.test_identity);
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+    if (s->o->train.objective == SAL_PSEUDO_LIKELIHOOD) {
+        return CLI_OK;
+    }
+    s->pairs = malloc((size_t)(N * N) * sizeof *s->pairs);
+    sal_status status = s->pairs ? sali_pair_covariance(t->variables, q, t->rows, t->codes,
+                                                        t->weight, s->pairs, &err)
+                                 : SAL_ERR_MEMORY;
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* The MMD of some persistent chains, the Pearson correlation of all, and the sheet of some. */
 static int show_samples(cli_training *s, const sal_train_report *r)
 {
     int64_t rows = r->buffer < MOST_SAMPLES ? r->buffer : MOST_SAMPLES;
-    int64_t size = rows * s->train.variables;
-    s->mmd = NAN;
+    int64_t size = r->buffer * s->train.variables;
+    s->mmd = s->pearson = NAN;
     if (!r->samples) {
         return CLI_OK;
     }
@@ -134,6 +187,7 @@ static int show_samples(cli_training *s, const sal_train_report *r)
     }
     s->mmd = mmd_to_test(s, rows, codes);
     int code = write_sheet(s, rows, codes);
+    code = code ? code : compare_pairs(s, r->buffer, codes);
     free(codes);
     return code;
 }
@@ -186,15 +240,19 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
     if (r->trajectory) {
         printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %.4f "
-               "(train-test %s)\n",
+               "(train-test %s)",
                r->log_likelihood, r->log_z, r->log_z_error, (long long)r->levels,
                r->acceptance_rate, s->mmd, baseline);
     } else if (r->samples) {
-        printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %.4f (train-test %s)\n",
+        printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %.4f (train-test %s)",
                r->log_prob_data - r->log_prob_samples, r->acceptance_rate, s->mmd, baseline);
     } else {
-        printf("log pseudo-likelihood %10.4f  gradient %.4g\n", r->log_prob_data, r->gradient_norm);
+        printf("log pseudo-likelihood %10.4f  gradient %.4g", r->log_prob_data, r->gradient_norm);
     }
+    if (s->pairs && r->samples) {
+        printf("  Pearson %.4f", s->pearson);
+    }
+    printf("\n");
     fflush(stdout);
 }
 
@@ -225,10 +283,10 @@ int cli_train_report(const sal_train_report *r, void *data)
     s->acceptance_rate = r->acceptance_rate;
     s->code = s->code ? s->code : save_model(s, r);
     /* a terminal has the progress line */
-    bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations;
+    bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations || s->reached;
     if (!s->o->json && (rare || cli_interrupted() || !isatty(STDOUT_FILENO))) {
         cli_progress_end(&s->progress);
         print_line(s, r);
     }
-    return s->code != CLI_OK;
+    return s->code != CLI_OK || s->reached;
 }

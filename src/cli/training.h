@@ -5,12 +5,14 @@
 #include <saltus/saltus.h>
 
 #include "cli/cli.h"
+#include "cli/pictures.h"
 
 typedef struct cli_train_options {
     sal_train_options train;
-    const char *data, *test, *out, *dtype;
-    const char *objective, *optimiser, *centring, *buffer_start, *buffer_order, *kind;
-    sal_data_options read;
+    cli_data data;
+    const char *out, *dtype;
+    const char *objective, *optimiser, *centring, *buffer_start, *buffer_order;
+    double pearson; /* at which training stops; 0: none */
     bool data_covariance, json;
 } cli_train_options;
 
@@ -22,7 +24,10 @@ typedef struct cli_training {
     char *log;              /* the CSV so far; NULL: nothing */
     double baseline;        /* MMD between as many training rows and the test set */
     double mmd;
-    int64_t iteration;                           /* of the last report */
+    float *pairs;      /* connected pair frequencies of an alignment; NULL: none */
+    double pearson;    /* of samples with them; NAN without */
+    bool reached;      /* the one that was asked for */
+    int64_t iteration; /* of the last report */
     double seconds, difference, acceptance_rate; /* likewise */
     bool diverged;
     cli_progress progress;
@@ -36,6 +41,9 @@ int cli_train_read_log(cli_training *s);
 /* MMD of training rows, as many as there are test rows, to the test set: about what perfect samples
  * give. Where the two sets are alike the unbiased estimate falls below zero, and this is 0. */
 void cli_train_baseline(cli_training *s);
+
+/* Of an alignment: what there is, printed, and its frequencies of pairs. */
+int cli_train_alignment(cli_training *s);
 
 /* Callbacks of a training, with a cli_training: the progress line; and a report: a line of the log,
  * the sheet of samples, the parameters. */

@@ -30,7 +30,8 @@ typedef enum sali_purpose {
     SALI_RNG_RESTART,    /* which persistent chains start again */
     SALI_RNG_BINARISE,   /* pixels drawn from their greys: "chain" is the row, "step" its use */
     SALI_RNG_INPAINT,    /* seeds of the runs of an in-painting */
-    SALI_RNG_OWN         /* proposals of the caller's own samplers */
+    SALI_RNG_OWN,        /* proposals of the caller's own samplers */
+    SALI_RNG_SPLIT       /* which rows of data are held out */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

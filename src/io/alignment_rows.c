@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/scan.h"
+#include "models/alphabet.h"
 
 typedef struct sali_piece {
     sali_line letters;
@@ -123,17 +124,16 @@ static sal_status fail_row(const sali_rows *rows, int64_t row, int64_t line, con
 
 enum { INSERTION = -1, POINT = -2, BLANK = -3, WRONG = -4 };
 
-/* A code of SALI_AMINO_ACIDS, or one of those above. */
-static int letter_code(char c)
+/* A letter of an alignment, A-Z or '-', or one of those above. */
+static int letter_of(char c)
 {
     if (c >= 'A' && c <= 'Z') {
-        const char *at = strchr(SALI_AMINO_ACIDS, c);
-        return at ? (int)(at - SALI_AMINO_ACIDS) : 0;
+        return c;
     }
     if (c >= 'a' && c <= 'z') {
         return INSERTION;
     }
-    return c == '.' ? POINT : c == '-' || c == '*' || c == '~' ? 0 : is_blank(c) ? BLANK : WRONG;
+    return c == '.' ? POINT : c == '-' || c == '*' || c == '~' ? '-' : is_blank(c) ? BLANK : WRONG;
 }
 
 static bool has_insertions(const sali_rows *rows)
@@ -141,7 +141,7 @@ static bool has_insertions(const sali_rows *rows)
     for (int64_t p = 0; p < rows->pieces; p++) {
         const sali_line *letters = &rows->piece[p].letters;
         for (int64_t k = 0; k < letters->size; k++) {
-            if (letter_code(letters->text[k]) == INSERTION) {
+            if (letter_of(letters->text[k]) == INSERTION) {
                 return true;
             }
         }
@@ -154,7 +154,7 @@ static sal_status measure(sali_rows *rows, bool insertions, sal_error *err)
     for (int64_t p = 0; p < rows->pieces; p++) {
         const sali_piece *piece = &rows->piece[p];
         for (int64_t k = 0; k < piece->letters.size; k++) {
-            int code = letter_code(piece->letters.text[k]);
+            int code = letter_of(piece->letters.text[k]);
             if (code == WRONG) {
                 char what[128], show[SALI_SHOW_SIZE];
                 snprintf(what, sizeof what, "has the character '%s'; expected letters, '-' or '.'",
@@ -211,7 +211,7 @@ static bool copy_names(const sali_rows *rows, char **names)
 }
 
 /* Row r goes on at its `length`, which starts from 0 again. */
-static void copy_codes(sali_rows *rows, bool insertions, sali_alignment *a)
+static void copy_letters(sali_rows *rows, bool insertions, sali_alignment *a)
 {
     for (int64_t r = 0; r < rows->count; r++) {
         rows->row[r].length = 0;
@@ -219,11 +219,11 @@ static void copy_codes(sali_rows *rows, bool insertions, sali_alignment *a)
     for (int64_t p = 0; p < rows->pieces; p++) {
         const sali_piece *piece = &rows->piece[p];
         sali_row *row = &rows->row[piece->row];
-        uint8_t *codes = a->codes + piece->row * a->length;
+        char *letters = a->letters + piece->row * a->length;
         for (int64_t k = 0; k < piece->letters.size; k++) {
-            int code = letter_code(piece->letters.text[k]);
+            int code = letter_of(piece->letters.text[k]);
             if (code >= 0 || (code == POINT && !insertions)) {
-                codes[row->length++] = (uint8_t)(code >= 0 ? code : 0);
+                letters[row->length++] = (char)(code >= 0 ? code : '-');
             }
         }
     }
@@ -242,12 +242,14 @@ sal_status sali_rows_finish(sali_rows *rows, sali_content *out, sal_error *err)
     a->sequences = rows->count;
     a->length = rows->row[0].length;
     a->codes = SALI_NEW_ARRAY(uint8_t, a->sequences * a->length);
+    a->letters = SALI_NEW_ARRAY(char, a->sequences * a->length);
     a->names = rows->named ? SALI_NEW_ARRAY(char *, a->sequences) : NULL;
-    if (!a->codes || (rows->named && (!a->names || !copy_names(rows, a->names)))) {
+    if (!a->codes || !a->letters || (rows->named && (!a->names || !copy_names(rows, a->names)))) {
         sali_content_free(&content);
         return sali_fail_memory(err);
     }
-    copy_codes(rows, insertions, a);
+    copy_letters(rows, insertions, a);
+    sali_alignment_recode(a, sali_alphabet_of(a->sequences * a->length, a->letters));
     *out = content;
     return SAL_OK;
 }

@@ -1,8 +1,10 @@
-/* What the readers of alignments share: pieces of lines become rows, rows become an alignment.
+/* What the readers of alignments share: pieces of lines become rows, rows become an alignment,
+ * whose alphabet its letters tell (models/alphabet.h).
  *
- * Letters: upper case is aligned, `-`, `*` and `~` are gaps, and so are letters that are no amino
- * acid (B, J, O, U, X, Z). Lower case is an insertion, as in a2m and a3m, and dropped; so is `.` in
- * a file that has insertions. In one without them `.` is a gap. */
+ * Letters: upper case is aligned, `-`, `*` and `~` are gaps, and so are letters that the alphabet
+ * lacks (B, J, O, U, X, Z in proteins; N, R, Y and others in RNA and DNA). Lower case is an
+ * insertion, as in a2m and a3m, and dropped; so is `.` in a file that has insertions. In one
+ * without them `.` is a gap. */
 #ifndef SALI_ALIGNMENT_ROWS_H
 #define SALI_ALIGNMENT_ROWS_H
 

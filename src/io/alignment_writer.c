@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/alphabet.h"
 
 static sal_status put(sali_output *out, const char *text, sal_error *err)
 {
@@ -26,9 +27,10 @@ static sal_status put_letters(sali_output *out, const sali_alignment *a, int64_t
                               char *text, sal_error *err)
 {
     const uint8_t *codes = a->codes + r * a->length;
+    const char *letters = sali_alphabet_letters(a->alphabet);
     sal_status status = SAL_OK;
     for (int64_t i = 0; i < a->length; i++) {
-        text[i] = SALI_AMINO_ACIDS[codes[i]];
+        text[i] = letters[codes[i]];
     }
     columns = columns ? columns : a->length;
     for (int64_t i = 0; i < a->length && status == SAL_OK; i += columns) {

@@ -84,7 +84,7 @@ static sal_status write(const char *path, const sali_content *content, sal_error
 
 const sali_format sali_format_aln = {
     .name = "aln",
-    .doc = "aligned protein sequences, one a line (written without names)",
+    .doc = "aligned sequences, one a line (written without names)",
     .suffixes = { ".aln", ".psicov" },
     .content = SALI_CONTENT_ALIGNMENT,
     .model = "potts-alignment",

@@ -81,7 +81,7 @@ static sal_status write(const char *path, const sali_content *content, sal_error
 
 const sali_format sali_format_fasta = {
     .name = "fasta",
-    .doc = "aligned protein sequences; insertions of a2m and a3m are dropped",
+    .doc = "aligned sequences; insertions of a2m and a3m are dropped",
     .suffixes = { ".fasta", ".fa", ".fas", ".afa", ".a2m", ".a3m" },
     .content = SALI_CONTENT_ALIGNMENT,
     .model = "potts-alignment",

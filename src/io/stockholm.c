@@ -157,7 +157,7 @@ static sal_status write(const char *path, const sali_content *content, sal_error
 
 const sali_format sali_format_stockholm = {
     .name = "stockholm",
-    .doc = "aligned protein sequences of Pfam and HMMER, annotation skipped",
+    .doc = "aligned sequences of Pfam and HMMER, annotation skipped",
     .suffixes = { ".sto", ".stk", ".stockholm" },
     .content = SALI_CONTENT_ALIGNMENT,
     .model = "potts-alignment",

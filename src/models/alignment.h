@@ -18,27 +18,35 @@
 sal_status sali_alignment_weights(const sali_alignment *alignment, double identity, double *weights,
                                   double *effective, sal_error *err);
 
-/* f_i(a) = (1 - pseudocount) (weighted share of letter a at site i) + pseudocount / 21, in
- * f [length x 21]. */
+/* Single linkage: cluster [sequences] says to which of *clusters each belongs, numbered from 0 in
+ * the order of their first sequences. Sequences are in one cluster if a chain leads from one to the
+ * other in which neighbours agree at a share `identity` of the sites or more.
+ * Returns: as sali_alignment_weights. Cost: the same. */
+sal_status sali_alignment_clusters(const sali_alignment *alignment, double identity,
+                                   int64_t *cluster, int64_t *clusters, sal_error *err);
+
+/* f_i(a) = (1 - pseudocount) (weighted share of letter a at site i) + pseudocount / q, in
+ * f [length x q], q being the letters of the alphabet. */
 void sali_alignment_site_frequencies(const sali_alignment *alignment, const double *weights,
                                      double pseudocount, double *f);
 
-/* f_ij(a, b) = (1 - pseudocount) (weighted share of the pair) + pseudocount / 21^2, in
- * F [N x N], N = 21 length; its diagonal blocks are f_i(a) [a = b]. Symmetric.
+/* f_ij(a, b) = (1 - pseudocount) (weighted share of the pair) + pseudocount / q^2, in
+ * F [N x N], N = q length; its diagonal blocks are f_i(a) [a = b]. Symmetric.
  * Cost: O(sequences length^2). */
 void sali_alignment_pair_frequencies(const sali_alignment *alignment, const double *weights,
                                      double pseudocount, double *F);
 
 /* The couplings -C^-1 of the covariance C_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b) without letter 0 of
  * each site, in the zero-sum gauge: J [N x N], symmetric, its diagonal blocks 0. F is as above (in
- * which the pseudocount must be positive); J may be F.
+ * which the pseudocount must be positive); J may be F. q is at most SALI_ALPHABET_MOST.
  * Returns: DATA when C is not positive definite; MEMORY.
  * Cost:    O(N^3), memory of another matrix.
  * Source:  Morcos et al. 2011 (expansion in small couplings, first order). */
-sal_status sali_alignment_mean_field(int64_t length, const double *F, double *J, sal_error *err);
+sal_status sali_alignment_mean_field(int64_t length, int64_t q, const double *F, double *J,
+                                     sal_error *err);
 
 /* The fields of these frequencies f [N] under couplings J [N x N] (NULL: none) in the mean-field
  * approximation, in the zero-sum gauge: h_i(a) = log f_i(a) - sum_jb J_ij(a, b) f_j(b) + const. */
-void sali_alignment_fields(int64_t length, const double *f, const double *J, double *h);
+void sali_alignment_fields(int64_t length, int64_t q, const double *f, const double *J, double *h);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct sali_contact {
  *          over all pairs.
  * Params:  J [N x N], N = sites * states: the coupling of a pair is J_ij + J_ji', halved (its gauge
  *          does not matter); diagonal blocks are ignored. first: 1 leaves out the gaps of
- *          SALI_AMINO_ACIDS, 0 nothing. sites >= 2.
+ *          the alphabets of sequences, 0 nothing. sites >= 2.
  * Returns: MEMORY.
  * Cost:    O(N^2 + sites^2 log sites).
  * Source:  Ekeberg et al. 2013, Improved contact prediction in proteins (Phys. Rev. E 87);

@@ -1,6 +1,7 @@
 #include "models/content.h"
 
 #include "core/alloc.h"
+#include "models/alphabet.h"
 
 const char *sali_content_name(sali_content_kind kind)
 {
@@ -58,8 +59,22 @@ void sali_graph_free(sali_graph *graph)
 void sali_alignment_free(sali_alignment *alignment)
 {
     sali_free(alignment->codes);
+    sali_free(alignment->letters);
     sali_names_free(alignment->names, alignment->sequences);
     *alignment = (sali_alignment){ 0 };
+}
+
+void sali_alignment_recode(sali_alignment *a, sal_alphabet alphabet)
+{
+    const char *old = sali_alphabet_letters(a->alphabet);
+    if (alphabet == SAL_ALPHABET_AUTO || alphabet == a->alphabet) {
+        return;
+    }
+    for (int64_t i = 0; i < a->sequences * a->length; i++) {
+        char letter = a->letters ? a->letters[i] : old[a->codes[i]];
+        a->codes[i] = sali_alphabet_code(alphabet, letter);
+    }
+    a->alphabet = alphabet;
 }
 
 void sali_array_free(sali_array *array)

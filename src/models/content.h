@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <saltus/space.h>
 #include <saltus/status.h>
 
 typedef enum sali_content_kind {
@@ -74,15 +75,17 @@ void sali_graph_free(sali_graph *graph);
 
 /* ---- alignments */
 
-/* The order of codes: code k is the k-th letter. */
-#define SALI_AMINO_ACIDS "-ACDEFGHIKLMNPQRSTVWY"
-#define SALI_N_AMINO_ACIDS 21
-
 typedef struct sali_alignment {
     int64_t sequences, length; /* both at least 1 */
-    uint8_t *codes;            /* [sequences x length], 0 .. 20; other letters are gaps */
+    sal_alphabet alphabet;     /* whose letters (models/alphabet.h) the codes are; 0: protein */
+    uint8_t *codes;            /* [sequences x length]; letters that it lacks are gaps, code 0 */
+    char *letters;             /* [sequences x length] as in the file, A-Z and '-'; or NULL */
     char **names;              /* [sequences], or NULL */
 } sali_alignment;
+
+/* Give an alignment the codes of another alphabet; SAL_ALPHABET_AUTO leaves it as it is. Without
+ * `letters` what the codes stand for is taken. */
+void sali_alignment_recode(sali_alignment *alignment, sal_alphabet alphabet);
 
 void sali_alignment_free(sali_alignment *alignment);
 

@@ -4,11 +4,13 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/sequences.h"
 
 bool sali_content_converts(sali_content_kind from, sali_content_kind to)
 {
     return (from == SALI_CONTENT_NETWORK && to == SALI_CONTENT_GRAPH) ||
-           (from == SALI_CONTENT_GRAPH && to == SALI_CONTENT_NETWORK);
+           (from == SALI_CONTENT_GRAPH && to == SALI_CONTENT_NETWORK) ||
+           (from == SALI_CONTENT_ARRAY && to == SALI_CONTENT_ALIGNMENT);
 }
 
 /* Copies of names [n] in *out; NULL stays NULL. */
@@ -163,6 +165,9 @@ sal_status sali_content_convert(const sali_content *from, sali_content_kind to, 
                                 sal_error *err)
 {
     sali_content made = { .kind = to };
+    if (to == SALI_CONTENT_ALIGNMENT) {
+        return sali_sequences_of_array(&from->array, out, err);
+    }
     sal_status status = from->kind == SALI_CONTENT_NETWORK
                             ? network_to_graph(&from->network, &made.graph, err)
                             : graph_to_network(&from->graph, &made.network, err);

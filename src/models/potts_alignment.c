@@ -1,16 +1,20 @@
-/* The Potts model of a protein family: sites of an alignment with 21 states each. */
+/* The Potts model of a family of sequences: the sites of an alignment, each with the letters of its
+ * alphabet as states. */
 #include <math.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/alignment.h"
+#include "models/alphabet.h"
 #include "models/builtin.h"
 
-enum { COUPLINGS, IDENTITY, PSEUDOCOUNT };
+enum { COUPLINGS, IDENTITY, PSEUDOCOUNT, ALPHABET };
 
 static const char *const couplings[] = { "mean-field", "zero", NULL };
 
-#define Q SALI_N_AMINO_ACIDS
+/* In the order of sal_alphabet. */
+static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
+
 #define MOST_REALS 20000 /* J is dense: 3 GB in double */
 
 /* What the parameters are made of and their values; matrices only if there are couplings. */
@@ -29,7 +33,7 @@ static void work_free(work *w)
 
 static sal_status fit(const sali_alignment *a, const double *values, work *w, sal_error *err)
 {
-    int64_t N = a->length * Q;
+    int64_t q = sali_alphabet_states(a->alphabet), N = a->length * q;
     double effective;
     bool zero = values[COUPLINGS] != 0;
     *w = (work){ .weights = SALI_NEW_ARRAY(double, a->sequences),
@@ -42,20 +46,21 @@ static sal_status fit(const sali_alignment *a, const double *values, work *w, sa
     sal_status status = sali_alignment_weights(a, values[IDENTITY], w->weights, &effective, err);
     if (status == SAL_OK && !zero) {
         sali_alignment_pair_frequencies(a, w->weights, values[PSEUDOCOUNT], w->J);
-        status = sali_alignment_mean_field(a->length, w->J, w->J, err);
+        status = sali_alignment_mean_field(a->length, q, w->J, w->J, err);
     }
     if (status == SAL_OK) {
         sali_alignment_site_frequencies(a, w->weights, values[PSEUDOCOUNT], w->f);
-        sali_alignment_fields(a->length, w->f, w->J, w->h);
+        sali_alignment_fields(a->length, q, w->f, w->J, w->h);
     }
     return status;
 }
 
 /* x'Jx / 2 + h'x of the one-hot x. */
-static sal_status record(int64_t length, sal_dtype dtype, sal_model **out, sal_error *err)
+static sal_status record(int64_t length, int64_t q, sal_dtype dtype, sal_model **out,
+                         sal_error *err)
 {
-    int64_t N = length * Q;
-    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, length, Q, dtype);
+    int64_t N = length * q;
+    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, length, q, dtype);
     if (!tape) {
         return sali_fail_memory(err);
     }
@@ -65,18 +70,18 @@ static sal_status record(int64_t length, sal_dtype dtype, sal_model **out, sal_e
     return sali_builtin_finish(tape, f, "potts-alignment", out, err);
 }
 
-static sal_status make_from(const double *values, const sali_content *content, sal_dtype dtype,
-                            sal_model **out, sal_error *err)
+static sal_status make_of(const double *values, const sali_alignment *a, sal_dtype dtype,
+                          sal_model **out, sal_error *err)
 {
-    const sali_alignment *a = &content->alignment;
-    if (a->length > MOST_REALS / Q) {
+    int q = sali_alphabet_states(a->alphabet);
+    if (a->length > MOST_REALS / q) {
         return sali_fail(err, SAL_ERR_DATA, "the alignment has %lld sites; expected %d at most",
-                         (long long)a->length, MOST_REALS / Q);
+                         (long long)a->length, MOST_REALS / q);
     }
     work w;
     sal_model *model = NULL;
     sal_status status = fit(a, values, &w, err);
-    status = status ? status : record(a->length, dtype, &model, err);
+    status = status ? status : record(a->length, q, dtype, &model, err);
     status = status ? status : sal_model_set_params(model, "h", w.h, err);
     if (status == SAL_OK && w.J) {
         status = sal_model_set_params(model, "J", w.J, err);
@@ -90,18 +95,33 @@ static sal_status make_from(const double *values, const sali_content *content, s
     return SAL_OK;
 }
 
+/* In the alphabet that is asked for: what is read keeps the one that its letters tell. */
+static sal_status make_from(const double *values, const sali_content *content, sal_dtype dtype,
+                            sal_model **out, sal_error *err)
+{
+    sali_alignment a = content->alignment;
+    a.codes = sali_memdup(a.codes, a.sequences, (size_t)a.length);
+    if (!a.codes) {
+        return sali_fail_memory(err);
+    }
+    sali_alignment_recode(&a, (sal_alphabet)values[ALPHABET]);
+    sal_status status = make_of(values, &a, dtype, out, err);
+    sali_free(a.codes);
+    return status;
+}
+
 /* Independent sites with the data's frequencies, kept from zero by a pseudocount of 0.01. */
 static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_error *err)
 {
     (void)seed;
-    int64_t N = model->space->width;
+    int64_t N = model->space->width, q = model->space->variables[0].states;
     double *h = SALI_NEW_ARRAY(double, N), *f = SALI_NEW_ARRAY(double, N);
     sal_status status = h && f ? SAL_OK : sali_fail_memory(err);
     for (int64_t k = 0; status == SAL_OK && k < N; k++) {
-        f[k] = 0.99 * mean[k] + 0.01 / Q;
+        f[k] = 0.99 * mean[k] + 0.01 / (double)q;
     }
     if (status == SAL_OK) {
-        sali_alignment_fields(N / Q, f, NULL, h);
+        sali_alignment_fields(N / q, q, f, NULL, h);
         status = sal_model_set_params(model, "h", h, err);
     }
     status = status ? status : sali_builtin_fill(model, "J", 0, err);
@@ -112,8 +132,8 @@ static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_
 
 const sali_builtin sali_builtin_potts_alignment = {
     .name = "potts-alignment",
-    .doc = "sum_i h_i(s_i) + sum_{i<j} J_ij(s_i, s_j) of an alignment's sites, 21 states each, h "
-           "from frequencies, J by mean-field inversion",
+    .doc = "sum_i h_i(s_i) + sum_{i<j} J_ij(s_i, s_j) of an alignment's sites, with 21 states each "
+           "(proteins) or 5 (RNA, DNA), h from frequencies, J by mean-field inversion",
     .source = "Grathwohl et al. 2021 eq. 13, a pair once; Morcos et al. 2011 (weights, parameters)",
     .dtype = SAL_F32,
     .parameters = { [COUPLINGS] = { "couplings", 0, 0, 1, true, "J", couplings },
@@ -121,7 +141,10 @@ const sali_builtin sali_builtin_potts_alignment = {
                                    "share of equal sites from which sequences share a weight",
                                    NULL },
                     [PSEUDOCOUNT] = { "pseudocount", 0.5, 0.001, 1, false,
-                                      "share of uniform letters in the frequencies", NULL } },
+                                      "share of uniform letters in the frequencies", NULL },
+                    [ALPHABET] = { "alphabet", 0, 0, 3, true,
+                                   "of the sequences; auto: the one that their letters tell",
+                                   alphabets } },
     .content = SALI_CONTENT_ALIGNMENT,
     .make_from = make_from,
     .init = init,

@@ -101,22 +101,48 @@ static sal_status zero_diagonal(sali_constraints *c, const sal_space *space, sal
     return status;
 }
 
+static sal_status group_blocks(sali_constraints *c, const sal_train_options *o, sal_error *err)
+{
+    const int64_t V = c->space->n_variables, N = c->space->width;
+    for (int64_t k = 0; k < c->n_blocks; k++) {
+        if (c->blocks[k].side != N) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "train: group_penalty needs couplings of %lld x %lld entries",
+                             (long long)N, (long long)N);
+        }
+    }
+    c->group = 0.5 * o->group_penalty;
+    c->step = o->optimiser == SAL_SGD ? o->learning_rate / (1 - o->momentum) : 0;
+    c->keep = SALI_NEW_ARRAY(double, V *V);
+    c->pull = SALI_NEW_ARRAY(double, V *V);
+    return c->keep && c->pull ? SAL_OK : sali_fail_memory(err);
+}
+
 sal_status sali_constraints_create(sali_constraints *c, const sal_model *model,
                                    const sal_train_options *options, sal_error *err)
 {
     const sali_program *program = sali_model_tape(model)->program;
     bool usual = !options->couplings && sali_program_find(program, "J") >= 0;
     const char *couplings = usual ? "J" : options->couplings ? options->couplings : "";
-    *c = (sali_constraints){ .n = program->parameters_size, .l1 = options->l1 };
+    *c = (sali_constraints){ .n = program->parameters_size,
+                             .l1 = options->l1,
+                             .space = model->space };
     c->blocks = SALI_NEW_ARRAY(sali_coupling_block, (int64_t)strlen(couplings) + 1);
     if (!c->blocks) {
         return sali_fail_memory(err);
     }
     sal_status status = each_name("couplings", couplings, program, add_block, c, err);
-    if (status == SAL_OK && c->n_blocks == 0 && (options->l1 > 0 || options->zero_diagonal)) {
+    const char *needs = options->l1 > 0              ? "l1"
+                        : options->group_penalty > 0 ? "group_penalty"
+                        : options->zero_diagonal     ? "zero_diagonal"
+                                                     : NULL;
+    if (status == SAL_OK && c->n_blocks == 0 && needs) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "train: %s needs the names of couplings; %s has no parameter J",
-                         options->l1 > 0 ? "l1" : "zero_diagonal", model->name);
+                         "train: %s needs the names of couplings; %s has no parameter J", needs,
+                         model->name);
+    }
+    if (status == SAL_OK && options->group_penalty > 0) {
+        status = group_blocks(c, options, err);
     }
     if (status == SAL_OK && options->zero_diagonal) {
         status = zero_diagonal(c, model->space, err);
@@ -136,6 +162,8 @@ void sali_constraints_free(sali_constraints *c)
     sali_free(c->blocks);
     sali_free(c->learned);
     sali_free(c->zero);
+    sali_free(c->keep);
+    sali_free(c->pull);
 }
 
 /* ---- use */
@@ -179,6 +207,81 @@ SALI_CLONES static void pull_to_zero(int64_t n, double l1, const double *values,
     }
 }
 
+/* norms[i V + j] is the Frobenius norm of the block of variables i and j of a symmetric matrix, for
+ * all i and j to the same bits as for j and i. */
+static void block_norms(const sal_space *space, const double *a, double *norms)
+{
+    const int64_t V = space->n_variables, N = space->width;
+    memset(norms, 0, (size_t)(V * V) * sizeof *norms);
+    for (int64_t i = 0; i < V; i++) {
+        const sali_variable *vi = &space->variables[i];
+        for (int64_t row = vi->offset; row < vi->offset + vi->width; row++) {
+            for (int64_t j = 0; j < i; j++) {
+                const double *x = a + row * N + space->variables[j].offset;
+                for (int32_t k = 0; k < space->variables[j].width; k++) {
+                    norms[i * V + j] += x[k] * x[k];
+                }
+            }
+        }
+        for (int64_t j = 0; j < i; j++) {
+            norms[i * V + j] = norms[j * V + i] = sqrt(norms[i * V + j]);
+        }
+    }
+}
+
+/* to = keep to - pull from, by blocks of variables, but for those of one variable. */
+static void scale_blocks(const sal_space *space, const double *keep, const double *pull,
+                         const double *from, double *to)
+{
+    const int64_t V = space->n_variables, N = space->width;
+    for (int64_t i = 0; i < V; i++) {
+        const sali_variable *vi = &space->variables[i];
+        for (int64_t row = vi->offset; row < vi->offset + vi->width; row++) {
+            for (int64_t j = 0; j < V; j++) {
+                const int64_t first = row * N + space->variables[j].offset;
+                const double kept = keep[i * V + j], pulled = pull[i * V + j];
+                for (int64_t k = first; i != j && k < first + space->variables[j].width; k++) {
+                    to[k] = kept * to[k] - pulled * from[k];
+                }
+            }
+        }
+    }
+}
+
+/* The subgradient of the group penalty; at zero the one that leaves least of the gradient. */
+static void pull_groups(const sali_constraints *c, const double *values, double *gradient)
+{
+    const int64_t V = c->space->n_variables;
+    block_norms(c->space, gradient, c->keep);
+    block_norms(c->space, values, c->pull);
+    for (int64_t k = 0; k < V * V; k++) {
+        if (c->pull[k] > 0) {
+            c->keep[k] = 1;
+            c->pull[k] = c->group / c->pull[k];
+        } else {
+            c->keep[k] = c->keep[k] > c->group ? 1 - c->group / c->keep[k] : 0;
+        }
+    }
+    scale_blocks(c->space, c->keep, c->pull, values, gradient);
+}
+
+void sali_constraints_shrink(const sali_constraints *c, double share, double *values)
+{
+    const int64_t V = c->space->n_variables;
+    for (int64_t b = 0; c->group > 0 && c->step > 0 && b < c->n_blocks; b++) {
+        double *J = values + c->blocks[b].first, shrink = share * c->step * c->group;
+        if (c->blocks[b].fixed) {
+            continue;
+        }
+        block_norms(c->space, J, c->keep);
+        for (int64_t k = 0; k < V * V; k++) {
+            c->keep[k] = c->keep[k] > shrink ? 1 - shrink / c->keep[k] : 0;
+        }
+        memset(c->pull, 0, (size_t)(V * V) * sizeof *c->pull);
+        scale_blocks(c->space, c->keep, c->pull, J, J);
+    }
+}
+
 SALI_CLONES static void mask(int64_t n, const double *learned, double *gradient)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -193,6 +296,9 @@ void sali_constraints_gradient(const sali_constraints *c, const double *values, 
         symmetrise(block->side, gradient + block->first);
         if (c->l1 > 0) {
             pull_to_zero(block->size, c->l1, values + block->first, gradient + block->first);
+        }
+        if (c->group > 0 && c->step == 0) {
+            pull_groups(c, values + block->first, gradient + block->first);
         }
     }
     if (c->learned) {

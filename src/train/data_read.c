@@ -173,6 +173,7 @@ static sal_status take_alignment(const char *path, const sali_alignment *alignme
     }
     int64_t length = alignment->length;
     data->variables = length;
+    data->alphabet = alignment->alphabet;
     data->codes = sali_memdup(alignment->codes + o->first * length, data->rows * length, 1);
     data->weight = o->identity > 0 ? SALI_NEW_ARRAY(double, data->rows) : NULL;
     if (!data->codes || (o->identity > 0 && !data->weight)) {
@@ -187,16 +188,18 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
     if ((int)o->kind < 0 || o->kind > SAL_DATA_ALIGNMENT || (int)o->grey < 0 ||
-        o->grey > SAL_GREY_UNIT || !(o->identity >= 0 && o->identity <= 1)) {
+        o->grey > SAL_GREY_UNIT || (int)o->alphabet < 0 || o->alphabet > SAL_ALPHABET_DNA ||
+        !(o->identity >= 0 && o->identity <= 1)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: kind %d, grey %d, identity %g; expected a kind and a range of the "
-                         "header, 0 to 1",
-                         (int)o->kind, (int)o->grey, o->identity);
+                         "data: kind %d, grey %d, alphabet %d, identity %g; expected a kind, a "
+                         "range and an alphabet of the header, 0 to 1",
+                         (int)o->kind, (int)o->grey, (int)o->alphabet, o->identity);
     }
-    if ((!pictures && (o->grey || o->keep_intensity)) || (!alignment && o->identity > 0)) {
+    if ((!pictures && (o->grey || o->keep_intensity)) ||
+        (!alignment && (o->identity > 0 || o->alphabet))) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: grey and keep_intensity are for pictures, identity is for "
-                         "alignments");
+                         "data: grey and keep_intensity are for pictures, identity and alphabet "
+                         "are for alignments");
     }
     return SAL_OK;
 }
@@ -218,6 +221,9 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
                               &content, NULL, err);
     }
     if (status == SAL_OK) {
+        if (alignment) {
+            sali_alignment_recode(&content.alignment, o.alphabet);
+        }
         status = alignment ? take_alignment(path, &content.alignment, &o, &read, err)
                            : take_array(path, &content.array, &o, &read, err);
     }

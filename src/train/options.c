@@ -118,6 +118,7 @@ static sal_status check_reals(const sal_train_options *o, sal_error *err)
         { "clip_norm", o->clip_norm, 0, most, BOTH },
         { "averaging", o->averaging, 0, 1, LOWER },
         { "l1", o->l1, 0, most, BOTH },
+        { "group_penalty", o->group_penalty, 0, most, BOTH },
         { "magnitude_penalty", o->magnitude_penalty, 0, most, BOTH },
         { "largest_difference", o->largest_difference, 0, INFINITY, UPPER },
     };

@@ -1,0 +1,60 @@
+#include "models/alphabet.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *letters;
+} alphabets[] = {
+    [SAL_ALPHABET_AUTO] = { "auto", "-ACDEFGHIKLMNPQRSTVWY" },
+    [SAL_ALPHABET_PROTEIN] = { "protein", "-ACDEFGHIKLMNPQRSTVWY" },
+    [SAL_ALPHABET_RNA] = { "rna", "-ACGU" },
+    [SAL_ALPHABET_DNA] = { "dna", "-ACGT" },
+};
+
+const char *sali_alphabet_letters(sal_alphabet alphabet)
+{
+    return alphabets[alphabet].letters;
+}
+
+int sali_alphabet_states(sal_alphabet alphabet)
+{
+    return (int)strlen(alphabets[alphabet].letters);
+}
+
+const char *sali_alphabet_name(sal_alphabet alphabet)
+{
+    return alphabets[alphabet].name;
+}
+
+uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter)
+{
+    letter = alphabet == SAL_ALPHABET_RNA && letter == 'T'   ? 'U'
+             : alphabet == SAL_ALPHABET_DNA && letter == 'U' ? 'T'
+                                                             : letter;
+    const char *letters = alphabets[alphabet].letters,
+               *at = letter ? strchr(letters, letter) : NULL;
+    return (uint8_t)(at ? at - letters : 0);
+}
+
+sal_alphabet sali_alphabet_of(int64_t n, const char *letters)
+{
+    int64_t count[256] = { 0 }, all = 0;
+    for (int64_t i = 0; i < n; i++) {
+        count[(unsigned char)letters[i]]++;
+    }
+    for (const char *c = "EFIJLOPQZ"; *c; c++) { /* no codes of nucleotides */
+        if (count[(unsigned char)*c] > 0) {
+            return SAL_ALPHABET_PROTEIN;
+        }
+    }
+    for (int c = 'A'; c <= 'Z'; c++) {
+        all += c == 'N' || c == 'X' ? 0 : count[c];
+    }
+    int64_t bases = count['A'] + count['C'] + count['G'] + count['T'] + count['U'];
+    bool each = count['A'] && count['C'] && count['G'] && count['T'] + count['U'];
+    if (!each || 10 * bases < 9 * all) {
+        return SAL_ALPHABET_PROTEIN;
+    }
+    return count['T'] > count['U'] ? SAL_ALPHABET_DNA : SAL_ALPHABET_RNA;
+}

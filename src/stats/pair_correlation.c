@@ -1,0 +1,157 @@
+/* Connected frequencies of pairs of variables, and their correlation between two samples. */
+#include "stats/pair_correlation.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include <cblas.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* Sums of squares below this are rounding errors of constant variables: (1e-12)^4 at most. */
+#define NOTHING 1e-30
+
+/* Rows of the one-hot matrix that are made at once. */
+#define CHUNK 512
+
+static double total_weight(int64_t rows, const double *weight)
+{
+    double total = weight ? 0 : (double)rows;
+    for (int64_t r = 0; weight && r < rows; r++) {
+        total += weight[r];
+    }
+    return total;
+}
+
+/* f_i(a), in f [variables x states]. */
+static void frequencies(int64_t V, int64_t q, int64_t rows, const uint8_t *codes,
+                        const double *weight, double *f)
+{
+    double total = total_weight(rows, weight);
+    for (int64_t r = 0; r < rows; r++) {
+        double share = (weight ? weight[r] : 1) / total;
+        for (int64_t i = 0; i < V; i++) {
+            f[i * q + codes[r * V + i]] += share;
+        }
+    }
+}
+
+/* The row of the one-hot state less f, times a factor. */
+static void centre_row(int64_t V, int64_t q, const uint8_t *codes, const double *f, double factor,
+                       float *x)
+{
+    for (int64_t k = 0; k < V * q; k++) {
+        x[k] = (float)(-factor * f[k]);
+    }
+    for (int64_t i = 0; i < V; i++) {
+        int64_t k = i * q + codes[i];
+        x[k] = (float)(factor * (1 - f[k]));
+    }
+}
+
+/* sum_r w_r (x_r - f)(x_r - f)' over chunks of rows, in the lower triangle. */
+sal_status sali_pair_covariance(int64_t V, int64_t q, int64_t rows, const uint8_t *codes,
+                                const double *weight, float *C, sal_error *err)
+{
+    const int64_t N = V * q, most = rows < CHUNK ? rows : CHUNK;
+    for (int64_t i = 0; i < rows * V; i++) {
+        if (codes[i] >= q) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "pair correlation: row %lld, variable %lld: code %d; expected 0 to "
+                             "%lld",
+                             (long long)(i / V), (long long)(i % V), codes[i], (long long)(q - 1));
+        }
+    }
+    double *f = SALI_NEW_ARRAY(double, N), total = total_weight(rows, weight);
+    float *X = SALI_NEW_ARRAY(float, most *N);
+    if (!f || !X) {
+        sali_free(f);
+        sali_free(X);
+        return sali_fail_memory(err);
+    }
+    frequencies(V, q, rows, codes, weight, f);
+    for (int64_t first = 0; first < rows; first += most) {
+        int64_t n = rows - first < most ? rows - first : most;
+        for (int64_t r = 0; r < n; r++) {
+            double share = (weight ? weight[first + r] : 1) / total;
+            centre_row(V, q, codes + (first + r) * V, f, sqrt(share), X + r * N);
+        }
+        cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)N, (int)n, 1, X, (int)N,
+                    first > 0 ? 1 : 0, C, (int)N);
+    }
+    sali_free(f);
+    sali_free(X);
+    return SAL_OK;
+}
+
+double sali_pair_pearson(int64_t V, int64_t q, const float *A, const float *B)
+{
+    const int64_t N = V * q;
+    double n = (double)(V * (V - 1) / 2 * q * q), a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+    for (int64_t row = q; row < N; row++) { /* sums are small beside squares: means near 0 */
+        double ra = 0, rb = 0, raa = 0, rbb = 0, rab = 0;
+        const float *x = A + row * N, *y = B + row * N;
+#pragma omp simd reduction(+ : ra, rb, raa, rbb, rab)
+        for (int64_t k = 0; k < row / q * q; k++) {
+            double u = x[k], v = y[k];
+            ra += u;
+            rb += v;
+            raa += u * u;
+            rbb += v * v;
+            rab += u * v;
+        }
+        a += ra;
+        b += rb;
+        aa += raa;
+        bb += rbb;
+        ab += rab;
+    }
+    double variance_a = aa - a * a / n, variance_b = bb - b * b / n;
+    return variance_a > NOTHING && variance_b > NOTHING
+               ? (ab - a * b / n) / sqrt(variance_a * variance_b)
+               : NAN;
+}
+
+/* Positive and finite where there are any. */
+static bool good_weights(int64_t rows, const double *weight)
+{
+    for (int64_t r = 0; weight && r < rows; r++) {
+        if (!(weight[r] > 0) || !isfinite(weight[r])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, int64_t na,
+                                      const uint8_t *a, const double *weight_a, int64_t nb,
+                                      const uint8_t *b, const double *weight_b, double *correlation,
+                                      sal_error *err)
+{
+    if (variables < 2 || states < 1 || states > 256 || variables > INT_MAX / states || na < 1 ||
+        nb < 1 || na > INT64_MAX / variables || nb > INT64_MAX / variables || !a || !b ||
+        !correlation) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_stats_pair_correlation: expected at least 2 variables of 1 to 256 "
+                         "states, two samples and a place for the result; got %lld and %lld rows "
+                         "of %lld variables with %lld states",
+                         (long long)na, (long long)nb, (long long)variables, (long long)states);
+    }
+    if (!good_weights(na, weight_a) || !good_weights(nb, weight_b)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_stats_pair_correlation: expected weights above 0, finite");
+    }
+    const int64_t N = variables * states;
+    float *A = SALI_NEW_ARRAY(float, N *N), *B = SALI_NEW_ARRAY(float, N *N);
+    sal_status status = A && B ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sali_pair_covariance(variables, states, na, a, weight_a, A, err);
+    status = status ? status : sali_pair_covariance(variables, states, nb, b, weight_b, B, err);
+    if (status == SAL_OK) {
+        *correlation = sali_pair_pearson(variables, states, A, B);
+    }
+    sali_free(A);
+    sali_free(B);
+    return status;
+}

@@ -1,0 +1,183 @@
+/* Holding out whole clusters of similar rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "models/alignment.h"
+#include "train/data.h"
+
+/* The fewest rows that are held out. */
+#define FEWEST 2
+
+typedef struct sali_cluster {
+    int64_t number, size;
+    double key; /* its place in a random order */
+    bool held;
+} sali_cluster;
+
+typedef struct work {
+    int64_t *cluster; /* [rows] */
+    sali_cluster *clusters;
+    int64_t count;
+    bool *held; /* [rows] */
+} work;
+
+static void work_free(work *w)
+{
+    sali_free(w->cluster);
+    sali_free(w->clusters);
+    sali_free(w->held);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const sali_cluster *p = a, *q = b;
+    return p->key != q->key ? (p->key > q->key) - (p->key < q->key)
+                            : (p->number > q->number) - (p->number < q->number);
+}
+
+static sal_status find_clusters(const sal_data *data, double identity, uint64_t seed, work *w,
+                                sal_error *err)
+{
+    sali_alignment a = { .sequences = data->rows, .length = data->variables, .codes = data->codes };
+    w->cluster = SALI_NEW_ARRAY(int64_t, data->rows);
+    w->clusters = SALI_NEW_ARRAY(sali_cluster, data->rows);
+    w->held = SALI_NEW_ARRAY(bool, data->rows);
+    if (!w->cluster || !w->clusters || !w->held) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_alignment_clusters(&a, identity, w->cluster, &w->count, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_stream stream = { .seed = seed, .purpose = SALI_RNG_SPLIT };
+    for (int64_t k = 0; k < w->count; k++) {
+        w->clusters[k] =
+            (sali_cluster){ .number = k, .key = sali_rng_uniform_at(&stream, (uint32_t)k) };
+    }
+    for (int64_t r = 0; r < data->rows; r++) {
+        w->clusters[w->cluster[r]].size++;
+    }
+    qsort(w->clusters, (size_t)w->count, sizeof *w->clusters, by_key);
+    return SAL_OK;
+}
+
+/* Those that fit, in their random order; if they are few, the smallest of the others. Returns: rows
+ * that are then held out. */
+static int64_t choose_clusters(work *w, int64_t rows, int64_t target)
+{
+    int64_t held = 0;
+    sali_cluster *smallest = NULL;
+    for (int64_t k = 0; k < w->count; k++) {
+        sali_cluster *c = &w->clusters[k];
+        c->held = held + c->size <= target;
+        held += c->held ? c->size : 0;
+        smallest = !c->held && (!smallest || c->size < smallest->size) ? c : smallest;
+    }
+    if (2 * held < target && smallest && 2 * (held + smallest->size) <= rows) {
+        smallest->held = true;
+        held += smallest->size;
+    }
+    return held;
+}
+
+static void mark_rows(const sal_data *data, work *w)
+{
+    bool *held = w->held; /* by cluster first; a row is not before its cluster's number */
+    for (int64_t k = 0; k < w->count; k++) {
+        held[w->clusters[k].number] = w->clusters[k].held;
+    }
+    for (int64_t r = data->rows - 1; r >= 0; r--) {
+        held[r] = held[w->cluster[r]];
+    }
+}
+
+/* The rows of an array that are held out, or the others, row by row `bytes`; NULL stays NULL. False
+ * when out of memory. */
+static bool gather(const void *array, const work *w, const sal_data *data, bool held, int64_t count,
+                   size_t bytes, void **out)
+{
+    char *to = array ? sali_alloc(count, bytes) : NULL;
+    *out = to;
+    for (int64_t r = 0; to && r < data->rows; r++) {
+        if (w->held[r] == held) {
+            memcpy(to, (const char *)array + (size_t)r * bytes, bytes);
+            to += bytes;
+        }
+    }
+    return *out || !array;
+}
+
+static sal_status gather_rows(const sal_data *data, const work *w, bool held, int64_t count,
+                              sal_data *out, sal_error *err)
+{
+    sal_data part = *data;
+    const size_t V = (size_t)data->variables;
+    void *codes, *intensity, *weight, *labels;
+    bool done = gather(data->codes, w, data, held, count, V, &codes);
+    done &= gather(data->intensity, w, data, held, count, V * sizeof(float), &intensity);
+    done &= gather(data->weight, w, data, held, count, sizeof(double), &weight);
+    done &= gather(data->labels, w, data, held, count, sizeof(int32_t), &labels);
+    part.rows = count;
+    part.codes = codes;
+    part.intensity = intensity;
+    part.weight = weight;
+    part.labels = labels;
+    if (!done) {
+        sal_data_destroy(&part);
+        return sali_fail_memory(err);
+    }
+    *out = part;
+    return SAL_OK;
+}
+
+static sal_status divide(sal_data *data, const work *w, int64_t held, sal_data *held_out,
+                         sal_error *err)
+{
+    sal_data rest = { 0 }, part = { 0 };
+    sal_status status = gather_rows(data, w, true, held, &part, err);
+    status = status ? status : gather_rows(data, w, false, data->rows - held, &rest, err);
+    if (status != SAL_OK) {
+        sal_data_destroy(&part);
+        return status;
+    }
+    sal_data_destroy(data);
+    *data = rest;
+    *held_out = part;
+    return SAL_OK;
+}
+
+sal_status sal_data_split_by_identity(sal_data *data, double identity, double share, uint64_t seed,
+                                      sal_data *held_out, int64_t *clusters, sal_error *err)
+{
+    if (!data || !data->codes || !held_out || !(identity >= 0 && identity <= 1) ||
+        !(share > 0 && share < 1) || data->rows < 2 * FEWEST) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_data_split_by_identity: %lld rows, identity %g, share %g; expected "
+                         "%d rows or more, an identity of 0 to 1, a share between 0 and 1",
+                         (long long)(data && data->codes ? data->rows : 0), identity, share,
+                         2 * FEWEST);
+    }
+    work w = { 0 };
+    int64_t target = (int64_t)(share * (double)data->rows), held = 0;
+    target = target < FEWEST ? FEWEST : target;
+    sal_status status = find_clusters(data, identity, seed, &w, err);
+    if (status == SAL_OK) {
+        held = choose_clusters(&w, data->rows, target);
+        mark_rows(data, &w);
+    }
+    if (status == SAL_OK && (held < FEWEST || held > data->rows - FEWEST)) {
+        status = sali_fail(err, SAL_ERR_DATA,
+                           "the rows cannot be divided at an identity of %g: nearly all of the "
+                           "%lld rows are of one cluster, of %lld in all",
+                           identity, (long long)data->rows, (long long)w.count);
+    }
+    status = status ? status : divide(data, &w, held, held_out, err);
+    if (status == SAL_OK && clusters) {
+        *clusters = w.count;
+    }
+    work_free(&w);
+    return status;
+}
