@@ -25,10 +25,12 @@
 #define PORTION 10
 /* Chains that need more forget too slowly: the model is too far from the last level. */
 #define MOST_SWEEPS 480
-/* Updates from level to level: with fewer the learning rate falls, with more it rises again. */
-#define FEW_UPDATES 10
-#define MANY_UPDATES 20
-#define SLOWER 0.7
+/* Updates from level to level that the learning rate is steered to, below what was asked for: with
+ * these a level costs about as much as the updates, and the noise of the updates, which lengthens
+ * the path, is small. The factors are for a level, and for so many updates without one. */
+#define UPDATES 50
+#define LEAST_FACTOR 0.6
+#define MOST_FACTOR 1.25
 #define FASTER 1.1
 /* Members of the reservoir that a chain meets in a sweep while a level is frozen: f is known at all
  * of them then, so a meeting costs a comparison. */
@@ -201,7 +203,7 @@ void sali_ptt_items(sali_ptt *p, int64_t V, sali_state_item items[SALI_PTT_ITEMS
         [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
         [SALI_PTT_F_PICK] = sali_state_f64("ptt.f_pick", p->n, p->f_pick),
         [SALI_PTT_WEIGHT] = sali_state_f64("ptt.weight", p->n, p->weight),
-        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 6, &p->sweeps),
+        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 5, &p->sweeps),
         [SALI_PTT_ACCEPTANCE] = sali_state_f64("ptt.acceptance", 1, &p->acceptance),
         [SALI_PTT_LEVELS] = sali_state_i64("ptt.levels", 1, &p->path->n),
     };
@@ -768,6 +770,13 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
+/* The learning rate times a factor, at most the one that was asked for. */
+static void steer(sal_trainer *t, double factor)
+{
+    t->optimiser.learning_rate =
+        fmin(t->options.learning_rate, t->optimiser.learning_rate * factor);
+}
+
 sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
 {
     sali_ptt *p = t->ptt;
@@ -783,9 +792,8 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     }
     if (good && p->acceptance >= FREEZE) {
         p->frozen = p->rejections = 0;
-        if (++p->held % MANY_UPDATES == 0 && !p->careful) {
-            t->optimiser.learning_rate =
-                fmin(t->options.learning_rate, t->optimiser.learning_rate * FASTER);
+        if (++p->held % UPDATES == 0) {
+            steer(t, FASTER);
         }
         return SAL_OK;
     }
@@ -796,9 +804,9 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     if (!far && !too_far_for_all(t)) {
         status = freeze(t, &frozen, err);
     }
-    p->careful = !frozen;
-    if (status == SAL_OK && frozen && p->held < FEW_UPDATES) {
-        t->optimiser.learning_rate *= SLOWER;
+    if (frozen) {
+        double factor = sqrt((double)p->held / UPDATES);
+        steer(t, fmin(fmax(factor, LEAST_FACTOR), MOST_FACTOR));
     }
     p->held = 0;
     return status || frozen ? status : take_back(t, err);

@@ -23,8 +23,6 @@ typedef struct sali_ptt {
     int64_t sweeps;     /* made so far: numbers the random streams of swaps */
     int64_t frozen;     /* 1: the last update ended with a new level, or was taken back */
     int64_t held;        /* updates since the last level */
-    int64_t careful;     /* 1: no level was frozen since an update was taken back:
-                            the learning rate does not rise */
     int64_t rejections; /* updates taken back in a row */
     int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
     double acceptance;  /* of the coming swap, estimated */
