@@ -27,7 +27,9 @@ run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iteratio
 # the model. acceptance is the sampler's, whose step size follows it. MMD is a distance between
 # samples and digits held out, beside what it is between digits and digits.
 #
-# Look at rbm/samples.png: the chains of training, which were never shown a digit. How they went on:
+# Look at rbm/persistent.png: the chains of training, which were never shown a digit. They can be fine
+# while the model is not, so training ends with samples from scratch, rbm/samples.png, and a verdict on
+# them. How the chains went on:
 
 run cut -d , -f 1,5-7,12 rbm/log.csv
 

@@ -445,15 +445,23 @@ END_TEST
 
 START_TEST(running_out_of_memory_is_reported)
 {
-    fixture x = open_fixture(8, 10);
-    x.train.rows = 20;
+    uint8_t codes[8 * 4];
+    sal_error err;
+    for (int k = 0; k < 8 * 4; k++) {
+        codes[k] = (uint8_t)(k * k / 3 % 2);
+    }
+    fixture x = { .train = { .rows = 8, .variables = 4, .codes = codes },
+                  .test = { .rows = 5, .variables = 4, .codes = codes } };
+    ck_ok(sal_model_open("ising:side=2", SAL_F64, &x.model, &err), &err);
     sal_verdict_inputs in = perfect(&x);
     sal_verdict v;
+    in.chains = 4;
     in.draws = 1;
-    in.persistent = x.more.codes;
-    in.persistent_rows = 10;
+    in.fresh = codes;
+    in.persistent = codes;
+    in.persistent_rows = 3;
     ck_alloc_sweep(sal_verdict_judge(x.model, &in, &v, NULL), (void)0);
-    close_fixture(&x);
+    sal_model_destroy(x.model);
 }
 END_TEST
 

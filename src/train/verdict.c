@@ -12,6 +12,8 @@
 #define MMD_MARGIN 0.02
 /* What training rows must reach, less three errors, for a correlation to be judged. */
 #define LEAST_CORRELATION 0.5
+/* Of the training rows' numbers: mere noise can correlate by chance. */
+#define LEAST_RELIABILITY 0.5
 /* Chains. */
 #define MOST_RHAT 1.1
 #define LEAST_ROUND_TRIPS 0.5
@@ -119,7 +121,8 @@ static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_
     } else if (kind != SAL_VERDICT_F) {
         double best = train->corrected;
         f->margin = kind == SAL_VERDICT_MEANS ? MEANS_MARGIN : COVARIANCES_MARGIN;
-        f->judged = best - 3 * train->error >= LEAST_CORRELATION;
+        f->judged =
+            best - 3 * train->error >= LEAST_CORRELATION && train->reliability >= LEAST_RELIABILITY;
         /* Samples without any variation correlate with nothing. */
         double own = isfinite(fresh->corrected) ? fresh->corrected : 0;
         double error = isfinite(fresh->error) ? fresh->error : 0;

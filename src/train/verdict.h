@@ -26,6 +26,8 @@ void sali_grouped_free(sali_grouped *g);
  * NaN where it is not defined. */
 typedef struct sali_jackknifed {
     double value, error, corrected;
+    double reliability; /* of a correlation: the share of the variance of the rows' numbers (means,
+                           covariances) that is not their own noise; else 0 */
 } sali_jackknifed;
 
 /* From the figure of all rows and those without one group, loo [groups]. */

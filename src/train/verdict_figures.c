@@ -117,14 +117,16 @@ typedef struct moments {
     double *sums;     /* [C] */
     double *products; /* [C x C], j < i */
     double *x;        /* [C] one row */
+    double *means;    /* [C] */
 } moments;
 
 static sal_status moments_create(int64_t C, moments *m, sal_error *err)
 {
     *m = (moments){ .sums = SALI_NEW_ARRAY(double, C),
                     .products = SALI_NEW_ARRAY(double, C *C),
-                    .x = SALI_NEW_ARRAY(double, C) };
-    return m->sums && m->products && m->x ? SAL_OK : sali_fail_memory(err);
+                    .x = SALI_NEW_ARRAY(double, C),
+                    .means = SALI_NEW_ARRAY(double, C) };
+    return m->sums && m->products && m->x && m->means ? SAL_OK : sali_fail_memory(err);
 }
 
 static void moments_free(moments *m)
@@ -132,6 +134,7 @@ static void moments_free(moments *m)
     sali_free(m->sums);
     sali_free(m->products);
     sali_free(m->x);
+    sali_free(m->means);
 }
 
 static void moments_clear(int64_t C, moments *m)
@@ -194,29 +197,40 @@ static double pearson_of(const pearson *p)
     return varies ? (p->xy - p->x * p->y / p->n) / sqrt(xx * yy) : NAN;
 }
 
-/* Of all that is in m less what is in `without` (NULL: nothing). */
+/* The sum of squares of x about their mean. */
+static double squares_of(const pearson *p)
+{
+    return p->xx - p->x * p->x / p->n;
+}
+
+/* Means and covariances of all that is in m less what is in `without` (NULL: nothing) with those of
+ * the held-out rows; and how they differ from those of m (x of `change`). */
 static void correlate(const sali_reference *r, const moments *m, const moments *without,
-                      double *means, double *covariances)
+                      pearson with[2], pearson change[2])
 {
     const int64_t C = r->n;
     const double total = m->total - (without ? without->total : 0);
-    pearson first = { 0 }, second = { 0 };
-    double *mean = m->x; /* between rows it is free */
+    double *mean = m->x, *own = m->means; /* between rows x is free */
+    memset(with, 0, 2 * sizeof *with);
+    memset(change, 0, 2 * sizeof *change);
     for (int64_t i = 0; i < C; i++) {
+        own[i] = m->sums[i] / m->total;
         mean[i] = (m->sums[i] - (without ? without->sums[i] : 0)) / total;
-        pearson_add(&first, mean[i], r->means[i]);
+        pearson_add(&with[0], mean[i], r->means[i]);
+        pearson_add(&change[0], mean[i] - own[i], 0);
     }
     for (int64_t i = 0; i < C; i++) {
         for (int64_t j = 0; j < i; j++) {
             int64_t k = i * C + j;
             if (r->columns[i].variable != r->columns[j].variable) {
                 double product = m->products[k] - (without ? without->products[k] : 0);
-                pearson_add(&second, product / total - mean[i] * mean[j], r->covariances[k]);
+                double covariance = product / total - mean[i] * mean[j];
+                pearson_add(&with[1], covariance, r->covariances[k]);
+                pearson_add(&change[1], covariance - m->products[k] / m->total + own[i] * own[j],
+                            0);
             }
         }
     }
-    *means = pearson_of(&first);
-    *covariances = pearson_of(&second);
 }
 
 sal_status sali_compare_moments(const sali_reference *r, const sali_grouped *rows,
@@ -224,19 +238,28 @@ sal_status sali_compare_moments(const sali_reference *r, const sali_grouped *row
                                 sal_error *err)
 {
     moments all = { 0 }, group = { 0 };
-    double loo[2][MOST_GROUPS], value[2];
+    double loo[2][MOST_GROUPS], noise[2] = { 0 };
+    const double G = (double)rows->groups;
+    pearson whole[2], with[2], change[2];
+    sali_jackknifed *out[2] = { means, covariances };
     sal_status status = moments_create(r->n, &all, err);
     status = status ? status : moments_create(r->n, &group, err);
     if (status == SAL_OK) {
         moments_add_rows(r, rows, 0, rows->n, &all);
-        correlate(r, &all, NULL, &value[0], &value[1]);
+        correlate(r, &all, NULL, whole, change);
         for (int64_t g = 0; g < rows->groups; g++) {
             moments_clear(r->n, &group);
             moments_add_rows(r, rows, rows->first[g], rows->first[g + 1], &group);
-            correlate(r, &all, &group, &loo[0][g], &loo[1][g]);
+            correlate(r, &all, &group, with, change);
+            for (int k = 0; k < 2; k++) {
+                loo[k][g] = pearson_of(&with[k]);
+                noise[k] += (G - 1) / G * squares_of(&change[k]);
+            }
         }
-        *means = sali_jackknife(rows->groups, value[0], loo[0]);
-        *covariances = sali_jackknife(rows->groups, value[1], loo[1]);
+        for (int k = 0; k < 2; k++) {
+            *out[k] = sali_jackknife(rows->groups, pearson_of(&whole[k]), loo[k]);
+            out[k]->reliability = 1 - noise[k] / squares_of(&whole[k]);
+        }
     }
     moments_free(&all);
     moments_free(&group);
@@ -359,6 +382,7 @@ static sal_status take_moments(sali_reference *r, sal_error *err)
     r->means = m.sums;
     r->covariances = m.products;
     sali_free(m.x);
+    sali_free(m.means);
     return status;
 }
 
