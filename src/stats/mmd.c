@@ -130,7 +130,7 @@ int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, dou
         return -1;
     }
     b = same ? a : b;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(a->rows > TILE ? team : 1)
     for (int64_t first = 0; first < a->rows; first += TILE) {
         count_tile(a, b, first, same, counts + omp_get_thread_num() * stride);
     }
