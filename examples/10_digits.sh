@@ -27,13 +27,16 @@ run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iteratio
 # the model. acceptance is the sampler's, whose step size follows it. MMD is a distance between
 # samples and digits held out, beside what it is between digits and digits.
 #
-# Look at rbm/samples.png: the chains of training, which were never shown a digit. How they went on:
+# Look at rbm/persistent.png: the chains of training, which were never shown a digit. They can be fine
+# while the model is not, so training ends with samples from scratch, rbm/samples.png, and a verdict on
+# them. Here it cannot tell: the fresh chains still disagree. 'saltus evaluate rbm --data digits
+# --fresh 10000' draws longer ones, which takes a minute or more. How the training's chains went on:
 
 run cut -d , -f 1,5-7,12 rbm/log.csv
 
 # ---- How good is it? The log-likelihood of digits that were held out
 
-run saltus evaluate rbm --data digits --temperatures 2000
+run saltus evaluate rbm --data digits --temperatures 2000 --fresh 0
 
 # f is not a probability until log Z is known, which is a sum over 2^256 pictures. Annealed
 # importance sampling estimates it twice: forward, from below on average, and in reverse, from above.
@@ -48,5 +51,5 @@ run saltus inpaint rbm --data digits --mask bottom --steps 300 --sampler ncg --o
 # be a 3, and sometimes it is. Now a model that has learned for a tenth of the time.
 
 run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iterations 100 \
-    --learning-rate 0.003 --report 100 --out early
+    --learning-rate 0.003 --report 100 --fresh 0 --out early
 run saltus inpaint early --data digits --mask bottom --steps 300 --sampler ncg --out early.png

@@ -91,14 +91,18 @@ refused "--out FILE.csv or --json" contacts $model
 
 "$program" sample ising:side=4,theta=0.1 --chains 8 --draws 50 --out data.npy >/dev/null
 train=(train ising:side=4 --data data.npy --kind draws --steps 2 --batch 10 --buffer 20 --report 2
-    --threads 1)
+    --threads 1 --fresh 0)
 "$program" "${train[@]}" --iterations 7 --out run --json >train.json
 tail -1 run/log.csv >last.txt
 holds train.json 'd["iterations"] == 7 and d["diverged"] is False and 0 < d["acceptance_rate"] <= 1'
+holds train.json 'd["verdict"] is None'
 holds train.json 'all(abs(d[k] - float(open("last.txt").read().split(",")[c])) < 1e-3
     for k, c in (("seconds", 1), ("difference", 6), ("acceptance_rate", 7), ("mmd", 11)))'
 "$program" "${train[@]}" --iterations 7 --out run --resume --json >nothing.json
 holds nothing.json 'd["iterations"] == 7 and d["difference"] is None'
+"$program" "${train[@]}" --iterations 7 --out judged --fresh 100 --json >judged.json
+holds judged.json 'd["verdict"]["verdict"] in ("like", "unlike", "unknown")
+    and d["verdict"] == __import__("json").load(open("judged/verdict.json"))'
 code=0
 "$program" "${train[@]}" --iterations 7 --out bad --largest-difference 1e-9 --json >bad.json \
     2>message || code=$?

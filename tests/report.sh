@@ -79,7 +79,13 @@ has rbm.html 'Their difference' 'MMD to held-out data' 'Gradient norm' 'rbm:hidd
 ! grep -q '<dt>step_size' rbm.html || fail "rbm.html: a step size, which gwg does not have"
 "$program" report ncg -o ncg.html
 has ncg.html '<dt>step_size</dt><dd>adapted'
+grep -qE "<p>(The model's own samples|Cannot tell)" rbm.html || fail 'rbm.html: no verdict'
+has rbm.html 'correlation of covariances' 'training rows'
+cp -r rbm none && rm none/verdict.json none/samples.png
+"$program" report none -o none.html
+! grep -qE '<p>(The model|Cannot tell)|Fresh samples' none.html || fail "none.html: a verdict out of nothing"
 if [[ -e rbm/samples.png ]]; then
+    has rbm.html 'Fresh samples: drawn from the model' 'Persistent chains of the training'
     has rbm.html 'data:image/png;base64,'
     # The picture is there to the last byte.
     python3 - rbm.html rbm/samples.png <<'PY' || fail "rbm.html: not the picture samples.png"
@@ -161,6 +167,9 @@ refused 65 "bad/log.csv:2: expected 2 columns" bad
 printf 'iteration,f\n1,2\n' >bad/log.csv
 echo 'no picture' >bad/samples.png
 refused 65 "bad/samples.png: expected a PNG picture" bad
+echo '{"verdict": 3}' >bad/verdict.json
+refused 65 "bad/verdict.json: expected the verdict" bad
+rm bad/verdict.json
 echo '[]' >bad/checkpoint.json
 refused 65 "bad/checkpoint.json: expected a checkpoint" bad
 refused 65 "the model has not the variables" draws.npy --model ising:side=3

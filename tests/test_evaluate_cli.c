@@ -123,6 +123,43 @@ START_TEST(bad_data_are_refused)
 }
 END_TEST
 
+/* Fresh samples; of a training its chains, too. */
+START_TEST(the_model_is_judged_by_its_own_samples)
+{
+    json_t *object = json_of(FLAT "--temperatures 5 --json");
+    const json_t *verdict = json_object_get(object, "verdict");
+    ck_assert_str_eq(json_string_value(json_object_get(verdict, "verdict")), "unknown");
+    ck_assert(number_of(verdict, NULL, "chains") == 25 && number_of(verdict, NULL, "draws") == 40);
+    ck_assert_double_eq_tol(number_of(verdict, "log_z", "forward"), 4 * log(3.0), 0.5);
+    ck_assert(json_is_null(json_object_get(json_object_get(verdict, "log_z"), "bennett")));
+    ck_assert(number_of(verdict, "mmd", "fresh") >= 0);
+    json_decref(object);
+    object = json_of(FLAT "--temperatures 5 --fresh 0 --json");
+    ck_assert(json_is_null(json_object_get(object, "verdict")));
+    json_decref(object);
+    fails(64, "--fresh must be 0 to", FLAT "--fresh -1");
+    succeeds("train rbm:hidden=2 --data digits --iterations 2 --fresh 0 --buffer 60 --out run");
+    object = json_of("evaluate run --data digits --temperatures 5 --chains 10 --fresh 400 --json");
+    verdict = json_object_get(object, "verdict");
+    ck_assert(number_of(verdict, NULL, "persistent_rows") == 60);
+    ck_assert_str_eq(json_string_value(json_object_get(verdict, "verdict")), "unlike");
+    json_decref(object);
+    const char *const files[] = { "log.csv",
+                                  "model.xml",
+                                  "model.safetensors",
+                                  "persistent.png",
+                                  "checkpoint.json",
+                                  "checkpoint-a.safetensors",
+                                  "checkpoint-b.safetensors" };
+    for (int k = 0; k < 7; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "run/%s", files[k]);
+        remove(temp_path(path));
+    }
+    rmdir(temp_path("run"));
+}
+END_TEST
+
 /* Ctrl-C once the forward half is printed: it stays, and the rest that is known follows. */
 START_TEST(an_interrupt_keeps_the_forward_half)
 {
@@ -155,6 +192,7 @@ static Suite *make(void)
     tcase_add_test(tc, alignments_are_evaluated);
     tcase_add_test(tc, reverse_chains_are_at_most_the_states_to_start_from);
     tcase_add_test(tc, bad_data_are_refused);
+    tcase_add_test(tc, the_model_is_judged_by_its_own_samples);
     tcase_add_test(tc, an_interrupt_keeps_the_forward_half);
     suite_add_tcase(suite, tc);
     return suite;

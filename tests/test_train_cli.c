@@ -43,7 +43,7 @@ static void same_files(const char *a, const char *b)
 static void same_results(const char *a, const char *b)
 {
     static const char *const names[] = { "model.safetensors", "ema.safetensors", "samples.png",
-                                         NULL };
+                                         "persistent.png", NULL };
     static char one[1 << 16], other[1 << 16];
     char first[64], second[64];
     for (int k = 0; names[k]; k++) {
@@ -92,9 +92,10 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Fresh samples are few, and so are their steps. */
 #define COMMAND                                                                           \
     "train rbm:hidden=3 --data p-idx3-ubyte --batch 5 --buffer 20 --steps 2 --report 10 " \
-    "--checkpoint 1 --restart 0.02 --averaging 0.9 --seed 3 --threads "
+    "--checkpoint 1 --restart 0.02 --averaging 0.9 --seed 3 --fresh 50 --threads "
 
 START_TEST(killed_at_any_moment_it_goes_on_with_the_same_bits)
 {
@@ -114,7 +115,7 @@ START_TEST(killed_at_any_moment_it_goes_on_with_the_same_bits)
                  samplers[_i]);
         pid_t pid = start(command);
         if (++runs < 40) {
-            pause_for(whole / 20 + rand() % (whole / 4));
+            pause_for(whole / 40 + rand() % (whole / 8));
             kill(pid, SIGKILL);
         }
         int code = finish(pid);
@@ -200,6 +201,7 @@ START_TEST(options_of_training_are_checked)
         { 64, "which gwg does not take", "--data-covariance" },
         { 64, "--kind 'rows'; expected one of: pictures, codes, draws, alignment", "--kind rows" },
         { 64, "expected f32 or f64", "--dtype f16" },
+        { 64, "--fresh must be 0 to", "--fresh -1" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char command[300];
@@ -301,12 +303,12 @@ START_TEST(objectives_and_optimisers_by_name)
              "--objective pseudo-likelihood --optimiser sgd --momentum -1");
     read_text("stdout.txt", text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "log pseudo-likelihood"));
-    ck_assert_ptr_null(strstr(text, "samples.png"));
-    ck_assert_int_ne(access(temp_path("parts/samples.png"), F_OK), 0);
+    ck_assert_ptr_null(strstr(text, "persistent.png"));
+    ck_assert_int_ne(access(temp_path("parts/persistent.png"), F_OK), 0);
     succeeds("train rbm:hidden=3 --data p-idx3-ubyte --out parts --batch 5 --iterations 4 "
              "--objective cd --optimiser adamw --weight-decay 0.1 --averaging 0.5");
     read_text("stdout.txt", text, sizeof text);
-    ck_assert_ptr_nonnull(strstr(text, "samples.png, ema.safetensors"));
+    ck_assert_ptr_nonnull(strstr(text, "samples.png, verdict.json, ema.safetensors"));
     read_text("parts/checkpoint.json", text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "\"objective\": 1"));
     ck_assert_ptr_nonnull(strstr(text, "\"optimiser\": 1"));
@@ -352,7 +354,7 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
                       "clusters at 80% identity)\n"));
     ck_assert(printed("  Pearson "));
     read_text("parts/log.csv", log, sizeof log);
-    ck_assert_ptr_nonnull(strstr(log, ",mmd_train_test,pearson\n2,"));
+    ck_assert_ptr_nonnull(strstr(log, ",,pearson\n2,"));
     succeeds(RNA "--iterations 4 --kind alignment --data rna.fa --json --resume");
     succeeds(RNA "--iterations 4 --kind alignment --identity 0 --test-identity 0");
     ck_assert(printed("29 sequences of 6 sites (rna), 29.0 effective; 3 held out\n"));
@@ -408,6 +410,47 @@ START_TEST(training_stops_at_a_pearson_correlation)
 }
 END_TEST
 
+/* Samples from scratch, at the end only; and none where none are wanted. */
+START_TEST(training_ends_with_a_verdict)
+{
+    static char text[1 << 14];
+    succeeds(COMMAND "1 --iterations 20 --out whole");
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "fresh samples"));
+    ck_assert(strstr(text, "\nCannot tell: ") || strstr(text, "\nThe model's own samples are NOT"));
+    read_text("whole/verdict.json", text, sizeof text);
+    ck_assert(strstr(text, "\"verdict\": \"unknown\"") || strstr(text, "\"verdict\": \"unlike\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"sentence\": \""));
+    ck_assert_ptr_nonnull(strstr(text, "\"persistent_rows\": 20"));
+    ck_assert_ptr_nonnull(strstr(text, "\"bennett\": null"));
+    succeeds(COMMAND "2 --iterations 20 --out parts");
+    same_files("whole/verdict.json", "parts/verdict.json");
+    /* What was cut off at its end is made up for, and what is of an earlier training is no more. */
+    remove(temp_path("parts/verdict.json"));
+    remove(temp_path("parts/samples.png"));
+    succeeds(COMMAND "1 --iterations 20 --out parts --resume");
+    same_files("whole/verdict.json", "parts/verdict.json");
+    same_files("whole/samples.png", "parts/samples.png");
+    succeeds(COMMAND "1 --iterations 20 --out parts --fresh 0");
+    ck_assert_int_ne(access(temp_path("parts/verdict.json"), F_OK), 0);
+    ck_assert_int_ne(access(temp_path("parts/samples.png"), F_OK), 0);
+    ck_assert_int_eq(access(temp_path("parts/persistent.png"), F_OK), 0);
+}
+END_TEST
+
+/* Not samples that draw on the training's chains: those are the data, and the model is none. */
+START_TEST(the_verdict_is_on_the_model_not_on_the_chains)
+{
+    static char text[1 << 14];
+    succeeds("train rbm:hidden=3 --data digits --out parts --iterations 1 --buffer-start data "
+             "--steps 1 --batch 1 --learning-rate 1e-9");
+    read_text("parts/verdict.json", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\"verdict\": \"unlike\""));
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "NOT like the data: their covariances"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("train_cli");
@@ -423,6 +466,8 @@ int main(void)
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     tcase_add_test(tcase, a_model_of_an_alignment_needs_no_other_data);
     tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
+    tcase_add_test(tcase, training_ends_with_a_verdict);
+    tcase_add_test(tcase, the_verdict_is_on_the_model_not_on_the_chains);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

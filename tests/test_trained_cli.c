@@ -25,7 +25,8 @@ START_TEST(train_writes_a_model_that_sample_reads)
     ck_run("check run/model.xml");
     ck_assert_ptr_nonnull(strstr(out, "variables    256"));
     for (const char *const *name =
-             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png", NULL };
+             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png",
+                               "persistent.png", "verdict.json", NULL };
          *name; name++) {
         char path[64];
         snprintf(path, sizeof path, "run/%s", *name);
@@ -77,9 +78,10 @@ START_TEST(evaluate_reads_what_train_wrote)
     json_decref(object);
     temp_write("run/ema.safetensors", "no tensors", 10); /* is preferred to the model's own */
     ck_refused(65, "ema.safetensors", "evaluate run %s", options);
-    static const char *const files[] = { "ema.safetensors", "log.csv", "model.xml",
-                                         "model.safetensors", "samples.png" };
-    for (int k = 0; k < 5; k++) {
+    static const char *const files[] = { "ema.safetensors",   "log.csv",     "model.xml",
+                                         "model.safetensors", "samples.png", "persistent.png",
+                                         "verdict.json" };
+    for (int k = 0; k < 7; k++) {
         char path[64];
         snprintf(path, sizeof path, "run/%s", files[k]);
         remove(temp_path(path));
@@ -109,9 +111,10 @@ END_TEST
 /* What a training left in "run". */
 static void remove_trained(void)
 {
-    static const char *const names[] = { "log.csv", "model.xml", "model.safetensors", "samples.png",
-                                         "ema.safetensors" };
-    for (int k = 0; k < 5; k++) {
+    static const char *const names[] = { "log.csv",     "model.xml",       "model.safetensors",
+                                         "samples.png", "ema.safetensors", "persistent.png",
+                                         "verdict.json" };
+    for (int k = 0; k < 7; k++) {
         char path[64];
         snprintf(path, sizeof path, "run/%s", names[k]);
         remove(temp_path(path));
@@ -198,7 +201,8 @@ static void train_on(const char *data, char *line, size_t room)
     ck_assert_int_gt(begin, 0);
     snprintf(line, room, "%s", text + begin);
     for (const char *const *name =
-             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png", NULL };
+             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png",
+                               "persistent.png", "verdict.json", NULL };
          *name; name++) {
         char path[64];
         snprintf(path, sizeof path, "run/%s", *name);

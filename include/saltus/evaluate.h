@@ -1,8 +1,10 @@
-/* How good a model is: log Z by annealed importance sampling, and so the log-likelihood of data. */
+/* How good a model is: log Z by annealed importance sampling, and so the log-likelihood of data;
+ * and whether its own samples are like the data. */
 #ifndef SALTUS_EVALUATE_H
 #define SALTUS_EVALUATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <saltus/model.h>
 #include <saltus/status.h>
@@ -132,6 +134,135 @@ typedef struct sal_likelihood {
 SAL_API sal_status sal_log_likelihood(const sal_model *model, const sal_data *data, double log_z,
                                       double log_z_error, sal_likelihood *likelihood,
                                       sal_error *err);
+
+/* ---- whether the model's own samples are like the data */
+
+/* An estimate. NaN: not known, or not asked for. */
+typedef struct sal_verdict_value {
+    double value;
+    double standard_error;
+} sal_verdict_value;
+
+/* One way of holding samples against the held-out rows. */
+typedef struct sal_verdict_figure {
+    sal_verdict_value fresh;      /* of the model's own samples */
+    sal_verdict_value persistent; /* of the training's chains; NaN without */
+    sal_verdict_value train;      /* of training rows, as many as there are fresh draws if possible:
+                                     what a perfect model reaches */
+    sal_verdict_value test;       /* of the held-out rows themselves; NaN but for f */
+
+    /* How much worse fresh draws are than training rows, and the most that still counts as like
+     * the data. Means and covariances: 1 - fresh / train, both with the bias of a finite sample
+     * taken off by the jackknife. MMD: (fresh^2 - train^2) over the variance of the kernel among
+     * held-out rows, 1 - mean k. */
+    sal_verdict_value shortfall;
+    double margin; /* NaN: not judged */
+    bool judged;   /* the figure tells something: see sal_verdict_judge */
+} sal_verdict_figure;
+
+/* What a verdict says. */
+typedef enum sal_verdict_answer {
+    SAL_VERDICT_UNKNOWN = 0, /* cannot tell */
+    SAL_VERDICT_LIKE,        /* the model's own samples are like the data */
+    SAL_VERDICT_UNLIKE       /* they are not */
+} sal_verdict_answer;
+
+/* Why. */
+typedef enum sal_verdict_reason {
+    SAL_VERDICT_WITHIN_MARGINS = 0, /* like */
+    SAL_VERDICT_BEYOND_MARGIN,      /* unlike: `worst` says in which figure most */
+    SAL_VERDICT_CHAINS_DISAGREE,    /* unknown: R-hat */
+    SAL_VERDICT_NO_ROUND_TRIPS,     /* unknown: tempering did not reach the coldest from the hottest
+                                       temperature and back */
+    SAL_VERDICT_IMPRECISE,  /* unknown: standard errors too large for the margins, or no figure that
+                               tells anything */
+    SAL_VERDICT_WRONG_WAY,  /* unknown: log Z forward is far above reverse */
+    SAL_VERDICT_LOG_Z_APART /* unknown: log Z forward is far below reverse, and nothing else says
+                               that the fresh chains mixed */
+} sal_verdict_reason;
+
+/* The figures of a verdict. */
+typedef enum sal_verdict_kind {
+    SAL_VERDICT_F = 0,       /* mean f; never judged */
+    SAL_VERDICT_MEANS,       /* correlation of the means with those of the held-out rows */
+    SAL_VERDICT_COVARIANCES, /* correlation of the covariances with theirs */
+    SAL_VERDICT_MMD,         /* maximum mean discrepancy to them; 0 where MMD^2 is negative */
+    SAL_VERDICT_KINDS        /* how many there are */
+} sal_verdict_kind;
+
+/* What a verdict is made of. */
+typedef struct sal_verdict_inputs {
+    const sal_data *train; /* the rows that the model was trained on */
+    const sal_data *test;  /* held-out rows */
+
+    /* Draws of the model from scratch, codes [chains x draws x V]. The chains must be independent;
+     * the draws of one need not be. */
+    int64_t chains; /* >= 4 */
+    int64_t draws;  /* >= 1 */
+    const uint8_t *fresh;
+
+    int64_t persistent_rows;   /* 0: none */
+    const uint8_t *persistent; /* [persistent_rows x V] the training's chains, or NULL */
+
+    double rhat;        /* of f over the fresh chains; NaN: not known, and not judged */
+    double round_trips; /* of tempering, per chain; NaN: no tempering */
+
+    /* Estimates of log Z: sal_ais each way, and Bennett's between neighbours of a ladder; or NULL.
+     */
+    const sal_verdict_value *forward;
+    const sal_verdict_value *reverse;
+    const sal_verdict_value *bennett;
+} sal_verdict_inputs;
+
+/* Whether the model's own samples are like the data, and all figures. */
+typedef struct sal_verdict {
+    sal_verdict_answer answer;
+    sal_verdict_reason reason;
+    sal_verdict_kind worst; /* the judged figure that differs most, relative to its margin */
+    sal_verdict_figure figures[SAL_VERDICT_KINDS];
+    sal_verdict_value forward, reverse, bennett;    /* log Z; NaN: not given */
+    double rhat, round_trips;                       /* as given */
+    int64_t chains, draws;                          /* as given; draws of each chain */
+    int64_t persistent_rows, train_rows, test_rows; /* that figures are made of */
+} sal_verdict;
+
+/* Judge a trained model by its own samples. Persistent chains flatter a model in which they do not
+ * mix: they show where training has been, not what the model is.
+ * Math:    With the held-out rows T, and S the fresh draws, the persistent chains or training rows:
+ *          means: Pearson's correlation of mean_S x_i and mean_T x_i over the columns i, one for
+ *          each variable (its code), for a categorical one of three or more states one for each
+ *          state; covariances: of cov_S(x_i, x_j) and cov_T(x_i, x_j) over the pairs of columns of
+ *          two different variables (of more than 2048 columns, evenly spaced ones); MMD: as
+ *          sal_stats_mmd, without pairs of one group.
+ *          Errors are the jackknife's, leaving out one group at a time: at most 50 groups of
+ *          chains, or of rows. Those of the training rows' figures do not hold the held-out rows'
+ *          noise, which both figures of a shortfall share.
+ *          A correlation is judged if that of the training rows, less three standard errors, is at
+ *          least 0.5, and at least half of the variance of their means (covariances) is not their
+ *          own noise; the MMD always. Margins: 0.05 of the means' correlation, 0.15 of the
+ *          covariances', 0.02 of the kernel's variance.
+ *          Unknown: R-hat above 1.1; fewer than half a round trip per chain. Unlike: a judged
+ *          figure's shortfall less two standard errors is beyond its margin. Unknown: log Z forward
+ *          above reverse by more than 5 standard errors (of both) and 3 nats; below it so, without
+ *          tempering. Like: every judged shortfall, and three standard errors of it, are within
+ *          the margin, correlations aside that training rows in the place of fresh draws could not
+ *          tell so precisely, and there are 20 held-out rows or more. Otherwise unknown. In this
+ *          order.
+ * Params:  model: gives f and the space; inputs: see there. Rows count by their weights, in the MMD
+ *          all alike.
+ * Returns: SAL_ERR_ARGUMENT (data or codes that do not fit the space; fewer than 4 chains);
+ *          SAL_ERR_MODEL (f is NaN or +inf); SAL_ERR_MEMORY. *verdict is then untouched.
+ * Cost:    f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64). Memory 24 C^2 bytes.
+ * Threads: any, while nobody sets the model's parameters.
+ * Source:  the problem: Nijkamp, Hill, Han, Zhu & Wu 2020; Decelle, Furtlehner & Seoane 2021. */
+SAL_API sal_status sal_verdict_judge(const sal_model *model, const sal_verdict_inputs *inputs,
+                                     sal_verdict *verdict, sal_error *err);
+
+/* The verdict in one sentence: what the answer is, what differs most or is not known, and what to
+ * do. Cut to `room` bytes, with the NUL; 512 are enough.
+ * Cost:    O(1).
+ * Threads: any. */
+SAL_API void sal_verdict_sentence(const sal_verdict *verdict, char *text, size_t room);
 
 #ifdef __cplusplus
 }

@@ -76,6 +76,9 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
  * ema.safetensors, if there are any. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
+/* Whether it is such a directory. */
+bool cli_is_training(const char *specification);
+
 /* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before
  * numbers) and --evidence FILE. */
 typedef struct cli_clamps {

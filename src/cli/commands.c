@@ -88,8 +88,12 @@ static const cli_page pages[] = {
       "--objective says otherwise. ARCH is a ready-made model (see 'saltus list models') or a "
       "saved one.\n\n"
       "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "
-      "log.csv, samples.png and a checkpoint, from which --resume goes on. Other "
-      "commands open that directory as a model.",
+      "log.csv and a checkpoint, from which --resume goes on. Other commands open that directory "
+      "as a "
+      "model. persistent.png shows chains of the training. They can be fine while the model is "
+      "not, "
+      "so training ends with samples that are drawn from scratch: samples.png shows them, and "
+      "verdict.json and the last lines say whether they are like held-out data.",
       { { "A restricted Boltzmann machine on built-in digits:",
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm" },
         { "Go on where it stopped:",
@@ -104,7 +108,8 @@ static const cli_page pages[] = {
       "and "
       "back, and with it the log-likelihood of held-out data of any kind that train reads. The way "
       "back starts from draws of the model (--samples) or, without them, from the held-out data, "
-      "one chain from each at most. " MODEL,
+      "one chain from each at most. Then it draws samples from scratch and says whether they are "
+      "like the held-out data. " MODEL,
       { { "A model that train wrote:",
           "saltus evaluate rbm --data digits --temperatures 2000" } } },
     { &cli_value,

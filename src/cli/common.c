@@ -108,12 +108,16 @@ static int open_trained(const char *directory, const char *dtype, const char *pa
     return open_model(formula, dtype, params, model);
 }
 
-int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)
+bool cli_is_training(const char *specification)
 {
     struct stat there;
-    bool trained = specification && stat(specification, &there) == 0 && S_ISDIR(there.st_mode);
-    return trained ? open_trained(specification, dtype, params, model)
-                   : open_model(specification, dtype, params, model);
+    return specification && stat(specification, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)
+{
+    return cli_is_training(specification) ? open_trained(specification, dtype, params, model)
+                                          : open_model(specification, dtype, params, model);
 }
 
 /* ---- progress */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/fresh.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
 #include "core/alloc.h"
@@ -21,6 +22,8 @@ typedef struct options {
     cli_sampler_options sampler;
     cli_data data;
     const char *samples, *params, *dtype, *schedule, *base;
+    const char *directory; /* of a training, or NULL */
+    int64_t fresh;         /* draws for the verdict; 0: none */
     bool json;
 } options;
 
@@ -41,6 +44,8 @@ typedef struct session {
     double mmd;
     double pearson;    /* of samples with an alignment; NAN otherwise */
     direction ways[2]; /* forward, reverse */
+    bool judged;       /* there is a verdict */
+    sal_verdict verdict;
     cli_progress progress;
 } session;
 
@@ -243,6 +248,9 @@ static int print_rest(const session *s, int ways)
         printf("Pearson          %.4f, connected pair frequencies of samples and training rows\n",
                s->pearson);
     }
+    if (s->judged) {
+        cli_verdict_print(&s->verdict);
+    }
     return CLI_OK;
 }
 
@@ -276,7 +284,60 @@ static int print_json(const session *s, int ways)
     if (!isnan(s->pearson)) {
         cli_json_number(object, "pearson", s->pearson);
     }
+    json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
     return cli_json_print(object);
+}
+
+/* ---- the verdict */
+
+static sal_status judge(session *s, const cli_fresh *fresh, const sal_data *persistent, int ways,
+                        sal_error *err)
+{
+    sal_verdict_value log_z[2];
+    for (int k = 0; k < ways; k++) {
+        log_z[k] = (sal_verdict_value){ s->ways[k].ais.log_z, s->ways[k].ais.standard_error };
+    }
+    const sal_verdict_inputs inputs = { .train = &s->train,
+                                        .test = &s->test,
+                                        .chains = fresh->chains,
+                                        .draws = fresh->draws,
+                                        .fresh = fresh->codes,
+                                        .persistent_rows = persistent->rows,
+                                        .persistent = persistent->codes,
+                                        .rhat = fresh->rhat,
+                                        .round_trips = fresh->round_trips,
+                                        .forward = ways > 0 ? &log_z[0] : NULL,
+                                        .reverse = ways > 1 ? &log_z[1] : NULL };
+    return sal_verdict_judge(s->model, &inputs, &s->verdict, err);
+}
+
+/* Fresh samples of the model, unless Ctrl-C was pressed. One that cannot be sampled has no verdict,
+ * which is said. */
+static sal_status find_verdict(session *s, int ways, sal_error *err)
+{
+    const cli_fresh_options o = { .draws = s->o->fresh,
+                                  .seed = s->o->ais.seed,
+                                  .threads = s->o->ais.threads };
+    cli_fresh fresh = { 0 };
+    sal_data persistent = { 0 };
+    if (o.draws == 0 || cli_interrupted()) {
+        return SAL_OK;
+    }
+    sal_status status = cli_fresh_draws(s->model, s->o->directory, &s->train, &o, &fresh, err);
+    status = status || !fresh.codes
+                 ? status
+                 : cli_persistent_chains(s->o->directory, s->test.variables, &persistent, err);
+    if (status == SAL_OK && fresh.codes) {
+        status = judge(s, &fresh, &persistent, ways, err);
+        s->judged = status == SAL_OK;
+    }
+    if (status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL || status == SAL_ERR_ARGUMENT) {
+        fprintf(stderr, "saltus: no verdict: %s\n", err->message);
+        status = SAL_OK;
+    }
+    cli_fresh_free(&fresh);
+    sal_data_destroy(&persistent);
+    return status;
 }
 
 /* ---- the whole */
@@ -313,6 +374,10 @@ static int evaluate(session *s)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
+    status = ways == 2 ? find_verdict(s, ways, &err) : SAL_OK;
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
     if (ways < 2) {
         fprintf(stderr, "saltus: stopped; there is %s\n",
                 ways ? "the forward estimate only" : "no estimate of log Z yet");
@@ -330,6 +395,9 @@ static int check_options(const char *specification, options *o)
     if (o->ais.chains < 1 || o->ais.temperatures < 1 || o->ais.steps < 1) {
         return cli_usage("evaluate: --chains, --temperatures and --steps must be 1 or more");
     }
+    if (o->fresh < 0 || o->fresh > INT32_MAX) {
+        return cli_usage("evaluate: --fresh must be 0 to %d", INT32_MAX);
+    }
     if (strcmp(o->base, "data") != 0 && strcmp(o->base, "uniform") != 0) {
         return cli_usage("--base %s: expected data or uniform", o->base);
     }
@@ -345,6 +413,7 @@ static int check_options(const char *specification, options *o)
 static int run_evaluate(const cli_command *command, int argc, char **argv)
 {
     options o = { .data = CLI_DATA_START,
+                  .fresh = 1000,
                   .ais = { .chains = 100, .temperatures = 1000, .steps = 1 },
                   .schedule = "linear",
                   .base = "data" };
@@ -364,6 +433,8 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
         { "base", CLI_TEXT, &o.base, "data|uniform", "independent variables to start from [data]" },
         CLI_SAMPLER_OPTIONS(o.sampler),
         { "step-size", CLI_REAL, &a->step_size, "X", "of samplers that have one" },
+        { "fresh", CLI_INT, &o.fresh, "N",
+          "samples from scratch, for the verdict; 0: none [1000]" },
         { "seed", CLI_SEED, &a->seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &a->threads, "N", "results do not depend on it [all]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
@@ -383,6 +454,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_draw_pixels(&s.train);
     code = code ? code : cli_draw_pixels(&s.test);
     code = code ? code : read_samples(&s);
+    o.directory = cli_is_training(specification) ? specification : NULL;
     code = code ? code : evaluate(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.train);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fresh.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
 #include "cli/training.h"
@@ -91,6 +92,7 @@ static int print_json(const cli_training *s)
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
     cli_json_number(object, "pearson", s->pearson);
+    json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
     return cli_json_print(object);
 }
 
@@ -98,6 +100,9 @@ static int print_end(const cli_training *s)
 {
     if (s->o->json) {
         return print_json(s);
+    }
+    if (s->judged) {
+        cli_verdict_print(&s->verdict);
     }
     if (s->iteration == 0) {
         printf("nothing left to do: %s has all iterations\n", s->o->out);
@@ -107,8 +112,9 @@ static int print_end(const cli_training *s)
         printf("stopped after %lld iterations: the Pearson correlation is %.4f, and --pearson %g\n",
                (long long)s->iteration, s->pearson, s->o->pearson);
     }
-    printf("wrote %s/model.xml, model.safetensors, log.csv%s%s\n", s->o->out,
-           s->sheet ? ", samples.png" : "", s->o->train.averaging > 0 ? ", ema.safetensors" : "");
+    printf("wrote %s/model.xml, model.safetensors, log.csv%s%s%s%s\n", s->o->out,
+           s->chains_sheet ? ", persistent.png" : "", s->sheet ? ", samples.png" : "",
+           s->judged ? ", verdict.json" : "", s->o->train.averaging > 0 ? ", ema.safetensors" : "");
     return CLI_OK;
 }
 
@@ -138,6 +144,7 @@ static int train(cli_training *s)
         fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
                 (long long)s->iteration);
     }
+    s->code = s->code || cli_interrupted() ? s->code : cli_train_verdict(s);
     return s->code ? s->code : print_end(s);
 }
 
@@ -206,6 +213,9 @@ static int check_options(const char *arch, cli_train_options *o)
         o->train.report_every < 1) {
         return cli_usage("train: --steps, --iterations, --batch and --report must be 1 or more");
     }
+    if (o->fresh < 0 || o->fresh > INT32_MAX) {
+        return cli_usage("train: --fresh must be 0 to %d", INT32_MAX);
+    }
     if (!(o->train.learning_rate > 0 && o->train.epsilon > 0 && o->train.largest_difference > 0)) {
         return cli_usage("train: --learning-rate, --epsilon and --largest-difference must be above "
                          "0");
@@ -237,6 +247,7 @@ static int make_preconditioner(cli_training *s)
 static int run_train(const cli_command *command, int argc, char **argv)
 {
     cli_train_options o = { .data = CLI_DATA_START,
+                            .fresh = 1000,
                             .train = { .steps = 20,
                                        .iterations = 2000,
                                        .batch = 50,
@@ -302,6 +313,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
           "iterations between reports: a line of log.csv, and of output to a file [100]" },
         { "checkpoint", CLI_INT, &t->checkpoint_every, "N",
           "iterations between checkpoints [as --report]" },
+        { "fresh", CLI_INT, &o.fresh, "N",
+          "samples from scratch at the end, for samples.png and the verdict; 0: none [1000]" },
         { "seed", CLI_SEED, &t->seed, "N", "same seed, same bits [0]" },
         { "threads", CLI_THREADS, &t->threads, "N", "results do not depend on it [all]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },

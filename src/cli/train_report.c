@@ -112,11 +112,11 @@ static int write_sheet(cli_training *s, int64_t rows, const uint8_t *codes)
     if (s->train.height == 0) {
         return CLI_OK;
     }
-    int code = in_directory(s, "samples.png", path, sizeof path);
+    int code = in_directory(s, "persistent.png", path, sizeof path);
     sal_status status = code ? SAL_OK
                              : sal_sheet_write(path, codes, rows < 100 ? rows : 100,
                                                s->train.height, s->train.width, 10, 2, &err);
-    s->sheet = code == CLI_OK && status == SAL_OK;
+    s->chains_sheet = code == CLI_OK && status == SAL_OK;
     return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? code : cli_fail(status, &err);
 }
 
@@ -266,6 +266,7 @@ int cli_train_progress(const sal_train_report *r, void *data)
     }
     if (s->progress.from < 0) { /* the first since the start or a resume */
         s->progress.from = r->iteration - 1;
+        cli_train_forget_verdict(s);
     }
     cli_progress_show(&s->progress, "training", r->iteration, r->iterations);
     return cli_interrupted();

@@ -14,6 +14,7 @@ typedef struct cli_train_options {
     const char *objective, *optimiser, *centring, *buffer_start, *buffer_order;
     double pearson; /* at which training stops; 0: none */
     bool data_covariance, json;
+    int64_t fresh; /* draws for the verdict; 0: none */
 } cli_train_options;
 
 typedef struct cli_training {
@@ -31,8 +32,10 @@ typedef struct cli_training {
     double seconds, difference, acceptance_rate; /* likewise */
     bool diverged;
     cli_progress progress;
-    bool sheet; /* samples.png was written */
-    int code;   /* of the first report that failed */
+    bool sheet, chains_sheet; /* samples.png, persistent.png were written */
+    bool judged;              /* there is a verdict */
+    sal_verdict verdict;
+    int code; /* of the first report that failed */
 } cli_training;
 
 /* Lines of an earlier log, if there is one, up to the iteration that training goes on from. */
@@ -49,5 +52,13 @@ int cli_train_alignment(cli_training *s);
  * the sheet of samples, the parameters. */
 int cli_train_progress(const sal_train_report *report, void *data);
 int cli_train_report(const sal_train_report *report, void *data);
+
+/* Remove the samples and the verdict of an earlier training in the directory. */
+void cli_train_forget_verdict(const cli_training *s);
+
+/* The verdict on what was trained, unless nothing was and there is one: fresh samples, their sheet
+ * samples.png, and verdict.json. A model that cannot be sampled has none, which a line on stderr
+ * says. The exit code. */
+int cli_train_verdict(cli_training *s);
 
 #endif

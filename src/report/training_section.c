@@ -1,4 +1,5 @@
-/* The section on a training: log.csv, checkpoint.json and samples.png of its directory. */
+/* The section on a training: verdict.json, log.csv, checkpoint.json, samples.png and persistent.png
+ * of its directory. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -292,12 +293,13 @@ static sal_status put_facts(sali_page *page, const char *directory, const traini
     return status;
 }
 
-static sal_status put_samples(sali_page *page, const char *directory, sal_error *err)
+static sal_status put_sheet(sali_page *page, const char *directory, const char *name,
+                            const char *alt, const char *caption, bool *any, sal_error *err)
 {
     static const unsigned char png[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
     char path[4096];
     sali_bytes bytes = { 0 };
-    sal_status status = path_in(directory, "samples.png", path, err);
+    sal_status status = path_in(directory, name, path, err);
     if (status != SAL_OK || access(path, F_OK) != 0) {
         return status;
     }
@@ -307,12 +309,27 @@ static sal_status put_samples(sali_page *page, const char *directory, sal_error 
         status = sali_fail(err, SAL_ERR_DATA, "%s: expected a PNG picture of at most 32 MiB", path);
     }
     if (status == SAL_OK) {
-        sali_page_heading(page, "Samples");
-        sali_page_picture(page, bytes.data, bytes.size, "a sheet of pictures drawn by the model",
-                          "Persistent chains after the last iteration.");
+        if (!*any) {
+            sali_page_heading(page, "Samples");
+        }
+        *any = true;
+        sali_page_picture(page, bytes.data, bytes.size, alt, caption);
     }
     sali_bytes_free(&bytes);
     return status;
+}
+
+static sal_status put_samples(sali_page *page, const char *directory, sal_error *err)
+{
+    bool any = false;
+    sal_status status =
+        put_sheet(page, directory, "samples.png", "a sheet of pictures drawn from the model",
+                  "Fresh samples: drawn from the model from scratch.", &any, err);
+    return status ? status
+                  : put_sheet(page, directory, "persistent.png", "a sheet of the training's chains",
+                              "Persistent chains of the training at its last report. Where they "
+                              "do not mix they are finer than the model's own samples.",
+                              &any, err);
 }
 
 sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err)
@@ -327,7 +344,8 @@ sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sa
     status = status ? status : read_log(file, &log, err);
     if (status == SAL_OK) {
         sali_page_section(page, k, path, "a training");
-        status = put_facts(page, path, &log, err);
+        status = sali_report_verdict(page, path, err);
+        status = status ? status : put_facts(page, path, &log, err);
         sali_page_heading(page, "Training curves");
         sali_page_figures(page);
         for (size_t i = 0; status == SAL_OK && i < sizeof curves / sizeof *curves; i++) {

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "stats/mmd.h"
 #include <saltus/stats.h>
 
 /* A baseline x86-64 has no instruction that counts bits; nearly every machine does. */
@@ -19,15 +20,7 @@
  * nearest cache. */
 #define TILE 64
 
-/* States packed into bits: `planes` words (bit p of the codes of 64 variables) for each group of 64
- * variables, so that a row is words * planes 64-bit words. */
-typedef struct packed {
-    int64_t rows, words;
-    int planes;
-    uint64_t *bits; /* [rows x words x planes] */
-} packed;
-
-static int planes_needed(int64_t count, const uint8_t *codes)
+int sali_packed_planes(int64_t count, const uint8_t *codes)
 {
     unsigned seen = 1;
     for (int64_t i = 0; i < count; i++) {
@@ -40,9 +33,12 @@ static int planes_needed(int64_t count, const uint8_t *codes)
     return planes;
 }
 
-static int pack(packed *p, int64_t rows, int64_t variables, const uint8_t *codes, int planes)
+int sali_packed_make(sali_packed *p, int64_t rows, int64_t variables, const uint8_t *codes,
+                     int planes)
 {
-    *p = (packed){ .rows = rows, .words = (variables + 63) / 64, .planes = planes };
+    *p = (sali_packed){
+        .rows = rows, .variables = variables, .words = (variables + 63) / 64, .planes = planes
+    };
     int64_t width = p->words * planes;
     if (rows > INT64_MAX / width) {
         return -1;
@@ -63,6 +59,20 @@ static int pack(packed *p, int64_t rows, int64_t variables, const uint8_t *codes
     return 0;
 }
 
+void sali_packed_free(sali_packed *p)
+{
+    sali_free(p->bits);
+    *p = (sali_packed){ 0 };
+}
+
+sali_packed sali_packed_rows(const sali_packed *p, int64_t first, int64_t rows)
+{
+    sali_packed part = *p;
+    part.rows = rows;
+    part.bits += first * p->words * p->planes;
+    return part;
+}
+
 /* Two codes differ when any of their bits does. */
 static inline int64_t hamming(const uint64_t *a, const uint64_t *b, int64_t words, int planes)
 {
@@ -79,8 +89,8 @@ static inline int64_t hamming(const uint64_t *a, const uint64_t *b, int64_t word
 
 /* Count the pairs of one tile of rows of a with rows of b, by distance; `same`: a and b are one
  * sample and each unordered pair counts once. */
-static inline void count_planes(const packed *a, const packed *b, int64_t first, bool same,
-                                int planes, int64_t *counts)
+static inline void count_planes(const sali_packed *a, const sali_packed *b, int64_t first,
+                                bool same, int planes, int64_t *counts)
 {
     int64_t last = first + TILE < a->rows ? first + TILE : a->rows, words = a->words;
     for (int64_t tile = same ? first : 0; tile < b->rows; tile += TILE) {
@@ -94,8 +104,8 @@ static inline void count_planes(const packed *a, const packed *b, int64_t first,
     }
 }
 
-POPCOUNT_CLONES static void count_tile(const packed *a, const packed *b, int64_t first, bool same,
-                                       int64_t *counts)
+POPCOUNT_CLONES static void count_tile(const sali_packed *a, const sali_packed *b, int64_t first,
+                                       bool same, int64_t *counts)
 {
     switch (a->planes) { /* constants let the compiler unroll the common ones */
     case 1:
@@ -110,33 +120,36 @@ POPCOUNT_CLONES static void count_tile(const packed *a, const packed *b, int64_t
     }
 }
 
-/* The mean of the kernel over pairs. Threads count pairs in integers, which add up to the same in
- * every order; `counts` is [team x stride]. */
-static double mean_kernel(const packed *a, const packed *b, int64_t variables, int team,
-                          int64_t stride, int64_t *counts)
+int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs)
 {
-    bool same = a == b;
-    memset(counts, 0, (size_t)(team * stride) * sizeof *counts);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+    const int64_t variables = a->variables, stride = (variables / 8 + 1) * 8; /* cache lines */
+    const int team = omp_get_max_threads();
+    const bool same = b == NULL;
+    int64_t *counts = stride > INT64_MAX / team ? NULL : SALI_NEW_ARRAY(int64_t, team * stride);
+    if (!counts) {
+        return -1;
+    }
+    b = same ? a : b;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(a->rows > TILE ? team : 1)
     for (int64_t first = 0; first < a->rows; first += TILE) {
         count_tile(a, b, first, same, counts + omp_get_thread_num() * stride);
     }
-    double sum = 0.0, pairs = 0.0;
+    *sum = *pairs = 0.0;
     for (int64_t h = 0; h <= variables; h++) {
         int64_t count = 0;
         for (int thread = 0; thread < team; thread++) {
             count += counts[thread * stride + h];
         }
-        sum += (double)count * exp(-(double)h / (double)variables);
-        pairs += (double)count;
+        *sum += (double)count * exp(-(double)h / (double)variables);
+        *pairs += (double)count;
     }
-    return sum / pairs;
+    sali_free(counts);
+    return 0;
 }
 
 sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_t nb,
                          const uint8_t *b, double *mmd2, sal_error *err)
 {
-    sal_status status = SAL_OK;
     if (variables < 1 || na < 2 || nb < 2 || na > INT64_MAX / variables ||
         nb > INT64_MAX / variables || !a || !b || !mmd2) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -145,23 +158,20 @@ sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_
                          "variables",
                          (long long)na, (long long)nb, (long long)variables);
     }
-    int planes_a = planes_needed(na * variables, a), planes_b = planes_needed(nb * variables, b);
-    int planes = planes_a > planes_b ? planes_a : planes_b, team = omp_get_max_threads();
-    int64_t stride = (variables / 8 + 1) * 8; /* whole cache lines for each thread */
-    packed pa = { 0 }, pb = { 0 };
-    int64_t *counts = stride > INT64_MAX / team ? NULL : SALI_NEW_ARRAY(int64_t, team * stride);
-    if (!counts || pack(&pa, na, variables, a, planes) != 0 ||
-        pack(&pb, nb, variables, b, planes) != 0) {
-        status = sali_fail_memory(err);
-        goto done;
+    int planes_a = sali_packed_planes(na * variables, a);
+    int planes_b = sali_packed_planes(nb * variables, b);
+    int planes = planes_a > planes_b ? planes_a : planes_b;
+    double aa = 0, bb = 0, ab = 0, pairs_aa = 1, pairs_bb = 1, pairs_ab = 1;
+    sali_packed pa = { 0 }, pb = { 0 };
+    bool ok = sali_packed_make(&pa, na, variables, a, planes) == 0 &&
+              sali_packed_make(&pb, nb, variables, b, planes) == 0 &&
+              sali_kernel_sum(&pa, NULL, &aa, &pairs_aa) == 0 &&
+              sali_kernel_sum(&pb, NULL, &bb, &pairs_bb) == 0 &&
+              sali_kernel_sum(&pa, &pb, &ab, &pairs_ab) == 0;
+    if (ok) {
+        *mmd2 = aa / pairs_aa + bb / pairs_bb - 2.0 * (ab / pairs_ab);
     }
-    double aa = mean_kernel(&pa, &pa, variables, team, stride, counts);
-    double bb = mean_kernel(&pb, &pb, variables, team, stride, counts);
-    double ab = mean_kernel(&pa, &pb, variables, team, stride, counts);
-    *mmd2 = aa + bb - 2.0 * ab;
-done:
-    sali_free(counts);
-    sali_free(pa.bits);
-    sali_free(pb.bits);
-    return status;
+    sali_packed_free(&pa);
+    sali_packed_free(&pb);
+    return ok ? SAL_OK : sali_fail_memory(err);
 }

@@ -78,9 +78,8 @@ sal_status sal_base_log_prob(const sal_space *space, const double *log_base, con
 
 /* ---- a model */
 
-/* f of all rows, [rows]. */
-static sal_status evaluate_rows(const sal_model *model, const sal_data *data, double *f,
-                                sal_error *err)
+sal_status sali_evaluate_rows(const sal_model *model, const sal_data *data, double *f,
+                              sal_error *err)
 {
     int64_t V = data->variables;
     int32_t *codes = SALI_NEW_ARRAY(int32_t, BATCH * V);
@@ -129,7 +128,7 @@ sal_status sal_log_likelihood(const sal_model *model, const sal_data *data, doub
     if (status == SAL_OK && !f) {
         status = sali_fail_memory(err);
     }
-    status = status ? status : evaluate_rows(model, data, f, err);
+    status = status ? status : sali_evaluate_rows(model, data, f, err);
     if (status == SAL_OK) {
         *likelihood = sali_likelihood_of(data, f, log_z, log_z_error);
     }

@@ -9,4 +9,8 @@
 sal_likelihood sali_likelihood_of(const sal_data *data, const double *f, double log_z,
                                   double log_z_error);
 
+/* f of all rows, [rows]. Returns: those of sal_model_evaluate; MEMORY. */
+sal_status sali_evaluate_rows(const sal_model *model, const sal_data *data, double *f,
+                              sal_error *err);
+
 #endif

@@ -1,0 +1,249 @@
+/* Fresh samples of a model, for its verdict. */
+#include "cli/fresh.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "core/space.h"
+#include "io/file.h"
+#include "io/safetensors.h"
+#include "models/structure.h"
+
+/* Chains, and their replicas. Draws are so many swap intervals apart: exact draws of layers are
+ * cheap, steps by gradients are not. */
+enum { CHAINS = 25, REPLICAS = 16, DRAWS = 1000, APART = 25, APART_BY_GRADIENT = 5 };
+/* Steps in an interval of a sampler that moves all variables at once. */
+#define INTERVAL 5
+#define SHEET 100 /* pictures */
+
+void cli_fresh_free(cli_fresh *fresh)
+{
+    sali_free(fresh->codes);
+    *fresh = (cli_fresh){ 0 };
+}
+
+/* ---- the model with its structure */
+
+/* The ready-made model that a checkpoint names, with the parameters of `model`: a saved formula has
+ * no layers. NULL if there is none, or it does not fit. */
+static sal_model *ready_made(const sal_model *model, const char *directory)
+{
+    char path[4096];
+    sal_error err;
+    sal_model *made = NULL;
+    if (!directory || snprintf(path, sizeof path, "%s/checkpoint.json", directory) >= 4096) {
+        return NULL;
+    }
+    json_t *root = json_load_file(path, 0, NULL);
+    const char *name =
+        json_string_value(json_object_get(json_object_get(root, "options"), "model"));
+    int64_t n = sal_model_parameters_size(model);
+    double *values = SALI_NEW_ARRAY(double, n > 0 ? n : 1);
+    bool ok =
+        name && values && access(name, F_OK) != 0 &&
+        sal_model_open(name, 0, &made, &err) == SAL_OK && sal_model_parameters_size(made) == n &&
+        sal_space_variables(sal_model_space(made)) == sal_space_variables(sal_model_space(model)) &&
+        sal_model_get_params(model, NULL, values, &err) == SAL_OK &&
+        sal_model_set_params(made, NULL, values, &err) == SAL_OK;
+    if (!ok) {
+        sal_model_destroy(made);
+        made = NULL;
+    }
+    sali_free(values);
+    json_decref(root);
+    return made;
+}
+
+/* ---- tempering */
+
+/* Every so many-th draw of a run. */
+typedef struct keeper {
+    cli_fresh *fresh;
+    int64_t apart;
+    cli_progress progress;
+} keeper;
+
+static int keep_draw(const sal_draw *draw, void *data)
+{
+    keeper *k = data;
+    cli_fresh *f = k->fresh;
+    int64_t which = (draw->index + 1) / k->apart - 1;
+    if (draw->warmup || (draw->index + 1) % k->apart != 0 || which >= f->draws) {
+        return 0;
+    }
+    for (int64_t c = 0; c < f->chains; c++) {
+        const int32_t *codes = draw->codes + c * f->variables;
+        uint8_t *to = f->codes + (c * f->draws + which) * f->variables;
+        for (int64_t v = 0; v < f->variables; v++) {
+            to[v] = (uint8_t)(codes[v] < UINT8_MAX ? codes[v] : UINT8_MAX);
+        }
+    }
+    return 0;
+}
+
+static int show_progress(int64_t done, int64_t total, void *data)
+{
+    cli_progress_show(&((keeper *)data)->progress, "fresh samples", done, total);
+    return cli_interrupted();
+}
+
+/* Each variable of each chain is that of a random row. */
+static int32_t *starts(const sal_data *train, int64_t chains, uint64_t seed)
+{
+    int64_t V = train->variables;
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, chains * V);
+    for (int64_t c = 0; codes && c < chains; c++) {
+        sali_stream stream = { seed, 0, (uint32_t)c, SALI_RNG_INIT };
+        for (int64_t v = 0; v < V; v++) {
+            int64_t row = sali_rng_below(&stream, (uint32_t)v, (uint32_t)train->rows);
+            codes[c * V + v] = train->codes[row * V + v];
+        }
+    }
+    return codes;
+}
+
+static sal_status diagnose(const sal_run *run, cli_fresh *out, sal_error *err)
+{
+    sal_diagnostics f;
+    sal_run_summary summary;
+    int64_t chains, draws, V;
+    sal_run_size(run, &chains, &draws, &V);
+    sal_status status = sal_stats_diagnose(chains, draws, sal_run_log_probs(run), &f, err);
+    status = status ? status : sal_run_summarise(run, &summary, err);
+    if (status == SAL_OK) {
+        out->rhat = f.rhat_bulk; /* NaN where f is constant: then nothing disagrees */
+        out->round_trips = summary.round_trips;
+        out->stopped = summary.stopped;
+    }
+    return status;
+}
+
+/* A sampler that serves the model: its structure, then gradients, then what sal_sample takes. */
+static sal_status by_tempering(sal_model *model, const sal_data *train,
+                               const cli_fresh_options *options, cli_fresh *out, sal_error *err)
+{
+    const int64_t pieces = model->structure ? model->structure->pieces(model) : INTERVAL;
+    const int64_t draws = out->draws, apart = model->structure ? APART : APART_BY_GRADIENT;
+    /* Warm-up is a third of all. */
+    int64_t every = apart;
+    while (options->longest > 0 && every > 1 && every * draws * 3 / 2 > options->longest) {
+        every--;
+    }
+    keeper k = { .fresh = out, .apart = every, .progress = cli_progress_begin() };
+    int32_t *init = starts(train, out->chains, options->seed);
+    sal_run_options run_options = { .sampler = model->structure ? "block-gibbs" : "ncg",
+                                    .chains = out->chains,
+                                    .warmup = (every * draws / 2 + 1) * pieces,
+                                    .draws = every * draws,
+                                    .seed = options->seed,
+                                    .threads = options->threads,
+                                    .replicas = REPLICAS,
+                                    .init = init,
+                                    .draw = keep_draw,
+                                    .draw_data = &k,
+                                    .progress = show_progress,
+                                    .progress_data = &k };
+    sal_run *run = NULL;
+    sal_status status = init ? sal_sample(model, &run_options, &run, err) : sali_fail_memory(err);
+    if (status == SAL_ERR_UNSUPPORTED) {
+        run_options.sampler = NULL;
+        status = sal_sample(model, &run_options, &run, err);
+    }
+    if (status == SAL_ERR_MODEL) { /* the model may forbid where chains start */
+        run_options.init = NULL;
+        status = sal_sample(model, &run_options, &run, err);
+    }
+    cli_progress_end(&k.progress);
+    status = status ? status : diagnose(run, out, err);
+    sal_run_destroy(run);
+    sali_free(init);
+    return status;
+}
+
+sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_data *train,
+                           const cli_fresh_options *options, cli_fresh *out, sal_error *err)
+{
+    const int64_t all = options->draws ? options->draws : DRAWS;
+    cli_fresh fresh = { .chains = CHAINS,
+                        .draws = (all + CHAINS - 1) / CHAINS,
+                        .variables = train->variables };
+    sal_model *made = ready_made(model, directory);
+    fresh.codes = SALI_NEW_ARRAY(uint8_t, fresh.chains * fresh.draws * fresh.variables);
+    sal_status status = fresh.codes ? by_tempering(made ? made : model, train, options, &fresh, err)
+                                    : sali_fail_memory(err);
+    sal_model_destroy(made);
+    if (status != SAL_OK || fresh.stopped) {
+        sali_free(fresh.codes);
+        fresh.codes = NULL;
+    }
+    if (status == SAL_OK) {
+        *out = fresh;
+    }
+    return status;
+}
+
+/* ---- the training's chains */
+
+sal_status cli_persistent_chains(const char *directory, int64_t variables, sal_data *out,
+                                 sal_error *err)
+{
+    char path[4096];
+    sali_safetensors *file = NULL;
+    if (!directory || snprintf(path, sizeof path, "%s/checkpoint.json", directory) >= 4096 ||
+        access(path, F_OK) != 0) {
+        return SAL_OK;
+    }
+    json_t *root = json_load_file(path, 0, NULL);
+    const char *arrays = json_string_value(json_object_get(root, "arrays"));
+    bool named = arrays && !strchr(arrays, '/') &&
+                 snprintf(path, sizeof path, "%s/%s", directory, arrays) < 4096;
+    json_decref(root);
+    sal_status status = named ? sali_safetensors_open(path, &file, err) : SAL_OK;
+    const sali_tensor *t = file ? sali_safetensors_find(file, "buffer.codes") : NULL;
+    if (status == SAL_OK && t && t->count > 0 && t->count % variables == 0) {
+        double *values = SALI_NEW_ARRAY(double, t->count);
+        out->codes = SALI_NEW_ARRAY(uint8_t, t->count);
+        status = values && out->codes ? SAL_OK : sali_fail_memory(err);
+        if (status == SAL_OK) {
+            sali_tensor_doubles(t, values);
+            for (int64_t i = 0; i < t->count; i++) {
+                out->codes[i] = (uint8_t)fmin(fmax(values[i], 0), UINT8_MAX);
+            }
+            out->rows = t->count / variables;
+            out->variables = variables;
+        }
+        sali_free(values);
+    }
+    sali_safetensors_close(file);
+    return status;
+}
+
+/* ---- sheets */
+
+sal_status cli_sheet(const char *path, int64_t rows, const uint8_t *codes, const sal_data *pictures,
+                     bool *written, sal_error *err)
+{
+    const int64_t V = pictures->variables, n = rows < SHEET ? rows : SHEET;
+    *written = false;
+    if (pictures->height == 0) {
+        return SAL_OK;
+    }
+    uint8_t *some = SALI_NEW_ARRAY(uint8_t, n * V);
+    if (!some) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(some + k * V, codes + k * rows / n * V, (size_t)V);
+    }
+    sal_status status =
+        sal_sheet_write(path, some, n, pictures->height, pictures->width, 10, 2, err);
+    sali_free(some);
+    *written = status == SAL_OK;
+    return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
+}

@@ -1,0 +1,74 @@
+/* The verdict on a trained model: verdict.json of its directory. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "io/file.h"
+#include "report/report.h"
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void put_figures(sali_page *page, const json_t *root)
+{
+    static const struct {
+        const char *key, *title;
+        int digits;
+    } figures[] = { { "log_prob", "mean f", 5 },
+                    { "means_correlation", "correlation of means", 3 },
+                    { "covariances_correlation", "correlation of covariances", 3 },
+                    { "mmd", "MMD", 3 } };
+    static const sali_column columns[] = {
+        { "against held-out rows", 0 }, { "fresh samples", 3 },  { "standard error", 2 },
+        { "persistent chains", 3 },     { "standard error", 2 }, { "training rows", 3 },
+        { "standard error", 2 }
+    };
+    static const char *const keys[] = { "fresh", "fresh_error", "persistent", "persistent_error",
+                                        "train", "train_error" };
+    sali_page_table(page,
+                    "Fresh samples are drawn from the model from scratch; as many training "
+                    "rows show what a perfect model would reach",
+                    7, columns);
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+        const json_t *figure = json_object_get(root, figures[k].key);
+        sali_page_row(page);
+        sali_page_text(page, figures[k].title);
+        for (int c = 0; c < 6; c++) {
+            sali_page_number(page, number(figure, keys[c]), c % 2 ? 2 : figures[k].digits);
+        }
+        sali_page_row_end(page);
+    }
+    sali_page_table_end(page);
+}
+
+sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error *err)
+{
+    char path[4096];
+    sali_bytes bytes = { 0 };
+    if (snprintf(path, sizeof path, "%s/verdict.json", directory) >= (int)sizeof path) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
+    }
+    if (access(path, F_OK) != 0) {
+        return SAL_OK;
+    }
+    sal_status status = sali_file_read(path, &bytes, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    json_t *root = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
+    const char *sentence = json_string_value(json_object_get(root, "sentence"));
+    if (sentence) {
+        sali_page_paragraph(page, "%s", sentence);
+        put_figures(page, root);
+    } else {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: expected the verdict on a training", path);
+    }
+    json_decref(root);
+    sali_bytes_free(&bytes);
+    return status;
+}

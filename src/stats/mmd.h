@@ -1,0 +1,33 @@
+/* The kernel of the MMD summed over pairs of states that are packed into bits. */
+#ifndef SALI_MMD_H
+#define SALI_MMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* States packed into bits: `planes` words (bit p of the codes of 64 variables) for each group of 64
+ * variables, so that a row is words * planes 64-bit words. */
+typedef struct sali_packed {
+    int64_t rows, variables, words;
+    int planes;
+    uint64_t *bits; /* [rows x words x planes] */
+} sali_packed;
+
+/* Bits that the codes need. */
+int sali_packed_planes(int64_t count, const uint8_t *codes);
+
+/* Pack rows of codes; all that are compared need the same number of planes. -1: out of memory. */
+int sali_packed_make(sali_packed *p, int64_t rows, int64_t variables, const uint8_t *codes,
+                     int planes);
+void sali_packed_free(sali_packed *p);
+
+/* Rows first .. first + rows - 1; it owns nothing. */
+sali_packed sali_packed_rows(const sali_packed *p, int64_t first, int64_t rows);
+
+/* The sum of exp(-distance / variables) over all pairs of a row of a and a row of b, or, with b
+ * NULL, over the unordered pairs of two different rows of a; *pairs: their number. Pairs are
+ * counted in integers by their distance, so the sum does not depend on the number of threads. -1:
+ * out of memory. */
+int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs);
+
+#endif

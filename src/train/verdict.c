@@ -1,0 +1,271 @@
+/* Whether a model's own samples are like the data. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "train/data.h"
+#include "train/verdict.h"
+
+/* The most that still counts as like the data: of a figure's shortfall (see sal_verdict_judge). */
+#define MEANS_MARGIN 0.05
+#define COVARIANCES_MARGIN 0.15
+#define MMD_MARGIN 0.02
+/* What training rows must reach, less three errors, for a correlation to be judged. */
+#define LEAST_CORRELATION 0.5
+/* Of the training rows' numbers: mere noise can correlate by chance. */
+#define LEAST_RELIABILITY 0.5
+/* Chains. */
+#define MOST_RHAT 1.1
+#define LEAST_ROUND_TRIPS 0.5
+/* When two estimates of log Z are apart: in standard errors, and in nats. */
+#define APART_ERRORS 5
+#define APART_NATS 3
+#define LEAST_CHAINS 4
+/* Fewer held-out rows do not say what the data are like. */
+#define LEAST_ROWS 20
+
+static const sal_verdict_value unknown = { NAN, NAN };
+
+/* ---- input */
+
+static sal_status check_codes(const char *what, int64_t n, const uint8_t *codes,
+                              const sal_space *space, sal_error *err)
+{
+    const int64_t V = space->n_variables;
+    for (int64_t i = 0; i < n * V; i++) {
+        if (!sali_has_code(&space->variables[i % V], codes[i])) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "sal_verdict_judge: %s %lld, variable %lld: code %d; expected 0 to %d",
+                             what, (long long)(i / V), (long long)(i % V), codes[i],
+                             sali_last_code(&space->variables[i % V]));
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs *in,
+                               const sal_verdict *verdict, sal_error *err)
+{
+    if (!model || !in || !verdict || !in->fresh || in->chains < LEAST_CHAINS || in->draws < 1 ||
+        in->draws > INT32_MAX / in->chains || in->persistent_rows < 0 ||
+        (in->persistent_rows > 0 && !in->persistent)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_verdict_judge: %lld fresh chains of %lld draws and %lld persistent "
+                         "ones; expected at least %d chains of 1 draw, and pointers that are not "
+                         "NULL",
+                         (long long)(in ? in->chains : 0), (long long)(in ? in->draws : 0),
+                         (long long)(in ? in->persistent_rows : 0), LEAST_CHAINS);
+    }
+    const sal_space *space = sal_model_space(model);
+    sal_status status = sali_data_check("sal_verdict_judge: training", in->train, space, err);
+    status = status ? status : sali_data_check("sal_verdict_judge: held out", in->test, space, err);
+    status = status ? status : check_codes("draw", in->chains * in->draws, in->fresh, space, err);
+    return status
+               ? status
+               : check_codes("persistent chain", in->persistent_rows, in->persistent, space, err);
+}
+
+/* ---- figures */
+
+/* Of one set of rows, in the order of sal_verdict_kind; the MMD's is MMD^2. */
+typedef struct measured {
+    sali_jackknifed figures[SAL_VERDICT_KINDS];
+} measured;
+
+static sal_status measure(const sal_model *model, const sali_reference *reference,
+                          const sali_grouped *rows, measured *m, sal_error *err)
+{
+    sal_status status = sali_mean_f(model, rows, &m->figures[SAL_VERDICT_F], err);
+    status = status ? status
+                    : sali_compare_moments(reference, rows, &m->figures[SAL_VERDICT_MEANS],
+                                           &m->figures[SAL_VERDICT_COVARIANCES], err);
+    return status ? status
+                  : sali_compare_kernel(reference, rows, &m->figures[SAL_VERDICT_MMD], err);
+}
+
+static sal_status measure_rows(const sal_model *model, const sali_reference *reference,
+                               const sal_data *data, int64_t most, measured *m, int64_t *rows,
+                               sal_error *err)
+{
+    sali_grouped grouped = { 0 };
+    sal_status status = sali_grouped_rows(data, most, &grouped, err);
+    status = status ? status : measure(model, reference, &grouped, m, err);
+    *rows = grouped.n;
+    sali_grouped_free(&grouped);
+    return status;
+}
+
+/* What is shown: MMD instead of its square. */
+static sal_verdict_value shown(sal_verdict_kind kind, const sali_jackknifed *j)
+{
+    if (kind != SAL_VERDICT_MMD) {
+        return (sal_verdict_value){ j->value, j->error };
+    }
+    double mmd = j->value > 0 ? sqrt(j->value) : isnan(j->value) ? NAN : 0;
+    return (sal_verdict_value){ mmd, mmd > 0 ? j->error / (2 * mmd) : NAN };
+}
+
+static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_jackknifed *fresh,
+                       const sali_jackknifed *train, double spread)
+{
+    f->fresh = shown(kind, fresh);
+    f->train = shown(kind, train);
+    f->test = f->shortfall = unknown;
+    f->margin = NAN;
+    f->judged = false;
+    if (kind == SAL_VERDICT_MMD) {
+        f->margin = MMD_MARGIN;
+        f->shortfall = (sal_verdict_value){ (fresh->value - train->value) / spread,
+                                            hypot(fresh->error, train->error) / spread };
+        f->judged = isfinite(f->shortfall.value) && isfinite(f->shortfall.standard_error);
+    } else if (kind != SAL_VERDICT_F) {
+        double best = train->corrected;
+        f->margin = kind == SAL_VERDICT_MEANS ? MEANS_MARGIN : COVARIANCES_MARGIN;
+        f->judged =
+            best - 3 * train->error >= LEAST_CORRELATION && train->reliability >= LEAST_RELIABILITY;
+        /* Samples without any variation correlate with nothing. */
+        double own = isfinite(fresh->corrected) ? fresh->corrected : 0;
+        double error = isfinite(fresh->error) ? fresh->error : 0;
+        f->shortfall =
+            (sal_verdict_value){ 1 - own / best,
+                                 hypot(error / best, own * train->error / (best * best)) };
+    }
+}
+
+/* ---- the answer */
+
+static sal_verdict_value given(const sal_verdict_value *value)
+{
+    return value ? *value : unknown;
+}
+
+/* Whether log Z a is above b by more than errors explain. */
+static bool far_above(sal_verdict_value a, sal_verdict_value b)
+{
+    double error = hypot(isnan(a.standard_error) ? 0 : a.standard_error,
+                         isnan(b.standard_error) ? 0 : b.standard_error);
+    return a.value - b.value > APART_ERRORS * error && a.value - b.value > APART_NATS;
+}
+
+/* The judged figure that is worst by its margin; false: none is judged. */
+static bool find_worst(sal_verdict *v)
+{
+    double most = -INFINITY;
+    bool any = false;
+    for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
+        const sal_verdict_figure *f = &v->figures[k];
+        if (f->judged && f->shortfall.value / f->margin > most) {
+            most = f->shortfall.value / f->margin;
+            v->worst = (sal_verdict_kind)k;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Whether the figure can say that samples are like the data: it is judged, and as many training
+ * rows in the place of fresh draws would be precise enough, with half as much to spare. */
+static bool can_agree(const sal_verdict *v, int k)
+{
+    const sal_verdict_figure *f = &v->figures[k];
+    double error = 1.5 * sqrt(2) * f->train.standard_error / f->train.value;
+    return f->judged && (k == SAL_VERDICT_MMD || 3 * error <= f->margin);
+}
+
+static sal_verdict_reason find_reason(sal_verdict *v)
+{
+    bool beyond = false, within = find_worst(v) && v->test_rows >= LEAST_ROWS;
+    for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
+        const sal_verdict_figure *f = &v->figures[k];
+        beyond = beyond ||
+                 (f->judged && f->shortfall.value - 2 * f->shortfall.standard_error > f->margin);
+        within = within && (!can_agree(v, k) || (f->shortfall.value <= f->margin &&
+                                                 3 * f->shortfall.standard_error <= f->margin));
+    }
+    if (v->rhat > MOST_RHAT) {
+        return SAL_VERDICT_CHAINS_DISAGREE;
+    }
+    if (v->round_trips < LEAST_ROUND_TRIPS) {
+        return SAL_VERDICT_NO_ROUND_TRIPS;
+    }
+    if (beyond) {
+        return SAL_VERDICT_BEYOND_MARGIN;
+    }
+    if (far_above(v->forward, v->reverse)) {
+        return SAL_VERDICT_WRONG_WAY;
+    }
+    if (isnan(v->round_trips) && far_above(v->reverse, v->forward)) {
+        return SAL_VERDICT_LOG_Z_APART;
+    }
+    return within ? SAL_VERDICT_WITHIN_MARGINS : SAL_VERDICT_IMPRECISE;
+}
+
+static sal_verdict_answer answer_of(sal_verdict_reason reason)
+{
+    return reason == SAL_VERDICT_WITHIN_MARGINS  ? SAL_VERDICT_LIKE
+           : reason == SAL_VERDICT_BEYOND_MARGIN ? SAL_VERDICT_UNLIKE
+                                                 : SAL_VERDICT_UNKNOWN;
+}
+
+/* ---- the whole */
+
+static sal_status fill(const sal_model *model, const sali_reference *reference,
+                       const sal_verdict_inputs *in, sal_verdict *v, sal_error *err)
+{
+    const int64_t n = in->chains * in->draws, V = in->train->variables;
+    const sal_data persistent = { .rows = in->persistent_rows,
+                                  .variables = V,
+                                  .codes = (uint8_t *)(uintptr_t)in->persistent };
+    measured fresh, train, test, chains;
+    sali_grouped draws = { 0 };
+    sal_status status = sali_grouped_chains(in->chains, in->draws, V, in->fresh, &draws, err);
+    status = status ? status : measure(model, reference, &draws, &fresh, err);
+    sali_grouped_free(&draws);
+    status =
+        status ? status : measure_rows(model, reference, in->train, n, &train, &v->train_rows, err);
+    if (status == SAL_OK && in->persistent_rows > 0) {
+        status = measure_rows(model, reference, &persistent, n, &chains, &v->persistent_rows, err);
+    }
+    sali_grouped held_out = { 0 };
+    status = status ? status : sali_grouped_rows(in->test, in->test->rows, &held_out, err);
+    status = status ? status : sali_mean_f(model, &held_out, &test.figures[SAL_VERDICT_F], err);
+    sali_grouped_free(&held_out);
+    for (int k = 0; status == SAL_OK && k < SAL_VERDICT_KINDS; k++) {
+        sal_verdict_figure *f = &v->figures[k];
+        set_figure(f, (sal_verdict_kind)k, &fresh.figures[k], &train.figures[k],
+                   sali_reference_spread(reference));
+        f->persistent =
+            in->persistent_rows > 0 ? shown((sal_verdict_kind)k, &chains.figures[k]) : unknown;
+    }
+    if (status == SAL_OK) {
+        v->figures[SAL_VERDICT_F].test = shown(SAL_VERDICT_F, &test.figures[SAL_VERDICT_F]);
+    }
+    return status;
+}
+
+sal_status sal_verdict_judge(const sal_model *model, const sal_verdict_inputs *inputs,
+                             sal_verdict *verdict, sal_error *err)
+{
+    sali_reference *reference = NULL;
+    sal_status status = check_inputs(model, inputs, verdict, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sal_verdict v = { .forward = given(inputs->forward),
+                      .reverse = given(inputs->reverse),
+                      .bennett = given(inputs->bennett),
+                      .rhat = inputs->rhat,
+                      .round_trips = inputs->round_trips,
+                      .chains = inputs->chains,
+                      .draws = inputs->draws,
+                      .test_rows = inputs->test->rows };
+    status = sali_reference_create(sal_model_space(model), inputs->test, &reference, err);
+    status = status ? status : fill(model, reference, inputs, &v, err);
+    sali_reference_destroy(reference);
+    if (status == SAL_OK) {
+        v.reason = find_reason(&v);
+        v.answer = answer_of(v.reason);
+        *verdict = v;
+    }
+    return status;
+}

@@ -1,0 +1,59 @@
+/* Inside of verdicts: groups of rows, and figures of them against the held-out rows. */
+#ifndef SALI_VERDICT_H
+#define SALI_VERDICT_H
+
+#include <saltus/evaluate.h>
+#include "core/space.h"
+
+/* Rows in groups, which are the jackknife's units: group g is rows first[g] .. first[g + 1] - 1. */
+typedef struct sali_grouped {
+    int64_t n, groups, variables;
+    int64_t *first; /* [groups + 1] */
+    uint8_t *codes; /* [n x variables] */
+    double *weight; /* [n], or NULL */
+} sali_grouped;
+
+/* Copies of rows: `chains` of `draws` each, neighbours in one group. Returns: MEMORY. */
+sal_status sali_grouped_chains(int64_t chains, int64_t draws, int64_t variables,
+                               const uint8_t *codes, sali_grouped *out, sal_error *err);
+
+/* Copies of at most `most` rows of a data set, chosen at random and in random order, always the
+ * same: files are often sorted. Returns: MEMORY. */
+sal_status sali_grouped_rows(const sal_data *data, int64_t most, sali_grouped *out, sal_error *err);
+void sali_grouped_free(sali_grouped *g);
+
+/* A figure of all rows, its standard error, and the figure less the bias that the jackknife finds.
+ * NaN where it is not defined. */
+typedef struct sali_jackknifed {
+    double value, error, corrected;
+    double reliability; /* of a correlation: the share of the variance of the rows' numbers (means,
+                           covariances) that is not their own noise; else 0 */
+} sali_jackknifed;
+
+/* From the figure of all rows and those without one group, loo [groups]. */
+sali_jackknifed sali_jackknife(int64_t groups, double all, const double *loo);
+
+/* The held-out rows, and what is computed of them once. */
+typedef struct sali_reference sali_reference;
+
+/* Returns: MEMORY. The data must outlive it. */
+sal_status sali_reference_create(const sal_space *space, const sal_data *test, sali_reference **out,
+                                 sal_error *err);
+void sali_reference_destroy(sali_reference *reference);
+
+/* The variance of the kernel among held-out rows, 1 - mean k. */
+double sali_reference_spread(const sali_reference *reference);
+
+/* Pearson's correlations of means and covariances with those of the held-out rows, and MMD^2 to
+ * them. Returns: MEMORY. */
+sal_status sali_compare_moments(const sali_reference *reference, const sali_grouped *rows,
+                                sali_jackknifed *means, sali_jackknifed *covariances,
+                                sal_error *err);
+sal_status sali_compare_kernel(const sali_reference *reference, const sali_grouped *rows,
+                               sali_jackknifed *mmd2, sal_error *err);
+
+/* Mean f. Returns: those of sal_model_evaluate; MEMORY. */
+sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_jackknifed *f,
+                       sal_error *err);
+
+#endif

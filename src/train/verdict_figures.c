@@ -1,0 +1,442 @@
+/* Figures of samples against held-out rows, with errors by leaving out one group at a time. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "stats/mmd.h"
+#include "train/likelihood.h"
+#include "train/verdict.h"
+
+/* Groups that the jackknife leaves out. */
+#define MOST_GROUPS 50
+/* Columns whose covariances are compared. */
+#define MOST_COLUMNS 2048
+/* Held-out rows in the MMD. */
+#define MOST_KERNEL_ROWS 10000
+/* A correlation of fewer numbers says nothing. */
+#define LEAST_POINTS 3
+
+/* ---- rows in groups */
+
+static sal_status grouped_create(int64_t n, int64_t units, int64_t variables, sali_grouped *out,
+                                 sal_error *err)
+{
+    int64_t groups = units < MOST_GROUPS ? units : MOST_GROUPS;
+    *out = (sali_grouped){ .n = n, .groups = groups, .variables = variables };
+    out->first = SALI_NEW_ARRAY(int64_t, groups + 1);
+    out->codes = SALI_NEW_ARRAY(uint8_t, n * variables);
+    return out->first && out->codes ? SAL_OK : sali_fail_memory(err);
+}
+
+sal_status sali_grouped_chains(int64_t chains, int64_t draws, int64_t variables,
+                               const uint8_t *codes, sali_grouped *out, sal_error *err)
+{
+    sal_status status = grouped_create(chains * draws, chains, variables, out, err);
+    if (status == SAL_OK) {
+        memcpy(out->codes, codes, (size_t)(out->n * variables));
+        for (int64_t g = 0; g <= out->groups; g++) {
+            out->first[g] = g * chains / out->groups * draws;
+        }
+    }
+    return status;
+}
+
+sal_status sali_grouped_rows(const sal_data *data, int64_t most, sali_grouped *out, sal_error *err)
+{
+    const int64_t V = data->variables, n = data->rows < most ? data->rows : most;
+    sal_status status = grouped_create(n, n, V, out, err);
+    if (status == SAL_OK && data->weight) {
+        out->weight = SALI_NEW_ARRAY(double, n);
+        status = out->weight ? SAL_OK : sali_fail_memory(err);
+    }
+    const sali_stream stream = { .purpose = SALI_RNG_STATISTIC };
+    uint32_t *order = SALI_NEW_ARRAY(uint32_t, n), *work = SALI_NEW_ARRAY(uint32_t, data->rows);
+    status = status || (order && work) ? status : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        sali_rng_choose(&stream, (uint32_t)data->rows, (uint32_t)n, work, order);
+    }
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        memcpy(out->codes + k * V, data->codes + order[k] * V, (size_t)V);
+        if (out->weight) {
+            out->weight[k] = data->weight[order[k]];
+        }
+    }
+    for (int64_t g = 0; status == SAL_OK && g <= out->groups; g++) {
+        out->first[g] = g * n / out->groups;
+    }
+    sali_free(order);
+    sali_free(work);
+    return status;
+}
+
+void sali_grouped_free(sali_grouped *g)
+{
+    sali_free(g->first);
+    sali_free(g->codes);
+    sali_free(g->weight);
+    *g = (sali_grouped){ 0 };
+}
+
+sali_jackknifed sali_jackknife(int64_t groups, double all, const double *loo)
+{
+    double mean = 0, squares = 0;
+    const double n = (double)groups;
+    for (int64_t g = 0; g < groups; g++) {
+        mean += loo[g] / n;
+    }
+    for (int64_t g = 0; g < groups; g++) {
+        squares += (loo[g] - mean) * (loo[g] - mean);
+    }
+    return (sali_jackknifed){ .value = all,
+                              .error = groups > 1 ? sqrt((n - 1) / n * squares) : NAN,
+                              .corrected = groups > 1 ? n * all - (n - 1) * mean : NAN };
+}
+
+/* ---- columns, and their moments */
+
+typedef struct column {
+    int64_t variable;
+    int32_t state; /* of a categorical variable; -1: the code itself */
+} column;
+
+struct sali_reference {
+    const sal_data *test;
+    int64_t n;           /* columns C */
+    column *columns;     /* [n] */
+    double *means;       /* [n] */
+    double *covariances; /* [n x n], j < i */
+    sali_packed packed;  /* rows for the MMD */
+    int planes;          /* that all codes of the space fit in */
+    double mean_kernel;  /* between two of them */
+};
+
+typedef struct moments {
+    double total;     /* of the weights */
+    double *sums;     /* [C] */
+    double *products; /* [C x C], j < i */
+    double *x;        /* [C] one row */
+    double *means;    /* [C] */
+} moments;
+
+static sal_status moments_create(int64_t C, moments *m, sal_error *err)
+{
+    *m = (moments){ .sums = SALI_NEW_ARRAY(double, C),
+                    .products = SALI_NEW_ARRAY(double, C *C),
+                    .x = SALI_NEW_ARRAY(double, C),
+                    .means = SALI_NEW_ARRAY(double, C) };
+    return m->sums && m->products && m->x && m->means ? SAL_OK : sali_fail_memory(err);
+}
+
+static void moments_free(moments *m)
+{
+    sali_free(m->sums);
+    sali_free(m->products);
+    sali_free(m->x);
+    sali_free(m->means);
+}
+
+static void moments_clear(int64_t C, moments *m)
+{
+    m->total = 0;
+    memset(m->sums, 0, (size_t)C * sizeof *m->sums);
+    memset(m->products, 0, (size_t)(C * C) * sizeof *m->products);
+}
+
+static void moments_add(const sali_reference *r, double weight, const uint8_t *codes, moments *m)
+{
+    const int64_t C = r->n;
+    double *x = m->x;
+    for (int64_t i = 0; i < C; i++) {
+        const column *c = &r->columns[i];
+        x[i] = c->state < 0 ? codes[c->variable] : codes[c->variable] == c->state;
+    }
+    m->total += weight;
+    for (int64_t i = 0; i < C; i++) {
+        if (x[i] != 0) {
+            const double wx = weight * x[i];
+            double *row = m->products + i * C;
+            m->sums[i] += wx;
+            for (int64_t j = 0; j < i; j++) {
+                row[j] += wx * x[j];
+            }
+        }
+    }
+}
+
+static void moments_add_rows(const sali_reference *r, const sali_grouped *rows, int64_t from,
+                             int64_t to, moments *m)
+{
+    for (int64_t k = from; k < to; k++) {
+        moments_add(r, rows->weight ? rows->weight[k] : 1, rows->codes + k * rows->variables, m);
+    }
+}
+
+/* ---- correlations */
+
+typedef struct pearson {
+    double n, x, y, xx, yy, xy;
+} pearson;
+
+static void pearson_add(pearson *p, double x, double y)
+{
+    p->n += 1;
+    p->x += x;
+    p->y += y;
+    p->xx += x * x;
+    p->yy += y * y;
+    p->xy += x * y;
+}
+
+/* NaN where one of them is constant, up to rounding. */
+static double pearson_of(const pearson *p)
+{
+    double xx = p->xx - p->x * p->x / p->n, yy = p->yy - p->y * p->y / p->n;
+    bool varies = xx > 1e-12 * p->xx && yy > 1e-12 * p->yy && p->n >= LEAST_POINTS;
+    return varies ? (p->xy - p->x * p->y / p->n) / sqrt(xx * yy) : NAN;
+}
+
+/* The sum of squares of x about their mean. */
+static double squares_of(const pearson *p)
+{
+    return p->xx - p->x * p->x / p->n;
+}
+
+/* Means and covariances of all that is in m less what is in `without` (NULL: nothing) with those of
+ * the held-out rows; and how they differ from those of m (x of `change`). */
+static void correlate(const sali_reference *r, const moments *m, const moments *without,
+                      pearson with[2], pearson change[2])
+{
+    const int64_t C = r->n;
+    const double total = m->total - (without ? without->total : 0);
+    double *mean = m->x, *own = m->means; /* between rows x is free */
+    memset(with, 0, 2 * sizeof *with);
+    memset(change, 0, 2 * sizeof *change);
+    for (int64_t i = 0; i < C; i++) {
+        own[i] = m->sums[i] / m->total;
+        mean[i] = (m->sums[i] - (without ? without->sums[i] : 0)) / total;
+        pearson_add(&with[0], mean[i], r->means[i]);
+        pearson_add(&change[0], mean[i] - own[i], 0);
+    }
+    for (int64_t i = 0; i < C; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            int64_t k = i * C + j;
+            if (r->columns[i].variable != r->columns[j].variable) {
+                double product = m->products[k] - (without ? without->products[k] : 0);
+                double covariance = product / total - mean[i] * mean[j];
+                pearson_add(&with[1], covariance, r->covariances[k]);
+                pearson_add(&change[1], covariance - m->products[k] / m->total + own[i] * own[j],
+                            0);
+            }
+        }
+    }
+}
+
+sal_status sali_compare_moments(const sali_reference *r, const sali_grouped *rows,
+                                sali_jackknifed *means, sali_jackknifed *covariances,
+                                sal_error *err)
+{
+    moments all = { 0 }, group = { 0 };
+    double loo[2][MOST_GROUPS], noise[2] = { 0 };
+    const double G = (double)rows->groups;
+    pearson whole[2], with[2], change[2];
+    sali_jackknifed *out[2] = { means, covariances };
+    sal_status status = moments_create(r->n, &all, err);
+    status = status ? status : moments_create(r->n, &group, err);
+    if (status == SAL_OK) {
+        moments_add_rows(r, rows, 0, rows->n, &all);
+        correlate(r, &all, NULL, whole, change);
+        for (int64_t g = 0; g < rows->groups; g++) {
+            moments_clear(r->n, &group);
+            moments_add_rows(r, rows, rows->first[g], rows->first[g + 1], &group);
+            correlate(r, &all, &group, with, change);
+            for (int k = 0; k < 2; k++) {
+                loo[k][g] = pearson_of(&with[k]);
+                noise[k] += (G - 1) / G * squares_of(&change[k]);
+            }
+        }
+        for (int k = 0; k < 2; k++) {
+            *out[k] = sali_jackknife(rows->groups, pearson_of(&whole[k]), loo[k]);
+            out[k]->reliability = 1 - noise[k] / squares_of(&whole[k]);
+        }
+    }
+    moments_free(&all);
+    moments_free(&group);
+    return status;
+}
+
+/* ---- MMD */
+
+sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows,
+                               sali_jackknifed *mmd2, sal_error *err)
+{
+    sali_packed packed = { 0 };
+    const int64_t G = rows->groups;
+    /* Sums of the kernel over pairs of group g and another one, and of g and held-out rows. */
+    double others[MOST_GROUPS], other_pairs[MOST_GROUPS], to_test[MOST_GROUPS],
+        test_pairs[MOST_GROUPS], loo[MOST_GROUPS];
+    double all = 0, pairs = 0, cross = 0, cross_pairs = 0;
+    bool ok = sali_packed_make(&packed, rows->n, rows->variables, rows->codes, r->planes) == 0;
+    for (int64_t g = 0; ok && g < G; g++) {
+        int64_t n = rows->first[g + 1] - rows->first[g];
+        sali_packed part = sali_packed_rows(&packed, rows->first[g], n);
+        double within, pairs_within;
+        ok = sali_kernel_sum(&part, NULL, &within, &pairs_within) == 0 &&
+             sali_kernel_sum(&part, &packed, &others[g], &other_pairs[g]) == 0 &&
+             sali_kernel_sum(&part, &r->packed, &to_test[g], &test_pairs[g]) == 0;
+        others[g] -= 2 * within + (double)n; /* its own rows, and each with itself */
+        other_pairs[g] -= (double)(n * n);
+        all += others[g] / 2;
+        pairs += other_pairs[g] / 2;
+        cross += to_test[g];
+        cross_pairs += test_pairs[g];
+    }
+    for (int64_t g = 0; ok && g < G; g++) {
+        loo[g] = (all - others[g]) / (pairs - other_pairs[g]) -
+                 2 * (cross - to_test[g]) / (cross_pairs - test_pairs[g]);
+    }
+    if (ok) { /* less than two held-out rows: NaN; the constant has no error */
+        *mmd2 = sali_jackknife(G, all / pairs - 2 * cross / cross_pairs, loo);
+        mmd2->value += r->mean_kernel;
+        mmd2->corrected += r->mean_kernel;
+    }
+    sali_packed_free(&packed);
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+/* ---- f */
+
+sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_jackknifed *f,
+                       sal_error *err)
+{
+    sal_data data = {
+        .rows = rows->n, .variables = rows->variables, .codes = rows->codes, .weight = rows->weight
+    };
+    double loo[MOST_GROUPS], group[MOST_GROUPS], weights[MOST_GROUPS], all = 0, total = 0;
+    double *values = SALI_NEW_ARRAY(double, rows->n);
+    sal_status status =
+        values ? sali_evaluate_rows(model, &data, values, err) : sali_fail_memory(err);
+    for (int64_t g = 0; status == SAL_OK && g < rows->groups; g++) {
+        group[g] = weights[g] = 0;
+        for (int64_t k = rows->first[g]; k < rows->first[g + 1]; k++) {
+            double w = rows->weight ? rows->weight[k] : 1;
+            group[g] += w * values[k];
+            weights[g] += w;
+        }
+        all += group[g];
+        total += weights[g];
+    }
+    for (int64_t g = 0; status == SAL_OK && g < rows->groups; g++) {
+        loo[g] = (all - group[g]) / (total - weights[g]);
+    }
+    if (status == SAL_OK) {
+        *f = sali_jackknife(rows->groups, all / total, loo);
+    }
+    sali_free(values);
+    return status;
+}
+
+/* ---- the held-out rows */
+
+/* Columns of the space, at most MOST_COLUMNS, evenly spaced. */
+static sal_status list_columns(const sal_space *space, sali_reference *r, sal_error *err)
+{
+    int64_t all = 0, k = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        all += variable->kind == SAL_CATEGORICAL && variable->states > 2 ? variable->states : 1;
+    }
+    const int64_t most = all < MOST_COLUMNS ? all : MOST_COLUMNS;
+    r->columns = SALI_NEW_ARRAY(column, most);
+    if (!r->columns) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        bool one_hot = variable->kind == SAL_CATEGORICAL && variable->states > 2;
+        for (int32_t s = 0; s < (one_hot ? variable->states : 1); s++, k++) {
+            if (r->n < most && k >= (int64_t)((double)r->n / (double)most * (double)all)) {
+                r->columns[r->n++] = (column){ v, one_hot ? s : -1 };
+            }
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status take_moments(sali_reference *r, sal_error *err)
+{
+    moments m = { 0 };
+    sal_status status = moments_create(r->n, &m, err);
+    for (int64_t k = 0; status == SAL_OK && k < r->test->rows; k++) {
+        moments_add(r, r->test->weight ? r->test->weight[k] : 1,
+                    r->test->codes + k * r->test->variables, &m);
+    }
+    for (int64_t i = 0; status == SAL_OK && i < r->n; i++) {
+        m.sums[i] /= m.total;
+        for (int64_t j = 0; j < i; j++) {
+            double *p = &m.products[i * r->n + j];
+            *p = *p / m.total - m.sums[i] * m.sums[j];
+        }
+    }
+    r->means = m.sums;
+    r->covariances = m.products;
+    sali_free(m.x);
+    sali_free(m.means);
+    return status;
+}
+
+static sal_status take_kernel(const sal_space *space, sali_reference *r, sal_error *err)
+{
+    sal_data rows = { 0 };
+    sali_grouped some = { 0 };
+    uint8_t largest = space->unbounded || space->max_states > UINT8_MAX
+                          ? UINT8_MAX
+                          : (uint8_t)(space->max_states > 1 ? space->max_states - 1 : 1);
+    double sum = NAN, pairs = 1;
+    rows = *r->test;
+    rows.weight = NULL;
+    r->planes = sali_packed_planes(1, &largest);
+    sal_status status = sali_grouped_rows(&rows, MOST_KERNEL_ROWS, &some, err);
+    bool ok = status == SAL_OK &&
+              sali_packed_make(&r->packed, some.n, some.variables, some.codes, r->planes) == 0 &&
+              sali_kernel_sum(&r->packed, NULL, &sum, &pairs) == 0;
+    r->mean_kernel = ok ? sum / pairs : NAN; /* NaN for one row */
+    sali_grouped_free(&some);
+    return status || ok ? status : sali_fail_memory(err);
+}
+
+sal_status sali_reference_create(const sal_space *space, const sal_data *test, sali_reference **out,
+                                 sal_error *err)
+{
+    sali_reference *r = SALI_NEW_ARRAY(sali_reference, 1);
+    if (!r) {
+        return sali_fail_memory(err);
+    }
+    r->test = test;
+    sal_status status = list_columns(space, r, err);
+    status = status ? status : take_moments(r, err);
+    status = status ? status : take_kernel(space, r, err);
+    if (status != SAL_OK) {
+        sali_reference_destroy(r);
+        return status;
+    }
+    *out = r;
+    return SAL_OK;
+}
+
+void sali_reference_destroy(sali_reference *r)
+{
+    if (r) {
+        sali_free(r->columns);
+        sali_free(r->means);
+        sali_free(r->covariances);
+        sali_packed_free(&r->packed);
+        sali_free(r);
+    }
+}
+
+double sali_reference_spread(const sali_reference *r)
+{
+    return 1 - r->mean_kernel;
+}
