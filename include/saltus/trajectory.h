@@ -2,6 +2,7 @@
 #ifndef SALTUS_TRAJECTORY_H
 #define SALTUS_TRAJECTORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <saltus/model.h>
 #include <saltus/status.h>
@@ -58,6 +59,44 @@ SAL_API const char *sal_trajectory_sampler(const sal_trajectory *trajectory, int
  * Returns: SAL_OK; SAL_ERR_DATA (the parameters of `model` are others; says so). */
 SAL_API sal_status sal_trajectory_log_z(const sal_trajectory *trajectory, const sal_model *model,
                                         double *log_z, double *standard_error, sal_error *err);
+
+/* Zeros stand for the defaults. */
+typedef struct sal_trajectory_options {
+    int64_t chains;      /* 100; 2 or more */
+    int64_t draws;       /* of each chain; 10 */
+    const char *sampler; /* NULL: the training's */
+    int64_t steps;       /* of the sampler at each visit of a level; 0: the training's */
+    uint64_t seed;       /* same seed, same bits */
+    int threads;         /* 0: OpenMP's choice; the results do not depend on it */
+
+    /* Called from the calling thread after each level; a return value other than 0 stops. NULL:
+     * none. */
+    int (*progress)(int64_t done, int64_t total, void *data);
+    void *progress_data; /* passed to `progress` */
+} sal_trajectory_options;
+
+/* What sal_trajectory_draw found. */
+typedef struct sal_trajectory_draws {
+    double log_z;       /* of the model, by Bennett's acceptance ratio along the levels */
+    double log_z_error; /* its standard error */
+    int64_t levels;     /* visited, the model included */
+    int64_t slow;       /* of these, where chains forgot their states too slowly to be trusted */
+    bool stopped;       /* by `progress`: there are no draws */
+} sal_trajectory_draws;
+
+/* Draws of a model from scratch: exact draws of the independent variables of level 0 climb the
+ * levels. At each, chains change places with draws of the level below and move by the sampler until
+ * they have forgotten where they came from. Nothing of the training's own chains is used.
+ * Params:  codes [chains x draws x V]; log_prob [chains x draws], f of the draws, or NULL.
+ * Returns: SAL_ERR_ARGUMENT (options; a trajectory of another model); SAL_ERR_UNSUPPORTED (a
+ *          sampler that is not exact); SAL_ERR_MODEL (NaN or +inf); SAL_ERR_MEMORY.
+ * Cost:    some sixty to some hundred visits of `chains` chains a level.
+ * Threads: any; works on `threads` threads.
+ * Source:  Bereux, Decelle, Furtlehner & Seoane 2026. */
+SAL_API sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *trajectory,
+                                       const sal_trajectory_options *options, int32_t *codes,
+                                       double *log_prob, sal_trajectory_draws *draws,
+                                       sal_error *err);
 
 #ifdef __cplusplus
 }

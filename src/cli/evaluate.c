@@ -306,6 +306,7 @@ static sal_status judge(session *s, const cli_fresh *fresh, const sal_data *pers
                                         .persistent = persistent->codes,
                                         .rhat = fresh->rhat,
                                         .round_trips = fresh->round_trips,
+                                        .bennett = isnan(fresh->log_z.value) ? NULL : &fresh->log_z,
                                         .forward = ways > 0 ? &log_z[0] : NULL,
                                         .reverse = ways > 1 ? &log_z[1] : NULL };
     return sal_verdict_judge(s->model, &inputs, &s->verdict, err);

@@ -17,7 +17,7 @@
 
 /* Chains, and their replicas. Draws are so many swap intervals apart: exact draws of layers are
  * cheap, steps by gradients are not. */
-enum { CHAINS = 25, REPLICAS = 16, DRAWS = 1000, APART = 25, APART_BY_GRADIENT = 5 };
+enum { LADDER_CHAINS = 100, CHAINS = 25, REPLICAS = 16, DRAWS = 1000, APART = 25, APART_BY_GRADIENT = 5 };
 /* Steps in an interval of a sampler that moves all variables at once. */
 #define INTERVAL 5
 #define SHEET 100 /* pictures */
@@ -28,36 +28,47 @@ void cli_fresh_free(cli_fresh *fresh)
     *fresh = (cli_fresh){ 0 };
 }
 
-/* ---- the model with its structure */
+/* ---- along the ladder of the training */
 
-/* The ready-made model that a checkpoint names, with the parameters of `model`: a saved formula has
- * no layers. NULL if there is none, or it does not fit. */
-static sal_model *ready_made(const sal_model *model, const char *directory)
+static int show_levels(int64_t done, int64_t total, void *data)
 {
-    char path[4096];
-    sal_error err;
-    sal_model *made = NULL;
-    if (!directory || snprintf(path, sizeof path, "%s/checkpoint.json", directory) >= 4096) {
-        return NULL;
+    cli_progress_show(data, "fresh samples", done, total);
+    return cli_interrupted();
+}
+
+static sal_status along_ladder(const sal_model *model, const sal_trajectory *ladder,
+                               const cli_fresh_options *options, cli_fresh *out, sal_error *err)
+{
+    const int64_t n = out->chains * out->draws;
+    cli_progress progress = cli_progress_begin();
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, n * out->variables);
+    double *f = SALI_NEW_ARRAY(double, n);
+    const sal_trajectory_options o = { .chains = out->chains,
+                                       .draws = out->draws,
+                                       .seed = options->seed + 1, /* not the training's numbers */
+                                       .threads = options->threads,
+                                       .progress = show_levels,
+                                       .progress_data = &progress };
+    sal_trajectory_draws draws;
+    sal_diagnostics d;
+    sal_status status = codes && f ? sal_trajectory_draw(model, ladder, &o, codes, f, &draws, err)
+                                   : sali_fail_memory(err);
+    cli_progress_end(&progress);
+    if (status == SAL_OK && !draws.stopped) {
+        status = sal_stats_diagnose(out->chains, out->draws, f, &d, err);
     }
-    json_t *root = json_load_file(path, 0, NULL);
-    const char *name =
-        json_string_value(json_object_get(json_object_get(root, "options"), "model"));
-    int64_t n = sal_model_parameters_size(model);
-    double *values = SALI_NEW_ARRAY(double, n > 0 ? n : 1);
-    bool ok =
-        name && values && access(name, F_OK) != 0 &&
-        sal_model_open(name, 0, &made, &err) == SAL_OK && sal_model_parameters_size(made) == n &&
-        sal_space_variables(sal_model_space(made)) == sal_space_variables(sal_model_space(model)) &&
-        sal_model_get_params(model, NULL, values, &err) == SAL_OK &&
-        sal_model_set_params(made, NULL, values, &err) == SAL_OK;
-    if (!ok) {
-        sal_model_destroy(made);
-        made = NULL;
+    if (status == SAL_OK) {
+        out->rhat = draws.stopped ? NAN : d.rhat_bulk;
+        out->round_trips = NAN;
+        out->stopped = draws.stopped;
+        out->log_z = (sal_verdict_value){ draws.log_z, draws.log_z_error };
     }
-    sali_free(values);
-    json_decref(root);
-    return made;
+    for (int64_t i = 0; status == SAL_OK && i < n * out->variables; i++) {
+        out->codes[i] = (uint8_t)(codes[i] < UINT8_MAX ? codes[i] : UINT8_MAX);
+    }
+    sali_free(codes);
+    sali_free(f);
+    return status;
 }
 
 /* ---- tempering */
@@ -170,14 +181,22 @@ sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_da
                            const cli_fresh_options *options, cli_fresh *out, sal_error *err)
 {
     const int64_t all = options->draws ? options->draws : DRAWS;
-    cli_fresh fresh = { .chains = CHAINS,
-                        .draws = (all + CHAINS - 1) / CHAINS,
-                        .variables = train->variables };
-    sal_model *made = ready_made(model, directory);
+    sal_trajectory *ladder = NULL;
+    sal_status status =
+        directory ? sal_trajectory_open(directory, model, &ladder, err) : SAL_ERR_NOT_FOUND;
+    if (status != SAL_OK && status != SAL_ERR_NOT_FOUND) {
+        return status;
+    }
+    const int64_t chains = ladder ? LADDER_CHAINS : CHAINS;
+    cli_fresh fresh = { .chains = chains,
+                        .draws = (all + chains - 1) / chains,
+                        .variables = train->variables,
+                        .log_z = { NAN, NAN } };
     fresh.codes = SALI_NEW_ARRAY(uint8_t, fresh.chains * fresh.draws * fresh.variables);
-    sal_status status = fresh.codes ? by_tempering(made ? made : model, train, options, &fresh, err)
-                                    : sali_fail_memory(err);
-    sal_model_destroy(made);
+    status = !fresh.codes ? sali_fail_memory(err)
+             : ladder     ? along_ladder(model, ladder, options, &fresh, err)
+                          : by_tempering(model, train, options, &fresh, err);
+    sal_trajectory_destroy(ladder);
     if (status != SAL_OK || fresh.stopped) {
         sali_free(fresh.codes);
         fresh.codes = NULL;

@@ -19,14 +19,14 @@ typedef struct cli_fresh {
     int64_t chains, draws, variables;
     uint8_t *codes;           /* [chains x draws x variables] */
     double rhat, round_trips; /* of f over all states that chains went through; per chain */
+    sal_verdict_value log_z;  /* by Bennett's ratio along a ladder; NaN without */
     bool stopped;             /* by Ctrl-C: there are no codes */
 } cli_fresh;
 
-/* Draw samples of a model, never from the training's chains. They start at independent variables
- * with the frequencies of the training data and are drawn by parallel tempering. The number of
- * steps depends on the options only, so that the same seed gives the same bits. Params:  directory:
- * what the model was trained in, or NULL; its checkpoint names the ready-made model, whose layers
- * can be drawn exactly. Returns: those of sal_sample. */
+/* Draw samples of a model, never from the training's chains: along the ladder of the training, if
+ * `directory` (NULL: none) has one; else by parallel tempering, from independent variables with the
+ * frequencies of the training data. The number of steps depends on the options only, so that the
+ * same seed gives the same bits. Returns: those of sal_sample and sal_trajectory_open. */
 sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_data *train,
                            const cli_fresh_options *options, cli_fresh *out, sal_error *err);
 void cli_fresh_free(cli_fresh *fresh);

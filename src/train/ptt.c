@@ -19,6 +19,10 @@
 #define REJECT 0.1
 #define AIM 0.5
 #define MOST_REJECTIONS 30
+/* The same for the share of the reservoir that counts, which is looked at every so many updates. */
+#define FREEZE_SHARE 0.3
+#define REJECT_SHARE 0.05
+#define LOOK 10
 /* Sweeps before a level is frozen: this many autocorrelation times of the chains' side, in
  * portions, and then so many between two rounds of states that are collected. */
 #define RELAX_TIMES 20
@@ -497,10 +501,12 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
     value_last(t, p->n, t->buffer.codes, p->f_last);
     int64_t before = p->sweeps;
     sal_status status = relax(t, &tau, frozen, err);
-    if (status != SAL_OK || !*frozen) {
+    if (status != SAL_OK || !(*frozen || p->insists)) {
         return status;
     }
-    status = collect(t, (int64_t)ceil(APART * tau), err);
+    p->slow += !*frozen;
+    *frozen = true;
+    status = collect(t, (int64_t)ceil(APART * fmin(tau, MOST_SWEEPS / RELAX_TIMES)), err);
     if (status != SAL_OK) {
         return status;
     }
@@ -693,6 +699,71 @@ sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
     return status;
 }
 
+/* ---- the levels of another training once more */
+
+/* The present model is that of a level, or with k = path->n the one whose parameters are `top`. */
+static sal_status visit(sal_trainer *t, const sal_trajectory *path, int64_t k, const double *top,
+                        sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const sali_path_level *level = k < path->n ? &path->levels[k] : NULL;
+    const double step_size = level ? level->step_size : path->step_size;
+    sal_status status = SAL_OK;
+    bool frozen;
+    memcpy(t->values, level ? level->values : top, (size_t)t->optimiser.n * sizeof *top);
+    sali_params_set(t->tape->params, t->values);
+    if (t->follows && step_size > 0) {
+        t->step_size.log_step[0] = log(step_size);
+    }
+    p->beta = level ? level->info.beta : 1;
+    if (p->beta < 1) {
+        status = open_visitors(t, err);
+    } else {
+        free_visitors(t, p);
+    }
+    if (status != SAL_OK) {
+        return status;
+    }
+    if (p->visitors) {
+        go_visitors(t);
+    }
+    value_now(t, p->M, p->stored, p->stored_now);
+    for (int64_t m = 0; m < p->M; m++) {
+        p->a[m] = p->stored_now[m] - p->stored_f[m];
+    }
+    p->acceptance = rate_by_weights(p, p->M, p->a, p->fresh_f);
+    if (isnan(p->acceptance)) {
+        return sali_fail(err, SAL_ERR_MODEL,
+                         "level %lld of the ladder forbids all states of the level before",
+                         (long long)k);
+    }
+    start_chains(t);
+    return freeze(t, &frozen, err);
+}
+
+sal_status sali_ptt_replay(sal_trainer *t, const sal_trajectory *path,
+                           int (*progress)(int64_t done, int64_t total, void *data), void *data,
+                           bool *stopped, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
+    double *top = sali_memdup(t->values, t->optimiser.n, sizeof *top);
+    sal_status status = uniform && top ? SAL_OK : sali_fail_memory(err);
+    *stopped = false;
+    p->insists = true;
+    if (status == SAL_OK) {
+        memcpy(p->path->log_base, path->log_base, (size_t)path->states * sizeof *path->log_base);
+        draw_independent(t, uniform);
+    }
+    for (int64_t k = 1; status == SAL_OK && !*stopped && k <= path->n; k++) {
+        status = visit(t, path, k, top, err);
+        *stopped = status == SAL_OK && progress && progress(k, path->n, data) != 0;
+    }
+    sali_free(uniform);
+    sali_free(top);
+    return status;
+}
+
 /* ---- following the updates */
 
 /* Chains were drawn before the update: their weights after it. */
@@ -726,15 +797,24 @@ static double estimate_acceptance(sali_ptt *p)
     return fmin(met, isnan(alone) ? 0 : alone);
 }
 
-/* The rate by the weights of the whole reservoir, which knows best. */
-static bool too_far_for_all(sal_trainer *t)
+/* The share of the reservoir that counts under the present model: its effective size, from the
+ * weights, over its size. Few members that weigh much are a mode that grows, which the rates of swaps
+ * hardly see. */
+static double share_that_counts(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
+    double squares = 0;
     value_now(t, p->M, p->stored, p->stored_now);
     for (int64_t m = 0; m < p->M; m++) {
         p->a[m] = p->stored_now[m] - p->stored_f[m];
     }
-    return !(rate_by_weights(p, p->M, p->a, p->fresh_f) >= REJECT);
+    if (isnan(rate_by_weights(p, p->M, p->a, p->fresh_f))) {
+        return 0;
+    }
+    for (int64_t m = 0; m < p->M; m++) {
+        squares += p->fresh_f[m] * p->fresh_f[m];
+    }
+    return 1 / (squares * (double)p->M);
 }
 
 /* Back to the last level with half the learning rate. */
@@ -790,18 +870,22 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
         weigh(p);
         p->acceptance = estimate_acceptance(p);
     }
-    if (good && p->acceptance >= FREEZE) {
+    bool near = good && p->acceptance >= FREEZE;
+    double share = 1;
+    if (good && (!near || (p->held + 1) % LOOK == 0)) {
+        share = share_that_counts(t);
+    }
+    if (near && share >= FREEZE_SHARE) {
         p->frozen = p->rejections = 0;
         if (++p->held % UPDATES == 0) {
             steer(t, FASTER);
         }
         return SAL_OK;
     }
-    bool frozen = false;
+    bool frozen = false, far = !good || p->frozen || p->acceptance < REJECT || share < REJECT_SHARE;
     sal_status status = SAL_OK;
-    bool far = !good || p->frozen || p->acceptance < REJECT;
     p->frozen = 1;
-    if (!far && !too_far_for_all(t)) {
+    if (!far) {
         status = freeze(t, &frozen, err);
     }
     if (frozen) {

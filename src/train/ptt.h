@@ -25,6 +25,8 @@ typedef struct sali_ptt {
     int64_t held;        /* updates since the last level */
     int64_t rejections; /* updates taken back in a row */
     int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
+    int64_t slow;       /* levels that were frozen although chains forgot too slowly */
+    bool insists;       /* freeze them all the same */
     double acceptance;  /* of the coming swap, estimated */
 
     sali_params *last; /* parameters of the last level */
@@ -46,6 +48,12 @@ sal_status sali_ptt_create(sal_trainer *trainer, sali_ptt **out, sal_error *err)
  * few hundred sweeps a level. */
 sal_status sali_ptt_begin(sal_trainer *trainer, sal_error *err);
 void sali_ptt_destroy(const sal_trainer *trainer, sali_ptt *ptt);
+
+/* Climb the levels of another training's path, up to the model as it is, in place of training: the
+ * stored states are then draws of the model, and the last level's log Z is its. */
+sal_status sali_ptt_replay(sal_trainer *trainer, const sal_trajectory *path,
+                           int (*progress)(int64_t done, int64_t total, void *data), void *data,
+                           bool *stopped, sal_error *err);
 
 /* Before the steps of an iteration: chains and reservoir change places. */
 void sali_ptt_swap(sal_trainer *trainer);

@@ -1,0 +1,105 @@
+/* Draws of a trained model by climbing its training's trajectory. */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/blas.h"
+#include "core/error.h"
+#include "models/clamp.h"
+#include "train/ptt.h"
+
+#define CHAINS 100
+#define DRAWS 10
+
+static sal_status check(const sal_model *model, const sal_trajectory *path,
+                        const sal_trajectory_options *o, sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    if (!tape || sali_clamp_inner(model) != model ||
+        tape->program->parameters_size != path->parameters ||
+        model->space->n_states != path->states) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
+                         model->name);
+    }
+    return o->chains >= 2 && o->draws >= 1 && o->steps >= 1 && o->chains <= INT32_MAX / o->draws
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "chains is %lld, draws %lld, steps %lld; expected 2, 1 and 1 or more, "
+                           "and at most 2^31 draws in all",
+                           (long long)o->chains, (long long)o->draws, (long long)o->steps);
+}
+
+/* A trainer that never updates; its data are a row for each chain, which nothing looks at. */
+static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
+                               const sal_trajectory_options *o, sal_data *rows, sal_trainer **out,
+                               sal_error *err)
+{
+    *rows = (sal_data){ .rows = o->chains,
+                        .variables = model->space->n_variables,
+                        .codes = SALI_NEW_ARRAY(uint8_t, o->chains * model->space->n_variables) };
+    const sal_train_options options = { .objective = SAL_PTT,
+                                        .sampler = o->sampler ? o->sampler : path->sampler,
+                                        .steps = o->steps,
+                                        .batch = o->chains,
+                                        .reservoir = o->chains * o->draws,
+                                        .seed = o->seed,
+                                        .threads = o->threads,
+                                        .centring = SAL_CENTRING_OFF };
+    return rows->codes ? sal_trainer_create(model, rows, &options, out, err)
+                       : sali_fail_memory(err);
+}
+
+/* Rows of the reservoir are rounds of all chains. */
+static void take(const sal_trainer *t, int32_t *codes, double *log_prob)
+{
+    const sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables, rounds = p->M / p->n;
+    for (int64_t m = 0; m < p->M; m++) {
+        const int64_t at = m % p->n * rounds + m / p->n;
+        memcpy(codes + at * V, p->stored + m * V, (size_t)V * sizeof *codes);
+        if (log_prob) {
+            log_prob[at] = p->stored_f[m];
+        }
+    }
+}
+
+sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *path,
+                               const sal_trajectory_options *options, int32_t *codes,
+                               double *log_prob, sal_trajectory_draws *draws, sal_error *err)
+{
+    sal_trajectory_options o = options ? *options : (sal_trajectory_options){ 0 };
+    sal_model *copy = NULL;
+    sal_trainer *t = NULL;
+    sal_data rows = { 0 };
+    bool stopped = false;
+    if (!model || !path || !codes || !draws) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_trajectory_draw: the model, the trajectory or a result is NULL");
+    }
+    o.chains = o.chains ? o.chains : CHAINS;
+    o.draws = o.draws ? o.draws : DRAWS;
+    o.steps = o.steps ? o.steps : path->steps;
+    sal_status status = check(model, path, &o, err);
+    status = status ? status : sali_tape_model_copy(model, &copy, err);
+    status = status ? status : open_trainer(copy, path, &o, &rows, &t, err);
+    if (status == SAL_OK) {
+        sali_blas_single_thread_begin();
+        status = sali_ptt_replay(t, path, o.progress, o.progress_data, &stopped, err);
+        sali_blas_single_thread_end();
+    }
+    if (status == SAL_OK) {
+        const sal_trajectory *climbed = t->ptt->path;
+        const sal_trajectory_level *last = &climbed->levels[climbed->n - 1].info;
+        *draws = (sal_trajectory_draws){ .log_z = last->log_z,
+                                         .log_z_error = last->log_z_error,
+                                         .levels = climbed->n,
+                                         .slow = t->ptt->slow,
+                                         .stopped = stopped };
+        if (!stopped) {
+            take(t, codes, log_prob);
+        }
+    }
+    sal_trainer_destroy(t);
+    sal_model_destroy(copy);
+    sal_data_destroy(&rows);
+    return status;
+}
