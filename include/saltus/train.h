@@ -97,7 +97,8 @@ typedef struct sal_train_options {
      * that is not, as in sal_sample. */
     const char *sampler;          /* NULL: "gwg". With few steps gibbs wants scan=random: in turn,
                                      chains that move together all stand at the same variable */
-    int64_t steps;                /* K sampler steps an iteration; 0: 20 */
+    int64_t steps;                /* K sampler steps an iteration; 0: 20; -1: as many as variables,
+                                     a sweep of single sites */
     double step_size;             /* of samplers that have one; 0: follows an acceptance of 0.574 */
     const double *preconditioner; /* [N x N] of samplers that take one; NULL: their own choice */
     int64_t buffer;               /* persistent chains, >= batch; 0: the larger of batch and 1000 */
@@ -252,6 +253,14 @@ SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory,
 SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
                                        const char *directory, const sal_model *model,
                                        const sal_train_report *report, sal_error *err);
+
+/* The options that are known to suit the training of a ready-made model, and the setting of its
+ * specification that goes with them ("base=1"; NULL: none; `settings` may be NULL).
+ * Params:  specification: as sal_model_open takes it; only its name counts.
+ * Returns: true; false where nothing is known: *options is then untouched.
+ * Threads: any. */
+SAL_API bool sal_train_suggest(const char *specification, sal_train_options *options,
+                               const char **settings);
 
 /* Give a ready-made model the starting parameters that suit training on `data`: small random
  * weights, biases from the data's mean; zeros for models without such a start of their own.

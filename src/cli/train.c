@@ -40,7 +40,31 @@ static bool takes_visible(const char *arch)
     return false;
 }
 
-/* The specification with the number of visible variables that the data have. */
+/* What suits the architecture, unless another objective or sampler is named; true if it applies. */
+static bool suggest(const char *arch, cli_train_options *o, const char **settings)
+{
+    static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", "ptt" };
+    static const char *const optimisers[] = { "adam", "adamw", "sgd" };
+    sal_train_options known;
+    sal_train_options *t = &o->train;
+    *settings = NULL;
+    if (!arch || access(arch, F_OK) == 0 || o->objective || t->sampler ||
+        !sal_train_suggest(arch, &known, settings)) {
+        return false;
+    }
+    o->objective = objectives[known.objective];
+    o->optimiser = optimisers[known.optimiser];
+    t->sampler = known.sampler;
+    t->steps = known.steps ? known.steps : t->steps;
+    t->batch = known.batch ? known.batch : t->batch;
+    t->iterations = known.iterations ? known.iterations : t->iterations;
+    t->learning_rate = known.learning_rate > 0 ? known.learning_rate : t->learning_rate;
+    t->momentum = known.momentum < 0 ? 0 : t->momentum;
+    return true;
+}
+
+/* The specification with the number of visible variables that the data have, and with the setting
+ * that suits training. */
 static int open_arch(const char *arch, cli_training *s)
 {
     char specification[512];
@@ -61,6 +85,11 @@ static int open_arch(const char *arch, cli_training *s)
     if (!given && takes_visible(arch)) {
         n = snprintf(specification, sizeof specification, "%s%cvisible=%lld", arch,
                      strchr(arch, ':') ? ',' : ':', (long long)s->train.variables);
+    }
+    if (s->settings && n >= 0 && (size_t)n < sizeof specification &&
+        !strstr(specification, "base=") && !strstr(specification, "quadratic=")) {
+        n += snprintf(specification + n, sizeof specification - (size_t)n, "%c%s",
+                      strchr(specification, ':') ? ',' : ':', s->settings);
     }
     if (n < 0 || (size_t)n >= sizeof specification) {
         return cli_usage("%s: too long", arch);
@@ -209,7 +238,7 @@ static int check_options(const char *arch, cli_train_options *o)
     if (code != CLI_OK) {
         return code;
     }
-    if (o->train.steps < 1 || o->train.iterations < 1 || o->train.batch < 1 ||
+    if ((o->train.steps < 1 && o->train.steps != -1) || o->train.iterations < 1 || o->train.batch < 1 ||
         o->train.report_every < 1) {
         return cli_usage("train: --steps, --iterations, --batch and --report must be 1 or more");
     }
@@ -324,8 +353,17 @@ static int run_train(const cli_command *command, int argc, char **argv)
     const char *arch = "";
     cli_training s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
+    bool suggested = code == CLI_OK && suggest(arch, &o, &s.settings);
+    const int64_t batch = t->batch;
+    if (suggested) { /* what is given goes on top */
+        o.data = (cli_data)CLI_DATA_START;
+        code = cli_parse(command, argc, argv, table, 1, &arch);
+    }
     code = code ? code : check_options(arch, &o);
     code = code ? code : cli_data_read(&o.data, &s.train, &s.test);
+    if (suggested && t->batch == batch && s.train.rows < batch) {
+        t->batch = s.train.rows;
+    }
     code = code ? code : open_arch(arch, &s);
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);

@@ -21,6 +21,7 @@ typedef struct cli_training {
     const cli_train_options *o;
     sal_data train, test;
     sal_model *model;
+    const char *settings;   /* of the specification, that suit training; NULL: none */
     double *preconditioner; /* NULL: none */
     char *log;              /* the CSV so far; NULL: nothing */
     double baseline;        /* MMD between as many training rows and the test set */

@@ -2,9 +2,17 @@
 #ifndef SALI_BUILTIN_H
 #define SALI_BUILTIN_H
 
+#include <saltus/train.h>
 #include "core/specification.h"
 #include "models/content.h"
 #include "models/model.h"
+
+/* What suits training, for data like those that the model was made for. Figures are in
+ * examples/training/README.md. */
+typedef struct sali_training {
+    const char *settings; /* "key=value" of the specification, unless the key is given; or NULL */
+    sal_train_options options; /* zeros: the library's defaults */
+} sali_training;
 
 typedef struct sali_builtin {
     const char *name;
@@ -22,6 +30,7 @@ typedef struct sali_builtin {
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
+    const sali_training *training; /* NULL: nothing is known to suit */
 } sali_builtin;
 
 #define SALI_BUILTIN_LIST(X) \

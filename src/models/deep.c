@@ -195,3 +195,11 @@ sal_status sali_deep_finish(const sali_deep *deep, sal_tape *tape, sal_expr f, s
     *out = model;
     return SAL_OK;
 }
+
+const sali_training sali_deep_training = { .settings = "base=1",
+                                           .options = { .objective = SAL_PTT,
+                                                        .sampler = "ncg",
+                                                        .steps = 3,
+                                                        .batch = 200,
+                                                        .learning_rate = 3e-4,
+                                                        .iterations = 10000 } };

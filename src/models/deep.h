@@ -53,4 +53,7 @@ sal_expr sali_deep_linear(const char *layer, sal_expr x, int64_t outputs);
  * the base distribution or, without one, in b. */
 sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
 
+/* With a base distribution the starting model is near independent variables. */
+extern const sali_training sali_deep_training;
+
 #endif

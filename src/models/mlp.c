@@ -45,4 +45,5 @@ const sali_builtin sali_builtin_mlp = {
                     SALI_DEEP_PARAMETERS },
     .make = make_mlp,
     .init = sali_deep_init,
+    .training = &sali_deep_training,
 };

@@ -143,6 +143,7 @@ const sali_builtin sali_builtin_usps_conv = {
     NET_PARAMETERS(16),
     .make = make_usps_conv,
     .init = sali_deep_init,
+    .training = &sali_deep_training,
 };
 
 const sali_builtin sali_builtin_mnist_conv = {
@@ -153,6 +154,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     NET_PARAMETERS(16),
     .make = make_mnist_conv,
     .init = sali_deep_init,
+    .training = &sali_deep_training,
 };
 
 const sali_builtin sali_builtin_mnist_resnet = {
@@ -163,4 +165,5 @@ const sali_builtin sali_builtin_mnist_resnet = {
     NET_PARAMETERS(64),
     .make = make_mnist_resnet,
     .init = sali_deep_init,
+    .training = &sali_deep_training,
 };

@@ -130,6 +130,15 @@ static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_
     return status;
 }
 
+static const sali_training training = { .options = { .objective = SAL_PTT,
+                                                     .sampler = "gibbs",
+                                                     .steps = -1,
+                                                     .batch = 1000,
+                                                     .optimiser = SAL_SGD,
+                                                     .momentum = -1,
+                                                     .learning_rate = 0.05,
+                                                     .iterations = 3000 } };
+
 const sali_builtin sali_builtin_potts_alignment = {
     .name = "potts-alignment",
     .doc = "sum_i h_i(s_i) + sum_{i<j} J_ij(s_i, s_j) of an alignment's sites, with 21 states each "
@@ -148,4 +157,5 @@ const sali_builtin sali_builtin_potts_alignment = {
     .content = SALI_CONTENT_ALIGNMENT,
     .make_from = make_from,
     .init = init,
+    .training = &training,
 };

@@ -46,6 +46,15 @@ static sal_status init_rbm(sal_model *model, uint64_t seed, const double *mean, 
     return status;
 }
 
+/* Layers are drawn whole; in centred coordinates plain ascent does as well as Adam. */
+static const sali_training training = { .options = { .objective = SAL_PTT,
+                                                     .sampler = "block-gibbs",
+                                                     .steps = 1,
+                                                     .batch = 500,
+                                                     .optimiser = SAL_SGD,
+                                                     .learning_rate = 0.01,
+                                                     .iterations = 3000 } };
+
 const sali_builtin sali_builtin_rbm = {
     .name = "rbm",
     .doc = "sum softplus(W s + c) + b's, s in {0,1}^visible",
@@ -57,4 +66,5 @@ const sali_builtin sali_builtin_rbm = {
                     [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random W", NULL } },
     .make = make_rbm,
     .init = init_rbm,
+    .training = &training,
 };

@@ -183,6 +183,7 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
                               const sal_data *data, sal_error *err)
 {
     sal_status status = check_objective(options, err);
+    options->steps = options->steps == -1 ? model->space->n_variables : options->steps;
     fill_in(options);
     status = status ? status : check_wholes(options, err);
     status = status ? status : check_reals(options, err);

@@ -40,6 +40,21 @@ static sal_status find_record(const char *specification, const sali_builtin **bu
     return status;
 }
 
+bool sal_train_suggest(const char *specification, sal_train_options *options,
+                       const char **settings)
+{
+    const sali_builtin *builtin = NULL;
+    if (!specification || !options ||
+        sali_builtin_find(specification, &builtin, NULL) != SAL_OK || !builtin->training) {
+        return false;
+    }
+    *options = builtin->training->options;
+    if (settings) {
+        *settings = builtin->training->settings;
+    }
+    return true;
+}
+
 /* Of models without starting values of their own. */
 static sal_status zero_params(sal_model *model, sal_error *err)
 {
