@@ -131,6 +131,7 @@ START_TEST(draws_of_the_true_model_are_like_its_data)
         ck_ok(sal_model_open(models[seed % 3], SAL_F64, &x.model, &err), &err);
         ck_ok(sal_sample(x.model, &o, &run, &err), &err);
         ck_ok(sal_data_from_run(run, &x.train, &err), &err);
+        shuffle_rows(x.train.codes, x.train.rows, x.train.variables, seed);
         ck_ok(sal_data_split(&x.train, FRESH, &x.more, &err), &err);
         ck_ok(sal_data_split(&x.train, FRESH, &x.test, &err), &err);
         sal_verdict_inputs in = perfect(&x);

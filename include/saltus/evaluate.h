@@ -238,7 +238,7 @@ typedef struct sal_verdict {
  *          chains, or of rows. Those of the training rows' figures do not hold the held-out rows'
  *          noise, which both figures of a shortfall share.
  *          A correlation is judged if that of the training rows, less three standard errors, is at
- *          least 0.5, and at least half of the variance of their means (covariances) is not their
+ *          least 0.5, and at least 0.8 of the variance of their means (covariances) is not their
  *          own noise; the MMD always. Margins: 0.05 of the means' correlation, 0.15 of the
  *          covariances', 0.02 of the kernel's variance.
  *          Unknown: R-hat above 1.1; fewer than half a round trip per chain. Unlike: a judged

@@ -13,7 +13,7 @@
 /* What training rows must reach, less three errors, for a correlation to be judged. */
 #define LEAST_CORRELATION 0.5
 /* Of the training rows' numbers: mere noise can correlate by chance. */
-#define LEAST_RELIABILITY 0.5
+#define LEAST_RELIABILITY 0.8
 /* Chains. */
 #define MOST_RHAT 1.1
 #define LEAST_ROUND_TRIPS 0.5
