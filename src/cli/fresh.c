@@ -17,7 +17,14 @@
 
 /* Chains, and their replicas. Draws are so many swap intervals apart: exact draws of layers are
  * cheap, steps by gradients are not. */
-enum { LADDER_CHAINS = 100, CHAINS = 25, REPLICAS = 16, DRAWS = 1000, APART = 25, APART_BY_GRADIENT = 5 };
+enum {
+    LADDER_CHAINS = 100,
+    CHAINS = 25,
+    REPLICAS = 16,
+    DRAWS = 1000,
+    APART = 25,
+    APART_BY_GRADIENT = 5
+};
 /* Steps in an interval of a sampler that moves all variables at once. */
 #define INTERVAL 5
 #define SHEET 100 /* pictures */

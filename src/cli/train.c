@@ -164,12 +164,15 @@ static int train(cli_training *s)
     cli_progress_end(&s->progress);
     if (status != SAL_OK) {
         s->diverged = status == SAL_ERR_MODEL && strstr(err.message, "diverged");
+        if (s->diverged) { /* its parameters are the last good ones */
+            (void)cli_train_save(s);
+        }
         if (s->diverged && s->o->json) {
             print_json(s);
         }
         return cli_fail(status, &err);
     }
-    if (cli_interrupted()) {
+    if (cli_interrupted() || s->late) {
         fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
                 (long long)s->iteration);
     }
@@ -235,11 +238,12 @@ static int check_options(const char *arch, cli_train_options *o)
         return cli_usage("train: --out DIR is needed");
     }
     int code = cli_data_check("train", arch, &o->data);
+    code = code || !o->time ? code : cli_seconds("time", o->time, &o->seconds);
     if (code != CLI_OK) {
         return code;
     }
-    if ((o->train.steps < 1 && o->train.steps != -1) || o->train.iterations < 1 || o->train.batch < 1 ||
-        o->train.report_every < 1) {
+    if ((o->train.steps < 1 && o->train.steps != -1) || o->train.iterations < 1 ||
+        o->train.batch < 1 || o->train.report_every < 1) {
         return cli_usage("train: --steps, --iterations, --batch and --report must be 1 or more");
     }
     if (o->fresh < 0 || o->fresh > INT32_MAX) {
@@ -290,12 +294,18 @@ static int run_train(const cli_command *command, int argc, char **argv)
     const cli_option table[] = {
         CLI_DATA_OPTIONS(o.data),
         { "out", CLI_TEXT, &o.out, "DIR", "model, log, samples and checkpoints go there" },
+        { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; --resume goes on" },
         { "resume", CLI_FLAG, &t->resume, NULL, "go on from the checkpoint in --out, if any" },
-        { "iterations", CLI_INT, &t->iterations, "N", "parameter updates [2000]" },
-        { "batch", CLI_INT, &t->batch, "N", "data rows and chains an iteration [50]" },
-        { "objective", CLI_TEXT, &o.objective, "pcd|cd|pseudo-likelihood|ptt", "to fit by [pcd]" },
-        { "sampler", CLI_TEXT, &t->sampler, "NAME", "see 'saltus list samplers' [gwg]" },
-        { "steps", CLI_INT, &t->steps, "K", "sampler steps an iteration [20]" },
+        { "iterations", CLI_INT, &t->iterations, "N",
+          "parameter updates [as suits the model, else 2000]" },
+        { "batch", CLI_INT, &t->batch, "N",
+          "data rows and chains an iteration [as suits the model, else 50]" },
+        { "objective", CLI_TEXT, &o.objective, "pcd|cd|pseudo-likelihood|ptt",
+          "to fit by [ptt where that suits the model, else pcd]" },
+        { "sampler", CLI_TEXT, &t->sampler, "NAME",
+          "see 'saltus list samplers' [as suits the model; with --objective gwg]" },
+        { "steps", CLI_INT, &t->steps, "K",
+          "sampler steps an iteration; -1: as many as variables [as suits the model, else 20]" },
         { "step-size", CLI_REAL, &t->step_size, "X", "[follows an acceptance of 0.574]" },
         { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
           "precondition with the data's covariance, by the spacing of levels" },
@@ -310,8 +320,10 @@ static int run_train(const cli_command *command, int argc, char **argv)
           "stop after so many reports without a better held-out likelihood [0: never]" },
         { "restart", CLI_REAL, &t->restart, "P",
           "probability that a chain starts again before an iteration [0]" },
-        { "optimiser", CLI_TEXT, &o.optimiser, "adam|adamw|sgd", "[adam]" },
-        { "learning-rate", CLI_REAL, &t->learning_rate, "X", "[0.001]" },
+        { "optimiser", CLI_TEXT, &o.optimiser, "adam|adamw|sgd",
+          "[as suits the model, else adam]" },
+        { "learning-rate", CLI_REAL, &t->learning_rate, "X",
+          "largest one, with ptt [as suits the model, else 0.001]" },
         { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
         { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam, or of sgd; 0: none [0.9]" },
         { "beta2", CLI_REAL, &t->beta2, "X", "of adam; 0: none [0.999]" },

@@ -10,7 +10,8 @@
 #include "stats/pair_correlation.h"
 #include "train/data.h"
 
-#define MOST_SAMPLES 1000 /* that MMD is made of */
+#define ESTIMATE_AFTER 10.0 /* seconds */
+#define MOST_SAMPLES 1000   /* that MMD is made of */
 
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
                              "log_prob_samples,difference,acceptance_rate,mean_jump,step_size,"
@@ -210,6 +211,15 @@ static sal_status save_averages(const cli_training *s, const double *averages, c
     return status;
 }
 
+int cli_train_save(const cli_training *s)
+{
+    char path[4096];
+    sal_error err = { 0 };
+    int code = in_directory(s, "model.xml", path, sizeof path);
+    sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
+    return status == SAL_OK ? code : cli_fail(status, &err);
+}
+
 static int save_model(const cli_training *s, const sal_train_report *r)
 {
     char path[4096];
@@ -217,8 +227,8 @@ static int save_model(const cli_training *s, const sal_train_report *r)
     if (!r->best) { /* the files keep the best one */
         return CLI_OK;
     }
-    int code = in_directory(s, "model.xml", path, sizeof path);
-    sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
+    int code = cli_train_save(s);
+    sal_status status = SAL_OK;
     if (status == SAL_OK && code == CLI_OK && r->averages) {
         code = in_directory(s, "ema.safetensors", path, sizeof path);
         status = code ? SAL_OK : save_averages(s, r->averages, path, &err);
@@ -256,6 +266,27 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     fflush(stdout);
 }
 
+/* Once, after a few seconds: how long it will take at this pace. */
+static void estimate(cli_training *s, const sal_train_report *r)
+{
+    const int64_t done = r->iteration - s->progress.from;
+    if (s->estimated || r->seconds < ESTIMATE_AFTER || s->o->json) {
+        return;
+    }
+    s->estimated = true;
+    double left =
+        r->seconds / (double)(done > 0 ? done : 1) * (double)(r->iterations - r->iteration);
+    if (s->o->seconds > 0 && left > s->o->seconds - r->seconds) {
+        left = s->o->seconds - r->seconds;
+    }
+    if (left > ESTIMATE_AFTER) {
+        cli_progress_end(&s->progress);
+        printf("about %.0f minute%s more at this pace%s\n", ceil(left / 60), left > 60 ? "s" : "",
+               s->o->seconds > 0 ? "" : "; --time stops earlier");
+        fflush(stdout);
+    }
+}
+
 int cli_train_progress(const sal_train_report *r, void *data)
 {
     cli_training *s = data;
@@ -268,8 +299,10 @@ int cli_train_progress(const sal_train_report *r, void *data)
         s->progress.from = r->iteration - 1;
         cli_train_forget_verdict(s);
     }
+    estimate(s, r);
+    s->late = s->o->seconds > 0 && r->seconds >= s->o->seconds;
     cli_progress_show(&s->progress, "training", r->iteration, r->iterations);
-    return cli_interrupted();
+    return cli_interrupted() || s->late;
 }
 
 int cli_train_report(const sal_train_report *r, void *data)

@@ -58,7 +58,8 @@ static sal_status judge(cli_training *s, const cli_fresh *fresh, sal_error *err)
                                         .persistent = persistent.codes,
                                         .rhat = fresh->rhat,
                                         .round_trips = fresh->round_trips,
-                                        .bennett = isnan(fresh->log_z.value) ? NULL : &fresh->log_z };
+                                        .bennett =
+                                            isnan(fresh->log_z.value) ? NULL : &fresh->log_z };
     status = status ? status : sal_verdict_judge(s->model, &inputs, &s->verdict, err);
     s->judged = status == SAL_OK;
     sal_data_destroy(&persistent);

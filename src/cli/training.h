@@ -12,7 +12,9 @@ typedef struct cli_train_options {
     cli_data data;
     const char *out, *dtype;
     const char *objective, *optimiser, *centring, *buffer_start, *buffer_order;
-    double pearson; /* at which training stops; 0: none */
+    const char *time; /* after which it stops; NULL: none */
+    double seconds;   /* of that; 0: none */
+    double pearson;   /* at which training stops; 0: none */
     bool data_covariance, json;
     int64_t fresh; /* draws for the verdict; 0: none */
 } cli_train_options;
@@ -32,6 +34,8 @@ typedef struct cli_training {
     int64_t iteration; /* of the last report */
     double seconds, difference, acceptance_rate; /* likewise */
     bool diverged;
+    bool estimated; /* how long it will take was said */
+    bool late;      /* --time is over */
     cli_progress progress;
     bool sheet, chains_sheet; /* samples.png, persistent.png were written */
     bool judged;              /* there is a verdict */
@@ -48,6 +52,9 @@ void cli_train_baseline(cli_training *s);
 
 /* Of an alignment: what there is, printed, and its frequencies of pairs. */
 int cli_train_alignment(cli_training *s);
+
+/* Write the model with the parameters that it has now. */
+int cli_train_save(const cli_training *s);
 
 /* Callbacks of a training, with a cli_training: the progress line; and a report: a line of the log,
  * the sheet of samples, the parameters. */

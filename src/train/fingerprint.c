@@ -56,7 +56,8 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
         "averaging", o->averaging, "couplings", o->couplings, "l1", o->l1, "zero_diagonal",
         (int)o->zero_diagonal, "magnitude_penalty", o->magnitude_penalty, "fixed", o->fixed,
         "centring", (int)o->centring, "clip_norm", o->clip_norm, "reservoir",
-        (json_int_t)(o->objective == SAL_PTT ? o->reservoir : 0), "group_penalty", o->group_penalty);
+        (json_int_t)(o->objective == SAL_PTT ? o->reservoir : 0), "group_penalty",
+        o->group_penalty);
 }
 
 static sal_status differs(const char *path, const char *key, const json_t *before,

@@ -55,9 +55,8 @@ static void update(sal_trainer *t)
     clip(t);
     sali_centring_before(&t->centring, t->values);
     sali_optimiser_update(&t->optimiser, share, t->gradient, t->values);
-    sali_constraints_shrink(&t->constraints,
-                            share * t->optimiser.learning_rate / t->options.learning_rate,
-                            t->values);
+    sali_constraints_shrink(
+        &t->constraints, share * t->optimiser.learning_rate / t->options.learning_rate, t->values);
     sali_centring_after(&t->centring, t->values);
     average(t);
     sali_params_set(t->tape->params, t->values);

@@ -34,8 +34,8 @@
  * the path, is small. The factors are for a level, and for so many updates without one. */
 #define UPDATES 50
 #define LEAST_FACTOR 0.6
-#define MOST_FACTOR 1.25
-#define FASTER 1.1
+#define MOST_FACTOR 1.5
+#define FASTER 1.5
 /* Members of the reservoir that a chain meets in a sweep while a level is frozen: f is known at all
  * of them then, so a meeting costs a comparison. */
 #define MEETINGS 10
@@ -274,8 +274,8 @@ static void measure(sal_trainer *t)
 }
 
 /* Each chain goes to its member of the reservoir with the probability of Metropolis and Hastings,
- * the members being draws of the last level. `side` [n] of each that does becomes +1 or -1 at random
- * (NULL: not wanted): it stays for as long as the chain remembers. */
+ * the members being draws of the last level. `side` [n] of each that does becomes +1 or -1 at
+ * random (NULL: not wanted): it stays for as long as the chain remembers. */
 static void swap_with(sal_trainer *t, uint32_t meeting, int8_t *side)
 {
     sali_ptt *p = t->ptt;
@@ -798,8 +798,8 @@ static double estimate_acceptance(sali_ptt *p)
 }
 
 /* The share of the reservoir that counts under the present model: its effective size, from the
- * weights, over its size. Few members that weigh much are a mode that grows, which the rates of swaps
- * hardly see. */
+ * weights, over its size. Few members that weigh much are a mode that grows, which the rates of
+ * swaps hardly see. */
 static double share_that_counts(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;

@@ -22,7 +22,7 @@ typedef struct sali_ptt {
     double *weight;     /* [n] of the chains, drawn before the update, under the model after it */
     int64_t sweeps;     /* made so far: numbers the random streams of swaps */
     int64_t frozen;     /* 1: the last update ended with a new level, or was taken back */
-    int64_t held;        /* updates since the last level */
+    int64_t held;       /* updates since the last level */
     int64_t rejections; /* updates taken back in a row */
     int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
     int64_t slow;       /* levels that were frozen although chains forgot too slowly */

@@ -40,12 +40,11 @@ static sal_status find_record(const char *specification, const sali_builtin **bu
     return status;
 }
 
-bool sal_train_suggest(const char *specification, sal_train_options *options,
-                       const char **settings)
+bool sal_train_suggest(const char *specification, sal_train_options *options, const char **settings)
 {
     const sali_builtin *builtin = NULL;
-    if (!specification || !options ||
-        sali_builtin_find(specification, &builtin, NULL) != SAL_OK || !builtin->training) {
+    if (!specification || !options || sali_builtin_find(specification, &builtin, NULL) != SAL_OK ||
+        !builtin->training) {
         return false;
     }
     *options = builtin->training->options;
