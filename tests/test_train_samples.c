@@ -486,7 +486,7 @@ START_TEST(bad_options_are_named)
         sal_train_options o;
         const char *text;
     } cases[] = {
-        { { .objective = (sal_objective)3 }, "objective is 3; expected 0 to 2" },
+        { { .objective = (sal_objective)4 }, "objective is 4; expected 0 to 3" },
         { { .optimiser = (sal_optimiser)-1 }, "optimiser" },
         { { .buffer_start = (sal_buffer_start)3 }, "buffer_start is 3; expected 0 to 2" },
         { { .buffer_order = (sal_buffer_order)2 }, "buffer_order is 2; expected 0 to 1" },

@@ -40,7 +40,8 @@ static bool takes_visible(const char *arch)
     return false;
 }
 
-/* What suits the architecture, unless another objective or sampler is named; true if it applies. */
+/* What suits the architecture, unless another objective or sampler is named, or what only other
+ * objectives have; true if it applies. */
 static bool suggest(const char *arch, cli_train_options *o, const char **settings)
 {
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", "ptt" };
@@ -48,8 +49,9 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     sal_train_options known;
     sal_train_options *t = &o->train;
     *settings = NULL;
-    if (!arch || access(arch, F_OK) == 0 || o->objective || t->sampler ||
-        !sal_train_suggest(arch, &known, settings)) {
+    const bool other = o->objective || t->sampler || o->data_covariance || t->buffer || o->buffer_start ||
+                       o->buffer_order || t->restart != 0 || t->magnitude_penalty != 0;
+    if (!arch || access(arch, F_OK) == 0 || other || !sal_train_suggest(arch, &known, settings)) {
         return false;
     }
     o->objective = objectives[known.objective];
