@@ -396,6 +396,4 @@ static int run_train(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_train = { "train", "ARCH",
-                                "fit an energy-based model to data by PCD, CD or pseudo-likelihood",
-                                run_train };
+const cli_command cli_train = { "train", "ARCH", "fit an energy-based model to data", run_train };
