@@ -87,8 +87,12 @@ void cli_verdict_print(const sal_verdict *v)
         }
         printf("\n");
     }
-    printf("  %lld fresh chains of %lld draws, R-hat of f %.2f, %.1f round trips a chain\n",
-           (long long)v->chains, (long long)v->draws, v->rhat, v->round_trips);
+    printf("  %lld fresh chains of %lld draws, R-hat of f %.2f", (long long)v->chains,
+           (long long)v->draws, v->rhat);
+    if (!isnan(v->round_trips)) { /* of tempering */
+        printf(", %.1f round trips a chain", v->round_trips);
+    }
+    printf("\n");
     if (!isnan(v->bennett.value)) {
         printf("  log Z by Bennett's ratio %.3f, standard error %.3f\n", v->bennett.value,
                v->bennett.standard_error);
