@@ -493,7 +493,7 @@ START_TEST(bad_options_are_named)
         { { .iterations = -1 }, "iterations is -1; expected at least 1" },
         { { .batch = -1 }, "batch is -1" },
         { { .batch = INT64_C(1) << 40 }, "batch is 1099511627776" },
-        { { .steps = -1 }, "steps is -1" },
+        { { .steps = -2 }, "steps is -2" },
         { { .buffer = -1 }, "buffer is -1" },
         { { .buffer = 49 },
           "a batch of 50 needs as many chains and data rows; there are 49 chains" },

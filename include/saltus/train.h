@@ -1,5 +1,5 @@
-/* Training energy-based models: persistent contrastive divergence, contrastive divergence and
- * pseudo-likelihood. */
+/* Training energy-based models: persistent contrastive divergence, contrastive divergence,
+ * pseudo-likelihood and parallel trajectory tempering. */
 #ifndef SALTUS_TRAIN_H
 #define SALTUS_TRAIN_H
 

@@ -56,7 +56,9 @@ SAL_API const char *sal_trajectory_sampler(const sal_trajectory *trajectory, int
 
 /* log Z of the model of the directory, by Bennett's acceptance ratio along the levels, and its
  * standard error: what the training found for the parameters that it saved.
- * Returns: SAL_OK; SAL_ERR_DATA (the parameters of `model` are others; says so). */
+ * Returns: SAL_OK; SAL_ERR_DATA (the parameters of `model` are others; says so).
+ * Cost:    O(parameters).
+ * Threads: any. */
 SAL_API sal_status sal_trajectory_log_z(const sal_trajectory *trajectory, const sal_model *model,
                                         double *log_z, double *standard_error, sal_error *err);
 
@@ -64,6 +66,8 @@ SAL_API sal_status sal_trajectory_log_z(const sal_trajectory *trajectory, const 
 typedef struct sal_trajectory_options {
     int64_t chains;      /* 100; 2 or more */
     int64_t draws;       /* of each chain; 10 */
+    int64_t reservoir;   /* draws of each level that the next one is reached by, a multiple of
+                            chains; more keep the weights of modes better; 0: 20 chains draws */
     const char *sampler; /* NULL: the training's */
     int64_t steps;       /* of the sampler at each visit of a level; 0: the training's */
     uint64_t seed;       /* same seed, same bits */

@@ -84,9 +84,14 @@ static const cli_page pages[] = {
           "saltus inpaint rbm --data digits --mask bottom --out sheet.png" } } },
     { &cli_train,
       CLI_GROUP_TRAIN,
-      "Fits a model to data, by persistent contrastive divergence unless "
-      "--objective says otherwise. ARCH is a ready-made model (see 'saltus list models') or a "
-      "saved one.\n\n"
+      "Fits a model to data. ARCH is a ready-made model (see 'saltus list models') or a saved "
+      "one. rbm, mlp, usps-conv, mnist-conv, mnist-resnet and potts-alignment know what suits "
+      "them: parallel trajectory tempering (ptt) with a sampler, steps and rates that were tried. "
+      "That applies unless you name --objective or --sampler; then, and for all other models, "
+      "persistent contrastive divergence (pcd) is the default.\n\n"
+      "ptt keeps the chains at equilibrium with the model, prints the log-likelihood of held-out "
+      "rows at every report, keeps the parameters of the best report, and saves the levels of its "
+      "path in --out, in the directory ladder.\n\n"
       "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "
       "log.csv and a checkpoint, from which --resume goes on. Other commands open that directory "
       "as a "
@@ -94,7 +99,9 @@ static const cli_page pages[] = {
       "not, "
       "so training ends with samples that are drawn from scratch: samples.png shows them, and "
       "verdict.json and the last lines say whether they are like held-out data.",
-      { { "A restricted Boltzmann machine on built-in digits:",
+      { { "A restricted Boltzmann machine on built-in digits, at equilibrium:",
+          "saltus train rbm:hidden=128 --data digits --learning-rate 0.03 --time 2m --out rbm" },
+        { "The same by persistent contrastive divergence:",
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm" },
         { "Go on where it stopped:",
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm "

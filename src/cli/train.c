@@ -59,6 +59,7 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     t->sampler = known.sampler;
     t->steps = known.steps ? known.steps : t->steps;
     t->batch = known.batch ? known.batch : t->batch;
+    t->reservoir = known.reservoir;
     t->iterations = known.iterations ? known.iterations : t->iterations;
     t->learning_rate = known.learning_rate > 0 ? known.learning_rate : t->learning_rate;
     t->momentum = known.momentum < 0 ? 0 : t->momentum;
@@ -368,7 +369,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_training s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     bool suggested = code == CLI_OK && suggest(arch, &o, &s.settings);
-    const int64_t batch = t->batch;
+    const int64_t batch = t->batch, reservoir = t->reservoir;
     if (suggested) { /* what is given goes on top */
         o.data = (cli_data)CLI_DATA_START;
         code = cli_parse(command, argc, argv, table, 1, &arch);
@@ -377,6 +378,9 @@ static int run_train(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_data_read(&o.data, &s.train, &s.test);
     if (suggested && t->batch == batch && s.train.rows < batch) {
         t->batch = s.train.rows;
+    }
+    if (suggested && t->reservoir == reservoir && t->batch > 0) { /* whole rounds of the chains */
+        t->reservoir = t->batch != batch ? 0 : reservoir / t->batch * t->batch;
     }
     code = code ? code : open_arch(arch, &s);
     code = code ? code : make_directory(o.out);
@@ -398,6 +402,4 @@ static int run_train(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_train = { "train", "ARCH",
-                                "fit an energy-based model to data by PCD, CD or pseudo-likelihood",
-                                run_train };
+const cli_command cli_train = { "train", "ARCH", "fit an energy-based model to data", run_train };
