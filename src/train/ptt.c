@@ -42,8 +42,11 @@
 /* log of the probability of distinct rows of data, above which a mode was lost. */
 #define MASS_LIMIT 10.0
 
-/* The streams of numbers of all chains together. */
+/* The streams of numbers of all chains together: meeting number k of a sweep has stream k, and ALL
+ * - k for its choice of members. */
 #define ALL UINT32_MAX
+#define START_STREAM MEETINGS
+#define BACK_STREAM (MEETINGS + 1)
 
 /* ---- values */
 
@@ -226,8 +229,11 @@ sal_status sali_ptt_read_levels(const sali_ptt *p, const char *directory, int64_
     return SAL_OK;
 }
 
-void sali_ptt_resume(sali_ptt *p)
+void sali_ptt_resume(const sal_trainer *t)
 {
+    sali_ptt *p = t->ptt;
+    free_visitors(t, p); /* of a way to the first model that failed */
+    p->beta = 1;
     sali_params_set(p->last, last_level(p)->values);
 }
 
@@ -270,8 +276,8 @@ static void measure(sal_trainer *t)
 }
 
 /* Each chain goes to its member of the reservoir with the probability of Metropolis and Hastings,
- * the members being draws of the last level. `side` [n] of each that does becomes +1 or -1 at random
- * (NULL: not wanted): it stays for as long as the chain remembers. */
+ * the members being draws of the last level. `side` [n] of each that does becomes +1 or -1 at
+ * random (NULL: not wanted): it stays for as long as the chain remembers. */
 static void swap_with(sal_trainer *t, uint32_t meeting, int8_t *side)
 {
     sali_ptt *p = t->ptt;
@@ -505,6 +511,10 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
         return status;
     }
     const sali_bennett ratio = ratio_of_fresh(t);
+    *frozen = isfinite(ratio.log_ratio) && isfinite(ratio.standard_error);
+    if (!*frozen) {
+        return SAL_OK;
+    }
     const sali_path_level *last = last_level(p);
     info.log_z = last->info.log_z + ratio.log_ratio;
     info.log_z_error = hypot(last->info.log_z_error, ratio.standard_error);
@@ -597,7 +607,7 @@ static void start_chains(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables;
-    const sali_stream stream = swap_stream(t, 1);
+    const sali_stream stream = swap_stream(t, START_STREAM);
     double below = 0, shift = sali_rng_uniform_at(&stream, 0);
     int64_t m = 0;
     for (int64_t c = 0; c < p->n; c++) {
@@ -723,7 +733,7 @@ static double estimate_acceptance(sali_ptt *p)
     const sali_bennett_side a = { p->n, p->a, NULL, p->n }, b = { p->n, p->b, p->weight, p->n };
     double met = sali_swap_acceptance(&a, &b, p->sorted, p->below);
     double alone = rate_by_weights(p, p->n, p->a, p->fresh_f);
-    return fmin(met, isnan(alone) ? 0 : alone);
+    return isnan(met) || isnan(alone) ? 0 : fmin(met, alone);
 }
 
 /* The rate by the weights of the whole reservoir, which knows best. */
@@ -747,7 +757,7 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
         return sali_fail(err, SAL_ERR_MODEL,
                          "training diverged at iteration %lld: %d updates in a row took the model "
                          "too far from its chains, the last with learning rate %g; the parameters "
-                         "are those of the last level",
+                         "are those of the last report, or of the best one by held-out rows",
                          (long long)t->iteration, MOST_REJECTIONS, t->optimiser.learning_rate);
     }
     memcpy(t->values, last_level(p)->values, bytes);
@@ -760,7 +770,7 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     for (int64_t k = 0; k < t->n_shards; k++) {
         t->chains[k]->bad_chain = -1;
     }
-    const sali_stream stream = swap_stream(t, 2);
+    const sali_stream stream = swap_stream(t, BACK_STREAM);
     sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
     gather(V, p->n, p->pick, p->stored, t->buffer.codes);
     even_weights(p);
@@ -799,7 +809,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     }
     bool frozen = false;
     sal_status status = SAL_OK;
-    bool far = !good || p->frozen || p->acceptance < REJECT;
+    bool far = !good || p->frozen || !(p->acceptance >= REJECT); /* NaN, too */
     p->frozen = 1;
     if (!far && !too_far_for_all(t)) {
         status = freeze(t, &frozen, err);

@@ -22,7 +22,7 @@ typedef struct sali_ptt {
     double *weight;     /* [n] of the chains, drawn before the update, under the model after it */
     int64_t sweeps;     /* made so far: numbers the random streams of swaps */
     int64_t frozen;     /* 1: the last update ended with a new level, or was taken back */
-    int64_t held;        /* updates since the last level */
+    int64_t held;       /* updates since the last level */
     int64_t rejections; /* updates taken back in a row */
     int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
     double acceptance;  /* of the coming swap, estimated */
@@ -86,6 +86,6 @@ sal_status sali_ptt_read_levels(const sali_ptt *ptt, const char *directory, int6
                                 sal_trajectory **out, sal_error *err);
 
 /* After levels and items were loaded. */
-void sali_ptt_resume(sali_ptt *ptt);
+void sali_ptt_resume(const sal_trainer *trainer);
 
 #endif
