@@ -360,6 +360,11 @@ START_TEST(values_that_are_no_numbers_are_taken_back)
     ck_ok(sal_trainer_run(t, 3, &err), &err);
     const int64_t levels = t->ptt->path->n;
     const double rate = t->optimiser.learning_rate;
+    const double even = sali_ptt_log_z(t).log_ratio; /* the chains' weights count */
+    for (int64_t c = 0; c < t->ptt->n; c++) {
+        t->ptt->weight[c] = c == 0;
+    }
+    ck_assert(fabs(sali_ptt_log_z(t).log_ratio - even) > 1e-9);
     t->ptt->frozen = 0;
     t->shards[0].f[1] = NAN;
     ck_ok(sali_ptt_follow(t, true, &err), &err);
