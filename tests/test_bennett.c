@@ -96,8 +96,25 @@ END_TEST
 START_TEST(nothing_in_common_is_nan)
 {
     const double never[] = { -INFINITY, -INFINITY }, always[] = { INFINITY, INFINITY };
+    const double some[] = { 0.5, -INFINITY };
     const sali_bennett_side a = { 2, never, NULL, 2 }, b = { 2, always, NULL, 2 };
+    const sali_bennett_side c = { 2, some, NULL, 2 };
     ck_assert(isnan(sali_bennett_ratio(&a, &b).log_ratio));
+    ck_assert(isnan(sali_bennett_ratio(&a, &c).log_ratio));
+    ck_assert(isnan(sali_bennett_ratio(&c, &b).log_ratio));
+}
+END_TEST
+
+/* One state far above all others, further than exp reaches. */
+START_TEST(acceptance_bears_far_states)
+{
+    double sorted[2], below[3];
+    for (double far = 700; far < 800; far += 5) {
+        const double da[] = { 0, -far - 0.5 }, db[] = { -far, -far };
+        const sali_bennett_side a = { 2, da, NULL, 2 }, b = { 2, db, NULL, 2 };
+        ck_assert_double_eq_tol(sali_swap_acceptance(&a, &b, sorted, below), (1 + exp(-0.5)) / 2,
+                                1e-12);
+    }
 }
 END_TEST
 
@@ -131,6 +148,7 @@ int main(void)
     tcase_add_test(tcase, weights_count);
     tcase_add_test(tcase, nothing_in_common_is_nan);
     tcase_add_test(tcase, acceptance_is_the_mean_over_pairs);
+    tcase_add_test(tcase, acceptance_bears_far_states);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

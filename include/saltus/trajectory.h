@@ -56,7 +56,7 @@ SAL_API const char *sal_trajectory_sampler(const sal_trajectory *trajectory, int
 
 /* log Z of the model of the directory, by Bennett's acceptance ratio along the levels, and its
  * standard error: what the training found for the parameters that it saved.
- * Returns: SAL_OK; SAL_ERR_DATA (the parameters of `model` are others; says so).
+ * Returns: SAL_ERR_DATA (the parameters of `model` are others; says so); SAL_ERR_ARGUMENT (NULL).
  * Cost:    O(parameters).
  * Threads: any. */
 SAL_API sal_status sal_trajectory_log_z(const sal_trajectory *trajectory, const sal_model *model,

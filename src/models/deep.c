@@ -203,4 +203,4 @@ const sali_training sali_deep_training = { .settings = "base=1",
                                                         .batch = 200,
                                                         .reservoir = 10000,
                                                         .learning_rate = 3e-4,
-                                                        .iterations = 10000 } };
+                                                        .iterations = 5000 } };

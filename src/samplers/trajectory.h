@@ -23,7 +23,8 @@ struct sal_trajectory {
     int64_t steps;      /* at a visit of a level */
     int64_t n, room;
     sali_path_level *levels;
-    int64_t written; /* levels that are in files already */
+    int64_t written;           /* levels that are in files already, */
+    uint64_t written_place[2]; /* of the directory with this device and inode */
     /* The model that was saved with it. */
     double step_size, log_z, log_z_error;
     uint64_t fingerprint; /* of the model with its parameters */

@@ -1,6 +1,7 @@
 #include "stats/bennett.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,23 +41,25 @@ static double squared_error(const sali_bennett_side *s, double sign, double shif
     return squares * (double)s->chains / (double)(s->chains - 1) / (mean * mean);
 }
 
-static void widen(const sali_bennett_side *s, double *low, double *high)
+/* False: none of the states is allowed by both. */
+static bool widen(const sali_bennett_side *s, double *low, double *high)
 {
+    bool any = false;
     for (int64_t i = 0; i < s->n; i++) {
         if (isfinite(s->difference[i])) {
             *low = fmin(*low, s->difference[i]);
             *high = fmax(*high, s->difference[i]);
+            any = true;
         }
     }
+    return any;
 }
 
 sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b)
 {
     const double m = log((double)b->n / (double)a->n);
     double low = INFINITY, high = -INFINITY;
-    widen(a, &low, &high);
-    widen(b, &low, &high);
-    if (low > high) {
+    if (!widen(a, &low, &high) || !widen(b, &low, &high)) {
         return (sali_bennett){ .log_ratio = NAN, .standard_error = NAN };
     }
     /* The shift C - m; the sum over a falls with it, that over b rises. */
@@ -88,10 +91,11 @@ double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side 
     memcpy(sorted, a->difference, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, compare);
     /* below[k]: sum of exp(d - most) over the k smallest. */
-    const double most = sorted[n - 1];
-    below[0] = 0;
+    /* below[k]: log of the sum of exp(d) over the k smallest. */
+    below[0] = -INFINITY;
     for (int64_t k = 0; k < n; k++) {
-        below[k + 1] = below[k] + (isfinite(sorted[k]) ? exp(sorted[k] - most) : 0);
+        below[k + 1] =
+            isfinite(sorted[k]) ? sorted[k] + log1p(exp(below[k] - sorted[k])) : below[k];
     }
     for (int64_t i = 0; i < b->n; i++) {
         double w = b->weight ? b->weight[i] : 1 / (double)b->n, d = b->difference[i];
@@ -100,7 +104,7 @@ double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side 
             int64_t middle = (low + high) / 2;
             *(sorted[middle] < d ? &low : &high) = middle + (sorted[middle] < d);
         }
-        double part = below[low] > 0 ? below[low] * exp(most - d) : 0;
+        double part = low > 0 ? exp(below[low] - d) : 0;
         sum += w * ((double)(n - low) + part) / (double)n;
     }
     return sum;

@@ -13,7 +13,7 @@ typedef struct sali_bennett_side {
 } sali_bennett_side;
 
 typedef struct sali_bennett {
-    double log_ratio;      /* log Z_b - log Z_a; NaN: no states are allowed by both */
+    double log_ratio;      /* log Z_b - log Z_a; NaN: no states of a side are allowed by both */
     double standard_error; /* NaN with fewer than two chains on a side */
 } sali_bennett;
 

@@ -328,7 +328,7 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
     }
     sali_params_set(t->tape->params, t->values);
     if (t->ptt) {
-        sali_ptt_resume(t->ptt);
+        sali_ptt_resume(t);
     }
 }
 

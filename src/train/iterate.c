@@ -62,12 +62,17 @@ static void update(sal_trainer *t)
     sali_params_set(t->tape->params, t->values);
 }
 
-/* The model gets its last good parameters back; the trainer is of no more use. */
+/* The trainer is of no more use: the model gets the best parameters back, or the last good ones. */
+static void give_up(sal_trainer *t)
+{
+    sali_params_set(t->tape->params, t->best && isfinite(t->best_likelihood) ? t->best : t->good);
+    t->failed = true;
+}
+
 static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
 {
     double difference = t->sums.log_prob_data - t->sums.log_prob_samples;
-    sali_params_set(t->tape->params, t->good);
-    t->failed = true;
+    give_up(t);
     return finite
                ? sali_fail(err, SAL_ERR_MODEL,
                            "training diverged at iteration %lld: mean f of the data less mean f "
@@ -116,9 +121,7 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     t->iteration++;
     status = t->ptt ? sali_ptt_follow(t, good, err) : SAL_OK;
     if (status != SAL_OK) {
-        t->failed = true;
-        sali_params_set(t->tape->params,
-                        t->best && isfinite(t->best_likelihood) ? t->best : t->good);
+        give_up(t);
     }
     return status;
 }
@@ -181,8 +184,9 @@ static bool show_progress(sal_trainer *t)
     return t->options.progress(&report, t->options.progress_data) != 0;
 }
 
-/* log Z, the held-out rows, and whether they have never been more likely. */
-static sal_status judge(sal_trainer *t, sal_error *err)
+/* log Z, the held-out rows, and whether they have never been more likely: this counts where a
+ * report is due, so that a training that was stopped in between ends as it would have. */
+static sal_status judge(sal_trainer *t, bool due, sal_error *err)
 {
     if (!t->ptt) {
         return SAL_OK;
@@ -191,21 +195,24 @@ static sal_status judge(sal_trainer *t, sal_error *err)
     t->now.log_z = now.log_ratio;
     t->now.log_z_error = now.standard_error;
     t->now.log_likelihood = sali_ptt_held_out(t, now.log_ratio);
-    if (t->best && t->now.log_likelihood > t->best_likelihood) {
+    if (due && t->best && t->now.log_likelihood > t->best_likelihood) {
         t->best_likelihood = t->now.log_likelihood;
         t->best_iteration = t->iteration;
         memcpy(t->best, t->values, (size_t)t->optimiser.n * sizeof *t->best);
         t->worse = 0;
-    } else if (t->best) {
+    } else if (due && t->best) {
         t->worse++;
     }
     return sali_ptt_check_mass(t, now.log_ratio, err);
 }
 
-static bool send_report(sal_trainer *t)
+static bool send_report(sal_trainer *t, bool due)
 {
     sal_train_report report;
     sal_trainer_report(t, &report);
+    if (!due) { /* not judged; kept where nothing else is */
+        report.best = !t->best || !isfinite(t->best_likelihood);
+    }
     t->sums.accepted = t->sums.jump = t->sums.moves = 0;
     memcpy(t->good, t->values, (size_t)t->optimiser.n * sizeof *t->good);
     t->good_iteration = t->iteration;
@@ -227,13 +234,14 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
         return status;
     }
     *stopped = show_progress(t);
-    if (*stopped || is_due(t, o->report_every)) {
-        status = judge(t, err);
+    const bool due = is_due(t, o->report_every);
+    if (*stopped || due) {
+        status = judge(t, due, err);
         if (status != SAL_OK) {
-            t->failed = true;
+            give_up(t);
             return status;
         }
-        *stopped |= send_report(t);
+        *stopped |= send_report(t, due);
         *stopped |= o->patience > 0 && t->worse >= o->patience;
     }
     return t->directory && (*stopped || is_due(t, o->checkpoint_every))

@@ -47,8 +47,11 @@
 /* log of the probability of distinct rows of data, above which a mode was lost. */
 #define MASS_LIMIT 10.0
 
-/* The streams of numbers of all chains together. */
+/* The streams of numbers of all chains together: meeting number k of a sweep has stream k, and ALL
+ * - k for its choice of members. */
 #define ALL UINT32_MAX
+#define START_STREAM MEETINGS
+#define BACK_STREAM (MEETINGS + 1)
 
 /* ---- values */
 
@@ -231,8 +234,11 @@ sal_status sali_ptt_read_levels(const sali_ptt *p, const char *directory, int64_
     return SAL_OK;
 }
 
-void sali_ptt_resume(sali_ptt *p)
+void sali_ptt_resume(const sal_trainer *t)
 {
+    sali_ptt *p = t->ptt;
+    free_visitors(t, p); /* of a way to the first model that failed */
+    p->beta = 1;
     sali_params_set(p->last, last_level(p)->values);
 }
 
@@ -350,6 +356,28 @@ static sal_status sweep(sal_trainer *t, int8_t *side, sal_error *err)
     value_now(t, p->n, t->buffer.codes, p->f_now);
     value_last(t, p->n, t->buffer.codes, p->f_last);
     return status;
+}
+
+/* ---- how far the present model is from the last level */
+
+/* The rate of swaps between two distributions from states of the first alone, whose log-weights
+ * under the second are d [n] up to a constant; `weight` [n] receives the weights. NaN: none has
+ * any. */
+static double rate_by_weights(sali_ptt *p, int64_t n, const double *d, double *weight)
+{
+    double most = -INFINITY, sum = 0;
+    for (int64_t m = 0; m < n; m++) {
+        most = fmax(most, d[m]);
+    }
+    for (int64_t m = 0; m < n; m++) {
+        weight[m] = most > -INFINITY ? exp(d[m] - most) : 0;
+        sum += weight[m];
+    }
+    for (int64_t m = 0; m < n && sum > 0; m++) {
+        weight[m] /= sum;
+    }
+    const sali_bennett_side a = { n, d, NULL, n }, b = { n, d, weight, n };
+    return sum > 0 ? sali_swap_acceptance(&a, &b, p->sorted, p->below) : NAN;
 }
 
 /* ---- freezing */
@@ -488,6 +516,23 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
     return SAL_OK;
 }
 
+/* The standard error of log Z that the states of a level inherit from those of the level before:
+ * where modes do not mix they are those states, drawn by their weights. */
+static double inherited(sali_ptt *p)
+{
+    double squares = 0;
+    for (int64_t m = 0; m < p->M; m++) {
+        p->a[m] = p->stored_now[m] - p->stored_f[m];
+    }
+    if (isnan(rate_by_weights(p, p->M, p->a, p->b))) {
+        return NAN;
+    }
+    for (int64_t m = 0; m < p->M; m++) {
+        squares += p->b[m] * p->b[m];
+    }
+    return sqrt(fmax(squares - 1 / (double)p->M, 0));
+}
+
 /* The present model becomes the last level, whose f `stored_now` holds at the stored states. False
  * in *frozen: it is too far from the last one. */
 static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
@@ -512,9 +557,13 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
         return status;
     }
     const sali_bennett ratio = ratio_of_fresh(t);
+    *frozen = isfinite(ratio.log_ratio) && isfinite(ratio.standard_error);
+    if (!*frozen) {
+        return SAL_OK;
+    }
     const sali_path_level *last = last_level(p);
     info.log_z = last->info.log_z + ratio.log_ratio;
-    info.log_z_error = hypot(last->info.log_z_error, ratio.standard_error);
+    info.log_z_error = hypot(hypot(last->info.log_z_error, ratio.standard_error), inherited(p));
     info.sweeps = p->sweeps - before;
     memcpy(p->stored, p->fresh, (size_t)(p->M * V) * sizeof *p->stored);
     memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
@@ -527,28 +576,6 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
         measure(t);
     }
     return status;
-}
-
-/* ---- how far the present model is from the last level */
-
-/* The rate of swaps between two distributions from states of the first alone, whose log-weights
- * under the second are d [n] up to a constant; `weight` [n] receives the weights. NaN: none has
- * any. */
-static double rate_by_weights(sali_ptt *p, int64_t n, const double *d, double *weight)
-{
-    double most = -INFINITY, sum = 0;
-    for (int64_t m = 0; m < n; m++) {
-        most = fmax(most, d[m]);
-    }
-    for (int64_t m = 0; m < n; m++) {
-        weight[m] = most > -INFINITY ? exp(d[m] - most) : 0;
-        sum += weight[m];
-    }
-    for (int64_t m = 0; m < n && sum > 0; m++) {
-        weight[m] /= sum;
-    }
-    const sali_bennett_side a = { n, d, NULL, n }, b = { n, d, weight, n };
-    return sum > 0 ? sali_swap_acceptance(&a, &b, p->sorted, p->below) : NAN;
 }
 
 /* ---- the way to the first model */
@@ -604,7 +631,7 @@ static void start_chains(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables;
-    const sali_stream stream = swap_stream(t, 1);
+    const sali_stream stream = swap_stream(t, START_STREAM);
     double below = 0, shift = sali_rng_uniform_at(&stream, 0);
     int64_t m = 0;
     for (int64_t c = 0; c < p->n; c++) {
@@ -795,7 +822,7 @@ static double estimate_acceptance(sali_ptt *p)
     const sali_bennett_side a = { p->n, p->a, NULL, p->n }, b = { p->n, p->b, p->weight, p->n };
     double met = sali_swap_acceptance(&a, &b, p->sorted, p->below);
     double alone = rate_by_weights(p, p->n, p->a, p->fresh_f);
-    return fmin(met, isnan(alone) ? 0 : alone);
+    return isnan(met) || isnan(alone) ? 0 : fmin(met, alone);
 }
 
 /* The share of the reservoir that counts under the present model: its effective size, from the
@@ -829,7 +856,7 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
         return sali_fail(err, SAL_ERR_MODEL,
                          "training diverged at iteration %lld: %d updates in a row took the model "
                          "too far from its chains, the last with learning rate %g; the parameters "
-                         "are those of the last level",
+                         "are those of the last report, or of the best one by held-out rows",
                          (long long)t->iteration, MOST_REJECTIONS, t->optimiser.learning_rate);
     }
     memcpy(t->values, last_level(p)->values, bytes);
@@ -842,7 +869,7 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     for (int64_t k = 0; k < t->n_shards; k++) {
         t->chains[k]->bad_chain = -1;
     }
-    const sali_stream stream = swap_stream(t, 2);
+    const sali_stream stream = swap_stream(t, BACK_STREAM);
     sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
     gather(V, p->n, p->pick, p->stored, t->buffer.codes);
     even_weights(p);
@@ -884,7 +911,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
         }
         return SAL_OK;
     }
-    bool frozen = false, far = !good || p->frozen || p->acceptance < REJECT || share < REJECT_SHARE;
+    bool frozen = false, far = !good || p->frozen || !(p->acceptance >= REJECT) || share < REJECT_SHARE;
     sal_status status = SAL_OK;
     p->frozen = 1;
     if (!far) {

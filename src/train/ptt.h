@@ -94,6 +94,6 @@ sal_status sali_ptt_read_levels(const sali_ptt *ptt, const char *directory, int6
                                 sal_trajectory **out, sal_error *err);
 
 /* After levels and items were loaded. */
-void sali_ptt_resume(sali_ptt *ptt);
+void sali_ptt_resume(const sal_trainer *trainer);
 
 #endif

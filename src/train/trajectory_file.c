@@ -40,6 +40,37 @@ static sal_status level_path(const char *directory, int64_t k, char path[4096], 
     return path_in(directory, name, path, err);
 }
 
+/* Levels count as written in this directory alone. */
+static sal_status count_written(sal_trajectory *t, const char *ladder, int64_t written,
+                                sal_error *err)
+{
+    struct stat info;
+    if (stat(ladder, &info) != 0) {
+        return sali_fail(err, SAL_ERR_IO, "%s: %m", ladder);
+    }
+    t->written = written;
+    t->written_place[0] = (uint64_t)info.st_dev;
+    t->written_place[1] = (uint64_t)info.st_ino;
+    return SAL_OK;
+}
+
+/* How many levels an earlier call wrote here, if their files are still there. */
+static int64_t find_written(const sal_trajectory *t, const char *directory, const char *ladder)
+{
+    char path[4096];
+    struct stat info;
+    if (stat(ladder, &info) != 0 || t->written_place[0] != (uint64_t)info.st_dev ||
+        t->written_place[1] != (uint64_t)info.st_ino) {
+        return 0;
+    }
+    for (int64_t k = 0; k < t->written; k++) {
+        if (level_path(directory, k, path, NULL) != SAL_OK || access(path, F_OK) != 0) {
+            return k;
+        }
+    }
+    return t->written;
+}
+
 /* ---- writing */
 
 static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtype, const char *path,
@@ -94,6 +125,7 @@ sal_status sali_trajectory_write_levels(sal_trajectory *t, sal_dtype dtype, cons
     if (status == SAL_OK && mkdir(path, 0777) != 0 && errno != EEXIST) {
         status = sali_fail(err, SAL_ERR_IO, "%s: %m", path);
     }
+    status = status ? status : count_written(t, path, find_written(t, directory, path), err);
     for (int64_t k = t->written; status == SAL_OK && k < t->n; k++) {
         status = level_path(directory, k, path, err);
         status = status ? status : write_level(t, k, dtype, path, err);
@@ -149,9 +181,10 @@ static sal_status damaged(const char *path, const char *what, sal_error *err)
     return sali_fail(err, SAL_ERR_DATA, "%s: expected %s of a training's ladder", path, what);
 }
 
-/* A tensor of `count` numbers, all finite, as doubles; NULL in *out after a failure. */
+/* A tensor of `count` numbers, all finite, as doubles; but number `may_miss` (-1: none) may be NaN.
+ * NULL in *out after a failure. */
 static sal_status take(const sali_safetensors *file, const char *path, const char *name,
-                       int64_t count, double **out, sal_error *err)
+                       int64_t count, int64_t may_miss, double **out, sal_error *err)
 {
     const sali_tensor *tensor = sali_safetensors_find(file, name);
     *out = NULL;
@@ -165,8 +198,7 @@ static sal_status take(const sali_safetensors *file, const char *path, const cha
     }
     sali_tensor_doubles(tensor, values);
     for (int64_t i = 0; i < count; i++) {
-        bool may_miss = count == N_NUMBERS && i == ACCEPTANCE;
-        if (!isfinite(values[i]) && !(may_miss && isnan(values[i]))) {
+        if (!isfinite(values[i]) && !(i == may_miss && isnan(values[i]))) {
             sali_free(values);
             return sali_fail(err, SAL_ERR_DATA, "%s: '%s' has a number that is not finite", path,
                              name);
@@ -184,8 +216,8 @@ static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal
     if (status != SAL_OK) {
         return status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
     }
-    status = take(file, path, "level", N_NUMBERS, &numbers, err);
-    status = status ? status : take(file, path, "parameters", t->parameters, &values, err);
+    status = take(file, path, "level", N_NUMBERS, ACCEPTANCE, &numbers, err);
+    status = status ? status : take(file, path, "parameters", t->parameters, -1, &values, err);
     if (status == SAL_OK) {
         const sal_trajectory_level info = {
             .iteration = (int64_t)numbers[ITERATION],
@@ -220,8 +252,8 @@ sal_status sali_trajectory_read_levels(sal_trajectory *t, const char *directory,
         status = level_path(directory, k, path, err);
         status = status ? status : read_level(t, k, path, err);
     }
-    t->written = t->n;
-    return status;
+    status = status ? status : path_in(directory, "", path, err);
+    return status || t->n == 1 ? status : count_written(t, path, t->n, err);
 }
 
 /* Level 0's independent variables. */
@@ -234,10 +266,13 @@ static sal_status read_base(const char *path, const sal_space *space, double **l
     if (status != SAL_OK) {
         return status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
     }
-    status = take(file, path, "log_base", space->n_states, &given, err);
+    status = take(file, path, "log_base", space->n_states, -1, &given, err);
     if (status == SAL_OK) {
         status = sali_base_create(space, given, log_base, err);
-        status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "%s", path) : SAL_OK;
+        status =
+            status ? sali_fail_prefix(err, status == SAL_ERR_MEMORY ? SAL_ERR_MEMORY : SAL_ERR_DATA,
+                                      "%s", path)
+                   : SAL_OK;
     }
     sali_free(given);
     sali_safetensors_close(file);
@@ -336,6 +371,10 @@ sal_status sal_trajectory_log_z(const sal_trajectory *t, const sal_model *model,
                                 double *standard_error, sal_error *err)
 {
     uint64_t fingerprint = 0;
+    if (!t || !model || !log_z || !standard_error) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_trajectory_log_z: the trajectory, the model or a result is NULL");
+    }
     sal_status status = sali_model_fingerprint(model, &fingerprint, err);
     if (status == SAL_OK && (fingerprint != t->fingerprint || !isfinite(t->log_z))) {
         status =
