@@ -279,7 +279,7 @@ START_TEST(bad_options_and_data_are_refused)
         const char *text;
     } cases[] = {
         { { .sampler = "gwq" }, SAL_ERR_ARGUMENT, "gwq" },
-        { { .steps = -1 }, SAL_ERR_ARGUMENT, "steps" },
+        { { .steps = -2 }, SAL_ERR_ARGUMENT, "steps" },
         { { .batch = 100, .buffer = 50 }, SAL_ERR_ARGUMENT, "chains" },
         { { .batch = 61 }, SAL_ERR_ARGUMENT, "data rows" },
         { { .learning_rate = -1 }, SAL_ERR_ARGUMENT, "learning_rate" },

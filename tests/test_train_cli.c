@@ -354,7 +354,7 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
                       "clusters at 80% identity)\n"));
     ck_assert(printed("  Pearson "));
     read_text("parts/log.csv", log, sizeof log);
-    ck_assert_ptr_nonnull(strstr(log, ",,pearson\n2,"));
+    ck_assert_ptr_nonnull(strstr(log, ",log_likelihood,pearson\n2,"));
     succeeds(RNA "--iterations 4 --kind alignment --data rna.fa --json --resume");
     succeeds(RNA "--iterations 4 --kind alignment --identity 0 --test-identity 0");
     ck_assert(printed("29 sequences of 6 sites (rna), 29.0 effective; 3 held out\n"));

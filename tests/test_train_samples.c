@@ -486,14 +486,14 @@ START_TEST(bad_options_are_named)
         sal_train_options o;
         const char *text;
     } cases[] = {
-        { { .objective = (sal_objective)3 }, "objective is 3; expected 0 to 2" },
+        { { .objective = (sal_objective)4 }, "objective is 4; expected 0 to 3" },
         { { .optimiser = (sal_optimiser)-1 }, "optimiser" },
         { { .buffer_start = (sal_buffer_start)3 }, "buffer_start is 3; expected 0 to 2" },
         { { .buffer_order = (sal_buffer_order)2 }, "buffer_order is 2; expected 0 to 1" },
         { { .iterations = -1 }, "iterations is -1; expected at least 1" },
         { { .batch = -1 }, "batch is -1" },
         { { .batch = INT64_C(1) << 40 }, "batch is 1099511627776" },
-        { { .steps = -1 }, "steps is -1" },
+        { { .steps = -2 }, "steps is -2" },
         { { .buffer = -1 }, "buffer is -1" },
         { { .buffer = 49 },
           "a batch of 50 needs as many chains and data rows; there are 49 chains" },

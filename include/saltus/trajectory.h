@@ -66,6 +66,8 @@ SAL_API sal_status sal_trajectory_log_z(const sal_trajectory *trajectory, const 
 typedef struct sal_trajectory_options {
     int64_t chains;      /* 100; 2 or more */
     int64_t draws;       /* of each chain; 10 */
+    int64_t reservoir;   /* draws of each level that the next one is reached by, a multiple of
+                            chains; more keep the weights of modes better; 0: 20 chains draws */
     const char *sampler; /* NULL: the training's */
     int64_t steps;       /* of the sampler at each visit of a level; 0: the training's */
     uint64_t seed;       /* same seed, same bits */

@@ -40,7 +40,8 @@ static bool takes_visible(const char *arch)
     return false;
 }
 
-/* What suits the architecture, unless another objective or sampler is named; true if it applies. */
+/* What suits the architecture, unless another objective or sampler is named, or what only other
+ * objectives have; true if it applies. */
 static bool suggest(const char *arch, cli_train_options *o, const char **settings)
 {
     static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", "ptt" };
@@ -48,8 +49,9 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     sal_train_options known;
     sal_train_options *t = &o->train;
     *settings = NULL;
-    if (!arch || access(arch, F_OK) == 0 || o->objective || t->sampler ||
-        !sal_train_suggest(arch, &known, settings)) {
+    const bool other = o->objective || t->sampler || o->data_covariance || t->buffer || o->buffer_start ||
+                       o->buffer_order || t->restart != 0 || t->magnitude_penalty != 0;
+    if (!arch || access(arch, F_OK) == 0 || other || !sal_train_suggest(arch, &known, settings)) {
         return false;
     }
     o->objective = objectives[known.objective];
@@ -57,6 +59,7 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     t->sampler = known.sampler;
     t->steps = known.steps ? known.steps : t->steps;
     t->batch = known.batch ? known.batch : t->batch;
+    t->reservoir = known.reservoir;
     t->iterations = known.iterations ? known.iterations : t->iterations;
     t->learning_rate = known.learning_rate > 0 ? known.learning_rate : t->learning_rate;
     t->momentum = known.momentum < 0 ? 0 : t->momentum;
@@ -366,7 +369,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_training s = { .o = &o };
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     bool suggested = code == CLI_OK && suggest(arch, &o, &s.settings);
-    const int64_t batch = t->batch;
+    const int64_t batch = t->batch, reservoir = t->reservoir;
     if (suggested) { /* what is given goes on top */
         o.data = (cli_data)CLI_DATA_START;
         code = cli_parse(command, argc, argv, table, 1, &arch);
@@ -375,6 +378,9 @@ static int run_train(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_data_read(&o.data, &s.train, &s.test);
     if (suggested && t->batch == batch && s.train.rows < batch) {
         t->batch = s.train.rows;
+    }
+    if (suggested && t->reservoir == reservoir && t->batch > 0) { /* whole rounds of the chains */
+        t->reservoir = t->batch != batch ? 0 : reservoir / t->batch * t->batch;
     }
     code = code ? code : open_arch(arch, &s);
     code = code ? code : make_directory(o.out);

@@ -89,7 +89,7 @@ void cli_verdict_print(const sal_verdict *v)
     }
     printf("  %lld fresh chains of %lld draws, R-hat of f %.2f", (long long)v->chains,
            (long long)v->draws, v->rhat);
-    if (!isnan(v->round_trips)) { /* of tempering */
+    if (!isnan(v->round_trips)) {
         printf(", %.1f round trips a chain", v->round_trips);
     }
     printf("\n");

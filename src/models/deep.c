@@ -201,5 +201,6 @@ const sali_training sali_deep_training = { .settings = "base=1",
                                                         .sampler = "ncg",
                                                         .steps = 3,
                                                         .batch = 200,
+                                                        .reservoir = 10000,
                                                         .learning_rate = 3e-4,
                                                         .iterations = 10000 } };

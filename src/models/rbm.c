@@ -51,6 +51,7 @@ static const sali_training training = { .options = { .objective = SAL_PTT,
                                                      .sampler = "block-gibbs",
                                                      .steps = 1,
                                                      .batch = 500,
+                                                     .reservoir = 20000,
                                                      .optimiser = SAL_SGD,
                                                      .learning_rate = 0.01,
                                                      .iterations = 3000 } };

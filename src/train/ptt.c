@@ -23,6 +23,7 @@
 #define FREEZE_SHARE 0.3
 #define REJECT_SHARE 0.05
 #define LOOK 10
+#define LOOK_AT 10 /* members a chain */
 /* Sweeps before a level is frozen: this many autocorrelation times of the chains' side, in
  * portions, and then so many between two rounds of states that are collected. */
 #define RELAX_TIMES 20
@@ -803,18 +804,19 @@ static double estimate_acceptance(sali_ptt *p)
 static double share_that_counts(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
+    const int64_t some = LOOK_AT * p->n, n = some < p->M ? some : p->M;
     double squares = 0;
-    value_now(t, p->M, p->stored, p->stored_now);
-    for (int64_t m = 0; m < p->M; m++) {
+    value_now(t, n, p->stored, p->stored_now);
+    for (int64_t m = 0; m < n; m++) {
         p->a[m] = p->stored_now[m] - p->stored_f[m];
     }
-    if (isnan(rate_by_weights(p, p->M, p->a, p->fresh_f))) {
+    if (isnan(rate_by_weights(p, n, p->a, p->fresh_f))) {
         return 0;
     }
-    for (int64_t m = 0; m < p->M; m++) {
+    for (int64_t m = 0; m < n; m++) {
         squares += p->fresh_f[m] * p->fresh_f[m];
     }
-    return 1 / (squares * (double)p->M);
+    return 1 / (squares * (double)n);
 }
 
 /* Back to the last level with half the learning rate. */
@@ -886,6 +888,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     sal_status status = SAL_OK;
     p->frozen = 1;
     if (!far) {
+        value_now(t, p->M, p->stored, p->stored_now);
         status = freeze(t, &frozen, err);
     }
     if (frozen) {

@@ -9,6 +9,7 @@
 
 #define CHAINS 100
 #define DRAWS 10
+#define SPARE 20
 
 static sal_status check(const sal_model *model, const sal_trajectory *path,
                         const sal_trajectory_options *o, sal_error *err)
@@ -20,12 +21,15 @@ static sal_status check(const sal_model *model, const sal_trajectory *path,
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
                          model->name);
     }
-    return o->chains >= 2 && o->draws >= 1 && o->steps >= 1 && o->chains <= INT32_MAX / o->draws
+    return o->chains >= 2 && o->draws >= 1 && o->steps >= 1 && o->chains <= INT32_MAX / o->draws &&
+                   o->reservoir % o->chains == 0 && o->reservoir >= o->chains * o->draws &&
+                   o->reservoir <= INT32_MAX
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
-                           "chains is %lld, draws %lld, steps %lld; expected 2, 1 and 1 or more, "
-                           "and at most 2^31 draws in all",
-                           (long long)o->chains, (long long)o->draws, (long long)o->steps);
+                           "chains is %lld, draws %lld, steps %lld, reservoir %lld; expected 2, 1 "
+                           "and 1 or more, and a multiple of chains that holds all draws",
+                           (long long)o->chains, (long long)o->draws, (long long)o->steps,
+                           (long long)o->reservoir);
 }
 
 /* A trainer that never updates; its data are a row for each chain, which nothing looks at. */
@@ -40,7 +44,7 @@ static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
                                         .sampler = o->sampler ? o->sampler : path->sampler,
                                         .steps = o->steps,
                                         .batch = o->chains,
-                                        .reservoir = o->chains * o->draws,
+                                        .reservoir = o->reservoir,
                                         .seed = o->seed,
                                         .threads = o->threads,
                                         .centring = SAL_CENTRING_OFF };
@@ -48,13 +52,14 @@ static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
                        : sali_fail_memory(err);
 }
 
-/* Rows of the reservoir are rounds of all chains. */
-static void take(const sal_trainer *t, int32_t *codes, double *log_prob)
+/* Rows of the reservoir are rounds of all chains; some of them, evenly spaced. */
+static void take(const sal_trainer *t, int64_t draws, int32_t *codes, double *log_prob)
 {
     const sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables, rounds = p->M / p->n;
-    for (int64_t m = 0; m < p->M; m++) {
-        const int64_t at = m % p->n * rounds + m / p->n;
+    for (int64_t at = 0; at < p->n * draws; at++) {
+        const int64_t c = at / draws, round = ((at % draws) * 2 + 1) * rounds / (2 * draws);
+        const int64_t m = round * p->n + c;
         memcpy(codes + at * V, p->stored + m * V, (size_t)V * sizeof *codes);
         if (log_prob) {
             log_prob[at] = p->stored_f[m];
@@ -78,6 +83,7 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
     o.chains = o.chains ? o.chains : CHAINS;
     o.draws = o.draws ? o.draws : DRAWS;
     o.steps = o.steps ? o.steps : path->steps;
+    o.reservoir = o.reservoir ? o.reservoir : SPARE * o.chains * o.draws;
     sal_status status = check(model, path, &o, err);
     status = status ? status : sali_tape_model_copy(model, &copy, err);
     status = status ? status : open_trainer(copy, path, &o, &rows, &t, err);
@@ -95,7 +101,7 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
                                          .slow = t->ptt->slow,
                                          .stopped = stopped };
         if (!stopped) {
-            take(t, codes, log_prob);
+            take(t, o.draws, codes, log_prob);
         }
     }
     sal_trainer_destroy(t);

@@ -315,13 +315,17 @@ sal_status sal_trajectory_open(const char *directory, const sal_model *model, sa
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_trajectory_open: the directory, the model or the result is NULL");
     }
-    if (!sali_model_tape(model) || sali_clamp_inner(model) != model || model->space->unbounded) {
+    sal_status status = path_in(directory, "ladder.json", path, err);
+    if (status == SAL_OK && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", path);
+    }
+    if (status == SAL_OK &&
+        (!sali_model_tape(model) || sali_clamp_inner(model) != model || model->space->unbounded)) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "%s: a ladder goes with a model made of a tape, without clamped variables "
                          "and counts without a cap",
                          directory);
     }
-    sal_status status = path_in(directory, "ladder.json", path, err);
     status = status ? status : read_head(path, &h, err);
     status = status ? status : make(directory, model, &h, out, err);
     sali_free(h.sampler);

@@ -13,8 +13,11 @@ static void format_correlation(double value, char out[16])
 static void unlike(const sal_verdict *v, char *text, size_t room)
 {
     static const char head[] = "The model's own samples are NOT like the data: ",
-                      advice[] = "let the chains mix in training (--sampler block-gibbs or ncg, "
-                                 "more --steps, a lower --learning-rate)";
+                      mix[] = "let the chains mix in training (--sampler block-gibbs or ncg, "
+                              "more --steps, a lower --learning-rate)",
+                      ladder[] = "train longer, or with a larger --batch, which the reservoir of "
+                                 "states grows with";
+    const char *advice = isnan(v->bennett.value) ? mix : ladder;
     const sal_verdict_figure *f = &v->figures[v->worst];
     char fresh[16], train[16];
     if (v->worst == SAL_VERDICT_MMD) {
