@@ -49,8 +49,9 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     sal_train_options known;
     sal_train_options *t = &o->train;
     *settings = NULL;
-    const bool other = o->objective || t->sampler || o->data_covariance || t->buffer || o->buffer_start ||
-                       o->buffer_order || t->restart != 0 || t->magnitude_penalty != 0;
+    const bool other = o->objective || t->sampler || o->data_covariance || t->buffer ||
+                       o->buffer_start || o->buffer_order || t->restart != 0 ||
+                       t->magnitude_penalty != 0;
     if (!arch || access(arch, F_OK) == 0 || other || !sal_train_suggest(arch, &known, settings)) {
         return false;
     }
