@@ -281,9 +281,8 @@ static void estimate(cli_training *s, const sal_train_report *r)
     }
     if (left > ESTIMATE_AFTER) {
         cli_progress_end(&s->progress);
-        printf("about %.0f minute%s more at this pace%s\n", ceil(left / 60), left > 60 ? "s" : "",
-               s->o->seconds > 0 ? "" : "; --time stops earlier");
-        fflush(stdout);
+        fprintf(stderr, "saltus: about %.0f minute%s more at this pace%s\n", ceil(left / 60),
+                left > 60 ? "s" : "", s->o->seconds > 0 ? "" : "; --time stops earlier");
     }
 }
 

@@ -911,7 +911,8 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
         }
         return SAL_OK;
     }
-    bool frozen = false, far = !good || p->frozen || !(p->acceptance >= REJECT) || share < REJECT_SHARE;
+    bool frozen = false,
+         far = !good || p->frozen || !(p->acceptance >= REJECT) || share < REJECT_SHARE;
     sal_status status = SAL_OK;
     p->frozen = 1;
     if (!far) {

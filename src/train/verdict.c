@@ -172,6 +172,17 @@ static bool can_agree(const sal_verdict *v, int k)
     return f->judged && (k == SAL_VERDICT_MMD || 3 * error <= f->margin);
 }
 
+/* A correlation that the data are too few to judge by, and that falls short all the same, beyond
+ * all errors, of what as many training rows reach. */
+static bool falls_short_plainly(const sal_verdict *v, int k)
+{
+    const sal_verdict_figure *f = &v->figures[k];
+    bool correlation = k == SAL_VERDICT_MEANS || k == SAL_VERDICT_COVARIANCES;
+    return correlation && !f->judged &&
+           f->fresh.value + 3 * f->fresh.standard_error <
+               f->train.value - 3 * f->train.standard_error - f->margin;
+}
+
 static sal_verdict_reason find_reason(sal_verdict *v)
 {
     bool beyond = false, within = find_worst(v) && v->test_rows >= LEAST_ROWS;
@@ -179,6 +190,10 @@ static sal_verdict_reason find_reason(sal_verdict *v)
         const sal_verdict_figure *f = &v->figures[k];
         beyond = beyond ||
                  (f->judged && f->shortfall.value - 2 * f->shortfall.standard_error > f->margin);
+        if (falls_short_plainly(v, k)) {
+            beyond = true;
+            v->worst = (sal_verdict_kind)k;
+        }
         within = within && (!can_agree(v, k) || (f->shortfall.value <= f->margin &&
                                                  3 * f->shortfall.standard_error <= f->margin));
     }
