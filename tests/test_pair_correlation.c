@@ -21,7 +21,7 @@ static uint8_t *sample(int64_t rows, int64_t V, int64_t q, uint32_t noise)
     uint8_t *codes = malloc((size_t)(rows * V));
     for (int64_t i = 0; i < rows * V; i++) {
         bool copy = i % V > 0 && draw() % 100 >= noise;
-        codes[i] = copy ? codes[i - 1] : (uint8_t)(draw() % (uint32_t)q);
+        codes[i] = (uint8_t)(copy ? codes[i - 1] : draw() % (uint32_t)q);
     }
     return codes;
 }

@@ -231,9 +231,13 @@ static void resample(climb *s, const sali_chains *chains, const int32_t *from, i
     for (int64_t c = 0; c < s->n; c++) {
         most = fmax(most, s->above[MINE][c] - s->here[MINE][c]);
     }
+    if (most == -INFINITY) { /* all are forbidden here: where the chains start is not */
+        memcpy(to, chains->codes, to == chains->codes ? 0 : (size_t)(s->n * s->V) * sizeof *to);
+        return;
+    }
     for (int64_t c = 0; c < s->n; c++) {
         double d = s->above[MINE][c] - s->here[MINE][c] - most;
-        s->above[NEXT][c] = most > -INFINITY ? exp(d) : 1;
+        s->above[NEXT][c] = exp(d);
         total += s->above[NEXT][c];
     }
     sali_stream stream = {

@@ -1,6 +1,6 @@
-/* Parallel trajectory tempering: the chains of the model that is trained change places with states
- * of a frozen copy of it, which have changed places with those of an earlier one, and so on down to
- * independent variables. Bereux, Decelle, Furtlehner & Seoane 2026. */
+/* Parallel trajectory tempering: the chains of the model that is trained go to states of a frozen
+ * copy of it, whose chains went to states of an earlier one, and so on down to independent
+ * variables. After Bereux, Decelle, Furtlehner & Seoane 2026; ARCHITECTURE.md says what differs. */
 #ifndef SALI_PTT_H
 #define SALI_PTT_H
 
@@ -55,7 +55,7 @@ sal_status sali_ptt_replay(sal_trainer *trainer, const sal_trajectory *path,
                            int (*progress)(int64_t done, int64_t total, void *data), void *data,
                            bool *stopped, sal_error *err);
 
-/* Before the steps of an iteration: chains and reservoir change places. */
+/* Before the steps of an iteration: chains go to members of the reservoir, or stay. */
 void sali_ptt_swap(sal_trainer *trainer);
 
 /* After an update: goes on, freezes a level, or takes the update back (also where `good` is false:
