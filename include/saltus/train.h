@@ -246,8 +246,9 @@ SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory,
 
 /* Write a trajectory into `directory`/ladder beside a model that was saved there, for
  * sal_trajectory_open: levels that no call has written there before, and which of them belong to
- * the model. For the `report` callback, where report->model was written. Returns: SAL_ERR_ARGUMENT
- * (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY. Cost:    O(new levels parameters).
+ * the model. For the `report` callback, where report->model was written.
+ * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(new levels parameters).
  * Threads: one at a time. */
 SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
                                        const char *directory, const sal_model *model,
