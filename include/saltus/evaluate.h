@@ -139,8 +139,8 @@ SAL_API sal_status sal_log_likelihood(const sal_model *model, const sal_data *da
 
 /* An estimate. NaN: not known, or not asked for. */
 typedef struct sal_verdict_value {
-    double value;
-    double standard_error;
+    double value;          /* the estimate; NaN: not known */
+    double standard_error; /* its standard error; NaN: not known */
 } sal_verdict_value;
 
 /* One way of holding samples against the held-out rows. */
@@ -197,9 +197,9 @@ typedef struct sal_verdict_inputs {
 
     /* Draws of the model from scratch, codes [chains x draws x V]. The chains must be independent;
      * the draws of one need not be. */
-    int64_t chains; /* >= 4 */
-    int64_t draws;  /* >= 1 */
-    const uint8_t *fresh;
+    int64_t chains;       /* >= 4 */
+    int64_t draws;        /* >= 1 */
+    const uint8_t *fresh; /* see above */
 
     int64_t persistent_rows;   /* 0: none */
     const uint8_t *persistent; /* [persistent_rows x V] the training's chains, or NULL */
@@ -210,20 +210,26 @@ typedef struct sal_verdict_inputs {
     /* Estimates of log Z: sal_ais each way, and Bennett's between neighbours of a ladder; or NULL.
      */
     const sal_verdict_value *forward;
-    const sal_verdict_value *reverse;
-    const sal_verdict_value *bennett;
+    const sal_verdict_value *reverse; /* from states that the model is taken to be at */
+    const sal_verdict_value *bennett; /* along a ladder */
 } sal_verdict_inputs;
 
 /* Whether the model's own samples are like the data, and all figures. */
 typedef struct sal_verdict {
-    sal_verdict_answer answer;
-    sal_verdict_reason reason;
-    sal_verdict_kind worst; /* the judged figure that differs most, relative to its margin */
-    sal_verdict_figure figures[SAL_VERDICT_KINDS];
-    sal_verdict_value forward, reverse, bennett;    /* log Z; NaN: not given */
-    double rhat, round_trips;                       /* as given */
-    int64_t chains, draws;                          /* as given; draws of each chain */
-    int64_t persistent_rows, train_rows, test_rows; /* that figures are made of */
+    sal_verdict_answer answer; /* like, unlike or unknown */
+    sal_verdict_reason reason; /* why */
+    sal_verdict_kind worst;    /* the judged figure that differs most, relative to its margin */
+    sal_verdict_figure figures[SAL_VERDICT_KINDS]; /* by kind */
+    sal_verdict_value forward;                     /* log Z as given; NaN: not given */
+    sal_verdict_value reverse;                     /* likewise */
+    sal_verdict_value bennett;                     /* likewise */
+    double rhat;                                   /* as given */
+    double round_trips;                            /* as given */
+    int64_t chains;                                /* as given */
+    int64_t draws;                                 /* of each chain, as given */
+    int64_t persistent_rows;                       /* that figures are made of */
+    int64_t train_rows;                            /* likewise */
+    int64_t test_rows;                             /* likewise */
 } sal_verdict;
 
 /* Judge a trained model by its own samples. Persistent chains flatter a model in which they do not
