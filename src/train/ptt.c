@@ -360,10 +360,9 @@ static sal_status sweep(sal_trainer *t, int8_t *side, sal_error *err)
 
 /* ---- how far the present model is from the last level */
 
-/* The rate of swaps between two distributions from states of the first alone, whose log-weights
- * under the second are d [n] up to a constant; `weight` [n] receives the weights. NaN: none has
- * any. */
-static double rate_by_weights(sali_ptt *p, int64_t n, const double *d, double *weight)
+/* The weights [n] of states of one distribution under another, whose log-weights are d [n] up to a
+ * constant; they sum to 1. False: none has any. */
+static bool weigh_states(int64_t n, const double *d, double *weight)
 {
     double most = -INFINITY, sum = 0;
     for (int64_t m = 0; m < n; m++) {
@@ -376,8 +375,37 @@ static double rate_by_weights(sali_ptt *p, int64_t n, const double *d, double *w
     for (int64_t m = 0; m < n && sum > 0; m++) {
         weight[m] /= sum;
     }
+    return sum > 0;
+}
+
+/* The rate of swaps between the two, from states of the first alone; NaN where there are no
+ * weights. */
+static double rate_by_weights(sali_ptt *p, int64_t n, const double *d, double *weight)
+{
+    bool any = weigh_states(n, d, weight);
     const sali_bennett_side a = { n, d, NULL, n }, b = { n, d, weight, n };
-    return sum > 0 ? sali_swap_acceptance(&a, &b, p->sorted, p->below) : NAN;
+    return any ? sali_swap_acceptance(&a, &b, p->sorted, p->below) : NAN;
+}
+
+/* f of the present model less that of the last level at the first n stored states, into p->a. */
+static void stored_differences(sali_ptt *p, int64_t n)
+{
+    for (int64_t m = 0; m < n; m++) {
+        p->a[m] = p->stored_now[m] - p->stored_f[m];
+    }
+}
+
+/* The sum of their squared weights under the present model: 1 over their effective number; NaN:
+ * none counts. Uses p->a and p->b. */
+static double squared_weights(sali_ptt *p, int64_t n)
+{
+    double squares = 0;
+    stored_differences(p, n);
+    bool any = weigh_states(n, p->a, p->b);
+    for (int64_t m = 0; m < n; m++) {
+        squares += p->b[m] * p->b[m];
+    }
+    return any ? squares : NAN;
 }
 
 /* ---- freezing */
@@ -435,19 +463,14 @@ static sal_status collect(sal_trainer *t, int64_t apart, sal_error *err)
 {
     sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables, rounds = p->M / p->n;
-    int32_t *kept = SALI_NEW_ARRAY(int32_t, p->M * V); /* `fresh` is the scratch of sweeps */
-    sal_status status = kept ? SAL_OK : sali_fail_memory(err);
+    sal_status status = SAL_OK;
     for (int64_t r = 0; status == SAL_OK && r < rounds; r++) {
         for (int64_t s = 0; status == SAL_OK && s < apart; s++) {
             status = sweep(t, NULL, err);
         }
-        memcpy(kept + r * p->n * V, t->buffer.codes, (size_t)(p->n * V) * sizeof *kept);
+        memcpy(p->fresh + r * p->n * V, t->buffer.codes, (size_t)(p->n * V) * sizeof *p->fresh);
         memcpy(p->fresh_f + r * p->n, p->f_now, (size_t)p->n * sizeof *p->fresh_f);
     }
-    if (status == SAL_OK) {
-        memcpy(p->fresh, kept, (size_t)(p->M * V) * sizeof *kept);
-    }
-    sali_free(kept);
     return status;
 }
 
@@ -455,9 +478,9 @@ static sal_status collect(sal_trainer *t, int64_t apart, sal_error *err)
 static sali_bennett ratio_of_fresh(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
+    stored_differences(p, p->M);
     value_last(t, p->M, p->fresh, p->b);
     for (int64_t m = 0; m < p->M; m++) {
-        p->a[m] = p->stored_now[m] - p->stored_f[m];
         p->b[m] = p->fresh_f[m] - p->b[m];
     }
     const sali_bennett_side a = { p->M, p->a, NULL, p->n }, b = { p->M, p->b, NULL, p->n };
@@ -520,17 +543,8 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
  * where modes do not mix they are those states, drawn by their weights. */
 static double inherited(sali_ptt *p)
 {
-    double squares = 0;
-    for (int64_t m = 0; m < p->M; m++) {
-        p->a[m] = p->stored_now[m] - p->stored_f[m];
-    }
-    if (isnan(rate_by_weights(p, p->M, p->a, p->b))) {
-        return NAN;
-    }
-    for (int64_t m = 0; m < p->M; m++) {
-        squares += p->b[m] * p->b[m];
-    }
-    return sqrt(fmax(squares - 1 / (double)p->M, 0));
+    double squares = squared_weights(p, p->M);
+    return isnan(squares) ? NAN : sqrt(fmax(squares - 1 / (double)p->M, 0));
 }
 
 /* The present model becomes the last level, whose f `stored_now` holds at the stored states. False
@@ -756,9 +770,7 @@ static sal_status visit(sal_trainer *t, const sal_trajectory *path, int64_t k, c
         go_visitors(t);
     }
     value_now(t, p->M, p->stored, p->stored_now);
-    for (int64_t m = 0; m < p->M; m++) {
-        p->a[m] = p->stored_now[m] - p->stored_f[m];
-    }
+    stored_differences(p, p->M);
     p->acceptance = rate_by_weights(p, p->M, p->a, p->fresh_f);
     if (isnan(p->acceptance)) {
         return sali_fail(err, SAL_ERR_MODEL,
@@ -832,18 +844,9 @@ static double share_that_counts(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
     const int64_t some = LOOK_AT * p->n, n = some < p->M ? some : p->M;
-    double squares = 0;
     value_now(t, n, p->stored, p->stored_now);
-    for (int64_t m = 0; m < n; m++) {
-        p->a[m] = p->stored_now[m] - p->stored_f[m];
-    }
-    if (isnan(rate_by_weights(p, n, p->a, p->fresh_f))) {
-        return 0;
-    }
-    for (int64_t m = 0; m < n; m++) {
-        squares += p->fresh_f[m] * p->fresh_f[m];
-    }
-    return 1 / (squares * (double)n);
+    double squares = squared_weights(p, n);
+    return isnan(squares) ? 0 : 1 / (squares * (double)n);
 }
 
 /* Back to the last level with half the learning rate. */
