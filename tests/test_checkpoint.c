@@ -293,6 +293,7 @@ START_TEST(other_trainings_are_refused)
         { "averaging", { .averaging = 0.8 } },
         { "optimiser", { .optimiser = SAL_SGD } },
         { "rate_warmup", { .rate_warmup = 3 } },
+        { "rate_cooldown", { .rate_cooldown = 0.5 } },
         { "weight_decay", { .weight_decay = 0.1 } },
         { "objective", { .objective = SAL_CD } },
         { "fixed null and is to go on with \"b\"", { .fixed = "b" } },
@@ -318,6 +319,7 @@ START_TEST(other_trainings_are_refused)
         changed.averaging = c->averaging > 0 ? c->averaging : o.averaging;
         changed.optimiser = c->optimiser;
         changed.rate_warmup = c->rate_warmup;
+        changed.rate_cooldown = c->rate_cooldown;
         changed.weight_decay = c->weight_decay;
         if (c->objective != SAL_PCD) {
             changed.objective = c->objective;

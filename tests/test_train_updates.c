@@ -149,7 +149,9 @@ static void step(reference *r, const int32_t *samples)
     objective(r, r->theta, samples, g);
     check_by_differences(r, samples, g);
     r->t++;
-    rate *= r->t < r->o.rate_warmup ? (double)r->t / (double)r->o.rate_warmup : 1;
+    double rising = r->t < r->o.rate_warmup ? (double)r->t / (double)r->o.rate_warmup : 1;
+    double left = (double)(r->o.iterations - r->t + 1) / (double)r->o.iterations;
+    rate *= left < r->o.rate_cooldown ? fmin(rising, left / r->o.rate_cooldown) : rising;
     for (int i = 0; i < SIZE; i++) {
         double sign = (r->theta[i] > 0) - (r->theta[i] < 0);
         g[i] -= i < V * V ? r->o.l1 * sign : 0;
@@ -219,6 +221,8 @@ static const sal_train_options cases[] = {
     { .optimiser = SAL_ADAMW, .weight_decay = 0.3 },
     { .optimiser = SAL_ADAMW, .weight_decay = 0.3, .rate_warmup = 7 },
     { .optimiser = SAL_SGD },
+    { .optimiser = SAL_SGD, .rate_cooldown = 0.7, .group_penalty = 0.3 },
+    { .optimiser = SAL_ADAMW, .rate_cooldown = 1, .rate_warmup = 17, .weight_decay = 0.3 },
     { .optimiser = SAL_SGD, .momentum = -1, .weight_decay = 0.3 },
     { .optimiser = SAL_SGD, .momentum = 0.5, .weight_decay = 0.3, .rate_warmup = 30 },
     { .optimiser = SAL_ADAM, .l1 = 0.2, .weight_decay = 0.3 },

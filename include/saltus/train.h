@@ -116,6 +116,7 @@ typedef struct sal_train_options {
     sal_optimiser optimiser; /* 0: SAL_ADAM */
     double learning_rate;    /* 0: 1e-3 */
     int64_t rate_warmup;     /* iterations over which the rate rises linearly from 0 */
+    double rate_cooldown;    /* share of `iterations`, the last ones, over which it falls to 0 */
     double momentum;         /* beta_1 of Adam; 0: 0.9, negative: none */
     double beta2;            /* of Adam; 0: 0.999, negative: none */
     double epsilon;          /* of Adam; 0: 1e-8 */

@@ -84,17 +84,18 @@ typedef struct sal_trajectory_draws {
     double log_z;       /* of the model, by Bennett's acceptance ratio along the levels */
     double log_z_error; /* its standard error */
     int64_t levels;     /* visited, the model included */
-    int64_t slow;       /* of these, where chains forgot their states too slowly to be trusted */
+    int64_t disturbed;  /* of these, whose states were found not to be at equilibrium */
     bool stopped;       /* by `progress`: there are no draws */
 } sal_trajectory_draws;
 
 /* Draws of a model from scratch: exact draws of the independent variables of level 0 climb the
- * levels. At each, chains change places with draws of the level below and move by the sampler until
- * they have forgotten where they came from. Nothing of the training's own chains is used.
- * Params:  codes [chains x draws x V]; log_prob [chains x draws], f of the draws, or NULL.
+ * levels. At each they are drawn again by their weights, and move by the sampler; where levels are
+ * far apart, others come in between. Nothing of the training's own chains is used.
+ * Params:  codes [chains x draws x V]; log_prob [chains x draws], f of the draws, or NULL. A chain
+ *          is a stretch of the states, which may share ancestors; different chains seldom do.
  * Returns: SAL_ERR_ARGUMENT (options; a trajectory of another model); SAL_ERR_UNSUPPORTED (a
  *          sampler that is not exact); SAL_ERR_MODEL (NaN or +inf); SAL_ERR_MEMORY.
- * Cost:    some sixty to some hundred visits of `chains` chains a level.
+ * Cost:    two to twenty visits of `steps` steps by all states of the reservoir at each level.
  * Threads: any; works on `threads` threads.
  * Source:  Bereux, Decelle, Furtlehner & Seoane 2026. */
 SAL_API sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *trajectory,

@@ -70,6 +70,39 @@ static int node_degree(const sali_node *node, const int *degree, const sal_space
     }
 }
 
+/* Degree of a node in the parameters, the state being fixed. */
+static int parameter_degree(const sali_node *node, const int *degree, const sal_space *space,
+                            const sali_op *op)
+{
+    int most = 0;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        most = degree[node->in[k]] > most ? degree[node->in[k]] : most;
+    }
+    switch (node->op) {
+    case SALI_OP_param:
+        return 1;
+    case SALI_OP_quad:
+    case SALI_OP_edges:
+    case SALI_OP_table:
+    case SALI_OP_conv2d: /* linear in all but the first input */
+        return most == 0 || degree[node->in[0]] == 0 ? most : MORE;
+    default:
+        return most > 0 ? node_degree(node, degree, space, op) : 0;
+    }
+}
+
+bool sali_program_is_linear_in_params(const sali_program *program)
+{
+    int *degree = SALI_NEW_ARRAY(int, program->n_nodes);
+    for (int32_t i = 0; degree && i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
+        degree[i] = parameter_degree(node, degree, program->space, program->steps[i].op);
+    }
+    bool linear = degree && degree[program->output] <= 1;
+    sali_free(degree);
+    return linear;
+}
+
 bool sali_program_is_quadratic(const sali_program *program)
 {
     int *degree = SALI_NEW_ARRAY(int, program->n_nodes);

@@ -63,6 +63,7 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     t->reservoir = known.reservoir;
     t->iterations = known.iterations ? known.iterations : t->iterations;
     t->learning_rate = known.learning_rate > 0 ? known.learning_rate : t->learning_rate;
+    t->rate_cooldown = known.rate_cooldown;
     t->momentum = known.momentum < 0 ? 0 : t->momentum;
     return true;
 }
@@ -329,6 +330,9 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "learning-rate", CLI_REAL, &t->learning_rate, "X",
           "largest one, with ptt [as suits the model, else 0.001]" },
         { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
+        { "rate-cooldown", CLI_REAL, &t->rate_cooldown, "X",
+          "share of the iterations, the last ones, over which it falls to 0 [as suits the model, "
+          "else 0]" },
         { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam, or of sgd; 0: none [0.9]" },
         { "beta2", CLI_REAL, &t->beta2, "X", "of adam; 0: none [0.999]" },
         { "epsilon", CLI_REAL, &t->epsilon, "X", "of adam [1e-8]" },

@@ -137,8 +137,9 @@ static const sali_training training = { .options = { .objective = SAL_PTT,
                                                      .reservoir = 20000,
                                                      .optimiser = SAL_SGD,
                                                      .momentum = -1,
-                                                     .learning_rate = 0.05,
-                                                     .iterations = 3000 } };
+                                                     .learning_rate = 0.02,
+                                                     .rate_cooldown = 0.5,
+                                                     .iterations = 6000 } };
 
 const sali_builtin sali_builtin_potts_alignment = {
     .name = "potts-alignment",

@@ -53,8 +53,10 @@ static const sali_training training = { .options = { .objective = SAL_PTT,
                                                      .batch = 500,
                                                      .reservoir = 20000,
                                                      .optimiser = SAL_SGD,
-                                                     .learning_rate = 0.01,
-                                                     .iterations = 3000 } };
+                                                     .learning_rate = 0.03,
+                                                     .rate_cooldown = 0.5,
+                                                     .momentum = -1,
+                                                     .iterations = 3600 } };
 
 const sali_builtin sali_builtin_rbm = {
     .name = "rbm",

@@ -22,23 +22,23 @@ static double mean_of(const sali_bennett_side *s, double sign, double shift)
     return sum;
 }
 
-/* The squared relative standard error of that mean, chains being independent. */
+/* The squared relative standard error of that mean, groups being independent. */
 static double squared_error(const sali_bennett_side *s, double sign, double shift)
 {
     const double mean = mean_of(s, sign, shift);
     double squares = 0;
-    if (s->chains < 2) {
+    if (s->groups < 2) {
         return NAN;
     }
-    for (int64_t c = 0; c < s->chains; c++) {
+    for (int64_t g = 0; g < s->groups; g++) {
         double off = 0;
-        for (int64_t i = c; i < s->n; i += s->chains) {
+        for (int64_t i = g * s->n / s->groups; i < (g + 1) * s->n / s->groups; i++) {
             double w = s->weight ? s->weight[i] : 1 / (double)s->n;
             off += w * (logistic(sign * (s->difference[i] - shift)) - mean);
         }
         squares += off * off;
     }
-    return squares * (double)s->chains / (double)(s->chains - 1) / (mean * mean);
+    return squares * (double)s->groups / (double)(s->groups - 1) / (mean * mean);
 }
 
 /* False: none of the states is allowed by both. */

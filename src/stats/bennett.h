@@ -9,12 +9,12 @@ typedef struct sali_bennett_side {
     int64_t n;
     const double *difference; /* [n] f_b - f_a; -inf and +inf where one of them forbids the state */
     const double *weight;     /* [n] sums to 1; NULL: all weigh alike */
-    int64_t chains;           /* state i is of chain i mod chains: only chains are independent */
+    int64_t groups;           /* of successive states, alike in size: only groups are independent */
 } sali_bennett_side;
 
 typedef struct sali_bennett {
     double log_ratio;      /* log Z_b - log Z_a; NaN: no states of a side are allowed by both */
-    double standard_error; /* NaN with fewer than two chains on a side */
+    double standard_error; /* NaN with fewer than two groups on a side */
 } sali_bennett;
 
 /* Math:    the root C of sum_a L(C - d - m) = sum_b L(d - C + m), L(u) = 1 / (1 + e^u), with
@@ -22,7 +22,7 @@ typedef struct sali_bennett {
  * Cost:    O(n_a + n_b) for each of at most some 60 iterations.
  * Source:  Bennett 1976, Efficient estimation of free energy differences from Monte Carlo data,
  *          eq. 12; as an optimal bridge, Meng & Wong 1996. The standard error is that of the ratio
- *          of the two means at the root, by chains. */
+ *          of the two means at the root, by groups. */
 sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b);
 
 /* The probability that a state of b and one of a change places, accepted with probability

@@ -3,8 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "ad/quadratic.h"
+#include "core/alloc.h"
+#include "core/blas.h"
 #include "core/error.h"
 #include "core/shard.h"
+#include "train/data.h"
 #include "train/trainer.h"
 
 /* ---- samples */
@@ -134,7 +138,9 @@ static void gradient_shard(void *context, int64_t k)
 {
     sal_trainer *t = context;
     sali_train_shard *shard = &t->shards[k];
-    take_data(t, shard);
+    if (!t->data_gradient) {
+        take_data(t, shard);
+    }
     if (t->pseudo_likelihood) {
         sali_pseudo_likelihood_zero(t->pseudo_likelihood, k);
         shard->sum_data = sali_pseudo_likelihood_add(t->pseudo_likelihood, k, shard->n,
@@ -142,8 +148,10 @@ static void gradient_shard(void *context, int64_t k)
         return;
     }
     sali_workspace_param_zero(shard->ws);
-    shard->sum_data = add_gradient(t, shard, shard->codes, shard->x, 1);
-    sali_centring_gathered(&t->centring, t->tape->program, shard->ws, shard->means);
+    if (!t->data_gradient) {
+        shard->sum_data = add_gradient(t, shard, shard->codes, shard->x, 1);
+        sali_centring_gathered(&t->centring, t->tape->program, shard->ws, shard->means);
+    }
     shard->sum_samples = add_gradient(t, shard, shard->chains->codes, shard->chains->x, -1);
 }
 
@@ -163,6 +171,55 @@ static void follow_offsets(sal_trainer *t)
     sali_centring_follow(c, t->optimiser.updates, t->gradient);
 }
 
+/* The gradient over every n_shards-th stretch of the rows, in the shard's room. */
+static void whole_data_shard(void *context, int64_t k)
+{
+    sal_trainer *t = context;
+    sali_train_shard *shard = &t->shards[k];
+    const int64_t V = t->model->space->n_variables, rows = t->data->rows;
+    const int64_t stretch = t->options.batch / t->n_shards; /* fits into every shard */
+    const double all = sali_data_weight(t->data);
+    sali_workspace_param_zero(shard->ws);
+    shard->sum_data = 0;
+    for (int64_t first = k * stretch; first < rows; first += t->n_shards * stretch) {
+        const int64_t n = rows - first < stretch ? rows - first : stretch;
+        for (int64_t c = 0; c < n; c++) {
+            for (int64_t v = 0; v < V; v++) {
+                shard->codes[c * V + v] = t->data->codes[(first + c) * V + v];
+            }
+            shard->weight[c] = (t->data->weight ? t->data->weight[first + c] : 1) / all;
+        }
+        sali_model_embed(t->model, n, shard->codes, shard->x);
+        sali_workspace_param_gradient(shard->ws, n, shard->codes, shard->x, shard->weight,
+                                      shard->f);
+        for (int64_t c = 0; c < n; c++) {
+            shard->sum_data += shard->weight[c] * shard->f[c];
+        }
+    }
+}
+
+sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
+{
+    if (t->options.objective != SAL_PTT || t->data->intensity || t->centring.n_offsets > 0 ||
+        !sali_program_is_linear_in_params(t->tape->program)) {
+        return SAL_OK;
+    }
+    t->data_gradient = SALI_NEW_ARRAY(double, t->optimiser.n);
+    if (!t->data_gradient) {
+        return sali_fail_memory(err);
+    }
+    sali_params_set(t->tape->params, t->data_gradient); /* zeros */
+    sali_blas_single_thread_begin();
+    sali_shard_run(t->n_shards, t->options.threads, whole_data_shard, t);
+    sali_blas_single_thread_end();
+    sali_workspace_param_reduce(t->workspaces, t->n_shards, t->data_gradient);
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        t->data_constant += t->shards[k].sum_data;
+    }
+    sali_params_set(t->tape->params, t->values);
+    return SAL_OK;
+}
+
 void sali_train_gradient(sal_trainer *t)
 {
     const double unit = 1 / (double)t->options.batch;
@@ -175,10 +232,19 @@ void sali_train_gradient(sal_trainer *t)
         sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
         follow_offsets(t);
     }
+    for (int64_t i = 0; t->data_gradient && i < t->optimiser.n; i++) {
+        t->gradient[i] += t->data_gradient[i];
+    }
     t->sums.log_prob_data = 0;
     t->sums.log_prob_samples = t->sampler ? 0 : NAN;
     for (int64_t k = 0; k < t->n_shards; k++) {
         t->sums.log_prob_data += t->shards[k].sum_data * unit;
         t->sums.log_prob_samples += t->shards[k].sum_samples * unit;
+    }
+    if (t->data_gradient) {
+        t->sums.log_prob_data = t->data_constant;
+        for (int64_t i = 0; i < t->optimiser.n; i++) {
+            t->sums.log_prob_data += t->values[i] * t->data_gradient[i];
+        }
     }
 }

@@ -44,11 +44,20 @@ static void clip(sal_trainer *t)
     }
 }
 
+/* Of the learning rate, by where in the training this iteration is. */
+static double rate_share(const sal_trainer *t)
+{
+    const sal_train_options *o = &t->options;
+    const double made = (double)t->iteration + 1, left = (double)(o->iterations - t->iteration);
+    const double rising = made / (double)o->rate_warmup;
+    const double falling = left / (o->rate_cooldown * (double)o->iterations);
+    return fmin(made < (double)o->rate_warmup ? rising : 1,
+                o->rate_cooldown > 0 ? fmin(fmax(falling, 0), 1) : 1);
+}
+
 static void update(sal_trainer *t)
 {
-    double share = t->iteration < t->options.rate_warmup
-                       ? (double)(t->iteration + 1) / (double)t->options.rate_warmup
-                       : 1;
+    const double share = rate_share(t);
     sali_centring_gradient(&t->centring, t->gradient);
     sali_constraints_gradient(&t->constraints, t->values, t->gradient);
     t->sums.gradient_norm = norm(t->optimiser.n, t->gradient);

@@ -111,6 +111,7 @@ static sal_status check_reals(const sal_train_options *o, sal_error *err)
         { "step_size", o->step_size, 0, most, BOTH },
         { "restart", o->restart, 0, 1, BOTH },
         { "learning_rate", o->learning_rate, 0, DBL_MAX, UPPER },
+        { "rate_cooldown", o->rate_cooldown, 0, 1, BOTH },
         { "momentum", o->momentum, 0, 1, LOWER },
         { "beta2", o->beta2, 0, 1, LOWER },
         { "epsilon", o->epsilon, 0, most, UPPER },

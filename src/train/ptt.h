@@ -25,8 +25,6 @@ typedef struct sali_ptt {
     int64_t held;       /* updates since the last level */
     int64_t rejections; /* updates taken back in a row */
     int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
-    int64_t slow;       /* levels that were frozen although chains forgot too slowly */
-    bool insists;       /* freeze them all the same */
     double acceptance;  /* of the coming swap, estimated */
 
     sali_params *last; /* parameters of the last level */
@@ -39,7 +37,6 @@ typedef struct sali_ptt {
     double *stored_now; /* [M] f of the present model there, while a level is frozen */
     double *fresh_f, *a, *b, *sorted, *below;
     uint32_t *work;
-    int8_t *side; /* [n x MOST_SWEEPS] */
 } sali_ptt;
 
 /* With level 0 only. Returns: SAL_ERR_UNSUPPORTED (counts without a cap), SAL_ERR_MEMORY. */

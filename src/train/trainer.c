@@ -307,7 +307,8 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
         return status;
     }
     start_values(t);
-    if (t->options.objective == SAL_PTT) {
+    status = sali_train_whole_data(t, err);
+    if (status == SAL_OK && t->options.objective == SAL_PTT) {
         status = sali_ptt_create(t, &t->ptt, err);
     }
     if (status != SAL_OK) {
@@ -360,6 +361,7 @@ void sal_trainer_destroy(sal_trainer *t)
     sali_free(t->values);
     sali_free(t->good);
     sali_free(t->gradient);
+    sali_free(t->data_gradient);
     sali_free(t->averages);
     sali_free(t);
 }

@@ -85,9 +85,12 @@ struct sal_trainer {
     sali_centring centring;
     sali_optimiser optimiser;
     double *values, *gradient; /* [parameters_size] */
-    double *good;              /* values at the last report */
-    double *averages;          /* NULL: none are kept */
-    double *best;              /* [parameters_size] of the best report; NULL: not judged */
+    /* Mean gradient of f over all data, where it does not depend on the parameters, and mean f
+     * where they are 0; NULL: it does, or batches of data are wanted. */
+    double *data_gradient, data_constant;
+    double *good;     /* values at the last report */
+    double *averages; /* NULL: none are kept */
+    double *best;     /* [parameters_size] of the best report; NULL: not judged */
     int64_t best_iteration;
     double best_likelihood; /* of the held-out rows */
     int64_t worse;          /* reports since the best one */
@@ -135,6 +138,8 @@ sal_status sali_train_compare(const char *path, const struct json_t *saved,
  * by shards on all threads; false when a chain met NaN or +inf. */
 sal_status sali_train_sample(sal_trainer *trainer, bool *good, sal_error *err);
 void sali_train_gradient(sal_trainer *trainer);
+/* Fill data_gradient, if it serves. Cost: the gradients of all rows. SAL_ERR_MEMORY. */
+sal_status sali_train_whole_data(sal_trainer *trainer, sal_error *err);
 
 /* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
 sal_status sali_train_move(sal_trainer *trainer, sal_error *err);

@@ -52,14 +52,14 @@ static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
                        : sali_fail_memory(err);
 }
 
-/* Rows of the reservoir are rounds of all chains; some of them, evenly spaced. */
+/* A chain is a stretch of the reservoir, whose states have ancestors in common; some of its states,
+ * evenly spaced. */
 static void take(const sal_trainer *t, int64_t draws, int32_t *codes, double *log_prob)
 {
     const sali_ptt *p = t->ptt;
-    const int64_t V = t->model->space->n_variables, rounds = p->M / p->n;
-    for (int64_t at = 0; at < p->n * draws; at++) {
-        const int64_t c = at / draws, round = ((at % draws) * 2 + 1) * rounds / (2 * draws);
-        const int64_t m = round * p->n + c;
+    const int64_t V = t->model->space->n_variables, n = p->n * draws;
+    for (int64_t at = 0; at < n; at++) {
+        const int64_t m = (2 * at + 1) * p->M / (2 * n);
         memcpy(codes + at * V, p->stored + m * V, (size_t)V * sizeof *codes);
         if (log_prob) {
             log_prob[at] = p->stored_f[m];
@@ -98,7 +98,7 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
         *draws = (sal_trajectory_draws){ .log_z = last->log_z,
                                          .log_z_error = last->log_z_error,
                                          .levels = climbed->n,
-                                         .slow = t->ptt->slow,
+                                         .disturbed = t->ptt->disturbed,
                                          .stopped = stopped };
         if (!stopped) {
             take(t, o.draws, codes, log_prob);

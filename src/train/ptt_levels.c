@@ -1,0 +1,455 @@
+/* Parallel trajectory tempering: the reservoir of the last level, and how it becomes that of the
+ * next one. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "models/base.h"
+#include "train/ptt_parts.h"
+
+/* What a level keeps of the states of the one before; further ones in between see to that. The
+ * shortest part of the way that is tried. */
+#define LEAST_SHARE 0.4
+#define SHORTEST 1e-3
+/* Visits that states make to a model before it is frozen: a portion at least, then portions until
+ * one of them does not change mean f by more than so many standard errors. */
+#define VISITS 2
+#define MOST_VISITS 20
+#define CHECK_ERRORS 3.0
+/* Successive members of the reservoir have ancestors in common; so many groups of them are as good
+ * as independent. */
+#define GROUPS 100
+
+/* ---- values */
+
+static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *codes, double *f)
+{
+    const sal_space *space = t->model->space;
+    for (int64_t c = 0; beta < 1 && c < n; c++) {
+        double base =
+            sali_base_value(space, t->ptt->path->log_base, codes + c * space->n_variables);
+        f[c] = beta > 0 ? beta * f[c] + (1 - beta) * base : base;
+    }
+}
+
+void sali_ptt_value_now(const sal_trainer *t, int64_t n, const int32_t *codes, double *f)
+{
+    sali_train_values(t, t->workspaces, n, codes, f);
+    mix(t, t->ptt->beta, n, codes, f);
+}
+
+void sali_ptt_value_last(const sal_trainer *t, int64_t n, const int32_t *codes, double *f)
+{
+    const double beta = sali_ptt_last(t->ptt)->info.beta;
+    if (beta > 0) {
+        sali_train_values(t, t->ptt->last_ws, n, codes, f);
+    }
+    mix(t, beta, n, codes, f);
+}
+
+/* ---- how far the present model is from the last level */
+
+bool sali_ptt_weights(int64_t n, const double *d, double *weight)
+{
+    double most = -INFINITY, sum = 0;
+    for (int64_t m = 0; m < n; m++) {
+        most = fmax(most, d[m]);
+    }
+    for (int64_t m = 0; m < n; m++) {
+        weight[m] = most > -INFINITY ? exp(d[m] - most) : 0;
+        sum += weight[m];
+    }
+    for (int64_t m = 0; m < n && sum > 0; m++) {
+        weight[m] /= sum;
+    }
+    return sum > 0;
+}
+
+double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, double *weight)
+{
+    bool any = sali_ptt_weights(n, d, weight);
+    const sali_bennett_side a = { n, d, NULL, n }, b = { n, d, weight, n };
+    return any ? sali_swap_acceptance(&a, &b, p->sorted, p->below) : NAN;
+}
+
+/* f of the present model less that of the last level at the first n stored states, into p->a. */
+static void stored_differences(sali_ptt *p, int64_t n)
+{
+    for (int64_t m = 0; m < n; m++) {
+        p->a[m] = p->stored_now[m] - p->stored_f[m];
+    }
+}
+
+double sali_ptt_share(sali_ptt *p, int64_t n)
+{
+    double squares = 0, allowed = 0;
+    stored_differences(p, n);
+    bool any = sali_ptt_weights(n, p->a, p->b);
+    for (int64_t m = 0; m < n; m++) {
+        squares += p->b[m] * p->b[m];
+        allowed += p->stored_now[m] > -INFINITY;
+    }
+    return any ? 1 / (squares * allowed) : 0;
+}
+
+/* ---- freezing */
+
+void sali_ptt_free_visitors(const sal_trainer *t, sali_ptt *p)
+{
+    for (int64_t k = 0; p->visitors && k < t->n_shards; k++) {
+        sali_visitor_free(&p->visitors[k]);
+    }
+    sali_free(p->visitors);
+    p->visitors = NULL;
+}
+
+static void move_visitor(void *context, int64_t k)
+{
+    sal_trainer *t = context;
+    const sali_train_shard *shard = &t->shards[k];
+    sali_visitor_move(&t->ptt->visitors[k], t->options.steps, 0, t->buffer.slot + shard->first,
+                      t->buffer.life + shard->first,
+                      t->buffer.codes + shard->first * t->model->space->n_variables);
+}
+
+/* The steps of a visit; nothing is adapted. */
+static sal_status move(sal_trainer *t, sal_error *err)
+{
+    if (!t->ptt->visitors) {
+        return sali_train_move(t, err);
+    }
+    sali_shard_run(t->n_shards, t->options.threads, move_visitor, t);
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        const sali_chains *fault = sali_visitor_fault(&t->ptt->visitors[k]);
+        if (fault) {
+            return sali_chains_report(fault, t->ptt->visitors[k].sampler,
+                                      t->shards[k].first + fault->bad_chain, err);
+        }
+    }
+    return SAL_OK;
+}
+
+int64_t sali_ptt_groups(const sali_ptt *p)
+{
+    return p->M < GROUPS ? p->M : GROUPS;
+}
+
+/* Members of the reservoir by their weights under the present model, in their order, into `fresh`,
+ * f there into `fresh_f`: each comes M times its weight, rounded up or down, so that the share of a
+ * mode changes by its weight and by nothing else. False: none has a weight. */
+static bool resample(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    const sali_stream stream = sali_ptt_stream(t, SALI_PTT_RESAMPLE);
+    const double shift = sali_rng_uniform_at(&stream, 0);
+    double below = 0;
+    int64_t m = 0;
+    stored_differences(p, p->M);
+    if (!sali_ptt_weights(p->M, p->a, p->b)) {
+        return false;
+    }
+    for (int64_t k = 0; k < p->M; k++) {
+        double place = ((double)k + shift) / (double)p->M;
+        while (m + 1 < p->M && below + p->b[m] < place) {
+            below += p->b[m++];
+        }
+        memcpy(p->fresh + k * V, p->stored + m * V, (size_t)V * sizeof *p->fresh);
+        p->fresh_f[k] = p->stored_now[m];
+    }
+    return true;
+}
+
+/* Some visits to the present model by all of `fresh`, in rounds of as many as there are chains. */
+static sal_status move_fresh(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables, row = p->n * V;
+    sal_status status = SAL_OK;
+    for (int64_t r = 0; status == SAL_OK && r < p->M / p->n; r++) {
+        memcpy(t->buffer.codes, p->fresh + r * row, (size_t)row * sizeof *p->fresh);
+        for (int k = 0; status == SAL_OK && k < VISITS; k++) {
+            status = move(t, err);
+        }
+        memcpy(p->fresh + r * row, t->buffer.codes, (size_t)row * sizeof *p->fresh);
+    }
+    return status;
+}
+
+/* By how many standard errors mean f changes from `before` to `after` [M]. States that are at
+ * equilibrium stay there. */
+static double change(const sali_ptt *p, const double *before, const double *after)
+{
+    const int64_t groups = sali_ptt_groups(p);
+    double mean = 0, squares = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t first = g * p->M / groups, end = (g + 1) * p->M / groups;
+        double d = 0;
+        for (int64_t m = first; m < end; m++) {
+            d += (after[m] - before[m]) / (double)(end - first);
+        }
+        const double from = d - mean;
+        mean += from / (double)(g + 1);
+        squares += from * (d - mean);
+    }
+    double error = sqrt(squares / (double)(groups - 1) / (double)groups);
+    return error > 0 ? mean / error : 0;
+}
+
+/* `fresh` moves until moving on does not change mean f; by how many standard errors it did at last
+ * into *off, the visits made into *visits. */
+static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    sal_status status = SAL_OK;
+    *visits = 0;
+    do {
+        status = move_fresh(t, err);
+        *visits += VISITS;
+        sali_ptt_value_now(t, p->M, p->fresh, p->b);
+        *off = change(p, p->fresh_f, p->b);
+        memcpy(p->fresh_f, p->b, (size_t)p->M * sizeof *p->b);
+    } while (status == SAL_OK && fabs(*off) > CHECK_ERRORS && *visits < MOST_VISITS);
+    return status;
+}
+
+/* log Z of the present model less that of the last level, from the states of both. */
+static sali_bennett ratio_of_fresh(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    stored_differences(p, p->M);
+    sali_ptt_value_last(t, p->M, p->fresh, p->b);
+    for (int64_t m = 0; m < p->M; m++) {
+        p->b[m] = p->fresh_f[m] - p->b[m];
+    }
+    const int64_t groups = sali_ptt_groups(p);
+    const sali_bennett_side a = { p->M, p->a, NULL, groups }, b = { p->M, p->b, NULL, groups };
+    return sali_bennett_ratio(&a, &b);
+}
+
+static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    double step_size = p->visitors ? 0 : sali_train_step_size(t);
+    double *values = sali_memdup(t->values, t->optimiser.n, sizeof *values);
+    if (values) {
+        sali_round_values(t->model->dtype, t->optimiser.n, values);
+    }
+    bool ok = values && sali_trajectory_push(p->path, info, step_size, values);
+    sali_free(values);
+    if (!ok) {
+        return sali_fail_memory(err);
+    }
+    if (p->path->n > SALI_MOST_LEVELS) {
+        return sali_fail(err, SAL_ERR_MODEL,
+                         "training needs more than %d levels: the model changes too fast for "
+                         "states to follow; try a smaller learning rate or more steps",
+                         SALI_MOST_LEVELS);
+    }
+    sali_params_set(p->last, sali_ptt_last(p)->values);
+    return SAL_OK;
+}
+
+/* The present model becomes the last level, whose f `stored_now` holds at the stored states. False
+ * in *frozen: no state of one is allowed by the other. */
+static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    sal_trajectory_level info = { .iteration = t->iteration, .beta = p->beta };
+    stored_differences(p, p->M);
+    info.acceptance = sali_ptt_rate(p, p->M, p->a, p->fresh_f);
+    *frozen = resample(t);
+    if (!*frozen) {
+        return SAL_OK;
+    }
+    sal_status status = relax(t, &info.relaxation, &info.sweeps, err);
+    const sali_bennett ratio = ratio_of_fresh(t);
+    *frozen = isfinite(ratio.log_ratio) && isfinite(ratio.standard_error);
+    if (status != SAL_OK || !*frozen) {
+        return status;
+    }
+    const sali_path_level *last = sali_ptt_last(p);
+    info.log_z = last->info.log_z + ratio.log_ratio;
+    info.log_z_error = hypot(last->info.log_z_error, ratio.standard_error);
+    memcpy(p->stored, p->fresh, (size_t)(p->M * V) * sizeof *p->stored);
+    memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
+    p->disturbed += fabs(info.relaxation) > CHECK_ERRORS;
+    p->sweeps++;
+    return push(t, &info, err);
+}
+
+/* ---- from the last level to another model */
+
+static void go_visitors(sal_trainer *t)
+{
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        sali_visitor_go(&t->ptt->visitors[k], t->values, t->ptt->beta);
+    }
+}
+
+static sal_status open_visitors(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    if (p->visitors) {
+        return SAL_OK;
+    }
+    p->visitors = SALI_NEW_ARRAY(sali_visitor, t->n_shards);
+    sal_status status = p->visitors ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
+        status = sali_visitor_create(&p->visitors[k], t->model, p->path->log_base, t->sampler,
+                                     &t->settings, true, t->shards[k].n, t->options.seed, err);
+    }
+    return status;
+}
+
+/* The present model becomes the one that is `part` of the way from the last level to the one with
+ * parameters `to` at beta; f at the stored states. */
+static sal_status stand(sal_trainer *t, const double *to, double beta, double part, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    const sali_path_level *last = sali_ptt_last(p);
+    const double *from = last->info.beta > 0 ? last->values : to;
+    for (int64_t i = 0; i < t->optimiser.n; i++) {
+        t->values[i] = part < 1 ? from[i] + part * (to[i] - from[i]) : to[i];
+    }
+    p->beta = part < 1 ? last->info.beta + part * (beta - last->info.beta) : beta;
+    sali_params_set(t->tape->params, t->values);
+    sal_status status = p->beta < 1 ? open_visitors(t, err) : SAL_OK;
+    if (status == SAL_OK && p->beta < 1) {
+        go_visitors(t);
+    } else {
+        sali_ptt_free_visitors(t, p);
+    }
+    if (status == SAL_OK) {
+        sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
+    }
+    return status;
+}
+
+sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    double *to = sali_memdup(t->values, t->optimiser.n, sizeof *to), part = 1;
+    sal_status status = to ? SAL_OK : sali_fail_memory(err);
+    bool frozen = true;
+    *arrived = false;
+    while (status == SAL_OK && frozen && !*arrived) {
+        status = stand(t, to, beta, part, err);
+        if (status == SAL_OK && part > SHORTEST && sali_ptt_share(p, p->M) < LEAST_SHARE) {
+            part /= 2;
+            continue;
+        }
+        status = status ? status : freeze(t, &frozen, err);
+        *arrived = status == SAL_OK && frozen && part == 1;
+        part = fmin(1, part < 1 ? 2 * part / (1 - part) : 1);
+    }
+    if (*arrived) {
+        sali_ptt_take_chains(t);
+    }
+    sali_free(to);
+    return status;
+}
+
+/* ---- the way to the first model */
+
+static void draw_independent(sal_trainer *t, double *uniform)
+{
+    sali_ptt *p = t->ptt;
+    const sal_space *space = t->model->space;
+    for (int64_t m = 0; m < p->M; m++) {
+        const sali_stream stream = { .seed = t->options.seed,
+                                     .chain = (uint32_t)m,
+                                     .purpose = SALI_RNG_INIT };
+        sali_base_draw(space, p->path->log_base, &stream, uniform,
+                       p->stored + m * space->n_variables);
+    }
+    sali_ptt_value_last(t, p->M, p->stored, p->stored_f);
+}
+
+/* f of the starting model is a number at states of independent variables, or -inf at some. */
+static sal_status check_start(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    int64_t forbidden = 0;
+    p->beta = 1;
+    sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
+    for (int64_t m = 0; m < p->M; m++) {
+        if (isnan(p->stored_now[m]) || p->stored_now[m] == INFINITY) {
+            return sali_fail(err, SAL_ERR_MODEL,
+                             "train: f of the starting model is not finite at a state drawn from "
+                             "independent variables");
+        }
+        forbidden += p->stored_now[m] == -INFINITY;
+    }
+    return forbidden < p->M
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_MODEL,
+                           "train: f is -inf at all %lld states drawn from independent variables: "
+                           "the path to the model cannot begin there; train by pcd",
+                           (long long)p->M);
+}
+
+sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
+{
+    double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
+    sal_status status = uniform ? SAL_OK : sali_fail_memory(err);
+    bool arrived = true;
+    if (status == SAL_OK) {
+        draw_independent(t, uniform);
+        status = check_start(t, err);
+    }
+    status = status ? status : sali_ptt_travel(t, 1, &arrived, err);
+    sali_free(uniform);
+    return status || arrived ? status
+                             : sali_fail(err, SAL_ERR_MODEL,
+                                         "train: no states are left on the way from independent "
+                                         "variables to the starting model; try a start with "
+                                         "smaller parameters");
+}
+
+/* ---- the levels of another training once more */
+
+/* The present model is that of a level, or with k = path->n the one whose parameters are `top`. */
+static sal_status visit(sal_trainer *t, const sal_trajectory *path, int64_t k, const double *top,
+                        sal_error *err)
+{
+    const sali_path_level *level = k < path->n ? &path->levels[k] : NULL;
+    const double step_size = level ? level->step_size : path->step_size;
+    sal_status status;
+    bool arrived;
+    memcpy(t->values, level ? level->values : top, (size_t)t->optimiser.n * sizeof *top);
+    if (t->follows && step_size > 0) {
+        t->step_size.log_step[0] = log(step_size);
+    }
+    status = sali_ptt_travel(t, level ? level->info.beta : 1, &arrived, err);
+    return status || arrived
+               ? status
+               : sali_fail(err, SAL_ERR_MODEL,
+                           "level %lld of the ladder allows no state of the level before",
+                           (long long)k);
+}
+
+sal_status sali_ptt_replay(sal_trainer *t, const sal_trajectory *path,
+                           int (*progress)(int64_t done, int64_t total, void *data), void *data,
+                           bool *stopped, sal_error *err)
+{
+    sali_ptt *p = t->ptt;
+    double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
+    double *top = sali_memdup(t->values, t->optimiser.n, sizeof *top);
+    sal_status status = uniform && top ? SAL_OK : sali_fail_memory(err);
+    *stopped = false;
+    if (status == SAL_OK) {
+        memcpy(p->path->log_base, path->log_base, (size_t)path->states * sizeof *path->log_base);
+        draw_independent(t, uniform);
+    }
+    for (int64_t k = 1; status == SAL_OK && !*stopped && k <= path->n; k++) {
+        status = visit(t, path, k, top, err);
+        *stopped = status == SAL_OK && progress && progress(k, path->n, data) != 0;
+    }
+    sali_free(uniform);
+    sali_free(top);
+    return status;
+}
