@@ -29,8 +29,8 @@ run_to_verdict saltus train rbm:hidden=64 --data digits --sampler gwg --iteratio
 
 # ---- Chains at equilibrium
 
-run_to_verdict saltus train rbm:hidden=64 --data digits --batch 200 --learning-rate 0.05 \
-    --iterations 700 --out ptt
+run_to_verdict saltus train rbm:hidden=64 --data digits --batch 200 --learning-rate 0.1 \
+    --iterations 1500 --out ptt
 
 # No --sampler: an rbm then takes what suits it, the objective ptt and the sampler block-gibbs. Now
 # log Z is known all the time, and with it the log-likelihood of held-out digits:

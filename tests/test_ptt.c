@@ -118,7 +118,6 @@ static void check_levels(const char *name, const sal_data *data, sal_train_optio
         squares += step * step / (error * error) / (double)(path->n - 1);
         before = exact;
     }
-    /* Below 1: the states of a level come from those of the one before, and err alike. */
     ck_assert_msg(squares < 2, "%s: mean square of errors %.2f of theirs", name, squares);
     double exact = exact_log_z(model);
     ck_assert_msg(fabs(report.log_z - exact) < 4.5 * report.log_z_error,
@@ -358,6 +357,14 @@ START_TEST(linear_models_see_all_rows)
                   { "rbm:visible=9,hidden=4", false },
                   { "mlp:visible=9,hidden=3", false } };
     o.batch = 34;
+    o.magnitude_penalty = 0.1; /* which needs f of the data */
+    sal_model *penalised = new_model(cases[0].name, &weighted);
+    sal_trainer *with_penalty = NULL;
+    ck_ok(sal_trainer_create(penalised, &weighted, &o, &with_penalty, &err), &err);
+    ck_assert_ptr_null(with_penalty->data_gradient);
+    sal_trainer_destroy(with_penalty);
+    sal_model_destroy(penalised);
+    o.magnitude_penalty = 0;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sal_model *model = new_model(cases[k].name, &weighted);
         sal_trainer *t = NULL;
@@ -695,9 +702,11 @@ START_TEST(climbs_bridge_wide_gaps)
         .chains = CHAINS, .draws = DRAWS, .reservoir = 4000, .seed = 3, .threads = 2
     };
     for (int gap = 0; gap < 2; gap++) {
-        x.path->n = gap ? 2 : x.path->n; /* independent variables, the start, the model */
+        const int64_t all = x.path->n;
+        x.path->n = gap ? 2 : all; /* independent variables, the start, the model */
         ck_ok(sal_trajectory_draw(x.model, x.path, &o, codes, NULL, &draws, &err), &err);
-        ck_assert_int_gt(draws.levels, gap ? 4 : x.path->n - 1);
+        x.path->n = all;
+        ck_assert_int_gt(draws.levels, gap ? 4 : all);
         ck_assert_int_eq(draws.disturbed, 0);
         ck_assert_double_lt(draws.log_z_error, 0.1);
         ck_assert_double_eq_tol(draws.log_z, exact_log_z(x.model), 4 * draws.log_z_error);
@@ -716,6 +725,33 @@ START_TEST(climbs_bridge_wide_gaps)
         free(states);
         free(f);
     }
+    free(codes);
+    forget(&x);
+}
+END_TEST
+
+/* Where nothing mixes, weights of modes err alike at all levels: the standard error knows. */
+START_TEST(climbs_know_their_error)
+{
+    enum { SEEDS = 40, CHAINS = 20, DRAWS = 20 };
+    trained x = train_some();
+    sal_error err;
+    sal_trajectory_draws draws;
+    int32_t *codes = calloc(CHAINS * DRAWS * V, sizeof *codes);
+    double squares = 0, exact = exact_log_z(x.model);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        const sal_trajectory_options o = { .chains = CHAINS,
+                                           .draws = DRAWS,
+                                           .reservoir = 400,
+                                           .sampler = "gwg",
+                                           .steps = 1,
+                                           .seed = seed,
+                                           .threads = 1 };
+        ck_ok(sal_trajectory_draw(x.model, x.path, &o, codes, NULL, &draws, &err), &err);
+        squares += pow((draws.log_z - exact) / draws.log_z_error, 2) / SEEDS;
+    }
+    fprintf(stderr, "mean square of errors in standard errors: %.2f\n", squares);
+    ck_assert_msg(squares < 2 && squares > 0.3, "mean square %.2f", squares);
     free(codes);
     forget(&x);
 }
@@ -759,6 +795,7 @@ int main(void)
     tcase_add_test(tcase, a_saved_ladder_knows_its_model);
     tcase_add_test(tcase, draws_along_the_levels_are_the_models);
     tcase_add_test(tcase, climbs_bridge_wide_gaps);
+    tcase_add_test(tcase, climbs_know_their_error);
     tcase_add_test(tcase, threads_and_stops_change_no_draw);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

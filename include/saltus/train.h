@@ -18,7 +18,9 @@ typedef struct sal_train_report {
     int64_t iteration;       /* updates made */
     int64_t iterations;      /* updates asked for */
     double seconds;          /* since the start, or since a resume */
-    double log_prob_data;    /* mean f over the data batch; mean log pseudo-likelihood */
+    double log_prob_data;    /* mean f over the data batch, or over all rows with SAL_PTT
+                                where f is affine in the parameters; mean log
+                                pseudo-likelihood */
     double log_prob_samples; /* mean f over the samples; their difference should stay near 0.
                                 NaN without samples */
     double acceptance_rate;  /* of the sampler, since the last report; NaN without steps */
@@ -27,7 +29,8 @@ typedef struct sal_train_report {
     double gradient_norm;    /* of the last update, before clipping */
     double sampling_seconds; /* since the start, or since a resume */
     double gradient_seconds; /* likewise */
-    double learning_rate;    /* in use: SAL_PTT halves it with each update that it takes back */
+    double learning_rate;    /* of the last update, with warm-up and cool-down; SAL_PTT steers
+                                it */
     /* With SAL_PTT, else NaN, NULL and 0. In calls of `progress` all but the first two are those of
      * the last report. */
     int64_t levels;        /* of the trajectory */
@@ -150,7 +153,8 @@ typedef struct sal_train_options {
     /* A directory that must exist: after iterations that are multiples of `checkpoint_every` (0:
      * report_every) and after the last one everything is saved there; `resume` goes on from what
      * is there, if there is anything. Options other than iterations, threads, reports, checkpoints
-     * and largest_difference must then be what they were. */
+     * and largest_difference must then be what they were. With rate_cooldown, other iterations mean
+     * other rates: what comes out is not a training of that length. */
     const char *checkpoint;
     int64_t checkpoint_every; /* iterations; see checkpoint */
     bool resume;              /* see checkpoint */

@@ -24,8 +24,8 @@ typedef struct sal_trajectory_level {
     double log_z;       /* by Bennett's acceptance ratio from level to level */
     double log_z_error; /* standard error, from level 0 on */
     double acceptance;  /* mean probability of a swap with the level before, when frozen */
-    int64_t sweeps;     /* that freezing took */
-    double relaxation;  /* how far a further run without swaps moved the mean of f, in standard
+    int64_t visits;     /* that its states made before it was frozen */
+    double relaxation;  /* how far their last visits moved the mean of f, in standard
                            errors: beyond 3 the states were not at equilibrium */
 } sal_trajectory_level;
 
@@ -67,7 +67,7 @@ typedef struct sal_trajectory_options {
     int64_t chains;      /* 100; 2 or more */
     int64_t draws;       /* of each chain; 10 */
     int64_t reservoir;   /* draws of each level that the next one is reached by, a multiple of
-                            chains; more keep the weights of modes better; 0: 20 chains draws */
+                            chains; more keep the weights of modes better; 0: 10 chains draws */
     const char *sampler; /* NULL: the training's */
     int64_t steps;       /* of the sampler at each visit of a level; 0: the training's */
     uint64_t seed;       /* same seed, same bits */
@@ -92,7 +92,7 @@ typedef struct sal_trajectory_draws {
  * levels. At each they are drawn again by their weights, and move by the sampler; where levels are
  * far apart, others come in between. Nothing of the training's own chains is used.
  * Params:  codes [chains x draws x V]; log_prob [chains x draws], f of the draws, or NULL. A chain
- *          is a stretch of the states, which may share ancestors; different chains seldom do.
+ *          is a stretch of the states, which share ancestors; neighbours may, too.
  * Returns: SAL_ERR_ARGUMENT (options; a trajectory of another model); SAL_ERR_UNSUPPORTED (a
  *          sampler that is not exact); SAL_ERR_MODEL (NaN or +inf); SAL_ERR_MEMORY.
  * Cost:    two to twenty visits of `steps` steps by all states of the reservoir at each level.

@@ -1,6 +1,7 @@
 #include "ad/quadratic.h"
 
 #include "core/alloc.h"
+#include "core/error.h"
 
 /* Degrees of polynomials, up to "more, or no polynomial". */
 enum { MORE = 3 };
@@ -91,16 +92,20 @@ static int parameter_degree(const sali_node *node, const int *degree, const sal_
     }
 }
 
-bool sali_program_is_linear_in_params(const sali_program *program)
+sal_status sali_program_is_linear_in_params(const sali_program *program, bool *linear,
+                                            sal_error *err)
 {
     int *degree = SALI_NEW_ARRAY(int, program->n_nodes);
-    for (int32_t i = 0; degree && i < program->n_nodes; i++) {
+    if (!degree) {
+        return sali_fail_memory(err);
+    }
+    for (int32_t i = 0; i < program->n_nodes; i++) {
         const sali_node *node = &program->nodes[i];
         degree[i] = parameter_degree(node, degree, program->space, program->steps[i].op);
     }
-    bool linear = degree && degree[program->output] <= 1;
+    *linear = degree[program->output] <= 1;
     sali_free(degree);
-    return linear;
+    return SAL_OK;
 }
 
 bool sali_program_is_quadratic(const sali_program *program)

@@ -11,7 +11,8 @@
 bool sali_program_is_quadratic(const sali_program *program);
 
 /* Whether f is known to be affine in the parameters at each state, so that its gradient by them is
- * the same whatever they are. By the program's ops. */
-bool sali_program_is_linear_in_params(const sali_program *program);
+ * the same whatever they are. By the program's ops. SAL_ERR_MEMORY. */
+sal_status sali_program_is_linear_in_params(const sali_program *program, bool *linear,
+                                            sal_error *err);
 
 #endif

@@ -181,6 +181,12 @@ static int train(cli_training *s)
         fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
                 (long long)s->iteration);
     }
+    if (s->disturbed > 0) {
+        fprintf(stderr,
+                "saltus: states of %lld of %lld levels were not at equilibrium; their log Z may be "
+                "wrong, and more --steps help\n",
+                (long long)s->disturbed, (long long)s->levels);
+    }
     s->code = s->code || cli_interrupted() ? s->code : cli_train_verdict(s);
     return s->code ? s->code : print_end(s);
 }
@@ -320,7 +326,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "buffer-order", CLI_TEXT, &o.buffer_order, "random|passes",
           "which move: any, or all of them in turn, reshuffled [random]" },
         { "reservoir", CLI_INT, &t->reservoir, "N",
-          "equilibrium states of ptt, a multiple of --batch [10 batch]" },
+          "equilibrium states of ptt, a multiple of --batch [as suits the model, else 10 batch]" },
         { "patience", CLI_INT, &t->patience, "N",
           "stop after so many reports without a better held-out likelihood [0: never]" },
         { "restart", CLI_REAL, &t->restart, "P",
@@ -331,9 +337,11 @@ static int run_train(const cli_command *command, int argc, char **argv)
           "largest one, with ptt [as suits the model, else 0.001]" },
         { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
         { "rate-cooldown", CLI_REAL, &t->rate_cooldown, "X",
-          "share of the iterations, the last ones, over which it falls to 0 [as suits the model, "
-          "else 0]" },
-        { "momentum", CLI_REAL, &t->momentum, "X", "beta_1 of adam, or of sgd; 0: none [0.9]" },
+          "share of the iterations, the last ones, over which the largest rate falls to 0 [as "
+          "suits "
+          "the model, else 0]" },
+        { "momentum", CLI_REAL, &t->momentum, "X",
+          "beta_1 of adam, or of sgd; 0: none [as suits the model, else 0.9]" },
         { "beta2", CLI_REAL, &t->beta2, "X", "of adam; 0: none [0.999]" },
         { "epsilon", CLI_REAL, &t->epsilon, "X", "of adam [1e-8]" },
         { "weight-decay", CLI_REAL, &t->weight_decay, "X", "[0]" },

@@ -314,6 +314,8 @@ int cli_train_report(const sal_train_report *r, void *data)
     s->seconds = r->seconds;
     s->difference = r->log_prob_data - r->log_prob_samples;
     s->acceptance_rate = r->acceptance_rate;
+    s->disturbed = r->disturbed;
+    s->levels = r->levels;
     s->code = s->code ? s->code : save_model(s, r);
     /* a terminal has the progress line */
     bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations || s->reached;

@@ -33,6 +33,7 @@ typedef struct cli_training {
     bool reached;      /* the one that was asked for */
     int64_t iteration; /* of the last report */
     double seconds, difference, acceptance_rate; /* likewise */
+    int64_t disturbed, levels;                   /* likewise */
     bool diverged;
     bool estimated; /* how long it will take was said */
     bool late;      /* --time is over */

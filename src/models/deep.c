@@ -201,6 +201,8 @@ const sali_training sali_deep_training = { .settings = "base=1",
                                                         .sampler = "ncg",
                                                         .steps = 3,
                                                         .batch = 200,
-                                                        .reservoir = 10000,
+                                                        .reservoir = 4000,
                                                         .learning_rate = 3e-4,
-                                                        .iterations = 5000 } };
+                                                        .rate_cooldown = 0.3,
+                                                        .momentum = -1,
+                                                        .iterations = 12000 } };

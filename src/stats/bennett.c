@@ -77,6 +77,26 @@ sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_s
     };
 }
 
+static void add_influence(const sali_bennett_side *s, const uint32_t *group, double sign,
+                          double shift, double *influence)
+{
+    const double mean = mean_of(s, sign, shift);
+    for (int64_t i = 0; i < s->n; i++) {
+        double w = s->weight ? s->weight[i] : 1 / (double)s->n;
+        double off = w * (logistic(sign * (s->difference[i] - shift)) - mean) / mean;
+        influence[group[i]] -= sign * off;
+    }
+}
+
+void sali_bennett_influence(const sali_bennett_side *a, const uint32_t *group_a,
+                            double *influence_a, const sali_bennett_side *b,
+                            const uint32_t *group_b, double *influence_b, double log_ratio)
+{
+    const double shift = log_ratio - log((double)b->n / (double)a->n);
+    add_influence(a, group_a, -1, shift, influence_a);
+    add_influence(b, group_b, 1, shift, influence_b);
+}
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

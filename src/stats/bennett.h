@@ -25,6 +25,15 @@ typedef struct sali_bennett {
  *          of the two means at the root, by groups. */
 sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b);
 
+/* What each group of states adds to the error of the ratio: with the means as sums over groups, the
+ * first-order change of log_ratio by the deviation of its states. Groups may have states on both
+ * sides, so that errors they share are counted once.
+ * Params:  group_a, group_b: the group of each state; influence_a, influence_b: added to by the
+ *          states of each side; may be the same. */
+void sali_bennett_influence(const sali_bennett_side *a, const uint32_t *group_a,
+                            double *influence_a, const sali_bennett_side *b,
+                            const uint32_t *group_b, double *influence_b, double log_ratio);
+
 /* The probability that a state of b and one of a change places, accepted with probability
  * min(1, exp(d_a - d_b)): the mean over all pairs.
  * Params:  sorted [a->n]: scratch; below [a->n + 1]: scratch. a's weights are not looked at.

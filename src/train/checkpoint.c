@@ -246,22 +246,29 @@ static sal_status check_codes(const sal_space *space, const sali_state_item *ite
     return SAL_OK;
 }
 
+static sal_status check_below(const sali_state_item *item, int64_t end, sal_error *err)
+{
+    const uint32_t *values = item->data;
+    for (int64_t i = 0; i < item->count; i++) {
+        if (values[i] >= end) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: %u; expected less than %lld", item->name,
+                             values[i], (long long)end);
+        }
+    }
+    return SAL_OK;
+}
+
 /* In the order of sali_ptt_items. */
 static sal_status check_ptt(const sal_trainer *t, const sali_state_item *items, sal_error *err)
 {
-    const sali_state_item *pick = &items[SALI_PTT_PICK];
     const int64_t *levels = items[SALI_PTT_LEVELS].data;
     const sali_state_item *counters = &items[SALI_PTT_COUNTERS];
     sal_status status = check_codes(t->model->space, &items[SALI_PTT_STORED], err);
     status = status ? status
                     : sali_state_check_i64(counters->name, counters->count, counters->data, 0,
                                            INT64_MAX / 2, err);
-    for (int64_t c = 0; status == SAL_OK && c < pick->count; c++) {
-        if (((const uint32_t *)pick->data)[c] >= t->options.reservoir) {
-            status = sali_fail(err, SAL_ERR_DATA, "%s: %u is no state of the reservoir", pick->name,
-                               ((const uint32_t *)pick->data)[c]);
-        }
-    }
+    status = status ? status : check_below(&items[SALI_PTT_PICK], t->options.reservoir, err);
+    status = status ? status : check_below(&items[SALI_PTT_FAMILY], SALI_PTT_FAMILIES, err);
     return status ? status
                   : sali_state_check_i64(items[SALI_PTT_LEVELS].name, 1, levels, 1,
                                          SALI_MOST_LEVELS, err);

@@ -200,9 +200,14 @@ static void whole_data_shard(void *context, int64_t k)
 
 sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
 {
+    bool linear = false;
     if (t->options.objective != SAL_PTT || t->data->intensity || t->centring.n_offsets > 0 ||
-        !sali_program_is_linear_in_params(t->tape->program)) {
+        t->options.magnitude_penalty > 0) {
         return SAL_OK;
+    }
+    sal_status status = sali_program_is_linear_in_params(t->tape->program, &linear, err);
+    if (status != SAL_OK || !linear) {
+        return status;
     }
     t->data_gradient = SALI_NEW_ARRAY(double, t->optimiser.n);
     if (!t->data_gradient) {

@@ -45,7 +45,7 @@ static void clip(sal_trainer *t)
 }
 
 /* Of the learning rate, by where in the training this iteration is. */
-static double rate_share(const sal_trainer *t)
+double sali_train_rate_share(const sal_trainer *t)
 {
     const sal_train_options *o = &t->options;
     const double made = (double)t->iteration + 1, left = (double)(o->iterations - t->iteration);
@@ -57,7 +57,8 @@ static double rate_share(const sal_trainer *t)
 
 static void update(sal_trainer *t)
 {
-    const double share = rate_share(t);
+    const double share = sali_train_rate_share(t);
+    t->rate_share = share;
     sali_centring_gradient(&t->centring, t->gradient);
     sali_constraints_gradient(&t->constraints, t->values, t->gradient);
     t->sums.gradient_norm = norm(t->optimiser.n, t->gradient);
@@ -164,7 +165,7 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .mean_jump = s->moves > 0 ? s->jump / s->moves : NAN,
         .step_size = sali_train_step_size(t),
         .gradient_norm = s->gradient_norm,
-        .learning_rate = t->optimiser.learning_rate,
+        .learning_rate = t->optimiser.learning_rate * t->rate_share,
         .levels = t->ptt ? t->ptt->path->n : 0,
         .swap_rate = t->ptt ? t->ptt->acceptance : NAN,
         .log_z = t->ptt ? t->now.log_z : NAN,

@@ -42,6 +42,9 @@ static bool allocate(sali_ptt *p, int64_t V)
     p->stored_f = SALI_NEW_ARRAY(double, M);
     p->fresh_f = SALI_NEW_ARRAY(double, most);
     p->stored_now = SALI_NEW_ARRAY(double, M);
+    p->family = SALI_NEW_ARRAY(uint32_t, M);
+    p->fresh_family = SALI_NEW_ARRAY(uint32_t, M);
+    p->influence = SALI_NEW_ARRAY(double, SALI_PTT_FAMILIES);
     p->a = SALI_NEW_ARRAY(double, most);
     p->b = SALI_NEW_ARRAY(double, most);
     p->sorted = SALI_NEW_ARRAY(double, most);
@@ -55,7 +58,7 @@ static bool allocate(sali_ptt *p, int64_t V)
     p->weight = SALI_NEW_ARRAY(double, n);
     return p->stored && p->fresh && p->stored_f && p->fresh_f && p->stored_now && p->a && p->b &&
            p->sorted && p->below && p->pick && p->work && p->f_now && p->f_last && p->f_pick &&
-           p->f_old && p->weight;
+           p->f_old && p->weight && p->family && p->fresh_family && p->influence;
 }
 
 static sal_status open_last(const sal_trainer *t, sali_ptt *p, sal_error *err)
@@ -133,6 +136,9 @@ void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
     sali_free(p->f_pick);
     sali_free(p->f_old);
     sali_free(p->weight);
+    sali_free(p->family);
+    sali_free(p->fresh_family);
+    sali_free(p->influence);
     sali_free(p);
 }
 
@@ -141,6 +147,8 @@ void sali_ptt_items(sali_ptt *p, int64_t V, sali_state_item items[SALI_PTT_ITEMS
     const sali_state_item own[SALI_PTT_ITEMS] = {
         [SALI_PTT_STORED] = sali_state_i32("ptt.stored", p->M * V, p->stored),
         [SALI_PTT_STORED_F] = sali_state_f64("ptt.stored_f", p->M, p->stored_f),
+        [SALI_PTT_FAMILY] = sali_state_u32("ptt.family", p->M, p->family),
+        [SALI_PTT_INFLUENCE] = sali_state_f64("ptt.influence", SALI_PTT_FAMILIES, p->influence),
         [SALI_PTT_PICK] = sali_state_u32("ptt.pick", p->n, p->pick),
         [SALI_PTT_F_NOW] = sali_state_f64("ptt.f_now", p->n, p->f_now),
         [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
@@ -272,7 +280,7 @@ static double estimate_acceptance(sali_ptt *p)
     return isnan(met) || isnan(alone) ? 0 : fmin(met, alone);
 }
 
-/* Back to the last level with half the learning rate. */
+/* Back to the last level, which may be one half-way, with half the learning rate. */
 static sal_status take_back(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->ptt;
@@ -299,11 +307,31 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
-/* The learning rate times a factor, at most the one that was asked for. */
+/* The learning rate times a factor, at most the one that was asked for. While it falls to zero in
+ * the end, it is not steered upwards. */
 static void steer(sal_trainer *t, double factor)
 {
+    if (t->options.rate_cooldown > 0 && t->iteration >= t->options.rate_warmup) {
+        factor = sali_train_rate_share(t) < 1 ? fmin(factor, 1) : factor;
+    }
     t->optimiser.learning_rate =
         fmin(t->options.learning_rate, t->optimiser.learning_rate * factor);
+}
+
+/* The share of the reservoir that counts, from members of all families. */
+static double look(sal_trainer *t)
+{
+    sali_ptt *p = t->ptt;
+    const int64_t V = t->model->space->n_variables;
+    const int64_t some = LOOK_AT * p->n, n = some < p->M ? some : p->M;
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(p->fresh + k * V, p->stored + k * p->M / n * V, (size_t)V * sizeof *p->fresh);
+    }
+    sali_ptt_value_now(t, n, p->fresh, p->a);
+    for (int64_t k = 0; k < n; k++) {
+        p->a[k] -= p->stored_f[k * p->M / n];
+    }
+    return sali_ptt_share(n, p->a, p->b);
 }
 
 sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
@@ -322,9 +350,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     bool near = good && p->acceptance >= FREEZE;
     double share = 1;
     if (good && (!near || (p->held + 1) % LOOK == 0)) {
-        const int64_t some = LOOK_AT * p->n, n = some < p->M ? some : p->M;
-        sali_ptt_value_now(t, n, p->stored, p->stored_now);
-        share = sali_ptt_share(p, n);
+        share = look(t);
     }
     if (near && share >= FREEZE_SHARE) {
         p->frozen = p->rejections = 0;
@@ -353,20 +379,26 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
 sali_bennett sali_ptt_log_z(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
-    const sali_path_level *last = sali_ptt_last(p);
+    double influence[SALI_PTT_FAMILIES];
     sali_ptt_value_now(t, p->M, p->stored, p->a);
     for (int64_t m = 0; m < p->M; m++) {
         p->a[m] -= p->stored_f[m];
     }
     for (int64_t c = 0; c < p->n; c++) {
         p->b[c] = p->f_now[c] - p->f_last[c];
+        p->work[c] = (uint32_t)c;
     }
-    const sali_bennett_side a = { p->M, p->a, NULL, sali_ptt_groups(p) };
-    const sali_bennett_side b = { p->n, p->b, p->weight, p->n };
+    const sali_bennett_side a = { p->M, p->a, NULL, 1 }, b = { p->n, p->b, p->weight, 1 };
     sali_bennett ratio = sali_bennett_ratio(&a, &b);
+    memcpy(influence, p->influence, sizeof influence);
+    memset(p->sorted, 0, (size_t)p->n * sizeof *p->sorted);
+    if (isfinite(ratio.log_ratio)) {
+        sali_bennett_influence(&a, p->family, influence, &b, p->work, p->sorted, ratio.log_ratio);
+    }
     return (sali_bennett){
-        .log_ratio = last->info.log_z + ratio.log_ratio,
-        .standard_error = hypot(last->info.log_z_error, ratio.standard_error),
+        .log_ratio = sali_ptt_last(p)->info.log_z + ratio.log_ratio,
+        .standard_error = sqrt(sali_ptt_squares(SALI_PTT_FAMILIES, influence) +
+                               sali_ptt_squares(p->n, p->sorted)),
     };
 }
 

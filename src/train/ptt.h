@@ -8,6 +8,8 @@
 #include "stats/bennett.h"
 #include "train/trainer.h"
 
+enum { SALI_PTT_FAMILIES = 100 };
+
 /* The chains are the trainer's buffer, [n x V], all moved at every iteration; n is the batch. */
 typedef struct sali_ptt {
     sal_trajectory *path;
@@ -15,6 +17,10 @@ typedef struct sali_ptt {
     /* The reservoir: equilibrium states [M x V] of the last level, and its f there. */
     int32_t *stored;
     double *stored_f;
+    /* Of which group of states of level 0 each member descends [M], and what these groups add to
+     * the error of the last level's log Z. */
+    uint32_t *family;
+    double *influence; /* [SALI_PTT_FAMILIES] */
     /* The swap that comes next: which members of the reservoir the chains meet, f of the present
      * model and of the last level at the chains, and of the present model at those members. */
     uint32_t *pick;
@@ -29,20 +35,20 @@ typedef struct sali_ptt {
 
     sali_params *last; /* parameters of the last level */
     sali_workspace **last_ws;
-    sali_visitor *visitors; /* [shards] while the first model is approached; else NULL */
+    sali_visitor *visitors; /* [shards] while a level with beta below 1 is approached */
     double beta;            /* of the present model; 1 once that is over */
     double *f_old;          /* [n] before the update */
     /* Scratch. */
     int32_t *fresh;
     double *stored_now; /* [M] f of the present model there, while a level is frozen */
     double *fresh_f, *a, *b, *sorted, *below;
-    uint32_t *work;
+    uint32_t *work, *fresh_family;
 } sali_ptt;
 
 /* With level 0 only. Returns: SAL_ERR_UNSUPPORTED (counts without a cap), SAL_ERR_MEMORY. */
 sal_status sali_ptt_create(sal_trainer *trainer, sali_ptt **out, sal_error *err);
-/* Before the first iteration: levels up to the model as it is, and chains there. Cost: that of a
- * few hundred sweeps a level. */
+/* Before the first iteration: levels up to the model as it is, and chains there. Cost: two
+ * to twenty visits by all of the reservoir a level. */
 sal_status sali_ptt_begin(sal_trainer *trainer, sal_error *err);
 void sali_ptt_destroy(const sal_trainer *trainer, sali_ptt *ptt);
 
@@ -73,6 +79,8 @@ double sali_ptt_held_out(sal_trainer *trainer, double log_z);
 enum {
     SALI_PTT_STORED,
     SALI_PTT_STORED_F,
+    SALI_PTT_FAMILY,
+    SALI_PTT_INFLUENCE,
     SALI_PTT_PICK,
     SALI_PTT_F_NOW,
     SALI_PTT_F_LAST,

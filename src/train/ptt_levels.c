@@ -12,15 +12,13 @@
 /* What a level keeps of the states of the one before; further ones in between see to that. The
  * shortest part of the way that is tried. */
 #define LEAST_SHARE 0.4
-#define SHORTEST 1e-3
+#define SHORTEST 1e-6
+#define LEAST_ALLOWED 10
 /* Visits that states make to a model before it is frozen: a portion at least, then portions until
  * one of them does not change mean f by more than so many standard errors. */
 #define VISITS 2
 #define MOST_VISITS 20
 #define CHECK_ERRORS 3.0
-/* Successive members of the reservoir have ancestors in common; so many groups of them are as good
- * as independent. */
-#define GROUPS 100
 
 /* ---- values */
 
@@ -82,14 +80,13 @@ static void stored_differences(sali_ptt *p, int64_t n)
     }
 }
 
-double sali_ptt_share(sali_ptt *p, int64_t n)
+double sali_ptt_share(int64_t n, const double *d, double *weight)
 {
     double squares = 0, allowed = 0;
-    stored_differences(p, n);
-    bool any = sali_ptt_weights(n, p->a, p->b);
+    bool any = sali_ptt_weights(n, d, weight);
     for (int64_t m = 0; m < n; m++) {
-        squares += p->b[m] * p->b[m];
-        allowed += p->stored_now[m] > -INFINITY;
+        squares += weight[m] * weight[m];
+        allowed += d[m] > -INFINITY;
     }
     return any ? 1 / (squares * allowed) : 0;
 }
@@ -131,9 +128,13 @@ static sal_status move(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
-int64_t sali_ptt_groups(const sali_ptt *p)
+double sali_ptt_squares(int64_t n, const double *influence)
 {
-    return p->M < GROUPS ? p->M : GROUPS;
+    double squares = 0;
+    for (int64_t g = 0; g < n; g++) {
+        squares += influence[g] * influence[g];
+    }
+    return squares * (double)n / (double)(n - 1);
 }
 
 /* Members of the reservoir by their weights under the present model, in their order, into `fresh`,
@@ -146,17 +147,21 @@ static bool resample(sal_trainer *t)
     const sali_stream stream = sali_ptt_stream(t, SALI_PTT_RESAMPLE);
     const double shift = sali_rng_uniform_at(&stream, 0);
     double below = 0;
-    int64_t m = 0;
+    int64_t m = 0, last = p->M - 1;
     stored_differences(p, p->M);
     if (!sali_ptt_weights(p->M, p->a, p->b)) {
         return false;
     }
+    while (p->b[last] == 0) {
+        last--;
+    }
     for (int64_t k = 0; k < p->M; k++) {
         double place = ((double)k + shift) / (double)p->M;
-        while (m + 1 < p->M && below + p->b[m] < place) {
+        while (m < last && below + p->b[m] < place) {
             below += p->b[m++];
         }
         memcpy(p->fresh + k * V, p->stored + m * V, (size_t)V * sizeof *p->fresh);
+        p->fresh_family[k] = p->family[m];
         p->fresh_f[k] = p->stored_now[m];
     }
     return true;
@@ -182,7 +187,7 @@ static sal_status move_fresh(sal_trainer *t, sal_error *err)
  * equilibrium stay there. */
 static double change(const sali_ptt *p, const double *before, const double *after)
 {
-    const int64_t groups = sali_ptt_groups(p);
+    const int64_t groups = p->M < SALI_PTT_FAMILIES ? p->M : SALI_PTT_FAMILIES;
     double mean = 0, squares = 0;
     for (int64_t g = 0; g < groups; g++) {
         const int64_t first = g * p->M / groups, end = (g + 1) * p->M / groups;
@@ -215,18 +220,25 @@ static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error 
     return status;
 }
 
-/* log Z of the present model less that of the last level, from the states of both. */
+/* log Z of the present model less that of the last level, from the states of both. Its standard
+ * error is that of the present model's log Z. States descend from those of level 0: what a family
+ * of them adds to the error at one level it adds again at the next, where nothing mixes. */
 static sali_bennett ratio_of_fresh(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
+    const sali_bennett_side a = { p->M, p->a, NULL, 1 }, b = { p->M, p->b, NULL, 1 };
     stored_differences(p, p->M);
     sali_ptt_value_last(t, p->M, p->fresh, p->b);
     for (int64_t m = 0; m < p->M; m++) {
         p->b[m] = p->fresh_f[m] - p->b[m];
     }
-    const int64_t groups = sali_ptt_groups(p);
-    const sali_bennett_side a = { p->M, p->a, NULL, groups }, b = { p->M, p->b, NULL, groups };
-    return sali_bennett_ratio(&a, &b);
+    sali_bennett ratio = sali_bennett_ratio(&a, &b);
+    if (isfinite(ratio.log_ratio)) {
+        sali_bennett_influence(&a, p->family, p->influence, &b, p->fresh_family, p->influence,
+                               ratio.log_ratio);
+    }
+    ratio.standard_error = sqrt(sali_ptt_squares(SALI_PTT_FAMILIES, p->influence));
+    return ratio;
 }
 
 static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
@@ -265,7 +277,7 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
     if (!*frozen) {
         return SAL_OK;
     }
-    sal_status status = relax(t, &info.relaxation, &info.sweeps, err);
+    sal_status status = relax(t, &info.relaxation, &info.visits, err);
     const sali_bennett ratio = ratio_of_fresh(t);
     *frozen = isfinite(ratio.log_ratio) && isfinite(ratio.standard_error);
     if (status != SAL_OK || !*frozen) {
@@ -273,7 +285,8 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
     }
     const sali_path_level *last = sali_ptt_last(p);
     info.log_z = last->info.log_z + ratio.log_ratio;
-    info.log_z_error = hypot(last->info.log_z_error, ratio.standard_error);
+    info.log_z_error = ratio.standard_error;
+    memcpy(p->family, p->fresh_family, (size_t)p->M * sizeof *p->family);
     memcpy(p->stored, p->fresh, (size_t)(p->M * V) * sizeof *p->stored);
     memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
     p->disturbed += fabs(info.relaxation) > CHECK_ERRORS;
@@ -338,7 +351,10 @@ sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error
     *arrived = false;
     while (status == SAL_OK && frozen && !*arrived) {
         status = stand(t, to, beta, part, err);
-        if (status == SAL_OK && part > SHORTEST && sali_ptt_share(p, p->M) < LEAST_SHARE) {
+        if (status == SAL_OK) {
+            stored_differences(p, p->M);
+        }
+        if (status == SAL_OK && part > SHORTEST && sali_ptt_share(p->M, p->a, p->b) < LEAST_SHARE) {
             part /= 2;
             continue;
         }
@@ -365,6 +381,7 @@ static void draw_independent(sal_trainer *t, double *uniform)
                                      .purpose = SALI_RNG_INIT };
         sali_base_draw(space, p->path->log_base, &stream, uniform,
                        p->stored + m * space->n_variables);
+        p->family[m] = (uint32_t)(m * SALI_PTT_FAMILIES / p->M);
     }
     sali_ptt_value_last(t, p->M, p->stored, p->stored_f);
 }
@@ -373,7 +390,7 @@ static void draw_independent(sal_trainer *t, double *uniform)
 static sal_status check_start(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->ptt;
-    int64_t forbidden = 0;
+    int64_t allowed = 0;
     p->beta = 1;
     sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
     for (int64_t m = 0; m < p->M; m++) {
@@ -382,14 +399,14 @@ static sal_status check_start(sal_trainer *t, sal_error *err)
                              "train: f of the starting model is not finite at a state drawn from "
                              "independent variables");
         }
-        forbidden += p->stored_now[m] == -INFINITY;
+        allowed += p->stored_now[m] > -INFINITY;
     }
-    return forbidden < p->M
+    return allowed >= LEAST_ALLOWED
                ? SAL_OK
                : sali_fail(err, SAL_ERR_MODEL,
-                           "train: f is -inf at all %lld states drawn from independent variables: "
-                           "the path to the model cannot begin there; train by pcd",
-                           (long long)p->M);
+                           "train: f is -inf at all but %lld of %lld states drawn from independent "
+                           "variables: the path to the model cannot begin there; train by pcd",
+                           (long long)allowed, (long long)p->M);
 }
 
 sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)

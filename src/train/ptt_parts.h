@@ -32,13 +32,13 @@ bool sali_ptt_weights(int64_t n, const double *d, double *weight);
  * weights. */
 double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, double *weight);
 
-/* The share of the first n members of the reservoir that counts under the present model, whose f
- * `stored_now` holds: their effective number, from the weights, over that of those that it allows.
- * Few members that weigh much are a mode that grows, which the rates of swaps hardly see. */
-double sali_ptt_share(sali_ptt *p, int64_t n);
+/* The share of states [n] of one distribution that counts under another: their effective number,
+ * from the weights (into `weight` [n]), over that of those that it allows. d: their log-weights.
+ * Few that weigh much are a mode that grows, which the rates of swaps hardly see. */
+double sali_ptt_share(int64_t n, const double *d, double *weight);
 
-/* So many stretches of the reservoir are as good as independent. */
-int64_t sali_ptt_groups(const sali_ptt *p);
+/* The squared standard error of a quantity to whose error n groups add `influence`. */
+double sali_ptt_squares(int64_t n, const double *influence);
 
 /* Levels up to the present model, which is left to be at `beta`, as many as it takes for each to
  * keep a share of the states of the one before; then chains there. False in *arrived: there is no

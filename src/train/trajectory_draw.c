@@ -9,7 +9,7 @@
 
 #define CHAINS 100
 #define DRAWS 10
-#define SPARE 20
+#define SPARE 10
 
 static sal_status check(const sal_model *model, const sal_trajectory *path,
                         const sal_trajectory_options *o, sal_error *err)
@@ -45,7 +45,7 @@ static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
                                         .steps = o->steps,
                                         .batch = o->chains,
                                         .reservoir = o->reservoir,
-                                        .seed = o->seed,
+                                        .seed = ~o->seed, /* not the numbers of a training */
                                         .threads = o->threads,
                                         .centring = SAL_CENTRING_OFF };
     return rows->codes ? sal_trainer_create(model, rows, &options, out, err)

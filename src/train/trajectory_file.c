@@ -24,7 +24,7 @@
 #define VERSION 1
 
 /* Numbers of a level beside its parameters. */
-enum { ITERATION, BETA, LOG_Z, LOG_Z_ERROR, ACCEPTANCE, SWEEPS, RELAXATION, STEP_SIZE, N_NUMBERS };
+enum { ITERATION, BETA, LOG_Z, LOG_Z_ERROR, ACCEPTANCE, VISITS, RELAXATION, STEP_SIZE, N_NUMBERS };
 
 static sal_status path_in(const char *directory, const char *name, char path[4096], sal_error *err)
 {
@@ -84,7 +84,7 @@ static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtyp
         [LOG_Z] = i->log_z,
         [LOG_Z_ERROR] = i->log_z_error,
         [ACCEPTANCE] = i->acceptance,
-        [SWEEPS] = (double)i->sweeps,
+        [VISITS] = (double)i->visits,
         [RELAXATION] = i->relaxation,
         [STEP_SIZE] = level->step_size,
     };
@@ -225,7 +225,7 @@ static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal
             .log_z = numbers[LOG_Z],
             .log_z_error = numbers[LOG_Z_ERROR],
             .acceptance = numbers[ACCEPTANCE],
-            .sweeps = (int64_t)numbers[SWEEPS],
+            .visits = (int64_t)numbers[VISITS],
             .relaxation = numbers[RELAXATION],
         };
         const double before = t->n > 0 ? t->levels[t->n - 1].info.beta : 0;
