@@ -23,4 +23,12 @@ static inline void ask(const sal_model *model, const char *oracle, answers *a)
     ck_ok(sal_model_exact(model, &options, &a->exact, a->marginals, a->pairs, NULL, &err), &err);
 }
 
+static inline double exact_log_z(const sal_model *model)
+{
+    sal_exact exact;
+    sal_error err;
+    ck_ok(sal_model_exact(model, NULL, &exact, NULL, NULL, NULL, &err), &err);
+    return exact.log_z;
+}
+
 #endif

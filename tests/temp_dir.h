@@ -4,7 +4,9 @@
 #define TEMP_DIR_H
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "test.h"
 
@@ -26,16 +28,30 @@ static inline const char *temp_path(const char *name)
     return path;
 }
 
-static inline void temp_dir_remove(void)
+static inline void temp_remove_at(int at, const char *name)
 {
-    DIR *dir = opendir(temp_dir);
+    int fd = unlinkat(at, name, 0) ? openat(at, name, O_RDONLY | O_DIRECTORY) : -1;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        remove(temp_path(entry->d_name));
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) {
+            temp_remove_at(fd, entry->d_name);
+        }
     }
     if (dir) {
         closedir(dir);
+        unlinkat(at, name, AT_REMOVEDIR);
     }
-    rmdir(temp_dir);
+}
+
+/* A file, or a directory with all that it holds. */
+static inline void temp_remove(const char *path)
+{
+    temp_remove_at(AT_FDCWD, path);
+}
+
+static inline void temp_dir_remove(void)
+{
+    temp_remove(temp_dir);
 }
 
 /* How many files there are. */

@@ -6,6 +6,7 @@
 
 #include <saltus/saltus.h>
 
+#include "exact_answers.h"
 #include "models/base.h"
 #include "train/ptt.h"
 
@@ -48,16 +49,6 @@ static sal_model *new_model(const char *name, const sal_data *data)
     ck_ok(sal_model_open(name, SAL_F64, &model, &err), &err);
     ck_ok(sal_model_train_start(model, name, data, 1, &err), &err);
     return model;
-}
-
-static double exact_log_z(const sal_model *model)
-{
-    sal_exact exact;
-    sal_error err;
-    ck_ok(sal_model_exact(model, &(sal_exact_options){ .threads = 1 }, &exact, NULL, NULL, NULL,
-                          &err),
-          &err);
-    return exact.log_z;
 }
 
 static sal_train_options usual(void)
@@ -523,18 +514,6 @@ static void same_trainings(const sal_trainer *a, const sal_trainer *b)
     ck_assert_int_eq(a->worse, b->worse);
 }
 
-/* Files of a ladder, too. */
-static void remove_ladder(void)
-{
-    char name[64];
-    for (int k = 0; k < 100; k++) {
-        snprintf(name, sizeof name, "ladder/level-%03d.safetensors", k);
-        remove(temp_path(name));
-    }
-    remove(temp_path("ladder/ladder.json"));
-    rmdir(temp_path("ladder"));
-}
-
 START_TEST(stops_and_threads_change_no_bit)
 {
     sal_data data = patterns(0.1), test = patterns(0.12);
@@ -567,7 +546,6 @@ START_TEST(stops_and_threads_change_no_bit)
         sal_trainer_destroy(t[k]);
         sal_model_destroy(models[k]);
     }
-    remove_ladder();
     temp_dir_remove();
     free(data.codes);
     free(test.codes);
@@ -613,7 +591,6 @@ static void forget(trained *x)
     sal_trajectory_destroy(x->path);
     sal_model_destroy(x->model);
     free(x->data.codes);
-    remove_ladder();
     temp_dir_remove();
 }
 

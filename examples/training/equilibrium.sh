@@ -38,7 +38,7 @@ case $data in
     pcd="potts-alignment:file=$data --iterations $iterations --batch 1000 --buffer 1000 --optimiser sgd
         --momentum 0 --learning-rate 0.02"
     ptt="potts-alignment:file=$data"
-    row 'PCD, gibbs, a sweep' gibbs $pcd --objective pcd --sampler gibbs --steps 136
+    row 'PCD, gibbs, a sweep' gibbs $pcd --objective pcd --sampler gibbs --steps -1
     row 'PCD, gwg, K = 20' gwg $pcd --objective pcd --sampler gwg --steps 20
     ;;
 *)

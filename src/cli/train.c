@@ -338,8 +338,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
         { "rate-cooldown", CLI_REAL, &t->rate_cooldown, "X",
           "share of the iterations, the last ones, over which the largest rate falls to 0 [as "
-          "suits "
-          "the model, else 0]" },
+          "suits the model, else 0]" },
         { "momentum", CLI_REAL, &t->momentum, "X",
           "beta_1 of adam, or of sgd; 0: none [as suits the model, else 0.9]" },
         { "beta2", CLI_REAL, &t->beta2, "X", "of adam; 0: none [0.999]" },

@@ -22,25 +22,6 @@ static double mean_of(const sali_bennett_side *s, double sign, double shift)
     return sum;
 }
 
-/* The squared relative standard error of that mean, groups being independent. */
-static double squared_error(const sali_bennett_side *s, double sign, double shift)
-{
-    const double mean = mean_of(s, sign, shift);
-    double squares = 0;
-    if (s->groups < 2) {
-        return NAN;
-    }
-    for (int64_t g = 0; g < s->groups; g++) {
-        double off = 0;
-        for (int64_t i = g * s->n / s->groups; i < (g + 1) * s->n / s->groups; i++) {
-            double w = s->weight ? s->weight[i] : 1 / (double)s->n;
-            off += w * (logistic(sign * (s->difference[i] - shift)) - mean);
-        }
-        squares += off * off;
-    }
-    return squares * (double)s->groups / (double)(s->groups - 1) / (mean * mean);
-}
-
 /* False: none of the states is allowed by both. */
 static bool widen(const sali_bennett_side *s, double *low, double *high)
 {
@@ -55,12 +36,12 @@ static bool widen(const sali_bennett_side *s, double *low, double *high)
     return any;
 }
 
-sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b)
+double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b)
 {
     const double m = log((double)b->n / (double)a->n);
     double low = INFINITY, high = -INFINITY;
     if (!widen(a, &low, &high) || !widen(b, &low, &high)) {
-        return (sali_bennett){ .log_ratio = NAN, .standard_error = NAN };
+        return NAN;
     }
     /* The shift C - m; the sum over a falls with it, that over b rises. */
     low -= fabs(m) + 50;
@@ -70,11 +51,7 @@ sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_s
         double over = (double)a->n * mean_of(a, -1, middle) - (double)b->n * mean_of(b, 1, middle);
         *(over > 0 ? &low : &high) = middle;
     }
-    double shift = 0.5 * (low + high);
-    return (sali_bennett){
-        .log_ratio = shift + m,
-        .standard_error = sqrt(squared_error(a, -1, shift) + squared_error(b, 1, shift)),
-    };
+    return 0.5 * (low + high) + m;
 }
 
 static void add_influence(const sali_bennett_side *s, const uint32_t *group, double sign,
@@ -97,6 +74,15 @@ void sali_bennett_influence(const sali_bennett_side *a, const uint32_t *group_a,
     add_influence(b, group_b, 1, shift, influence_b);
 }
 
+double sali_bennett_squared_error(int64_t groups, const double *influence)
+{
+    double squares = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        squares += influence[g] * influence[g];
+    }
+    return squares * (double)groups / (double)(groups - 1);
+}
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -110,7 +96,6 @@ double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side 
     double sum = 0;
     memcpy(sorted, a->difference, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    /* below[k]: sum of exp(d - most) over the k smallest. */
     /* below[k]: log of the sum of exp(d) over the k smallest. */
     below[0] = -INFINITY;
     for (int64_t k = 0; k < n; k++) {

@@ -9,21 +9,15 @@ typedef struct sali_bennett_side {
     int64_t n;
     const double *difference; /* [n] f_b - f_a; -inf and +inf where one of them forbids the state */
     const double *weight;     /* [n] sums to 1; NULL: all weigh alike */
-    int64_t groups;           /* of successive states, alike in size: only groups are independent */
 } sali_bennett_side;
 
-typedef struct sali_bennett {
-    double log_ratio;      /* log Z_b - log Z_a; NaN: no states of a side are allowed by both */
-    double standard_error; /* NaN with fewer than two groups on a side */
-} sali_bennett;
-
-/* Math:    the root C of sum_a L(C - d - m) = sum_b L(d - C + m), L(u) = 1 / (1 + e^u), with
+/* log Z_b - log Z_a; NaN: no states of a side are allowed by both.
+ * Math:    the root C of sum_a L(C - d - m) = sum_b L(d - C + m), L(u) = 1 / (1 + e^u), with
  *          m = log(n_b / n_a); the sum over b is n_b times the weighted mean.
  * Cost:    O(n_a + n_b) for each of at most some 60 iterations.
  * Source:  Bennett 1976, Efficient estimation of free energy differences from Monte Carlo data,
- *          eq. 12; as an optimal bridge, Meng & Wong 1996. The standard error is that of the ratio
- *          of the two means at the root, by groups. */
-sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b);
+ *          eq. 12; as an optimal bridge, Meng & Wong 1996. */
+double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b);
 
 /* What each group of states adds to the error of the ratio: with the means as sums over groups, the
  * first-order change of log_ratio by the deviation of its states. Groups may have states on both
@@ -33,6 +27,10 @@ sali_bennett sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_s
 void sali_bennett_influence(const sali_bennett_side *a, const uint32_t *group_a,
                             double *influence_a, const sali_bennett_side *b,
                             const uint32_t *group_b, double *influence_b, double log_ratio);
+
+/* The squared standard error of a quantity to whose error so many independent groups, 2 or more,
+ * add their influence. */
+double sali_bennett_squared_error(int64_t groups, const double *influence);
 
 /* The probability that a state of b and one of a change places, accepted with probability
  * min(1, exp(d_a - d_b)): the mean over all pairs.

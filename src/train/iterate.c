@@ -44,11 +44,10 @@ static void clip(sal_trainer *t)
     }
 }
 
-/* Of the learning rate, by where in the training this iteration is. */
-double sali_train_rate_share(const sal_trainer *t)
+double sali_train_rate_share(const sal_trainer *t, int64_t iteration)
 {
     const sal_train_options *o = &t->options;
-    const double made = (double)t->iteration + 1, left = (double)(o->iterations - t->iteration);
+    const double made = (double)iteration + 1, left = (double)(o->iterations - iteration);
     const double rising = made / (double)o->rate_warmup;
     const double falling = left / (o->rate_cooldown * (double)o->iterations);
     return fmin(made < (double)o->rate_warmup ? rising : 1,
@@ -57,8 +56,7 @@ double sali_train_rate_share(const sal_trainer *t)
 
 static void update(sal_trainer *t)
 {
-    const double share = sali_train_rate_share(t);
-    t->rate_share = share;
+    const double share = sali_train_rate_share(t, t->iteration);
     sali_centring_gradient(&t->centring, t->gradient);
     sali_constraints_gradient(&t->constraints, t->values, t->gradient);
     t->sums.gradient_norm = norm(t->optimiser.n, t->gradient);
@@ -155,6 +153,7 @@ double sali_train_step_size(const sal_trainer *t)
 void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
 {
     const sali_train_sums *s = &t->sums;
+    const int64_t last = t->iteration > 0 ? t->iteration - 1 : 0;
     *report = (sal_train_report){
         .iteration = t->iteration,
         .iterations = t->options.iterations,
@@ -165,7 +164,7 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .mean_jump = s->moves > 0 ? s->jump / s->moves : NAN,
         .step_size = sali_train_step_size(t),
         .gradient_norm = s->gradient_norm,
-        .learning_rate = t->optimiser.learning_rate * t->rate_share,
+        .learning_rate = t->optimiser.learning_rate * sali_train_rate_share(t, last),
         .levels = t->ptt ? t->ptt->path->n : 0,
         .swap_rate = t->ptt ? t->ptt->acceptance : NAN,
         .log_z = t->ptt ? t->now.log_z : NAN,
@@ -201,10 +200,8 @@ static sal_status judge(sal_trainer *t, bool due, sal_error *err)
     if (!t->ptt) {
         return SAL_OK;
     }
-    const sali_bennett now = sali_ptt_log_z(t);
-    t->now.log_z = now.log_ratio;
-    t->now.log_z_error = now.standard_error;
-    t->now.log_likelihood = sali_ptt_held_out(t, now.log_ratio);
+    t->now.log_z = sali_ptt_log_z(t, &t->now.log_z_error);
+    t->now.log_likelihood = sali_ptt_held_out(t, t->now.log_z);
     if (due && t->best && t->now.log_likelihood > t->best_likelihood) {
         t->best_likelihood = t->now.log_likelihood;
         t->best_iteration = t->iteration;
@@ -213,7 +210,7 @@ static sal_status judge(sal_trainer *t, bool due, sal_error *err)
     } else if (due && t->best) {
         t->worse++;
     }
-    return sali_ptt_check_mass(t, now.log_ratio, err);
+    return sali_ptt_check_mass(t, t->now.log_z, err);
 }
 
 static bool send_report(sal_trainer *t, bool due)

@@ -6,7 +6,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/shard.h"
 #include "models/base.h"
 #include "stats/log_mean_exp.h"
 #include "train/data.h"
@@ -263,7 +262,7 @@ static bool weigh(sali_ptt *p)
     for (int64_t c = 0; c < p->n; c++) {
         p->a[c] = p->f_now[c] - p->f_old[c];
     }
-    return sali_ptt_weights(p->n, p->a, p->weight);
+    return sali_ptt_weights(p->n, p->a, p->weight) > 0;
 }
 
 /* From the chains and the members that they meet; and from these members alone, which know of modes
@@ -274,10 +273,10 @@ static double estimate_acceptance(sali_ptt *p)
         p->a[c] = p->f_pick[c] - p->stored_f[p->pick[c]];
         p->b[c] = p->f_now[c] - p->f_last[c];
     }
-    const sali_bennett_side a = { p->n, p->a, NULL, p->n }, b = { p->n, p->b, p->weight, p->n };
+    const sali_bennett_side a = { p->n, p->a, NULL }, b = { p->n, p->b, p->weight };
     double met = sali_swap_acceptance(&a, &b, p->sorted, p->below);
-    double alone = sali_ptt_rate(p, p->n, p->a, p->fresh_f);
-    return isnan(met) || isnan(alone) ? 0 : fmin(met, alone);
+    bool any = sali_ptt_weights(p->n, p->a, p->fresh_f) > 0;
+    return any && !isnan(met) ? fmin(met, sali_ptt_rate(p, p->n, p->a, p->fresh_f)) : 0;
 }
 
 /* Back to the last level, which may be one half-way, with half the learning rate. */
@@ -312,7 +311,7 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
 static void steer(sal_trainer *t, double factor)
 {
     if (t->options.rate_cooldown > 0 && t->iteration >= t->options.rate_warmup) {
-        factor = sali_train_rate_share(t) < 1 ? fmin(factor, 1) : factor;
+        factor = sali_train_rate_share(t, t->iteration) < 1 ? fmin(factor, 1) : factor;
     }
     t->optimiser.learning_rate =
         fmin(t->options.learning_rate, t->optimiser.learning_rate * factor);
@@ -325,13 +324,14 @@ static double look(sal_trainer *t)
     const int64_t V = t->model->space->n_variables;
     const int64_t some = LOOK_AT * p->n, n = some < p->M ? some : p->M;
     for (int64_t k = 0; k < n; k++) {
-        memcpy(p->fresh + k * V, p->stored + k * p->M / n * V, (size_t)V * sizeof *p->fresh);
+        p->work[k] = (uint32_t)(k * p->M / n);
     }
+    gather(V, n, p->work, p->stored, p->fresh);
     sali_ptt_value_now(t, n, p->fresh, p->a);
     for (int64_t k = 0; k < n; k++) {
-        p->a[k] -= p->stored_f[k * p->M / n];
+        p->a[k] -= p->stored_f[p->work[k]];
     }
-    return sali_ptt_share(n, p->a, p->b);
+    return sali_ptt_weights(n, p->a, p->b);
 }
 
 sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
@@ -376,30 +376,23 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
 
 /* ---- what is known by the way */
 
-sali_bennett sali_ptt_log_z(sal_trainer *t)
+double sali_ptt_log_z(sal_trainer *t, double *error)
 {
     sali_ptt *p = t->ptt;
     double influence[SALI_PTT_FAMILIES];
-    sali_ptt_value_now(t, p->M, p->stored, p->a);
-    for (int64_t m = 0; m < p->M; m++) {
-        p->a[m] -= p->stored_f[m];
-    }
+    sali_ptt_compare(t);
     for (int64_t c = 0; c < p->n; c++) {
         p->b[c] = p->f_now[c] - p->f_last[c];
         p->work[c] = (uint32_t)c;
     }
-    const sali_bennett_side a = { p->M, p->a, NULL, 1 }, b = { p->n, p->b, p->weight, 1 };
-    sali_bennett ratio = sali_bennett_ratio(&a, &b);
+    const sali_bennett_side a = { p->M, p->a, NULL }, b = { p->n, p->b, p->weight };
+    const double ratio = sali_bennett_ratio(&a, &b);
     memcpy(influence, p->influence, sizeof influence);
     memset(p->sorted, 0, (size_t)p->n * sizeof *p->sorted);
-    if (isfinite(ratio.log_ratio)) {
-        sali_bennett_influence(&a, p->family, influence, &b, p->work, p->sorted, ratio.log_ratio);
-    }
-    return (sali_bennett){
-        .log_ratio = sali_ptt_last(p)->info.log_z + ratio.log_ratio,
-        .standard_error = sqrt(sali_ptt_squares(SALI_PTT_FAMILIES, influence) +
-                               sali_ptt_squares(p->n, p->sorted)),
-    };
+    sali_bennett_influence(&a, p->family, influence, &b, p->work, p->sorted, ratio);
+    *error = sqrt(sali_bennett_squared_error(SALI_PTT_FAMILIES, influence) +
+                  sali_bennett_squared_error(p->n, p->sorted));
+    return sali_ptt_last(p)->info.log_z + ratio;
 }
 
 static int compare_rows(const void *a, const void *b)

@@ -40,7 +40,7 @@ typedef struct sali_ptt {
     double *f_old;          /* [n] before the update */
     /* Scratch. */
     int32_t *fresh;
-    double *stored_now; /* [M] f of the present model there, while a level is frozen */
+    double *stored_now; /* [M] */
     double *fresh_f, *a, *b, *sorted, *below;
     uint32_t *work, *fresh_family;
 } sali_ptt;
@@ -66,8 +66,8 @@ void sali_ptt_swap(sal_trainer *trainer);
  * chains met NaN), SAL_ERR_MEMORY. */
 sal_status sali_ptt_follow(sal_trainer *trainer, bool good, sal_error *err);
 
-/* log Z of the present model, from the last level's. */
-sali_bennett sali_ptt_log_z(sal_trainer *trainer);
+/* log Z of the present model, from the last level's; its standard error into *error. */
+double sali_ptt_log_z(sal_trainer *trainer, double *error);
 
 /* Distinct rows of the batch of data cannot have more than all the probability. SAL_ERR_MODEL. */
 sal_status sali_ptt_check_mass(sal_trainer *trainer, double log_z, sal_error *err);

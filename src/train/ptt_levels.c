@@ -49,46 +49,37 @@ void sali_ptt_value_last(const sal_trainer *t, int64_t n, const int32_t *codes, 
 
 /* ---- how far the present model is from the last level */
 
-bool sali_ptt_weights(int64_t n, const double *d, double *weight)
+double sali_ptt_weights(int64_t n, const double *d, double *weight)
 {
-    double most = -INFINITY, sum = 0;
+    double most = -INFINITY, sum = 0, squares = 0, allowed = 0;
     for (int64_t m = 0; m < n; m++) {
         most = fmax(most, d[m]);
     }
     for (int64_t m = 0; m < n; m++) {
         weight[m] = most > -INFINITY ? exp(d[m] - most) : 0;
         sum += weight[m];
+        allowed += d[m] > -INFINITY;
     }
     for (int64_t m = 0; m < n && sum > 0; m++) {
         weight[m] /= sum;
+        squares += weight[m] * weight[m];
     }
-    return sum > 0;
+    return sum > 0 ? 1 / (squares * allowed) : 0;
 }
 
-double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, double *weight)
+double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, const double *weight)
 {
-    bool any = sali_ptt_weights(n, d, weight);
-    const sali_bennett_side a = { n, d, NULL, n }, b = { n, d, weight, n };
-    return any ? sali_swap_acceptance(&a, &b, p->sorted, p->below) : NAN;
+    const sali_bennett_side a = { n, d, NULL }, b = { n, d, weight };
+    return sali_swap_acceptance(&a, &b, p->sorted, p->below);
 }
 
-/* f of the present model less that of the last level at the first n stored states, into p->a. */
-static void stored_differences(sali_ptt *p, int64_t n)
+void sali_ptt_compare(sal_trainer *t)
 {
-    for (int64_t m = 0; m < n; m++) {
+    sali_ptt *p = t->ptt;
+    sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
+    for (int64_t m = 0; m < p->M; m++) {
         p->a[m] = p->stored_now[m] - p->stored_f[m];
     }
-}
-
-double sali_ptt_share(int64_t n, const double *d, double *weight)
-{
-    double squares = 0, allowed = 0;
-    bool any = sali_ptt_weights(n, d, weight);
-    for (int64_t m = 0; m < n; m++) {
-        squares += weight[m] * weight[m];
-        allowed += d[m] > -INFINITY;
-    }
-    return any ? 1 / (squares * allowed) : 0;
 }
 
 /* ---- freezing */
@@ -128,19 +119,10 @@ static sal_status move(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
-double sali_ptt_squares(int64_t n, const double *influence)
-{
-    double squares = 0;
-    for (int64_t g = 0; g < n; g++) {
-        squares += influence[g] * influence[g];
-    }
-    return squares * (double)n / (double)(n - 1);
-}
-
-/* Members of the reservoir by their weights under the present model, in their order, into `fresh`,
- * f there into `fresh_f`: each comes M times its weight, rounded up or down, so that the share of a
- * mode changes by its weight and by nothing else. False: none has a weight. */
-static bool resample(sal_trainer *t)
+/* Members of the reservoir by their weights under the present model, p->b, in their order, into
+ * `fresh`, f there into `fresh_f`: each comes M times its weight, rounded up or down, so that the
+ * share of a mode changes by its weight and by nothing else. */
+static void resample(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables;
@@ -148,10 +130,6 @@ static bool resample(sal_trainer *t)
     const double shift = sali_rng_uniform_at(&stream, 0);
     double below = 0;
     int64_t m = 0, last = p->M - 1;
-    stored_differences(p, p->M);
-    if (!sali_ptt_weights(p->M, p->a, p->b)) {
-        return false;
-    }
     while (p->b[last] == 0) {
         last--;
     }
@@ -164,7 +142,6 @@ static bool resample(sal_trainer *t)
         p->fresh_family[k] = p->family[m];
         p->fresh_f[k] = p->stored_now[m];
     }
-    return true;
 }
 
 /* Some visits to the present model by all of `fresh`, in rounds of as many as there are chains. */
@@ -208,36 +185,35 @@ static double change(const sali_ptt *p, const double *before, const double *afte
 static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
 {
     sali_ptt *p = t->ptt;
-    sal_status status = SAL_OK;
     *visits = 0;
     do {
-        status = move_fresh(t, err);
+        sal_status status = move_fresh(t, err);
+        if (status != SAL_OK) {
+            return status;
+        }
         *visits += VISITS;
         sali_ptt_value_now(t, p->M, p->fresh, p->b);
         *off = change(p, p->fresh_f, p->b);
         memcpy(p->fresh_f, p->b, (size_t)p->M * sizeof *p->b);
-    } while (status == SAL_OK && fabs(*off) > CHECK_ERRORS && *visits < MOST_VISITS);
-    return status;
+    } while (fabs(*off) > CHECK_ERRORS && *visits < MOST_VISITS);
+    return SAL_OK;
 }
 
-/* log Z of the present model less that of the last level, from the states of both. Its standard
- * error is that of the present model's log Z. States descend from those of level 0: what a family
- * of them adds to the error at one level it adds again at the next, where nothing mixes. */
-static sali_bennett ratio_of_fresh(sal_trainer *t)
+/* log Z of the present model less that of the last level, from the states of both; NaN: none is
+ * allowed by the other. States descend from those of level 0: what a family of them adds to the
+ * error of log Z at one level it adds again at the next, where nothing mixes. The sums so far into
+ * `influence`. */
+static double ratio_of_fresh(sal_trainer *t, double influence[SALI_PTT_FAMILIES])
 {
     sali_ptt *p = t->ptt;
-    const sali_bennett_side a = { p->M, p->a, NULL, 1 }, b = { p->M, p->b, NULL, 1 };
-    stored_differences(p, p->M);
+    const sali_bennett_side a = { p->M, p->a, NULL }, b = { p->M, p->b, NULL };
     sali_ptt_value_last(t, p->M, p->fresh, p->b);
     for (int64_t m = 0; m < p->M; m++) {
         p->b[m] = p->fresh_f[m] - p->b[m];
     }
-    sali_bennett ratio = sali_bennett_ratio(&a, &b);
-    if (isfinite(ratio.log_ratio)) {
-        sali_bennett_influence(&a, p->family, p->influence, &b, p->fresh_family, p->influence,
-                               ratio.log_ratio);
-    }
-    ratio.standard_error = sqrt(sali_ptt_squares(SALI_PTT_FAMILIES, p->influence));
+    const double ratio = sali_bennett_ratio(&a, &b);
+    memcpy(influence, p->influence, SALI_PTT_FAMILIES * sizeof *influence);
+    sali_bennett_influence(&a, p->family, influence, &b, p->fresh_family, influence, ratio);
     return ratio;
 }
 
@@ -264,28 +240,28 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
     return SAL_OK;
 }
 
-/* The present model becomes the last level, whose f `stored_now` holds at the stored states. False
- * in *frozen: no state of one is allowed by the other. */
+/* The present model, which `stand` made, becomes the last level. False in *frozen: no state of one
+ * is allowed by the other. */
 static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
 {
     sali_ptt *p = t->ptt;
     const int64_t V = t->model->space->n_variables;
-    sal_trajectory_level info = { .iteration = t->iteration, .beta = p->beta };
-    stored_differences(p, p->M);
-    info.acceptance = sali_ptt_rate(p, p->M, p->a, p->fresh_f);
-    *frozen = resample(t);
+    sal_trajectory_level info = { .iteration = t->iteration,
+                                  .beta = p->beta,
+                                  .acceptance = sali_ptt_rate(p, p->M, p->a, p->b) };
+    double influence[SALI_PTT_FAMILIES];
+    resample(t);
+    sal_status status = relax(t, &info.relaxation, &info.visits, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    info.log_z = sali_ptt_last(p)->info.log_z + ratio_of_fresh(t, influence);
+    info.log_z_error = sqrt(sali_bennett_squared_error(SALI_PTT_FAMILIES, influence));
+    *frozen = isfinite(info.log_z) && isfinite(info.log_z_error);
     if (!*frozen) {
         return SAL_OK;
     }
-    sal_status status = relax(t, &info.relaxation, &info.visits, err);
-    const sali_bennett ratio = ratio_of_fresh(t);
-    *frozen = isfinite(ratio.log_ratio) && isfinite(ratio.standard_error);
-    if (status != SAL_OK || !*frozen) {
-        return status;
-    }
-    const sali_path_level *last = sali_ptt_last(p);
-    info.log_z = last->info.log_z + ratio.log_ratio;
-    info.log_z_error = ratio.standard_error;
+    memcpy(p->influence, influence, sizeof influence);
     memcpy(p->family, p->fresh_family, (size_t)p->M * sizeof *p->family);
     memcpy(p->stored, p->fresh, (size_t)(p->M * V) * sizeof *p->stored);
     memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
@@ -319,8 +295,10 @@ static sal_status open_visitors(sal_trainer *t, sal_error *err)
 }
 
 /* The present model becomes the one that is `part` of the way from the last level to the one with
- * parameters `to` at beta; f at the stored states. */
-static sal_status stand(sal_trainer *t, const double *to, double beta, double part, sal_error *err)
+ * parameters `to` at beta. The weights of the reservoir under it, into p->b; which share of it
+ * counts, into *share. */
+static sal_status stand(sal_trainer *t, const double *to, double beta, double part, double *share,
+                        sal_error *err)
 {
     sali_ptt *p = t->ptt;
     const sali_path_level *last = sali_ptt_last(p);
@@ -337,30 +315,28 @@ static sal_status stand(sal_trainer *t, const double *to, double beta, double pa
         sali_ptt_free_visitors(t, p);
     }
     if (status == SAL_OK) {
-        sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
+        sali_ptt_compare(t);
+        *share = sali_ptt_weights(p->M, p->a, p->b);
     }
     return status;
 }
 
 sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
-    double *to = sali_memdup(t->values, t->optimiser.n, sizeof *to), part = 1;
+    double *to = sali_memdup(t->values, t->optimiser.n, sizeof *to), part = 1, share = 0;
     sal_status status = to ? SAL_OK : sali_fail_memory(err);
     bool frozen = true;
     *arrived = false;
     while (status == SAL_OK && frozen && !*arrived) {
-        status = stand(t, to, beta, part, err);
-        if (status == SAL_OK) {
-            stored_differences(p, p->M);
-        }
-        if (status == SAL_OK && part > SHORTEST && sali_ptt_share(p->M, p->a, p->b) < LEAST_SHARE) {
+        status = stand(t, to, beta, part, &share, err);
+        if (status == SAL_OK && share < LEAST_SHARE && part > SHORTEST) {
             part /= 2;
-            continue;
+        } else if (status == SAL_OK) {
+            frozen = share > 0;
+            status = frozen ? freeze(t, &frozen, err) : SAL_OK;
+            *arrived = status == SAL_OK && frozen && part == 1;
+            part = fmin(1, part < 1 ? 2 * part / (1 - part) : 1);
         }
-        status = status ? status : freeze(t, &frozen, err);
-        *arrived = status == SAL_OK && frozen && part == 1;
-        part = fmin(1, part < 1 ? 2 * part / (1 - part) : 1);
     }
     if (*arrived) {
         sali_ptt_take_chains(t);

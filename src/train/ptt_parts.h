@@ -25,20 +25,17 @@ void sali_ptt_value_now(const sal_trainer *trainer, int64_t n, const int32_t *co
 void sali_ptt_value_last(const sal_trainer *trainer, int64_t n, const int32_t *codes, double *f);
 
 /* The weights [n] of states of one distribution under another, whose log-weights are d [n] up to a
- * constant; they sum to 1. False: none has any. */
-bool sali_ptt_weights(int64_t n, const double *d, double *weight);
+ * constant; they sum to 1. Returns: the share of the states that counts, their effective number
+ * over that of those that the other allows; 0: none has a weight. Few states that weigh much are a
+ * mode that grows, which the rates of swaps hardly see. */
+double sali_ptt_weights(int64_t n, const double *d, double *weight);
 
-/* The rate of swaps between the two, from states of the first alone; NaN where there are no
- * weights. */
-double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, double *weight);
+/* The rate of swaps between the two, from states of the first with these weights. */
+double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, const double *weight);
 
-/* The share of states [n] of one distribution that counts under another: their effective number,
- * from the weights (into `weight` [n]), over that of those that it allows. d: their log-weights.
- * Few that weigh much are a mode that grows, which the rates of swaps hardly see. */
-double sali_ptt_share(int64_t n, const double *d, double *weight);
-
-/* The squared standard error of a quantity to whose error n groups add `influence`. */
-double sali_ptt_squares(int64_t n, const double *influence);
+/* f of the present model at the reservoir, into stored_now, and less that of the last level, into
+ * a. */
+void sali_ptt_compare(sal_trainer *trainer);
 
 /* Levels up to the present model, which is left to be at `beta`, as many as it takes for each to
  * keep a share of the states of the one before; then chains there. False in *arrived: there is no

@@ -296,7 +296,6 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (!t) {
         return sali_fail_memory(err);
     }
-    t->rate_share = 1;
     t->now.log_z = t->now.log_z_error = t->now.log_likelihood = NAN;
     t->model = model;
     t->tape = tape;

@@ -98,7 +98,6 @@ struct sal_trainer {
         double log_z, log_z_error, log_likelihood;
     } now; /* at the last report; NaN before */
 
-    double rate_share; /* of the last update */
     int64_t iteration, good_iteration;
     sali_train_sums sums;
     bool failed; /* its state is no good any more */
@@ -142,9 +141,9 @@ void sali_train_gradient(sal_trainer *trainer);
 /* Fill data_gradient, if it serves. Cost: the gradients of all rows. SAL_ERR_MEMORY. */
 sal_status sali_train_whole_data(sal_trainer *trainer, sal_error *err);
 
-/* iterate.c: the share of the learning rate that the coming update has, by warm-up and cool-down.
- */
-double sali_train_rate_share(const sal_trainer *trainer);
+/* iterate.c: the share of the learning rate that the update of an iteration, counted from 0, has by
+ * warm-up and cool-down. */
+double sali_train_rate_share(const sal_trainer *trainer, int64_t iteration);
 
 /* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
 sal_status sali_train_move(sal_trainer *trainer, sal_error *err);

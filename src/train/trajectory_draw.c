@@ -32,7 +32,7 @@ static sal_status check(const sal_model *model, const sal_trajectory *path,
                            (long long)o->reservoir);
 }
 
-/* A trainer that never updates; its data are a row for each chain, which nothing looks at. */
+/* A trainer that never updates; its data are a row for each chain, which no update looks at. */
 static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
                                const sal_trajectory_options *o, sal_data *rows, sal_trainer **out,
                                sal_error *err)
