@@ -90,6 +90,20 @@ START_TEST(evaluate_reads_what_train_wrote)
 }
 END_TEST
 
+/* Short chains of this model disagree, R-hat of f 1.17; they are drawn once more, and tell. */
+START_TEST(chains_that_disagree_are_drawn_longer)
+{
+    ck_run("train rbm:hidden=48 --data digits --objective pcd --sampler gwg --steps 20 "
+           "--iterations 400 --learning-rate 0.003 --seed 1 --fresh 0 --out run");
+    ck_run("evaluate run --data digits --fresh 100 --temperatures 20 --json");
+    json_t *object = json_out(), *verdict = json_object_get(object, "verdict");
+    ck_assert_str_eq(json_string_value(json_object_get(verdict, "verdict")), "unlike");
+    ck_assert(json_number_value(json_object_get(verdict, "rhat")) < SAL_VERDICT_MOST_RHAT);
+    json_decref(object);
+    temp_remove(temp_path("run"));
+}
+END_TEST
+
 START_TEST(evaluate_refuses_bad_options)
 {
     ck_refused(64, "--data FILE (or digits) is needed", "evaluate rbm:visible=256");
@@ -257,6 +271,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
     tcase_add_test(tcase, evaluate_reads_what_train_wrote);
+    tcase_add_test(tcase, chains_that_disagree_are_drawn_longer);
     tcase_add_test(tcase, evaluate_refuses_bad_options);
     tcase_add_test(tcase, inpaint_fills_in_what_is_hidden);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);

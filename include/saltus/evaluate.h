@@ -190,6 +190,10 @@ typedef enum sal_verdict_kind {
     SAL_VERDICT_KINDS        /* how many there are */
 } sal_verdict_kind;
 
+/* Chains beyond either have not mixed, and tell nothing. */
+#define SAL_VERDICT_MOST_RHAT 1.1         /* of f */
+#define SAL_VERDICT_LEAST_ROUND_TRIPS 0.5 /* of tempering, per chain */
+
 /* What a verdict is made of. */
 typedef struct sal_verdict_inputs {
     const sal_data *train; /* the rows that the model was trained on */
@@ -247,7 +251,8 @@ typedef struct sal_verdict {
  *          least 0.5, and at least 0.8 of the variance of their means (covariances) is not their
  *          own noise; the MMD always. Margins: 0.05 of the means' correlation, 0.15 of the
  *          covariances', 0.02 of the kernel's variance.
- *          Unknown: R-hat above 1.1; fewer than half a round trip per chain. Unlike: a judged
+ *          Unknown: R-hat above SAL_VERDICT_MOST_RHAT; fewer round trips per chain than
+ *          SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike: a judged
  *          figure's shortfall less two standard errors is beyond its margin. Unknown: log Z forward
  *          above reverse by more than 5 standard errors (of both) and 3 nats; below it so, without
  *          tempering. Like: every judged shortfall, and three standard errors of it, are within

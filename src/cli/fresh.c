@@ -23,7 +23,8 @@ enum {
     REPLICAS = 16,
     DRAWS = 1000,
     APART = 25,
-    APART_BY_GRADIENT = 5
+    APART_BY_GRADIENT = 5,
+    LONGER = 4 /* once more, if the chains have not mixed */
 };
 /* Steps in an interval of a sampler that moves all variables at once. */
 #define INTERVAL 5
@@ -142,17 +143,14 @@ static sal_status diagnose(const sal_run *run, cli_fresh *out, sal_error *err)
     return status;
 }
 
-/* A sampler that serves the model: its structure, then gradients, then what sal_sample takes. */
+/* A draw every so many swap intervals. A sampler that serves the model: its structure, then
+ * gradients, then what sal_sample takes. */
 static sal_status by_tempering(sal_model *model, const sal_data *train,
-                               const cli_fresh_options *options, cli_fresh *out, sal_error *err)
+                               const cli_fresh_options *options, int64_t every, cli_fresh *out,
+                               sal_error *err)
 {
     const int64_t pieces = model->structure ? model->structure->pieces(model) : INTERVAL;
-    const int64_t draws = out->draws, apart = model->structure ? APART : APART_BY_GRADIENT;
-    /* Warm-up is a third of all. */
-    int64_t every = apart;
-    while (options->longest > 0 && every > 1 && every * draws * 3 / 2 > options->longest) {
-        every--;
-    }
+    const int64_t draws = out->draws;
     keeper k = { .fresh = out, .apart = every, .progress = cli_progress_begin() };
     int32_t *init = starts(train, out->chains, options->seed);
     sal_run_options run_options = { .sampler = model->structure ? "block-gibbs" : "ncg",
@@ -184,6 +182,27 @@ static sal_status by_tempering(sal_model *model, const sal_data *train,
     return status;
 }
 
+static bool mixed(const cli_fresh *fresh)
+{
+    return !(fresh->rhat > SAL_VERDICT_MOST_RHAT) &&
+           !(fresh->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS);
+}
+
+static sal_status until_mixed(sal_model *model, const sal_data *train,
+                              const cli_fresh_options *options, cli_fresh *out, sal_error *err)
+{
+    int64_t every = model->structure ? APART : APART_BY_GRADIENT;
+    /* Warm-up is a third of all. */
+    while (options->longest > 0 && every > 1 && every * out->draws * 3 / 2 > options->longest) {
+        every--;
+    }
+    sal_status status = by_tempering(model, train, options, every, out, err);
+    if (status == SAL_OK && !out->stopped && !mixed(out)) {
+        status = by_tempering(model, train, options, LONGER * every, out, err);
+    }
+    return status;
+}
+
 sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_data *train,
                            const cli_fresh_options *options, cli_fresh *out, sal_error *err)
 {
@@ -202,7 +221,7 @@ sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_da
     fresh.codes = SALI_NEW_ARRAY(uint8_t, fresh.chains * fresh.draws * fresh.variables);
     status = !fresh.codes ? sali_fail_memory(err)
              : ladder     ? along_ladder(model, ladder, options, &fresh, err)
-                          : by_tempering(model, train, options, &fresh, err);
+                          : until_mixed(model, train, options, &fresh, err);
     sal_trajectory_destroy(ladder);
     if (status != SAL_OK || fresh.stopped) {
         sali_free(fresh.codes);

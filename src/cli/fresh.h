@@ -9,7 +9,8 @@
 /* Zeros stand for the defaults. */
 typedef struct cli_fresh_options {
     int64_t draws;   /* in all, rounded up to whole chains; 0: 1000 */
-    int64_t longest; /* swap intervals of a chain, warm-up included, at most; 0: by `draws` alone */
+    int64_t longest; /* swap intervals of a chain, warm-up included, at most, at first; 0: by
+                        `draws` alone */
     uint64_t seed;
     int threads;
 } cli_fresh_options;
@@ -25,8 +26,9 @@ typedef struct cli_fresh {
 
 /* Draw samples of a model, never from the training's chains: along the ladder of the training, if
  * `directory` (NULL: none) has one; else by parallel tempering, from independent variables with the
- * frequencies of the training data. The number of steps depends on the options only, so that the
- * same seed gives the same bits. Returns: those of sal_sample and sal_trajectory_open. */
+ * frequencies of the training data, four times as long if they have not mixed. The number of steps
+ * depends on the options only, so that the same seed gives the same bits. Returns: those of
+ * sal_sample and sal_trajectory_open. */
 sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_data *train,
                            const cli_fresh_options *options, cli_fresh *out, sal_error *err);
 void cli_fresh_free(cli_fresh *fresh);

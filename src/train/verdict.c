@@ -14,9 +14,6 @@
 #define LEAST_CORRELATION 0.5
 /* Of the training rows' numbers: mere noise can correlate by chance. */
 #define LEAST_RELIABILITY 0.8
-/* Chains. */
-#define MOST_RHAT 1.1
-#define LEAST_ROUND_TRIPS 0.5
 /* When two estimates of log Z are apart: in standard errors, and in nats. */
 #define APART_ERRORS 5
 #define APART_NATS 3
@@ -197,10 +194,10 @@ static sal_verdict_reason find_reason(sal_verdict *v)
         within = within && (!can_agree(v, k) || (f->shortfall.value <= f->margin &&
                                                  3 * f->shortfall.standard_error <= f->margin));
     }
-    if (v->rhat > MOST_RHAT) {
+    if (v->rhat > SAL_VERDICT_MOST_RHAT) {
         return SAL_VERDICT_CHAINS_DISAGREE;
     }
-    if (v->round_trips < LEAST_ROUND_TRIPS) {
+    if (v->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS) {
         return SAL_VERDICT_NO_ROUND_TRIPS;
     }
     if (beyond) {
