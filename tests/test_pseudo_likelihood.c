@@ -7,7 +7,9 @@
 #include <saltus/saltus.h>
 
 #include "alloc_fail.h"
+#include "ad/quadratic.h"
 #include "core/shard.h"
+#include "formula.h"
 #include "models/multilinear.h"
 #include "tiny_models.h"
 #include "train/pseudo_likelihood.h"
@@ -688,10 +690,37 @@ START_TEST(failing_allocations_are_reported)
 }
 END_TEST
 
+/* f = theta * edges(u state, w): affine in w where u and theta are constants, not where two of the
+ * three are parameters. */
+START_TEST(products_of_parameters_are_not_linear)
+{
+    const double ones[] = { 1, 1, 1 };
+    const int64_t pairs[] = { 0, 1, 1, 2 };
+    for (int which = 0; which < 8; which++) {
+        sal_error err;
+        sal_tape *tape = formula_tape(SAL_SPIN, 3, 0);
+        sal_expr theta = which & 1 ? sal_param(tape, "theta", SAL_SHAPE(1))
+                                   : sal_constant(tape, ones, SAL_SHAPE(1));
+        sal_expr u =
+            which & 2 ? sal_param(tape, "u", SAL_SHAPE(3)) : sal_constant(tape, ones, SAL_SHAPE(3));
+        sal_expr w =
+            which & 4 ? sal_param(tape, "w", SAL_SHAPE(2)) : sal_constant(tape, ones, SAL_SHAPE(2));
+        formula f = formula_freeze(
+            tape, sal_dot(theta, sal_reshape(sal_edges(sal_mul(u, sal_state(tape)), w, 2, pairs),
+                                             SAL_SHAPE(1))));
+        bool linear;
+        ck_ok(sali_program_is_linear_in_params(f.program, &linear, &err), &err);
+        ck_assert_msg(linear == (which == 0 || which == 1 || which == 4), "%d", which);
+        formula_melt(f);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pseudo_likelihood");
     TCase *tcase = tcase_create("pseudo_likelihood");
+    tcase_add_test(tcase, products_of_parameters_are_not_linear);
     tcase_add_test(tcase, value_and_gradient_are_those_of_the_definition_on_every_kind_of_space);
     tcase_add_test(tcase, ready_made_models_follow_the_definition);
     tcase_add_test(tcase, dense_ising_model_has_its_known_gradient);

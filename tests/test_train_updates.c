@@ -13,7 +13,7 @@ typedef struct reference {
     sal_train_options o;
     const sal_data *data;
     double theta[SIZE], start[SIZE], m[SIZE], v[SIZE], average[SIZE];
-    double gradient_norm;
+    double gradient_norm, rate;
     int t, clipped;
 } reference;
 
@@ -152,6 +152,7 @@ static void step(reference *r, const int32_t *samples)
     double rising = r->t < r->o.rate_warmup ? (double)r->t / (double)r->o.rate_warmup : 1;
     double left = (double)(r->o.iterations - r->t + 1) / (double)r->o.iterations;
     rate *= left < r->o.rate_cooldown ? fmin(rising, left / r->o.rate_cooldown) : rising;
+    r->rate = rate;
     for (int i = 0; i < SIZE; i++) {
         double sign = (r->theta[i] > 0) - (r->theta[i] < 0);
         g[i] -= i < V * V ? r->o.l1 * sign : 0;
@@ -200,6 +201,7 @@ static int follow(const sal_train_report *report, void *data)
     ck_assert_int_eq(report->buffer, ROWS);
     step(r, report->samples);
     ck_assert_double_eq_tol(report->gradient_norm, r->gradient_norm, 1e-9);
+    ck_assert_double_eq_tol(report->learning_rate, r->rate, 1e-12);
     ck_ok(sal_model_get_params(report->model, "J", theta, &err), &err);
     ck_ok(sal_model_get_params(report->model, "b", theta + V * V, &err), &err);
     check_bits(r, theta);
