@@ -327,6 +327,45 @@ START_TEST(clusters_are_held_out_as_a_whole)
 }
 END_TEST
 
+/* Every row is on one side, with what belongs to it, in its order; and all are held out alike. */
+START_TEST(random_rows_are_held_out)
+{
+    enum { ROWS = 20, HELD = 5, SEEDS = 400 };
+    const int groups[ROWS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    int times[ROWS] = { 0 };
+    sal_error err = { 0 };
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        sal_data data = clustered(ROWS, groups), whole = clustered(ROWS, groups), test = { 0 };
+        const size_t V = (size_t)data.variables;
+        ck_ok(sal_data_split_random(&data, HELD, seed, &test, &err), &err);
+        ck_assert(test.rows == HELD && data.rows == ROWS - HELD);
+        int64_t t = 0, d = 0;
+        for (int64_t r = 0; r < ROWS; r++) {
+            const bool held = t < HELD && test.weight[t] == whole.weight[r];
+            const sal_data *side = held ? &test : &data;
+            const int64_t at = held ? t++ : d++;
+            ck_assert_double_eq(side->weight[at], whole.weight[r]);
+            ck_assert_int_eq(side->labels[at], whole.labels[r]);
+            ck_assert_mem_eq(side->codes + (size_t)at * V, whole.codes + (size_t)r * V, V);
+            times[r] += held;
+        }
+        ck_assert(t == HELD && d == ROWS - HELD);
+        sal_data_destroy(&data);
+        sal_data_destroy(&test);
+        sal_data_destroy(&whole);
+    }
+    for (int r = 0; r < ROWS; r++) { /* 100 expected, standard deviation 8.7 */
+        ck_assert_msg(abs(times[r] - SEEDS * HELD / ROWS) < 40, "row %d: %d", r, times[r]);
+    }
+    sal_data data = clustered(ROWS, groups), test = { 0 };
+    ck_fails(sal_data_split_random(&data, 0, 0, &test, &err), SAL_ERR_ARGUMENT, &err, "hold out");
+    ck_fails(sal_data_split_random(&data, ROWS, 0, &test, &err), SAL_ERR_ARGUMENT, &err,
+             "one must stay");
+    ck_assert_int_eq(data.rows, ROWS);
+    sal_data_destroy(&data);
+}
+END_TEST
+
 START_TEST(what_cannot_be_divided_is_refused)
 {
     const int one[1] = { 12 }, giant[2] = { 12, 1 }, tiny[3] = { 1, 1, 1 };
@@ -610,6 +649,7 @@ int main(void)
     tcase_add_test(tcase, public_sets_have_their_known_counts);
     tcase_add_test(tcase, slices_and_splits_keep_what_belongs_to_rows);
     tcase_add_test(tcase, clusters_are_held_out_as_a_whole);
+    tcase_add_test(tcase, random_rows_are_held_out);
     tcase_add_test(tcase, what_cannot_be_divided_is_refused);
     tcase_add_test(tcase, the_public_family_is_divided);
     tcase_add_test(tcase, a_run_gives_its_draws);

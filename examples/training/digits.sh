@@ -31,22 +31,13 @@ last() {
         END { print $c }' "$2"
 }
 
-# The file is sorted: its second half is harder to read than its first. Shuffled, always alike; what
-# is in the last tenth is held out by `saltus train` and `saltus evaluate`.
-data=$dir/digits.csv
-[ -e "$data" ] || {
-    gzip -dcf "$images" | tail -c +17 | od -An -v -t u1 -w784 | tr -s ' ' ',' | cut -c2- |
-        shuf --random-source="$images" >"$data.part"
-    mv "$data.part" "$data"
-}
-
 echo "== RBM, 500 hidden units"
-"$saltus" train rbm:hidden=500 --data "$data" --out "$dir/rbm" --resume $threads \
+"$saltus" train rbm:hidden=500 --data "$images" --out "$dir/rbm" --resume $threads \
     --iterations $rbm --batch 100 --buffer $buffer --steps 50 --learning-rate 1e-3 \
     --averaging 0.999 --report 100
 
 echo "== convolutional energy-based model"
-"$saltus" train mnist-conv:base=1 --data "$data" --out "$dir/conv" --resume $threads \
+"$saltus" train mnist-conv:base=1 --data "$images" --out "$dir/conv" --resume $threads \
     --iterations $conv --batch 50 --buffer $buffer --steps 40 --restart 0.01 \
     --learning-rate $rate --rate-warmup $warmup --averaging 0.999 --report 50
 
@@ -56,7 +47,7 @@ for model in rbm conv; do
     [ -e "$out/free.npy" ] ||
         "$saltus" sample "$out/model.xml" --params "$out/ema.safetensors" --sampler gwg $threads \
             --chains 100 --warmup $free --draws 1 --out "$out/free.npy" >"$out/free.txt"
-    "$saltus" evaluate "$out" --data "$data" --temperatures $temperatures --steps 2 $threads \
+    "$saltus" evaluate "$out" --data "$images" --temperatures $temperatures --steps 2 $threads \
         --samples "$out/free.npy" | tee "$out/evaluation.txt"
     echo "MMD of the last persistent chains $(last mmd "$out/log.csv")," \
         "of training digits $(last mmd_train_test "$out/log.csv")"
@@ -64,7 +55,7 @@ done
 
 echo "== residual net of 64 channels: what an update takes"
 rm -rf "$dir/resnet"
-"$saltus" train mnist-resnet:base=1 --data "$data" --out "$dir/resnet" $threads \
+"$saltus" train mnist-resnet:base=1 --data "$images" --out "$dir/resnet" $threads \
     --iterations 2 --batch 50 --buffer 50 --steps 4 --report 1 >"$dir/resnet.txt"
 log=$dir/resnet/log.csv
 echo "$(last sampling_seconds "$log") $(last gradient_seconds "$log")" | awk '{

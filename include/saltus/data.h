@@ -104,6 +104,15 @@ SAL_API sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t c
  * Threads: one at a time. */
 SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err);
 
+/* Hold out: random rows of `data`, all sets alike likely, become `held_out`, the others stay; both
+ * in their order. For data that are not in a random order.
+ * Params:  rows in 1 .. data->rows - 1; equal seeds give equal splits.
+ * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched.
+ * Cost:    O(rows variables).
+ * Threads: one at a time. */
+SAL_API sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed,
+                                         sal_data *held_out, sal_error *err);
+
 /* Hold out rows that are unlike those that stay, as a test of a family of sequences should: no row
  * held out agrees with one that stays at a share `identity` of the variables or more. Rows keep
  * their order, and the weights that they have.

@@ -33,7 +33,8 @@ static bool find_beside(const char *path, const char *from, const char *to, char
            access(out, R_OK) == 0;
 }
 
-/* The last tenth of the rows becomes the test set. */
+/* A random tenth of the rows becomes the test set: always the same one, so that what is evaluated
+ * later was not trained on. */
 static int split(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
@@ -42,7 +43,7 @@ static int split(sal_data *train, sal_data *test)
                          (long long)train->rows);
     }
     int64_t rows = train->rows / 10 > 1 ? train->rows / 10 : 2;
-    return exit_code(sal_data_split(train, rows, test, &err), &err);
+    return exit_code(sal_data_split_random(train, rows, 0, test, &err), &err);
 }
 
 /* Always the same ones, whatever the seed of what is done with them. */
@@ -64,7 +65,7 @@ static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
     sal_status status =
         sal_data_split_by_identity(train, d->test_identity, 0.1, 0, test, &d->clusters, &err);
     if (status == SAL_ERR_DATA) {
-        fprintf(stderr, "saltus: --data %s: %s; the last tenth is held out\n", d->path,
+        fprintf(stderr, "saltus: --data %s: %s; a random tenth is held out\n", d->path,
                 err.message);
         return split(train, test);
     }

@@ -96,13 +96,13 @@ static void mark_rows(const sal_data *data, work *w)
 
 /* The rows of an array that are held out, or the others, row by row `bytes`; NULL stays NULL. False
  * when out of memory. */
-static bool gather(const void *array, const work *w, const sal_data *data, bool held, int64_t count,
-                   size_t bytes, void **out)
+static bool gather(const void *array, const sal_data *data, const bool *is_held, bool held,
+                   int64_t count, size_t bytes, void **out)
 {
     char *to = array ? sali_alloc(count, bytes) : NULL;
     *out = to;
     for (int64_t r = 0; to && r < data->rows; r++) {
-        if (w->held[r] == held) {
+        if (is_held[r] == held) {
             memcpy(to, (const char *)array + (size_t)r * bytes, bytes);
             to += bytes;
         }
@@ -110,16 +110,16 @@ static bool gather(const void *array, const work *w, const sal_data *data, bool 
     return *out || !array;
 }
 
-static sal_status gather_rows(const sal_data *data, const work *w, bool held, int64_t count,
+static sal_status gather_rows(const sal_data *data, const bool *is_held, bool held, int64_t count,
                               sal_data *out, sal_error *err)
 {
     sal_data part = *data;
     const size_t V = (size_t)data->variables;
     void *codes, *intensity, *weight, *labels;
-    bool done = gather(data->codes, w, data, held, count, V, &codes);
-    done &= gather(data->intensity, w, data, held, count, V * sizeof(float), &intensity);
-    done &= gather(data->weight, w, data, held, count, sizeof(double), &weight);
-    done &= gather(data->labels, w, data, held, count, sizeof(int32_t), &labels);
+    bool done = gather(data->codes, data, is_held, held, count, V, &codes);
+    done &= gather(data->intensity, data, is_held, held, count, V * sizeof(float), &intensity);
+    done &= gather(data->weight, data, is_held, held, count, sizeof(double), &weight);
+    done &= gather(data->labels, data, is_held, held, count, sizeof(int32_t), &labels);
     part.rows = count;
     part.codes = codes;
     part.intensity = intensity;
@@ -133,12 +133,12 @@ static sal_status gather_rows(const sal_data *data, const work *w, bool held, in
     return SAL_OK;
 }
 
-static sal_status divide(sal_data *data, const work *w, int64_t held, sal_data *held_out,
+static sal_status divide(sal_data *data, const bool *is_held, int64_t held, sal_data *held_out,
                          sal_error *err)
 {
     sal_data rest = { 0 }, part = { 0 };
-    sal_status status = gather_rows(data, w, true, held, &part, err);
-    status = status ? status : gather_rows(data, w, false, data->rows - held, &rest, err);
+    sal_status status = gather_rows(data, is_held, true, held, &part, err);
+    status = status ? status : gather_rows(data, is_held, false, data->rows - held, &rest, err);
     if (status != SAL_OK) {
         sal_data_destroy(&part);
         return status;
@@ -174,10 +174,38 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
                            "%lld rows are of one cluster, of %lld in all",
                            identity, (long long)data->rows, (long long)w.count);
     }
-    status = status ? status : divide(data, &w, held, held_out, err);
+    status = status ? status : divide(data, w.held, held, held_out, err);
     if (status == SAL_OK && clusters) {
         *clusters = w.count;
     }
     work_free(&w);
+    return status;
+}
+
+sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed, sal_data *held_out,
+                                 sal_error *err)
+{
+    if (!data || !data->codes || !held_out || rows < 1 || rows >= data->rows ||
+        data->rows > UINT32_MAX) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_data_split_random: %lld of %lld rows to hold out; expected at least "
+                         "1, and one must stay",
+                         (long long)rows, (long long)(data && data->codes ? data->rows : 0));
+    }
+    const sali_stream stream = { .seed = seed, .purpose = SALI_RNG_SPLIT };
+    uint32_t *room = SALI_NEW_ARRAY(uint32_t, data->rows);
+    uint32_t *chosen = SALI_NEW_ARRAY(uint32_t, rows);
+    bool *is_held = SALI_NEW_ARRAY(bool, data->rows);
+    sal_status status = room && chosen && is_held ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        sali_rng_choose(&stream, (uint32_t)data->rows, (uint32_t)rows, room, chosen);
+        for (int64_t k = 0; k < rows; k++) {
+            is_held[chosen[k]] = true;
+        }
+        status = divide(data, is_held, rows, held_out, err);
+    }
+    sali_free(room);
+    sali_free(chosen);
+    sali_free(is_held);
     return status;
 }
