@@ -155,15 +155,118 @@ START_TEST(printed_summary_warns_when_chains_disagree)
     /* Magnetised up or down: spins flip now and then, but no chain crosses over. */
     ck_assert_ptr_nonnull(strstr(printed("ising:side=4,theta=0.35"), "The chains disagree"));
     /* So cold that no spin flips. */
-    ck_assert_ptr_nonnull(strstr(printed("ising:side=4,theta=2"), "never moved"));
+    ck_assert_ptr_nonnull(strstr(printed("ising:side=4,theta=2"), "Nothing moved"));
     const char *easy = printed("ising:side=4,theta=0.05");
     ck_assert_ptr_nonnull(strstr(easy, "gibbs"));
     ck_assert_ptr_null(strstr(easy, "disagree"));
-    ck_assert_ptr_null(strstr(easy, "never moved"));
+    ck_assert_ptr_null(strstr(easy, "moved"));
 }
 END_TEST
 
-/* Chains of a draw or two are too short to judge, even if every step was accepted. */
+/* Two variables with a table over them, [states x states]. */
+static sal_model *table_model(int32_t states, const double *values)
+{
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sal_space *space = sal_space_create();
+    const sal_block block = { .name = "x", .kind = SAL_CATEGORICAL, .count = 2, .states = states };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_space_destroy(space);
+    sal_expr T = sal_constant(tape, values, SAL_SHAPE(states * states));
+    const int64_t begin[] = { 0, 2 }, scope[] = { 0, 1 };
+    ck_ok(sal_model_from_tape(tape, sal_table(tape, T, 1, begin, scope), &model, &err), &err);
+    sal_tape_destroy(tape);
+    return model;
+}
+
+/* The two variables must agree, so that no change of one is allowed. Replicas swap, which moves
+ * nothing either. */
+START_TEST(standing_still_is_the_first_thing_said)
+{
+    const double agree[] = { 0,         -INFINITY, -INFINITY, -INFINITY, 0.5,
+                             -INFINITY, -INFINITY, -INFINITY, 1 };
+    sal_model *model = table_model(3, agree);
+    for (int replicas = 1; replicas <= 4; replicas += 3) {
+        sal_run_options options = {
+            .sampler = "gibbs", .chains = 4, .draws = 100, .replicas = replicas, .seed = 2
+        };
+        char text[2000] = "";
+        sal_run_summary s;
+        sal_error err;
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert(s.unmoved == 4 && s.isolated && isnan(s.ess_median) && isnan(s.ess_total));
+        FILE *stream = fmemopen(text, sizeof text - 1, "w");
+        ck_assert_int_eq(sal_run_print_summary(run, stream), SAL_OK);
+        fclose(stream);
+        ck_assert_msg(strncmp(text, "Nothing moved: ", 15) == 0, "%s", text);
+        ck_assert_ptr_nonnull(strstr(text, "gibbs:block="));
+        ck_assert_ptr_null(strstr(text, "ESS a chain"));
+        sal_run_destroy(run);
+    }
+    /* What is advised helps. */
+    sal_run_options options = { .sampler = "gibbs:block=2", .chains = 4, .draws = 2000 };
+    sal_run_summary s;
+    sal_error err;
+    sal_run *run = run_it(model, &options);
+    ck_ok(sal_run_summarise(run, &s, &err), &err);
+    ck_assert(s.unmoved == 0 && s.ess_min > 20 && s.rhat_max < 1.1);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Of so many states the distance to one state never changes. */
+START_TEST(chains_over_many_states_have_an_ess)
+{
+    enum { STATES = 1000 };
+    double *values = calloc((size_t)STATES * STATES, sizeof *values);
+    for (int k = 0; k < STATES * STATES; k++) {
+        values[k] = sin(0.001 * k);
+    }
+    sal_model *model = table_model(STATES, values);
+    sal_run_options options = { .sampler = "gibbs", .chains = 4, .draws = 500, .thin = 2 };
+    char text[SAL_ERROR_SIZE];
+    sal_run_summary s;
+    sal_error err;
+    sal_run *run = run_it(model, &options);
+    ck_ok(sal_run_summarise(run, &s, &err), &err);
+    ck_assert_msg(s.ess_min > 100 && s.ess_max < 2000, "%g to %g", s.ess_min, s.ess_max);
+    ck_assert_msg(!sal_run_warning(&s, text, sizeof text), "%s", text);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    free(values);
+}
+END_TEST
+
+/* States 01 and 10: f is the same, and so may be their distances to a third one. */
+START_TEST(a_chain_that_moves_is_not_called_unmoved)
+{
+    const double differ[] = { -INFINITY, 0, 0, -INFINITY };
+    sal_model *model = table_model(2, differ);
+    bool none = false;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        sal_run_options options = {
+            .sampler = "gibbs:block=2", .chains = 4, .draws = 200, .seed = seed
+        };
+        char text[SAL_ERROR_SIZE] = "";
+        sal_run_summary s;
+        sal_error err;
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert_int_eq(s.unmoved, 0);
+        bool warns = sal_run_warning(&s, text, sizeof text);
+        ck_assert_ptr_null(strstr(text, "moved"));
+        ck_assert(!isnan(s.ess_median) || (warns && strstr(text, "neither the distance")));
+        none |= isnan(s.ess_median);
+        sal_run_destroy(run);
+    }
+    ck_assert(none);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Samplers that follow f by differences come to equal states with values that differ by rounding,
  * each chain with its own. */
 START_TEST(rounding_of_f_is_no_disagreement)
@@ -192,6 +295,7 @@ START_TEST(rounding_of_f_is_no_disagreement)
 }
 END_TEST
 
+/* Chains of a draw or two are too short to judge, even if every step was accepted. */
 START_TEST(few_draws_are_not_called_stuck)
 {
     sal_model *model = NULL;
@@ -218,6 +322,9 @@ static Suite *summary_suite(void)
     TCase *tcase = tcase_create("summary");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, few_draws_are_not_called_stuck);
+    tcase_add_test(tcase, standing_still_is_the_first_thing_said);
+    tcase_add_test(tcase, chains_over_many_states_have_an_ess);
+    tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);
     tcase_add_test(tcase, rounding_of_f_is_no_disagreement);
     tcase_add_test(tcase, summary_describes_the_run);
     tcase_add_test(tcase, adapted_step_size_is_the_one_in_use);

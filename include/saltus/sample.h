@@ -185,6 +185,9 @@ typedef struct sal_run_summary {
     double step_size;       /* final; NaN for samplers without one */
     double acceptance_rate; /* after warm-up: accepted / proposed */
     double mean_jump;       /* mean L1 distance between successive states in the embedding */
+    int64_t unmoved;        /* chains of which no step, of any replica, changed a variable */
+    bool isolated;          /* and that no change of a single variable could have moved: f is -inf
+                               at all of them, at the end of the first such chain */
     double ess_min;         /* the least ESS of a chain */
     double ess_median;      /* the median of the chains' */
     double ess_max; /* the largest. ESS by TFP's estimator on the L1 distance to one random state

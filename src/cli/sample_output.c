@@ -349,6 +349,7 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
     cli_json_number(object, "step_size", s.step_size);
     cli_json_number(object, "acceptance_rate", s.acceptance_rate);
     cli_json_number(object, "mean_jump", s.mean_jump);
+    json_object_set_new(object, "unmoved_chains", json_integer(s.unmoved));
     json_object_set_new(object, "ess", ess);
     cli_json_number(object, "ess_per_second", s.ess_per_second);
     cli_json_number(object, "rhat_max", s.rhat_max);

@@ -143,9 +143,11 @@ static void collect(sal_run *run, bool count)
 {
     for (int64_t k = 0; k < run->n_shards; k++) {
         sali_chains *chains = run->shards[k].chains;
-        for (int64_t c = 0; count && c < chains->n; c += run->ladder.n) {
-            run->accepted_sum += chains->accepted_sum[c];
-            run->jump_sum += chains->jump_sum[c];
+        for (int64_t c = 0; count && c < chains->n; c++) {
+            bool coldest = c % run->ladder.n == 0;
+            run->accepted_sum += coldest ? chains->accepted_sum[c] : 0;
+            run->jump_sum += coldest ? chains->jump_sum[c] : 0;
+            run->moved[run->shards[k].first + c / run->ladder.n] += chains->jump_sum[c];
         }
         sali_shown_carry(run, &run->shards[k]);
         sali_chains_take_sums(chains);

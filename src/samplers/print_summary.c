@@ -52,6 +52,32 @@ static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t roo
                                                         : "");
 }
 
+/* Chains that never moved: why, and what would help. */
+static void describe_standing(const sal_run_summary *s, char *text, size_t room)
+{
+    if (s->unmoved == s->chains) {
+        append(text, room,
+               "Nothing moved: no step of any chain%s changed a variable, so the draws "
+               "are the starts and say nothing. ",
+               s->replicas > 1 ? " or replica" : "");
+    } else {
+        append(text, room, "%lld of %lld chains never moved: they have no ESS. ",
+               (long long)s->unmoved, (long long)s->chains);
+    }
+    if (s->isolated) {
+        append(text, room,
+               "No change of a single variable is allowed there: f is -inf at all of "
+               "them. Try a sampler that draws several at once (--sampler gibbs:block=4, "
+               "hamming-ball:block=8,radius=4), or a "
+               "finite penalty in place of -inf, with --tempering. ");
+    } else if (isnan(s->step_size)) {
+        append(text, room, "Try more draws, or --tempering. ");
+    } else {
+        append(text, room, "Try more draws, or a %s --step-size. ",
+               s->acceptance_rate > 0.5 ? "larger" : "smaller");
+    }
+}
+
 /* A chain of fewer draws has no ESS even if it moves. */
 #define FEW_DRAWS 4
 
@@ -68,13 +94,14 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         append(text, room, "The run was stopped before its first draw.");
     } else if (stuck && s->draws < FEW_DRAWS) {
         append(text, room, "Too few draws to judge by: there is no ESS. Try more draws. ");
+    } else if (stuck && s->unmoved > 0) {
+        describe_standing(s, text, room);
     } else if (stuck) {
-        append(text, room, "Some chain never moved: it has no ESS. Try more draws%s. ",
-               isnan(s->step_size)        ? ""
-               : s->acceptance_rate > 0.5 ? ", or a larger --step-size"
-                                          : ", or a smaller --step-size");
+        append(text, room,
+               "There is no ESS: neither the distance to a random state nor f changes from draw to "
+               "draw in some chain, though it moves. Look at marginals and R-hat. ");
     }
-    if (disagree) {
+    if (disagree && s->unmoved < s->chains) {
         describe_disagreement(s, text, room);
     }
     if (rare) {
@@ -141,6 +168,9 @@ static void print_statistic(const sal_run_summary *s, FILE *stream)
 /* What says how well the draws represent the target. */
 static void print_mixing(const sal_run_summary *s, FILE *stream)
 {
+    if (s->unmoved == s->chains) {
+        return;
+    }
     fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
             s->ess_median, s->ess_min, s->ess_max);
     fprintf(stream, "ESS per second   %.0f\n", s->ess_per_second);
@@ -169,6 +199,13 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     if (status != SAL_OK) {
         return status;
     }
+    char text[SAL_ERROR_SIZE];
+    const bool warns = sal_run_warning(&s, text, sizeof text);
+    const bool first = s.draws > 0 && s.unmoved == s.chains; /* all else means nothing then */
+    if (warns && first) {
+        print_wrapped(text, stream);
+        fputc('\n', stream);
+    }
     fprintf(stream, "model            %s, %lld variables\n", s.model, (long long)s.variables);
     fprintf(stream, "sampler          %s", s.sampler);
     if (!isnan(s.step_size)) {
@@ -180,8 +217,7 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     if (s.draws > 0) {
         print_figures(&s, stream);
     }
-    char text[SAL_ERROR_SIZE];
-    if (sal_run_warning(&s, text, sizeof text)) {
+    if (warns && !first) {
         fputc('\n', stream);
         print_wrapped(text, stream);
     }

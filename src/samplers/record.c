@@ -5,11 +5,33 @@
 #include "core/alloc.h"
 #include "samplers/run.h"
 
-/* L1 distance of chain c to the reference state, in the embedding. */
-static double distance(const sali_chains *chains, const int32_t *reference, int64_t c)
+/* A categorical variable of so many states is hardly ever at that of the reference state, and its
+ * distance to it hardly ever changes: the distance is to a random half of its states instead. */
+#define MANY_STATES 32
+
+static uint32_t half_of(const sal_run *run, int64_t v, int32_t code)
 {
-    const int32_t *codes = chains->codes + c * chains->space->n_variables;
-    return sali_distance(chains->space, codes, reference);
+    const sali_stream stream = { run->options.seed, (uint64_t)code, (uint32_t)v,
+                                 SALI_RNG_STATISTIC };
+    return sali_rng_below(&stream, 0, 2);
+}
+
+/* L1 distance of chain c to the reference state, in the embedding. */
+static double distance(const sal_run *run, const sali_run_shard *shard, int64_t c)
+{
+    const sal_space *space = shard->chains->space;
+    const int32_t *codes = shard->chains->codes + c * space->n_variables;
+    const int32_t *reference = shard->reference;
+    double sum = sali_distance(space, codes, reference);
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        bool many = s->kind == SAL_CATEGORICAL && s->states > MANY_STATES;
+        for (int64_t v = s->first; many && v < s->first + s->count; v++) {
+            bool near = half_of(run, v, codes[v]) == half_of(run, v, reference[v]);
+            sum -= near && codes[v] != reference[v] ? 2 : 0;
+        }
+    }
+    return sum;
 }
 
 /* The bin of a count without a cap: codes past the last one belong to it. */
@@ -71,7 +93,7 @@ void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
         int64_t c = g * run->ladder.n;
         const int32_t *codes = chains->codes + c * space->n_variables;
         run->log_prob[at] = chains->f[c];
-        run->distance[at] = distance(chains, shard->reference, c);
+        run->distance[at] = distance(run, shard, c);
         count(space, codes, run->counts + (2 * chain + half) * space->bins);
         if (run->moments) {
             add_moments(space, codes, draw + 1 - half * (run->options.draws / 2),

@@ -203,6 +203,7 @@ static sal_status allocate(sal_run *run, sal_error *err)
     }
     run->log_prob = SALI_NEW_ARRAY(double, kept);
     run->distance = SALI_NEW_ARRAY(double, kept);
+    run->moved = SALI_NEW_ARRAY(double, o->chains);
     run->counts = SALI_NEW_ARRAY(uint32_t, 2 * o->chains * run->model->space->bins);
     if (run->model->space->unbounded) {
         run->moments = SALI_NEW_ARRAY(sali_running, 2 * o->chains * run->model->space->n_variables);
@@ -216,8 +217,8 @@ static sal_status allocate(sal_run *run, sal_error *err)
     if (o->keep_draws) {
         run->draws = sali_alloc(codes, (size_t)run->draw_bytes);
     }
-    bool ok = run->log_prob && run->distance && run->counts && run->shards && run->shard_chains &&
-              run->shard_selves && run->shard_first && run->shard_swaps &&
+    bool ok = run->log_prob && run->distance && run->moved && run->counts && run->shards &&
+              run->shard_chains && run->shard_selves && run->shard_first && run->shard_swaps &&
               (run->draws || !o->keep_draws) && (run->moments || !run->model->space->unbounded);
     return ok ? SAL_OK : sali_fail_memory(err);
 }
@@ -511,6 +512,7 @@ void sal_run_destroy(sal_run *run)
     sali_free(run->shards);
     sali_free(run->log_prob);
     sali_free(run->distance);
+    sali_free(run->moved);
     sali_free(run->counts);
     sali_free(run->moments);
     sali_free(run->statistic);

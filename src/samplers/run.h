@@ -101,6 +101,7 @@ struct sal_run {
     sali_shown shown;
 
     double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
+    double *moved;                 /* [chains] jumps after warm-up, over steps and all replicas */
     int64_t warmup_done;           /* steps of warm-up */
     int64_t sampling;              /* 1: warm-up is over */
     int64_t steps;                 /* after warm-up */

@@ -67,6 +67,7 @@ static int64_t list_run(sal_run *run, sali_state_item *items)
     items[k++] = sali_state_i64("draws_made", 1, &run->draws_made);
     items[k++] = sali_state_f64("accepted_sum", 1, &run->accepted_sum);
     items[k++] = sali_state_f64("jump_sum", 1, &run->jump_sum);
+    items[k++] = sali_state_f64("moved", run->options.chains, run->moved);
     items[k++] = sali_state_f64("seconds", 1, &run->seconds);
     items[k++] = sali_state_f64("warmup_seconds", 1, &run->warmup_seconds);
     items[k++] = sali_state_f64("anneal_from", 1, &run->anneal_from);
@@ -179,6 +180,9 @@ static sal_status check_run(const sal_run *run, sal_error *err)
     double sums[] = { run->accepted_sum, run->jump_sum, run->seconds, run->warmup_seconds };
     sal_status status = check_position(run, err);
     status = status ? status : sali_state_check_f64("sums", 4, sums, 0, DBL_MAX, err);
+    status = status
+                 ? status
+                 : sali_state_check_f64("moved", run->options.chains, run->moved, 0, DBL_MAX, err);
     status = status ? status : sali_state_check_f64("ladder", 1, ladder->beta, 1, 1, err);
     status =
         status ? status : sali_state_check_i64("ladder.updates", 1, &ladder->updates, 0, 1000, err);

@@ -29,6 +29,64 @@ static double capped(double ess, double draws)
     return ess <= 0 || ess > cap ? cap : ess;
 }
 
+/* The most numbers that a look at all single changes may need. */
+#define MOST_CODES (1 << 24)
+
+/* Whether f is -inf after each change of a single variable of a state. */
+static sal_status find_isolated(const sal_model *model, const int32_t *codes, bool *isolated,
+                                sal_error *err)
+{
+    const sal_space *space = model->space;
+    const int64_t V = space->n_variables;
+    int64_t n = 0;
+    *isolated = false;
+    if (space->unbounded || space->n_states > MOST_CODES / V) {
+        return SAL_OK;
+    }
+    int32_t *rows = SALI_NEW_ARRAY(int32_t, space->n_states * V);
+    double *f = SALI_NEW_ARRAY(double, space->n_states);
+    sal_status status = rows && f ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0; status == SAL_OK && v < V; v++) {
+        for (int32_t k = 0; k < space->variables[v].states; k++) {
+            if (k != codes[v]) {
+                memcpy(rows + n * V, codes, (size_t)V * sizeof *rows);
+                rows[n++ * V + v] = k;
+            }
+        }
+    }
+    if (status == SAL_OK && n > 0) {
+        status = sal_model_evaluate(model, n, rows, f, NULL, NULL, err);
+        *isolated = status == SAL_OK;
+    }
+    for (int64_t k = 0; *isolated && k < n; k++) {
+        *isolated = f[k] == -INFINITY;
+    }
+    sali_free(rows);
+    sali_free(f);
+    return status;
+}
+
+/* Chains that no step moved, and whether the first of them stands alone. */
+static sal_status summarise_movement(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    const int32_t *codes = NULL;
+    s->unmoved = 0;
+    s->isolated = false;
+    for (int64_t k = 0; run->draws_made > 0 && k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t g = 0; g < shard->groups; g++) {
+            if (run->moved[shard->first + g] > 0) {
+                continue;
+            }
+            s->unmoved++;
+            codes = codes
+                        ? codes
+                        : shard->chains->codes + g * run->ladder.n * run->model->space->n_variables;
+        }
+    }
+    return codes ? find_isolated(run->model, codes, &s->isolated, err) : SAL_OK;
+}
+
 static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     int64_t chains = run->options.chains, known = 0;
@@ -39,8 +97,12 @@ static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_erro
     }
     sal_status status = SAL_OK;
     for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
+        const double *f = run->log_prob + c * run->draws_made;
         status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->draws_made,
                                    &ess[known], err);
+        if (status == SAL_OK && isnan(ess[known])) { /* the distance happens not to change */
+            status = sal_stats_ess_tfp(run->draws_made, f, &ess[known], err);
+        }
         if (status == SAL_OK && !isnan(ess[known])) {
             ess[known] = capped(ess[known], (double)run->draws_made);
             sum += ess[known++];
@@ -48,7 +110,7 @@ static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_erro
     }
     s->ess_min = s->ess_median = s->ess_max = NAN;
     s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
-    if (status == SAL_OK && known == chains) { /* a chain that never moved has no ESS */
+    if (status == SAL_OK && known == chains && s->unmoved == 0) {
         qsort(ess, (size_t)known, sizeof *ess, ascending);
         s->ess_min = ess[0];
         s->ess_median = (ess[(known - 1) / 2] + ess[known / 2]) / 2;
@@ -270,6 +332,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     summarise_tempering(run, &s);
     sal_run_best(run, NULL, &s.best_log_prob, NULL);
     sal_status status = summarise_levels(run, &s, err);
+    status = status ? status : summarise_movement(run, &s, err);
     status = status ? status : summarise_ess(run, &s, err);
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, &s, err);
