@@ -123,6 +123,26 @@ START_TEST(bad_data_are_refused)
 }
 END_TEST
 
+/* Rows of the phase that the model hardly is in: reverse paths that start there give too little. */
+START_TEST(reverse_paths_from_other_states_are_called_so)
+{
+    static char rows[60 * 36 * 2 + 1];
+    for (int i = 0; i < 60 * 36; i++) {
+        rows[2 * i] = i % 29 == 0 ? '1' : '0';
+        rows[2 * i + 1] = i % 36 == 35 ? '\n' : ',';
+    }
+    temp_write("minus.csv", rows, sizeof rows - 1);
+#define MINUS " --data minus.csv --kind codes --temperatures 100 --fresh 0"
+    succeeds("evaluate ising:side=6,theta=0.4,bias=1" MINUS);
+    ck_assert(printed("standard errors the wrong way round: the held-out rows that"));
+    json_t *object = json_of("evaluate ising:side=6,theta=0.4,bias=1" MINUS " --json");
+    ck_assert_int_eq(json_array_size(json_object_get(object, "warnings")), 1);
+    json_decref(object);
+    succeeds("evaluate ising:side=6,theta=0.1" MINUS);
+    ck_assert(!printed("wrong way"));
+}
+END_TEST
+
 /* Fresh samples; of a training its chains, too. */
 START_TEST(the_model_is_judged_by_its_own_samples)
 {
@@ -192,6 +212,7 @@ static Suite *make(void)
     tcase_add_test(tc, alignments_are_evaluated);
     tcase_add_test(tc, reverse_chains_are_at_most_the_states_to_start_from);
     tcase_add_test(tc, bad_data_are_refused);
+    tcase_add_test(tc, reverse_paths_from_other_states_are_called_so);
     tcase_add_test(tc, the_model_is_judged_by_its_own_samples);
     tcase_add_test(tc, an_interrupt_keeps_the_forward_half);
     suite_add_tcase(suite, tc);

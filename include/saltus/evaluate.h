@@ -193,6 +193,9 @@ typedef enum sal_verdict_kind {
 /* Chains beyond either have not mixed, and tell nothing. */
 #define SAL_VERDICT_MOST_RHAT 1.1         /* of f */
 #define SAL_VERDICT_LEAST_ROUND_TRIPS 0.5 /* of tempering, per chain */
+/* Two estimates of log Z that differ by more than both do not agree. */
+#define SAL_VERDICT_APART_ERRORS 5 /* standard errors */
+#define SAL_VERDICT_APART_NATS 3
 
 /* What a verdict is made of. */
 typedef struct sal_verdict_inputs {

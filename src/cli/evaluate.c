@@ -221,6 +221,29 @@ static void print_log_z(const session *s, const direction *d)
     fflush(stdout);
 }
 
+/* Forward estimates of log Z tend to be too low and reverse ones too high. Whether these are the
+ * other way round by more than their errors; then `text` says what that means. */
+static bool wrong_way(const session *s, char *text, size_t room)
+{
+    const sal_ais_estimate *f = &s->ways[0].ais, *r = &s->ways[1].ais;
+    const double gap = f->log_z - r->log_z;
+    const double error = hypot(isnan(f->standard_error) ? 0 : f->standard_error,
+                               isnan(r->standard_error) ? 0 : r->standard_error);
+    if (!(gap > SAL_VERDICT_APART_NATS && gap > SAL_VERDICT_APART_ERRORS * error)) {
+        return false;
+    }
+    snprintf(text, room,
+             "log Z forward is %.1f above reverse, %.0f standard errors the wrong way round: the "
+             "%s that the reverse paths start from are no draws of this model. Forward is nearer "
+             "the truth. For a reverse one, give draws of the model itself: saltus sample MODEL "
+             "--tempering 16 --out draws.npy, then --samples draws.npy.",
+             gap, gap / error,
+             s->samples.rows > 0  ? "samples"
+             : s->test.height > 0 ? "held-out pictures"
+                                  : "held-out rows");
+    return true;
+}
+
 static void print_head(const session *s)
 {
     printf("model            %s, %lld variables\n", sal_model_name(s->model),
@@ -237,6 +260,10 @@ static int print_rest(const session *s, int ways)
         printf("log-likelihood   %.3f nats a %s, standard error %.3f (log Z %s)\n",
                s->ways[k].likelihood.mean, row, s->ways[k].likelihood.standard_error,
                s->ways[k].name);
+    }
+    char text[512];
+    if (ways > 1 && wrong_way(s, text, sizeof text)) {
+        printf("%s\n", text);
     }
     printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean, row,
            s->independent.standard_error,
@@ -284,6 +311,12 @@ static int print_json(const session *s, int ways)
     if (!isnan(s->pearson)) {
         cli_json_number(object, "pearson", s->pearson);
     }
+    json_t *warnings = json_array();
+    char text[512];
+    if (ways > 1 && wrong_way(s, text, sizeof text)) {
+        json_array_append_new(warnings, json_string(text));
+    }
+    json_object_set_new(object, "warnings", warnings);
     json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
     return cli_json_print(object);
 }

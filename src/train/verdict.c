@@ -14,9 +14,6 @@
 #define LEAST_CORRELATION 0.5
 /* Of the training rows' numbers: mere noise can correlate by chance. */
 #define LEAST_RELIABILITY 0.8
-/* When two estimates of log Z are apart: in standard errors, and in nats. */
-#define APART_ERRORS 5
-#define APART_NATS 3
 #define LEAST_CHAINS 4
 /* Fewer held-out rows do not say what the data are like. */
 #define LEAST_ROWS 20
@@ -141,7 +138,8 @@ static bool far_above(sal_verdict_value a, sal_verdict_value b)
 {
     double error = hypot(isnan(a.standard_error) ? 0 : a.standard_error,
                          isnan(b.standard_error) ? 0 : b.standard_error);
-    return a.value - b.value > APART_ERRORS * error && a.value - b.value > APART_NATS;
+    return a.value - b.value > SAL_VERDICT_APART_ERRORS * error &&
+           a.value - b.value > SAL_VERDICT_APART_NATS;
 }
 
 /* The judged figure that is worst by its margin; false: none is judged. */
