@@ -84,6 +84,24 @@ START_TEST(check_tells_rounding_from_wrong_gradients)
 }
 END_TEST
 
+/* Tables with zeros forbid states; off the lattice f is +inf beside them, which is no fault. */
+START_TEST(models_with_forbidden_states_are_checked)
+{
+    static const char zeros[] = "MARKOV\n3\n2 2 3\n2\n3 0 1 2\n1 2\n"
+                                "12\n 1 0 2  0 3 1  0 0.5 1  4 1 0\n3\n 1 2 0.5\n";
+    static const char equal[] = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n 1 0 0 3\n";
+    temp_write("zeros.uai", zeros, sizeof zeros - 1);
+    temp_write("equal.uai", equal, sizeof equal - 1);
+    for (int k = 0; k < 4; k++) {
+        ck_run("check %s --dtype %s", k % 2 ? "zeros.uai" : "equal.uai", k / 2 ? "f32" : "f64");
+        ck_assert_ptr_null(strstr(out, "not checked"));
+        ck_assert_ptr_nonnull(strstr(out, "of central differences"));
+        ck_assert_ptr_nonnull(strstr(out, "evaluating neighbours: within "));
+        ck_assert_ptr_null(strstr(out, "nan"));
+    }
+}
+END_TEST
+
 START_TEST(counts_without_a_cap_are_sampled)
 {
     sali_npy draws = { 0 };
@@ -626,6 +644,7 @@ int main(void)
     Suite *suite = suite_create("cli");
     TCase *tcase = tcase_create("cli");
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, models_with_forbidden_states_are_checked);
     tcase_add_test(tcase, sample_prints_the_documented_fields);
     tcase_add_test(tcase, same_seed_writes_the_same_draws_for_any_threads);
     tcase_add_test(tcase, tempering_anneals_and_votes_are_printed);
