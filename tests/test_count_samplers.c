@@ -366,6 +366,31 @@ static void poisson_pmf(double rate, double interaction, bool coupled, int level
     }
 }
 
+/* A window would be ignored: it is refused. */
+START_TEST(windows_need_a_cap)
+{
+    const char *const windows[] = { "gwg:radius=50", "lb:radius=2", "pas:radius=3", "pafs:radius=2",
+                                    "lsb1:radius=2" };
+    sal_model *open = builtin("poisson:dim=1,rate=6", SAL_F64);
+    sal_model *capped = builtin("poisson:dim=1,rate=6,cap=30", SAL_F64);
+    for (size_t k = 0; k < sizeof windows / sizeof *windows; k++) {
+        sal_run *run = NULL;
+        sal_error err;
+        sal_run_options o = { .sampler = windows[k], .draws = 5, .warmup = 5 };
+        ck_fails(sal_sample(open, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "give them a cap");
+        ck_ok(sal_sample(capped, &o, &run, &err), &err);
+        sal_run_destroy(run);
+    }
+    sal_run *run = NULL;
+    sal_error err;
+    sal_run_options o = { .sampler = "gwg:radius=1", .draws = 5, .warmup = 5 };
+    ck_ok(sal_sample(open, &o, &run, &err), &err);
+    sal_run_destroy(run);
+    sal_model_destroy(open);
+    sal_model_destroy(capped);
+}
+END_TEST
+
 START_TEST(draws_have_the_poisson_distribution)
 {
     enum { CHAINS = 4000, LEVELS = 60 };
@@ -649,6 +674,7 @@ int main(void)
     tcase_add_test(tcase, proposals_are_those_of_the_paper);
     tcase_add_test(tcase, steps_follow_the_exact_probabilities);
     tcase_add_test(tcase, counts_stop_at_the_largest_code);
+    tcase_add_test(tcase, windows_need_a_cap);
     tcase_add_test(tcase, draws_have_the_poisson_distribution);
     tcase_add_test(tcase, without_a_cap_samplers_do_as_under_a_far_one);
     tcase_add_test(tcase, every_sampler_without_a_cap_draws_the_distribution);

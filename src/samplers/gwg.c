@@ -69,7 +69,8 @@ const sali_sampler sali_sampler_gwg = {
     .name = "gwg",
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
     .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE,
+    .flags =
+        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_WINDOW,
     .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,

@@ -33,7 +33,8 @@ const sali_sampler sali_sampler_lb = {
     .name = "lb",
     .doc = "locally balanced: one site by exact differences and a balancing function g",
     .source = "Zanella 2020; Sansone 2022, eq. 2",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
+             SALI_SAMPLER_WINDOW,
     .kinds = SALI_ALL_KINDS,
     .parameters = parameters,
     .variants = variants,

@@ -199,7 +199,8 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
 
 #define LSB(title, sharing, settings, tries)                                              \
     .source = "Sansone 2022", .doc = title,                                               \
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,     \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |    \
+             SALI_SAMPLER_WINDOW,                                                         \
     .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing, \
     .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .state = state, \
     .restored = restored, .create = create, .destroy = sali_single_site_destroy,          \

@@ -289,7 +289,8 @@ const sali_sampler sali_sampler_pafs = {
     .name = "pafs",
     .doc = "fast path auxiliary: L sites without replacement by one gradient",
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE,
+    .flags =
+        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_WINDOW,
     .kinds = SALI_ALL_KINDS,
     .parameters = sali_path_settings,
     .variants = variants,

@@ -316,7 +316,8 @@ const sali_sampler sali_sampler_pas = {
     .name = "pas",
     .doc = "path auxiliary: L single-site moves by exact differences, accepted as one",
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE,
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
+             SALI_SAMPLER_WINDOW,
     .kinds = SALI_ALL_KINDS,
     .parameters = sali_path_settings,
     .variants = variants,

@@ -61,6 +61,17 @@ static int moved_kind(const sali_stretch *s)
     return s->states == 0 ? SALI_UNBOUNDED_COUNT : (int)s->kind;
 }
 
+/* Whether the setting "radius" asks for a window of levels wider than a step to a neighbour. */
+static bool wants_window(const sali_sampler *sampler, const sali_sampler_settings *settings)
+{
+    for (int k = 0; (sampler->flags & SALI_SAMPLER_WINDOW) && sampler->parameters[k].name; k++) {
+        if (strcmp(sampler->parameters[k].name, "radius") == 0) {
+            return settings->values[k] > 1;
+        }
+    }
+    return false;
+}
+
 /* Why a sampler cannot serve a model, into text; false if it can. */
 static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
                      const sal_model *model, char *text, size_t room)
@@ -73,6 +84,12 @@ static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *s
         int kind = moved_kind(&model->space->stretches[b]);
         if (!(sampler->kinds & 1u << kind)) {
             snprintf(text, room, "it does not move %s", kind_names[kind]);
+            return true;
+        }
+        if (kind == SALI_UNBOUNDED_COUNT && wants_window(sampler, settings)) {
+            snprintf(text, room,
+                     "a radius above 1 is a window of levels, and counts without a cap move by 1; "
+                     "give them a cap, or take mh-uniform with a radius");
             return true;
         }
     }

@@ -81,9 +81,11 @@ enum {
     SALI_SAMPLER_REJECTION_FREE = 64,  /* what log_q proposes is always taken */
     SALI_SAMPLER_COUPLED = 128,        /* chains depend on each other: all are in one shard */
     SALI_SAMPLER_PRECONDITIONED = 256, /* takes a matrix */
-    SALI_SAMPLER_HIDDEN = 512          /* has a state beyond the codes, kept by refresh while they
+    SALI_SAMPLER_HIDDEN = 512,         /* has a state beyond the codes, kept by refresh while they
                                            fit it: the codes alone do not fix what comes next,
                                            but after `forget` */
+    SALI_SAMPLER_WINDOW = 1024         /* its setting "radius" is a window of levels: 1 at most on
+                                           counts without a cap, which move by 1 */
 };
 
 /* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them; with a size
