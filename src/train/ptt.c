@@ -306,13 +306,9 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
-/* The learning rate times a factor, at most the one that was asked for. While it falls to zero in
- * the end, it is not steered upwards. */
+/* The learning rate times a factor, at most the one that was asked for. */
 static void steer(sal_trainer *t, double factor)
 {
-    if (t->options.rate_cooldown > 0 && t->iteration >= t->options.rate_warmup) {
-        factor = sali_train_rate_share(t, t->iteration) < 1 ? fmin(factor, 1) : factor;
-    }
     t->optimiser.learning_rate =
         fmin(t->options.learning_rate, t->optimiser.learning_rate * factor);
 }
