@@ -161,10 +161,45 @@ START_TEST(every_shard_runs_once_on_any_number_of_threads)
 }
 END_TEST
 
+typedef struct visits {
+    int count[6];
+} visits;
+
+static void visit(void *context, int64_t k)
+{
+    ((visits *)context)->count[k]++;
+}
+
+/* Which way the work goes is only seen by what becomes known of its time. */
+START_TEST(work_is_shared_where_that_is_faster)
+{
+    visits v = { { 0 } };
+    sali_pace new = { 0 }, little = { .alone = 1e-9 }, much = { .alone = 1 };
+    sali_pace busy = { .alone = 1, .shared = 2, .calls = 1 };
+    sali_pace free = { .alone = 2, .shared = 1, .calls = 1 };
+    sali_pace *all[] = { &new, &little, &much, &busy, &free };
+    for (int k = 0; k < 5; k++) {
+        sali_shard_run_paced(all[k], 1, 6, 2, visit, &v);
+    }
+    ck_assert(new.alone > 0 && new.shared == 0 && new.calls == 1);
+    ck_assert(little.shared == 0);
+    ck_assert(much.alone == 1 && much.shared > 0);
+    ck_assert(busy.alone < 1 && busy.shared == 2);
+    ck_assert(free.alone == 2 && free.shared < 1);
+    busy = (sali_pace){ .alone = 1, .shared = 2, .calls = 64 }; /* tried again */
+    sali_shard_run_paced(&busy, 1, 6, 2, visit, &v);
+    ck_assert(busy.alone == 1 && busy.shared < 2);
+    for (int k = 0; k < 6; k++) {
+        ck_assert_int_eq(v.count[k], 6);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("space");
     TCase *tcase = tcase_create("space");
+    tcase_add_test(tcase, work_is_shared_where_that_is_faster);
     tcase_add_test(tcase, sizes_and_slots_add_up);
     tcase_add_test(tcase, embedding_follows_the_levels);
     tcase_add_test(tcase, subsets_drop_variables_and_empty_blocks);

@@ -1,6 +1,7 @@
 #include "core/shard.h"
 
 #include <omp.h>
+#include <stdbool.h>
 
 #include "core/blas.h"
 
@@ -22,6 +23,31 @@ int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k)
 int sali_shard_threads(int threads)
 {
     return threads > 0 ? threads : omp_get_max_threads();
+}
+
+/* Seconds of work below which waking a thread up costs more than it saves. */
+#define WORTH_SHARING 1e-4
+/* What was slower before is tried again every so many calls. */
+#define RETRY 64
+
+static bool is_alone(const sali_pace *p, double amount)
+{
+    if (p->alone == 0 || p->alone * amount < WORTH_SHARING) {
+        return true;
+    }
+    const bool retry = p->calls % RETRY == 0;
+    return p->shared > 0 && (p->shared > p->alone) != retry;
+}
+
+void sali_shard_run_paced(sali_pace *pace, double amount, int64_t shards, int threads,
+                          void (*work)(void *context, int64_t shard), void *context)
+{
+    const bool alone = is_alone(pace, amount);
+    double *seconds = alone ? &pace->alone : &pace->shared, start = omp_get_wtime();
+    sali_shard_run(shards, alone ? 1 : threads, work, context);
+    const double now = (omp_get_wtime() - start) / amount;
+    *seconds = *seconds > 0 ? (*seconds + now) / 2 : now;
+    pace->calls++;
 }
 
 void sali_shard_run(int64_t shards, int threads, void (*work)(void *context, int64_t shard),

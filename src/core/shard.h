@@ -16,6 +16,19 @@ int64_t sali_shard_count(int64_t chains);
  * differ by at most one. */
 int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k);
 
+/* How long a piece of work takes that is done again and again, per unit of its amount: by one
+ * thread, and by all. All zero at first. */
+typedef struct sali_pace {
+    double alone, shared; /* seconds; 0: not known yet */
+    int64_t calls;
+} sali_pace;
+
+/* sali_shard_run on one thread where that was not slower: where there is too little to share, or
+ * where the machine is busy and threads wait for one another. The first call finds out. `amount` is
+ * that of this call. Results do not depend on it. Threads: one at a time for each pace. */
+void sali_shard_run_paced(sali_pace *pace, double amount, int64_t shards, int threads,
+                          void (*work)(void *context, int64_t shard), void *context);
+
 /* Call work(context, k) for k = 0 .. shards - 1 on up to `threads` threads (0: OpenMP's choice).
  * BLAS calls inside run on one thread. Returns when all are done. */
 void sali_shard_run(int64_t shards, int threads, void (*work)(void *context, int64_t shard),

@@ -179,7 +179,7 @@ sal_status sali_ais_advance(sali_ais *ais, sal_error *err)
 {
     ais->stage++;
     sali_bridge_set(&ais->bridge, present_beta(ais));
-    sali_shard_run(ais->n_shards, ais->options.threads, advance_shard, ais);
+    sali_shard_run_paced(&ais->pace, 1, ais->n_shards, ais->options.threads, advance_shard, ais);
     for (int64_t k = 0; k < ais->n_shards; k++) {
         ais->accepted += sali_chains_take_sums(ais->shards[k].chains).accepted;
     }

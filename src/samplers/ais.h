@@ -4,6 +4,7 @@
 
 #include <saltus/evaluate.h>
 #include "models/bridge.h"
+#include "core/shard.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_ais_shard {
@@ -23,6 +24,7 @@ typedef struct sali_ais {
     sali_sampler_settings settings;
     void *shared; /* of the sampler */
     int64_t n_shards;
+    sali_pace pace;
     sali_ais_shard *shards;
     double *log_weight; /* [chains] the sum of the increments so far, as they come */
     int64_t stage;      /* 0 .. temperatures, in the direction of the path */

@@ -101,7 +101,12 @@ static void advance_shard(void *context, int64_t k)
 
 static void advance(window *w)
 {
-    sali_shard_run(w->run->n_shards, w->run->options.threads, advance_shard, w);
+    if (w->steps > 0) {
+        sali_shard_run_paced(&w->run->pace, (double)w->steps, w->run->n_shards,
+                             w->run->options.threads, advance_shard, w);
+    } else { /* a refresh */
+        sali_shard_run(w->run->n_shards, w->run->options.threads, advance_shard, w);
+    }
     w->refresh = false;
 }
 

@@ -7,6 +7,7 @@
 #define SALI_RUN_H
 
 #include "core/run_state.h"
+#include "core/shard.h"
 #include "samplers/sampler.h"
 #include "samplers/step_size.h"
 #include "samplers/tempering.h"
@@ -76,6 +77,7 @@ struct sal_run {
     sali_sampler_settings inner_settings;
     void *shared; /* of the sampler; NULL without */
     int64_t n_shards;
+    sali_pace pace; /* of a step of all shards */
     sali_run_shard *shards;
     sali_chains **shard_chains; /* [n_shards], as in shards: for the sampler's adaptation */
     void **shard_selves;

@@ -66,7 +66,7 @@ static sal_status adapt(sal_trainer *t, sal_error *err)
 sal_status sali_train_move(sal_trainer *t, sal_error *err)
 {
     sal_status status = SAL_OK;
-    sali_shard_run(t->n_shards, t->options.threads, sample_shard, t);
+    sali_shard_run_paced(&t->sampling_pace, 1, t->n_shards, t->options.threads, sample_shard, t);
     for (int64_t k = 0; k < t->n_shards; k++) {
         (void)sali_chains_take_sums(t->chains[k]);
         if (status == SAL_OK && t->chains[k]->bad_chain >= 0) {
@@ -79,7 +79,7 @@ sal_status sali_train_move(sal_trainer *t, sal_error *err)
 
 sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
 {
-    sali_shard_run(t->n_shards, t->options.threads, sample_shard, t);
+    sali_shard_run_paced(&t->sampling_pace, 1, t->n_shards, t->options.threads, sample_shard, t);
     for (int64_t k = 0; k < t->n_shards; k++) {
         if (t->shards[k].status != SAL_OK) {
             return sali_fail(err, t->shards[k].status, "%s", t->shards[k].error.message);
@@ -230,10 +230,12 @@ void sali_train_gradient(sal_trainer *t)
     const double unit = 1 / (double)t->options.batch;
     if (t->pseudo_likelihood) {
         sali_pseudo_likelihood_refresh(t->pseudo_likelihood);
-        sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
+        sali_shard_run_paced(&t->gradient_pace, 1, t->n_shards, t->options.threads, gradient_shard,
+                             t);
         sali_pseudo_likelihood_reduce(t->pseudo_likelihood, t->gradient);
     } else {
-        sali_shard_run(t->n_shards, t->options.threads, gradient_shard, t);
+        sali_shard_run_paced(&t->gradient_pace, 1, t->n_shards, t->options.threads, gradient_shard,
+                             t);
         sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
         follow_offsets(t);
     }

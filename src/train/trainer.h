@@ -6,6 +6,7 @@
 #include "ad/workspace.h"
 #include "core/optimiser.h"
 #include "core/rng.h"
+#include "core/shard.h"
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
 #include "samplers/step_size.h"
@@ -73,6 +74,7 @@ struct sal_trainer {
 
     int64_t n_shards;
     sali_train_shard *shards;
+    sali_pace sampling_pace, gradient_pace;
     sali_workspace **workspaces; /* [n_shards], for the reduction */
     sali_chains **chains;        /* [n_shards], for the sampler's adaptation */
 
