@@ -237,12 +237,14 @@ int compare_print_table(const compare_report *r)
         }
     }
     putchar('\n');
-    bool approximate = false, missing = false;
+    bool approximate = false, missing = false, unsteady = false;
     const char *name = NULL;
     for (int64_t k = 0; k < r->n; k++) {
         if (!r->rows[k].reason[0]) {
             print_row(r, &r->rows[k], width);
             approximate = approximate || !r->rows[k].exact;
+            unsteady = unsteady ||
+                       (r->rows[k].summary.draws > 0 && isnan(r->rows[k].summary.steps_per_second));
             name = r->rows[k].summary.statistic;
         }
         missing = missing || r->rows[k].reason[0];
@@ -253,6 +255,10 @@ int compare_print_table(const compare_report *r)
     if (r->check_exact && !shown_titled(r, "TV")) {
         puts("\nno total variation (--check-exact): the states are too many to list (--limit), or "
              "their draws to keep.");
+    }
+    if (unsteady) {
+        puts("\nESS/s -: other work on this machine made timings differ too much to rank by; try "
+             "again later, or --time 10s.");
     }
     if (approximate) {
         puts("\nexact no: approximate by nature; more steps do not take its error away.");
