@@ -295,6 +295,38 @@ START_TEST(rounding_of_f_is_no_disagreement)
 }
 END_TEST
 
+START_TEST(a_step_size_at_its_bound_is_said)
+{
+    const sal_run_summary s = { .chains = 4,
+                                .draws = 1000,
+                                .ess_median = 20,
+                                .rhat_max = 1,
+                                .swap_rate_min = NAN,
+                                .step_size = 1e-8,
+                                .step_size_bound = -1,
+                                .step_size_target = 0.574,
+                                .acceptance_rate = 0.001 };
+    char text[SAL_ERROR_SIZE] = "";
+    ck_assert(sal_run_warning(&s, text, sizeof text));
+    ck_assert_ptr_nonnull(strstr(text, "lower bound, 1e-08, with an acceptance of 0.001"));
+}
+END_TEST
+
+START_TEST(one_chain_is_said_to_be_few)
+{
+    char text[2000] = "";
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    sal_run_options options = { .sampler = "gibbs", .chains = 1, .draws = 500 };
+    sal_run *run = run_it(model, &options);
+    FILE *stream = fmemopen(text, sizeof text - 1, "w");
+    ck_assert_int_eq(sal_run_print_summary(run, stream), SAL_OK);
+    fclose(stream);
+    ck_assert_ptr_nonnull(strstr(text, "halves of one chain; several tell more"));
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Chains of a draw or two are too short to judge, even if every step was accepted. */
 START_TEST(few_draws_are_not_called_stuck)
 {
@@ -323,6 +355,8 @@ static Suite *summary_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, few_draws_are_not_called_stuck);
     tcase_add_test(tcase, standing_still_is_the_first_thing_said);
+    tcase_add_test(tcase, a_step_size_at_its_bound_is_said);
+    tcase_add_test(tcase, one_chain_is_said_to_be_few);
     tcase_add_test(tcase, chains_over_many_states_have_an_ess);
     tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);
     tcase_add_test(tcase, rounding_of_f_is_no_disagreement);

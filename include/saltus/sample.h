@@ -172,24 +172,27 @@ SAL_API void sal_run_destroy(sal_run *run);
 
 /* The figures of a run. */
 typedef struct sal_run_summary {
-    const char *model;      /* its name */
-    const char *sampler;    /* as it was asked for */
-    int64_t variables;      /* V, of the whole space */
-    int64_t chains;         /* as asked for */
-    int64_t warmup;         /* steps of warm-up */
-    int64_t draws;          /* made, of each chain */
-    int64_t thin;           /* steps from one draw to the next */
-    uint64_t seed;          /* as asked for */
-    int threads;            /* that worked on it */
-    bool stopped;           /* by `progress`, before all draws were made */
-    double step_size;       /* final; NaN for samplers without one */
-    double acceptance_rate; /* after warm-up: accepted / proposed */
-    double mean_jump;       /* mean L1 distance between successive states in the embedding */
-    int64_t unmoved;        /* chains of which no step, of any replica, changed a variable */
-    bool isolated;          /* and that no change of a single variable could have moved: f is -inf
-                               at all of them, at the end of the first such chain */
-    double ess_min;         /* the least ESS of a chain */
-    double ess_median;      /* the median of the chains' */
+    const char *model;       /* its name */
+    const char *sampler;     /* as it was asked for */
+    int64_t variables;       /* V, of the whole space */
+    int64_t chains;          /* as asked for */
+    int64_t warmup;          /* steps of warm-up */
+    int64_t draws;           /* made, of each chain */
+    int64_t thin;            /* steps from one draw to the next */
+    uint64_t seed;           /* as asked for */
+    int threads;             /* that worked on it */
+    bool stopped;            /* by `progress`, before all draws were made */
+    double step_size;        /* final; NaN for samplers without one */
+    int step_size_bound;     /* where adaptation ended: 1 at its upper bound, -1 at its lower one;
+                                0: between them, or nothing was adapted */
+    double step_size_target; /* the acceptance that adaptation aimed at; NaN: none */
+    double acceptance_rate;  /* after warm-up: accepted / proposed */
+    double mean_jump;        /* mean L1 distance between successive states in the embedding */
+    int64_t unmoved;         /* chains of which no step, of any replica, changed a variable */
+    bool isolated;           /* and that no change of a single variable could have moved: f is -inf
+                                at all of them, at the end of the first such chain */
+    double ess_min;          /* the least ESS of a chain */
+    double ess_median;       /* the median of the chains' */
     double ess_max; /* the largest. ESS by TFP's estimator on the L1 distance to one random state
                        (Rhodes & Gutmann, app. J), at most draws log10 draws */
     double ess_per_second;       /* sum over chains of that, per second of sampling */

@@ -5,8 +5,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "samplers/balance.h"
+#include "samplers/step_size.h"
 
-#define TARGET_ACCEPTANCE 0.574
 #define START 5
 #define GAIN 3
 #define MOST_GIVEN (1 << 20)
@@ -51,7 +51,7 @@ sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool 
     (void)changed; /* nothing cached depends on it */
     (void)err;
     if (path->adapted) {
-        path->running += GAIN * (sali_warmup_acceptance(warmup) - TARGET_ACCEPTANCE);
+        path->running += GAIN * (sali_warmup_acceptance(warmup) - SALI_TARGET_ACCEPTANCE);
         path->running = fmin(fmax(path->running, 1), path->most);
         path->length = round(path->running);
     }

@@ -81,13 +81,40 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
 /* A chain of fewer draws has no ESS even if it moves. */
 #define FEW_DRAWS 4
 
+/* Acceptances further than this from the one aimed at say that adaptation was not over. */
+#define UNSETTLED 0.25
+#define ENOUGH_DRAWS 100
+
+/* Whether adaptation of the step size came to nothing. */
+static bool is_unsettled(const sal_run_summary *s)
+{
+    return s->draws >= ENOUGH_DRAWS && !s->annealed && s->unmoved < s->chains &&
+           s->step_size_bound <= 0 && fabs(s->acceptance_rate - s->step_size_target) > UNSETTLED;
+}
+
+static void describe_step_size(const sal_run_summary *s, char *text, size_t room)
+{
+    if (s->step_size_bound < 0) {
+        append(text, room,
+               "The step size ended at its lower bound, %.2g, with an acceptance of %.3f: f is too "
+               "steep for steps along its gradient. Try a sampler by exact differences (--sampler "
+               "gibbs, lb).",
+               s->step_size, s->acceptance_rate);
+        return;
+    }
+    append(text, room,
+           "The step size had not settled when warm-up ended: acceptance is %.3f, and %.3f was "
+           "aimed at. Try a longer --warmup, or --init with a state that --anneal has found.",
+           s->acceptance_rate, s->step_size_target);
+}
+
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
     bool stuck = isnan(s->ess_median) && !s->annealed;
     bool disagree = s->rhat_max > SALI_RHAT_LIMIT && !s->annealed;
     bool rare = s->swap_rate_min < RARE_SWAPS;
     if (room == 0) {
-        return s->draws == 0 || stuck || disagree || rare;
+        return s->draws == 0 || stuck || disagree || rare || is_unsettled(s);
     }
     text[0] = '\0';
     if (s->draws == 0) {
@@ -107,6 +134,10 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     if (rare) {
         append(text, room, disagree ? " " : "");
         describe_rare_swaps(s, text, room);
+    }
+    if (is_unsettled(s)) {
+        append(text, room, disagree || rare ? " " : "");
+        describe_step_size(s, text, room);
     }
     return text[0] != '\0';
 }
@@ -174,7 +205,8 @@ static void print_mixing(const sal_run_summary *s, FILE *stream)
     fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
             s->ess_median, s->ess_min, s->ess_max);
     fprintf(stream, "ESS per second   %.0f\n", s->ess_per_second);
-    fprintf(stream, "largest R-hat    %.3f\n", s->rhat_max);
+    fprintf(stream, "largest R-hat    %.3f%s\n", s->rhat_max,
+            s->chains == 1 ? " (of the halves of one chain; several tell more: --chains 4)" : "");
     fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s->log_prob_mean);
 }
 

@@ -7,14 +7,29 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-#define TARGET_ACCEPTANCE 0.574
-
-/* Appendix H searches 0.05, 0.5, .. 500, and 0.2, 0.4, .. 1.8 times the best of them. */
+/* Appendix H searches 0.05, 0.5, .. 500, and 0.2, 0.4, .. 1.8 times the best of them, in units of
+ * the least move. */
 #define FIRST_MAGNITUDE 0.05
-#define LOWEST (0.2 * 0.05)
+/* Adaptation goes on to where the distance of the widest move no longer counts, and as far down as
+ * the steepest f that single precision bears asks for. */
+#define LOWEST 1e-8
 #define HIGHEST (1.8 * 500)
 
 /* ---- stochastic approximation */
+
+/* |s' - s|^2 of the widest move of one variable. */
+static double widest_move(const sal_space *space)
+{
+    double widest = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        const int32_t last = sali_last_code(variable);
+        double range =
+            variable->states == 0 ? 1 : sali_level(variable, last) - sali_level(variable, 0);
+        widest = fmax(widest, variable->kind == SAL_CATEGORICAL ? 2 : range * range);
+    }
+    return widest;
+}
 
 bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, double step_size)
 {
@@ -24,7 +39,7 @@ bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, dou
         .windows = SALI_NEW_ARRAY(int64_t, n),
         .log_step = SALI_NEW_ARRAY(double, n),
         .low = log(LOWEST * unit),
-        .high = log(HIGHEST * unit),
+        .high = log(HIGHEST * fmax(unit, widest_move(space))),
     };
     for (int64_t r = 0; a->log_step && r < n; r++) {
         a->log_step[r] = log(step_size);
@@ -41,9 +56,14 @@ void sali_adapt_free(sali_adaptation *a)
 
 static double move(sali_adaptation *a, int64_t r, double gain, double acceptance)
 {
-    double log_step = a->log_step[r] + gain * (acceptance - TARGET_ACCEPTANCE);
+    double log_step = a->log_step[r] + gain * (acceptance - SALI_TARGET_ACCEPTANCE);
     a->log_step[r] = fmin(fmax(log_step, a->low), a->high);
     return exp(a->log_step[r]);
+}
+
+int sali_adapt_bound(const sali_adaptation *a, int64_t r)
+{
+    return (a->log_step[r] >= a->high) - (a->log_step[r] <= a->low);
 }
 
 double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance)

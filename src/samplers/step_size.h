@@ -4,8 +4,10 @@
 
 #include "samplers/sampler.h"
 
-/* Robbins-Monro on log eps towards an acceptance of 0.574 (Roberts & Rosenthal 1998), of each rung
- * for itself. */
+/* Of proposals by a gradient (Roberts & Rosenthal 1998). */
+#define SALI_TARGET_ACCEPTANCE 0.574
+
+/* Robbins-Monro on log eps towards that acceptance, of each rung for itself. */
 typedef struct sali_adaptation {
     int64_t n;        /* rungs */
     int64_t *windows; /* [n] so far */
@@ -16,6 +18,9 @@ typedef struct sali_adaptation {
 /* All rungs at the same step size; false: no memory, the caller frees all the same. */
 bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, double step_size);
 void sali_adapt_free(sali_adaptation *a);
+
+/* Whether rung r's is at the upper bound, 1, or the lower one, -1; else 0. */
+int sali_adapt_bound(const sali_adaptation *a, int64_t r);
 
 /* Rung r's next step size, after a window of a mean acceptance. */
 double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance);

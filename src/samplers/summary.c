@@ -263,6 +263,17 @@ static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_err
     return status;
 }
 
+/* What adaptation of the step size came to: warm-up, of exact samplers that were given none. */
+static void summarise_step_size(const sal_run *run, sal_run_summary *s)
+{
+    const sali_step_sizes *sizes = &run->step_sizes;
+    bool adapts = sizes->rule == SAL_STEP_SIZE_ADAPT && !run->tuned &&
+                  sali_sampler_adapts(run->sampler) && run->options.warmup > 0;
+    s->step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE ? sizes->value[0] : NAN;
+    s->step_size_bound = adapts ? sali_adapt_bound(&sizes->adaptation, 0) : 0;
+    s->step_size_target = adapts ? SALI_TARGET_ACCEPTANCE : NAN;
+}
+
 /* Temperatures and swaps. */
 static void summarise_tempering(const sal_run *run, sal_run_summary *s)
 {
@@ -318,7 +329,6 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .seed = o->seed,
         .threads = sali_shard_threads(o->threads),
         .stopped = run->stopped,
-        .step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE ? run->step_sizes.value[0] : NAN,
         .acceptance_rate = run->accepted_sum / moves,
         .mean_jump = run->jump_sum / moves,
         .seconds = run->seconds,
@@ -329,6 +339,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .anneal_to = run->anneal_to,
         .best_log_prob = NAN,
     };
+    summarise_step_size(run, &s);
     summarise_tempering(run, &s);
     sal_run_best(run, NULL, &s.best_log_prob, NULL);
     sal_status status = summarise_levels(run, &s, err);
