@@ -195,7 +195,7 @@ typedef enum sal_verdict_kind {
 #define SAL_VERDICT_LEAST_ROUND_TRIPS 0.5 /* of tempering, per chain */
 /* Two estimates of log Z that differ by more than both do not agree. */
 #define SAL_VERDICT_APART_ERRORS 5 /* standard errors */
-#define SAL_VERDICT_APART_NATS 3
+#define SAL_VERDICT_APART_NATS 3   /* and nats */
 
 /* What a verdict is made of. */
 typedef struct sal_verdict_inputs {

@@ -53,8 +53,9 @@ typedef struct sal_run_options {
     const char *sampler; /* a name of sal_sampler_list, with settings of its own if wanted:
                             "gwg:radius=2"; NULL: "gwg", or "gibbs" without gradient */
     int64_t chains;      /* >= 1; 0: 4 */
-    int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000,
-                            with tempering or annealing 1000 intervals */
+    int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000, or
+                            10 intervals if these are more; with tempering or annealing 1000
+                            intervals */
     int64_t draws;       /* kept states of each chain; 0: 1000 */
     int64_t thin;        /* steps from one draw to the next; 0: 1, with tempering or annealing an
                             interval */

@@ -401,7 +401,8 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         CLI_SAMPLER_OPTIONS(o.sampler),
         { "chains", CLI_INT, &o.run.chains, "N", "independent chains [4]" },
         { "warmup", CLI_INT, &o.run.warmup, "N",
-          "steps before the first draw [1000; of --tempering, --anneal 1000 swap intervals]" },
+          "steps before the first draw [1000, or 10 sweeps if these are more; of --tempering, "
+          "--anneal 1000 swap intervals]" },
         { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
         { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; see --resume" },
         { "resume", CLI_TEXT, &o.resume, "FILE.nc",

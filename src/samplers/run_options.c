@@ -6,8 +6,10 @@
 
 /* Steps from one swap to the next of samplers that move all variables at once. */
 #define FEW_STEPS 5
-/* The default warm-up, in steps or intervals. */
+/* The default warm-up, in steps, or in intervals where replicas swap; and how many intervals it has
+ * at least: for a million variables, 1000 steps of one are nothing. */
 #define WARMUP 1000
+#define LEAST_INTERVALS 10
 /* That of sweeps along a trajectory, which begin from a population that climbed it. */
 #define WARMUP_SWEEPS 20
 
@@ -116,8 +118,13 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
     if (o->warmup == 0 && run->inner) {
         o->warmup = WARMUP_SWEEPS;
     }
-    if (o->warmup == 0 && __builtin_mul_overflow(WARMUP, every, &o->warmup)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "warmup is more than 2^63 steps");
+    if (o->warmup == 0) {
+        int64_t least = 0;
+        if (__builtin_mul_overflow(WARMUP, every, &o->warmup) ||
+            __builtin_mul_overflow(LEAST_INTERVALS, interval(run), &least)) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "warmup is more than 2^63 steps");
+        }
+        o->warmup = o->warmup < least ? least : o->warmup;
     }
     o->warmup = o->warmup == -1 ? 0 : o->warmup;
     if (run->step_sizes.rule == SAL_STEP_SIZE_SEARCH && o->warmup < SALI_SEARCH_LEAST) {
