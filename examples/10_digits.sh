@@ -8,7 +8,9 @@
 # 2021, section 7; persistent contrastive divergence, Tieleman 2008; samplers in training: Rhodes &
 # Gutmann 2022, section 3.2).
 #
-# Leaves the directory rbm and two pictures, halves.png and early.png, in the current directory.
+# Leaves the directories rbm and early and two pictures, halves.png and early.png, in the current
+# directory. (--overwrite is there so that you can run the lesson again: without it, 'saltus train'
+# refuses a directory that holds an earlier training.)
 set -eu
 
 run() {
@@ -20,7 +22,7 @@ run() {
 # ---- Train
 
 run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iterations 1000 \
-    --learning-rate 0.003 --report 250 --averaging 0.99 --out rbm
+    --learning-rate 0.003 --report 250 --averaging 0.99 --out rbm --overwrite
 
 # Line by line: log p(data) - log p(samples) is the mean of f at digits less that at samples. Near 0
 # would mean that the model cannot tell its own samples from data; it grows when samples lag behind
@@ -51,5 +53,5 @@ run saltus inpaint rbm --data digits --mask bottom --steps 300 --sampler ncg --o
 # be a 3, and sometimes it is. Now a model that has learned for a tenth of the time.
 
 run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iterations 100 \
-    --learning-rate 0.003 --report 100 --fresh 0 --out early
+    --learning-rate 0.003 --report 100 --fresh 0 --out early --overwrite
 run saltus inpaint early --data digits --mask bottom --steps 300 --sampler ncg --out early.png

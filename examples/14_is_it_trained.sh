@@ -7,7 +7,8 @@
 # which keeps the chains at equilibrium. Each time it asks what samples are like that are drawn from
 # scratch.
 #
-# Leaves the directories pcd and ptt in the current directory.
+# Leaves the directories pcd and ptt in the current directory, and replaces them if it is run again
+# (--overwrite).
 set -eu
 
 # Run a command; show its last lines, from 'against held-out rows' on.
@@ -19,7 +20,8 @@ run_to_verdict() {
 
 # ---- Chains that do not mix
 
-run_to_verdict saltus train rbm:hidden=64 --data digits --sampler gwg --iterations 2000 --out pcd
+run_to_verdict saltus train rbm:hidden=64 --data digits --sampler gwg --iterations 2000 --out pcd \
+    --overwrite
 
 # Columns: samples drawn from scratch by tempering; the training's own chains; as many training
 # digits, which is what a perfect model would reach. The chains of the training are all right: their
@@ -30,7 +32,7 @@ run_to_verdict saltus train rbm:hidden=64 --data digits --sampler gwg --iteratio
 # ---- Chains at equilibrium
 
 run_to_verdict saltus train rbm:hidden=64 --data digits --batch 200 --learning-rate 0.1 \
-    --iterations 1500 --out ptt
+    --iterations 1500 --out ptt --overwrite
 
 # No --sampler: an rbm then takes what suits it, the objective ptt and the sampler block-gibbs. Now
 # log Z is known all the time, and with it the log-likelihood of held-out digits:

@@ -108,7 +108,7 @@ code=0
     2>message || code=$?
 ((code == 65)) && grep -q diverged message || fail "diverged: exit code $code, $(<message)"
 holds bad.json 'd["iterations"] == 0 and d["diverged"] is True and d["difference"] is None'
-"$program" "${train[@]}" --iterations 7 --out run >lines.txt
+"$program" "${train[@]}" --iterations 7 --out run --overwrite >lines.txt
 [[ $(sed 's/ .*//; /^w/d' <(sed 's/^ *//' lines.txt) | xargs) == '2 4 6 7' ]] ||
     fail "train into a file: $(<lines.txt)"
 

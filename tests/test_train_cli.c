@@ -153,18 +153,18 @@ START_TEST(an_interrupt_saves_what_there_is)
 }
 END_TEST
 
-/* A directory that something else was trained into: without --resume it is taken over. */
+/* A directory that something else was trained into: nothing of that stays with --overwrite. */
 START_TEST(other_trainings_in_the_directory)
 {
     succeeds(COMMAND "1 --iterations 20 --out whole");
     succeeds(COMMAND "1 --iterations 30 --out parts --sampler ncg");
     fails(65, "sampler \"ncg\" and is to go on with \"gwg\"",
           COMMAND "1 --iterations 20 --out parts --resume");
-    succeeds(COMMAND "1 --iterations 20 --out parts");
+    succeeds(COMMAND "1 --iterations 20 --out parts --overwrite");
     same_results("whole", "parts");
     temp_write("parts/checkpoint.json", "no JSON", 7);
     fails(65, "expected a checkpoint", COMMAND "1 --iterations 20 --out parts --resume");
-    succeeds(COMMAND "1 --iterations 20 --out parts");
+    succeeds(COMMAND "1 --iterations 20 --out parts --overwrite");
     same_results("whole", "parts");
     /* A log without a checkpoint has nothing to say of what is trained anew. */
     temp_write("parts/log.csv", "iteration,seconds\n3,1\n", 22);
@@ -173,6 +173,42 @@ START_TEST(other_trainings_in_the_directory)
     same_results("whole", "parts");
     succeeds(COMMAND "1 --iterations 20 --out parts --resume"); /* nothing is left to do */
     same_results("whole", "parts");
+}
+END_TEST
+
+/* Hours of training are not lost to a command that was typed twice. */
+START_TEST(an_earlier_training_is_replaced_only_on_request)
+{
+    static char before[1 << 16], after[1 << 16];
+    const char *command = "train rbm:hidden=3 --data p-idx3-ubyte --batch 5 --iterations 4 "
+                          "--fresh 0 --averaging 0.9 --out parts";
+    char again[300];
+    succeeds(command);
+    size_t size = read_text("parts/log.csv", before, sizeof before);
+    fails(64,
+          "--out parts holds an earlier training (model.xml, model.safetensors, log.csv, "
+          "checkpoint.json); give --resume to go on with it, or --overwrite to replace it",
+          command);
+    ck_assert_uint_eq(size, read_text("parts/log.csv", after, sizeof after));
+    ck_assert_mem_eq(before, after, size);
+    snprintf(again, sizeof again, "%s --resume", command);
+    succeeds(again);
+    snprintf(again, sizeof again, "%s --resume --overwrite", command);
+    fails(64, "give --resume or --overwrite, not both", again);
+    snprintf(again, sizeof again, "%s --overwrite --averaging 0", command);
+    temp_write("parts/notes.txt", "mine", 4);
+    succeeds(again); /* averages of the earlier one would be opened as the model's */
+    ck_assert_int_ne(access(temp_path("parts/ema.safetensors"), F_OK), 0);
+    ck_assert_int_eq(access(temp_path("parts/notes.txt"), F_OK), 0);
+    static const char *const files[] = { "checkpoint.json", "model.xml", "model.safetensors" };
+    for (int k = 0; k < 3; k++) { /* what a training died of */
+        char path[64];
+        snprintf(path, sizeof path, "parts/%s", files[k]);
+        remove(temp_path(path));
+    }
+    fails(64, "holds an earlier training (log.csv)", command);
+    remove(temp_path("parts/log.csv"));
+    succeeds(command);
 }
 END_TEST
 
@@ -227,7 +263,7 @@ START_TEST(zeros_are_taken_at_their_word)
         size_t size = 0;
         for (int i = 0; i < 3; i++) {
             char command[300];
-            snprintf(command, sizeof command, COMMAND "1 --iterations 5 --out whole %s",
+            snprintf(command, sizeof command, COMMAND "1 --iterations 5 --out whole --overwrite %s",
                      runs[k][i]);
             succeeds(command);
             size = read_text("whole/model.safetensors", texts[i], sizeof usual);
@@ -289,7 +325,7 @@ START_TEST(draws_and_codes_are_data_too)
     succeeds("sample potts:side=3,states=4 --chains 4 --draws 20 --out e.npy");
     fails(64, "code 3; expected 0 to 2",
           "train categorical:dim=9,states=3 --data e.npy --kind draws --out parts");
-    succeeds("train categorical:dim=9,states=4 --data e.npy --kind draws --out again "
+    succeeds("train categorical:dim=9,states=4 --data e.npy --kind draws --out again --overwrite "
              "--batch 20 --iterations 3 --objective pseudo-likelihood");
     fails(64, "no --test, --kind", "train rbm --data digits --kind codes --out parts");
 }
@@ -305,8 +341,9 @@ START_TEST(objectives_and_optimisers_by_name)
     ck_assert_ptr_nonnull(strstr(text, "log pseudo-likelihood"));
     ck_assert_ptr_null(strstr(text, "persistent.png"));
     ck_assert_int_ne(access(temp_path("parts/persistent.png"), F_OK), 0);
-    succeeds("train rbm:hidden=3 --data p-idx3-ubyte --out parts --batch 5 --iterations 4 "
-             "--objective cd --optimiser adamw --weight-decay 0.1 --averaging 0.5");
+    succeeds(
+        "train rbm:hidden=3 --data p-idx3-ubyte --out parts --batch 5 --iterations 4 --overwrite "
+        "--objective cd --optimiser adamw --weight-decay 0.1 --averaging 0.5");
     read_text("stdout.txt", text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "samples.png, verdict.json, ema.safetensors"));
     read_text("parts/checkpoint.json", text, sizeof text);
@@ -356,17 +393,17 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
     read_text("parts/log.csv", log, sizeof log);
     ck_assert_ptr_nonnull(strstr(log, ",log_likelihood,pearson\n2,"));
     succeeds(RNA "--iterations 4 --kind alignment --data rna.fa --json --resume");
-    succeeds(RNA "--iterations 4 --kind alignment --identity 0 --test-identity 0");
+    succeeds(RNA "--iterations 4 --kind alignment --identity 0 --test-identity 0 --overwrite");
     ck_assert(printed("29 sequences of 6 sites (rna), 29.0 effective; 3 held out\n"));
-    succeeds(RNA "--iterations 4 --test-identity 0.1"); /* one cluster */
+    succeeds(RNA "--iterations 4 --test-identity 0.1 --overwrite"); /* one cluster */
     ck_assert(printed("29 sequences of 6 sites (rna), 14.5 effective; 3 held out\n"));
     read_text("stderr.txt", text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "nearly all of the 32 rows are of one cluster, of 1 in all; "
                                        "a random tenth is held out\n"));
     succeeds("train potts-alignment:file=rna.fa,alphabet=protein --out parts --batch 10 --buffer "
-             "20 --iterations 2");
+             "20 --iterations 2 --overwrite");
     ck_assert(printed("(protein)"));
-    succeeds(RNA "--iterations 2 --test rna.fa");
+    succeeds(RNA "--iterations 2 --test rna.fa --overwrite");
     ck_assert(printed("32 sequences of 6 sites (rna), 16.0 effective; 32 held out\n"));
     fails(64,
           "--data rna.fa: the 21 letters of the alphabet protein; the model's variables have 5 "
@@ -431,7 +468,7 @@ START_TEST(training_ends_with_a_verdict)
     succeeds(COMMAND "1 --iterations 20 --out parts --resume");
     same_files("whole/verdict.json", "parts/verdict.json");
     same_files("whole/samples.png", "parts/samples.png");
-    succeeds(COMMAND "1 --iterations 20 --out parts --fresh 0");
+    succeeds(COMMAND "1 --iterations 20 --out parts --fresh 0 --overwrite");
     ck_assert_int_ne(access(temp_path("parts/verdict.json"), F_OK), 0);
     ck_assert_int_ne(access(temp_path("parts/samples.png"), F_OK), 0);
     ck_assert_int_eq(access(temp_path("parts/persistent.png"), F_OK), 0);
@@ -459,6 +496,7 @@ int main(void)
     tcase_add_loop_test(tcase, killed_at_any_moment_it_goes_on_with_the_same_bits, 0, 4);
     tcase_add_test(tcase, an_interrupt_saves_what_there_is);
     tcase_add_test(tcase, other_trainings_in_the_directory);
+    tcase_add_test(tcase, an_earlier_training_is_replaced_only_on_request);
     tcase_add_test(tcase, options_of_training_are_checked);
     tcase_add_test(tcase, paths_of_any_bytes_are_taken);
     tcase_add_test(tcase, zeros_are_taken_at_their_word);

@@ -21,18 +21,10 @@ START_TEST(train_writes_a_model_that_sample_reads)
     ck_assert_ptr_nonnull(strstr(out, " block-gibbs "));
     ck_run("sample run --sampler block-gibbs --chains 4 --draws 20 --json"); /* its layers */
     json_decref(json_out());
-    ck_run("train mlp:hidden=4,base=1 --data digits --iterations 2 --out run");
+    ck_run("train mlp:hidden=4,base=1 --data digits --iterations 2 --out run --overwrite");
     ck_run("check run/model.xml");
     ck_assert_ptr_nonnull(strstr(out, "variables    256"));
-    for (const char *const *name =
-             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png",
-                               "persistent.png", "verdict.json", NULL };
-         *name; name++) {
-        char path[64];
-        snprintf(path, sizeof path, "run/%s", *name);
-        remove(temp_path(path));
-    }
-    rmdir(temp_path("run"));
+    temp_remove(temp_path("run"));
     ck_refused(66, "none.gz", "train rbm --data none.gz --out run");
     ck_refused(64, "--data", "train rbm --out run");
     ck_refused(64, "--data digits: rows of 256 numbers; the model has 16",
@@ -214,15 +206,7 @@ static void train_on(const char *data, char *line, size_t room)
     sscanf(text, "%*[^\n] %*d,%*f,%*f,%*f,%n", &begin);
     ck_assert_int_gt(begin, 0);
     snprintf(line, room, "%s", text + begin);
-    for (const char *const *name =
-             (const char *[]){ "log.csv", "model.xml", "model.safetensors", "samples.png",
-                               "persistent.png", "verdict.json", NULL };
-         *name; name++) {
-        char path[64];
-        snprintf(path, sizeof path, "run/%s", *name);
-        remove(temp_path(path));
-    }
-    rmdir(temp_path("run"));
+    temp_remove(temp_path("run"));
 }
 
 /* One set of 3 x 3 pictures with values of bytes, from -1 to 1 and from 0 to 1. */

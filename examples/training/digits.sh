@@ -54,8 +54,7 @@ for model in rbm conv; do
 done
 
 echo "== residual net of 64 channels: what an update takes"
-rm -rf "$dir/resnet"
-"$saltus" train mnist-resnet:base=1 --data "$images" --out "$dir/resnet" $threads \
+"$saltus" train mnist-resnet:base=1 --data "$images" --out "$dir/resnet" --overwrite $threads \
     --iterations 2 --batch 50 --buffer 50 --steps 4 --report 1 >"$dir/resnet.txt"
 log=$dir/resnet/log.csv
 echo "$(last sampling_seconds "$log") $(last gradient_seconds "$log")" | awk '{

@@ -23,7 +23,8 @@ row() {
     name=$1 out=$dir/$2
     shift 2
     start=$(date +%s)
-    [ -e "$out/verdict.json" ] || "$saltus" train "$@" --seed 1 --out "$out" >"$out.txt" 2>&1
+    [ -e "$out/verdict.json" ] ||
+        "$saltus" train "$@" --seed 1 --out "$out" --overwrite >"$out.txt" 2>&1
     v=$out/verdict.json
     echo "| $name | $(figure "$v" means_correlation persistent), $(figure "$v" covariances_correlation persistent)," \
         "$(figure "$v" mmd persistent) | $(figure "$v" means_correlation fresh)," \

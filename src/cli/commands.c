@@ -94,11 +94,11 @@ static const cli_page pages[] = {
       "rows at every report, keeps the parameters of the best report, and saves the levels of its "
       "path in --out, in the directory ladder.\n\n"
       "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "
-      "log.csv and a checkpoint, from which --resume goes on. Other commands open that directory "
-      "as a "
-      "model. persistent.png shows chains of the training. They can be fine while the model is "
-      "not, "
-      "so training ends with samples that are drawn from scratch: samples.png shows them, and "
+      "log.csv and a checkpoint, from which --resume goes on. A directory that holds an earlier "
+      "training is refused without --resume or --overwrite. Other commands open the directory "
+      "as a model. persistent.png shows chains of the training. They can be fine while the model "
+      "is not, so training ends with samples that are drawn from scratch: samples.png shows them, "
+      "and "
       "verdict.json and the last lines say whether they are like held-out data.",
       { { "A restricted Boltzmann machine on built-in digits, at equilibrium:",
           "saltus train rbm:hidden=128 --data digits --learning-rate 0.03 --time 2m --out rbm" },

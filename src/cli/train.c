@@ -27,6 +27,25 @@ static int make_directory(const char *path)
     return cli_fail(SAL_ERR_IO, &err);
 }
 
+/* What took hours is not replaced by a command that was typed twice. */
+static int check_earlier(const cli_train_options *o)
+{
+    static const char *const files[] = { "model.xml", "model.safetensors", "log.csv",
+                                         "checkpoint.json" };
+    char found[128] = "", path[4096];
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        if (snprintf(path, sizeof path, "%s/%s", o->out, files[k]) < (int)sizeof path &&
+            access(path, F_OK) == 0) {
+            sali_list_name(found, sizeof found, files[k]);
+        }
+    }
+    return o->train.resume || o->overwrite || !found[0]
+               ? CLI_OK
+               : cli_usage("train: --out %s holds an earlier training (%s); give --resume to go on "
+                           "with it, or --overwrite to replace it",
+                           o->out, found);
+}
+
 /* Whether a ready-made model has a number of visible variables to be set. */
 static bool takes_visible(const char *arch)
 {
@@ -248,6 +267,9 @@ static int check_options(const char *arch, cli_train_options *o)
     if (!o->out) {
         return cli_usage("train: --out DIR is needed");
     }
+    if (o->train.resume && o->overwrite) {
+        return cli_usage("train: give --resume or --overwrite, not both");
+    }
     int code = cli_data_check("train", arch, &o->data);
     code = code || !o->time ? code : cli_seconds("time", o->time, &o->seconds);
     if (code != CLI_OK) {
@@ -307,6 +329,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "out", CLI_TEXT, &o.out, "DIR", "model, log, samples and checkpoints go there" },
         { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; --resume goes on" },
         { "resume", CLI_FLAG, &t->resume, NULL, "go on from the checkpoint in --out, if any" },
+        { "overwrite", CLI_FLAG, &o.overwrite, NULL, "replace an earlier training in --out" },
         { "iterations", CLI_INT, &t->iterations, "N",
           "parameter updates [as suits the model, else 2000]" },
         { "batch", CLI_INT, &t->batch, "N",
@@ -395,6 +418,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         t->reservoir = t->batch != batch ? 0 : reservoir / t->batch * t->batch;
     }
     code = code ? code : open_arch(arch, &s);
+    code = code ? code : check_earlier(&o);
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);
     code = code ? code : cli_train_read_log(&s);

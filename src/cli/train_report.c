@@ -296,7 +296,7 @@ int cli_train_progress(const sal_train_report *r, void *data)
     }
     if (s->progress.from < 0) { /* the first since the start or a resume */
         s->progress.from = r->iteration - 1;
-        cli_train_forget_verdict(s);
+        cli_train_forget(s);
     }
     estimate(s, r);
     s->late = s->o->seconds > 0 && r->seconds >= s->o->seconds;

@@ -13,11 +13,15 @@ static bool in_directory(const cli_training *s, const char *name, char path[4096
     return snprintf(path, 4096, "%s/%s", s->o->out, name) < 4096;
 }
 
-void cli_train_forget_verdict(const cli_training *s)
+void cli_train_forget(const cli_training *s)
 {
-    static const char *const names[] = { "samples.png", "verdict.json" };
+    static const char *const names[] = {
+        "samples.png",        "verdict.json",    "checkpoint.json",
+        "ladder/ladder.json", "ema.safetensors", "persistent.png"
+    };
+    const int n = s->progress.from == 0 ? 6 : 2;
     char path[4096];
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < n; k++) {
         if (in_directory(s, names[k], path)) {
             unlink(path);
         }

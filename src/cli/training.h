@@ -15,7 +15,7 @@ typedef struct cli_train_options {
     const char *time; /* after which it stops; NULL: none */
     double seconds;   /* of that; 0: none */
     double pearson;   /* at which training stops; 0: none */
-    bool data_covariance, json;
+    bool data_covariance, json, overwrite;
     int64_t fresh; /* draws for the verdict; 0: none */
 } cli_train_options;
 
@@ -62,8 +62,9 @@ int cli_train_save(const cli_training *s);
 int cli_train_progress(const sal_train_report *report, void *data);
 int cli_train_report(const sal_train_report *report, void *data);
 
-/* Remove the samples and the verdict of an earlier training in the directory. */
-void cli_train_forget_verdict(const cli_training *s);
+/* Remove the samples and the verdict of an earlier training in the directory; if this one does not
+ * go on from it, all else that would be taken for this one's. */
+void cli_train_forget(const cli_training *s);
 
 /* The verdict on what was trained, unless nothing was and there is one: fresh samples, their sheet
  * samples.png, and verdict.json. A model that cannot be sampled has none, which a line on stderr
