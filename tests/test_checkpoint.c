@@ -2,6 +2,7 @@
  * belongs to something else is refused and changes nothing. */
 #include "temp_dir.h"
 
+#include <jansson.h>
 #include <math.h>
 
 #include <saltus/saltus.h>
@@ -283,12 +284,9 @@ START_TEST(other_trainings_are_refused)
         const char *text;
         sal_train_options o;
     } cases[] = {
-        { "sampler \"gwg\" and is to go on with \"ncg\"", { .sampler = "ncg" } },
         { "seed", { .seed = 5 } },
         { "batch 6 and is to go on with 7", { .batch = 7 } },
         { "buffer", { .buffer = 10 } },
-        { "steps", { .steps = 8 } },
-        { "learning_rate 0.01", { .learning_rate = 0.02 } },
         { "restart", { .restart = 0.1 } },
         { "averaging", { .averaging = 0.8 } },
         { "optimiser", { .optimiser = SAL_SGD } },
@@ -309,12 +307,9 @@ START_TEST(other_trainings_are_refused)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const sal_train_options *c = &cases[k].o;
         changed = o;
-        changed.sampler = c->sampler ? c->sampler : o.sampler;
         changed.seed = c->seed ? c->seed : o.seed;
         changed.batch = c->batch ? c->batch : o.batch;
         changed.buffer = c->buffer ? c->buffer : o.buffer;
-        changed.steps = c->steps ? c->steps : o.steps;
-        changed.learning_rate = c->learning_rate > 0 ? c->learning_rate : o.learning_rate;
         changed.restart = c->restart > 0 ? c->restart : o.restart;
         changed.averaging = c->averaging > 0 ? c->averaging : o.averaging;
         changed.optimiser = c->optimiser;
@@ -345,6 +340,74 @@ START_TEST(other_trainings_are_refused)
 END_TEST
 
 /* The same number of parameters in another model. */
+/* What the advice after a divergence asks for. Parameters, chains and moments are those of the
+ * checkpoint; what another sampler adapted is not. */
+START_TEST(rate_steps_and_sampler_may_change)
+{
+    static const struct {
+        const char *before;
+        sal_train_options o;
+        const char *with;
+    } cases[] = {
+        { "gwg", { .learning_rate = 0.002 }, "learning rate 0.002 instead of 0.01" },
+        { "gwg", { .steps = 9 }, "steps 9 instead of 7" },
+        { "gwg", { .sampler = "ncg" }, "sampler \"ncg\" instead of \"gwg\"" },
+        { "ncg:preconditioner=diagonal",
+          { .sampler = "gibbs:scan=adaptive" },
+          "sampler \"gibbs:scan=adaptive\" instead of \"ncg:preconditioner=diagonal\"" },
+        { "pavg", { .sampler = "ncg" }, "sampler \"ncg\" instead of \"pavg\"" },
+        { "ncg", { .step_size = 0.5 }, "step size 0.5 instead of 0.0" },
+        { "ncg",
+          { .learning_rate = 0.05, .sampler = "pavg", .steps = 60 },
+          "learning rate 0.05 instead of 0.01, steps 60 instead of 7, sampler \"pavg\" instead of "
+          "\"ncg\"" },
+    };
+    sal_data data = some_data();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_error err;
+        const sal_train_options *c = &cases[k].o;
+        sal_train_options o = usual(cases[k].before), changed = o;
+        lines l = { 0 };
+        changed.sampler = c->sampler ? c->sampler : o.sampler;
+        changed.steps = c->steps ? c->steps : o.steps;
+        changed.step_size = c->step_size;
+        changed.learning_rate = c->learning_rate > 0 ? c->learning_rate : o.learning_rate;
+        remove(temp_path("checkpoint.json"));
+        save_one(&data, o);
+        training same = begin(&data, o, specification, &l);
+        training t = begin(&data, changed, specification, &l);
+        const double step_size = t.trainer->follows ? t.trainer->step_size.log_step[0] : 0;
+        ck_ok(sal_trainer_load(same.trainer, temp_dir, &err), &err);
+        ck_assert_str_eq(same.trainer->resumed_with, "");
+        ck_ok(sal_trainer_load(t.trainer, temp_dir, &err), &err);
+        ck_assert_str_eq(t.trainer->resumed_with, cases[k].with);
+        ck_assert(t.trainer->optimiser.learning_rate == changed.learning_rate);
+        same_bytes("codes", "changed", t.trainer->buffer.codes, same.trainer->buffer.codes,
+                   (int64_t)o.buffer * V, sizeof(int32_t));
+        same_bytes("parameters", "changed", t.trainer->values, same.trainer->values,
+                   t.trainer->optimiser.n, sizeof(double));
+        if (t.trainer->follows && c->sampler) {
+            ck_assert(t.trainer->step_size.log_step[0] == step_size);
+        }
+        ck_ok(sal_trainer_run(t.trainer, 3, &err), &err);
+        /* From now on this is how it is trained, and the checkpoint tells both. */
+        ck_ok(sal_trainer_save(t.trainer, temp_dir, &err), &err);
+        training again = begin(&data, changed, specification, &l);
+        ck_ok(sal_trainer_load(again.trainer, temp_dir, &err), &err);
+        ck_assert_str_eq(again.trainer->resumed_with, "");
+        same_state("again", again.trainer, t.trainer);
+        ck_assert_uint_eq(json_array_size(again.trainer->resumes), 1);
+        const json_t *record = json_array_get(again.trainer->resumes, 0);
+        ck_assert_int_eq(json_integer_value(json_object_get(record, "iteration")), 12);
+        ck_assert_uint_eq(json_object_size(record), 1 + (k == 6 ? 3 : 1));
+        end(&same);
+        end(&t);
+        end(&again);
+    }
+    sal_data_destroy(&data);
+}
+END_TEST
+
 START_TEST(other_models_are_refused)
 {
     sal_error err;
@@ -597,6 +660,11 @@ START_TEST(every_failed_allocation_is_reported)
     ck_ok(sal_trainer_run(t, 12, &err), &err);
     ck_alloc_sweep(sal_trainer_save(t, temp_dir, &err), (void)0);
     ck_alloc_sweep(sal_trainer_load(t, temp_dir, &err), (void)0);
+    o.sampler = "gwg";
+    sal_trainer *other = NULL;
+    ck_ok(sal_trainer_create(model, &data, &o, &other, &err), &err);
+    ck_alloc_sweep(sal_trainer_load(other, temp_dir, &err), (void)0);
+    sal_trainer_destroy(other);
     ck_ok(sal_trainer_run(t, 12, &err), &err);
     sal_trainer_destroy(t);
     sal_model_destroy(model);
@@ -614,6 +682,7 @@ int main(void)
                         N_STOPS);
     tcase_add_test(tcase, resume_takes_up_what_is_there);
     tcase_add_test(tcase, other_trainings_are_refused);
+    tcase_add_test(tcase, rate_steps_and_sampler_may_change);
     tcase_add_test(tcase, other_models_are_refused);
     tcase_add_test(tcase, impossible_numbers_are_refused);
     tcase_add_test(tcase, damaged_files_are_refused);

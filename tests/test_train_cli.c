@@ -158,8 +158,8 @@ START_TEST(other_trainings_in_the_directory)
 {
     succeeds(COMMAND "1 --iterations 20 --out whole");
     succeeds(COMMAND "1 --iterations 30 --out parts --sampler ncg");
-    fails(65, "sampler \"ncg\" and is to go on with \"gwg\"",
-          COMMAND "1 --iterations 20 --out parts --resume");
+    fails(65, "momentum 0.9",
+          COMMAND "1 --iterations 20 --out parts --sampler ncg --resume --momentum 0.5");
     succeeds(COMMAND "1 --iterations 20 --out parts --overwrite");
     same_results("whole", "parts");
     temp_write("parts/checkpoint.json", "no JSON", 7);
@@ -209,6 +209,46 @@ START_TEST(an_earlier_training_is_replaced_only_on_request)
     fails(64, "holds an earlier training (log.csv)", command);
     remove(temp_path("parts/log.csv"));
     succeeds(command);
+}
+END_TEST
+
+#define LADDER                                                                            \
+    "train rbm:hidden=3 --data p-idx3-ubyte --objective ptt --batch 5 --steps 2 --fresh " \
+    "20 --report 10 --threads 1 --out parts "
+
+/* Levels that another sampler made serve the new one, also in a ladder that is opened again. */
+START_TEST(a_ladder_goes_on_with_another_sampler)
+{
+    static char text[1 << 14];
+    succeeds(LADDER "--sampler ncg --learning-rate 0.1 --iterations 60");
+    succeeds(LADDER "--sampler gibbs --learning-rate 0.05 --iterations 90 --resume");
+    read_text("stderr.txt", text, sizeof text);
+    ck_assert_msg(strstr(text, "resumed at iteration 60 with learning rate 0.05 instead of 0.1, "
+                               "sampler \"gibbs\" instead of \"ncg\"\n"),
+                  "%s", text);
+    read_text("parts/ladder/ladder.json", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\"sampler\": \"gibbs\""));
+    succeeds("sample parts --ladder yes --chains 4 --draws 10");
+    succeeds(LADDER "--sampler ncg --learning-rate 0.05 --iterations 120 --resume");
+    succeeds("sample parts --ladder yes --chains 4 --draws 10");
+}
+END_TEST
+
+/* The advice after a divergence can be followed. */
+START_TEST(a_training_that_diverged_goes_on_with_a_smaller_rate)
+{
+    static char text[1 << 14];
+    fails(65, "diverged",
+          COMMAND "1 --out parts --iterations 400 --learning-rate 5 --largest-difference 20");
+    ck_assert_int_eq(access(temp_path("parts/checkpoint.json"), F_OK), 0);
+    succeeds(COMMAND "1 --out parts --iterations 400 --learning-rate 1e-5 --resume --steps 3");
+    read_text("stderr.txt", text, sizeof text);
+    const char *line = strstr(text, "saltus: resumed at iteration ");
+    ck_assert_msg(line && strstr(line, " with learning rate 1e-5 instead of 5.0, steps 3 instead "
+                                       "of 2\n"),
+                  "%s", text);
+    read_text("parts/checkpoint.json", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\"resumes\": ["));
 }
 END_TEST
 
@@ -497,6 +537,8 @@ int main(void)
     tcase_add_test(tcase, an_interrupt_saves_what_there_is);
     tcase_add_test(tcase, other_trainings_in_the_directory);
     tcase_add_test(tcase, an_earlier_training_is_replaced_only_on_request);
+    tcase_add_test(tcase, a_training_that_diverged_goes_on_with_a_smaller_rate);
+    tcase_add_test(tcase, a_ladder_goes_on_with_another_sampler);
     tcase_add_test(tcase, options_of_training_are_checked);
     tcase_add_test(tcase, paths_of_any_bytes_are_taken);
     tcase_add_test(tcase, zeros_are_taken_at_their_word);

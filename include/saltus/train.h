@@ -31,6 +31,9 @@ typedef struct sal_train_report {
     double gradient_seconds; /* likewise */
     double learning_rate;    /* of the last update, with warm-up and cool-down; SAL_PTT steers
                                 it */
+    /* What the resume that this training began with changed: "learning rate 0.001 instead of 0.01".
+     * NULL: nothing, or there was no resume. */
+    const char *resumed_with;
     /* With SAL_PTT, else NaN, NULL and 0. In calls of `progress` all but the first two are those of
      * the last report. */
     int64_t levels;        /* of the trajectory */
@@ -152,9 +155,11 @@ typedef struct sal_train_options {
 
     /* A directory that must exist: after iterations that are multiples of `checkpoint_every` (0:
      * report_every) and after the last one everything is saved there; `resume` goes on from what
-     * is there, if there is anything. Options other than iterations, threads, reports, checkpoints
-     * and largest_difference must then be what they were. With rate_cooldown, other iterations mean
-     * other rates: what comes out is not a training of that length. */
+     * is there, if there is anything. learning_rate, steps, and sampler with step_size and
+     * preconditioner may then be others, which a report's resumed_with and checkpoint.json say; of
+     * another sampler nothing that it adapted is kept. Other options but iterations, threads,
+     * reports, checkpoints and largest_difference must be what they were. With rate_cooldown, other
+     * iterations mean other rates: what comes out is not a training of that length. */
     const char *checkpoint;
     int64_t checkpoint_every; /* iterations; see checkpoint */
     bool resume;              /* see checkpoint */

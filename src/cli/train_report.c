@@ -297,6 +297,10 @@ int cli_train_progress(const sal_train_report *r, void *data)
     if (s->progress.from < 0) { /* the first since the start or a resume */
         s->progress.from = r->iteration - 1;
         cli_train_forget(s);
+        if (r->resumed_with) {
+            fprintf(stderr, "saltus: resumed at iteration %lld with %s\n",
+                    (long long)s->progress.from, r->resumed_with);
+        }
     }
     estimate(s, r);
     s->late = s->o->seconds > 0 && r->seconds >= s->o->seconds;

@@ -99,6 +99,15 @@ sal_status sali_state_fetch_array(void *context, const sali_state_item *item, sa
     return SAL_OK;
 }
 
+void sali_state_skip(sali_state_file *file, const char *prefix)
+{
+    const int64_t n = sali_safetensors_count(file->arrays);
+    for (int64_t k = 0; k < n; k++) {
+        const char *name = sali_safetensors_at(file->arrays, k)->name;
+        file->fetched += strncmp(name, prefix, strlen(prefix)) == 0;
+    }
+}
+
 sal_status sali_state_finish(const sali_state_file *file, sal_error *err)
 {
     int64_t n = sali_safetensors_count(file->arrays);

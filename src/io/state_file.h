@@ -32,6 +32,9 @@ void sali_state_close(sali_state_file *file);
 /* A sali_state_fetch with a sali_state_file for context. Items are fetched once each. */
 sal_status sali_state_fetch_array(void *file, const sali_state_item *item, sal_error *err);
 
+/* Arrays whose names begin so count as fetched. */
+void sali_state_skip(sali_state_file *file, const char *prefix);
+
 /* SAL_ERR_DATA if the file has arrays that were not fetched. Messages do not name the file. */
 sal_status sali_state_finish(const sali_state_file *file, sal_error *err);
 

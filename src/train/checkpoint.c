@@ -148,6 +148,10 @@ static sal_status write_json(const sal_trainer *t, const char *path, int file, s
     json_t *object =
         json_pack("{s:i, s:s, s:I, s:O}", VERSION_KEY, VERSION, "arrays", array_files[file],
                   "iteration", (json_int_t)t->iteration, "options", t->fingerprint);
+    if (t->resumes && json_object_set(object, "resumes", t->resumes) != 0) {
+        json_decref(object);
+        return sali_fail_memory(err);
+    }
     return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
 }
 
@@ -201,14 +205,14 @@ static void free_items(int n, sali_state_item items[MOST_ITEMS])
     }
 }
 
-/* The trainer's items in new memory. */
+/* Copies of the trainer's items. */
 static sal_status copy_items(sal_trainer *t, int *n, sali_state_item items[MOST_ITEMS],
                              sal_error *err)
 {
     bool ok = true;
     *n = list_items(t, items);
     for (int k = 0; k < *n; k++) {
-        items[k].data = sali_alloc(items[k].count, sali_state_bytes(items[k].type));
+        items[k].data = sali_memdup(items[k].data, items[k].count, sali_state_bytes(items[k].type));
         ok &= items[k].data != NULL;
     }
     return ok ? SAL_OK : sali_fail_memory(err);
@@ -295,14 +299,31 @@ static sal_status check_items(const sal_trainer *t, const sali_state_item *items
     return status || !t->ptt ? status : check_ptt(t, items + PTT, err);
 }
 
-/* A new state of the sampler, from the file. */
-static sal_status restore_sampler(sal_trainer *t, sali_state_file *file, sali_train_sampler *state,
-                                  sal_error *err)
+/* From the file, but for the step size that another sampler found. */
+static sal_status fetch_items(int n, const sali_state_item *items, bool same_sampler,
+                              sali_state_file *file, sal_error *err)
 {
-    if (!t->sampler) {
-        return SAL_OK;
+    sal_status status = SAL_OK;
+    for (int k = 0; status == SAL_OK && k < n; k++) {
+        if (same_sampler || k != LOG_STEP_SIZE) {
+            status = sali_state_fetch_array(file, &items[k], err);
+        }
     }
-    sal_status status = sali_train_open_sampler(t, state, err);
+    return status;
+}
+
+/* A new state of the sampler; from the file, if it is of the same one. */
+static sal_status restore_sampler(sal_trainer *t, bool same_sampler, sali_state_file *file,
+                                  sali_train_sampler *state, sal_error *err)
+{
+    sal_status status = t->sampler ? sali_train_open_sampler(t, state, err) : SAL_OK;
+    if (!same_sampler) {
+        sali_state_skip(file, "log_step_size");
+        sali_state_skip(file, SAMPLER);
+    }
+    if (!t->sampler || !same_sampler) {
+        return status;
+    }
     const sali_warmup at = sali_train_shows(t, state->selves);
     file->prefix = SAMPLER;
     return status ? status
@@ -339,8 +360,24 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
     }
 }
 
+/* Step sizes that the levels have from another sampler; their files are written anew. */
+static void forget_step_sizes(sal_trajectory *levels)
+{
+    for (int64_t k = 0; levels && k < levels->n; k++) {
+        levels->levels[k].step_size = 0;
+        levels->written = 0;
+    }
+}
+
+/* A rate that trajectory tempering has made smaller goes on. */
+static void limit_rate(const sal_trainer *t, double *rate)
+{
+    const double largest = t->options.learning_rate;
+    *rate = t->ptt && *rate < largest ? *rate : largest;
+}
+
 static sal_status load_arrays(sal_trainer *t, const char *directory, const char *path,
-                              sal_error *err)
+                              bool same_sampler, sal_error *err)
 {
     sali_state_item items[MOST_ITEMS];
     sal_trajectory *levels = NULL;
@@ -350,8 +387,8 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
     sal_status status = copy_items(t, &n, items, err);
     status = status ? status : sali_state_open(path, &file, err);
     if (status == SAL_OK) {
-        status = sali_state_fill(n, items, sali_state_fetch_array, &file, err);
-        status = status ? status : restore_sampler(t, &file, &state, err);
+        status = fetch_items(n, items, same_sampler, &file, err);
+        status = status ? status : restore_sampler(t, same_sampler, &file, &state, err);
         status = status ? status : sali_state_finish(&file, err);
         status = status ? status : check_items(t, items, err);
         sali_state_close(&file);
@@ -362,11 +399,62 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
             t->ptt, directory, *(const int64_t *)items[PTT + SALI_PTT_LEVELS].data, &levels, err);
     }
     if (status == SAL_OK) {
+        limit_rate(t, items[LEARNING_RATE].data);
+        if (!same_sampler) {
+            forget_step_sizes(levels);
+        }
         take_over(t, items, &state, &levels);
     }
     sal_trajectory_destroy(levels);
     sali_train_close_sampler(t, &state);
     free_items(n, items);
+    return status;
+}
+
+/* The record of resumes with what this one changes. NULL: no memory. */
+static json_t *add_resume(const json_t *json, json_t *changed)
+{
+    const json_t *earlier = json_object_get(json, "resumes");
+    json_t *all = json_is_array(earlier) ? json_copy((json_t *)earlier) : json_array();
+    const json_int_t iteration = json_integer_value(json_object_get(json, "iteration"));
+    if (json_object_size(changed) > 0 &&
+        (json_object_set_new(changed, "iteration", json_integer(iteration)) != 0 ||
+         json_array_append(all, changed) != 0)) {
+        json_decref(all);
+        return NULL;
+    }
+    return all;
+}
+
+/* `json` is the directory's, in `path`, and names file number `file`. */
+static sal_status load(sal_trainer *t, const char *directory, const json_t *json, char *path,
+                       size_t room, int file, sal_error *err)
+{
+    char words[sizeof t->resumed_with];
+    json_t *changed = NULL;
+    sal_status status =
+        sali_train_compare(path, json_object_get(json, "options"), t->fingerprint, &changed, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const bool same_sampler = !json_object_get(changed, "sampler") &&
+                              !json_object_get(changed, "step_size") &&
+                              !json_object_get(changed, "preconditioner");
+    sali_train_describe(changed, words, sizeof words);
+    json_t *resumes = add_resume(json, changed);
+    json_decref(changed);
+    status =
+        resumes ? path_in(directory, array_files[file], path, room, err) : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        status = load_arrays(t, directory, path, same_sampler, err);
+        status = status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
+    }
+    if (status == SAL_OK) {
+        json_decref(t->resumes);
+        t->resumes = json_array_size(resumes) > 0 ? json_incref(resumes) : NULL;
+        strcpy(t->resumed_with, words);
+    }
+    json_decref(resumes);
     return status;
 }
 
@@ -380,12 +468,7 @@ sal_status sal_trainer_load(sal_trainer *t, const char *directory, sal_error *er
     if (status != SAL_OK || !json) {
         return status;
     }
-    status = sali_train_compare(path, json_object_get(json, "options"), t->fingerprint, err);
-    status = status ? status : path_in(directory, array_files[file], path, sizeof path, err);
-    if (status == SAL_OK) {
-        status = load_arrays(t, directory, path, err);
-        status = status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
-    }
+    status = load(t, directory, json, path, sizeof path, file, err);
     json_decref(json);
     return status;
 }

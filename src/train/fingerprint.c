@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "io/json_text.h"
 #include "models/fingerprint.h"
 #include "train/trainer.h"
@@ -61,6 +62,50 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
         hexadecimal(o->objective == SAL_PTT && o->test ? hash_data(o->test) : 0));
 }
 
+/* ---- what may be another at a resume */
+
+static const struct {
+    const char *key, *words;
+} may_change[] = { { "learning_rate", "learning rate" },
+                   { "steps", "steps" },
+                   { "sampler", "sampler" },
+                   { "step_size", "step size" },
+                   { "preconditioner", NULL } }; /* a hash, which says nothing */
+
+#define MAY_CHANGE ((int)(sizeof may_change / sizeof *may_change))
+
+static bool changes(const char *key)
+{
+    int k = 0;
+    while (k < MAY_CHANGE && strcmp(may_change[k].key, key) != 0) {
+        k++;
+    }
+    return k < MAY_CHANGE;
+}
+
+void sali_train_describe(const json_t *changed, char *text, size_t room)
+{
+    const size_t form = JSON_ENCODE_ANY | JSON_REAL_PRECISION(6);
+    text[0] = '\0';
+    for (int k = 0; k < MAY_CHANGE; k++) {
+        const json_t *pair = json_object_get(changed, may_change[k].key);
+        char words[200] = "another preconditioner";
+        char *was = json_dumps(json_array_get(pair, 0), form);
+        char *is = json_dumps(json_array_get(pair, 1), form);
+        if (may_change[k].words) {
+            snprintf(words, sizeof words, "%s %.60s instead of %.60s", may_change[k].words,
+                     is ? is : "?", was ? was : "?");
+        }
+        if (pair) {
+            sali_list_name(text, room, words);
+        }
+        free(was);
+        free(is);
+    }
+}
+
+/* ---- comparison */
+
 static sal_status differs(const char *path, const char *key, const json_t *before,
                           const json_t *now, sal_error *err)
 {
@@ -76,16 +121,27 @@ static sal_status differs(const char *path, const char *key, const json_t *befor
 }
 
 sal_status sali_train_compare(const char *path, const json_t *saved, const json_t *now,
-                              sal_error *err)
+                              json_t **changed, sal_error *err)
 {
     const char *key;
-    json_t *value;
+    json_t *value, *list = json_object();
+    sal_status status = list ? SAL_OK : sali_fail_memory(err);
     json_object_foreach((json_t *)now, key, value)
     {
-        const json_t *before = json_object_get(saved, key);
-        if (!before || !json_equal(before, value)) {
-            return differs(path, key, before, value, err);
+        json_t *before = json_object_get(saved, key);
+        if (status != SAL_OK || (before && json_equal(before, value))) {
+            continue;
+        }
+        if (!before || !changes(key)) {
+            status = differs(path, key, before, value, err);
+        } else if (json_object_set_new(list, key, json_pack("[O, O]", before, value)) != 0) {
+            status = sali_fail_memory(err);
         }
     }
+    if (status != SAL_OK) {
+        json_decref(list);
+        return status;
+    }
+    *changed = list;
     return SAL_OK;
 }

@@ -175,6 +175,7 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .trajectory = t->ptt ? t->ptt->path : NULL,
         .sampling_seconds = t->sampling_seconds,
         .gradient_seconds = t->gradient_seconds,
+        .resumed_with = t->resumed_with[0] ? t->resumed_with : NULL,
         .model = t->model,
         .averages = t->averages,
         .buffer = t->buffer.slots,

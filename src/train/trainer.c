@@ -355,6 +355,7 @@ void sal_trainer_destroy(sal_trainer *t)
     sali_centring_free(&t->centring);
     sali_optimiser_free(&t->optimiser);
     json_decref(t->fingerprint);
+    json_decref(t->resumes);
     sali_free(t->sampler_name);
     sali_free(t->directory);
     sali_free(t->preconditioner);

@@ -65,6 +65,8 @@ struct sal_trainer {
     char *sampler_name, *directory; /* of checkpoints, or NULL */
     double *preconditioner;         /* [N x N] or NULL */
     struct json_t *fingerprint;     /* what a resume must share */
+    struct json_t *resumes;         /* those that changed something; NULL: none */
+    char resumed_with[400];         /* what the last one changed; "": nothing */
 
     const sali_sampler *sampler; /* NULL: the objective needs no samples */
     sali_sampler_settings settings;
@@ -130,11 +132,14 @@ void sali_buffer_load(const sal_trainer *trainer, sali_train_shard *shard);
 void sali_buffer_store(sal_trainer *trainer, const sali_train_shard *shard);
 
 /* fingerprint.c: what a resumed training must share with the one that was saved, model, data and
- * options, as a JSON object (NULL: no memory); and whether it does. `path` is for messages. */
+ * options, as a JSON object (NULL: no memory); and whether it does. `path` is for messages. The
+ * learning rate, the steps and the sampler with its settings may be others: a new object *changed
+ * has [before, now] of each, and describe says it in words. */
 struct json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
                                       const sal_train_options *options);
 sal_status sali_train_compare(const char *path, const struct json_t *saved,
-                              const struct json_t *now, sal_error *err);
+                              const struct json_t *now, struct json_t **changed, sal_error *err);
+void sali_train_describe(const struct json_t *changed, char *text, size_t room);
 
 /* contrast.c: an iteration's samples, and the gradient of the objective from data and samples, both
  * by shards on all threads; false when a chain met NaN or +inf. */
