@@ -1,5 +1,5 @@
-/* saltus train as its users call it: killed at any moment and resumed, stopped by Ctrl-C, options
- * and directories. */
+/* saltus train as its users call it: killed at any moment and resumed, stopped by Ctrl-C or kill,
+ * options and directories. */
 #include "spawn_program.h"
 
 #include <signal.h>
@@ -130,13 +130,14 @@ END_TEST
 
 START_TEST(an_interrupt_saves_what_there_is)
 {
+    static const int signals[] = { SIGINT, SIGTERM };
     char text[2048];
     const char *command = COMMAND "1 --iterations 1000000 --out parts";
     pid_t pid = start(command);
     for (int k = 0; k < 600 && access(temp_path("parts/log.csv"), F_OK) != 0; k++) {
         pause_for(100000);
     }
-    kill(pid, SIGINT);
+    kill(pid, signals[_i]);
     ck_assert_int_eq(finish(pid), 0);
     read_text("stderr.txt", text, sizeof text);
     long long iteration = 0;
@@ -534,7 +535,7 @@ int main(void)
     TCase *tcase = tcase_create("train_cli");
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_loop_test(tcase, killed_at_any_moment_it_goes_on_with_the_same_bits, 0, 4);
-    tcase_add_test(tcase, an_interrupt_saves_what_there_is);
+    tcase_add_loop_test(tcase, an_interrupt_saves_what_there_is, 0, 2);
     tcase_add_test(tcase, other_trainings_in_the_directory);
     tcase_add_test(tcase, an_earlier_training_is_replaced_only_on_request);
     tcase_add_test(tcase, a_training_that_diverged_goes_on_with_a_smaller_rate);

@@ -149,7 +149,8 @@ void cli_list_ops_markdown(void);
  * one. */
 void cli_choose_blas_kernels(char **argv);
 
-/* Set when the user pressed Ctrl-C, after cli_catch_interrupt(). */
+/* Set when the user pressed Ctrl-C, after cli_catch_interrupt(); SIGTERM and SIGHUP count as that,
+ * but a SIGHUP that nohup ignores. The second one of a kind kills the program. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 

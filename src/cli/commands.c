@@ -34,7 +34,8 @@ static const cli_page pages[] = {
       "chains agree. Where they do not, a line says so; do not use the averages then.\n\n" MODEL
       "\n\n"
       "Step sizes are adapted in warm-up unless you give them. Chains that stay in different modes "
-      "need --tempering. Ctrl-C, or --time, ends the run; what was drawn until then is written.\n\n"
+      "need --tempering. Ctrl-C (also SIGTERM and SIGHUP), or --time, ends the run; what was drawn "
+      "until then is written.\n\n"
       "A run whose draws go to --out FILE.nc can be resumed, also after a crash (then from "
       "FILE.nc.tmp): --resume FILE.nc goes on with the options of that run, which are in the file, "
       "and gives the same draws as if it had never stopped. MODEL may be left out then; --draws "

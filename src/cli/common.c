@@ -163,7 +163,7 @@ void cli_progress_end(cli_progress *progress)
     }
 }
 
-/* ---- Ctrl-C */
+/* ---- Ctrl-C, kill, and a terminal that closes */
 
 static volatile sig_atomic_t interrupted;
 
@@ -175,8 +175,13 @@ static void note_interrupt(int signal_number)
 
 void cli_catch_interrupt(void)
 {
-    struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND };
+    const struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND };
+    struct sigaction before;
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) { /* no nohup */
+        sigaction(SIGHUP, &action, NULL);
+    }
 }
 
 bool cli_interrupted(void)
