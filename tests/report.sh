@@ -42,6 +42,7 @@ if ((!netcdf)); then
     echo "SKIPPED: netCDF: built without libnetcdf"
 fi
 "$program" sample potts:side=2,states=3 --chains 3 --draws 200 --out draws.npy >/dev/null
+"$program" sample ising:side=3,theta=0.1,bias=0.2 --chains 3 --draws 50 --out lattice.npy >/dev/null
 "$program" exact ising:side=3,theta=0.1,bias=0.2 --marginals exact.json >/dev/null
 "$program" exact potts:side=2,states=3 --marginals potts.json >/dev/null
 "$program" compare ising:side=3,theta=0.1 --samplers gibbs,gwg,ncg,pavg --chains 4 --warmup 20 \
@@ -103,6 +104,14 @@ if ((netcdf)); then
     "$program" report run.nc --exact exact.json -o page.html
     has page.html 'Exact marginals: exact.json'
     has run.html 'rank share</text>' 'draws</text>'
+    # A directory of a training is a model, with the parameters that it was sampled with.
+    "$program" train ising:side=3 --data lattice.npy --kind draws --batch 10 --iterations 5 --fresh 0 \
+        --learning-rate 0.1 --averaging 0.5 --out lattice >/dev/null
+    "$program" sample lattice --chains 3 --draws 300 --out lattice.nc >/dev/null
+    for model in '' '--model lattice'; do
+        "$program" report lattice.nc $model -o page.html
+        has page.html 'Marginals against exact ones' '<dd>lattice</dd>'
+    done
     # Fixed variables: the model's marginals given them; by number and by name.
     "$program" sample ising:side=3,theta=0.1 --clamp 3=1,7=0 --draws 200 --out fixed.nc >/dev/null
     "$program" report fixed.nc -o fixed.html

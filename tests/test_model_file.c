@@ -72,7 +72,7 @@ START_TEST(bad_files_are_refused)
     sal_model *model = NULL;
     const char *path = temp_path("d.xml");
     ck_assert_int_eq(mkdir(path, 0777), 0);
-    ck_fails(sal_model_open(path, 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "is a directory");
+    ck_fails(sal_model_open(path, 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "no model.xml");
     rmdir(path);
     ck_fails(sal_model_open(write_text("e.xml", ""), 0, &model, &err), SAL_ERR_DATA, &err,
              "e.xml:1: ");
@@ -201,6 +201,41 @@ static double zero(const double *x, double *gradient, void *data)
     (void)data;
     return 0;
 }
+
+/* What 'saltus train' writes, by its name alone; averaged parameters go before the model's own. */
+START_TEST(a_directory_of_a_training_is_a_model)
+{
+    sal_error err = { 0 };
+    char directory[512], averages[600];
+    double own[64], read[64];
+    snprintf(directory, sizeof directory, "%s", temp_path("trained"));
+    snprintf(averages, sizeof averages, "%s", temp_path("trained/ema.safetensors"));
+    ck_assert_int_eq(mkdir(directory, 0777), 0);
+    sal_model *model = open_model("rbm:visible=3,hidden=2"), *again = NULL;
+    const int64_t n = sal_model_parameters_size(model);
+    ck_fails(sal_model_open(directory, 0, &again, &err), SAL_ERR_NOT_FOUND, &err,
+             "trained: the directory has no model.xml");
+    for (int with = 0; with < 2; with++) {
+        for (int64_t k = 0; k < n; k++) {
+            own[k] = 0.25 * (double)(k + 1) + with;
+        }
+        ck_ok(sal_model_set_params(model, NULL, own, &err), &err);
+        ck_ok(with ? sal_model_save_params(model, averages, &err)
+                   : sal_model_save(model, temp_path("trained/model.xml"), &err),
+              &err);
+        again = open_model(directory);
+        ck_assert_str_eq(sal_model_name(again), directory);
+        ck_ok(sal_model_get_params(again, NULL, read, &err), &err);
+        ck_assert_mem_eq(own, read, (size_t)n * sizeof *own);
+        sal_model_destroy(again);
+    }
+    again = NULL;
+    temp_write("trained/ema.safetensors", "none", 4);
+    ck_fails(sal_model_open(directory, 0, &again, &err), SAL_ERR_DATA, &err, "ema.safetensors");
+    ck_assert_ptr_null(again);
+    sal_model_destroy(model);
+}
+END_TEST
 
 START_TEST(what_cannot_be_saved_is_refused)
 {
@@ -471,6 +506,7 @@ int main(void)
     tcase_add_loop_test(tc, competition_networks_open, 0, 5);
     tcase_add_test(tc, formula_and_parameters_are_two_files);
     tcase_add_test(tc, formula_without_parameters_is_one_file);
+    tcase_add_test(tc, a_directory_of_a_training_is_a_model);
     tcase_add_test(tc, what_cannot_be_saved_is_refused);
     tcase_add_test(tc, failed_save_leaves_the_old_files);
     tcase_add_test(tc, parameters_round_trip_in_the_models_type);

@@ -19,7 +19,8 @@ extern "C" {
  *                 (sal_model_save), with the parameters beside it if it names a file of them. A
  *                 graph: the format's usual model of it. No code of the file's author runs; XML is
  *                 refused when it is not well-formed or has a DOCTYPE, a tape when it breaks the
- *                 schema saltus-tape.rng or any shape rule.
+ *                 schema saltus-tape.rng or any shape rule. A directory that 'saltus train' wrote:
+ *                 its model.xml, with the parameters in ema.safetensors if that is there.
  *                 Otherwise the specification of a ready-made model, see sal_model_builtin, with
  *                 "file=PATH" among its keys where it can be made of a file ("max-cut:file=G.txt").
  *          dtype  0: the file's own type (networks: SAL_F64), or a ready-made model's usual one.

@@ -71,12 +71,10 @@ int cli_check_output(const char *path);
 /* "f32", "f64" or NULL (0: the model's own); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);
 
-/* Open a model and load parameters (NULL: none); the exit code. The model may also be a directory
- * that 'saltus train' wrote: its model.xml, and unless parameters are given those of its
- * ema.safetensors, if there are any. */
+/* Open a model as sal_model_open does and load parameters (NULL: its own); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
-/* Whether it is such a directory. */
+/* Whether it is a directory that 'saltus train' wrote. */
 bool cli_is_training(const char *specification);
 
 /* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before

@@ -69,8 +69,13 @@ bool cli_dtype(const char *text, sal_dtype *dtype)
     return true;
 }
 
-static int open_model(const char *specification, const char *dtype, const char *params,
-                      sal_model **model)
+bool cli_is_training(const char *specification)
+{
+    struct stat there;
+    return specification && stat(specification, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)
 {
     sal_error err = { 0 };
     sal_dtype type;
@@ -86,38 +91,6 @@ static int open_model(const char *specification, const char *dtype, const char *
         }
     }
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
-}
-
-/* What `saltus train` writes to a directory, with averaged parameters where there are some. */
-static int open_trained(const char *directory, const char *dtype, const char *params,
-                        sal_model **model)
-{
-    char formula[4096], averages[4096];
-    int a = snprintf(formula, sizeof formula, "%s/model.xml", directory);
-    int b = snprintf(averages, sizeof averages, "%s/ema.safetensors", directory);
-    if (a >= (int)sizeof formula || b >= (int)sizeof averages) {
-        return cli_usage("%.200s..: the path is too long", directory);
-    }
-    if (access(formula, R_OK) != 0) {
-        sal_error err = { 0 };
-        snprintf(err.message, sizeof err.message,
-                 "%.300s: the directory has no model.xml, which 'saltus train' writes", directory);
-        return cli_fail(SAL_ERR_NOT_FOUND, &err);
-    }
-    params = params || access(averages, R_OK) != 0 ? params : averages;
-    return open_model(formula, dtype, params, model);
-}
-
-bool cli_is_training(const char *specification)
-{
-    struct stat there;
-    return specification && stat(specification, &there) == 0 && S_ISDIR(there.st_mode);
-}
-
-int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)
-{
-    return cli_is_training(specification) ? open_trained(specification, dtype, params, model)
-                                          : open_model(specification, dtype, params, model);
 }
 
 /* ---- progress */

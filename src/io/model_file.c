@@ -203,10 +203,43 @@ static bool looks_like_path(const char *spec)
     return false;
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* A file of a directory; false if it is not there. */
+static bool find_file(const char *directory, const char *name, char path[4096])
+{
+    return snprintf(path, 4096, "%s/%s", directory, name) < 4096 && is_file(path);
+}
+
+/* What a training wrote, with averaged parameters where there are some. */
+static sal_status open_trained(const char *directory, const char *formula, sal_dtype dtype,
+                               sal_model **model, sal_error *err)
+{
+    char averages[4096];
+    sal_status status = open_file(formula, dtype, model, err);
+    return status == SAL_OK && find_file(directory, "ema.safetensors", averages)
+               ? sal_model_load_params(*model, averages, err)
+               : status;
+}
+
+/* Ready-made models are found whatever directories there are. */
 static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
 {
-    return is_file(spec) || looks_like_path(spec) ? open_file(spec, dtype, model, err)
-                                                  : open_specification(spec, dtype, model, err);
+    char formula[4096];
+    if (find_file(spec, "model.xml", formula)) {
+        return open_trained(spec, formula, dtype, model, err);
+    }
+    sal_status status = is_file(spec) || looks_like_path(spec)
+                            ? open_file(spec, dtype, model, err)
+                            : open_specification(spec, dtype, model, err);
+    return status == SAL_ERR_NOT_FOUND && is_directory(spec)
+               ? sali_fail(err, status,
+                           "%s: the directory has no model.xml, which 'saltus train' writes", spec)
+               : status;
 }
 
 sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)

@@ -16,20 +16,6 @@
 
 enum { CHAINS = 50, ROWS = 1000 };
 
-static sal_status open_model(const char *directory, sal_model **model, sal_error *err)
-{
-    char path[4096];
-    sal_error missing = { 0 };
-    snprintf(path, sizeof path, "%s/model.xml", directory);
-    sal_status status = sal_model_open(path, 0, model, err);
-    snprintf(path, sizeof path, "%s/ema.safetensors", directory);
-    if (status == SAL_OK) {
-        status = sal_model_load_params(*model, path, &missing);
-        status = status == SAL_ERR_NOT_FOUND ? SAL_OK : status;
-    }
-    return status;
-}
-
 static void draw_sheet(const char *title, int64_t n, int64_t side, const uint8_t *codes,
                        sal_figure *figure)
 {
@@ -82,7 +68,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
     sal_data data = { 0 };
     const int64_t steps = a->size == QUICK ? 1000 : a->size == USUAL ? 10000 : 300000;
     const sal_data_options first = { .count = ROWS };
-    sal_status status = open_model(a->files[0], &model, err);
+    sal_status status = sal_model_open(a->files[0], 0, &model, err);
     if (status == SAL_OK) {
         int64_t V = sal_space_variables(sal_model_space(model));
         status = a->files[1] ? sal_data_read(a->files[1], &first, &data, err)
