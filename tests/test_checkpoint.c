@@ -292,6 +292,7 @@ START_TEST(other_trainings_are_refused)
         { "optimiser", { .optimiser = SAL_SGD } },
         { "rate_warmup", { .rate_warmup = 3 } },
         { "rate_cooldown", { .rate_cooldown = 0.5 } },
+        { "rate_schedule", { .rate_schedule = SAL_RATE_COSINE } },
         { "weight_decay", { .weight_decay = 0.1 } },
         { "objective", { .objective = SAL_CD } },
         { "fixed null and is to go on with \"b\"", { .fixed = "b" } },
@@ -315,6 +316,7 @@ START_TEST(other_trainings_are_refused)
         changed.optimiser = c->optimiser;
         changed.rate_warmup = c->rate_warmup;
         changed.rate_cooldown = c->rate_cooldown;
+        changed.rate_schedule = c->rate_schedule;
         changed.weight_decay = c->weight_decay;
         if (c->objective != SAL_PCD) {
             changed.objective = c->objective;

@@ -270,6 +270,8 @@ START_TEST(options_of_training_are_checked)
         { 64, "restart goes with persistent chains", "--objective cd --restart 0.1" },
         { 64, "--objective 'cdk'; expected one of: pcd, cd, pseudo-likelihood", "--objective cdk" },
         { 64, "--optimiser 'rms'; expected one of: adam, adamw, sgd", "--optimiser rms" },
+        { 64, "--rate-schedule 'x'; expected one of: constant, cosine, exponential",
+          "--rate-schedule x" },
         { 64, "--buffer-start 'x'; expected one of: mean, uniform, data", "--buffer-start x" },
         { 64, "checkpoint_every is -2", "--checkpoint -2" },
         { 64, "restart is 1.5", "--restart 1.5" },
@@ -488,6 +490,29 @@ START_TEST(training_stops_at_a_pearson_correlation)
 }
 END_TEST
 
+/* The log tells the rate of each report. */
+START_TEST(the_learning_rate_falls_as_scheduled)
+{
+    static const char *const schedules[] = { "constant", "cosine", "exponential" };
+    static const double last[] = { 0.001, 0.001 * 0.0244717, 0.001 * 0.0158489 }; /* t / T = 0.9 */
+    static char text[1 << 14];
+    char command[400];
+    snprintf(command, sizeof command,
+             COMMAND "1 --out parts --overwrite --fresh 0 --iterations 10 --rate-schedule %s",
+             schedules[_i]);
+    succeeds(command);
+    read_text("parts/log.csv", text, sizeof text);
+    const char *column = strrchr(text, '\n') - 1;
+    while (*column != '\n') {
+        column--;
+    }
+    for (int k = 0; k < 13; k++) {
+        column = strchr(column, ',') + 1;
+    }
+    ck_assert_double_eq_tol(strtod(column, NULL), last[_i], 1e-8);
+}
+END_TEST
+
 /* Samples from scratch, at the end only; and none where none are wanted. */
 START_TEST(training_ends_with_a_verdict)
 {
@@ -547,6 +572,7 @@ int main(void)
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     tcase_add_test(tcase, a_model_of_an_alignment_needs_no_other_data);
     tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
+    tcase_add_loop_test(tcase, the_learning_rate_falls_as_scheduled, 0, 3);
     tcase_add_test(tcase, training_ends_with_a_verdict);
     tcase_add_test(tcase, the_verdict_is_on_the_model_not_on_the_chains);
     suite_add_tcase(suite, tcase);

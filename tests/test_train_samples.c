@@ -500,6 +500,7 @@ START_TEST(bad_options_are_named)
         { { .batch = 101 }, "1000 chains and 100 rows to train on: take a smaller batch" },
         { { .threads = 4097 }, "threads is 4097" },
         { { .rate_warmup = -1 }, "rate_warmup is -1" },
+        { { .rate_schedule = (sal_rate_schedule)3 }, "rate_schedule is 3; expected 0 to 2" },
         { { .rate_cooldown = 1.5 }, "rate_cooldown is 1.5" },
         { { .report_every = -1 }, "report_every is -1" },
         { { .checkpoint_every = -1 }, "checkpoint_every is -1" },

@@ -152,6 +152,11 @@ static void step(reference *r, const int32_t *samples)
     double rising = r->t < r->o.rate_warmup ? (double)r->t / (double)r->o.rate_warmup : 1;
     double left = (double)(r->o.iterations - r->t + 1) / (double)r->o.iterations;
     rate *= left < r->o.rate_cooldown ? fmin(rising, left / r->o.rate_cooldown) : rising;
+    const double T = (double)(r->o.iterations - r->o.rate_warmup);
+    const double share = fmax(0, (double)(r->t - 1 - r->o.rate_warmup)) / T;
+    rate *= r->o.rate_schedule == SAL_RATE_COSINE        ? pow(cos(asin(1) * share), 2)
+            : r->o.rate_schedule == SAL_RATE_EXPONENTIAL ? exp(-share * log(100))
+                                                         : 1;
     r->rate = rate;
     for (int i = 0; i < SIZE; i++) {
         double sign = (r->theta[i] > 0) - (r->theta[i] < 0);
@@ -224,6 +229,12 @@ static const sal_train_options cases[] = {
     { .optimiser = SAL_ADAMW, .weight_decay = 0.3, .rate_warmup = 7 },
     { .optimiser = SAL_SGD },
     { .optimiser = SAL_SGD, .rate_cooldown = 0.7, .group_penalty = 0.3 },
+    { .optimiser = SAL_SGD, .rate_schedule = SAL_RATE_COSINE },
+    { .optimiser = SAL_ADAM, .rate_schedule = SAL_RATE_EXPONENTIAL, .rate_warmup = 3 },
+    { .optimiser = SAL_ADAMW,
+      .rate_schedule = SAL_RATE_COSINE,
+      .rate_warmup = 7,
+      .rate_cooldown = 0.5 },
     { .optimiser = SAL_ADAMW, .rate_cooldown = 1, .rate_warmup = 17, .weight_decay = 0.3 },
     { .optimiser = SAL_SGD, .momentum = -1, .weight_decay = 0.3 },
     { .optimiser = SAL_SGD, .momentum = 0.5, .weight_decay = 0.3, .rate_warmup = 30 },

@@ -29,8 +29,8 @@ typedef struct sal_train_report {
     double gradient_norm;    /* of the last update, before clipping */
     double sampling_seconds; /* since the start, or since a resume */
     double gradient_seconds; /* likewise */
-    double learning_rate;    /* of the last update, with warm-up and cool-down; SAL_PTT steers
-                                it */
+    double learning_rate;    /* of the last update, with warm-up, schedule and cool-down; SAL_PTT
+                                steers it */
     /* What the resume that this training began with changed: "learning rate 0.001 instead of 0.01".
      * NULL: nothing, or there was no resume. */
     const char *resumed_with;
@@ -67,6 +67,13 @@ typedef enum sal_optimiser {
     SAL_ADAMW, /* Loshchilov & Hutter 2019; weight decay is apart from it */
     SAL_SGD    /* with momentum */
 } sal_optimiser;
+
+/* How the learning rate falls after its warm-up, over T iterations of which t are over. */
+typedef enum sal_rate_schedule {
+    SAL_RATE_CONSTANT,   /* not at all */
+    SAL_RATE_COSINE,     /* to 0, times (1 + cos(pi t / T)) / 2 (Loshchilov & Hutter 2017) */
+    SAL_RATE_EXPONENTIAL /* to a hundredth, times 0.01^(t / T) */
+} sal_rate_schedule;
 
 /* Whether couplings are learned in centred coordinates. */
 typedef enum sal_centring {
@@ -119,19 +126,20 @@ typedef struct sal_train_options {
     const struct sal_sampler_descriptor *const *own_samplers;
 
     /* Updates. */
-    sal_optimiser optimiser; /* 0: SAL_ADAM */
-    double learning_rate;    /* 0: 1e-3 */
-    int64_t rate_warmup;     /* iterations over which the rate rises linearly from 0 */
-    double rate_cooldown;    /* share of `iterations`, the last ones, over which it falls to 0 */
-    double momentum;         /* beta_1 of Adam; 0: 0.9, negative: none */
-    double beta2;            /* of Adam; 0: 0.999, negative: none */
-    double epsilon;          /* of Adam; 0: 1e-8 */
-    double weight_decay;     /* of all that are learned, but couplings with a penalty l1; that of
-                                AdamW is multiplied by the learning rate */
-    double clip_norm;        /* a gradient longer than this is scaled to this length; 0: none is */
-    sal_centring centring;   /* 0: SAL_CENTRING_AUTO; see sal_train */
-    double averaging;        /* decay of exponential moving averages of the parameters, below 1;
-                                0: none. At update t it is at most t / (t + 9) */
+    sal_optimiser optimiser;         /* 0: SAL_ADAM */
+    double learning_rate;            /* 0: 1e-3 */
+    int64_t rate_warmup;             /* iterations over which the rate rises linearly from 0 */
+    sal_rate_schedule rate_schedule; /* of the rest of `iterations`; 0: SAL_RATE_CONSTANT */
+    double rate_cooldown;  /* share of `iterations`, the last ones, over which it falls to 0 */
+    double momentum;       /* beta_1 of Adam; 0: 0.9, negative: none */
+    double beta2;          /* of Adam; 0: 0.999, negative: none */
+    double epsilon;        /* of Adam; 0: 1e-8 */
+    double weight_decay;   /* of all that are learned, but couplings with a penalty l1; that of
+                              AdamW is multiplied by the learning rate */
+    double clip_norm;      /* a gradient longer than this is scaled to this length; 0: none is */
+    sal_centring centring; /* 0: SAL_CENTRING_AUTO; see sal_train */
+    double averaging;      /* decay of exponential moving averages of the parameters, below 1;
+                              0: none. At update t it is at most t / (t + 9) */
 
     /* Penalties and constraints. Names of parameters are separated by commas. */
     const char *couplings;     /* NULL: "J", if there is one. Square ones are kept symmetric */
@@ -158,8 +166,9 @@ typedef struct sal_train_options {
      * is there, if there is anything. learning_rate, steps, and sampler with step_size and
      * preconditioner may then be others, which a report's resumed_with and checkpoint.json say; of
      * another sampler nothing that it adapted is kept. Other options but iterations, threads,
-     * reports, checkpoints and largest_difference must be what they were. With rate_cooldown, other
-     * iterations mean other rates: what comes out is not a training of that length. */
+     * reports, checkpoints and largest_difference must be what they were. With rate_cooldown or a
+     * rate_schedule, other iterations mean other rates: what comes out is not a training of that
+     * length. */
     const char *checkpoint;
     int64_t checkpoint_every; /* iterations; see checkpoint */
     bool resume;              /* see checkpoint */

@@ -232,18 +232,21 @@ static int choose_words(cli_train_options *o)
     static const char *const centrings[] = { "auto", "on", "off", NULL };
     static const char *const starts[] = { "mean", "uniform", "data", NULL };
     static const char *const orders[] = { "random", "passes", NULL };
-    int objective, optimiser, centring, start, order;
+    static const char *const schedules[] = { "constant", "cosine", "exponential", NULL };
+    int objective, optimiser, centring, start, order, schedule;
     int code = choose("objective", o->objective, objectives, &objective);
     code = code ? code : choose("optimiser", o->optimiser, optimisers, &optimiser);
     code = code ? code : choose("centring", o->centring, centrings, &centring);
     code = code ? code : choose("buffer-start", o->buffer_start, starts, &start);
     code = code ? code : choose("buffer-order", o->buffer_order, orders, &order);
+    code = code ? code : choose("rate-schedule", o->rate_schedule, schedules, &schedule);
     if (code == CLI_OK) {
         o->train.objective = (sal_objective)objective;
         o->train.optimiser = (sal_optimiser)optimiser;
         o->train.centring = (sal_centring)centring;
         o->train.buffer_start = (sal_buffer_start)start;
         o->train.buffer_order = (sal_buffer_order)order;
+        o->train.rate_schedule = (sal_rate_schedule)schedule;
     }
     return code;
 }
@@ -359,6 +362,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "learning-rate", CLI_REAL, &t->learning_rate, "X",
           "largest one, with ptt [as suits the model, else 0.001]" },
         { "rate-warmup", CLI_INT, &t->rate_warmup, "N", "iterations over which it rises [0]" },
+        { "rate-schedule", CLI_TEXT, &o.rate_schedule, "constant|cosine|exponential",
+          "how it falls from then to the last iteration: not, to 0 or to a hundredth [constant]" },
         { "rate-cooldown", CLI_REAL, &t->rate_cooldown, "X",
           "share of the iterations, the last ones, over which the largest rate falls to 0 [as "
           "suits the model, else 0]" },

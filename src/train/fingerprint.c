@@ -43,7 +43,7 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
 {
     return json_pack(
         "{s:o, s:o, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:i, s:f, s:i, s:f, "
-        "s:I, s:f, "
+        "s:I, s:i, s:f, "
         "s:f, s:f, s:f, s:f, s:f, s:s?, s:f, s:b, s:f, s:s?, s:i, s:f, s:I, s:f, s:o}",
         "model", sali_json_text(model->name), "structure", hexadecimal(sali_model_structure(model)),
         "dtype", model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)),
@@ -53,13 +53,13 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
         "buffer", (json_int_t)o->buffer, "buffer_start", (int)o->buffer_start, "buffer_order",
         (int)o->buffer_order, "restart", o->restart, "optimiser", (int)o->optimiser,
         "learning_rate", o->learning_rate, "rate_warmup", (json_int_t)o->rate_warmup,
-        "rate_cooldown", o->rate_cooldown, "momentum", o->momentum, "beta2", o->beta2, "epsilon",
-        o->epsilon, "weight_decay", o->weight_decay, "averaging", o->averaging, "couplings",
-        o->couplings, "l1", o->l1, "zero_diagonal", (int)o->zero_diagonal, "magnitude_penalty",
-        o->magnitude_penalty, "fixed", o->fixed, "centring", (int)o->centring, "clip_norm",
-        o->clip_norm, "reservoir", (json_int_t)(o->objective == SAL_PTT ? o->reservoir : 0),
-        "group_penalty", o->group_penalty, "test",
-        hexadecimal(o->objective == SAL_PTT && o->test ? hash_data(o->test) : 0));
+        "rate_schedule", (int)o->rate_schedule, "rate_cooldown", o->rate_cooldown, "momentum",
+        o->momentum, "beta2", o->beta2, "epsilon", o->epsilon, "weight_decay", o->weight_decay,
+        "averaging", o->averaging, "couplings", o->couplings, "l1", o->l1, "zero_diagonal",
+        (int)o->zero_diagonal, "magnitude_penalty", o->magnitude_penalty, "fixed", o->fixed,
+        "centring", (int)o->centring, "clip_norm", o->clip_norm, "reservoir",
+        (json_int_t)(o->objective == SAL_PTT ? o->reservoir : 0), "group_penalty", o->group_penalty,
+        "test", hexadecimal(o->objective == SAL_PTT && o->test ? hash_data(o->test) : 0));
 }
 
 /* ---- what may be another at a resume */

@@ -9,6 +9,8 @@
 #include "train/ptt.h"
 #include "train/trainer.h"
 
+#define PI 3.14159265358979323846
+
 /* ---- one iteration */
 
 static double norm(int64_t n, const double *values)
@@ -44,14 +46,35 @@ static void clip(sal_trainer *t)
     }
 }
 
+static double cooldown_share(const sal_train_options *o, int64_t iteration)
+{
+    const double left = (double)(o->iterations - iteration);
+    const double falling = left / (o->rate_cooldown * (double)o->iterations);
+    return o->rate_cooldown > 0 ? fmin(fmax(falling, 0), 1) : 1;
+}
+
+/* By how much the rate has fallen since the end of its warm-up. */
+static double schedule_share(const sal_train_options *o, int64_t iteration)
+{
+    const int64_t T = o->iterations - o->rate_warmup, over = iteration - o->rate_warmup;
+    const double t = over > 0 && T > 0 ? fmin((double)over / (double)T, 1) : 0;
+    switch (o->rate_schedule) {
+    case SAL_RATE_CONSTANT:
+        return 1;
+    case SAL_RATE_COSINE:
+        return (1 + cos(PI * t)) / 2;
+    case SAL_RATE_EXPONENTIAL:
+        return pow(0.01, t);
+    }
+    return 1;
+}
+
 double sali_train_rate_share(const sal_trainer *t, int64_t iteration)
 {
     const sal_train_options *o = &t->options;
-    const double made = (double)iteration + 1, left = (double)(o->iterations - iteration);
-    const double rising = made / (double)o->rate_warmup;
-    const double falling = left / (o->rate_cooldown * (double)o->iterations);
-    return fmin(made < (double)o->rate_warmup ? rising : 1,
-                o->rate_cooldown > 0 ? fmin(fmax(falling, 0), 1) : 1);
+    const double made = (double)iteration + 1;
+    const double rising = made < (double)o->rate_warmup ? made / (double)o->rate_warmup : 1;
+    return fmin(rising, cooldown_share(o, iteration)) * schedule_share(o, iteration);
 }
 
 static void update(sal_trainer *t)

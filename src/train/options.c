@@ -85,6 +85,7 @@ static sal_status check_wholes(const sal_train_options *o, sal_error *err)
         { "patience", o->patience, 0, INT64_MAX },
         { "optimiser", o->optimiser, SAL_ADAM, SAL_SGD },
         { "centring", o->centring, SAL_CENTRING_AUTO, SAL_CENTRING_OFF },
+        { "rate_schedule", o->rate_schedule, SAL_RATE_CONSTANT, SAL_RATE_EXPONENTIAL },
         { "rate_warmup", o->rate_warmup, 0, INT64_MAX },
         { "report_every", o->report_every, 1, INT64_MAX },
         { "checkpoint_every", o->checkpoint_every, 1, INT64_MAX },

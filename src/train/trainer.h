@@ -149,7 +149,7 @@ void sali_train_gradient(sal_trainer *trainer);
 sal_status sali_train_whole_data(sal_trainer *trainer, sal_error *err);
 
 /* iterate.c: the share of the learning rate that the update of an iteration, counted from 0, has by
- * warm-up and cool-down. */
+ * warm-up, schedule and cool-down. */
 double sali_train_rate_share(const sal_trainer *trainer, int64_t iteration);
 
 /* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
