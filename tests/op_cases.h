@@ -145,6 +145,11 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_softplus, .in = { P(700) } },
     ELEMENTWISE(sigmoid),
     ELEMENTWISE(silu),
+    ELEMENTWISE(gelu),
+    { .op = SALI_OP_gelu, .in = { P(700) } },
+    { .op = SALI_OP_elu, .in = { V(4, 3) }, .n_reals = 1, .reals = { 1 } },
+    { .op = SALI_OP_elu, .in = { SCALAR('V') }, .n_reals = 1, .reals = { -0.5 } },
+    { .op = SALI_OP_elu, .in = { P(5) }, .n_reals = 1, .reals = { 1.75 } },
     ELEMENTWISE(tanh),
     ELEMENTWISE(square),
     ELEMENTWISE(sqrt),
@@ -214,6 +219,10 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_avg_pool2d, .in = { V(1, 4, 5) }, INTS(2, 2) },
     { .op = SALI_OP_avg_pool2d, .in = { V(2, 3, 3) }, INTS(3, 1) },
     { .op = SALI_OP_avg_pool2d, .in = { P(1, 3, 3) }, INTS(1, 2) },
+    { .op = SALI_OP_max_pool2d, .in = { V(2, 3, 4) }, INTS(2, 1) },
+    { .op = SALI_OP_max_pool2d, .in = { V(1, 4, 5) }, INTS(2, 2) },
+    { .op = SALI_OP_max_pool2d, .in = { V(2, 3, 3) }, INTS(3, 1) },
+    { .op = SALI_OP_max_pool2d, .in = { P(1, 3, 3) }, INTS(1, 2) },
     { .op = SALI_OP_masked_logdet, .in = { V(5), P(5, 5) } },
     { .op = SALI_OP_masked_logdet, .in = { V(1), P(1, 1) } },
     { .op = SALI_OP_masked_logdet, .in = { P(4), P(4, 4) } },
@@ -271,9 +280,9 @@ static inline int op_inputs(const op_case *test)
 /* Ops with kinks, where derivatives jump: at 0, at a bound, or where two elements are equal. */
 static inline bool op_is_kinked(sali_op_id op)
 {
-    return op == SALI_OP_abs || op == SALI_OP_relu || op == SALI_OP_clamp ||
+    return op == SALI_OP_abs || op == SALI_OP_relu || op == SALI_OP_elu || op == SALI_OP_clamp ||
            op == SALI_OP_minimum || op == SALI_OP_maximum || op == SALI_OP_max ||
-           op == SALI_OP_where || op == SALI_OP_max_coverage;
+           op == SALI_OP_where || op == SALI_OP_max_coverage || op == SALI_OP_max_pool2d;
 }
 
 /* Plus a small number for each element, so that no two elements of the operands 0 and 1 are equal

@@ -226,8 +226,9 @@ static term grow(generator *g, sal_shape shape, int depth);
 
 static bool has_kink(sali_op_id op)
 {
-    return op == SALI_OP_abs || op == SALI_OP_relu || op == SALI_OP_clamp || op == SALI_OP_max ||
-           op == SALI_OP_minimum || op == SALI_OP_maximum || op == SALI_OP_where;
+    return op == SALI_OP_abs || op == SALI_OP_relu || op == SALI_OP_elu || op == SALI_OP_clamp ||
+           op == SALI_OP_max || op == SALI_OP_minimum || op == SALI_OP_maximum ||
+           op == SALI_OP_where;
 }
 
 /* The values of an elementwise op of one operand on an interval, by trying. */
@@ -261,10 +262,13 @@ static term unary(generator *g, term a)
                                       SALI_OP_softplus, SALI_OP_sigmoid, SALI_OP_silu,
                                       SALI_OP_tanh,     SALI_OP_square,  SALI_OP_sqrt,
                                       SALI_OP_log1p,    SALI_OP_lgamma,  SALI_OP_pow,
-                                      SALI_OP_abs,      SALI_OP_relu,    SALI_OP_clamp };
+                                      SALI_OP_abs,      SALI_OP_relu,    SALI_OP_clamp,
+                                      SALI_OP_gelu,     SALI_OP_elu };
     sali_op_id id = ops[below(g, sizeof ops / sizeof *ops)];
     double reals[2] = { 0 };
-    int64_t n_reals = id == SALI_OP_scale || id == SALI_OP_pow ? 1 : id == SALI_OP_clamp ? 2 : 0;
+    int64_t n_reals = id == SALI_OP_scale || id == SALI_OP_pow || id == SALI_OP_elu ? 1
+                      : id == SALI_OP_clamp                                         ? 2
+                                                                                    : 0;
     if (g->style != RANDOM_ANY && has_kink(id)) {
         id = SALI_OP_tanh;
         n_reals = 0;
@@ -518,7 +522,9 @@ static term image(generator *g, sal_shape shape, int depth)
     int64_t C = 1 + below(g, 2);
     if (chance(g, 40)) {
         term x = grow(g, SAL_SHAPE(shape.dim[0], 2 * shape.dim[1], 2 * shape.dim[2]), depth);
-        return record(g, SALI_OP_avg_pool2d, 1, &x, 2, (int64_t[]){ 2, 2 }, 0, NULL, x.low, x.high);
+        sali_op_id pool =
+            g->style == RANDOM_ANY && chance(g, 50) ? SALI_OP_max_pool2d : SALI_OP_avg_pool2d;
+        return record(g, pool, 1, &x, 2, (int64_t[]){ 2, 2 }, 0, NULL, x.low, x.high);
     }
     term x = grow(g, SAL_SHAPE(C, shape.dim[1], shape.dim[2]), depth);
     term weight = random_param(g, SAL_SHAPE(shape.dim[0], C, 3, 3));

@@ -40,6 +40,9 @@ static void check_points(sal_expr (*record)(sal_expr), int64_t n, const point *p
     }
 AS_FUNCTION(take_abs, sal_abs(a))
 AS_FUNCTION(take_relu, sal_relu(a))
+AS_FUNCTION(take_gelu, sal_gelu(a))
+AS_FUNCTION(take_elu, sal_elu(a, 1))
+AS_FUNCTION(take_elu_half, sal_elu(a, 0.5))
 AS_FUNCTION(take_clamp, sal_clamp(a, -1, 2))
 AS_FUNCTION(take_half_line, sal_clamp(a, 0, HUGE_VAL))
 AS_FUNCTION(take_sqrt, sal_sqrt(a))
@@ -69,6 +72,23 @@ START_TEST(kinks_and_special_values_are_as_documented)
                  { nan, nan, nan });
     CHECK_POINTS(take_lgamma, { 1, 0, -0.57721566490153287 }, { 0, inf, nan }, { -3, inf, nan },
                  { inf, inf, inf }, { nan, nan, nan });
+}
+END_TEST
+
+/* Slopes from the C library; far below 0, gelu is 0 to within the largest number's last place. */
+START_TEST(gelu_and_elu_are_pytorchs)
+{
+    const double inf = HUGE_VAL, nan = NAN, inv_e = exp(-1);
+    CHECK_POINTS(take_gelu, { -1, -0.15865525393145707, -0.08331547058768629 },
+                 { -0.5, -0.15426876936299344, 0.13250487534383712 }, { 0, 0, 0.5 },
+                 { 0.5, 0.34573123063700656, 0.8674951246561629 },
+                 { 3, 2.99595030590511, 1.011945647204184 }, { -40, 0, 0 }, { 40, 40, 1 },
+                 { -inf, 0, 0 }, { inf, inf, 1 }, { nan, nan, nan });
+    CHECK_POINTS(take_elu, { -1, expm1(-1), inv_e }, { -1e-9, expm1(-1e-9), 1 - 1e-9 }, { 0, 0, 1 },
+                 { 3, 3, 1 }, { 1000, 1000, 1 }, { -inf, -1, 0 }, { inf, inf, 1 },
+                 { nan, nan, nan });
+    CHECK_POINTS(take_elu_half, { -1, 0.5 * expm1(-1), 0.5 * inv_e }, { 0, 0, 0.5 }, { 3, 3, 1 },
+                 { -inf, -0.5, 0 });
 }
 END_TEST
 
@@ -116,6 +136,20 @@ static sal_expr take_where(sal_expr a, sal_expr b)
 {
     return sal_where(a, sal_log(a), b);
 }
+
+/* The sum of the maxima of a 2x2 window over each of two images [2, 2, 2]. */
+START_TEST(max_pool_ties_go_to_the_first_pixel)
+{
+    sal_tape *tape = formula_tape(SAL_BINARY, 8, 2);
+    sal_expr images = sal_reshape(sal_state(tape), SAL_SHAPE(2, 2, 2));
+    formula f = formula_freeze(tape, sal_sum(sal_max_pool2d(images, 2, 1)));
+    double gradient[8];
+    ck_same(formula_at(&f, (double[]){ 1, 3, 3, 0, -2, -5, -4, -2 }, gradient), 1.0);
+    ck_assert_mem_eq(gradient, ((double[]){ 0, 1, 0, 0, 1, 0, 0, 0 }), sizeof gradient);
+    ck_same(formula_at(&f, (double[]){ 1, NAN, 3, 0, 0, 0, 0, 2 }, gradient), (double)NAN);
+    formula_melt(f);
+}
+END_TEST
 
 START_TEST(ties_go_to_the_first_and_nan_wins)
 {
@@ -489,6 +523,8 @@ int main(void)
     Suite *suite = suite_create("op_values");
     TCase *all = tcase_create("all");
     tcase_add_test(all, kinks_and_special_values_are_as_documented);
+    tcase_add_test(all, gelu_and_elu_are_pytorchs);
+    tcase_add_test(all, max_pool_ties_go_to_the_first_pixel);
     tcase_add_test(all, powers_are_right_at_zero_and_for_negative_bases);
     tcase_add_test(all, ties_go_to_the_first_and_nan_wins);
     tcase_add_test(all, max_gives_its_derivative_to_the_first_maximum);

@@ -131,13 +131,15 @@ SALI_DECLARE_UNARY(log)      /* natural; log 0 = -inf */
 SALI_DECLARE_UNARY(softplus) /* log(1 + exp a) */
 SALI_DECLARE_UNARY(sigmoid)  /* 1 / (1 + exp(-a)) */
 SALI_DECLARE_UNARY(silu)     /* a / (1 + exp(-a)), also called swish */
-SALI_DECLARE_UNARY(tanh)     /* the hyperbolic tangent */
-SALI_DECLARE_UNARY(square)   /* a a */
+SALI_DECLARE_UNARY(gelu)   /* a/2 (1 + erf(a / sqrt 2)): PyTorch's default, not its tanh formula */
+SALI_DECLARE_UNARY(tanh)   /* the hyperbolic tangent */
+SALI_DECLARE_UNARY(square) /* a a */
 #define sal_exp(a) sal_exp_at(SAL_HERE, (a))
 #define sal_log(a) sal_log_at(SAL_HERE, (a))
 #define sal_softplus(a) sal_softplus_at(SAL_HERE, (a))
 #define sal_sigmoid(a) sal_sigmoid_at(SAL_HERE, (a))
 #define sal_silu(a) sal_silu_at(SAL_HERE, (a))
+#define sal_gelu(a) sal_gelu_at(SAL_HERE, (a))
 #define sal_tanh(a) sal_tanh_at(SAL_HERE, (a))
 #define sal_square(a) sal_square_at(SAL_HERE, (a))
 
@@ -164,6 +166,11 @@ SALI_DECLARE_BINARY(maximum)
  * between them and 0 outside and at them. */
 SAL_API sal_expr sal_clamp_at(const char *file, int line, sal_expr a, double low, double high);
 #define sal_clamp(a, low, high) sal_clamp_at(SAL_HERE, (a), (low), (high))
+
+/* a above 0, else alpha (exp(a) - 1) for a fixed finite alpha; usual is alpha = 1. The derivative
+ * at 0 is alpha, as PyTorch's. */
+SAL_API sal_expr sal_elu_at(const char *file, int line, sal_expr a, double alpha);
+#define sal_elu(a, alpha) sal_elu_at(SAL_HERE, (a), (alpha))
 
 /* a^p for a fixed finite number p. A negative a needs a whole p, else NaN; a^0 is 1. The derivative
  * is p a^(p-1), infinite at 0 for p < 1 other than 0. */
@@ -257,6 +264,12 @@ SAL_API sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr 
 SAL_API sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel,
                                    int64_t stride);
 #define sal_avg_pool2d(x, kernel, stride) sal_avg_pool2d_at(SAL_HERE, (x), (kernel), (stride))
+
+/* Maxima over the same windows; NaN if one pixel is. The derivative goes to the first of the
+ * largest pixels, row by row, as PyTorch's. */
+SAL_API sal_expr sal_max_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel,
+                                   int64_t stride);
+#define sal_max_pool2d(x, kernel, stride) sal_max_pool2d_at(SAL_HERE, (x), (kernel), (stride))
 
 /* ---- sets: s [n] selects i if s_i = 1 and not if s_i = 0, as a block of binary variables does */
 

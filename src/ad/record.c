@@ -62,6 +62,7 @@ UNARY(log)
 UNARY(softplus)
 UNARY(sigmoid)
 UNARY(silu)
+UNARY(gelu)
 UNARY(tanh)
 UNARY(square)
 UNARY(sqrt)
@@ -155,6 +156,17 @@ sal_expr sal_scale_at(const char *file, int line, sal_expr a, double factor)
                                                .in = &a,
                                                .n_reals = 1,
                                                .reals = &factor,
+                                               .file = file,
+                                               .line = line });
+}
+
+sal_expr sal_elu_at(const char *file, int line, sal_expr a, double alpha)
+{
+    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_elu,
+                                               .n_in = 1,
+                                               .in = &a,
+                                               .n_reals = 1,
+                                               .reals = &alpha,
                                                .file = file,
                                                .line = line });
 }
@@ -309,15 +321,27 @@ sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr weight, 
                                                .line = line });
 }
 
-sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel, int64_t stride)
+/* Windows of kernel x kernel pixels, `stride` apart. */
+static sal_expr record_pool(sali_op_id op, const char *file, int line, sal_expr x, int64_t kernel,
+                            int64_t stride)
 {
-    return sali_record(x.tape, &(sali_recipe){ .op = SALI_OP_avg_pool2d,
+    return sali_record(x.tape, &(sali_recipe){ .op = op,
                                                .n_in = 1,
                                                .in = &x,
                                                .n_ints = 2,
                                                .ints = (int64_t[]){ kernel, stride },
                                                .file = file,
                                                .line = line });
+}
+
+sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel, int64_t stride)
+{
+    return record_pool(SALI_OP_avg_pool2d, file, line, x, kernel, stride);
+}
+
+sal_expr sal_max_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel, int64_t stride)
+{
+    return record_pool(SALI_OP_max_pool2d, file, line, x, kernel, stride);
 }
 
 sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape)

@@ -18,7 +18,9 @@
 VECTOR SLEEF(exp)(VECTOR x) TARGET;
 VECTOR SLEEF(log)(VECTOR x) TARGET;
 VECTOR SLEEF(log1p)(VECTOR x) TARGET;
+VECTOR SLEEF(expm1)(VECTOR x) TARGET;
 VECTOR SLEEF(tanh)(VECTOR x) TARGET;
+VECTOR SLEEF(erf)(VECTOR x) TARGET;
 VECTOR SLEEF(lgamma)(VECTOR x) TARGET;
 VECTOR SLEEF(pow)(VECTOR x, VECTOR p) TARGET;
 #endif
@@ -73,7 +75,9 @@ static inline TARGET VECTOR KERNEL(one_softplus)(VECTOR x)
 MAP(exp, SLEEF(exp))
 MAP(log, SLEEF(log))
 MAP(log1p, KERNEL(one_log1p))
+MAP(expm1, SLEEF(expm1))
 MAP(tanh, SLEEF(tanh))
+MAP(erf, SLEEF(erf))
 MAP(lgamma, SLEEF(lgamma))
 MAP(sigmoid, KERNEL(one_sigmoid))
 MAP(softplus, KERNEL(one_softplus))

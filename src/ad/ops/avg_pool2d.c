@@ -1,17 +1,7 @@
-/* Means over windows of images [C, H, W], without padding; a window that would stick out is left
- * out. Attributes: ints = { kernel, stride }. */
+/* Means over windows of images. */
 #include <string.h>
 
-#include "ad/ops/conv_plan.h"
-#include "ad/ops/image.h"
-
-/* The window of an output pixel begins at this input pixel. */
-static int64_t corner(const sali_call *call, int64_t pixel)
-{
-    int64_t width = call->in[0].shape->dim[2], out_width = call->out.shape->dim[2];
-    int64_t stride = call->node->ints[1];
-    return pixel / out_width * stride * width + pixel % out_width * stride;
-}
+#include "ad/ops/pool.h"
 
 /* Pixel `to` += factor pixel `from`, of all chains and channels. */
 SALI_CLONES static void add_pixel(int64_t chains, real factor, const image_batch *a,
@@ -34,12 +24,11 @@ SALI_CLONES static void add_pixel(int64_t chains, real factor, const image_batch
 /* Over all windows: output += mean of input, or input += its share of output. */
 static void walk(const sali_call *call, const image_batch *x, const image_batch *y, bool pull)
 {
-    int64_t window = call->node->ints[0], width = call->in[0].shape->dim[2];
+    int64_t window = call->node->ints[0];
     real share = 1 / (real)(window * window);
     for (int64_t p = 0; p < y->pixels; p++) {
         for (int64_t t = 0; t < window * window; t++) {
-            int64_t from = corner(call, p) + t / window * width + t % window;
-            real *in = x->data + from * x->pixel, *out = y->data + p * y->pixel;
+            real *in = x->data + pool_seen(call, p, t) * x->pixel, *out = y->data + p * y->pixel;
             if (pull) {
                 add_pixel(call->chains, share, y, out, x, in);
             } else {
