@@ -400,12 +400,90 @@ START_TEST(draws_are_written_as_sequences)
     ck_refused(64, "sequences have letters of protein", "%s d.fasta --alphabet protein", draw);
     ck_refused(64, "--alphabet x: expected protein, rna or dna", "%s d.fasta --alphabet x", draw);
     ck_refused(64, "--alphabet dna: expected", "%s d.npy --alphabet dna", draw);
-    ck_refused(64, ".npy or .nc; for sequences in .fasta", "%s d.txt", draw);
+    ck_refused(64, ".npy or .nc; for sequences in .fasta, for pictures in .png", "%s d.txt", draw);
     ck_run("sample ising:side=3 --draws 2 --out i.npy");
     ck_run("convert i.npy i.fasta"); /* codes 0 and 1 are letters too */
     temp_write("w.csv", "0,21\n1,2\n", 9);
     ck_refused(64, "letters have codes 0 to 20, and element 1 of the array is 21",
                "convert w.csv w.fasta");
+}
+END_TEST
+
+/* The height and the width of a PNG file. */
+static void png_sides(const char *name, int sides[2])
+{
+    unsigned char head[24] = { 0 };
+    FILE *file = fopen(temp_path(name), "rb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fread(head, 1, sizeof head, file), sizeof head);
+    fclose(file);
+    for (int k = 0; k < 2; k++) {
+        const unsigned char *at = head + (k == 0 ? 20 : 16);
+        sides[k] = at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+    }
+}
+
+/* Ten pictures in a row, two pixels a variable, lines of one pixel between. */
+static void ck_sheet(const char *name, int rows, int height, int width)
+{
+    int sides[2];
+    png_sides(name, sides);
+    ck_assert_int_eq(sides[0], rows * (2 * height + 1) + 1);
+    ck_assert_int_eq(sides[1], 10 * (2 * width + 1) + 1);
+}
+
+/* A table of one column, 300 rows, or every third of them. */
+static void write_column(const char *name, int step)
+{
+    char text[601];
+    int n = 0;
+    for (int row = 0; row < 300; row += step) {
+        n += snprintf(text + n, sizeof text - (size_t)n, "%d\n", row * row % 7 < 3);
+    }
+    temp_write(name, text, (size_t)n);
+}
+
+START_TEST(draws_are_written_as_pictures)
+{
+    if (saltus("sample ising:side=4 --chains 1 --draws 1 --out a.png") != 0) {
+        ck_assert_ptr_nonnull(strstr(errors, "libpng"));
+        return;
+    }
+    ck_run("sample ising:side=4 --chains 5 --draws 60 --seed 3 --out a.png");
+    ck_sheet("a.png", 10, 4, 4);
+    ck_run("sample ising:side=4 --chains 5 --draws 60 --seed 3 --out a.npy");
+    ck_run("convert a.npy b.png");
+    static char a[1 << 16], b[1 << 16];
+    read_all(temp_path("a.png"), a, sizeof a);
+    read_all(temp_path("b.png"), b, sizeof b);
+    ck_assert_mem_eq(a, b, sizeof a);
+    ck_run("sample ising:side=4 --chains 2 --draws 10 --shape 2x8 --out a.png");
+    ck_sheet("a.png", 2, 2, 8);
+    ck_run("convert a.npy b.png --shape 8x2");
+    ck_sheet("b.png", 10, 8, 2);
+    write_column("all.csv", 1);
+    write_column("third.csv", 3);
+    ck_run("convert all.csv a.png");
+    ck_run("convert third.csv b.png");
+    read_all(temp_path("a.png"), a, sizeof a);
+    read_all(temp_path("b.png"), b, sizeof b);
+    ck_assert_mem_eq(a, b, sizeof a);
+}
+END_TEST
+
+START_TEST(what_is_no_picture_is_refused)
+{
+    ck_refused(64, "binary, spin or ordinal variables", "sample poisson:dim=4 --out a.png");
+    ck_refused(64, "in .npy or .nc", "sample categorical:dim=4,states=3 --out a.png");
+    ck_refused(64, "8 variables are no squares; give --shape",
+               "sample bernoulli:dim=8 --out a.png");
+    ck_refused(64, "there are 8 variables", "sample bernoulli:dim=8 --out a.png --shape 3x3");
+    ck_refused(64, "as in 20x16", "sample bernoulli:dim=8 --out a.png --shape 2x4x1");
+    ck_refused(64, "as in 20x16", "sample bernoulli:dim=8 --out a.png --shape -2x-4");
+    ck_refused(64, "--shape wants", "sample bernoulli:dim=8 --out a.npy --shape 2x4");
+    temp_write("w.csv", "0,1,1\n1,0,0\n", 12);
+    ck_refused(64, "3 variables are no squares", "convert w.csv w.png");
+    ck_refused(64, "NAME.png", "convert w.csv w.npy --shape 1x3");
 }
 END_TEST
 
@@ -659,6 +737,8 @@ int main(void)
     tcase_add_test(tcase, value_writes_arrays);
     tcase_add_test(tcase, alignments_are_converted_sampled_and_ranked);
     tcase_add_test(tcase, draws_are_written_as_sequences);
+    tcase_add_test(tcase, draws_are_written_as_pictures);
+    tcase_add_test(tcase, what_is_no_picture_is_refused);
     tcase_add_test(tcase, check_starts_where_sampling_does_and_knows_kinks);
     tcase_add_test(tcase, sample_reports_the_statistic);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);

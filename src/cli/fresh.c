@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/sheet.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
@@ -28,7 +29,6 @@ enum {
 };
 /* Steps in an interval of a sampler that moves all variables at once. */
 #define INTERVAL 5
-#define SHEET 100 /* pictures */
 
 void cli_fresh_free(cli_fresh *fresh)
 {
@@ -274,21 +274,11 @@ sal_status cli_persistent_chains(const char *directory, int64_t variables, sal_d
 sal_status cli_sheet(const char *path, int64_t rows, const uint8_t *codes, const sal_data *pictures,
                      bool *written, sal_error *err)
 {
-    const int64_t V = pictures->variables, n = rows < SHEET ? rows : SHEET;
     *written = false;
     if (pictures->height == 0) {
         return SAL_OK;
     }
-    uint8_t *some = SALI_NEW_ARRAY(uint8_t, n * V);
-    if (!some) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t k = 0; k < n; k++) {
-        memcpy(some + k * V, codes + k * rows / n * V, (size_t)V);
-    }
-    sal_status status =
-        sal_sheet_write(path, some, n, pictures->height, pictures->width, 10, 2, err);
-    sali_free(some);
+    sal_status status = cli_sheet_codes(path, rows, codes, pictures->height, pictures->width, err);
     *written = status == SAL_OK;
     return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
 }

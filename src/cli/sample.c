@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/sample_output.h"
+#include "cli/sheet.h"
 #include "core/run_state.h"
 #include "io/draw_writer.h"
 #include "io/npy.h"
@@ -438,9 +439,10 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "marginals", CLI_TEXT, &o.outputs.marginals, "FILE",
           "write the marginals as JSON, or to NAME.MAR" },
-        { "out", CLI_TEXT, &o.outputs.out, "FILE.npy|FILE.nc|FILE.fasta",
+        { "out", CLI_TEXT, &o.outputs.out, "FILE.npy|.nc|.fasta|.png",
           "write the draws: (chains, draws, V) codes; netCDF for ArviZ while they are made; or "
-          "sequences, in a format of alignments" },
+          "sequences, in a format of alignments; or at most 100, evenly spaced, as pictures" },
+        CLI_SHAPE_OPTION(o.outputs.shape),
         { "alphabet", CLI_TEXT, &o.outputs.alphabet, "protein|rna|dna",
           "with --out FILE.fasta: letters of the states [protein for 21 states, rna for 5]" },
         { "save-warmup", CLI_FLAG, &o.outputs.save_warmup, NULL,

@@ -8,6 +8,7 @@
 
 #include "cli/json.h"
 #include "cli/marginals_output.h"
+#include "cli/sheet.h"
 #include "cli/show.h"
 #include "core/text.h"
 #include "io/format.h"
@@ -35,6 +36,12 @@ static bool writes_sequences(const cli_sample_outputs *o)
     return false;
 }
 
+/* Whether the draws are written as a sheet of pictures. */
+static bool writes_sheet(const cli_sample_outputs *o)
+{
+    return sali_has_suffix(o->out, ".png");
+}
+
 /* The alphabet of that many states; SAL_ALPHABET_AUTO if there is none, or not the one asked for.
  */
 static sal_alphabet alphabet_of(int64_t states, const char *asked)
@@ -48,10 +55,30 @@ static sal_alphabet alphabet_of(int64_t states, const char *asked)
     return SAL_ALPHABET_AUTO;
 }
 
+/* Whether states are pictures of greys: their codes are levels, one byte each. */
+static int check_pictures(const cli_sample_outputs *o, const sal_space *space)
+{
+    int64_t height, width;
+    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
+        const sal_block *block = sal_space_block(space, b);
+        bool levels = block->kind != SAL_CATEGORICAL && block->kind != SAL_COUNT;
+        if (!levels || (block->kind == SAL_ORDINAL && block->states > UINT8_MAX + 1)) {
+            return cli_usage("--out %s: pictures are made of binary, spin or ordinal variables of "
+                             "at most 256 levels, and '%s' are others; expected a file name that "
+                             "ends in .npy or .nc",
+                             o->out, block->name);
+        }
+    }
+    return cli_sheet_sides(o->out, o->shape, sal_space_variables(space), &height, &width);
+}
+
 int cli_sample_check_model(const cli_sample_outputs *o, const sal_model *model)
 {
     const sal_space *space = sal_model_space(model);
     int64_t states = sal_space_states(space, 0);
+    if (writes_sheet(o)) {
+        return check_pictures(o, space);
+    }
     for (int64_t b = 0; b < sal_space_blocks(space); b++) {
         const sal_block *block = sal_space_block(space, b);
         states = block->kind == SAL_CATEGORICAL && block->states == states ? states : 0;
@@ -68,15 +95,19 @@ int cli_sample_check_model(const cli_sample_outputs *o, const sal_model *model)
 static int check_out(const cli_sample_outputs *o)
 {
     bool sequences = writes_sequences(o);
-    if (o->out && !cli_sample_streams(o) && !sequences && !sali_has_suffix(o->out, ".npy")) {
+    if (o->out && !cli_sample_streams(o) && !sequences && !writes_sheet(o) &&
+        !sali_has_suffix(o->out, ".npy")) {
         return cli_usage("--out %s: expected a file name that ends in .npy or .nc; for sequences "
-                         "in .fasta",
+                         "in .fasta, for pictures in .png",
                          o->out);
     }
     if (o->alphabet &&
         (!sequences || (!alphabet_of(5, o->alphabet) && !alphabet_of(21, o->alphabet)))) {
         return cli_usage("--alphabet %s: expected protein, rna or dna, with --out NAME.fasta",
                          o->alphabet);
+    }
+    if (o->shape && !writes_sheet(o)) {
+        return cli_usage("--shape wants --out NAME.png");
     }
     if (o->save_warmup && !cli_sample_streams(o)) {
         return cli_usage("--save-warmup wants --out NAME.nc");
@@ -409,6 +440,13 @@ static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
     return o->json ? print_json(run, v, found) : print_text(run, v, found);
 }
 
+static int fail_without_draws(const cli_sample_outputs *o)
+{
+    sal_error err = { 0 };
+    snprintf(err.message, sizeof err.message, "--out %.300s: there are no draws yet", o->out);
+    return cli_fail(SAL_ERR_ARGUMENT, &err);
+}
+
 /* Draws of chains as sequences. */
 static int write_sequences(const sal_run *run, const cli_sample_outputs *o, int64_t states)
 {
@@ -419,14 +457,30 @@ static int write_sequences(const sal_run *run, const cli_sample_outputs *o, int6
     const void *codes = sal_run_draws(run, &bytes);
     sal_run_size(run, &chains, &draws, &V);
     if (draws == 0) {
-        snprintf(err.message, sizeof err.message, "--out %.300s: there are no draws yet", o->out);
-        return cli_fail(SAL_ERR_ARGUMENT, &err);
+        return fail_without_draws(o);
     }
     sal_status status = sali_sequences_make(chains, draws, V, bytes, codes,
                                             alphabet_of(states, o->alphabet), &content, &err);
     status = status ? status : sali_content_write(o->out, NULL, &content, &err);
     sali_content_free(&content);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* Some draws as pictures. */
+static int write_sheet(const sal_run *run, const cli_sample_outputs *o)
+{
+    int bytes = 0;
+    int64_t chains, draws, V, height = 0, width = 0;
+    sal_error err = { 0 };
+    const void *codes = sal_run_draws(run, &bytes);
+    sal_run_size(run, &chains, &draws, &V);
+    if (draws == 0) {
+        return fail_without_draws(o);
+    }
+    int code = cli_sheet_sides(o->out, o->shape, V, &height, &width);
+    sal_status status =
+        code ? SAL_OK : cli_sheet_codes(o->out, chains * draws, codes, height, width, &err);
+    return status == SAL_OK ? code : cli_fail(status, &err);
 }
 
 int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outputs *o)
@@ -436,6 +490,8 @@ int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outp
     int code = o->marginals ? write_marginals(run, model, o->marginals) : CLI_OK;
     if (code == CLI_OK && writes_sequences(o)) {
         code = write_sequences(run, o, sal_space_states(sal_model_space(model), 0));
+    } else if (code == CLI_OK && writes_sheet(o)) {
+        code = write_sheet(run, o);
     } else if (code == CLI_OK && o->out && !cli_sample_streams(o)) {
         sal_status status = sal_run_save(run, o->out, &err);
         code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 typedef struct cli_sample_outputs {
-    const char *marginals, *out, *alphabet, *best, *vote, *vote_out;
+    const char *marginals, *out, *alphabet, *best, *vote, *vote_out, *shape;
     int64_t ones;
     bool json, check_exact, show, save_warmup;
     int threads; /* for check_exact */

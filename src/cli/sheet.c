@@ -1,0 +1,108 @@
+#include "cli/sheet.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/number.h"
+
+#define SHEET 100 /* pictures */
+#define COLUMNS 10
+#define ZOOM 2
+
+/* "20x16" */
+static bool parse_shape(const char *text, int64_t *height, int64_t *width)
+{
+    const char *by = strchr(text, 'x');
+    return by && sali_parse_int(text, by - text, height) == SAL_OK &&
+           sali_parse_int(by + 1, (int64_t)strlen(by + 1), width) == SAL_OK && *height > 0 &&
+           *width > 0;
+}
+
+int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int64_t *height,
+                    int64_t *width)
+{
+    int64_t product;
+    if (!shape) {
+        *height = *width = llround(sqrt((double)variables));
+        return *height * *width == variables
+                   ? CLI_OK
+                   : cli_usage("%s: pictures of %lld variables are no squares; give --shape HxW",
+                               path, (long long)variables);
+    }
+    if (!parse_shape(shape, height, width)) {
+        return cli_usage("--shape %s: expected height and width, as in 20x16", shape);
+    }
+    return !__builtin_mul_overflow(*height, *width, &product) && product == variables
+               ? CLI_OK
+               : cli_usage("--shape %s: there are %lld variables; expected a height and a width "
+                           "with this product",
+                           shape, (long long)variables);
+}
+
+sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes, int64_t height,
+                           int64_t width, sal_error *err)
+{
+    const int64_t V = height * width, n = rows < SHEET ? rows : SHEET;
+    uint8_t *some = SALI_NEW_ARRAY(uint8_t, n * V);
+    if (!some) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(some + k * V, codes + k * rows / n * V, (size_t)V);
+    }
+    sal_status status = sal_sheet_write(path, some, n, height, width, COLUMNS, ZOOM, err);
+    sali_free(some);
+    return status;
+}
+
+/* ---- arrays */
+
+/* Whether the last two dimensions are a picture's sides. */
+static bool has_sides(const sali_array *array, const char *shape)
+{
+    int64_t height = 0, width = 0;
+    const int64_t *last = array->shape + array->ndim - 1;
+    if (array->ndim < 3) {
+        return false;
+    }
+    return shape && parse_shape(shape, &height, &width) ? last[-1] == height && last[0] == width
+                                                        : last[-1] == last[0];
+}
+
+/* Values as greys, black to white; NULL: no memory. */
+static uint8_t *greys_of(const sali_array *array)
+{
+    uint8_t *greys = SALI_NEW_ARRAY(uint8_t, array->count);
+    double low = 0, high = 1;
+    for (int64_t i = 0; i < array->count; i++) {
+        low = fmin(low, array->values[i]);
+        high = fmax(high, array->values[i]);
+    }
+    for (int64_t i = 0; greys && i < array->count; i++) {
+        greys[i] = (uint8_t)lround(UINT8_MAX * ((array->values[i] - low) / (high - low)));
+    }
+    return greys;
+}
+
+int cli_sheet_array(const char *path, const char *shape, const sali_array *array)
+{
+    sal_error err = { 0 };
+    const int64_t *last = array->shape + array->ndim - 1;
+    int64_t height = 0, width = *last;
+    if (has_sides(array, shape)) {
+        height = last[-1];
+    } else {
+        int code = cli_sheet_sides(path, shape, *last, &height, &width);
+        if (code != CLI_OK) {
+            return code;
+        }
+    }
+    uint8_t *greys = greys_of(array);
+    sal_status status =
+        greys ? cli_sheet_codes(path, array->count / (height * width), greys, height, width, &err)
+              : sali_fail_memory(&err);
+    sali_free(greys);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}

@@ -1,0 +1,29 @@
+/* Sheets of pictures from draws and arrays. */
+#ifndef CLI_SHEET_H
+#define CLI_SHEET_H
+
+#include "cli/cli.h"
+#include "models/content.h"
+
+/* The row of an option table for --shape; `value` is a const char *. */
+#define CLI_SHAPE_OPTION(value)                                                            \
+    {                                                                                      \
+        "shape", CLI_TEXT, &(value), "HxW",                                                \
+            "with a file NAME.png: height and width of a picture, in variables [a square]" \
+    }
+
+/* Height and width of the picture that `variables` are: `shape` as in "20x16", or NULL for a
+ * square. CLI_USAGE after a message. */
+int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int64_t *height,
+                    int64_t *width);
+
+/* Write rows [rows x height x width], at most 100 and evenly spaced: see sal_sheet_write. */
+sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes, int64_t height,
+                           int64_t width, sal_error *err);
+
+/* Write the pictures of an array. They are its last two dimensions if the shape says so, or if
+ * these are equal and there are three; else each row of the last dimension is one. The smallest
+ * value, at most 0, is black, the largest, at least 1, white. The exit code. */
+int cli_sheet_array(const char *path, const char *shape, const sali_array *array);
+
+#endif
