@@ -262,6 +262,16 @@ START_TEST(summaries_are_shown_and_scored)
     ck_assert_str_eq(out, "ROUGE-1          recall 0.0588, precision 0.5000, F 0.1053\n");
     ck_run("show potts:side=2 states.npy");
     ck_assert_str_eq(out, "0 = 1\n1 = 0\n2 = 1\n3 = 0\n\n0 = 0\n1 = 0\n2 = 0\n3 = 1\n");
+    ck_run("show potts:side=2 states.npy --states 1");
+    ck_assert_str_eq(out, "1 of 2 states, evenly spaced (--states N shows more)\n\nstate 0:\n"
+                          "0 = 1\n1 = 0\n2 = 1\n3 = 0\n");
+    ck_run("sample potts:side=2 --chains 3 --draws 20 --out many.npy");
+    ck_run("show potts:side=2 many.npy");
+    ck_assert_int_eq(strncmp(out, "10 of 60 states, evenly", 23), 0);
+    ck_assert_ptr_nonnull(strstr(out, "\n\nstate 54:\n0 = "));
+    ck_run("show potts:side=2 many.npy --states 60");
+    ck_assert_ptr_null(strstr(out, "state"));
+    ck_refused(64, "--states 0; expected 1", "show potts:side=2 many.npy --states 0");
     ck_ok(sali_npy_write(temp_path("states.npy"), SALI_DTYPE_I32, 1, shape + 1,
                          (int32_t[]){ 0, 0, 2, 0 }, &err),
           &err);

@@ -142,7 +142,8 @@ static const cli_page pages[] = {
     { &cli_show,
       CLI_GROUP_LOOK,
       "Prints what each state in a .npy file of codes, shape (.., variables), chooses: the "
-      "sentences of a summary, the nodes of a set, or numbers and codes. " MODEL,
+      "sentences of a summary, the nodes of a set, or numbers and codes. Of many states it shows "
+      "some, evenly spaced. " MODEL,
       { { "A summary that sample found:", "saltus show summary:file=text.txt best.npy" } } },
     { &cli_contacts,
       CLI_GROUP_LOOK,

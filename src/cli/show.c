@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/error.h"
 #include "io/npy.h"
 #include "models/model.h"
 
@@ -45,13 +46,36 @@ static bool are_codes(const sal_space *space, const int32_t *codes)
     return true;
 }
 
-/* One row of codes, or several with blank lines between. */
-static int show_file(const char *path, const sal_model *model)
+/* At most `most` of the states [rows x V], evenly spaced, with blank lines between. */
+static sal_status show_rows(const char *path, const sal_model *model, int64_t rows, int64_t most,
+                            const int32_t *codes, sal_error *err)
+{
+    const sal_space *space = sal_model_space(model);
+    int64_t V = sal_space_variables(space), shown = rows < most ? rows : most;
+    if (shown < rows) {
+        printf("%lld of %lld states, evenly spaced (--states N shows more)\n\n", (long long)shown,
+               (long long)rows);
+    }
+    for (int64_t k = 0; k < shown; k++) {
+        int64_t row = k * rows / shown;
+        if (!are_codes(space, codes + row * V)) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: state %lld is none of %s", path,
+                             (long long)row, sal_model_name(model));
+        }
+        fputs(k > 0 ? "\n" : "", stdout);
+        if (shown < rows) {
+            printf("state %lld:\n", (long long)row);
+        }
+        cli_show_state(model, codes + row * V);
+    }
+    return SAL_OK;
+}
+
+static int show_file(const char *path, const sal_model *model, int64_t most)
 {
     sali_npy array = { 0 };
     sal_error err = { 0 };
-    const sal_space *space = sal_model_space(model);
-    int64_t V = sal_space_variables(space);
+    int64_t V = sal_space_variables(sal_model_space(model));
     sal_status status = sali_npy_read(path, &array, &err);
     if (status == SAL_OK && (array.ndim < 1 || array.shape[array.ndim - 1] != V)) {
         snprintf(err.message, sizeof err.message, "%s: expected codes of shape (.., %lld)", path,
@@ -62,16 +86,7 @@ static int show_file(const char *path, const sal_model *model)
     if (status == SAL_OK) {
         status = codes ? sali_npy_codes(&array, path, codes, &err) : SAL_ERR_MEMORY;
     }
-    for (int64_t row = 0; status == SAL_OK && row * V < array.count; row++) {
-        if (!are_codes(space, codes + row * V)) {
-            snprintf(err.message, sizeof err.message, "%s: state %lld is none of %s", path,
-                     (long long)row, sal_model_name(model));
-            status = SAL_ERR_DATA;
-        } else {
-            fputs(row > 0 ? "\n" : "", stdout);
-            cli_show_state(model, codes + row * V);
-        }
-    }
+    status = status ? status : show_rows(path, model, array.count / V, most, codes, &err);
     sali_npy_free(&array);
     free(codes);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
@@ -80,11 +95,18 @@ static int show_file(const char *path, const sal_model *model)
 static int run_show(const cli_command *command, int argc, char **argv)
 {
     const char *words[2] = { NULL, NULL };
-    const cli_option none[] = { { 0 } };
+    int64_t most = 10;
+    const cli_option options[] = {
+        { "states", CLI_INT, &most, "N", "how many, evenly spaced over the file [10]" },
+        { 0 },
+    };
     sal_model *model = NULL;
-    int code = cli_parse(command, argc, argv, none, 2, words);
+    int code = cli_parse(command, argc, argv, options, 2, words);
+    if (code == CLI_OK && most < 1) {
+        code = cli_usage("--states %lld; expected 1 or more", (long long)most);
+    }
     code = code ? code : cli_open(words[0], NULL, NULL, &model);
-    code = code ? code : show_file(words[1], model);
+    code = code ? code : show_file(words[1], model, most);
     sal_model_destroy(model);
     return code;
 }
