@@ -67,6 +67,28 @@ START_TEST(pictures_of_every_range_are_the_same)
 }
 END_TEST
 
+/* What a libsvm file leaves out at the end of rows is zero, if the sides are known. */
+START_TEST(pictures_of_given_sides_are_read)
+{
+    sal_error err = { 0 };
+    sal_data data = { 0 };
+    temp_dir_make();
+    temp_write("a.svm", "7 1:1 5:1\n3 2:1\n", 16);
+    temp_write("a.csv", "1,0,0,0,1,0\n0,1,0,0,0,0\n", 24);
+    static const uint8_t expected[] = { 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0 };
+    const sal_data_options sides = { .height = 2, .width = 3 };
+    for (int k = 0; k < 2; k++) {
+        ck_ok(sal_data_read(temp_path(k == 0 ? "a.svm" : "a.csv"), &sides, &data, &err), &err);
+        ck_assert(data.rows == 2 && data.variables == 6 && data.height == 2 && data.width == 3);
+        ck_assert_mem_eq(data.codes, expected, sizeof expected);
+        ck_assert(k == 1 || (data.labels[0] == 7 && data.labels[1] == 3));
+        sal_data_destroy(&data);
+    }
+    ck_alloc_sweep(sal_data_read(temp_path("a.svm"), &sides, &data, &err), sal_data_destroy(&data));
+    temp_dir_remove();
+}
+END_TEST
+
 START_TEST(codes_and_draws_are_read_as_they_are)
 {
     const int32_t values[12] = { 0, 3, 255, 7, 1, 0, 4, 4, 2, 9, 30, 200 };
@@ -578,6 +600,7 @@ START_TEST(bad_files_and_options_are_refused)
     write_npy("square.npy", SALI_DTYPE_F64, 3, (int64_t[]){ 1, 2, 3 }, values);
     write_npy("halves.npy", SALI_DTYPE_F64, 2, (int64_t[]){ 1, 4 }, halves);
     temp_write("a.aln", "ACDE\nACD-\n", 10);
+    temp_write("six.svm", "1 1:1 3:1\n2 2:1\n", 16);
     const struct {
         const char *file;
         sal_data_options options;
@@ -585,7 +608,21 @@ START_TEST(bad_files_and_options_are_refused)
         const char *text;
     } cases[] = {
         { "none.npy", { 0 }, SAL_ERR_NOT_FOUND, "none.npy" },
-        { "six.npy", { 0 }, SAL_ERR_DATA, "six.npy: expected pictures" },
+        { "six.npy", { 0 }, SAL_ERR_DATA, "six.npy: 2 dimensions, the last of 3; expected pict" },
+        { "six.npy", { 0 }, SAL_ERR_DATA, "as libsvm files do, or pictures are no squares" },
+        { "six.npy",
+          { .height = 2, .width = 2 },
+          SAL_ERR_DATA,
+          "the last of 3; expected pictures of 2 x 2" },
+        { "square.npy", { .height = 3, .width = 2 }, SAL_ERR_DATA, "pictures of 3 x 2" },
+        { "six.npy", { .height = 2 }, SAL_ERR_ARGUMENT, "pictures of 2 x 0" },
+        { "six.npy", { .height = -1, .width = -3 }, SAL_ERR_ARGUMENT, "two positive sides" },
+        { "six.npy", { .height = INT64_MAX, .width = 2 }, SAL_ERR_ARGUMENT, "positive sides" },
+        { "six.svm", { .height = INT64_MAX, .width = 1 }, SAL_ERR_DATA, "too large" },
+        { "six.npy",
+          { .kind = SAL_DATA_CODES, .height = 1, .width = 3 },
+          SAL_ERR_ARGUMENT,
+          "sides are for pictures" },
         { "square.npy",
           { 0 },
           SAL_ERR_DATA,
@@ -616,7 +653,7 @@ START_TEST(bad_files_and_options_are_refused)
         { "six.npy",
           { .kind = SAL_DATA_CODES, .keep_intensity = true },
           SAL_ERR_ARGUMENT,
-          "keep_intensity are for pictures" },
+          "keep_intensity and sides are for pictures" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ck_fails(sal_data_read(temp_path(cases[k].file), &cases[k].options, &data, &err),
@@ -643,6 +680,7 @@ int main(void)
     Suite *suite = suite_create("data");
     TCase *tcase = tcase_create("data");
     tcase_add_test(tcase, pictures_of_every_range_are_the_same);
+    tcase_add_test(tcase, pictures_of_given_sides_are_read);
     tcase_add_test(tcase, codes_and_draws_are_read_as_they_are);
     tcase_add_test(tcase, alignments_have_codes_and_weights);
     tcase_add_test(tcase, data_of_nucleotides_have_five_codes);

@@ -72,6 +72,27 @@ START_TEST(tensors_come_by_place_and_by_name)
 }
 END_TEST
 
+/* The zip file and the older pickle; a zip file of something else is none of them. A header of 640
+ * bytes begins as a pickle does. */
+START_TEST(files_of_torch_save_are_told)
+{
+    static const char zip[] = "PK\3\4\0\0\10\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\20\0\22\0"
+                              "archive/data.pkl";
+    static const char pickle[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+    const char *one_line = "torch.load(\"mem\", map_location=\"cpu\"), \"model.safetensors\")'";
+    sal_error err = { 0 };
+    ck_fails(parse_tensors(zip, sizeof zip - 1, &err), SAL_ERR_DATA, &err, one_line);
+    ck_fails(parse_tensors(pickle, sizeof pickle - 1, &err), SAL_ERR_DATA, &err, one_line);
+    ck_fails(parse_tensors(zip, sizeof zip - 2, &err), SAL_ERR_DATA, &err, "not a safetensors");
+    tensor_bytes b = make_file("{}", "", 0);
+    b.data[0] = 0x80;
+    b.data[1] = 2;
+    memset(b.data + 10, ' ', 638);
+    b.size = 8 + 640;
+    ck_ok(parse_tensors(b.data, b.size, &err), &err);
+}
+END_TEST
+
 START_TEST(every_type_is_read)
 {
     static const struct {
@@ -297,6 +318,7 @@ int main(void)
     TCase *tcase = tcase_create("safetensors");
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, tensors_come_by_place_and_by_name);
+    tcase_add_test(tcase, files_of_torch_save_are_told);
     tcase_add_test(tcase, every_type_is_read);
     tcase_add_test(tcase, empty_files_and_empty_tensors_are_read);
     tcase_add_test(tcase, bad_files_are_refused);

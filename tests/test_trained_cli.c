@@ -237,10 +237,17 @@ START_TEST(pictures_are_read_from_every_array_format)
         ck_assert_str_eq(line, first);
     }
     temp_write("r.csv", "1 2 3\n4 5 6\n", 12);
-    ck_refused(65,
-               "r.csv: expected pictures: an array of three dimensions, or rows with a square "
-               "number of columns; whole numbers in rows of any length are the kind codes",
-               "train rbm --data r.csv --out run");
+    ck_refused(
+        65,
+        "r.csv: 2 dimensions, the last of 3; expected pictures: three dimensions, or rows with "
+        "a square number of columns. If",
+        "train rbm --data r.csv --out run");
+    ck_refused(64, "as in 20x16", "train rbm --data r.csv --shape 3 --out run");
+    ck_refused(64, "--shape, --dynamic", "train rbm --data digits --shape 16x16 --out run");
+    ck_refused(65, "r.csv: 2 dimensions, the last of 3; expected pictures of 3 x 3",
+               "train rbm --data p.svm --test r.csv --out run");
+    temp_write("u.svm", "1 1:1 4:0.5\n2 2:1\n", 18); /* zeros at the end are left out */
+    train_on("p.svm --test u.svm", line, sizeof line);
     temp_write("s.csv", "1 2 3 -4\n4 5 6 7\n", 17);
     ck_refused(65, "s.csv: expected grey values", "train rbm --data s.csv --out run");
     temp_write("t.uai", chain_uai, sizeof chain_uai - 1);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/sheet.h"
 #include "core/alloc.h"
 #include "core/specification.h"
 #include "models/alphabet.h"
@@ -75,7 +76,7 @@ static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
 static bool is_default(const cli_data *d)
 {
     return d->read.kind == SAL_DATA_PICTURES && !d->read.keep_intensity && isnan(d->identity) &&
-           isnan(d->test_identity) && !d->alphabet && !d->test;
+           isnan(d->test_identity) && !d->alphabet && !d->shape && !d->test;
 }
 
 int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out)
@@ -88,8 +89,8 @@ int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out)
         return is_default(d)
                    ? draw_pictures(train_out, test_out)
                    : cli_usage("--data digits are drawn in black and white, with a test set: no "
-                               "--test, --kind, --dynamic, --alphabet or --identity goes with "
-                               "them");
+                               "--test, --kind, --shape, --dynamic, --alphabet or --identity "
+                               "goes with them");
     }
     sal_status status = sal_data_read(data, options, train_out, &err);
     if (status == SAL_OK && !test &&
@@ -104,6 +105,10 @@ int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out)
     sal_data_options same = *options;
     same.grey = train_out->grey;
     same.alphabet = train_out->alphabet;
+    if (same.kind == SAL_DATA_PICTURES) { /* zeros at the end may be missing in one of the files */
+        same.height = train_out->height;
+        same.width = train_out->width;
+    }
     status = status ? status : sal_data_read(test, &same, test_out, &err);
     if (status == SAL_OK && test_out->variables != train_out->variables) {
         return cli_usage("--test %s: %lld variables; the training data have %lld", test,
@@ -124,6 +129,13 @@ static int choose_kind(cli_data *d)
         }
     }
     return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", d->kind);
+}
+
+static int choose_shape(cli_data *d)
+{
+    return !d->shape || cli_parse_shape(d->shape, &d->read.height, &d->read.width)
+               ? CLI_OK
+               : cli_usage("--shape %s: expected height and width, as in 20x16", d->shape);
 }
 
 static int choose_alphabet(cli_data *d)
@@ -187,6 +199,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
     code = code ? code : choose_kind(d);
     code = code ? code : choose_alphabet(d);
+    code = code ? code : choose_shape(d);
     if (code == CLI_OK && !d->path) {
         return cli_usage("%s: --data FILE (or digits) is needed", command);
     }

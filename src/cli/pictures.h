@@ -9,7 +9,7 @@
 /* The options that say what the data are. Those that were not given are NULL or NAN. */
 typedef struct cli_data {
     const char *path, *test; /* files, or "digits" */
-    const char *kind, *alphabet;
+    const char *kind, *alphabet, *shape;
     double identity, test_identity;
     sal_data_options read;
     int64_t clusters; /* into which an alignment was divided; 0: it was not */
@@ -28,6 +28,9 @@ typedef struct cli_data {
       " [the alignment that the model is made of]" },                                            \
         { "kind", CLI_TEXT, &(d).kind, "NAME",                                                   \
           "what the file holds: pictures, codes, draws or alignment [pictures]" },               \
+        { "shape", CLI_TEXT, &(d).shape, "HxW",                                                  \
+          "height and width of a picture in a row; rows of libsvm files may be shorter [a "      \
+          "square]" },                                                                           \
         { "dynamic", CLI_FLAG, &(d).read.keep_intensity, NULL,                                   \
           "draw pixels from their greys (dynamic binarisation), in training anew at each use" }, \
         { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna",                                \

@@ -11,8 +11,7 @@
 #define COLUMNS 10
 #define ZOOM 2
 
-/* "20x16" */
-static bool parse_shape(const char *text, int64_t *height, int64_t *width)
+bool cli_parse_shape(const char *text, int64_t *height, int64_t *width)
 {
     const char *by = strchr(text, 'x');
     return by && sali_parse_int(text, by - text, height) == SAL_OK &&
@@ -31,7 +30,7 @@ int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int6
                    : cli_usage("%s: pictures of %lld variables are no squares; give --shape HxW",
                                path, (long long)variables);
     }
-    if (!parse_shape(shape, height, width)) {
+    if (!cli_parse_shape(shape, height, width)) {
         return cli_usage("--shape %s: expected height and width, as in 20x16", shape);
     }
     return !__builtin_mul_overflow(*height, *width, &product) && product == variables
@@ -67,8 +66,8 @@ static bool has_sides(const sali_array *array, const char *shape)
     if (array->ndim < 3) {
         return false;
     }
-    return shape && parse_shape(shape, &height, &width) ? last[-1] == height && last[0] == width
-                                                        : last[-1] == last[0];
+    return shape && cli_parse_shape(shape, &height, &width) ? last[-1] == height && last[0] == width
+                                                            : last[-1] == last[0];
 }
 
 /* Values as greys, black to white; NULL: no memory. */

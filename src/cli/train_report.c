@@ -241,21 +241,32 @@ static int save_model(const cli_training *s, const sal_train_report *r)
 
 /* ---- the callbacks */
 
+#define MMD_TEXT 32
+
+/* An MMD; its unbiased square is at most 0 where samples differ by no more than chance. */
+static void mmd_text(double mmd, char text[MMD_TEXT])
+{
+    if (mmd <= 0) {
+        snprintf(text, MMD_TEXT, "below noise");
+    } else {
+        snprintf(text, MMD_TEXT, "%.4f", mmd);
+    }
+}
+
 static void print_line(const cli_training *s, const sal_train_report *r)
 {
-    char baseline[32] = "below noise";
-    if (!(s->baseline <= 0)) {
-        snprintf(baseline, sizeof baseline, "%.4f", s->baseline);
-    }
+    char mmd[MMD_TEXT], baseline[MMD_TEXT];
+    mmd_text(s->mmd, mmd);
+    mmd_text(s->baseline, baseline);
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
     if (r->trajectory) {
-        printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %.4f "
+        printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %s "
                "(train-test %s)",
                r->log_likelihood, r->log_z, r->log_z_error, (long long)r->levels,
-               r->acceptance_rate, s->mmd, baseline);
+               r->acceptance_rate, mmd, baseline);
     } else if (r->samples) {
-        printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %.4f (train-test %s)",
-               r->log_prob_data - r->log_prob_samples, r->acceptance_rate, s->mmd, baseline);
+        printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %s (train-test %s)",
+               r->log_prob_data - r->log_prob_samples, r->acceptance_rate, mmd, baseline);
     } else {
         printf("log pseudo-likelihood %10.4f  gradient %.4g", r->log_prob_data, r->gradient_norm);
     }

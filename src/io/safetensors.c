@@ -182,10 +182,36 @@ static sal_status read_tensors(const reader *r, sali_safetensors *file)
     return check_layout(r, file->tensors, file->count);
 }
 
+/* Whether the bytes are what Python's torch.save writes: a zip file whose first member is data.pkl,
+ * or a pickle that begins with PyTorch's magic number. Neither can begin a safetensors file. */
+static bool is_torch(const unsigned char *bytes, int64_t size)
+{
+    static const unsigned char magic[] = { 0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20 };
+    const int64_t first = size < 256 ? size : 256; /* holds the name of the first member */
+    if (size >= (int64_t)sizeof magic && memcmp(bytes, magic, sizeof magic) == 0) {
+        return true;
+    }
+    return size > 4 && memcmp(bytes, "PK\3\4", 4) == 0 &&
+           memmem(bytes, (size_t)first, "data.pkl", 8) != NULL;
+}
+
+static sal_status fail_torch(const char *path, sal_error *err)
+{
+    return sali_fail(err, SAL_ERR_DATA,
+                     "%s: is a file of Python's torch.save; expected safetensors. To convert a "
+                     "state_dict: python3 -c 'import torch, safetensors.torch as s; "
+                     "s.save_file(torch.load(\"%s\", map_location=\"cpu\"), "
+                     "\"model.safetensors\")'",
+                     path, path);
+}
+
 /* The JSON object between the length and the data. */
 static sal_status read_header(const char *path, const unsigned char *bytes, int64_t size,
                               int64_t *length, json_t **out, sal_error *err)
 {
+    if (is_torch(bytes, size)) {
+        return fail_torch(path, err);
+    }
     if (size < 8) {
         return sali_fail(err, SAL_ERR_DATA, "%s: is not a safetensors file (shorter than 8 bytes)",
                          path);

@@ -5,6 +5,7 @@
 #include <saltus/data.h>
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/array_file.h"
 #include "io/format.h"
 #include "models/alignment.h"
 
@@ -33,17 +34,61 @@ static const struct {
     [SAL_GREY_UNIT] = { 0, 1, 0.5 },
 };
 
-/* Sides of the pictures in the rows of an array: three dimensions, or two and a square number of
- * columns. */
-static bool find_sides(const sali_array *array, int64_t *height, int64_t *width)
+/* Sides of the pictures in the rows of an array: three dimensions, or two and the columns of the
+ * sides that were given, or a square number of columns. */
+static bool find_sides(const sali_array *array, const sal_data_options *o, int64_t *height,
+                       int64_t *width)
 {
+    bool given = o->height > 0;
     if (array->ndim == 3) {
         *height = array->shape[1];
         *width = array->shape[2];
-        return true;
+        return !given || (*height == o->height && *width == o->width);
     }
-    *height = *width = array->ndim == 2 ? (int64_t)llround(sqrt((double)array->shape[1])) : 0;
-    return array->ndim == 2 && *height * *width == array->shape[1];
+    int64_t columns = array->ndim == 2 ? array->shape[1] : 0;
+    *height = given ? o->height : (int64_t)llround(sqrt((double)columns));
+    *width = given ? o->width : *height;
+    return columns > 0 && columns / *width == *height && columns % *width == 0;
+}
+
+static sal_status fail_sides(const char *path, const sali_array *array, const sal_data_options *o,
+                             sal_error *err)
+{
+    long long columns = array->shape[array->ndim - 1];
+    return o->height > 0
+               ? sali_fail(err, SAL_ERR_DATA,
+                           "%s: %d dimensions, the last of %lld; expected pictures of %lld x %lld",
+                           path, array->ndim, columns, (long long)o->height, (long long)o->width)
+               : sali_fail(err, SAL_ERR_DATA,
+                           "%s: %d dimensions, the last of %lld; expected pictures: three "
+                           "dimensions, or rows with a square number of columns. If a file leaves "
+                           "out zeros at the end of rows, as libsvm files do, or pictures are no "
+                           "squares, give their sides (--shape HxW). Whole numbers in rows of any "
+                           "length are the kind codes (--kind codes)",
+                           path, array->ndim, columns);
+}
+
+/* Append columns of zeros to an array of two dimensions that has fewer. */
+static sal_status widen(const char *path, int64_t columns, sali_array *array, sal_error *err)
+{
+    sali_array wide = { 0 };
+    if (array->ndim != 2 || array->shape[1] >= columns) {
+        return SAL_OK;
+    }
+    int64_t rows = array->shape[0], had = array->shape[1];
+    sal_status status = sali_array_make(path, 2, (int64_t[]){ rows, columns }, &wide, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        memcpy(wide.values + r * columns, array->values + r * had,
+               (size_t)had * sizeof *wide.values);
+    }
+    wide.labels = array->labels;
+    array->labels = NULL;
+    sali_array_free(array);
+    *array = wide;
+    return SAL_OK;
 }
 
 /* The range of all values of a file, or the one asked for if it holds them; SAL_GREY_FIND for
@@ -82,13 +127,8 @@ static sal_status check_grey(const char *path, sal_grey found, sal_grey wanted, 
 static sal_status take_pictures(const char *path, const sali_array *array,
                                 const sal_data_options *o, sal_data *data, sal_error *err)
 {
-    if (!find_sides(array, &data->height, &data->width)) {
-        return sali_fail(
-            err, SAL_ERR_DATA,
-            "%s: expected pictures: an array of three dimensions, or rows with a "
-            "square number of columns; whole numbers in rows of any length are the kind "
-            "codes (--kind codes)",
-            path);
+    if (!find_sides(array, o, &data->height, &data->width)) {
+        return fail_sides(path, array, o, err);
     }
     data->variables = data->height * data->width;
     data->grey = find_grey(array, o->grey);
@@ -195,11 +235,19 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          "range and an alphabet of the header, 0 to 1",
                          (int)o->kind, (int)o->grey, (int)o->alphabet, o->identity);
     }
-    if ((!pictures && (o->grey || o->keep_intensity)) ||
-        (!alignment && (o->identity > 0 || o->alphabet))) {
+    int64_t pixels = 0;
+    if (o->height < 0 || o->width < 0 || (o->height > 0) != (o->width > 0) ||
+        __builtin_mul_overflow(o->height, o->width, &pixels)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: grey and keep_intensity are for pictures, identity and alphabet "
-                         "are for alignments");
+                         "data: pictures of %lld x %lld; expected two positive sides, or 0 and 0",
+                         (long long)o->height, (long long)o->width);
+    }
+    if ((!pictures && (o->grey || o->keep_intensity || o->height)) ||
+        (!alignment && (o->identity > 0 || o->alphabet))) {
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "data: grey, keep_intensity and sides are for pictures, identity and alphabet "
+            "are for alignments");
     }
     return SAL_OK;
 }
@@ -209,6 +257,7 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
 {
     const sal_data_options o = options ? *options : (sal_data_options){ 0 };
     bool alignment = o.kind == SAL_DATA_ALIGNMENT;
+    const sali_format *format = NULL;
     sali_content content = { 0 };
     sal_data read = { 0 };
     if (!path || !data) {
@@ -218,7 +267,10 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
     if (status == SAL_OK) {
         status =
             sali_content_read(path, NULL, alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY,
-                              &content, NULL, err);
+                              &content, &format, err);
+    }
+    if (status == SAL_OK && format == &sali_format_libsvm) {
+        status = widen(path, o.height * o.width, &content.array, err);
     }
     if (status == SAL_OK) {
         if (alignment) {
