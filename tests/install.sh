@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install.sh BUILD_DIR SOURCE_DIR SANITIZE COMPILER...: an installed copy has all its parts, and a
-# program elsewhere builds against it with what pkg-config says, and with CMake.
+# program elsewhere builds against it with what pkg-config says, and with CMake; against a build that
+# is not installed, too.
 set -euo pipefail
 build=$1 source=$2 sanitize=$3
 shift 3
@@ -51,11 +52,20 @@ expect() {
 
 cp "$source"/tests/install/* "$folder"
 cd "$folder"
-# The flags are several words.
-# shellcheck disable=SC2046
-"${compiler[@]}" -std=c11 -Wall -Wextra -Werror program.c -o by_pkg_config \
-    $(pkg-config --cflags --libs saltus)
+compile() {
+    # The flags are several words.
+    # shellcheck disable=SC2046
+    "${compiler[@]}" -std=c11 -Wall -Wextra -Werror program.c -o "$1" \
+        $(pkg-config --cflags --libs saltus)
+}
+compile by_pkg_config
 expect ./by_pkg_config
+
+(
+    export PKG_CONFIG_PATH=$build/meson-uninstalled LD_LIBRARY_PATH=$build/src
+    compile uninstalled
+    expect ./uninstalled
+)
 
 if ! command -v cmake >/dev/null; then
     echo "SKIPPED: cmake is not there; pkg-config alone was tried"
