@@ -73,6 +73,13 @@ has draws.html 'Trace of variable' 'Autocorrelation' 'Ranks of' 'Probabilities o
 has exact.html 'Marginals against exact ones' 'Exact marginals: potts.json'
 "$program" report draws.npy --model potts:side=2,states=3 -o model.html
 has model.html 'Marginals against exact ones'
+# Codes of spins are shown as the spins, if it is known that they are.
+"$program" sample ising:side=3,theta=0.1 --chains 3 --draws 40 --out spins.npy >/dev/null
+"$program" report spins.npy -o codes.html
+has codes.html 'p(code 1)' 'Probabilities of code 1'
+"$program" report spins.npy --model ising:side=3,theta=0.1 -o spins.html
+has spins.html 'p(+1)' 'Probabilities of +1'
+! grep -q 'code 1' spins.html || fail "spins.html: codes for spins"
 "$program" report compare.json -o compare.html
 has compare.html 'Effective draws per second' 'Error against time' '<td>gwg</td>' 'log Z'
 "$program" report rbm -o rbm.html
@@ -101,6 +108,12 @@ if ((netcdf)); then
     "$program" report run.nc -o run.html
     has run.html 'Trace of f' 'Trace of f in warm-up' 'Step size in warm-up' 'Acceptance' \
         'ising:side=3,theta=0.1,bias=0.2' 'Marginals against exact ones' ' UTC</dd>' '<dd>ncg</dd>'
+    has run.html 'p(+1)' 'Probabilities of +1'
+    printf '# vartype=SPIN\n0 1 1\n' >gone.coo
+    "$program" sample gone.coo --chains 3 --draws 20 --out gone.nc >/dev/null
+    rm gone.coo
+    "$program" report gone.nc -o gone.html
+    has gone.html 'the model cannot be opened' 'p(+1)'
     "$program" report run.nc --exact exact.json -o page.html
     has page.html 'Exact marginals: exact.json'
     has run.html 'rank share</text>' 'draws</text>'

@@ -153,12 +153,14 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
     if (!r->nominal || (named && !r->names)) {
         return sali_fail_memory(err);
     }
+    r->spins = p->n > 0;
     for (int64_t k = 0, column = 0; k < p->n; k++) {
         const sali_netcdf_draws *v = &p->variables[k];
         char block[NC_MAX_NAME + 1] = "", text[NC_MAX_NAME + 64], *kind = NULL;
         nc_inq_varname(p->id, v->id, block);
         sal_status status = get_text(p->id, v->id, "kind", &kind, err);
         bool nominal = kind && strcmp(kind, "categorical") == 0;
+        r->spins = r->spins && kind && strcmp(kind, "spin") == 0;
         sali_free(kind);
         for (int64_t i = 0; status == SAL_OK && i < v->sites; i++, column++) {
             r->nominal[column] = nominal;

@@ -12,6 +12,7 @@ typedef struct sali_run_record {
     int64_t chains, n_draws, V;
     char **names;             /* [V], or NULL */
     bool *nominal;            /* [V], or NULL: codes without an order */
+    bool spins;               /* all codes are of spins: 0 is -1 and 1 is +1 */
     bool clamped;             /* some variables were fixed */
     int64_t n_clamped;        /* of these, those that the file tells of: all or none */
     int64_t *clamp_variables; /* [n_clamped], rising */

@@ -22,6 +22,7 @@ typedef struct marginals {
     double *estimate, *mcse; /* [R]; mcse NULL: too many */
     double *exact;           /* [R], or NULL */
     bool two;                /* every variable has two states */
+    bool spins;              /* which are -1 and +1 */
     char source[600];        /* of the exact ones, or why there are none */
 } marginals;
 
@@ -63,6 +64,17 @@ static bool take_states(const sal_space *space, marginals *m)
         m->states[v] = (int32_t)sal_space_states(space, v);
     }
     return fits;
+}
+
+/* Whether all variables are spins, by the model (NULL: there is none) or the file. */
+static bool are_spins(const sali_run_record *run, const sal_model *model)
+{
+    const sal_space *space = model ? sal_model_space(model) : NULL;
+    bool spins = space || run->spins;
+    for (int64_t b = 0; space && b < sal_space_blocks(space); b++) {
+        spins = spins && sal_space_block(space, b)->kind == SAL_SPIN;
+    }
+    return spins;
 }
 
 static sal_status count(const sali_run_record *run, marginals *m, sal_error *err)
@@ -230,7 +242,7 @@ static sal_status find_exact(const sali_run_record *run, const sali_report_optio
 
 /* ---- figures */
 
-/* Two-level variables: the probability of code 1, by variable. */
+/* Two-level variables: the probability of code 1, which of spins is +1, by variable. */
 static void put_by_variable(sali_page *page, const sali_run_record *run, const marginals *m)
 {
     char names[NAMED][80];
@@ -238,7 +250,7 @@ static void put_by_variable(sali_page *page, const sali_run_record *run, const m
     double *p = SALI_NEW_ARRAY(double, 4 * m->V);
     sal_panel panel = { .title = "Marginals",
                         .x = { .label = "variable" },
-                        .y = { .label = "p(code 1)" } };
+                        .y = { .label = m->spins ? "p(+1)" : "p(code 1)" } };
     bool few = m->V <= NAMED;
     for (int64_t v = 0; few && v < m->V; v++) {
         list[v] = sali_report_name(run, v, names[v]);
@@ -271,7 +283,7 @@ static void put_by_variable(sali_page *page, const sali_run_record *run, const m
         }
     }
     sali_free(p);
-    sali_page_figure(page, figure, "Probabilities of code 1%s%s.",
+    sali_page_figure(page, figure, "Probabilities of %s%s%s.", m->spins ? "+1" : "code 1",
                      m->mcse ? ", with two standard errors" : "",
                      m->exact ? ", and the exact ones" : "");
 }
@@ -378,6 +390,7 @@ sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
     bool codes = m.states && find_states(run, &m);
     if (codes) {
         model = open_model(run, o, &m, &status, err);
+        m.spins = are_spins(run, model);
         status = status ? status : count(run, &m, err);
         status = status ? status : find_mcse(run, &m, err);
     } else if (status == SAL_OK && o->exact) {
