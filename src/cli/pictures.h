@@ -39,11 +39,11 @@ typedef struct cli_data {
           "a sequence of an alignment weighs 1 / (number of sequences that agree with it at "    \
           "this share of sites); 0: all weigh 1 [0.8]" },                                        \
         { "test", CLI_TEXT, &(d).test, "FILE",                                                   \
-          "held-out rows [beside --data, else 10% of it: the last, or see --test-identity]" },   \
+          "held-out rows [beside --data, else a random tenth of it, or see --test-identity]" },  \
     {                                                                                            \
         "test-identity", CLI_REAL, &(d).test_identity, "X",                                      \
             "hold out whole clusters of an alignment, so that no sequence held out agrees with"  \
-            " another at this share of sites; 0: the last 10% [0.8]"                             \
+            " another at this share of sites; 0: a random tenth [0.8]"                           \
     }
 
 /* Check them. `arch` (may be NULL) is the specification of the model: if it is made of an
@@ -58,8 +58,8 @@ void cli_data_suit(const sal_model *model, cli_data *d);
  * (drawn, 16 x 16). Test data are a file too, of the same range of greys and the same alphabet.
  * Without one they are the file beside the data whose name has "test" (or "t10k") for "train"; else
  * of an alignment whole clusters (sal_data_split_by_identity; always the same ones, so that
- * `evaluate` holds out what `train` did; where that fails a line on stderr says so); else the last
- * tenth of the data. */
+ * `evaluate` holds out what `train` did; where that fails a line on stderr says so); else a
+ * random tenth of the data. */
 int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out);
 
 /* Whether rows of the data `path` are states of the model, by their length and alphabet: CLI_OK, or
