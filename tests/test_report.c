@@ -84,6 +84,8 @@ START_TEST(ranks_show_chains_that_disagree)
     write_draws(temp_path("a.npy"), 2, N, 1, codes);
     ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
     reread(temp_path("page.html"));
+    const char *said = string("string((//h:section/h:p)[2])"); /* before anything else */
+    ck_assert_msg(strstr(said, "The chains disagree: R-hat is") != NULL, "%s", said);
     const char *figure = "//h:figure[contains(h:figcaption, 'Ranks of')]";
     for (int chain = 0; chain < 2; chain++) {
         char expression[200];
@@ -101,6 +103,31 @@ START_TEST(ranks_show_chains_that_disagree)
             at = strchr(at + read, 'Z') + 1;
         }
         ck_assert_int_eq(*at, '\0');
+    }
+}
+END_TEST
+
+START_TEST(the_first_line_is_the_verdict)
+{
+    enum { CHAINS = 4, N = 500 };
+    static uint8_t codes[CHAINS * N];
+    static const struct {
+        int chains, draws;
+        bool moves;
+        const char *said;
+    } cases[] = { { 4, N, true, "The chains agree: the largest R-hat is" },
+                  { 1, N, true, "There is one chain, whose halves agree" },
+                  { 4, N, false, "The draws do not tell" } };
+    sal_error err = { 0 };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        for (uint32_t i = 0; i < CHAINS * N; i++) {
+            codes[i] = cases[k].moves ? (uint8_t)(i * 2654435761u >> 25) : 7;
+        }
+        write_draws(temp_path("a.npy"), cases[k].chains, cases[k].draws, 1, codes);
+        ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+        reread(temp_path("page.html"));
+        const char *said = string("string((//h:section/h:p)[2])");
+        ck_assert_msg(strncmp(said, cases[k].said, strlen(cases[k].said)) == 0, "%s", said);
     }
 }
 END_TEST
@@ -283,6 +310,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, forget);
     tcase_add_test(tcase, numbers_are_written_for_people);
     tcase_add_test(tcase, ranks_show_chains_that_disagree);
+    tcase_add_test(tcase, the_first_line_is_the_verdict);
     tcase_add_test(tcase, equal_draws_share_their_ranks);
     tcase_add_test(tcase, autocorrelation_is_that_of_the_draws);
     tcase_add_test(tcase, marginals_are_compared_with_exact_ones);

@@ -124,12 +124,79 @@ void sali_diagnosed_free(sali_diagnosed *d)
     *d = (sali_diagnosed){ 0 };
 }
 
-/* ---- the table */
-
 static double rhat_of(const sal_diagnostics *d)
 {
     return isnan(d->rhat) ? d->rhat_bulk : d->rhat;
 }
+
+/* ---- the verdict */
+
+/* R-hat above these: chains disagree, or more draws are needed (Vehtari et al. 2021). */
+#define DISAGREE 1.1
+#define ALMOST 1.01
+
+/* The largest R-hat, of what, and how many variables' are above DISAGREE or not known. */
+typedef struct extremes {
+    double rhat, ess;
+    int64_t rhat_of, ess_of; /* places in `variables`; -1: f */
+    int64_t disagreeing, unknown;
+} extremes;
+
+static void look_at(const sal_diagnostics *d, int64_t place, extremes *e)
+{
+    const double rhat = rhat_of(d);
+    e->disagreeing += rhat > DISAGREE && place >= 0;
+    e->unknown += isnan(rhat) && place >= 0;
+    if (rhat > e->rhat) {
+        e->rhat = rhat;
+        e->rhat_of = place;
+    }
+    if (d->ess_bulk < e->ess) {
+        e->ess = d->ess_bulk;
+        e->ess_of = place;
+    }
+}
+
+static const char *place_name(const sali_run_record *run, const sali_diagnosed *d, int64_t place,
+                              char out[80])
+{
+    return place < 0 ? "f" : sali_report_name(run, place * d->every, out);
+}
+
+void sali_report_diagnostics_verdict(sali_page *page, const sali_run_record *run,
+                                     const sali_diagnosed *d)
+{
+    extremes e = { .ess = INFINITY, .rhat_of = -1, .ess_of = -1 };
+    char worst[80], least[80];
+    if (d->has_f) {
+        look_at(&d->f, -1, &e);
+    }
+    for (int64_t i = 0; i < d->n; i++) {
+        look_at(&d->variables[i], i, &e);
+    }
+    const char *of = place_name(run, d, e.rhat_of, worst);
+    if (e.rhat > DISAGREE) {
+        sali_page_paragraph(page,
+                            "The chains disagree: R-hat is %.2f for %s, and above %.1f for %lld of "
+                            "%lld variables. Do not trust the averages.",
+                            e.rhat, of, DISAGREE, (long long)e.disagreeing, (long long)d->n);
+    } else if (e.rhat == 0 || e.unknown == d->n) {
+        sali_page_paragraph(page, "The draws do not tell whether the chains agree: they are too "
+                                  "few, or do not move.");
+    } else {
+        sali_page_paragraph(page,
+                            "%s: the largest R-hat is %.3f (%s), the smallest effective sample "
+                            "size %.0f (%s)%s%s",
+                            run->chains == 1  ? "There is one chain, whose halves agree"
+                            : e.rhat > ALMOST ? "The chains nearly agree; more draws would tell"
+                                              : "The chains agree",
+                            e.rhat, of, e.ess, place_name(run, d, e.ess_of, least),
+                            e.unknown > 0 ? "; some variables never change" : "",
+                            run->chains == 1 ? "; several chains would tell more." : ".");
+    }
+}
+
+/* ---- the table */
 
 /* Draws of few values have no ESS in the tails. */
 static bool has_tail(const sali_diagnosed *d)

@@ -53,6 +53,9 @@ double *sali_report_series(const sali_run_record *run, int64_t variable);
 /* What a variable is called; good until the next call with the same room. */
 const char *sali_report_name(const sali_run_record *run, int64_t variable, char out[80]);
 
+/* Whether the draws can be trusted, in a sentence. */
+void sali_report_diagnostics_verdict(sali_page *page, const sali_run_record *run,
+                                     const sali_diagnosed *diagnosed);
 void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
                                    const sali_diagnosed *diagnosed);
 void sali_report_diagnostics_figures(sali_page *page, const sali_run_record *run,

@@ -108,6 +108,7 @@ sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
     status = sali_report_diagnose(&run, &diagnosed, err);
     if (status == SAL_OK) {
         sali_page_section(page, k, path, "draws of a run");
+        sali_report_diagnostics_verdict(page, &run, &diagnosed);
         put_facts(page, &run);
         sali_page_heading(page, "Convergence");
         sali_report_diagnostics_table(page, &run, &diagnosed);
