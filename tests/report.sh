@@ -106,6 +106,7 @@ fi
 inputs=(draws.npy compare.json rbm '<a & b>')
 if ((netcdf)); then
     "$program" report run.nc -o run.html
+    has run.html "Ranks of f among" "Ranks of spin["
     has run.html 'Trace of f' 'Trace of f in warm-up' 'Step size in warm-up' 'Acceptance' \
         'ising:side=3,theta=0.1,bias=0.2' 'Marginals against exact ones' ' UTC</dd>' '<dd>ncg</dd>'
     has run.html 'p(+1)' 'Probabilities of +1'

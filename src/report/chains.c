@@ -1,5 +1,6 @@
-/* A quantity's trace, autocorrelation and ranks by chain: of f, or of the worst variable where f is
- * not in the file. */
+/* Traces, autocorrelation and ranks by chain: of f, if it is in the file, and of the worst
+ * variable.
+ */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -209,7 +210,9 @@ sal_status sali_report_chains(sali_page *page, const sali_run_record *run, const
     put_trace(page, title, list[0].name, " Chains that mix well look alike.", run->chains,
               run->n_draws, list[0].values);
     sal_status status = put_autocorrelation(page, run, list, n, err);
-    status = status ? status : put_ranks(page, run, &list[0], err);
+    for (int64_t i = 0; status == SAL_OK && i < n; i++) {
+        status = put_ranks(page, run, &list[i], err);
+    }
     sali_free(series);
     if (run->n_warmup > 0 && run->warmup_noted[SALI_NOTED_LP]) {
         put_trace(page, "Trace of f in warm-up", "f", "", run->chains, run->n_warmup,
