@@ -181,7 +181,7 @@ typedef struct sal_run_summary {
     int64_t draws;           /* made, of each chain */
     int64_t thin;            /* steps from one draw to the next */
     uint64_t seed;           /* as asked for */
-    int threads;             /* that worked on it */
+    int threads;             /* that worked on it, at most */
     bool stopped;            /* by `progress`, before all draws were made */
     double step_size;        /* final; NaN for samplers without one */
     int step_size_bound;     /* where adaptation ended: 1 at its upper bound, -1 at its lower one;
@@ -195,7 +195,8 @@ typedef struct sal_run_summary {
     double ess_min;          /* the least ESS of a chain */
     double ess_median;       /* the median of the chains' */
     double ess_max; /* the largest. ESS by TFP's estimator on the L1 distance to one random state
-                       (Rhodes & Gutmann, app. J), at most draws log10 draws */
+                       (Rhodes & Gutmann, app. J; of variables with more than 32 labels to a random
+                       half of them; where it never changes, on f), at most draws log10 draws */
     double ess_per_second;       /* sum over chains of that, per second of sampling */
     double ess_total;            /* sum over chains of that */
     double ess_per_step;         /* ess_total by step of a single chain */

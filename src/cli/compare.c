@@ -14,6 +14,7 @@
 #define TRIAL_SECONDS 0.05
 #define TRIALS 6
 #define AGREE 0.9
+#define MOST_LONGER 1000
 /* In equal time: how many more steps than the trial foretells are allowed, so that the clock ends
  * the run. */
 #define MARGIN 1.25
@@ -158,8 +159,8 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
     return status;
 }
 
-/* Of a run that was too short to say: its rates, by runs that are not; NaN if these do not agree.
- */
+/* Of a run that was too short to say: its rates, by the same run with more steps between draws; NaN
+ * if these do not agree. */
 static sal_status time_again(sal_model *model, const options *o, const cli_sampler_item *item,
                              sal_run_summary *s, sal_error *err)
 {
@@ -167,12 +168,16 @@ static sal_status time_again(sal_model *model, const options *o, const cli_sampl
     sal_status status = SAL_OK;
     double fastest = 0, next = 0;
     r.sampler = item->specification;
-    r.step_size = isnan(s->step_size) ? 0 : s->step_size;
+    r.step_size = item->step_size;
+    r.thin = s->thin * (int64_t)ceil(fmin(TRIAL_SECONDS / fmax(s->seconds, 1e-6), MOST_LONGER));
     for (int k = 0; status == SAL_OK && k < TRIALS && next < AGREE * fastest + (k == 0); k++) {
-        double rate = 0;
-        status = find_rate(model, &r, &rate, err);
-        next = fmax(next, fmin(rate, fastest));
-        fastest = fmax(fastest, rate);
+        sal_run *run = NULL;
+        sal_run_summary again = { 0 };
+        status = sal_sample(model, &r, &run, err);
+        status = status ? status : sal_run_summarise(run, &again, err);
+        next = fmax(next, fmin(again.steps_per_second, fastest));
+        fastest = fmax(fastest, again.steps_per_second);
+        sal_run_destroy(run);
     }
     fastest = next < AGREE * fastest ? NAN : fastest;
     s->ess_per_second *= fastest / s->steps_per_second;

@@ -229,7 +229,7 @@ static bool wrong_way(const session *s, char *text, size_t room)
     const double gap = f->log_z - r->log_z;
     const double error = hypot(isnan(f->standard_error) ? 0 : f->standard_error,
                                isnan(r->standard_error) ? 0 : r->standard_error);
-    if (!(gap > SAL_VERDICT_APART_NATS && gap > SAL_VERDICT_APART_ERRORS * error)) {
+    if (!(error > 0 && gap > SAL_VERDICT_APART_NATS && gap > SAL_VERDICT_APART_ERRORS * error)) {
         return false;
     }
     snprintf(text, room,

@@ -188,6 +188,22 @@ static bool mixed(const cli_fresh *fresh)
            !(fresh->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS);
 }
 
+/* Once more, longer; what there was stays if that is stopped or fails. */
+static void draw_longer(sal_model *model, const sal_data *train, const cli_fresh_options *options,
+                        int64_t every, cli_fresh *fresh)
+{
+    sal_error err;
+    cli_fresh longer = *fresh;
+    longer.codes = SALI_NEW_ARRAY(uint8_t, fresh->chains * fresh->draws * fresh->variables);
+    if (longer.codes && by_tempering(model, train, options, every, &longer, &err) == SAL_OK &&
+        !longer.stopped) {
+        uint8_t *codes = fresh->codes;
+        *fresh = longer;
+        longer.codes = codes;
+    }
+    sali_free(longer.codes);
+}
+
 static sal_status until_mixed(sal_model *model, const sal_data *train,
                               const cli_fresh_options *options, cli_fresh *out, sal_error *err)
 {
@@ -198,7 +214,7 @@ static sal_status until_mixed(sal_model *model, const sal_data *train,
     }
     sal_status status = by_tempering(model, train, options, every, out, err);
     if (status == SAL_OK && !out->stopped && !mixed(out)) {
-        status = by_tempering(model, train, options, LONGER * every, out, err);
+        draw_longer(model, train, options, LONGER * every, out);
     }
     return status;
 }

@@ -90,6 +90,10 @@ int cli_sheet_array(const char *path, const char *shape, const sali_array *array
     sal_error err = { 0 };
     const int64_t *last = array->shape + array->ndim - 1;
     int64_t height = 0, width = *last;
+    if (shape && !cli_parse_shape(shape, &height, &width)) {
+        return cli_usage("--shape %s: expected height and width, as in 20x16", shape);
+    }
+    width = *last;
     if (has_sides(array, shape)) {
         height = last[-1];
     } else {

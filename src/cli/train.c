@@ -59,6 +59,17 @@ static bool takes_visible(const char *arch)
     return false;
 }
 
+/* Whether it is a file or a training's directory, not the name of a ready-made model beside which a
+ * directory of that name lies. */
+static bool is_saved(const char *arch)
+{
+    char formula[4096];
+    return access(arch, F_OK) == 0 &&
+           (!cli_is_training(arch) ||
+            (snprintf(formula, sizeof formula, "%s/model.xml", arch) < (int)sizeof formula &&
+             access(formula, F_OK) == 0));
+}
+
 /* What suits the architecture, unless another objective or sampler is named, or what only other
  * objectives have; true if it applies. */
 static bool suggest(const char *arch, cli_train_options *o, const char **settings)
@@ -71,7 +82,7 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     const bool other = o->objective || t->sampler || o->data_covariance || t->buffer ||
                        o->buffer_start || o->buffer_order || t->restart != 0 ||
                        t->magnitude_penalty != 0;
-    if (!arch || access(arch, F_OK) == 0 || other || !sal_train_suggest(arch, &known, settings)) {
+    if (!arch || is_saved(arch) || other || !sal_train_suggest(arch, &known, settings)) {
         return false;
     }
     o->objective = objectives[known.objective];
@@ -98,7 +109,7 @@ static int open_arch(const char *arch, cli_training *s)
     if (!arch) {
         return cli_usage("train: expected an architecture");
     }
-    if (access(arch, F_OK) == 0) { /* a saved model goes on from its parameters */
+    if (is_saved(arch)) { /* a saved model goes on from its parameters */
         int code = cli_open(arch, s->o->dtype, NULL, &s->model);
         return code ? code : cli_check_width(s->o->data.path, &s->train, s->model);
     }

@@ -72,8 +72,8 @@ static sal_status judge(cli_training *s, const cli_fresh *fresh, sal_error *err)
 
 int cli_train_verdict(cli_training *s)
 {
-    /* No longer than the training itself: as many intervals as updates, but enough for round trips.
-     */
+    /* At first no longer than the training itself: as many intervals as updates, but enough for
+     * round trips. */
     const int64_t iterations = s->o->train.iterations;
     const cli_fresh_options options = { .draws = s->o->fresh,
                                         .longest = iterations > LEAST_INTERVALS ? iterations

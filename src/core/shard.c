@@ -27,7 +27,7 @@ int sali_shard_threads(int threads)
 
 /* Seconds of work below which waking a thread up costs more than it saves. */
 #define WORTH_SHARING 1e-4
-/* What was slower before is tried again every so many calls. */
+/* What was slower is tried again after so many calls, then twice as many, and so on. */
 #define RETRY 64
 
 static bool is_alone(const sali_pace *p, double amount)
@@ -35,8 +35,8 @@ static bool is_alone(const sali_pace *p, double amount)
     if (p->alone == 0 || p->alone * amount < WORTH_SHARING) {
         return true;
     }
-    const bool retry = p->calls % RETRY == 0;
-    return p->shared > 0 && (p->shared > p->alone) != retry;
+    const bool again = p->calls >= RETRY && (p->calls & (p->calls - 1)) == 0;
+    return p->shared > 0 && (p->shared > p->alone) != again;
 }
 
 void sali_shard_run_paced(sali_pace *pace, double amount, int64_t shards, int threads,

@@ -24,8 +24,9 @@ typedef struct sali_pace {
 } sali_pace;
 
 /* sali_shard_run on one thread where that was not slower: where there is too little to share, or
- * where the machine is busy and threads wait for one another. The first call finds out. `amount` is
- * that of this call. Results do not depend on it. Threads: one at a time for each pace. */
+ * where the machine is busy and threads wait for one another. The first call finds out, so it
+ * should be a small one. `amount` is that of this call. Results do not depend on it. Threads: one
+ * at a time for each pace. */
 void sali_shard_run_paced(sali_pace *pace, double amount, int64_t shards, int threads,
                           void (*work)(void *context, int64_t shard), void *context);
 

@@ -226,7 +226,8 @@ static sal_status open_trained(const char *directory, const char *formula, sal_d
                : status;
 }
 
-/* Ready-made models are found whatever directories there are. */
+/* A training's directory first; a directory that holds none does not hide a ready-made model of its
+ * name. */
 static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
 {
     char formula[4096];

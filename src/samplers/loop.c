@@ -99,15 +99,23 @@ static void advance_shard(void *context, int64_t k)
     }
 }
 
+/* The first step of a run finds out how long steps take. */
 static void advance(window *w)
 {
-    if (w->steps > 0) {
-        sali_shard_run_paced(&w->run->pace, (double)w->steps, w->run->n_shards,
-                             w->run->options.threads, advance_shard, w);
-    } else { /* a refresh */
-        sali_shard_run(w->run->n_shards, w->run->options.threads, advance_shard, w);
-    }
+    sal_run *run = w->run;
+    window part = *w;
     w->refresh = false;
+    if (w->steps == 0) { /* a refresh */
+        sali_shard_run(run->n_shards, run->options.threads, advance_shard, &part);
+        return;
+    }
+    for (int64_t made = 0; made < w->steps; made += part.steps) {
+        part.steps = run->pace.alone == 0 ? 1 : w->steps - made;
+        part.done = w->done + made;
+        sali_shard_run_paced(&run->pace, (double)part.steps, run->n_shards, run->options.threads,
+                             advance_shard, &part);
+        part.refresh = false;
+    }
 }
 
 void sali_run_refresh(sal_run *run)

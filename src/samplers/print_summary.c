@@ -71,7 +71,7 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
                "hamming-ball:block=8,radius=4), or a "
                "finite penalty in place of -inf, with --tempering. ");
     } else if (isnan(s->step_size)) {
-        append(text, room, "Try more draws, or --tempering. ");
+        append(text, room, "Try more draws%s. ", s->replicas > 1 ? "" : ", or --tempering");
     } else {
         append(text, room, "Try more draws, or a %s --step-size. ",
                s->acceptance_rate > 0.5 ? "larger" : "smaller");
@@ -199,7 +199,7 @@ static void print_statistic(const sal_run_summary *s, FILE *stream)
 /* What says how well the draws represent the target. */
 static void print_mixing(const sal_run_summary *s, FILE *stream)
 {
-    if (s->unmoved == s->chains) {
+    if (s->unmoved == s->chains && s->draws >= FEW_DRAWS) {
         return;
     }
     fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
@@ -233,7 +233,8 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     }
     char text[SAL_ERROR_SIZE];
     const bool warns = sal_run_warning(&s, text, sizeof text);
-    const bool first = s.draws > 0 && s.unmoved == s.chains; /* all else means nothing then */
+    const bool first =
+        s.draws >= FEW_DRAWS && s.unmoved == s.chains; /* all else means nothing then */
     if (warns && first) {
         print_wrapped(text, stream);
         fputc('\n', stream);

@@ -57,6 +57,7 @@ static sal_status find_isolated(const sal_model *model, const int32_t *codes, bo
     if (status == SAL_OK && n > 0) {
         status = sal_model_evaluate(model, n, rows, f, NULL, NULL, err);
         *isolated = status == SAL_OK;
+        status = status == SAL_ERR_MODEL ? SAL_OK : status; /* NaN beside it: not known */
     }
     for (int64_t k = 0; *isolated && k < n; k++) {
         *isolated = f[k] == -INFINITY;
@@ -87,21 +88,37 @@ static sal_status summarise_movement(const sal_run *run, sal_run_summary *s, sal
     return codes ? find_isolated(run->model, codes, &s->isolated, err) : SAL_OK;
 }
 
+/* f of all draws, where values that differ by rounding are one: a sampler that follows f by
+ * differences gives equal states values that are not quite equal, and ranks must not tell them
+ * apart. */
+static void tie(const sal_run *run, int64_t n, double *f)
+{
+    double largest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        largest = fmax(largest, fabs(run->log_prob[k]));
+    }
+    double rounding = run->base->dtype == SAL_F32 ? 8 * FLT_EPSILON : 1024 * DBL_EPSILON;
+    double unit = exp2(ceil(log2(fmax(largest, DBL_MIN) * rounding)));
+    for (int64_t k = 0; k < n; k++) {
+        f[k] = rint(run->log_prob[k] / unit) * unit;
+    }
+}
+
 static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     int64_t chains = run->options.chains, known = 0;
     double sum = 0;
     double *ess = SALI_NEW_ARRAY(double, chains);
-    if (!ess) {
-        return sali_fail_memory(err);
+    double *f = SALI_NEW_ARRAY(double, chains * run->draws_made);
+    sal_status status = ess && f ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        tie(run, chains * run->draws_made, f);
     }
-    sal_status status = SAL_OK;
     for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
-        const double *f = run->log_prob + c * run->draws_made;
         status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->draws_made,
                                    &ess[known], err);
         if (status == SAL_OK && isnan(ess[known])) { /* the distance happens not to change */
-            status = sal_stats_ess_tfp(run->draws_made, f, &ess[known], err);
+            status = sal_stats_ess_tfp(run->draws_made, f + c * run->draws_made, &ess[known], err);
         }
         if (status == SAL_OK && !isnan(ess[known])) {
             ess[known] = capped(ess[known], (double)run->draws_made);
@@ -119,6 +136,7 @@ static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_erro
         s->ess_per_step = sum / ((double)chains * (double)run->steps);
         s->ess_per_second = run->seconds > 0 ? sum / run->seconds : NAN;
     }
+    sali_free(f);
     sali_free(ess);
     return status;
 }
@@ -206,22 +224,6 @@ static sal_status summarise_variables(const sal_run *run, sal_run_summary *s, sa
     sali_free(moments);
     sali_free(original);
     return SAL_OK;
-}
-
-/* f of all draws, where values that differ by rounding are one: a sampler that follows f by
- * differences gives equal states values that are not quite equal, and ranks must not tell them
- * apart. */
-static void tie(const sal_run *run, int64_t n, double *f)
-{
-    double largest = 0;
-    for (int64_t k = 0; k < n; k++) {
-        largest = fmax(largest, fabs(run->log_prob[k]));
-    }
-    double rounding = run->base->dtype == SAL_F32 ? 8 * FLT_EPSILON : 1024 * DBL_EPSILON;
-    double unit = exp2(ceil(log2(fmax(largest, DBL_MIN) * rounding)));
-    for (int64_t k = 0; k < n; k++) {
-        f[k] = rint(run->log_prob[k] / unit) * unit;
-    }
 }
 
 /* R-hat and mean of f. */

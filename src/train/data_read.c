@@ -55,6 +55,11 @@ static sal_status fail_sides(const char *path, const sali_array *array, const sa
                              sal_error *err)
 {
     long long columns = array->shape[array->ndim - 1];
+    if (array->ndim == 3) {
+        return sali_fail(
+            err, SAL_ERR_DATA, "%s: pictures of %lld x %lld; expected pictures of %lld x %lld",
+            path, (long long)array->shape[1], columns, (long long)o->height, (long long)o->width);
+    }
     return o->height > 0
                ? sali_fail(err, SAL_ERR_DATA,
                            "%s: %d dimensions, the last of %lld; expected pictures of %lld x %lld",

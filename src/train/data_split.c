@@ -185,8 +185,12 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
 sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed, sal_data *held_out,
                                  sal_error *err)
 {
-    if (!data || !data->codes || !held_out || rows < 1 || rows >= data->rows ||
-        data->rows > UINT32_MAX) {
+    if (data && data->rows > UINT32_MAX) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_data_split_random: %lld rows; at most 2^32 - 1",
+                         (long long)data->rows);
+    }
+    if (!data || !data->codes || !held_out || rows < 1 || rows >= data->rows) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_data_split_random: %lld of %lld rows to hold out; expected at least "
                          "1, and one must stay",
