@@ -58,27 +58,6 @@ static void same_results(const char *a, const char *b)
     ck_assert_str_eq(one, other);
 }
 
-static void remove_directory(const char *name)
-{
-    char path[300];
-    DIR *dir = opendir(temp_path(name));
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        snprintf(path, sizeof path, "%s/%.200s", name, entry->d_name);
-        remove(temp_path(path));
-    }
-    if (dir) {
-        closedir(dir);
-    }
-    rmdir(temp_path(name));
-}
-
-static void teardown(void)
-{
-    remove_directory("whole");
-    remove_directory("parts");
-    temp_dir_remove();
-}
-
 static void setup(void)
 {
     temp_dir_make();
@@ -289,6 +268,17 @@ START_TEST(options_of_training_are_checked)
     }
     fails(74, "p-idx3-ubyte", "train rbm:hidden=3 --data p-idx3-ubyte --out p-idx3-ubyte");
     fails(74, "none/out", "train rbm:hidden=3 --data p-idx3-ubyte --out none/out");
+}
+END_TEST
+
+/* Such as what a training leaves that was killed before its first report. */
+START_TEST(a_directory_does_not_hide_a_ready_made_model)
+{
+    ck_assert_int_eq(mkdir(temp_path("rbm"), 0700), 0);
+    succeeds("train rbm --data p-idx3-ubyte --batch 10 --iterations 2 --fresh 0 --out rbm");
+    ck_assert_int_eq(access(temp_path("rbm/ladder/ladder.json"), F_OK), 0); /* what suits it */
+    fails(64, "holds an earlier training",
+          "train rbm --data p-idx3-ubyte --iterations 2 --fresh 0 --out rbm");
 }
 END_TEST
 
@@ -558,7 +548,7 @@ int main(void)
 {
     Suite *suite = suite_create("train_cli");
     TCase *tcase = tcase_create("train_cli");
-    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_checked_fixture(tcase, setup, temp_dir_remove);
     tcase_add_loop_test(tcase, killed_at_any_moment_it_goes_on_with_the_same_bits, 0, 4);
     tcase_add_loop_test(tcase, an_interrupt_saves_what_there_is, 0, 2);
     tcase_add_test(tcase, other_trainings_in_the_directory);
@@ -566,6 +556,7 @@ int main(void)
     tcase_add_test(tcase, a_training_that_diverged_goes_on_with_a_smaller_rate);
     tcase_add_test(tcase, a_ladder_goes_on_with_another_sampler);
     tcase_add_test(tcase, options_of_training_are_checked);
+    tcase_add_test(tcase, a_directory_does_not_hide_a_ready_made_model);
     tcase_add_test(tcase, paths_of_any_bytes_are_taken);
     tcase_add_test(tcase, zeros_are_taken_at_their_word);
     tcase_add_test(tcase, draws_and_codes_are_data_too);
