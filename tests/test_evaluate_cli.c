@@ -164,19 +164,6 @@ START_TEST(the_model_is_judged_by_its_own_samples)
     ck_assert(number_of(verdict, NULL, "persistent_rows") == 60);
     ck_assert_str_eq(json_string_value(json_object_get(verdict, "verdict")), "unlike");
     json_decref(object);
-    const char *const files[] = { "log.csv",
-                                  "model.xml",
-                                  "model.safetensors",
-                                  "persistent.png",
-                                  "checkpoint.json",
-                                  "checkpoint-a.safetensors",
-                                  "checkpoint-b.safetensors" };
-    for (int k = 0; k < 7; k++) {
-        char path[64];
-        snprintf(path, sizeof path, "run/%s", files[k]);
-        remove(temp_path(path));
-    }
-    rmdir(temp_path("run"));
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <saltus/model.h>
+#include <saltus/stats.h>
 #include <saltus/status.h>
 #include <saltus/train.h>
 
@@ -190,8 +191,8 @@ typedef enum sal_verdict_kind {
     SAL_VERDICT_KINDS        /* how many there are */
 } sal_verdict_kind;
 
-/* Chains beyond either have not mixed, and tell nothing. */
-#define SAL_VERDICT_MOST_RHAT 1.1         /* of f */
+/* Chains with fewer, or with an R-hat of f above SAL_RHAT_LIMIT, have not mixed and tell nothing.
+ */
 #define SAL_VERDICT_LEAST_ROUND_TRIPS 0.5 /* of tempering, per chain */
 /* Two estimates of log Z that differ by more than both do not agree. */
 #define SAL_VERDICT_APART_ERRORS 5 /* standard errors */
@@ -254,7 +255,7 @@ typedef struct sal_verdict {
  *          least 0.5, and at least 0.8 of the variance of their means (covariances) is not their
  *          own noise; the MMD always. Margins: 0.05 of the means' correlation, 0.15 of the
  *          covariances', 0.02 of the kernel's variance.
- *          Unknown: R-hat above SAL_VERDICT_MOST_RHAT; fewer round trips per chain than
+ *          Unknown: R-hat above SAL_RHAT_LIMIT; fewer round trips per chain than
  *          SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike: a judged
  *          figure's shortfall less two standard errors is beyond its margin. Unknown: log Z forward
  *          above reverse by more than 5 standard errors (of both) and 3 nats; below it so, without

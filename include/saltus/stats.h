@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/* Chains whose R-hat is above this disagree. */
+#define SAL_RHAT_LIMIT 1.1
+
 /* What sal_stats_diagnose reports about one scalar quantity. */
 typedef struct sal_diagnostics {
     double mean;                 /* over all draws of all chains */

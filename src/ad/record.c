@@ -149,48 +149,37 @@ sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape, double value)
     return sal_constant_at(file, line, tape, &value, SAL_SCALAR);
 }
 
-sal_expr sal_scale_at(const char *file, int line, sal_expr a, double factor)
+/* An operation on one expression with fixed numbers. */
+static sal_expr with_numbers(const char *file, int line, sali_op_id op, sal_expr a, int64_t n,
+                             const double *numbers)
 {
-    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_scale,
+    return sali_record(a.tape, &(sali_recipe){ .op = op,
                                                .n_in = 1,
                                                .in = &a,
-                                               .n_reals = 1,
-                                               .reals = &factor,
+                                               .n_reals = n,
+                                               .reals = numbers,
                                                .file = file,
                                                .line = line });
+}
+
+sal_expr sal_scale_at(const char *file, int line, sal_expr a, double factor)
+{
+    return with_numbers(file, line, SALI_OP_scale, a, 1, &factor);
 }
 
 sal_expr sal_elu_at(const char *file, int line, sal_expr a, double alpha)
 {
-    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_elu,
-                                               .n_in = 1,
-                                               .in = &a,
-                                               .n_reals = 1,
-                                               .reals = &alpha,
-                                               .file = file,
-                                               .line = line });
+    return with_numbers(file, line, SALI_OP_elu, a, 1, &alpha);
 }
 
 sal_expr sal_clamp_at(const char *file, int line, sal_expr a, double low, double high)
 {
-    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_clamp,
-                                               .n_in = 1,
-                                               .in = &a,
-                                               .n_reals = 2,
-                                               .reals = (double[]){ low, high },
-                                               .file = file,
-                                               .line = line });
+    return with_numbers(file, line, SALI_OP_clamp, a, 2, (double[]){ low, high });
 }
 
 sal_expr sal_pow_at(const char *file, int line, sal_expr a, double p)
 {
-    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_pow,
-                                               .n_in = 1,
-                                               .in = &a,
-                                               .n_reals = 1,
-                                               .reals = &p,
-                                               .file = file,
-                                               .line = line });
+    return with_numbers(file, line, SALI_OP_pow, a, 1, &p);
 }
 
 sal_expr sal_where_at(const char *file, int line, sal_expr cond, sal_expr a, sal_expr b)

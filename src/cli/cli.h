@@ -74,7 +74,7 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 /* Open a model as sal_model_open does and load parameters (NULL: its own); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
-/* Whether it is a directory that 'saltus train' wrote. */
+/* Whether it is a directory to which 'saltus train' wrote a model. */
 bool cli_is_training(const char *specification);
 
 /* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before

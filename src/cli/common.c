@@ -71,8 +71,10 @@ bool cli_dtype(const char *text, sal_dtype *dtype)
 
 bool cli_is_training(const char *specification)
 {
-    struct stat there;
-    return specification && stat(specification, &there) == 0 && S_ISDIR(there.st_mode);
+    char formula[4096];
+    return specification &&
+           snprintf(formula, sizeof formula, "%s/model.xml", specification) < (int)sizeof formula &&
+           access(formula, F_OK) == 0;
 }
 
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)

@@ -170,7 +170,7 @@ static sal_status time_again(sal_model *model, const options *o, const cli_sampl
     r.sampler = item->specification;
     r.step_size = item->step_size;
     r.thin = s->thin * (int64_t)ceil(fmin(TRIAL_SECONDS / fmax(s->seconds, 1e-6), MOST_LONGER));
-    for (int k = 0; status == SAL_OK && k < TRIALS && next < AGREE * fastest + (k == 0); k++) {
+    for (int k = 0; status == SAL_OK && k < TRIALS && (k < 2 || next < AGREE * fastest); k++) {
         sal_run *run = NULL;
         sal_run_summary again = { 0 };
         status = sal_sample(model, &r, &run, err);

@@ -184,8 +184,7 @@ static sal_status by_tempering(sal_model *model, const sal_data *train,
 
 static bool mixed(const cli_fresh *fresh)
 {
-    return !(fresh->rhat > SAL_VERDICT_MOST_RHAT) &&
-           !(fresh->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS);
+    return !(fresh->rhat > SAL_RHAT_LIMIT) && !(fresh->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS);
 }
 
 /* Once more, longer; what there was stays if that is stopped or fails. */

@@ -133,9 +133,7 @@ static int choose_kind(cli_data *d)
 
 static int choose_shape(cli_data *d)
 {
-    return !d->shape || cli_parse_shape(d->shape, &d->read.height, &d->read.width)
-               ? CLI_OK
-               : cli_usage("--shape %s: expected height and width, as in 20x16", d->shape);
+    return d->shape ? cli_parse_shape(d->shape, &d->read.height, &d->read.width) : CLI_OK;
 }
 
 static int choose_alphabet(cli_data *d)

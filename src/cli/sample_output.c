@@ -388,7 +388,8 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
                         s.rhat_variable < 0 ? json_null() : json_integer(s.rhat_variable));
     json_object_set_new(object, "disagreeing_variables", json_integer(s.disagreeing));
     json_object_set_new(object, "chains_agree",
-                        isnan(s.rhat_max) ? json_null() : json_boolean(s.rhat_max <= 1.1));
+                        isnan(s.rhat_max) ? json_null()
+                                          : json_boolean(s.rhat_max <= SAL_RHAT_LIMIT));
     json_t *warnings = json_array();
     char text[SAL_ERROR_SIZE];
     if (sal_run_warning(&s, text, sizeof text)) {

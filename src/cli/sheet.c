@@ -11,12 +11,14 @@
 #define COLUMNS 10
 #define ZOOM 2
 
-bool cli_parse_shape(const char *text, int64_t *height, int64_t *width)
+int cli_parse_shape(const char *text, int64_t *height, int64_t *width)
 {
     const char *by = strchr(text, 'x');
     return by && sali_parse_int(text, by - text, height) == SAL_OK &&
-           sali_parse_int(by + 1, (int64_t)strlen(by + 1), width) == SAL_OK && *height > 0 &&
-           *width > 0;
+                   sali_parse_int(by + 1, (int64_t)strlen(by + 1), width) == SAL_OK &&
+                   *height > 0 && *width > 0
+               ? CLI_OK
+               : cli_usage("--shape %s: expected height and width, as in 20x16", text);
 }
 
 int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int64_t *height,
@@ -30,8 +32,8 @@ int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int6
                    : cli_usage("%s: pictures of %lld variables are no squares; give --shape HxW",
                                path, (long long)variables);
     }
-    if (!cli_parse_shape(shape, height, width)) {
-        return cli_usage("--shape %s: expected height and width, as in 20x16", shape);
+    if (cli_parse_shape(shape, height, width) != CLI_OK) {
+        return CLI_USAGE;
     }
     return !__builtin_mul_overflow(*height, *width, &product) && product == variables
                ? CLI_OK
@@ -58,16 +60,13 @@ sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes,
 
 /* ---- arrays */
 
-/* Whether the last two dimensions are a picture's sides. */
-static bool has_sides(const sali_array *array, const char *shape)
+/* Whether the last two dimensions are a picture's sides: those that were given, or (0) equal ones.
+ */
+static bool has_sides(const sali_array *array, int64_t height, int64_t width)
 {
-    int64_t height = 0, width = 0;
     const int64_t *last = array->shape + array->ndim - 1;
-    if (array->ndim < 3) {
-        return false;
-    }
-    return shape && cli_parse_shape(shape, &height, &width) ? last[-1] == height && last[0] == width
-                                                            : last[-1] == last[0];
+    return array->ndim >= 3 &&
+           (height > 0 ? last[-1] == height && last[0] == width : last[-1] == last[0]);
 }
 
 /* Values as greys, black to white; NULL: no memory. */
@@ -89,18 +88,16 @@ int cli_sheet_array(const char *path, const char *shape, const sali_array *array
 {
     sal_error err = { 0 };
     const int64_t *last = array->shape + array->ndim - 1;
-    int64_t height = 0, width = *last;
-    if (shape && !cli_parse_shape(shape, &height, &width)) {
-        return cli_usage("--shape %s: expected height and width, as in 20x16", shape);
-    }
-    width = *last;
-    if (has_sides(array, shape)) {
+    int64_t height = 0, width = 0;
+    int code = shape ? cli_parse_shape(shape, &height, &width) : CLI_OK;
+    if (code == CLI_OK && has_sides(array, height, width)) {
         height = last[-1];
-    } else {
-        int code = cli_sheet_sides(path, shape, *last, &height, &width);
-        if (code != CLI_OK) {
-            return code;
-        }
+        width = last[0];
+    } else if (code == CLI_OK) {
+        code = cli_sheet_sides(path, shape, *last, &height, &width);
+    }
+    if (code != CLI_OK) {
+        return code;
     }
     uint8_t *greys = greys_of(array);
     sal_status status =

@@ -12,8 +12,8 @@
             "with a file NAME.png: height and width of a picture, in variables [a square]" \
     }
 
-/* "20x16"; false if it is no such text. */
-bool cli_parse_shape(const char *text, int64_t *height, int64_t *width);
+/* "20x16"; CLI_USAGE after a message if it is no such text. */
+int cli_parse_shape(const char *text, int64_t *height, int64_t *width);
 
 /* Height and width of the picture that `variables` are: `shape` as in "20x16", or NULL for a
  * square. CLI_USAGE after a message. */

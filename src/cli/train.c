@@ -63,11 +63,8 @@ static bool takes_visible(const char *arch)
  * directory of that name lies. */
 static bool is_saved(const char *arch)
 {
-    char formula[4096];
-    return access(arch, F_OK) == 0 &&
-           (!cli_is_training(arch) ||
-            (snprintf(formula, sizeof formula, "%s/model.xml", arch) < (int)sizeof formula &&
-             access(formula, F_OK) == 0));
+    struct stat there;
+    return cli_is_training(arch) || (stat(arch, &there) == 0 && !S_ISDIR(there.st_mode));
 }
 
 /* What suits the architecture, unless another objective or sampler is named, or what only other

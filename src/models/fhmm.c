@@ -100,7 +100,7 @@ static void add_emission(quadratic *f, const sali_fhmm *m, int64_t t)
 {
     double precision = 1 / (m->sigma * m->sigma), c = m->y[t] - m->W_0;
     int64_t first = t * m->factors;
-    f->constant -= 0.5 * precision * c * c + log(m->sigma) + 0.5 * log(2 * 3.14159265358979323846);
+    f->constant -= 0.5 * precision * c * c + log(m->sigma) + 0.5 * log(2 * M_PI);
     for (int64_t k = 0; k < m->factors; k++) {
         f->linear[first + k] += precision * c * m->W[k];
         add_pair(f, first + k, first + k, -0.5 * precision * m->W[k] * m->W[k]);

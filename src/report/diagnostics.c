@@ -131,11 +131,10 @@ static double rhat_of(const sal_diagnostics *d)
 
 /* ---- the verdict */
 
-/* R-hat above these: chains disagree, or more draws are needed (Vehtari et al. 2021). */
-#define DISAGREE 1.1
+/* R-hat above this wants more draws (Vehtari et al. 2021). */
 #define ALMOST 1.01
 
-/* The largest R-hat, of what, and how many variables' are above DISAGREE or not known. */
+/* The largest R-hat, of what, and how many variables' are above SAL_RHAT_LIMIT or not known. */
 typedef struct extremes {
     double rhat, ess;
     int64_t rhat_of, ess_of; /* places in `variables`; -1: f */
@@ -145,7 +144,7 @@ typedef struct extremes {
 static void look_at(const sal_diagnostics *d, int64_t place, extremes *e)
 {
     const double rhat = rhat_of(d);
-    e->disagreeing += rhat > DISAGREE && place >= 0;
+    e->disagreeing += rhat > SAL_RHAT_LIMIT && place >= 0;
     e->unknown += isnan(rhat) && place >= 0;
     if (rhat > e->rhat) {
         e->rhat = rhat;
@@ -175,11 +174,11 @@ void sali_report_diagnostics_verdict(sali_page *page, const sali_run_record *run
         look_at(&d->variables[i], i, &e);
     }
     const char *of = place_name(run, d, e.rhat_of, worst);
-    if (e.rhat > DISAGREE) {
+    if (e.rhat > SAL_RHAT_LIMIT) {
         sali_page_paragraph(page,
                             "The chains disagree: R-hat is %.2f for %s, and above %.1f for %lld of "
                             "%lld variables. Do not trust the averages.",
-                            e.rhat, of, DISAGREE, (long long)e.disagreeing, (long long)d->n);
+                            e.rhat, of, SAL_RHAT_LIMIT, (long long)e.disagreeing, (long long)d->n);
     } else if (e.rhat == 0 || e.unknown == d->n) {
         sali_page_paragraph(page, "The draws do not tell whether the chains agree: they are too "
                                   "few, or do not move.");
@@ -269,7 +268,7 @@ static void put_figure(sali_page *page, const sali_diagnosed *d, bool rhat, doub
     if (figure) {
         sal_figure_series(
             figure, &(sal_series){ .mark = SAL_MARK_POINTS, .n = d->n, .x = at, .y = values });
-        sal_figure_mark(figure, NAN, rhat ? 1.01 : 100 * total, rhat ? "1.01" : "100 a chain");
+        sal_figure_mark(figure, NAN, rhat ? ALMOST : 100 * total, rhat ? "1.01" : "100 a chain");
     }
     sali_free(values);
     sali_free(at);

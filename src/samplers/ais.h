@@ -3,8 +3,8 @@
 #define SALI_AIS_H
 
 #include <saltus/evaluate.h>
-#include "models/bridge.h"
 #include "core/shard.h"
+#include "models/bridge.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_ais_shard {

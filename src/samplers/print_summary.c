@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <saltus/sample.h>
+#include <saltus/stats.h>
 #include "samplers/run.h"
 
 /* Append formatted text, cut to the room. */
@@ -31,7 +32,7 @@ static void describe_disagreement(const sal_run_summary *s, char *text, size_t r
            "not trust the averages: the chains have not mixed, or stay in different modes. Try "
            "more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler; if "
            "R-hat stays high, this sampler cannot cross between the modes%s.",
-           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, SALI_RHAT_LIMIT,
+           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, SAL_RHAT_LIMIT,
            s->replicas > 1 ? " with these replicas" : ": tempering can (--tempering)");
 }
 
@@ -111,7 +112,7 @@ static void describe_step_size(const sal_run_summary *s, char *text, size_t room
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
     bool stuck = isnan(s->ess_median) && !s->annealed;
-    bool disagree = s->rhat_max > SALI_RHAT_LIMIT && !s->annealed;
+    bool disagree = s->rhat_max > SAL_RHAT_LIMIT && !s->annealed;
     bool rare = s->swap_rate_min < RARE_SWAPS;
     if (room == 0) {
         return s->draws == 0 || stuck || disagree || rare || is_unsettled(s);

@@ -12,9 +12,6 @@
 #include "samplers/step_size.h"
 #include "samplers/tempering.h"
 
-/* Chains disagree about a state when R-hat passes this. */
-#define SALI_RHAT_LIMIT 1.1
-
 /* Mean and sum of squared deviations from it of some draws (Welford 1962). */
 typedef struct sali_running {
     double mean, squares;

@@ -104,16 +104,14 @@ static void tie(const sal_run *run, int64_t n, double *f)
     }
 }
 
-static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_error *err)
+/* `f` is tied. */
+static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_summary *s,
+                                sal_error *err)
 {
     int64_t chains = run->options.chains, known = 0;
     double sum = 0;
     double *ess = SALI_NEW_ARRAY(double, chains);
-    double *f = SALI_NEW_ARRAY(double, chains * run->draws_made);
-    sal_status status = ess && f ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        tie(run, chains * run->draws_made, f);
-    }
+    sal_status status = ess ? SAL_OK : sali_fail_memory(err);
     for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
         status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->draws_made,
                                    &ess[known], err);
@@ -136,7 +134,6 @@ static sal_status summarise_ess(const sal_run *run, sal_run_summary *s, sal_erro
         s->ess_per_step = sum / ((double)chains * (double)run->steps);
         s->ess_per_second = run->seconds > 0 ? sum / run->seconds : NAN;
     }
-    sali_free(f);
     sali_free(ess);
     return status;
 }
@@ -191,7 +188,7 @@ static bool note_rhat(sal_run_summary *s, double rhat, int64_t variable, int32_t
         s->rhat_variable = variable;
         s->rhat_code = code;
     }
-    return rhat > SALI_RHAT_LIMIT;
+    return rhat > SAL_RHAT_LIMIT;
 }
 
 /* R-hat over all indicators and counts, in terms of the whole space's variables. */
@@ -226,8 +223,9 @@ static sal_status summarise_variables(const sal_run *run, sal_run_summary *s, sa
     return SAL_OK;
 }
 
-/* R-hat and mean of f. */
-static sal_status summarise_log_prob(const sal_run *run, sal_run_summary *s, sal_error *err)
+/* R-hat and mean of f, which is tied. */
+static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_run_summary *s,
+                                     sal_error *err)
 {
     int64_t n = run->options.chains * run->draws_made;
     s->log_prob_mean = s->rhat_max = NAN;
@@ -235,14 +233,8 @@ static sal_status summarise_log_prob(const sal_run *run, sal_run_summary *s, sal
     if (n == 0) {
         return SAL_OK;
     }
-    double *f = SALI_NEW_ARRAY(double, n);
-    if (!f) {
-        return sali_fail_memory(err);
-    }
-    tie(run, n, f);
     sal_diagnostics d;
     sal_status status = sal_stats_diagnose(run->options.chains, run->draws_made, f, &d, err);
-    sali_free(f);
     if (status == SAL_OK) {
         double sum = 0;
         for (int64_t k = 0; k < n; k++) {
@@ -344,13 +336,19 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     summarise_step_size(run, &s);
     summarise_tempering(run, &s);
     sal_run_best(run, NULL, &s.best_log_prob, NULL);
-    sal_status status = summarise_levels(run, &s, err);
+    double *f = SALI_NEW_ARRAY(double, o->chains * run->draws_made);
+    sal_status status = f ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        tie(run, o->chains * run->draws_made, f);
+        status = summarise_levels(run, &s, err);
+    }
     status = status ? status : summarise_movement(run, &s, err);
-    status = status ? status : summarise_ess(run, &s, err);
+    status = status ? status : summarise_ess(run, f, &s, err);
     status = status ? status : summarise_time(run, &s, err);
-    status = status ? status : summarise_log_prob(run, &s, err);
+    status = status ? status : summarise_log_prob(run, f, &s, err);
     status = status ? status : summarise_variables(run, &s, err);
     status = status ? status : sali_statistic_summarise(run, &s, err);
+    sali_free(f);
     if (status == SAL_OK) {
         *summary = s;
     }

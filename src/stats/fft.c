@@ -5,8 +5,6 @@
 
 #include "core/alloc.h"
 
-#define PI 3.14159265358979323846
-
 int64_t sali_fft_size(int64_t n)
 {
     int64_t size = 2;
@@ -30,7 +28,7 @@ int sali_fft_init(sali_fft *fft, int64_t size)
     }
     int64_t top = size / 2;
     for (int64_t j = 0; j < top; j++) {
-        double angle = PI * (double)j / (double)top;
+        double angle = M_PI * (double)j / (double)top;
         fft->cosines[top + j] = cos(angle);
         fft->sines[top + j] = sin(angle);
     }

@@ -95,7 +95,7 @@ static void draw_segment(const style *s, int64_t side, double x0, double y0, dou
 static void draw_stroke(const style *s, int64_t side, const stroke *k, uint8_t *picture)
 {
     const int pieces = 16;
-    const double degree = 3.14159265358979323846 / 180;
+    const double degree = M_PI / 180;
     if (k->rx < 0) {
         draw_segment(s, side, k->cx, k->cy, k->from, k->to, picture);
         return;

@@ -9,8 +9,6 @@
 #include "train/ptt.h"
 #include "train/trainer.h"
 
-#define PI 3.14159265358979323846
-
 /* ---- one iteration */
 
 static double norm(int64_t n, const double *values)
@@ -62,7 +60,7 @@ static double schedule_share(const sal_train_options *o, int64_t iteration)
     case SAL_RATE_CONSTANT:
         return 1;
     case SAL_RATE_COSINE:
-        return (1 + cos(PI * t)) / 2;
+        return (1 + cos(M_PI * t)) / 2;
     case SAL_RATE_EXPONENTIAL:
         return pow(0.01, t);
     }

@@ -192,7 +192,7 @@ static sal_verdict_reason find_reason(sal_verdict *v)
         within = within && (!can_agree(v, k) || (f->shortfall.value <= f->margin &&
                                                  3 * f->shortfall.standard_error <= f->margin));
     }
-    if (v->rhat > SAL_VERDICT_MOST_RHAT) {
+    if (v->rhat > SAL_RHAT_LIMIT) {
         return SAL_VERDICT_CHAINS_DISAGREE;
     }
     if (v->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS) {

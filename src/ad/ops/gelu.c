@@ -2,7 +2,7 @@
  * function is most of the work. Where it or the density is zero, an infinite factor does not count:
  * gelu(-inf) = 0. */
 #include "ad/change.h"
-#include "ad/ops/ops.h"
+#include "ad/ops/kept_slope.h"
 #include "core/vmath.h"
 
 enum { BLOCK = 512 };
@@ -38,23 +38,6 @@ static void forward(const sali_call *call)
     }
 }
 
-SALI_CLONES static void backward(const sali_call *call)
-{
-    int64_t n = call->chains * call->out.size;
-    const real *slope = call->saved, *g = call->out.adjoint;
-    real *to = call->in[0].adjoint;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        to[i] += sali_pull(g[i], slope[i]);
-    }
-}
-
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)in;
-    return sali_shape_size(&node->shape);
-}
-
 static sali_change_outcome change(sali_change *ch)
 {
     real *kept = ch->call->saved;
@@ -78,8 +61,8 @@ const sali_op RN(sali_op_gelu) = {
     .doc = "a/2 (1 + erf(a / sqrt 2))",
     .shape = sali_shape_same,
     .degree = sali_degree_nonlinear,
-    .saved_size = saved_size,
+    .saved_size = kept_slope_size,
     .forward = forward,
-    .backward = backward,
+    .backward = kept_slope_backward,
     .change = change,
 };

@@ -1,7 +1,7 @@
 /* a sigmoid(a). The slope is kept, for the sigmoid is most of the work. Where the sigmoid or its
  * complement is zero, an infinite factor does not count: silu(-inf) = 0. */
 #include "ad/change.h"
-#include "ad/ops/ops.h"
+#include "ad/ops/kept_slope.h"
 #include "core/vmath.h"
 
 enum { BLOCK = 512 };
@@ -21,23 +21,6 @@ SALI_CLONES static void forward(const sali_call *call)
             slope[i] = p + sali_pull(1 - p, y[i]);
         }
     }
-}
-
-SALI_CLONES static void backward(const sali_call *call)
-{
-    int64_t n = call->chains * call->out.size;
-    const real *slope = call->saved, *g = call->out.adjoint;
-    real *to = call->in[0].adjoint;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        to[i] += sali_pull(g[i], slope[i]);
-    }
-}
-
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)in;
-    return sali_shape_size(&node->shape);
 }
 
 static sali_change_outcome change(sali_change *ch)
@@ -64,8 +47,8 @@ const sali_op RN(sali_op_silu) = {
     .doc = "a / (1 + exp(-a))",
     .shape = sali_shape_same,
     .degree = sali_degree_nonlinear,
-    .saved_size = saved_size,
+    .saved_size = kept_slope_size,
     .forward = forward,
-    .backward = backward,
+    .backward = kept_slope_backward,
     .change = change,
 };
