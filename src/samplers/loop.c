@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "samplers/run.h"
+#include "samplers/walk.h"
 
 /* Temperatures that annealing goes through. */
 #define ANNEAL_LEVELS 256
@@ -234,6 +235,17 @@ static sal_status end_warm_up(sal_run *run, sal_error *err)
     return sali_run_note_state(run, err);
 }
 
+static sal_status walk(sal_run *run, window *w, sal_error *err)
+{
+    bool walked = false;
+    sal_status status = sali_walk(run, &walked, err);
+    for (int64_t k = 0; walked && run->sampler->forget && k < run->n_shards; k++) {
+        run->sampler->forget(run->shards[k].self);
+    }
+    w->refresh |= walked;
+    return status;
+}
+
 static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
 {
     int64_t warmup = run->options.warmup, done = run->warmup_done;
@@ -247,8 +259,9 @@ static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
     status = status ? status : adapt_sampler(run, w, done + w->steps, err);
     adapt_step_sizes(run, w, done + w->steps, warmup);
     adapt_ladder(run, w, done + w->steps);
-    collect(run, false);
     run->warmup_done += w->steps;
+    status = status ? status : walk(run, w, err);
+    collect(run, false);
     if (status == SAL_OK && w->show) {
         sali_shown_hand_over(run, run->warmup_done / run->options.thin, true);
     }

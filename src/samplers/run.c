@@ -310,6 +310,18 @@ typedef struct start_work {
     const sal_model *guide;
 } start_work;
 
+sal_status sali_run_shards_status(const sal_run *run, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        status = run->shards[k].status;
+        if (status != SAL_OK && err) {
+            *err = run->shards[k].error;
+        }
+    }
+    return status;
+}
+
 static void start_shard(void *context, int64_t k)
 {
     start_work *work = context;
@@ -355,12 +367,7 @@ static sal_status start_chains(sal_run *run, const int32_t *init, sal_error *err
         start_work work = { .run = run, .init = codes, .guide = guide };
         sali_shard_run(run->n_shards, run->options.threads, start_shard, &work);
     }
-    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
-        status = run->shards[k].status;
-        if (status != SAL_OK && err) {
-            *err = run->shards[k].error;
-        }
-    }
+    status = status ? status : sali_run_shards_status(run, err);
     sal_model_destroy(guide);
     sali_free(codes);
     return status == SAL_OK ? sali_run_check(run, err) : status;

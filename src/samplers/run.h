@@ -59,7 +59,7 @@ typedef struct sali_run_shard {
     int64_t draws_made;
     double *best;        /* [chains->n] the largest f met; NULL: not tracked */
     int32_t *best_codes; /* [chains->n x V] */
-    sal_status status;   /* of its creation and start */
+    sal_status status;   /* of its start, and of its walk (walk.h) */
     sal_error error;
 } sali_run_shard;
 
@@ -119,6 +119,9 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 /* The loop (loop.c): warm-up, and the steps after it. */
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
 sal_status sali_run_sample(sal_run *run, sal_error *err);
+
+/* The first status of the shards that is not SAL_OK, with its error. */
+sal_status sali_run_shards_status(const sal_run *run, sal_error *err);
 
 /* NaN or +inf in any shard as an error. */
 sal_status sali_run_check(const sal_run *run, sal_error *err);

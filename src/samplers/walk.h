@@ -1,0 +1,18 @@
+/* The walk of chains that stand still down to the typical set, early in a warm-up that adapts step
+ * sizes. Where f is steep, or slopes are far from what single changes do, a random start is
+ * rejected at any step size that moves it; step sizes then shrink for a place that draws never come
+ * from. */
+#ifndef SALI_WALK_H
+#define SALI_WALK_H
+
+#include "samplers/run.h"
+
+/* After a window of warm-up, before its sums are cleared: each chain that has not moved in it makes
+ * a Gibbs sweep at its temperature, when more than an eighth of warm-up is over and a quarter at
+ * most. *walked: some did, and the sampler is to be refreshed. Where a step of the Gibbs sampler
+ * needs evaluations, no more steps are made than warm-up has.
+ *
+ * Returns: SAL_ERR_MODEL (NaN or +inf), SAL_ERR_MEMORY. */
+sal_status sali_walk(sal_run *run, bool *walked, sal_error *err);
+
+#endif

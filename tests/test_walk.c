@@ -1,0 +1,127 @@
+/* Chains that stand still walk down to the typical set before step sizes are adapted. */
+#include "test.h"
+
+#include <math.h>
+
+#include "alloc_fail.h"
+#include "run_helpers.h"
+
+/* f = -5 (sum s - 90)^2 of a hundred binary variables: a random start has f near -8000 and slopes
+ * of 400, which promise of a flip more than it does. */
+enum { DIM = 100, WANTED = 90, STEEPNESS = 5 };
+
+static sal_model *steep_model(void)
+{
+    sal_error err;
+    sal_model *model = NULL;
+    sal_space *space = sal_space_create();
+    const sal_block block = { .name = "x", .kind = SAL_BINARY, .count = DIM };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_space_destroy(space);
+    sal_expr off = sal_sub(sal_sum(sal_state(tape)), sal_scalar(tape, WANTED));
+    ck_ok(sal_model_from_tape(tape, sal_scale(sal_square(off), -STEEPNESS), &model, &err), &err);
+    sal_tape_destroy(tape);
+    return model;
+}
+
+/* Mean of f and its deviation, over the numbers of ones. */
+static double exact_mean(double *deviation)
+{
+    double Z = 0, sum = 0, squares = 0;
+    for (int k = 0; k <= DIM; k++) {
+        double f = -STEEPNESS * pow(k - WANTED, 2);
+        double p = exp(f + lgamma(DIM + 1) - lgamma(k + 1) - lgamma(DIM - k + 1));
+        Z += p;
+        sum += p * f;
+        squares += p * f * f;
+    }
+    *deviation = sqrt(squares / Z - pow(sum / Z, 2));
+    return sum / Z;
+}
+
+static const char *const samplers[] = { "ncg", "avg" };
+enum { SAMPLERS = sizeof samplers / sizeof *samplers };
+
+START_TEST(steep_models_are_sampled_where_their_mass_is)
+{
+    sal_model *model = steep_model();
+    double deviation, mean = exact_mean(&deviation);
+    sal_run *run = run_it(
+        model,
+        &(sal_run_options){
+            .sampler = samplers[_i], .chains = 8, .warmup = 1000, .draws = 1000, .seed = 1 });
+    double f = summary_of(run).log_prob_mean;
+    ck_assert_msg(fabs(f - mean) < deviation, "%s: mean f %g, exact %g +- %g", samplers[_i], f,
+                  mean, deviation);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+static int stop_at(int64_t done, int64_t total, void *data)
+{
+    (void)total;
+    return done >= *(const int64_t *)data;
+}
+
+/* The same bits with another number of threads, and stopped while chains walk, behind the anchor
+ * that is there. */
+START_TEST(walks_do_not_depend_on_threads_or_stops)
+{
+    sal_model *model = steep_model();
+    const sal_run_options options = { .sampler = samplers[_i],
+                                      .chains = 70,
+                                      .warmup = 2400,
+                                      .draws = 300,
+                                      .threads = 1,
+                                      .keep_draws = true };
+    sal_run *whole = run_it(model, &options);
+    int64_t at = 540, draws = options.chains * options.draws * DIM;
+    sal_run_options half = options, rest;
+    half.progress = stop_at;
+    half.progress_data = &at;
+    sal_run *part = run_it(model, &half);
+    sal_error err;
+    ck_ok(sal_run_state_options(sal_run_last_state(part), &rest, &err), &err);
+    rest.keep_draws = true;
+    rest.threads = 2;
+    sal_run *gone_on = run_it(model, &rest);
+    ck_assert_mem_eq(whole->draws, gone_on->draws, (size_t)(draws * whole->draw_bytes));
+    sal_run_destroy(whole);
+    sal_run_destroy(part);
+    sal_run_destroy(gone_on);
+    sal_model_destroy(model);
+}
+END_TEST
+
+static sal_status sample(sal_model *model, const sal_run_options *options)
+{
+    sal_run *run = NULL;
+    sal_error err;
+    sal_status status = sal_sample(model, options, &run, &err);
+    sal_run_destroy(run);
+    return status;
+}
+
+START_TEST(no_memory_for_a_walk_is_an_error)
+{
+    sal_model *model = steep_model();
+    const sal_run_options options = {
+        .sampler = "ncg", .chains = 2, .warmup = 200, .draws = 1, .threads = 1
+    };
+    ck_alloc_sweep(sample(model, &options), (void)0);
+    sal_model_destroy(model);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("walk");
+    TCase *tcase = tcase_create("walk");
+    tcase_add_loop_test(tcase, steep_models_are_sampled_where_their_mass_is, 0, SAMPLERS);
+    tcase_add_loop_test(tcase, walks_do_not_depend_on_threads_or_stops, 0, SAMPLERS);
+    tcase_add_test(tcase, no_memory_for_a_walk_is_an_error);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
