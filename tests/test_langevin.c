@@ -79,7 +79,8 @@ START_TEST(mana_proposes_as_dmala_where_f_is_multilinear)
         sal_model *model = multilinear(space);
         for (int beta = 0; beta < 2; beta++) {
             transition newton = matrix("mana", model, 0.7, beta ? 0.6 : 1, 0);
-            transition gradient = matrix("dmala", model, 0.7, beta ? 0.6 : 1, 0);
+            transition gradient =
+                matrix("dmala:preconditioner=none", model, 0.7, beta ? 0.6 : 1, 0);
             same_proposals(&newton, &gradient, tiny_spaces[s].name);
             transition_free(&newton);
             transition_free(&gradient);
@@ -384,6 +385,71 @@ START_TEST(steep_variables_take_small_steps_and_the_mean_is_kept)
 }
 END_TEST
 
+/* Two counts k up to 40, Poisson(5 exp(z)), beside two grids of 1001 levels of z, N(0, 0.1^2),
+ * from -unit / 2 to unit / 2 times 1 / unit. */
+static sal_model *mixed_units(double unit)
+{
+    enum { LEVELS = 1001 };
+    static double levels[LEVELS];
+    for (int k = 0; k < LEVELS; k++) {
+        levels[k] = unit * (k - 500) / 1000.0;
+    }
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    const sal_block blocks[] = {
+        { .name = "k", .kind = SAL_COUNT, .count = 2, .cap = 40 },
+        { .name = "z", .kind = SAL_ORDINAL, .count = 2, .states = LEVELS, .levels = levels }
+    };
+    ck_ok(sal_space_add(space, &blocks[0], &err), &err);
+    ck_ok(sal_space_add(space, &blocks[1], &err), &err);
+    sal_tape *t = sal_tape_create(space, SAL_F64);
+    sal_expr k = sal_state_block(t, "k"), z = sal_scale(sal_state_block(t, "z"), 1 / unit);
+    sal_expr log_rate = sal_add(z, sal_scalar(t, log(5)));
+    sal_expr poisson = sal_sub(sal_sub(sal_mul(k, log_rate), sal_exp(log_rate)),
+                               sal_lgamma(sal_add(k, sal_scalar(t, 1))));
+    sal_expr f = sal_sum(sal_sub(poisson, sal_scale(sal_square(z), 50)));
+    ck_ok(sal_model_from_tape(t, f, &model, &err), &err);
+    sal_tape_destroy(t);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(change_of_units_changes_the_scale_by_its_square)
+{
+    const sali_sampler *sampler = sali_sampler_find("ncg");
+    double ratio[2];
+    for (int k = 0; k < 2; k++) {
+        sali_sampler_settings settings = settings_of(sampler, "ncg", 1);
+        sal_model *model = mixed_units(k == 0 ? 1 : 1024);
+        bench b = bench_open(sampler, model, &settings, 1, 8, 0);
+        sali_tuned item;
+        ck_assert_int_eq(sampler->tuned(b.shared, &item), 1);
+        ratio[k] = item.values[3] / item.values[0];
+        bench_close(&b);
+        sal_model_destroy(model);
+    }
+    ck_assert_double_eq_tol(ratio[1] / ratio[0] / (1024 * 1024.0), 1, 1e-9);
+}
+END_TEST
+
+/* One step size for all would be right for the grids and freeze the counts. */
+START_TEST(counts_move_beside_a_fine_grid)
+{
+    sal_model *model = mixed_units(1);
+    const sal_run_options options = { .sampler = "ncg", .chains = 8, .draws = 4000, .seed = 1 };
+    sal_run *run = NULL;
+    sal_run_summary summary;
+    sal_error err;
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    ck_ok(sal_run_summarise(run, &summary, &err), &err);
+    ck_assert_double_lt(summary.rhat_max, 1.05);
+    ck_assert_double_gt(summary.ess_min, 100);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(preconditioned_run_does_not_depend_on_threads)
 {
     sal_space *space = tiny_space_make(tiny_space_named("mixed"));
@@ -460,6 +526,8 @@ static Suite *langevin_suite(void)
     tcase_add_test(tcase, polynomial_schedule_meets_the_conditions_of_robbins_and_monro);
     tcase_add_test(tcase, preconditioner_scales_the_step_size_of_each_variable);
     tcase_add_test(tcase, steep_variables_take_small_steps_and_the_mean_is_kept);
+    tcase_add_test(tcase, change_of_units_changes_the_scale_by_its_square);
+    tcase_add_test(tcase, counts_move_beside_a_fine_grid);
     tcase_add_test(tcase, preconditioned_run_does_not_depend_on_threads);
     tcase_add_test(tcase, dmala_is_another_name_of_ncg);
     tcase_add_test(tcase, step_size_is_adapted_only_where_there_is_an_acceptance);

@@ -8,16 +8,27 @@
 
 enum { PRECONDITIONER = SALI_LANGEVIN_SETTINGS };
 
-static const char *const preconditioners[] = { "none", "diagonal", NULL };
+enum { NONE, DIAGONAL, SPREAD, AUTO };
 
-static const sali_setting parameters[] = {
+static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
+
+static const sali_setting ncg_parameters[] = {
     SALI_LANGEVIN_PARAMETERS,
-    { "preconditioner", 0, 0, 0, true, "step sizes by variable, found in warm-up",
+    { "preconditioner", AUTO, 0, 0, true,
+      "step sizes by variable, by slopes or spread; auto: by spread where units differ",
       preconditioners },
     { 0 },
 };
 
-static const char *const ncg_variants[] = { "", "preconditioner=diagonal", NULL };
+static const sali_setting dula_parameters[] = {
+    SALI_LANGEVIN_PARAMETERS,
+    { "preconditioner", NONE, 0, 0, true, "step sizes by variable, by slopes or spread",
+      preconditioners },
+    { 0 },
+};
+
+static const char *const ncg_variants[] = { "", "preconditioner=diagonal", "preconditioner=spread",
+                                            NULL };
 static const char *const dula_variants[] = {
     "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", NULL
 };
@@ -25,9 +36,13 @@ static const char *const dula_variants[] = {
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
+    static const sali_step_rule rules[] = { SALI_STEP_NONE, SALI_STEP_SLOPES, SALI_STEP_SPREAD };
+    int choice = (int)settings->values[PRECONDITIONER];
     sali_step_scale *p = NULL;
-    sal_status status =
-        settings->values[PRECONDITIONER] > 0 ? sali_step_scale_create(model, &p, err) : SAL_OK;
+    if (choice == AUTO) {
+        choice = sali_step_units_differ(model->space) ? SPREAD : NONE;
+    }
+    sal_status status = sali_step_scale_create(model, rules[choice], &p, err);
     *shared = p;
     return status;
 }
@@ -84,7 +99,7 @@ const sali_sampler sali_sampler_ncg = {
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
              SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_FINITE_KINDS,
-    .parameters = parameters,
+    .parameters = ncg_parameters,
     .variants = ncg_variants,
     .share = share,
     .unshare = sali_step_scale_destroy,
@@ -106,7 +121,7 @@ const sali_sampler sali_sampler_dula = {
     .source = "Zhang et al. 2022",
     .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_FINITE_KINDS,
-    .parameters = parameters,
+    .parameters = dula_parameters,
     .variants = dula_variants,
     .share = share,
     .unshare = sali_step_scale_destroy,

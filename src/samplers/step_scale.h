@@ -1,30 +1,44 @@
-/* Diagonal preconditioning of Langevin-like samplers (Zhang et al. 2022; Rhodes & Gutmann 2022,
- * sec. 3.1.1, footnote 4): variable i takes steps of size eps d_i,
+/* Diagonal preconditioning of Langevin-like samplers (Rhodes & Gutmann 2022, sec. 3.1.1, footnote
+ * 4): variable i takes steps of size eps d_i, d divided by the geometric mean of all d_i, so that
+ * eps means on the whole what it did. d is one number a variable, so that no label is favoured. By
+ * one of two rules:
  *
- *   d_i = (v_i + 0.01 mean(v))^(-1/2), divided by the geometric mean of all of them,
+ * Slopes (Zhang et al. 2022): d_i = (v_i + 0.01 mean(v))^(-1/2), where v_i is the mean of squared
+ * slopes of f along variable i (RMSprop's second moment): of a one-hot variable twice the variance
+ * of its K gradient entries, the mean square of a difference of two of them by the squared length
+ * of a move.
  *
- * where v_i is the mean of squared slopes of f along variable i (RMSprop's second moment): of a
- * one-hot variable twice the variance of its K gradient entries, the mean square of a difference of
- * two of them by the squared length of a move. Scaling eps by d keeps what eps means on the whole;
- * d is one number a variable, so that no label is favoured.
+ * Spread: d_i = u_i + v_i, where u_i is the squared least move of variable i, and v_i the variance
+ * of an ordinal variable or a count, 0 of others. So a change of units changes no proposal: counts
+ * move beside a grid whose levels are a thousandth apart.
  *
- * v starts from the gradients at 64 random states and follows the chains in warm-up, in a running
- * mean over windows; d is frozen after three quarters of a warm-up that ends, so that eps
- * settles. */
+ * v starts from 64 random states and follows the chains in warm-up, in a running mean over windows;
+ * d is frozen after three quarters of a warm-up that ends, so that eps settles. */
 #ifndef SALI_STEP_SCALE_H
 #define SALI_STEP_SCALE_H
 
 #include "samplers/sampler.h"
 
+typedef enum sali_step_rule { SALI_STEP_NONE, SALI_STEP_SLOPES, SALI_STEP_SPREAD } sali_step_rule;
+
 typedef struct sali_step_scale {
-    int64_t n;      /* variables */
-    double *scale;  /* [V] d */
-    double *square; /* [V] v */
-    double *sum;    /* [V] of a window */
+    sali_step_rule rule;
+    const sal_space *space;
+    int64_t n;             /* variables */
+    double *scale;         /* [V] d */
+    double *square;        /* [V] mean square of slopes, or of levels */
+    double *mean;          /* [V] of levels */
+    double *sum, *squares; /* [V] of a window */
     int64_t windows;
 } sali_step_scale;
 
-sal_status sali_step_scale_create(const sal_model *model, sali_step_scale **out, sal_error *err);
+/* Whether variables of the space differ in their units: some are ordinal of more than two levels,
+ * or counts, and not all have the same least and widest moves. */
+bool sali_step_units_differ(const sal_space *space);
+
+/* *out = NULL by SALI_STEP_NONE. */
+sal_status sali_step_scale_create(const sal_model *model, sali_step_rule rule,
+                                  sali_step_scale **out, sal_error *err);
 void sali_step_scale_destroy(void *shared);
 
 /* Functions of the descriptor; `shared` NULL: there is none. */
