@@ -233,6 +233,52 @@ START_TEST(acceptance_ratio_knows_infinities)
 }
 END_TEST
 
+/* ---- the sampler when none is named */
+
+static double no_gradient(const double *x, double *gradient, void *data)
+{
+    (void)gradient;
+    (void)data;
+    return -x[0];
+}
+
+static void check_usual(const sal_model *model, const char *what, const char *expected)
+{
+    const char *name = NULL;
+    sal_error err;
+    ck_ok(sali_sampler_usual(model, &name, &err), &err);
+    ck_assert_msg(strcmp(name, expected) == 0, "%s: %s, expected %s", what, name, expected);
+}
+
+START_TEST(usual_sampler_is_by_exact_differences_where_gradients_mislead)
+{
+    static const char *const cases[][2] = {
+        { "ising", "gwg" },           { "rbm:visible=20,hidden=10", "gwg" },
+        { "poisson", "gwg" },         { "facility-location", "gibbs" },
+        { "ordinal-poly2", "gibbs" }, { "ordinal-poly4", "gibbs" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = NULL;
+        sal_error err;
+        ck_ok(sal_model_builtin(cases[k][0], 0, &model, &err), &err);
+        check_usual(model, cases[k][0], cases[k][1]);
+        sal_model_destroy(model);
+    }
+    for (int k = 0; k < 2; k++) {
+        sal_space *space = sal_space_create();
+        sal_model *model = NULL;
+        sal_error err;
+        const sal_block block = { .name = "s", .kind = k ? SAL_COUNT : SAL_BINARY, .count = 3 };
+        ck_ok(sal_space_add(space, &block, &err), &err);
+        ck_ok(sal_model_from_callback(space, &(sal_callback){ .f = no_gradient }, &model, &err),
+              &err);
+        check_usual(model, "no gradient", k ? "lb" : "gibbs");
+        sal_model_destroy(model);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
 static Suite *samplers_suite(void)
 {
     Suite *suite = suite_create("samplers");
@@ -242,6 +288,7 @@ static Suite *samplers_suite(void)
     tcase_add_test(tcase, samplers_reach_all_states);
     tcase_add_test(tcase, clamped_models_target_the_conditional);
     tcase_add_test(tcase, acceptance_ratio_knows_infinities);
+    tcase_add_test(tcase, usual_sampler_is_by_exact_differences_where_gradients_mislead);
     suite_add_tcase(suite, tcase);
     return suite;
 }

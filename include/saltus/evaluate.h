@@ -51,8 +51,8 @@ typedef struct sal_ais_options {
     int64_t temperatures;      /* T, the number of intervals; default 1000 */
     int64_t steps;             /* sampler steps at each temperature between the ends; default 1 */
     sal_ais_schedule schedule; /* 0: SAL_AIS_LINEAR */
-    const char *sampler; /* default "gwg", or "gibbs" for a model without a gradient; exact ones,
-                            whose chains do not depend on each other */
+    const char *sampler; /* an exact one, whose chains do not depend on each other; default as in
+                            sal_run_options */
     double step_size;    /* of samplers that have one; default the sampler's usual one, never
                             adapted */
     uint64_t seed;       /* same seed, same bits */

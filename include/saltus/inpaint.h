@@ -13,7 +13,7 @@ extern "C" {
 
 /* How to in-paint. Fields left zero take their defaults. */
 typedef struct sal_inpaint_options {
-    const char *sampler; /* as in sal_run_options; NULL: "gwg", or "gibbs" without gradient */
+    const char *sampler; /* as in sal_run_options */
     double step_size; /* of samplers that have one; 0: adapted over the first half of the steps */
     int64_t samples;  /* of each row, each from a chain of its own; 0: 8 */
     int64_t steps;    /* of every chain, at least 2; 0: 1000 */

@@ -103,7 +103,8 @@ typedef struct cli_sampler_options {
 /* The rows of an option table for them. */
 #define CLI_SAMPLER_OPTIONS(o)                                                               \
     { "sampler", CLI_TEXT, &(o).name, "NAME",                                                \
-      "see 'saltus list samplers'; settings as NAME:key=value,... or:" },                    \
+      "see 'saltus list samplers' [gwg, or gibbs where gradients mislead]; settings as "     \
+      "NAME:key=value,... or:" },                                                            \
         { "radius", CLI_TEXT, &(o).radius, "R", "its setting radius" },                      \
         { "block", CLI_TEXT, &(o).block, "B", "its setting block" },                         \
         { "hops", CLI_TEXT, &(o).hops, "N", "its setting hops" },                            \

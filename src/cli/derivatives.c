@@ -95,11 +95,7 @@ static double taylor_error(const sal_model *model, const int32_t *codes, const d
             if (code == codes[v] || !sali_has_code(variable, code)) {
                 continue;
             }
-            double taylor =
-                variable->kind == SAL_CATEGORICAL
-                    ? gradient[variable->offset + code] - gradient[variable->offset + codes[v]]
-                    : gradient[variable->offset] *
-                          (sali_level(variable, code) - sali_level(variable, codes[v]));
+            double taylor = sali_first_order(SAL_F64, gradient, variable, codes[v], code);
             if (isfinite(taylor) && isfinite(exact)) {
                 error = fmax(error, fabs(taylor - exact));
                 scale = fmax(scale, fabs(exact));

@@ -340,7 +340,7 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
           "a row for each: picture, hidden part grey, samples, their mean" },
         { "samples", CLI_INT, &i->samples, "N", "of each picture [8]" },
         { "steps", CLI_INT, &i->steps, "K", "sampler steps of each sample [1000]" },
-        { "sampler", CLI_TEXT, &i->sampler, "NAME", "see 'saltus list samplers' [gwg]" },
+        { "sampler", CLI_TEXT, &i->sampler, "NAME", "see 'saltus list samplers' [as sample]" },
         { "step-size", CLI_REAL, &i->step_size, "X", "of samplers that have one [adapted]" },
         { "zoom", CLI_INT, &o.zoom, "N", "pixels of the sheet for one [2]" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters of the model (safetensors)" },

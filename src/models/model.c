@@ -131,6 +131,16 @@ void sali_model_embed(const sal_model *model, int64_t chains, const int32_t *cod
     }
 }
 
+double sali_first_order(sal_dtype dtype, const void *gradient, const sali_variable *v, int32_t from,
+                        int32_t to)
+{
+    if (v->kind == SAL_CATEGORICAL) {
+        return sali_load(dtype, gradient, v->offset + to) -
+               sali_load(dtype, gradient, v->offset + from);
+    }
+    return sali_load(dtype, gradient, v->offset) * (sali_level(v, to) - sali_level(v, from));
+}
+
 void sali_model_embed_one(const sal_model *model, int64_t v, int32_t code, void *x)
 {
     if (model->dtype == SAL_F32) {

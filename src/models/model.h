@@ -62,6 +62,11 @@ const char *sali_model_label(const sal_model *model, int64_t v);
 
 /* ---- what samplers use */
 
+/* The first-order difference of f by variable v from one code to another. `gradient` [N], of the
+ * whole state. */
+double sali_first_order(sal_dtype dtype, const void *gradient, const sali_variable *v, int32_t from,
+                        int32_t to);
+
 typedef struct sali_evaluator sali_evaluator;
 
 /* How exact differences are found, the cheapest first. */

@@ -35,8 +35,8 @@ static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error 
     o->chains = o->chains ? o->chains : 100;
     o->temperatures = o->temperatures ? o->temperatures : 1000;
     o->steps = o->steps ? o->steps : 1;
-    o->sampler = o->sampler ? o->sampler : model->has_gradient ? "gwg" : "gibbs";
-    sal_status status = sali_check_range("ais: chains", o->chains, 1, INT32_MAX, err);
+    sal_status status = o->sampler ? SAL_OK : sali_sampler_usual(model, &o->sampler, err);
+    status = status ? status : sali_check_range("ais: chains", o->chains, 1, INT32_MAX, err);
     status = status
                  ? status
                  : sali_check_range("ais: temperatures", o->temperatures, 1, INT64_C(1) << 40, err);

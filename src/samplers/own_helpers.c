@@ -6,14 +6,7 @@
 
 double sal_origin_first_order(const sal_origin *s, int64_t v, int32_t code)
 {
-    const sali_variable *variable = &s->space->variables[v];
-    const double *g = s->gradient + variable->offset;
-    if (code == s->codes[v]) {
-        return 0;
-    }
-    return variable->kind == SAL_CATEGORICAL
-               ? g[code] - g[s->codes[v]]
-               : g[0] * (sali_level(variable, code) - s->x[variable->offset]);
+    return sali_first_order(SAL_F64, s->gradient, &s->space->variables[v], s->codes[v], code);
 }
 
 double sal_origin_difference(const sal_origin *s, int64_t v, int32_t code)

@@ -29,7 +29,6 @@ sal_status sali_look_open(const sal_model *model, const sal_run_options *options
                           sal_error *err)
 {
     sal_run_options o = options ? *options : (sal_run_options){ 0 };
-    const char *usual = model->has_gradient ? "gwg" : "gibbs";
     if (o.clamped > 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "a sampler is looked at on a whole model: clamp it first "
@@ -37,9 +36,12 @@ sal_status sali_look_open(const sal_model *model, const sal_run_options *options
     }
     look->seed = o.seed;
     sal_status status = find_temperature(&o, &look->beta, err);
+    if (status == SAL_OK && !o.sampler) {
+        status = sali_sampler_usual(model, &o.sampler, err);
+    }
     status = status ? status
-                    : sali_sampler_choose_from(o.own_samplers, o.sampler ? o.sampler : usual, model,
-                                               o.step_size, &look->sampler, &look->settings, err);
+                    : sali_sampler_choose_from(o.own_samplers, o.sampler, model, o.step_size,
+                                               &look->sampler, &look->settings, err);
     if (status != SAL_OK) {
         return status;
     }

@@ -74,13 +74,15 @@ static sal_status check_steps(const sal_run_options *o, sal_error *err)
 
 sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_error *err)
 {
-    o->sampler = o->sampler            ? o->sampler
-                 : o->trajectory       ? sal_trajectory_sampler(o->trajectory, NULL)
-                 : model->has_gradient ? "gwg"
-                                       : "gibbs";
+    sal_status status = SAL_OK;
+    if (!o->sampler && o->trajectory) {
+        o->sampler = sal_trajectory_sampler(o->trajectory, NULL);
+    } else if (!o->sampler) {
+        status = sali_sampler_usual(model, &o->sampler, err);
+    }
     o->chains = o->chains ? o->chains : 4;
     o->draws = o->draws ? o->draws : 1000;
-    sal_status status = check_tempering(o, err);
+    status = status ? status : check_tempering(o, err);
     status = status ? status : check_annealing(o, err);
     status = status ? status : check_step_size(o, err);
     int64_t replicas = o->replicas > 0 ? o->replicas : 1;

@@ -239,6 +239,11 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model);
 /* The name that a specification calls it by: its name or its alias. */
 const char *sali_sampler_called(const sali_sampler *sampler, const char *specification);
 
+/* The sampler to use when none is named: "gwg", or where a model has no gradient, or first-order
+ * differences are off by more than half of the largest exact one, a sampler by exact differences:
+ * "gibbs", or "lb" with counts without a cap. Cost: 128 evaluations at most. */
+sal_status sali_sampler_usual(const sal_model *model, const char **name, sal_error *err);
+
 /* Whether its step size can be found in warm-up: not without an exact acceptance to judge it by. */
 bool sali_sampler_adapts(const sali_sampler *sampler);
 
