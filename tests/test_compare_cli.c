@@ -112,6 +112,34 @@ START_TEST(compare_lists_every_sampler_and_why_some_cannot_run)
 }
 END_TEST
 
+/* Each sampler as the library does on its own, unless it is told: 10 sweeps of 144 variables. */
+START_TEST(compare_warms_up_as_sample_does)
+{
+    const char *options = "--chains 1 --draws 4 --threads 1 --json";
+    const char *samplers[] = { "gibbs", "gwg", "ncg", "block-gibbs" };
+    json_t *object, *alone;
+    ck_run("compare ising:side=12 --samplers gibbs,gwg,ncg,block-gibbs %s", options);
+    object = json_out();
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        ck_run("sample ising:side=12 --sampler %s %s", samplers[k], options);
+        alone = json_out();
+        ck_assert_double_eq(figure(object, samplers[k], "warmup"),
+                            json_number_value(json_object_get(alone, "warmup")));
+        json_decref(alone);
+    }
+    ck_assert_double_eq(figure(object, "gibbs", "warmup"), 1440);
+    ck_assert_double_eq(figure(object, "ncg", "warmup"), 1000);
+    json_decref(object);
+    for (int warmup = 0; warmup < 8; warmup += 7) {
+        ck_run("compare ising:side=12 --samplers gibbs %s --warmup %d", options, warmup);
+        object = json_out();
+        ck_assert_double_eq(figure(object, "gibbs", "warmup"), warmup);
+        json_decref(object);
+    }
+    ck_refused(64, "--warmup 0 or more", "compare ising:side=2 --warmup -1");
+}
+END_TEST
+
 /* Chains have exact answers and a statistic, with clamped variables too; where pairs are too many,
  * marginals are compared without them. */
 START_TEST(compare_knows_chains_and_their_reconstruction_error)
@@ -346,6 +374,7 @@ int main(void)
     tcase_add_test(tcase, exact_eliminates_where_there_are_too_many_states);
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
+    tcase_add_test(tcase, compare_warms_up_as_sample_does);
     tcase_add_test(tcase, compare_knows_chains_and_their_reconstruction_error);
     tcase_add_test(tcase, exact_says_what_is_not_known);
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);

@@ -58,6 +58,13 @@ int cli_bytes(const char *option, const char *text, int64_t *bytes);
  * after a message. */
 int cli_seconds(const char *option, const char *text, double *seconds);
 
+/* What the value of an integer option holds while it is not given, where 0 is a value too. */
+#define CLI_NOT_GIVEN INT64_MIN
+
+/* The value of --warmup as the options of a run have it: 0 for the library's default, -1 for none.
+ */
+int64_t cli_warmup(int64_t value);
+
 /* Print "saltus: message" to stderr; the exit code of the status. */
 int cli_fail(sal_status status, const sal_error *err);
 

@@ -164,6 +164,11 @@ bool cli_interrupted(void)
     return interrupted != 0;
 }
 
+int64_t cli_warmup(int64_t value)
+{
+    return value == CLI_NOT_GIVEN ? 0 : value == 0 ? -1 : value;
+}
+
 int cli_sampler(cli_sampler_options *o, const char **specification)
 {
     const struct {

@@ -80,17 +80,17 @@ static int listed_samplers(const char *text, item_list *list)
 
 typedef struct watch {
     cli_progress progress;
-    const char *sampler;
     double limit, start; /* seconds of sampling; when it began, 0: not yet */
-    int64_t warmup;
+    const sal_run_options *run;
 } watch;
 
 static int look(int64_t done, int64_t total, void *data)
 {
     watch *w = data;
     double time = now();
-    cli_progress_show(&w->progress, w->sampler, done, total);
-    if (w->start == 0 && done >= w->warmup) {
+    int64_t warmup = total - w->run->draws * w->run->thin;
+    cli_progress_show(&w->progress, w->run->sampler, done, total);
+    if (w->start == 0 && done >= warmup) {
         w->start = time;
     }
     return cli_interrupted() || (w->limit > 0 && w->start > 0 && time - w->start >= w->limit);
@@ -147,10 +147,9 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
         fill_time(&r, rate * o->time);
     }
     watch w = { .progress = cli_progress_begin(),
-                .sampler = item->specification,
                 .limit = o->time,
                 .start = r.warmup < 0 ? now() : 0,
-                .warmup = r.warmup };
+                .run = &r };
     r.progress = look;
     r.progress_data = &w;
     r.keep_draws = keeps_draws(o, &r, model, reference);
@@ -280,10 +279,11 @@ static int compare(sal_model *model, const options *o, const item_list *list,
 
 static int check_options(options *o)
 {
-    if (o->run.chains < 1 || o->run.draws < 1 || o->run.thin < 1 || o->run.warmup < 0) {
+    if (o->run.chains < 1 || o->run.draws < 1 || o->run.thin < 1 ||
+        (o->run.warmup < 0 && o->run.warmup != CLI_NOT_GIVEN)) {
         return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
     }
-    o->run.warmup = o->run.warmup == 0 ? -1 : o->run.warmup;
+    o->run.warmup = cli_warmup(o->run.warmup);
     o->exact.threads = o->run.threads;
     int code = cli_bytes("memory", o->memory, &o->exact.memory);
     return code || !o->time_text ? code : cli_seconds("time", o->time_text, &o->time);
@@ -291,14 +291,15 @@ static int check_options(options *o)
 
 static int run_compare(const cli_command *command, int argc, char **argv)
 {
-    options o = { .run = { .chains = 16, .warmup = 1000, .draws = 1000, .thin = 1 } };
+    options o = { .run = { .chains = 16, .warmup = CLI_NOT_GIVEN, .draws = 1000, .thin = 1 } };
     const cli_option table[] = {
         { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value,...",
           "with settings and step-size=X [all that apply]" },
         { "time", CLI_TEXT, &o.time_text, "10s",
           "of sampling for each; thin follows [equal steps]" },
         { "chains", CLI_INT, &o.run.chains, "N", "independent chains [16]" },
-        { "warmup", CLI_INT, &o.run.warmup, "N", "steps before the first draw [1000]" },
+        { "warmup", CLI_INT, &o.run.warmup, "N",
+          "steps before the first draw [1000, or 10 sweeps if these are more]" },
         { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
         { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1]" },
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed and equal steps, same figures [0]" },

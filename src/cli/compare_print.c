@@ -58,6 +58,7 @@ static json_t *row_json(const compare_row *row)
         { "seconds", s->seconds },
         { "warmup_seconds", s->warmup_seconds },
     };
+    json_object_set_new(o, "warmup", json_integer(s->warmup));
     json_object_set_new(o, "draws", json_integer(s->draws));
     json_object_set_new(o, "thin", json_integer(s->thin));
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
@@ -78,12 +79,10 @@ int compare_print_json(const compare_report *r)
                               r->reference->pairs != NULL);
         cli_json_number(reference, "log_z", r->reference->log_z);
     }
-    json_t *object =
-        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "model", sali_json_text(r->model), "variables",
-                  (json_int_t)r->variables, "chains", (json_int_t)r->options->chains, "warmup",
-                  (json_int_t)(r->options->warmup < 0 ? 0 : r->options->warmup), "seed",
-                  (json_int_t)r->options->seed, "threads",
-                  (json_int_t)sali_shard_threads(r->options->threads));
+    json_t *object = json_pack("{s:o, s:I, s:I, s:I, s:I}", "model", sali_json_text(r->model),
+                               "variables", (json_int_t)r->variables, "chains",
+                               (json_int_t)r->options->chains, "seed", (json_int_t)r->options->seed,
+                               "threads", (json_int_t)sali_shard_threads(r->options->threads));
     json_object_set_new(object, "time", r->time > 0 ? json_real(r->time) : json_null());
     json_object_set_new(object, "reference", reference);
     json_object_set_new(object, "samplers", rows);

@@ -14,9 +14,6 @@
 #include "core/number.h"
 #include "samplers/run.h"
 
-/* Options not given: defaults that depend on others are the library's. */
-#define NOT_GIVEN INT64_MIN
-
 typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
@@ -338,8 +335,9 @@ static int sample(sal_model *model, options *o)
 
 static int check_numbers(options *o)
 {
-    if (o->run.chains < 1 || o->run.draws < 1 || (o->run.thin < 1 && o->run.thin != NOT_GIVEN) ||
-        (o->run.warmup < 0 && o->run.warmup != NOT_GIVEN)) {
+    if (o->run.chains < 1 || o->run.draws < 1 ||
+        (o->run.thin < 1 && o->run.thin != CLI_NOT_GIVEN) ||
+        (o->run.warmup < 0 && o->run.warmup != CLI_NOT_GIVEN)) {
         return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
     }
     if (o->run.chains > INT32_MAX) {
@@ -355,8 +353,8 @@ static int check_numbers(options *o)
     if (o->run.replicas < 0 || o->run.swap_every < 0) {
         return cli_usage("--tempering and --swap-every must be 1 or more");
     }
-    o->run.thin = o->run.thin == NOT_GIVEN ? 0 : o->run.thin;
-    o->run.warmup = o->run.warmup == NOT_GIVEN ? 0 : o->run.warmup == 0 ? -1 : o->run.warmup;
+    o->run.thin = o->run.thin == CLI_NOT_GIVEN ? 0 : o->run.thin;
+    o->run.warmup = cli_warmup(o->run.warmup);
     return CLI_OK;
 }
 
@@ -397,7 +395,10 @@ static int check_options(options *o)
 
 static int run_sample(const cli_command *command, int argc, char **argv)
 {
-    options o = { .run = { .chains = 4, .warmup = NOT_GIVEN, .draws = 1000, .thin = NOT_GIVEN } };
+    /* What is not given here depends on the model and the sampler: the library's. */
+    options o = {
+        .run = { .chains = 4, .warmup = CLI_NOT_GIVEN, .draws = 1000, .thin = CLI_NOT_GIVEN }
+    };
     const cli_option table[] = {
         CLI_SAMPLER_OPTIONS(o.sampler),
         { "chains", CLI_INT, &o.run.chains, "N", "independent chains [4]" },
