@@ -140,6 +140,27 @@ START_TEST(compare_warms_up_as_sample_does)
 }
 END_TEST
 
+/* A run too short to time is timed again; what it says of ESS and rate then still fits together.
+ * Whether there is a rate is the machine's affair. */
+START_TEST(compare_keeps_the_ess_of_short_runs_when_it_times_them_again)
+{
+    ck_run("compare ising:side=3,theta=0.1 --samplers gwg,gibbs --chains 2 --draws 50 --warmup 10 "
+           "--threads 1 --json");
+    json_t *object = json_out();
+    const char *samplers[] = { "gwg", "gibbs" };
+    for (int k = 0; k < 2; k++) {
+        double rate = figure(object, samplers[k], "steps_per_second");
+        double of_ess = figure(object, samplers[k], "ess_per_second");
+        ck_assert_int_eq(isnan(rate), isnan(of_ess));
+        if (!isnan(rate)) {
+            double per_step = figure(object, samplers[k], "ess_per_step");
+            ck_assert_double_eq_tol(of_ess / rate, 2 * per_step, 1e-6 * per_step);
+        }
+    }
+    json_decref(object);
+}
+END_TEST
+
 /* Chains have exact answers and a statistic, with clamped variables too; where pairs are too many,
  * marginals are compared without them. */
 START_TEST(compare_knows_chains_and_their_reconstruction_error)
@@ -375,6 +396,7 @@ int main(void)
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
     tcase_add_test(tcase, compare_warms_up_as_sample_does);
+    tcase_add_test(tcase, compare_keeps_the_ess_of_short_runs_when_it_times_them_again);
     tcase_add_test(tcase, compare_knows_chains_and_their_reconstruction_error);
     tcase_add_test(tcase, exact_says_what_is_not_known);
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);

@@ -64,6 +64,19 @@ START_TEST(codes_of_a_table_are_evaluated)
 }
 END_TEST
 
+/* The held-out rows themselves are nearer than chance, others are not. */
+START_TEST(an_mmd_of_no_difference_is_below_noise)
+{
+    static const char zeros[] = "0,0,0,0\n0,0,0,0\n0,0,0,0\n";
+    temp_write("zeros.csv", zeros, sizeof zeros - 1);
+    succeeds(FLAT "--test codes.csv --temperatures 5 --samples codes.csv");
+    ck_assert(printed("MMD              below noise, samples to held-out rows\n"));
+    succeeds(FLAT "--test codes.csv --temperatures 5 --samples zeros.csv");
+    ck_assert(printed("MMD              0."));
+    ck_assert(!printed("below noise"));
+}
+END_TEST
+
 START_TEST(alignments_are_evaluated)
 {
     const char *command = "evaluate potts-alignment:file=a.fa --data a.fa --kind alignment "
@@ -196,6 +209,7 @@ static Suite *make(void)
     TCase *tc = tcase_create("evaluate_cli");
     tcase_add_checked_fixture(tc, setup, temp_dir_remove);
     tcase_add_test(tc, codes_of_a_table_are_evaluated);
+    tcase_add_test(tc, an_mmd_of_no_difference_is_below_noise);
     tcase_add_test(tc, alignments_are_evaluated);
     tcase_add_test(tc, reverse_chains_are_at_most_the_states_to_start_from);
     tcase_add_test(tc, bad_data_are_refused);

@@ -66,6 +66,44 @@ START_TEST(summary_describes_the_run)
 }
 END_TEST
 
+/* 1000 steps, or 10 sweeps if these are more: of as many steps as there are variables, or blocks
+ * to go through; samplers that move all variables have 5 steps in place of a sweep. */
+START_TEST(warm_up_is_ten_sweeps_at_least)
+{
+    const struct {
+        const char *model;
+        sal_run_options options;
+        int64_t warmup;
+    } cases[] = {
+        { "ising:side=10", { .sampler = "gibbs" }, 1000 },
+        { "ising:side=11", { .sampler = "gibbs" }, 1210 },
+        { "ising:side=11", { .sampler = "gwg" }, 1210 },
+        { "ising:side=11", { .sampler = "mh-uniform" }, 1210 },
+        { "ising:side=11", { .sampler = "ncg" }, 1000 },
+        { "ising:side=11", { .sampler = "block-gibbs" }, 1000 },
+        { "ising:side=11", { .sampler = "gibbs", .warmup = 3 }, 3 },
+        { "ising:side=11", { .sampler = "gibbs", .warmup = -1 }, 0 },
+        { "ising:side=2", { .sampler = "gibbs", .replicas = 2 }, 4000 },
+        { "ising:side=11", { .sampler = "gwg", .replicas = 2, .swap_every = 1 }, 1210 },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_run_options options = cases[k].options;
+        sal_model *model = NULL;
+        sal_run_summary s;
+        sal_error err = { 0 };
+        options.chains = 1;
+        options.draws = 4;
+        ck_ok(sal_model_builtin(cases[k].model, 0, &model, &err), &err);
+        sal_run *run = run_it(model, &options);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert_msg(s.warmup == cases[k].warmup, "%s, %s: %lld", cases[k].model, options.sampler,
+                      (long long)s.warmup);
+        sal_run_destroy(run);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* What the chains propose with when warm-up is over is the step size that is reported. */
 START_TEST(adapted_step_size_is_the_one_in_use)
 {
@@ -427,6 +465,7 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);
     tcase_add_test(tcase, rounding_of_f_is_no_disagreement);
     tcase_add_test(tcase, summary_describes_the_run);
+    tcase_add_test(tcase, warm_up_is_ten_sweeps_at_least);
     tcase_add_test(tcase, adapted_step_size_is_the_one_in_use);
     tcase_add_test(tcase, printed_summary_of_no_draws_has_no_figures);
     tcase_add_test(tcase, printed_summary_warns_when_chains_disagree);

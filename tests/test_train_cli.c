@@ -531,6 +531,35 @@ START_TEST(training_ends_with_a_verdict)
 }
 END_TEST
 
+/* The training rows themselves are held out, which is nearer than chance; then white pictures. */
+START_TEST(a_baseline_of_no_difference_is_below_noise)
+{
+    const char *const tests[] = { "p-idx3-ubyte", "white-idx3-ubyte" };
+    char command[400], text[4096], log[4096], white[16 + 4 * PIXELS];
+    memcpy(white, "\0\0\10\3\0\0\0\4\0\0\0\3\0\0\0\3", 16);
+    memset(white + 16, 255, sizeof white - 16);
+    temp_write("white-idx3-ubyte", white, sizeof white);
+    for (int k = 0; k < 2; k++) {
+        snprintf(command, sizeof command,
+                 COMMAND "1 --iterations 10 --out parts --overwrite "
+                         "--test %s",
+                 tests[k]);
+        succeeds(command);
+        read_text("stdout.txt", text, sizeof text);
+        ck_assert_msg(strstr(text, k ? "(train-test 0." : "(train-test below noise)"), "%s", text);
+        /* the figures of the log are numbers: its columns 12 and 13 */
+        double mmd, baseline;
+        read_text("parts/log.csv", log, sizeof log);
+        const char *line = strstr(log, "\n10,");
+        for (int column = 0; line && column < 11; column++) {
+            line = strchr(line + 1, ',');
+        }
+        ck_assert_int_eq(line ? sscanf(line, ",%lf,%lf,", &mmd, &baseline) : 0, 2);
+        ck_assert(k ? baseline > 0.1 : baseline == 0);
+    }
+}
+END_TEST
+
 /* Not samples that draw on the training's chains: those are the data, and the model is none. */
 START_TEST(the_verdict_is_on_the_model_not_on_the_chains)
 {
@@ -565,6 +594,7 @@ int main(void)
     tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
     tcase_add_loop_test(tcase, the_learning_rate_falls_as_scheduled, 0, 3);
     tcase_add_test(tcase, training_ends_with_a_verdict);
+    tcase_add_test(tcase, a_baseline_of_no_difference_is_below_noise);
     tcase_add_test(tcase, the_verdict_is_on_the_model_not_on_the_chains);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -5,16 +5,11 @@
 #include <time.h>
 
 #include "cli/compare.h"
+#include "cli/compare_timing.h"
 #include "samplers/sampler.h"
 
 /* Draws are kept for pairs and states up to this many bytes a sampler. */
 #define MOST_DRAW_BYTES (INT64_C(1) << 30)
-/* Seconds of a run that say how fast a sampler is. Such runs are repeated until the two fastest
- * agree: what else the machine does only makes them slower. */
-#define TRIAL_SECONDS 0.05
-#define TRIALS 6
-#define AGREE 0.9
-#define MOST_LONGER 1000
 /* In equal time: how many more steps than the trial foretells are allowed, so that the clock ends
  * the run. */
 #define MARGIN 1.25
@@ -106,7 +101,7 @@ static sal_status find_rate(sal_model *model, const sal_run_options *given, doub
     o.warmup = -1;
     o.draws = 1;
     o.keep_draws = false;
-    for (o.thin = 4; status == SAL_OK && s.seconds < TRIAL_SECONDS; o.thin *= 2) {
+    for (o.thin = 4; status == SAL_OK && s.seconds < COMPARE_TRIAL_SECONDS; o.thin *= 2) {
         sal_run *run = NULL;
         status = sal_sample(model, &o, &run, err);
         status = status ? status : sal_run_summarise(run, &s, err);
@@ -165,22 +160,21 @@ static sal_status time_again(sal_model *model, const options *o, const cli_sampl
 {
     sal_run_options r = o->run;
     sal_status status = SAL_OK;
-    double fastest = 0, next = 0;
+    compare_timing timing = { 0 };
     r.sampler = item->specification;
     r.step_size = item->step_size;
-    r.thin = s->thin * (int64_t)ceil(fmin(TRIAL_SECONDS / fmax(s->seconds, 1e-6), MOST_LONGER));
-    for (int k = 0; status == SAL_OK && k < TRIALS && (k < 2 || next < AGREE * fastest); k++) {
+    r.thin = compare_timing_thin(s->thin, s->seconds);
+    while (status == SAL_OK && compare_timing_wants(&timing)) {
         sal_run *run = NULL;
         sal_run_summary again = { 0 };
         status = sal_sample(model, &r, &run, err);
         status = status ? status : sal_run_summarise(run, &again, err);
-        next = fmax(next, fmin(again.steps_per_second, fastest));
-        fastest = fmax(fastest, again.steps_per_second);
+        compare_timing_add(&timing, again.steps_per_second);
         sal_run_destroy(run);
     }
-    fastest = next < AGREE * fastest ? NAN : fastest;
-    s->ess_per_second *= fastest / s->steps_per_second;
-    s->steps_per_second = fastest;
+    double rate = compare_timing_rate(&timing);
+    s->ess_per_second *= rate / s->steps_per_second;
+    s->steps_per_second = rate;
     return status;
 }
 
@@ -217,7 +211,8 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     row->exact = sali_sampler_find(item->specification)->flags & SALI_SAMPLER_EXACT;
     sal_status status = sample(model, o, reference, item, &run, &err);
     status = status ? status : measure(run, model, o, reference, row, &err);
-    if (status == SAL_OK && row->summary.draws > 0 && row->summary.seconds < TRIAL_SECONDS) {
+    if (status == SAL_OK && row->summary.draws > 0 &&
+        row->summary.seconds < COMPARE_TRIAL_SECONDS) {
         status = time_again(model, o, item, &row->summary, &err);
     }
     if (status != SAL_OK) {

@@ -269,7 +269,9 @@ static int print_rest(const session *s, int ways)
            s->independent.standard_error,
            pictures ? "pixels with the training means" : "variables with the training frequencies");
     if (!isnan(s->mmd)) {
-        printf("MMD              %.4f, samples to held-out rows\n", s->mmd);
+        char mmd[CLI_MMD_TEXT];
+        cli_mmd_text(s->mmd, mmd);
+        printf("MMD              %s, samples to held-out rows\n", mmd);
     }
     if (!isnan(s->pearson)) {
         printf("Pearson          %.4f, connected pair frequencies of samples and training rows\n",

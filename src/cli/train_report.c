@@ -241,23 +241,11 @@ static int save_model(const cli_training *s, const sal_train_report *r)
 
 /* ---- the callbacks */
 
-#define MMD_TEXT 32
-
-/* An MMD; its unbiased square is at most 0 where samples differ by no more than chance. */
-static void mmd_text(double mmd, char text[MMD_TEXT])
-{
-    if (mmd <= 0) {
-        snprintf(text, MMD_TEXT, "below noise");
-    } else {
-        snprintf(text, MMD_TEXT, "%.4f", mmd);
-    }
-}
-
 static void print_line(const cli_training *s, const sal_train_report *r)
 {
-    char mmd[MMD_TEXT], baseline[MMD_TEXT];
-    mmd_text(s->mmd, mmd);
-    mmd_text(s->baseline, baseline);
+    char mmd[CLI_MMD_TEXT], baseline[CLI_MMD_TEXT];
+    cli_mmd_text(s->mmd, mmd);
+    cli_mmd_text(s->baseline, baseline);
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
     if (r->trajectory) {
         printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %s "
