@@ -145,7 +145,7 @@ static double g_of(int sampler, const double *theta, double t)
 
 static void add_panels(sal_figure *figure, const result *r)
 {
-    static double step[SHOWN], climb[SHOWN], t[T], g[T], pictures[SAMPLERS * PIXELS];
+    static double step[SHOWN], climb[SHOWN], t[T], g[T];
     sal_figure_panel(
         figure, &(sal_panel){ .title = "warm-up: mean f of 8 chains", .x = { .label = "step" } });
     for (int k = 0; k < SAMPLERS; k++) {
@@ -165,19 +165,22 @@ static void add_panels(sal_figure *figure, const result *r)
             g[i] = g_of(k, r[k].theta, t[i]) / g_of(k, r[k].theta, 1);
         }
         sal_figure_series(figure, &(sal_series){ .name = label(k), .n = T, .x = t, .y = g });
-        memcpy(pictures + k * PIXELS, r[k].picture, sizeof r[k].picture);
     }
-    sal_figure_panel(figure, &(sal_panel){ .title = "a chain after 300 steps" });
-    sal_figure_images(
-        figure,
-        &(sal_images){
-            .n = SAMPLERS, .height = SIDE, .width = SIDE, .values = pictures, .columns = 3 });
+    for (int k = 0; k < SAMPLERS; k++) {
+        char title[64];
+        snprintf(title, sizeof title, "%s after 300 steps", label(k));
+        sal_figure_panel(figure, &(sal_panel){ .title = title });
+        sal_figure_images(
+            figure, &(sal_images){ .n = 1, .height = SIDE, .width = SIDE, .values = r[k].picture });
+    }
 }
 
 static sal_status draw(const result *r, sal_error *err)
 {
     sal_figure *figure = NULL;
-    sal_figure_options o = { .title = "Balancing functions", .panel_width = 250 };
+    sal_figure_options o = {
+        .title = "Balancing functions", .columns = 4, .panel_width = 240, .panel_height = 200
+    };
     sal_status status = sal_figure_create(&o, &figure, err);
     if (status == SAL_OK) {
         add_panels(figure, r);

@@ -34,7 +34,8 @@ fi
 
 # ---- width; and colours
 
-# Frames of these widths (windows are not made narrower than 500), and what is wider.
+# Frames of these widths (windows are not made narrower than 500), and what is wider; columns of
+# R-hat and ESS that begin out of sight; and names that go when a table is moved.
 cat >frame.html <<'HTML'
 <!DOCTYPE html><title>wait</title><meta name="color-scheme" content="light dark">
 <iframe width="390" height="800" src="all.html"></iframe>
@@ -48,8 +49,16 @@ addEventListener("load", () => {
             e => e.getBoundingClientRect().right > +frame.width + 1 && !e.closest(".scroll") &&
                  !e.closest("svg"));
         const figures = page.querySelectorAll("figure svg").length;
+        const tables = [...page.querySelectorAll(".scroll")];
+        const hidden = tables.flatMap(table => [...table.querySelectorAll("th")].filter(
+            th => ["R-hat", "ESS", "ESS/s"].includes(th.textContent) &&
+                  th.getBoundingClientRect().right > table.getBoundingClientRect().right));
+        tables.forEach(table => table.scrollLeft = 1e4);
+        const gone = tables.filter(table => [...table.querySelectorAll("th:first-child,td:first-child")]
+            .some(e => e.getBoundingClientRect().left < table.getBoundingClientRect().left));
         return "frame " + frame.width + " scroll " + page.documentElement.scrollWidth +
-            " wide " + wide.length + " figures " + figures;
+            " wide " + wide.length + " hidden " + hidden.length + " gone " + gone.length +
+            " figures " + figures;
     }).join("; ") + "; behind " + style.backgroundColor + " text " + style.color;
 });
 </script>
@@ -59,12 +68,12 @@ measure() {
         grep -oE '<title>[^<]*' | head -1
 }
 title=$(measure)
-pattern='^<title>frame 390 scroll ([0-9]+) wide 0 figures [0-9]{2,}; '
-pattern+='frame 1280 scroll ([0-9]+) wide 0 figures [0-9]{2,}; behind'
+pattern='^<title>frame 390 scroll ([0-9]+) wide 0 hidden 0 gone 0 figures [0-9]{2,}; '
+pattern+='frame 1280 scroll ([0-9]+) wide 0 hidden 0 gone 0 figures [0-9]{2,}; behind'
 if [[ $title =~ $pattern ]]; then
     ((BASH_REMATCH[1] <= 390 && BASH_REMATCH[2] <= 1280)) || fail "too wide: $title"
 else
-    fail "too wide, or not measured: $title"
+    fail "too wide, out of sight, or not measured: $title"
 fi
 
 # ---- light and dark: the colours behind the page and of its text, by what the reader prefers

@@ -191,6 +191,38 @@ START_TEST(autocorrelation_is_that_of_the_draws)
 }
 END_TEST
 
+/* How many lags are shown, of draws of which every `same` in a row are equal. */
+static int lags_shown(int same)
+{
+    enum { N = 800 };
+    uint8_t codes[N];
+    uint32_t state = 7;
+    sal_error err = { 0 };
+    for (int i = 0; i < N; i++) {
+        state = i % same ? state : state * 1664525 + 1013904223;
+        codes[i] = (uint8_t)(state >> 31);
+    }
+    write_draws(temp_path("a.npy"), 1, N, 1, codes);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    int lags = 0;
+    for (const char *c = string("(//h:figure[s:svg/s:title='Autocorrelation']//s:g[@class='s1']"
+                                "[s:path[@class='line']])[last()]/s:path/@d");
+         *c; c++) {
+        lags += *c == ',';
+    }
+    return lags;
+}
+
+/* However long the run: 10 lags where the draws are independent, more where they are not. */
+START_TEST(lags_end_where_the_autocorrelation_has_died_down)
+{
+    ck_assert_int_eq(lags_shown(1), 10);
+    int same = lags_shown(20);
+    ck_assert_msg(same > 20 && same <= 60, "%d", same);
+}
+END_TEST
+
 START_TEST(marginals_are_compared_with_exact_ones)
 {
     /* Shares of code 1: 0.25 and 0.5. */
@@ -226,10 +258,10 @@ START_TEST(tables_have_what_the_statistics_say)
     reread(temp_path("page.html"));
     sal_diagnostics d;
     ck_ok(sal_stats_diagnose(C, N, series, &d, &err), &err);
-    const double values[] = { d.mean,    d.sd,       d.mcse_mean,
-                              d.rhat,    d.ess_bulk, d.autocorrelation_time,
+    const double values[] = { d.rhat,    d.ess_bulk,  d.mean,
+                              d.sd,      d.mcse_mean, d.autocorrelation_time,
                               d.ess_tail };
-    const int digits[] = { 5, 4, 2, 4, 4, 3, 4 };
+    const int digits[] = { 4, 4, 5, 4, 2, 3, 4 };
     for (int k = 0; k < 7; k++) {
         char expression[64];
         snprintf(expression, sizeof expression, "//h:tbody/h:tr[1]/h:td[%d]", k + 2);
@@ -311,6 +343,7 @@ int main(void)
     tcase_add_test(tcase, the_first_line_is_the_verdict);
     tcase_add_test(tcase, equal_draws_share_their_ranks);
     tcase_add_test(tcase, autocorrelation_is_that_of_the_draws);
+    tcase_add_test(tcase, lags_end_where_the_autocorrelation_has_died_down);
     tcase_add_test(tcase, marginals_are_compared_with_exact_ones);
     tcase_add_test(tcase, tables_have_what_the_statistics_say);
     tcase_add_test(tcase, poor_draws_make_a_page);

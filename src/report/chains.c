@@ -11,6 +11,10 @@
 
 #define SHOWN 7  /* chains in one panel */
 #define RANKED 8 /* panels of ranks */
+/* An autocorrelation is shown up to twice the lag at which it has died down, and so many lags at
+ * least. */
+#define DEAD 0.05
+#define LEAST_LAGS 10
 #define BINS 20
 
 typedef struct quantity {
@@ -66,6 +70,20 @@ static sal_status autocorrelation(int64_t chains, int64_t n, const double *value
     return SAL_OK;
 }
 
+/* How many of the lags are worth showing of these curves [n x lags]. */
+static int64_t living_lags(int64_t n, int64_t lags, const double *curves)
+{
+    int64_t longest = LEAST_LAGS;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = 0;
+        while (k < lags && fabs(curves[i * lags + k]) >= DEAD) {
+            k++;
+        }
+        longest = 2 * k > longest ? 2 * k : longest;
+    }
+    return longest < lags ? longest : lags;
+}
+
 static sal_status put_autocorrelation(sali_page *page, const sali_run_record *run,
                                       const quantity *q, int64_t n_q, sal_error *err)
 {
@@ -78,12 +96,17 @@ static sal_status put_autocorrelation(sali_page *page, const sali_run_record *ru
     sal_panel panel = { .title = "Autocorrelation",
                         .x = { .label = "lag [draws]" },
                         .y = { .label = "autocorrelation" } };
-    double *values = SALI_NEW_ARRAY(double, lags);
+    double *values = SALI_NEW_ARRAY(double, n_q *lags);
     sal_figure *figure = values ? sali_report_figure(&panel) : NULL;
     sal_status status = figure ? SAL_OK : sali_fail_memory(err);
     for (int64_t i = 0; status == SAL_OK && i < n_q; i++) {
-        status = autocorrelation(run->chains, run->n_draws, q[i].values, lags, values, err);
-        sal_figure_series(figure, &(sal_series){ .name = q[i].name, .n = lags, .y = values });
+        status =
+            autocorrelation(run->chains, run->n_draws, q[i].values, lags, values + i * lags, err);
+    }
+    int64_t shown = status ? 0 : living_lags(n_q, lags, values);
+    for (int64_t i = 0; status == SAL_OK && i < n_q; i++) {
+        sal_figure_series(figure,
+                          &(sal_series){ .name = q[i].name, .n = shown, .y = values + i * lags });
     }
     sali_free(values);
     if (status != SAL_OK) {

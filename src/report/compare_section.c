@@ -11,18 +11,18 @@
 
 #define TRACES 7 /* lines in the figure of errors */
 
-/* What is shown of a sampler. */
+/* What is shown of a sampler; first what decides, where a phone shows it. */
 static const struct {
     const char *key, *title;
     int digits;
 } figures[] = {
-    { "step_size", "step size", 3 },  { "acceptance_rate", "accept", 3 },
-    { "mean_jump", "jump", 3 },       { "ess_per_step", "ESS/step", 3 },
-    { "ess_per_second", "ESS/s", 4 }, { "autocorrelation_time", "IAT", 3 },
-    { "rhat_max", "R-hat", 4 },       { "marginal_error", "marginal", 3 },
-    { "pair_l1", "pair L1", 3 },      { "covariance_error", "covar", 3 },
-    { "total_variation", "TV", 3 },   { "statistic", "statistic", 4 },
-    { "log_prob_mean", "mean f", 5 }, { "steps_per_second", "steps/s", 4 },
+    { "ess_per_second", "ESS/s", 4 },  { "rhat_max", "R-hat", 4 },
+    { "ess_per_step", "ESS/step", 3 }, { "autocorrelation_time", "IAT", 3 },
+    { "step_size", "step size", 3 },   { "acceptance_rate", "accept", 3 },
+    { "mean_jump", "jump", 3 },        { "marginal_error", "marginal", 3 },
+    { "pair_l1", "pair L1", 3 },       { "covariance_error", "covar", 3 },
+    { "total_variation", "TV", 3 },    { "statistic", "statistic", 4 },
+    { "log_prob_mean", "mean f", 5 },  { "steps_per_second", "steps/s", 4 },
     { "seconds", "seconds", 3 },
 };
 #define N_FIGURES (sizeof figures / sizeof *figures)

@@ -211,11 +211,11 @@ static void put_row(sali_page *page, const char *name, const sal_diagnostics *d,
 {
     sali_page_row(page);
     sali_page_text(page, name);
+    sali_page_number(page, rhat_of(d), 4);
+    sali_page_number(page, d->ess_bulk, 4);
     sali_page_number(page, d->mean, 5);
     sali_page_number(page, d->sd, 4);
     sali_page_number(page, d->mcse_mean, 2);
-    sali_page_number(page, rhat_of(d), 4);
-    sali_page_number(page, d->ess_bulk, 4);
     sali_page_number(page, d->autocorrelation_time, 3);
     if (tail) {
         sali_page_number(page, d->ess_tail, 4);
@@ -226,8 +226,10 @@ static void put_row(sali_page *page, const char *name, const sal_diagnostics *d,
 void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
                                    const sali_diagnosed *d)
 {
-    static const sali_column columns[] = { { "quantity", 0 },    { "mean", 5 },        { "sd", 4 },
-                                           { "MCSE", 2 },        { "R-hat", 4 },       { "ESS", 4 },
+    /* What tells whether to trust the rest stands where a phone shows it. */
+    static const sali_column columns[] = { { "quantity", 0 },    { "R-hat", 4 },
+                                           { "ESS", 4 },         { "mean", 5 },
+                                           { "sd", 4 },          { "MCSE", 2 },
                                            { "IAT [draws]", 3 }, { "ESS of tails", 4 } };
     bool tail = has_tail(d);
     char name[80];

@@ -38,6 +38,10 @@ const char sali_page_style[] =
     "thead th{background:var(--raised);font-weight:600}\n"
     "tbody th{font-weight:400}\n"
     ".n{text-align:right}\n"
+    "@media screen{th:first-child,td:first-child{position:sticky;left:0}"
+    "td:first-child{background:var(--paper)}}\n" /* names stay while a table is moved */
+    "@media screen and (max-width:36rem){th:first-child,td:first-child{min-width:7rem;"
+    "max-width:9rem;white-space:normal;overflow-wrap:break-word}}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,22.5rem),1fr));"
     "gap:1rem 1.5rem;align-items:start}\n"
     "figure{margin:0 0 .6rem;break-inside:avoid}\n"
