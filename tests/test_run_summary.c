@@ -201,21 +201,30 @@ START_TEST(printed_summary_warns_when_chains_disagree)
 }
 END_TEST
 
-/* Two variables with a table over them, [states x states]. */
-static sal_model *table_model(int32_t states, const double *values)
+/* Variables of so many states with tables over them, whose scopes begin at `begin`. */
+static sal_model *tables_model(int64_t variables, int32_t states, int64_t n, const int64_t *begin,
+                               const int64_t *scope, int64_t numbers, const double *values)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
     sal_space *space = sal_space_create();
-    const sal_block block = { .name = "x", .kind = SAL_CATEGORICAL, .count = 2, .states = states };
+    const sal_block block = {
+        .name = "x", .kind = SAL_CATEGORICAL, .count = variables, .states = states
+    };
     ck_ok(sal_space_add(space, &block, &err), &err);
     sal_tape *tape = sal_tape_create(space, SAL_F64);
     sal_space_destroy(space);
-    sal_expr T = sal_constant(tape, values, SAL_SHAPE(states * states));
-    const int64_t begin[] = { 0, 2 }, scope[] = { 0, 1 };
-    ck_ok(sal_model_from_tape(tape, sal_table(tape, T, 1, begin, scope), &model, &err), &err);
+    sal_expr T = sal_constant(tape, values, SAL_SHAPE(numbers));
+    ck_ok(sal_model_from_tape(tape, sal_table(tape, T, n, begin, scope), &model, &err), &err);
     sal_tape_destroy(tape);
     return model;
+}
+
+/* Two variables with a table over them, [states x states]. */
+static sal_model *table_model(int32_t states, const double *values)
+{
+    const int64_t begin[] = { 0, 2 }, scope[] = { 0, 1 };
+    return tables_model(2, states, 1, begin, scope, states * states, values);
 }
 
 /* The two variables must agree, so that no change of one is allowed. Replicas swap, which moves
@@ -252,6 +261,92 @@ START_TEST(standing_still_is_the_first_thing_said)
     ck_assert(s.unmoved == 0 && s.ess_min > 20 && s.rhat_max < 1.1);
     sal_run_destroy(run);
     sal_model_destroy(model);
+}
+END_TEST
+
+/* A sudoku of 4 x 4 cells without clues: f is `broken` for each pair of equal cells in a row, a
+ * column or a block. */
+static sal_model *sudoku(double broken)
+{
+    enum { CELLS = 16, PAIRS = 56 };
+    int64_t begin[PAIRS + 1] = { 0 }, scope[2 * PAIRS], n = 0;
+    double values[16 * PAIRS];
+    for (int a = 0; a < CELLS; a++) {
+        for (int b = a + 1; b < CELLS; b++) {
+            bool block = a / 8 == b / 8 && a % 4 / 2 == b % 4 / 2;
+            if (block || a / 4 == b / 4 || a % 4 == b % 4) {
+                scope[2 * n] = a;
+                scope[2 * n + 1] = b;
+                n++;
+                begin[n] = 2 * n;
+            }
+        }
+    }
+    ck_assert_int_eq(n, PAIRS);
+    for (int k = 0; k < 16 * PAIRS; k++) {
+        values[k] = k % 16 % 5 == 0 ? broken : 0;
+    }
+    return tables_model(CELLS, 4, PAIRS, begin, scope, 16 * PAIRS, values);
+}
+
+/* Eight variables of which four are 1: f is `broken` elsewhere. */
+static sal_model *half_ones(double broken)
+{
+    const int64_t begin[] = { 0, 8 }, scope[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    double values[256];
+    for (unsigned k = 0; k < 256; k++) {
+        values[k] = __builtin_popcount(k) == 4 ? 0 : broken;
+    }
+    return tables_model(8, 2, 1, begin, scope, 256, values);
+}
+
+/* The summary and the warning of a run of four chains; the share of its draws with f = 0. */
+static double share_allowed(sal_model *model, const char *sampler, int64_t replicas,
+                            sal_run_summary *s, char warning[2000])
+{
+    sal_run_options options = {
+        .sampler = sampler, .chains = 4, .draws = 2000, .replicas = replicas, .seed = 2
+    };
+    sal_error err;
+    sal_run *run = run_it(model, &options);
+    int64_t allowed = 0;
+    ck_ok(sal_run_summarise(run, s, &err), &err);
+    sal_run_warning(s, warning, 2000);
+    for (int64_t d = 0; d < 4 * 2000; d++) {
+        allowed += sal_run_log_probs(run)[d] > -1;
+    }
+    sal_run_destroy(run);
+    return (double)allowed / (4 * 2000);
+}
+
+/* Where forbidden states part the allowed ones, what is advised helps and what is advised against
+ * does not: a penalty with tempering everywhere, blocks where one holds a whole constraint. */
+START_TEST(advice_on_constraints_holds)
+{
+    sal_model *const forbidding[] = { sudoku(-INFINITY), half_ones(-INFINITY) };
+    sal_model *const penalising[] = { sudoku(-3), half_ones(-3) };
+    const char *const blocks[] = { "gibbs:block=8", "hamming-ball:block=8,radius=2" };
+    char text[2000];
+    sal_run_summary s;
+    for (int k = 0; k < 2; k++) {
+        share_allowed(forbidding[k], "gwg:hops=2", 1, &s, text);
+        ck_assert_int_eq(s.unmoved, 4);
+        ck_assert_msg(strstr(text, "finite penalty") && strstr(text, "--tempering"), "%s", text);
+        ck_assert_msg(strstr(text, "hops of gwg do not pass"), "%s", text);
+        double share = share_allowed(penalising[k], "gwg:hops=2", 8, &s, text);
+        ck_assert_msg(s.unmoved == 0 && s.rhat_max < 1.05, "model %d: R-hat %g", k, s.rhat_max);
+        ck_assert_msg(share > 0.5 && share < 1, "model %d: %g", k, share);
+    }
+    for (int k = 0; k < 2; k++) {
+        share_allowed(forbidding[1], "gibbs", 1, &s, text);
+        ck_assert_msg(s.unmoved == 4 && strstr(text, blocks[k]), "%s: %s", blocks[k], text);
+        share_allowed(forbidding[1], blocks[k], 1, &s, text);
+        ck_assert_msg(s.unmoved == 0 && s.rhat_max < 1.05, "%s: %s", blocks[k], text);
+    }
+    for (int k = 0; k < 2; k++) {
+        sal_model_destroy(forbidding[k]);
+        sal_model_destroy(penalising[k]);
+    }
 }
 END_TEST
 
@@ -458,6 +553,7 @@ static Suite *summary_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, few_draws_are_not_called_stuck);
     tcase_add_test(tcase, standing_still_is_the_first_thing_said);
+    tcase_add_test(tcase, advice_on_constraints_holds);
     tcase_add_test(tcase, adaptation_reaches_wide_and_steep_models);
     tcase_add_test(tcase, a_step_size_at_its_bound_is_said);
     tcase_add_test(tcase, one_chain_is_said_to_be_few);

@@ -68,9 +68,11 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
     if (s->isolated) {
         append(text, room,
                "No change of a single variable is allowed there: f is -inf at all of "
-               "them. Try a sampler that draws several at once (--sampler gibbs:block=4, "
-               "hamming-ball:block=8,radius=4), or a "
-               "finite penalty in place of -inf, with --tempering. ");
+               "them. Use a finite penalty in place of -inf, with --tempering, and keep the "
+               "draws that break nothing: that reaches all states. Samplers of blocks (--sampler "
+               "gibbs:block=8, hamming-ball:block=8,radius=2) do so only where one block of "
+               "successive variables holds all that constraints join; hops of gwg do not pass "
+               "tables of -inf. ");
     } else if (isnan(s->step_size)) {
         append(text, room, "Try more draws%s. ", s->replicas > 1 ? "" : ", or --tempering");
     } else {
