@@ -11,17 +11,15 @@
 #include <string.h>
 
 #include "ad/passes.h"
+#include "ad/rewriter.h"
 #include "core/alloc.h"
 #include "core/error.h"
 
 /* Which coordinate of the state each element of a node is; NULL: the node is something else. */
-typedef struct rewriter {
-    sal_tape *tape;   /* the new list */
-    int32_t *map;     /* from old nodes to new ones */
-    int64_t **origin; /* by old node */
-    sali_node *old;
-    int64_t n_old;
-} rewriter;
+static const int64_t *origin_of(const sali_rewriter *r, int64_t i)
+{
+    return ((int64_t **)r->context)[i];
+}
 
 /* ---- coordinates */
 
@@ -43,15 +41,15 @@ static bool selects(sali_op_id op)
     return op == SALI_OP_reshape || op == SALI_OP_slice || op == SALI_OP_gather;
 }
 
-static sal_status find_origin(rewriter *r, int64_t i)
+static sal_status find_origin(sali_rewriter *r, int64_t i)
 {
     const sali_node *node = &r->old[i];
-    const int64_t *from = selects(node->op) ? r->origin[node->in[0]] : NULL;
+    const int64_t *from = selects(node->op) ? origin_of(r, node->in[0]) : NULL;
     if (node->op != SALI_OP_state && !from) {
         return SAL_OK;
     }
     int64_t size = sali_shape_size(&node->shape);
-    int64_t *origin = r->origin[i] = SALI_NEW_ARRAY(int64_t, size);
+    int64_t *origin = ((int64_t **)r->context)[i] = SALI_NEW_ARRAY(int64_t, size);
     if (!origin) {
         return SAL_ERR_MEMORY;
     }
@@ -99,43 +97,14 @@ static bool all_equal(int64_t n, const double *values, double value)
 
 /* ---- recording */
 
-static sal_expr record(rewriter *r, const sali_node *place, sali_op_id op, int32_t n_in,
-                       const sal_expr *in, int64_t n_ints, const int64_t *ints)
-{
-    return sali_record(r->tape, &(sali_recipe){ .op = op,
-                                                .n_in = n_in,
-                                                .in = in,
-                                                .n_ints = n_ints,
-                                                .ints = ints,
-                                                .file = place->file,
-                                                .line = place->line });
-}
-
-static sal_expr record_two(rewriter *r, const sali_node *place, sali_op_id op, sal_expr a,
-                           sal_expr b)
-{
-    return record(r, place, op, 2, (sal_expr[]){ a, b }, 0, NULL);
-}
-
-static sal_expr record_constant(rewriter *r, const sali_node *place, const double *values,
-                                sal_shape shape)
-{
-    return sal_constant_at(place->file, place->line, r->tape, values, shape);
-}
-
-static sal_expr moved(const rewriter *r, int32_t old)
-{
-    return (sal_expr){ .tape = r->tape, .node = r->map[old] };
-}
-
 /* sum + term, where a sum without terms has no tape. */
-static sal_expr add_term(rewriter *r, const sali_node *place, sal_expr sum, sal_expr term)
+static sal_expr add_term(sali_rewriter *r, const sali_node *place, sal_expr sum, sal_expr term)
 {
-    return sum.tape ? record_two(r, place, SALI_OP_add, sum, term) : term;
+    return sum.tape ? sali_rewriter_two(r, place, SALI_OP_add, sum, term) : term;
 }
 
 /* sum += sum_k weight_k (A_k + B_k x_k) for vectors [n]. */
-static sal_expr add_linear(rewriter *r, const sali_node *place, sal_expr sum, sal_expr weight,
+static sal_expr add_linear(sali_rewriter *r, const sali_node *place, sal_expr sum, sal_expr weight,
                            sal_expr x, int64_t n, const double *forms)
 {
     const double *A = forms, *B = forms + n;
@@ -143,13 +112,14 @@ static sal_expr add_linear(rewriter *r, const sali_node *place, sal_expr sum, sa
     if (!all_equal(n, B, 0)) {
         sal_expr slope = weight;
         if (!all_equal(n, B, 1)) {
-            slope = record_two(r, place, SALI_OP_mul, record_constant(r, place, B, shape), slope);
+            slope = sali_rewriter_two(r, place, SALI_OP_mul,
+                                      sali_rewriter_constant(r, place, B, shape), slope);
         }
-        sum = add_term(r, place, sum, record_two(r, place, SALI_OP_dot, slope, x));
+        sum = add_term(r, place, sum, sali_rewriter_two(r, place, SALI_OP_dot, slope, x));
     }
     if (!all_equal(n, A, 0)) {
-        sal_expr a = record_constant(r, place, A, shape);
-        sum = add_term(r, place, sum, record_two(r, place, SALI_OP_dot, a, weight));
+        sal_expr a = sali_rewriter_constant(r, place, A, shape);
+        sum = add_term(r, place, sum, sali_rewriter_two(r, place, SALI_OP_dot, a, weight));
     }
     return sum;
 }
@@ -159,12 +129,12 @@ static sal_expr add_linear(rewriter *r, const sali_node *place, sal_expr sum, sa
 static const sal_expr none;
 
 /* p of a node that is x^p of coordinates, or 0. */
-static double power_of(const rewriter *r, const sali_node *node)
+static double power_of(const sali_rewriter *r, const sali_node *node)
 {
-    if (node->n_in == 0 || !r->origin[node->in[0]]) {
+    if (node->n_in == 0 || !origin_of(r, node->in[0])) {
         return 0;
     }
-    const int64_t *a = r->origin[node->in[0]];
+    const int64_t *a = origin_of(r, node->in[0]);
     if (node->op == SALI_OP_square) {
         return 2;
     }
@@ -172,30 +142,31 @@ static double power_of(const rewriter *r, const sali_node *node)
         double p = node->reals[0];
         return p >= 2 && p == floor(p) ? p : 0;
     }
-    const int64_t *b = node->op == SALI_OP_mul ? r->origin[node->in[1]] : NULL;
+    const int64_t *b = node->op == SALI_OP_mul ? origin_of(r, node->in[1]) : NULL;
     const sal_shape *shape = &r->old[node->in[0]].shape;
     bool same = b && sali_shape_equal(shape, &r->old[node->in[1]].shape) &&
                 memcmp(a, b, (size_t)sali_shape_size(shape) * sizeof *a) == 0;
     return same ? 2 : 0;
 }
 
-static sal_expr rewrite_power(rewriter *r, const sali_node *node, double *forms)
+static sal_expr rewrite_power(sali_rewriter *r, const sali_node *node, double *forms)
 {
     int64_t n = sali_shape_size(&node->shape);
-    if (!linear_forms(r->tape->space, n, r->origin[node->in[0]], power_of(r, node), forms)) {
+    if (!linear_forms(r->tape->space, n, origin_of(r, node->in[0]), power_of(r, node), forms)) {
         return none;
     }
     const double *A = forms, *B = forms + n;
-    sal_expr x = moved(r, node->in[0]);
+    sal_expr x = sali_rewriter_moved(r, node->in[0]);
     if (all_equal(n, B, 0)) {
-        return record_constant(r, node, A, node->shape);
+        return sali_rewriter_constant(r, node, A, node->shape);
     }
     if (!all_equal(n, B, 1)) {
-        x = record_two(r, node, SALI_OP_mul, record_constant(r, node, B, node->shape), x);
+        x = sali_rewriter_two(r, node, SALI_OP_mul, sali_rewriter_constant(r, node, B, node->shape),
+                              x);
     }
-    return all_equal(n, A, 0)
-               ? x
-               : record_two(r, node, SALI_OP_add, x, record_constant(r, node, A, node->shape));
+    return all_equal(n, A, 0) ? x
+                              : sali_rewriter_two(r, node, SALI_OP_add, x,
+                                                  sali_rewriter_constant(r, node, A, node->shape));
 }
 
 /* The owners of coordinates [n]; false when one is there twice. */
@@ -214,25 +185,25 @@ static bool list_owners(const sal_space *space, int64_t n, const int64_t *coordi
 }
 
 /* s'Ss = s'S0 s + sum_k S_kk s_k^2, with S0 zero between coordinates of one variable. */
-static sal_expr rewrite_quad(rewriter *r, const sali_node *node, double *forms, int64_t *ints)
+static sal_expr rewrite_quad(sali_rewriter *r, const sali_node *node, double *forms, int64_t *ints)
 {
     const sal_space *space = r->tape->space;
     const sali_node *symmetric = &r->old[node->in[1]];
-    const int64_t *coordinates = r->origin[node->in[0]];
+    const int64_t *coordinates = origin_of(r, node->in[0]);
     int64_t n = r->old[node->in[0]].shape.dim[0];
     if (!coordinates || symmetric->n_ints > 0 || !linear_forms(space, n, coordinates, 2, forms) ||
         !list_owners(space, n, coordinates, ints)) {
         return none;
     }
-    sal_expr x = moved(r, node->in[0]), J = moved(r, symmetric->in[0]);
-    sal_expr S = record(r, node, SALI_OP_symmetrise, 1, &J, n, ints);
-    sal_expr sum = record_two(r, node, SALI_OP_quad, x, S);
+    sal_expr x = sali_rewriter_moved(r, node->in[0]), J = sali_rewriter_moved(r, symmetric->in[0]);
+    sal_expr S = sali_rewriter_record(r, node, SALI_OP_symmetrise, 1, &J, n, ints);
+    sal_expr sum = sali_rewriter_two(r, node, SALI_OP_quad, x, S);
     ints[0] = 0; /* the diagonal of J: an axis, and where */
     for (int64_t k = 0; k < n; k++) {
         ints[1 + k] = k * (n + 1);
     }
-    sal_expr flat = record(r, node, SALI_OP_reshape, 1, &J, 1, (int64_t[]){ n * n });
-    sal_expr diagonal = record(r, node, SALI_OP_gather, 1, &flat, n + 1, ints);
+    sal_expr flat = sali_rewriter_record(r, node, SALI_OP_reshape, 1, &J, 1, (int64_t[]){ n * n });
+    sal_expr diagonal = sali_rewriter_record(r, node, SALI_OP_gather, 1, &flat, n + 1, ints);
     return add_linear(r, node, sum, diagonal, x, n, forms);
 }
 
@@ -263,9 +234,9 @@ static void sort_edges(const sal_space *space, const sali_node *node, const int6
     }
 }
 
-static sal_expr rewrite_edges(rewriter *r, const sali_node *node, double *forms, int64_t *ints)
+static sal_expr rewrite_edges(sali_rewriter *r, const sali_node *node, double *forms, int64_t *ints)
 {
-    const int64_t *origin = r->origin[node->in[0]];
+    const int64_t *origin = origin_of(r, node->in[0]);
     int64_t n = node->n_ints / 2;
     if (!origin) {
         return none;
@@ -281,33 +252,37 @@ static sal_expr rewrite_edges(rewriter *r, const sali_node *node, double *forms,
         !linear_forms(r->tape->space, lists.n_self, lists.coordinates, 2, forms)) {
         return none;
     }
-    sal_expr x = moved(r, node->in[0]), w = moved(r, node->in[1]), sum = none;
+    sal_expr x = sali_rewriter_moved(r, node->in[0]), sum = none;
+    sal_expr w = sali_rewriter_moved(r, node->in[1]);
     if (lists.n_kept > 0) {
-        sal_expr kept = record(r, node, SALI_OP_gather, 1, &w, lists.n_kept + 1, lists.kept);
-        sum = record(r, node, SALI_OP_edges, 2, (sal_expr[]){ x, kept }, 2 * lists.n_kept,
-                     lists.pairs);
+        sal_expr kept =
+            sali_rewriter_record(r, node, SALI_OP_gather, 1, &w, lists.n_kept + 1, lists.kept);
+        sum = sali_rewriter_record(r, node, SALI_OP_edges, 2, (sal_expr[]){ x, kept },
+                                   2 * lists.n_kept, lists.pairs);
     }
     if (lists.n_self > 0) {
-        sal_expr own = record(r, node, SALI_OP_gather, 1, &w, lists.n_self + 1, lists.self);
-        sal_expr ends = record(r, node, SALI_OP_gather, 1, &x, lists.n_self + 1, lists.ends);
+        sal_expr own =
+            sali_rewriter_record(r, node, SALI_OP_gather, 1, &w, lists.n_self + 1, lists.self);
+        sal_expr ends =
+            sali_rewriter_record(r, node, SALI_OP_gather, 1, &x, lists.n_self + 1, lists.ends);
         sum = add_linear(r, node, sum, own, ends, lists.n_self, forms);
     }
-    return sum.tape ? sum : record_constant(r, node, (double[]){ 0 }, SAL_SCALAR);
+    return sum.tape ? sum : sali_rewriter_constant(r, node, (double[]){ 0 }, SAL_SCALAR);
 }
 
-static bool may_rewrite(const rewriter *r, const sali_node *node)
+static bool may_rewrite(const sali_rewriter *r, const sali_node *node)
 {
     return node->op == SALI_OP_quad || node->op == SALI_OP_edges || power_of(r, node) != 0;
 }
 
 /* Room for the largest lists of a node. */
-static int64_t room_of(const rewriter *r, const sali_node *node)
+static int64_t room_of(const sali_rewriter *r, const sali_node *node)
 {
     int64_t size = sali_shape_size(&r->old[node->in[0]].shape), edges = node->n_ints / 2;
     return node->op == SALI_OP_edges ? 6 * (edges + 1) : 2 * (size + 1);
 }
 
-static sal_status rewrite(rewriter *r, const sali_node *node, sal_expr *made)
+static sal_status rewrite(sali_rewriter *r, const sali_node *node, sal_expr *made)
 {
     *made = none;
     if (!may_rewrite(r, node)) {
@@ -328,70 +303,23 @@ static sal_status rewrite(rewriter *r, const sali_node *node, sal_expr *made)
 
 /* ---- the pass */
 
-/* Append old node i as it is; what it depends on may have changed. */
-static sal_status append(rewriter *r, int64_t i)
+static sal_status take(sali_rewriter *r, int64_t i, sal_expr *made)
 {
-    sal_tape *tape = r->tape;
-    if (sali_grow((void **)&tape->nodes, &tape->nodes_room, tape->n_nodes + 1, sizeof(sali_node)) !=
-        0) {
-        return SAL_ERR_MEMORY;
-    }
-    sali_node *node = &tape->nodes[tape->n_nodes];
-    if (!sali_node_copy(node, &r->old[i], r->map)) {
-        return SAL_ERR_MEMORY;
-    }
-    node->varying = node->op == SALI_OP_state;
-    for (int32_t k = 0; k < node->n_in; k++) {
-        node->varying |= tape->nodes[node->in[k]].varying;
-    }
-    r->map[i] = (int32_t)tape->n_nodes++;
-    return SAL_OK;
-}
-
-static sal_status rewrite_all(rewriter *r)
-{
-    sal_status status = SAL_OK;
-    for (int64_t i = 0; status == SAL_OK && i < r->n_old; i++) {
-        sal_expr made;
-        status = find_origin(r, i);
-        status = status == SAL_OK ? rewrite(r, &r->old[i], &made) : status;
-        if (status == SAL_OK && made.tape) {
-            r->map[i] = made.node;
-            status = r->tape->status;
-        } else if (status == SAL_OK) {
-            status = append(r, i);
-        }
-    }
-    return status;
+    sal_status status = find_origin(r, i);
+    return status == SAL_OK ? rewrite(r, &r->old[i], made) : status;
 }
 
 sal_status sali_pass_canonical(sal_tape *tape, int32_t *output, sal_error *err)
 {
-    rewriter r = {
-        .tape = tape,
-        .map = SALI_NEW_ARRAY(int32_t, tape->n_nodes),
-        .origin = SALI_NEW_ARRAY(int64_t *, tape->n_nodes),
-        .old = tape->nodes,
-        .n_old = tape->n_nodes,
-    };
-    tape->nodes = NULL;
-    tape->n_nodes = tape->nodes_room = 0;
-    sal_status status = r.map && r.origin ? rewrite_all(&r) : SAL_ERR_MEMORY;
-    if (status == SAL_OK) {
-        *output = r.map[*output];
-    } else if (tape->status != SAL_OK && err) {
-        *err = tape->error;
-    } else {
-        sali_fail_memory(err);
+    sali_rewriter r;
+    sal_status status = sali_rewriter_open(&r, tape);
+    int64_t **origin = SALI_NEW_ARRAY(int64_t *, r.n_old);
+    r.context = origin;
+    status = status == SAL_OK && origin ? sali_rewriter_run(&r, take, output, err) : SAL_ERR_MEMORY;
+    for (int64_t i = 0; origin && i < r.n_old; i++) {
+        sali_free(origin[i]);
     }
-    for (int64_t i = 0; i < r.n_old; i++) {
-        sali_node_clear(&r.old[i]);
-        if (r.origin) {
-            sali_free(r.origin[i]);
-        }
-    }
-    sali_free(r.old);
-    sali_free(r.map);
-    sali_free(r.origin);
-    return status;
+    sali_free(origin);
+    sali_rewriter_close(&r);
+    return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : status;
 }

@@ -1,0 +1,44 @@
+/* What passes share that write a tape anew: they go through its nodes in order, and put others in
+ * the place of some. */
+#ifndef SALI_REWRITER_H
+#define SALI_REWRITER_H
+
+#include "ad/tape.h"
+
+typedef struct sali_rewriter {
+    sal_tape *tape; /* the new list */
+    int32_t *map;   /* from old nodes to new ones */
+    sali_node *old;
+    int64_t n_old;
+    void *context; /* the pass's own */
+} sali_rewriter;
+
+/* What is to stand for old node i, whose inputs have been dealt with; *made without a tape: the
+ * node itself. Returns: SAL_ERR_MEMORY. */
+typedef sal_status sali_rewrite_node(sali_rewriter *r, int64_t i, sal_expr *made);
+
+/* Take a pass's tape apart; close it in any case. Returns: SAL_ERR_MEMORY, no message. */
+sal_status sali_rewriter_open(sali_rewriter *r, sal_tape *tape);
+
+/* Write the tape anew; *output is the node of f, before and after. Returns: SAL_ERR_MEMORY, or the
+ * first mistake in what was recorded, with its message. */
+sal_status sali_rewriter_run(sali_rewriter *r, sali_rewrite_node *rewrite, int32_t *output,
+                             sal_error *err);
+void sali_rewriter_close(sali_rewriter *r);
+
+/* ---- for what is to stand there: nodes recorded at the place of an old one */
+
+sal_expr sali_rewriter_record(sali_rewriter *r, const sali_node *place, sali_op_id op, int32_t n_in,
+                              const sal_expr *in, int64_t n_ints, const int64_t *ints);
+sal_expr sali_rewriter_two(sali_rewriter *r, const sali_node *place, sali_op_id op, sal_expr a,
+                           sal_expr b);
+sal_expr sali_rewriter_constant(sali_rewriter *r, const sali_node *place, const double *values,
+                                sal_shape shape);
+
+/* The new node of an old one. */
+static inline sal_expr sali_rewriter_moved(const sali_rewriter *r, int32_t old)
+{
+    return (sal_expr){ .tape = r->tape, .node = r->map[old] };
+}
+
+#endif
