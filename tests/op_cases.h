@@ -8,7 +8,8 @@
 #include "ad/tape.h"
 
 /* An operand: 'V' depends on the state (numbers between test_low and test_high while the state's
- * reals are in 0 .. 1), 'P' is a parameter, 'S' the state itself. 0: there is none. */
+ * reals are in 0 .. 1), 'P' is a parameter, 'C' a constant that is mostly zeros, 'S' the state
+ * itself. 0: there is none. */
 typedef struct op_operand {
     char kind;
     sal_shape shape;
@@ -37,6 +38,10 @@ typedef struct op_case {
 #define P(...)                  \
     {                           \
         'P', SHAPE(__VA_ARGS__) \
+    }
+#define C(...)                  \
+    {                           \
+        'C', SHAPE(__VA_ARGS__) \
     }
 #define SCALAR(kind)  \
     {                 \
@@ -188,12 +193,16 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_matvec, .in = { V(3, 4), P(4) } },
     { .op = SALI_OP_matvec, .in = { V(3, 4), V(4) } },
     { .op = SALI_OP_matvec, .in = { P(3, 4), P(4) } },
+    { .op = SALI_OP_matvec, .in = { C(16, 20), V(20) } },
+    { .op = SALI_OP_matvec, .in = { C(3, 16), V(16) } },
     { .op = SALI_OP_matmul, .in = { P(2, 3), V(3, 4) } },
     { .op = SALI_OP_matmul, .in = { V(2, 3), P(3, 4) } },
     { .op = SALI_OP_matmul, .in = { V(2, 3), V(3, 4) } },
     { .op = SALI_OP_matmul, .in = { V(1, 3), P(3, 1) } },
     { .op = SALI_OP_matmul, .in = { P(3, 1), V(1, 4) } },
     { .op = SALI_OP_matmul, .in = { P(2, 3), P(3, 4) } },
+    { .op = SALI_OP_matmul, .in = { C(8, 6), V(6, 4) } },
+    { .op = SALI_OP_matmul, .in = { V(3, 8), C(8, 6) } },
     { .op = SALI_OP_symmetrise, .in = { P(4, 4) } },
     { .op = SALI_OP_symmetrise, .in = { V(3, 3) } },
     { .op = SALI_OP_symmetrise, .in = { P(4, 4) }, INTS(0, 1, 1, 5) },
@@ -298,6 +307,16 @@ static inline sal_expr op_off_kinks(sal_tape *tape, const op_case *test, int k, 
     return sal_add(x, sal_constant(tape, shift, *shape));
 }
 
+/* A constant of which one entry in 17 is not 0. */
+static inline sal_expr op_sparse(sal_tape *tape, const sal_shape *shape)
+{
+    double values[512] = { 0 };
+    for (int64_t i = 3; i < sali_shape_size(shape); i += 17) {
+        values[i] = op_number(i, -2, 2);
+    }
+    return sal_constant(tape, values, *shape);
+}
+
 /* An operand on the tape. State-dependent ones are affine in a part of the state; the parts of two
  * operands overlap. */
 static inline sal_expr op_operand_of(sal_tape *tape, const op_case *test, int k)
@@ -311,6 +330,9 @@ static inline sal_expr op_operand_of(sal_tape *tape, const op_case *test, int k)
     }
     if (operand->kind == 'P') {
         return sal_param(tape, names[k], operand->shape);
+    }
+    if (operand->kind == 'C') {
+        return op_sparse(tape, &operand->shape);
     }
     sal_expr part = sal_slice(sal_state(tape), 0, (OP_WIDTH - size) / (k + 2), size);
     sal_expr unit = sal_reshape(part, operand->shape);

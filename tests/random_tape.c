@@ -176,6 +176,16 @@ static term random_constant(generator *g, sal_shape shape)
     return (term){ sal_constant(g->tape, values, shape), -1, 1 };
 }
 
+/* One entry in 16 is not zero, for the ops and the pass that run over these only. */
+static term sparse_constant(generator *g, sal_shape shape)
+{
+    double values[512] = { 0 };
+    for (int64_t k = sali_shape_size(&shape) / 16; k > 0; k--) {
+        values[below(g, sali_shape_size(&shape))] = number(g, -1, 1);
+    }
+    return (term){ sal_constant(g->tape, values, shape), -1, 1 };
+}
+
 static term reshaped(generator *g, term a, sal_shape shape)
 {
     return record(g, SALI_OP_reshape, 1, &a, shape.rank, shape.dim, 0, NULL, a.low, a.high);
@@ -405,10 +415,19 @@ static term some_vector(generator *g, int64_t n, int depth)
 static term quadratic_form(generator *g, term x)
 {
     int64_t n = sal_expr_shape(x.e).dim[0];
-    term J = random_param(g, SAL_SHAPE(n, n));
+    term J = chance(g, 70) ? random_param(g, SAL_SHAPE(n, n)) : sparse_constant(g, SAL_SHAPE(n, n));
     term S = record(g, SALI_OP_symmetrise, 1, &J, 0, NULL, 0, NULL, -1, 1);
     double most = (double)(n * n) * fmax(x.low * x.low, x.high * x.high);
     return record(g, SALI_OP_quad, 2, (term[]){ x, S }, 0, NULL, 0, NULL, -most, most);
+}
+
+/* A quadratic form by products. */
+static term sparse_form(generator *g, term x)
+{
+    int64_t n = sal_expr_shape(x.e).dim[0];
+    term image = product(g, SALI_OP_matvec, sparse_constant(g, SAL_SHAPE(n, n)), x, n);
+    return chance(g, 50) ? product(g, SALI_OP_dot, x, image, n)
+                         : product(g, SALI_OP_dot, image, x, n);
 }
 
 static term edge_list(generator *g, term x)
@@ -451,9 +470,11 @@ static term scalar(generator *g, int depth)
 {
     int64_t n = 1 + below(g, 6);
     term made;
-    switch (below(g, 6)) {
+    switch (below(g, 7)) {
     case 0:
         return quadratic_form(g, some_vector(g, n, depth));
+    case 6:
+        return sparse_form(g, some_vector(g, n, depth));
     case 1:
         return edge_list(g, some_vector(g, n, depth));
     case 2:
@@ -471,7 +492,9 @@ static term vector(generator *g, int64_t n, int depth)
     int64_t m = 1 + below(g, 4), ints[8] = { 0 };
     switch (below(g, 5)) {
     case 0: {
-        term A = chance(g, 60) ? random_param(g, SAL_SHAPE(n, m)) : grow(g, SAL_SHAPE(n, m), depth);
+        term A = chance(g, 20)   ? sparse_constant(g, SAL_SHAPE(n, m))
+                 : chance(g, 60) ? random_param(g, SAL_SHAPE(n, m))
+                                 : grow(g, SAL_SHAPE(n, m), depth);
         return product(g, SALI_OP_matvec, A, grow(g, SAL_SHAPE(m), depth), m);
     }
     case 1: {

@@ -12,6 +12,7 @@
 #include "alloc_fail.h"
 #include "core/rng.h"
 #include "models/tape_model.h"
+#include "models/tracker.h"
 #include "random_tape.h"
 #include "samplers/start.h"
 
@@ -341,6 +342,89 @@ START_TEST(mixed_tapes_follow_changes)
 }
 END_TEST
 
+/* ---- products with constants */
+
+enum { CELLS = 16, LABELS = 3 };
+
+/* One entry in 16, or all; rows of a sparse matrix overlap. */
+static sal_expr product_matrix(sal_tape *tape, bool sparse, int64_t m, int64_t n)
+{
+    double values[48 * 48] = { 0 };
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t t = 0; t < (sparse ? n / 16 : n); t++) {
+            values[i * n + (i + t) % n] = (double)((i + 3 * t) % 5) - 1.75;
+        }
+    }
+    return sal_constant(tape, values, SAL_SHAPE(m, n));
+}
+
+/* Sums of squares and more of A s, A S, S A, where S [16, 3] are the labels. */
+static sal_model *product_model(sal_dtype dtype, bool sparse)
+{
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sal_space *space = sal_space_create();
+    sal_space_add(
+        space,
+        &(sal_block){ .name = "s", .kind = SAL_CATEGORICAL, .count = CELLS, .states = LABELS },
+        NULL);
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr s = sal_state(tape), S = sal_reshape(s, SAL_SHAPE(CELLS, LABELS));
+    sal_expr St = sal_reshape(s, SAL_SHAPE(LABELS, CELLS)), one = sal_scalar(tape, 1);
+    sal_expr left = sal_matmul(product_matrix(tape, sparse, 32, CELLS), S);
+    sal_expr right = sal_matmul(St, product_matrix(tape, sparse, CELLS, 32));
+    sal_expr whole = sal_matvec(product_matrix(tape, sparse, 48, 48), s);
+    sal_expr f = sal_sum(sal_square(sal_sub(left, one)));
+    f = sal_add(f, sal_sum(sal_tanh(sal_add(right, one))));
+    f = sal_scale(sal_add(f, sal_sum(sal_square(sal_sub(whole, one)))), -0.125);
+    f = sal_add(f, sal_sum(whole)); /* which adds rises up */
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(products_with_constants_follow_changes)
+{
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        for (int sparse = 0; sparse < 2; sparse++) {
+            sal_model *model = product_model(dtype, sparse);
+            const sali_program *program = sali_model_tape(model)->program;
+            for (int32_t i = 0; i < program->n_nodes; i++) {
+                sali_op_id op = program->nodes[i].op;
+                ck_assert((op != SALI_OP_matvec && op != SALI_OP_matmul) ||
+                          (program->steps[i].plan != NULL) == sparse);
+            }
+            check_model(model);
+            sal_model_destroy(model);
+        }
+    }
+}
+END_TEST
+
+/* Few elements change by a sparse product, so a second one still follows them; not so a dense one.
+ */
+START_TEST(sparse_products_pay)
+{
+    for (int sparse = 0; sparse < 2; sparse++) {
+        sal_error err = { 0 };
+        sali_program *program = NULL;
+        bool pays = !sparse;
+        sal_space *space = sal_space_create();
+        sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 48 }, NULL);
+        sal_tape *tape = sal_tape_create(space, SAL_F64);
+        sal_expr A = product_matrix(tape, sparse, 48, 48);
+        sal_expr y = sal_matvec(A, sal_tanh(sal_matvec(A, sal_state(tape))));
+        ck_ok(sali_program_create(tape, sal_sum(sal_tanh(y)), &program, &err), &err);
+        ck_ok(sali_tracker_judge(program, &pays, &err), &err);
+        ck_assert_int_eq(pays, sparse);
+        sali_program_destroy(program);
+        sal_tape_destroy(tape);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
 START_TEST(real_networks_follow_changes)
 {
     const char *names[] = { "data/uai/BN_1.uai", "data/uai/ObjectDetection_12.uai" };
@@ -418,6 +502,8 @@ int main(void)
     tcase_add_test(tcase, large_terms_leave_nothing_behind);
     tcase_add_test(tcase, factor_graphs_follow_changes);
     tcase_add_test(tcase, mixed_tapes_follow_changes);
+    tcase_add_test(tcase, products_with_constants_follow_changes);
+    tcase_add_test(tcase, sparse_products_pay);
     tcase_add_test(tcase, real_networks_follow_changes);
     tcase_add_test(tcase, random_tapes_follow_changes);
     tcase_add_test(tcase, a_change_on_a_lattice_touches_its_neighbours);

@@ -2,10 +2,11 @@
  * rewrites its list of nodes in place and keeps nodes after their inputs and parameters in their
  * order; on failure the tape is only fit to be destroyed.
  *
- * Two things happen always and are no switches. Nodes that depend on parameters only are hoisted
+ * Three things happen always and are no switches. Nodes that depend on parameters only are hoisted
  * (ad/params.c): to evaluate them with every call they would need a copy a chain, and kernels whose
- * couplings, weights or tables must not depend on the state have no such form. And memory layouts
- * (ad/layout.c) are chosen last, for the list that the passes leave. */
+ * couplings, weights or tables must not depend on the state have no such form. Memory layouts
+ * (ad/layout.c) are chosen last, for the list that the passes leave. And products with a constant
+ * that is mostly zeros run over its other entries (ad/sparse.h). */
 #ifndef SALI_PASSES_H
 #define SALI_PASSES_H
 

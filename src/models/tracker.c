@@ -19,10 +19,12 @@ struct sali_tracker {
 };
 
 /* A matrix product or convolution: one column or window follows a change of one input element, all
- * of it one of many. */
-static bool is_product(sali_op_id op)
+ * of it one of many. A product with a plan has a sparse matrix, by which few elements change. */
+static bool is_product(const sali_program *program, int32_t i)
 {
-    return op == SALI_OP_matvec || op == SALI_OP_matmul || op == SALI_OP_conv2d;
+    sali_op_id op = program->nodes[i].op;
+    return ((op == SALI_OP_matvec || op == SALI_OP_matmul) && !program->steps[i].plan) ||
+           op == SALI_OP_conv2d;
 }
 
 /* Whether a move of one variable changes much of node i, `dense` saying so of earlier nodes. What a
@@ -30,7 +32,7 @@ static bool is_product(sali_op_id op)
 static bool becomes_dense(const sali_program *program, int32_t i, const bool *dense)
 {
     const sali_node *node = &program->nodes[i];
-    bool any = is_product(node->op);
+    bool any = is_product(program, i);
     for (int32_t k = 0; k < node->n_in; k++) {
         any |= dense[node->in[k]];
     }
@@ -48,7 +50,7 @@ sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error
         const sali_node *node = &program->nodes[i];
         const sali_op *op = program->steps[i].op;
         for (int32_t k = 0; k < node->n_in; k++) {
-            *pays &= !(is_product(node->op) && dense[node->in[k]]);
+            *pays &= !(is_product(program, i) && dense[node->in[k]]);
         }
         *pays &= !node->varying || node->n_in == 0 || op->alias || op->change;
         dense[i] = becomes_dense(program, i, dense);

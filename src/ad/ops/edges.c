@@ -1,19 +1,12 @@
 /* sum_e w_e s_i(e) s_j(e) = s.Y / 2 with Y_i = sum over i's edges of w_e s_j, which is also the
- * gradient and is kept. Attributes: ints = i0, j0, i1, j1, ...
- *
- * Neighbours lie anywhere in s, so loops over them cannot be vector loops. LANES chains are
- * transposed into a tile instead, [n x LANES], and each edge is one vector operation; FEW chains do
- * not pay for that. Either way a chain's sums are taken in the same order. */
+ * gradient and is kept. Attributes: ints = i0, j0, i1, j1, ... */
 #include <math.h>
 #include <string.h>
 
 #include "ad/change.h"
-#include "ad/ops/ops.h"
+#include "ad/ops/sparse_rows.h"
 #include "core/alloc.h"
 #include "core/error.h"
-
-enum { LANES = 16, BLOCK = 16, FEW = 4 };
-typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), aligned(sizeof(real))));
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -51,30 +44,7 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
     return multilinear ? SALI_MULTILINEAR : SALI_GENERAL;
 }
 
-/* The neighbours of i are neighbour[k], over edge[k], for k in begin[i] .. begin[i + 1] - 1. A pair
- * (i, i) is there twice: d(w s_i^2) / ds_i = 2 w s_i. */
-typedef struct edge_graph {
-    int64_t *begin;
-    int32_t *neighbour, *edge;
-} edge_graph;
-
-static void fill_graph(edge_graph *graph, int64_t n, int64_t n_ints, const int64_t *ints)
-{
-    for (int64_t k = 0; k < n_ints; k++) {
-        graph->begin[ints[k] + 1]++;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        graph->begin[i + 1] += graph->begin[i];
-    }
-    for (int64_t k = 0; k < n_ints; k++) {
-        int64_t at = graph->begin[ints[k]]++; /* now the end of what is filled */
-        graph->neighbour[at] = (int32_t)ints[k ^ 1];
-        graph->edge[at] = (int32_t)(k / 2);
-    }
-    memmove(graph->begin + 1, graph->begin, (size_t)n * sizeof *graph->begin);
-    graph->begin[0] = 0;
-}
-
+/* Row i are the neighbours of i. A pair (i, i) is there twice: d(w s_i^2) / ds_i = 2 w s_i. */
 static sal_status plan_create(const sali_node *node, const sali_node *const *in,
                               const sal_space *space, void **plan, sal_error *err)
 {
@@ -82,15 +52,15 @@ static sal_status plan_create(const sali_node *node, const sali_node *const *in,
     int64_t n = in[0]->shape.dim[0];
     size_t begin_bytes = (size_t)(n + 1) * sizeof(int64_t);
     size_t list_bytes = (size_t)node->n_ints * sizeof(int32_t);
-    char *block = sali_alloc((int64_t)(sizeof(edge_graph) + begin_bytes + 2 * list_bytes), 1);
+    char *block = sali_alloc((int64_t)(sizeof(sparse_rows) + begin_bytes + 2 * list_bytes), 1);
     if (!block) {
         return sali_fail_memory(err);
     }
-    edge_graph *made = (edge_graph *)(void *)block;
-    made->begin = (int64_t *)(void *)(block + sizeof(edge_graph));
-    made->neighbour = (int32_t *)(void *)(block + sizeof(edge_graph) + begin_bytes);
-    made->edge = made->neighbour + node->n_ints;
-    fill_graph(made, n, node->n_ints, node->ints);
+    sparse_rows *made = (sparse_rows *)(void *)block;
+    made->begin = (int64_t *)(void *)(block + sizeof(sparse_rows));
+    made->column = (int32_t *)(void *)(block + sizeof(sparse_rows) + begin_bytes);
+    made->entry = made->column + node->n_ints;
+    sparse_rows_fill(made, n, node->n_ints, node->ints, 0, 1);
     *plan = made;
     return SAL_OK;
 }
@@ -109,80 +79,12 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return 2 * LANES * in[0]->shape.dim[0];
 }
 
-static inline int64_t lanes_from(const sali_call *call, int64_t first)
-{
-    int64_t left = call->chains - first;
-    return left < LANES ? left : LANES;
-}
-
-/* tile[i] = the i-th elements of `count` chains; the other lanes are zero. Transposed a block at a
- * time, so that each cache line is read once. */
-static inline void load_tile(int64_t n, int64_t count, const real *s, lanes *tile)
-{
-    real *to = (real *)tile;
-    if (count < LANES) {
-        memset(tile, 0, (size_t)n * sizeof *tile);
-    }
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        int64_t end = first + BLOCK < n ? first + BLOCK : n;
-        for (int64_t c = 0; c < count; c++) {
-            for (int64_t i = first; i < end; i++) {
-                to[i * LANES + c] = s[c * n + i];
-            }
-        }
-    }
-}
-
-/* Y [count x n] = W s of one tile. */
-static inline void multiply_tile(const edge_graph *graph, int64_t n, int64_t count, const real *w,
-                                 const lanes *tile, real *Y)
-{
-    lanes sums[BLOCK];
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        int64_t end = first + BLOCK < n ? first + BLOCK : n;
-        for (int64_t i = first; i < end; i++) {
-            lanes sum = { 0 };
-            for (int64_t k = graph->begin[i]; k < graph->begin[i + 1]; k++) {
-                sum += w[graph->edge[k]] * tile[graph->neighbour[k]];
-            }
-            sums[i - first] = sum;
-        }
-        for (int64_t c = 0; c < count; c++) {
-            for (int64_t i = first; i < end; i++) {
-                Y[c * n + i] = sums[i - first][c];
-            }
-        }
-    }
-}
-
-/* The same for one chain. */
-static inline void multiply_one(const edge_graph *graph, int64_t n, const real *w, const real *s,
-                                real *Y)
-{
-    for (int64_t i = 0; i < n; i++) {
-        real sum = 0;
-        for (int64_t k = graph->begin[i]; k < graph->begin[i + 1]; k++) {
-            sum += w[graph->edge[k]] * s[graph->neighbour[k]];
-        }
-        Y[i] = sum;
-    }
-}
-
 SALI_CLONES static void forward(const sali_call *call)
 {
     int64_t n = call->in[0].size;
     const real *s = call->in[0].value;
     real *Y = call->saved, *out = (real *)call->out.value;
-    for (int64_t first = 0; first < call->chains; first += LANES) {
-        int64_t count = lanes_from(call, first);
-        for (int64_t c = first; count < FEW && c < first + count; c++) {
-            multiply_one(call->plan, n, call->in[1].value, s + c * n, Y + c * n);
-        }
-        if (count >= FEW) {
-            load_tile(n, count, s + first * n, call->scratch);
-            multiply_tile(call->plan, n, count, call->in[1].value, call->scratch, Y + first * n);
-        }
-    }
+    sparse_multiply(call, call->plan, n, n, call->in[1].value, s, false, Y);
     for (int64_t c = 0; c < call->chains; c++, s += n, Y += n) {
         real sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -252,7 +154,7 @@ SALI_CLONES static void backward(const sali_call *call)
  */
 static sali_change_outcome change(sali_change *ch)
 {
-    const edge_graph *graph = ch->call->plan;
+    const sparse_rows *rows = ch->call->plan;
     const real *w = ch->call->in[1].value;
     real *Y = ch->call->saved, total = 0;
     real g = ch->gradient ? *(const real *)ch->call->out.adjoint : 0;
@@ -263,9 +165,9 @@ static sali_change_outcome change(sali_change *ch)
         int64_t j = ch->in[0]->index[n];
         real rise = change_rise(ch, 0, n), self = 0;
         total += rise * Y[j];
-        for (int64_t k = graph->begin[j]; k < graph->begin[j + 1]; k++) {
-            int64_t i = graph->neighbour[k];
-            real step = w[graph->edge[k]] * rise;
+        for (int64_t k = rows->begin[j]; k < rows->begin[j + 1]; k++) {
+            int64_t i = rows->column[k];
+            real step = w[rows->entry[k]] * rise;
             self += i == j ? step : 0;
             if (!change_write(ch, &Y[i], Y[i] + step) ||
                 (ch->gradient && !change_gradient(ch, i, g * step))) {

@@ -1,6 +1,9 @@
 /* A B: [m, k] times [k, n]. With B fixed, the batch's rows are stacked: one product [chains m, k]
- * times [k, n]; else it is one product for each chain. */
+ * times [k, n]; else it is one product for each chain. A constant that is mostly zeros has a plan.
+ */
+#include "ad/change.h"
 #include "ad/ops/matrix.h"
+#include "ad/ops/sparse_product.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -32,6 +35,10 @@ static void forward(const sali_call *call)
 {
     const sali_arg *A = &call->in[0], *B = &call->in[1];
     matrix_product p = product_of(call);
+    if (call->plan) {
+        RN(sali_sparse_forward)(call);
+        return;
+    }
     for (int64_t c = 0; c < p.times; c++) {
         gemm(PLAIN, PLAIN, p.m, p.n, p.k, (const real *)A->value + c * A->stride,
              (const real *)B->value + c * B->stride, 0, (real *)call->out.value + c * p.m * p.n);
@@ -42,6 +49,10 @@ static void backward(const sali_call *call)
 {
     const sali_arg *A = &call->in[0], *B = &call->in[1];
     matrix_product p = product_of(call);
+    if (call->plan) {
+        RN(sali_sparse_backward)(call);
+        return;
+    }
     for (int64_t c = 0; c < p.times; c++) {
         const real *g = (const real *)call->out.adjoint + c * p.m * p.n;
         if (A->adjoint) {
@@ -55,6 +66,36 @@ static void backward(const sali_call *call)
     }
 }
 
+/* One operand stays, few elements of the other move: of A_ij, row j of B in row i; of B_jc, column
+ * j of A in column c. */
+SALI_CLONES static sali_change_outcome change(sali_change *ch)
+{
+    const sali_call *call = ch->call;
+    int moving = ch->in[0]->n > 0 ? 0 : 1;
+    int64_t k = call->in[0].shape->dim[1], m = call->in[0].shape->dim[0];
+    int64_t n = call->in[1].shape->dim[1];
+    const real *still = call->in[1 - moving].value;
+    real *out = (real *)call->out.value;
+    if (call->plan) {
+        return RN(sali_sparse_change)(ch);
+    }
+    if (ch->in[1 - moving]->n != 0 || !ch->affine) {
+        return SALI_CHANGE_ROW;
+    }
+    change_save_row(ch, 0);
+    for (int64_t l = 0; l < ch->in[moving]->n; l++) {
+        real rise = change_rise(ch, moving, l);
+        int64_t at = ch->in[moving]->index[l];
+        for (int64_t c = 0; moving == 0 && c < n; c++) {
+            out[at / k * n + c] += rise * still[at % k * n + c];
+        }
+        for (int64_t i = 0; moving == 1 && i < m; i++) {
+            out[i * n + at % n] += rise * still[i * k + at / n];
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 const sali_op RN(sali_op_matmul) = {
     .name = "matmul",
     .arity = 2,
@@ -63,6 +104,9 @@ const sali_op RN(sali_op_matmul) = {
     .doc = "sum_j A_ij B_jk",
     .shape = shape,
     .degree = sali_degree_bilinear,
+    .scratch_size = RN(sali_sparse_scratch),
+    .plan_create = RN(sali_sparse_plan),
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

@@ -1,8 +1,10 @@
 /* A x: [m, n] times [n]. With A fixed and x varying it is one product X A' over the batch,
- * with A arranged for it at each update. */
+ * with A arranged for it at each update; a constant A that is mostly zeros has a plan instead. */
 #include "ad/change.h"
 #include "ad/ops/matrix.h"
 #include "ad/ops/panels.h"
+#include "ad/ops/sparse_product.h"
+#include "ad/sparse.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -14,18 +16,20 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return sali_expect_attributes(node, 0, 0, context->err);
 }
 
-/* A' for forward, and A for the adjoint of x, in panels; nothing if A varies. */
+/* A' for forward, and A for the adjoint of x, in panels; nothing if A varies or has a plan. */
 static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
 {
     int64_t m = node->shape.dim[0], n = in[1]->shape.dim[0];
-    return in[0]->varying ? 1 : panels_size(n, m) + panels_size(m, n);
+    sali_sparse sparse;
+    bool none = in[0]->varying || sali_is_sparse_product(node, in, &sparse);
+    return none ? 1 : panels_size(n, m) + panels_size(m, n);
 }
 
 static void prepare(const sali_call *call, void *prepared)
 {
     const real *A = call->in[0].value;
     int64_t m = call->in[0].shape->dim[0], n = call->in[0].shape->dim[1];
-    if (A && call->in[0].stride == 0) {
+    if (A && call->in[0].stride == 0 && !call->plan) {
         panels_pack(n, m, A, 1, n, prepared);
         panels_pack(m, n, A, n, 1, (real *)prepared + panels_size(n, m));
     }
@@ -36,6 +40,10 @@ static void forward(const sali_call *call)
     const sali_arg *A = &call->in[0], *x = &call->in[1];
     int64_t m = A->shape->dim[0], n = A->shape->dim[1];
     real *out = (real *)call->out.value;
+    if (call->plan) {
+        RN(sali_sparse_forward)(call);
+        return;
+    }
     if (A->stride == 0 && call->chains >= PANEL_ROWS) {
         panels_product(call->chains, n, m, x->value, call->prepared, false, out);
         return;
@@ -61,6 +69,10 @@ static void backward(const sali_call *call)
     const sali_arg *A = &call->in[0], *x = &call->in[1];
     int64_t m = A->shape->dim[0], n = A->shape->dim[1];
     const real *g = call->out.adjoint;
+    if (call->plan) {
+        RN(sali_sparse_backward)(call);
+        return;
+    }
     if (A->stride == 0) {
         if (A->adjoint) {
             gemm(TURNED, PLAIN, m, n, call->chains, g, x->value, 1, A->adjoint);
@@ -91,6 +103,9 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     int64_t m = ch->call->out.size, n = ch->call->in[1].size;
     const real *A = ch->call->in[0].value;
     real *out = (real *)ch->call->out.value;
+    if (ch->call->plan) {
+        return RN(sali_sparse_change)(ch);
+    }
     if (ch->in[0]->n != 0 || !ch->affine) {
         return SALI_CHANGE_ROW;
     }
@@ -113,6 +128,8 @@ const sali_op RN(sali_op_matvec) = {
     .doc = "sum_j A_ij x_j",
     .shape = shape,
     .degree = sali_degree_bilinear,
+    .scratch_size = RN(sali_sparse_scratch),
+    .plan_create = RN(sali_sparse_plan),
     .prepared_size = prepared_size,
     .prepare = prepare,
     .forward = forward,

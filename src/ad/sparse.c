@@ -1,0 +1,50 @@
+#include "ad/sparse.h"
+
+/* One entry in so many may be other than 0. Measured with 32 chains in float on AVX-512, random
+ * matrices of 60 to 1000 rows. Products: at one in 32 the gradient takes 0.4 to 0.9 of the dense
+ * product's time, at one in 16 0.7 to 1, at one in 8 1 to 1.4; a sweep of gibbs is even at one in
+ * 16. Forms of 1000 spins as edges: at one in 16 gradients take 0.6, sweeps 0.8 of the time, at one
+ * in 8 gradients are even. */
+enum { SHARE = 16 };
+
+/* Beyond this the copies of a matrix, as lists of edges, would not fit. */
+#define MOST_ENTRIES (INT64_C(1) << 28)
+
+bool sali_sparse_matrix(const sali_node *node, sali_sparse *out)
+{
+    *out = (sali_sparse){ .matrix = node, .copies = 1, .step = 1 };
+    for (int64_t k = 0; k < node->n_reals; k++) {
+        out->entries += node->reals[k] != 0;
+    }
+    return node->op == SALI_OP_constant && node->shape.rank == 2;
+}
+
+bool sali_sparse_product(const sali_node *node, const sali_node *const *in, sali_sparse *out)
+{
+    bool matvec = node->op == SALI_OP_matvec;
+    if (!node->varying || !(matvec || node->op == SALI_OP_matmul)) {
+        return false;
+    }
+    int moving = in[0]->varying ? 0 : 1;
+    if (!sali_sparse_matrix(in[1 - moving], out)) {
+        return false;
+    }
+    const int64_t *other = in[moving]->shape.dim;
+    out->moving = moving;
+    out->turned = moving == 0;
+    out->copies = matvec ? 1 : other[moving];
+    out->step = moving && !matvec ? other[1] : 1;
+    out->in_copy = moving ? 1 : other[1];
+    out->out_copy = moving ? 1 : out->matrix->shape.dim[1];
+    return out->copies <= MOST_ENTRIES / (out->entries + 1);
+}
+
+bool sali_sparse_suits_edges(const sali_sparse *sparse)
+{
+    return sparse->entries * SHARE <= sparse->matrix->n_reals * sparse->copies;
+}
+
+bool sali_is_sparse_product(const sali_node *node, const sali_node *const *in, sali_sparse *out)
+{
+    return sali_sparse_product(node, in, out) && out->entries * SHARE <= out->matrix->n_reals;
+}
