@@ -425,6 +425,37 @@ START_TEST(sparse_products_pay)
 }
 END_TEST
 
+/* The form of a matrix becomes edges, so that a change touches the neighbours only. */
+START_TEST(a_change_of_a_sparse_form_touches_its_neighbours)
+{
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sali_changes *ch = NULL;
+    double ring[32 * 32] = { 0 };
+    for (int64_t i = 0; i < 32; i++) {
+        ring[i * 32 + (i + 1) % 32] = 0.5;
+    }
+    sal_space *space = sal_space_create();
+    sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 32 }, NULL);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr s = sal_state(tape), A = sal_constant(tape, ring, SAL_SHAPE(32, 32));
+    ck_ok(sal_model_from_tape(tape, sal_dot(s, sal_matvec(A, s)), &model, &err), &err);
+    const sali_tape_model *content = sali_model_tape(model);
+    int32_t codes[32] = { 0 };
+    int64_t site = 7, n;
+    ck_ok(sali_changes_create(content->program, content->params, 1, true, &ch, &err), &err);
+    sali_changes_start(ch, 1, codes);
+    sali_changes_try(ch, 0, 1, &site, &(int32_t){ 1 });
+    const int32_t *touched = sali_changes_touched(ch, &n);
+    ck_assert_int_eq(n, 2);
+    ck_assert_int_eq(abs(touched[0] - touched[1]), 2);
+    sali_changes_destroy(ch);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(real_networks_follow_changes)
 {
     const char *names[] = { "data/uai/BN_1.uai", "data/uai/ObjectDetection_12.uai" };
@@ -504,6 +535,7 @@ int main(void)
     tcase_add_test(tcase, mixed_tapes_follow_changes);
     tcase_add_test(tcase, products_with_constants_follow_changes);
     tcase_add_test(tcase, sparse_products_pay);
+    tcase_add_test(tcase, a_change_of_a_sparse_form_touches_its_neighbours);
     tcase_add_test(tcase, real_networks_follow_changes);
     tcase_add_test(tcase, random_tapes_follow_changes);
     tcase_add_test(tcase, a_change_on_a_lattice_touches_its_neighbours);

@@ -189,6 +189,32 @@ START_TEST(every_known_op_is_reconstructed)
 }
 END_TEST
 
+/* Written with a matrix that is mostly zeros, as people do. */
+START_TEST(a_sparse_form_by_products_is_reconstructed)
+{
+    enum { N = 32 };
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    double A[N * N] = { 0 };
+    for (int64_t i = 0; i < N; i++) {
+        A[i * N + (i + 1) % N] = A[(i + 1) % N * N + i] = 0.25 * (double)(i % 3);
+    }
+    sal_space *space = sal_space_create();
+    sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = N }, NULL);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr s = sal_state(tape), J = sal_constant(tape, A, SAL_SHAPE(N, N));
+    sal_expr f = sal_scale(sal_dot(s, sal_matvec(J, s)), 0.5);
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sali_pairwise *p = read_pairs(model);
+    ck_assert_msg(p != NULL, "it is pairwise");
+    check_values(model, p, "a ring");
+    sali_pairwise_destroy(p);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(clamped_variables_become_constants)
 {
     static const int64_t variables[] = { 6, 1, 4 };
@@ -367,6 +393,7 @@ static Suite *pairwise_suite(void)
     tcase_add_test(tcase, ready_made_models_are_reconstructed);
     tcase_add_test(tcase, random_quadratic_formulas_are_reconstructed_or_refused);
     tcase_add_test(tcase, every_known_op_is_reconstructed);
+    tcase_add_test(tcase, a_sparse_form_by_products_is_reconstructed);
     tcase_add_test(tcase, clamped_variables_become_constants);
     tcase_add_test(tcase, factors_count_their_free_two_state_variables);
     tcase_add_test(tcase, forbidden_entries_are_refused);

@@ -165,7 +165,7 @@ static void check_result(const fixture *f, const char *what, const result *got, 
 
 /* ---- passes */
 
-/* Nothing may change but the order of sums in gradients. */
+/* Nothing may change but the order of sums in gradients, and in f where edges do the sum. */
 START_TEST(passes_keep_values_and_gradients)
 {
     for (int k = 0; k < TAPES; k++) {
@@ -188,7 +188,8 @@ START_TEST(passes_keep_values_and_gradients)
             for (int lattice = 0; lattice < 2; lattice++) {
                 run(f, lattice ? codes : NULL, lattice ? x : between, &got);
                 check_result(f, name, &got, &want[!lattice], 1e-11);
-                ck_assert_mem_eq(got.f, want[!lattice].f, sizeof got.f);
+                ck_assert((set & SAL_PASS_SPARSE) ||
+                          memcmp(got.f, want[!lattice].f, sizeof got.f) == 0);
             }
             ck_assert(set != SAL_PASS_BUFFERS || memcmp(&got, &want[0], sizeof got) == 0);
             fixture_destroy(f);
@@ -479,6 +480,196 @@ START_TEST(each_pass_drops_what_it_is_for)
 }
 END_TEST
 
+/* ---- sparse forms */
+
+enum { RING = 16, COLUMNS = 3 };
+
+/* The state of a tape over RING x COLUMNS spins, or RING. */
+static sal_tape *ring_tape(int64_t columns)
+{
+    sal_space *space = sal_space_create();
+    sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = RING * columns },
+                  NULL);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_space_destroy(space);
+    return tape;
+}
+
+/* A one-sided ring, and an entry on the diagonal that counts a square. */
+static void ring_matrix(double *A)
+{
+    memset(A, 0, RING * RING * sizeof *A);
+    for (int64_t i = 0; i + 1 < RING; i++) {
+        A[i * RING + i + 1] = 0.25 * (double)(i + 1);
+    }
+    A[5 * RING + 5] = -0.5;
+}
+
+static sal_expr column(sal_expr s)
+{
+    return sal_reshape(s, SAL_SHAPE(RING, 1));
+}
+
+static sal_expr row(sal_expr s)
+{
+    return sal_reshape(s, SAL_SHAPE(1, RING));
+}
+
+/* s'As, -s'As / 2 and, of a table of columns, sum_c s_c'As_c. */
+static sal_expr by_quad(sal_expr s, sal_expr A)
+{
+    return sal_quad(s, A);
+}
+
+static sal_expr by_matvec(sal_expr s, sal_expr A)
+{
+    return sal_scale(sal_dot(sal_scale(s, 0.5), sal_matvec(A, s)), -1);
+}
+
+static sal_expr by_matvec_first(sal_expr s, sal_expr A)
+{
+    return sal_dot(sal_matvec(A, sal_state_block(s.tape, "s")), s);
+}
+
+static sal_expr by_sum(sal_expr s, sal_expr A)
+{
+    return sal_sum(sal_scale(sal_mul(s, sal_matvec(A, s)), 3));
+}
+
+static sal_expr by_matmuls(sal_expr s, sal_expr A)
+{
+    return sal_sum(sal_matmul(row(s), sal_matmul(A, column(s))));
+}
+
+static sal_expr by_matmuls_left(sal_expr s, sal_expr A)
+{
+    return sal_reshape(sal_matmul(sal_matmul(row(s), A), column(s)), SAL_SCALAR);
+}
+
+static sal_expr by_columns(sal_expr s, sal_expr A)
+{
+    sal_expr S = sal_reshape(s, SAL_SHAPE(RING, COLUMNS));
+    return sal_sum(sal_mul(S, sal_matmul(A, S)));
+}
+
+static sal_expr by_rows(sal_expr s, sal_expr A)
+{
+    sal_expr S = sal_reshape(s, SAL_SHAPE(COLUMNS, RING));
+    return sal_sum(sal_mul(sal_matmul(S, A), S));
+}
+
+typedef struct writing {
+    sal_expr (*form)(sal_expr s, sal_expr A);
+    int64_t columns;
+} writing;
+
+static const writing writings[] = {
+    { by_quad, 1 },    { by_matvec, 1 },       { by_matvec_first, 1 },  { by_sum, 1 },
+    { by_matmuls, 1 }, { by_matmuls_left, 1 }, { by_columns, COLUMNS }, { by_rows, COLUMNS },
+};
+enum { WRITINGS = sizeof writings / sizeof *writings };
+
+static int count_op(const sali_program *program, sali_op_id op)
+{
+    int count = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        count += program->nodes[i].op == op;
+    }
+    return count;
+}
+
+/* f and its gradient at a point that is no state. */
+static void check_ring(const sali_program *program, double *f, double *gradient)
+{
+    sali_params *params = NULL;
+    sali_workspace *ws = NULL;
+    sal_error err = { 0 };
+    double x[RING * COLUMNS];
+    random_numbers(3, 1, program->space->width, -1, 1, x);
+    ck_ok(sali_params_create(program, &params, &err), &err);
+    ck_ok(sali_workspace_create(program, params, 1, SALI_WANT_STATE_GRADIENT, &ws, &err), &err);
+    sali_workspace_gradient(ws, 1, NULL, x, f, gradient);
+    sali_workspace_destroy(ws);
+    sali_params_destroy(params);
+}
+
+START_TEST(sparse_forms_become_edges)
+{
+    const writing *w = &writings[_i];
+    sal_error err = { 0 };
+    sali_program *program[2] = { NULL };
+    double A[RING * RING], f[2], gradient[2][RING * COLUMNS];
+    ring_matrix(A);
+    sal_tape *tape = ring_tape(w->columns);
+    sal_expr form = w->form(sal_state(tape), sal_constant(tape, A, SAL_SHAPE(RING, RING)));
+    for (int k = 0; k < 2; k++) {
+        sal_tape_set_passes(tape, k ? SAL_PASS_DEFAULT : SAL_PASS_DEFAULT & ~SAL_PASS_SPARSE);
+        ck_ok(sali_program_create(tape, form, &program[k], &err), &err);
+        check_ring(program[k], &f[k], gradient[k]);
+        ck_assert_int_eq(count_op(program[k], SALI_OP_edges), k);
+    }
+    int products = count_op(program[1], SALI_OP_matvec) + count_op(program[1], SALI_OP_matmul) +
+                   count_op(program[1], SALI_OP_quad);
+    /* Of the state itself, so that f is seen to be quadratic in it. */
+    for (int32_t i = 0; i < program[1]->n_nodes; i++) {
+        const sali_node *node = &program[1]->nodes[i];
+        ck_assert(node->op != SALI_OP_edges || program[1]->nodes[node->in[0]].op == SALI_OP_state);
+    }
+    ck_assert_int_eq(products, 0);
+    ck_assert_double_eq_tol(f[1], f[0], 1e-12 * (1 + fabs(f[0])));
+    for (int64_t i = 0; i < RING * w->columns; i++) {
+        ck_assert_double_eq_tol(gradient[1][i], gradient[0][i], 1e-12 * (1 + fabs(gradient[0][i])));
+    }
+    sali_program_destroy(program[0]);
+    sali_program_destroy(program[1]);
+    sal_tape_destroy(tape);
+}
+END_TEST
+
+static int edges_of(sal_tape *tape, sal_expr f)
+{
+    sali_program *program = NULL;
+    sal_error err = { 0 };
+    ck_ok(sali_program_create(tape, f, &program, &err), &err);
+    int n = count_op(program, SALI_OP_edges);
+    sali_program_destroy(program);
+    return n;
+}
+
+/* Parameters may change, and what is dense is better multiplied as it is. */
+START_TEST(other_forms_stay)
+{
+    sal_tape *tape = ring_tape(1);
+    sal_expr s = sal_state(tape), zeros[2];
+    double A[RING * RING];
+    ring_matrix(A);
+    sal_expr sparse = sal_constant(tape, A, SAL_SHAPE(RING, RING));
+    sal_expr part = sal_gather(s, 0, RING, (const int64_t[RING]){ 1 });
+    for (int64_t k = 0; k < RING * RING; k += 8) {
+        A[k] = 1;
+    }
+    sal_expr dense = sal_constant(tape, A, SAL_SHAPE(RING, RING));
+    sal_expr param = sal_param(tape, "A", SAL_SHAPE(RING, RING));
+    ck_assert_int_eq(edges_of(tape, sal_quad(s, dense)), 0);
+    ck_assert_int_eq(edges_of(tape, sal_quad(s, param)), 0);
+    ck_assert_int_eq(edges_of(tape, sal_dot(s, sal_matvec(param, s))), 0);
+    ck_assert_int_eq(edges_of(tape, sal_dot(part, sal_matvec(sparse, s))), 0);
+    ck_assert_int_eq(edges_of(tape, sal_sum(sal_square(sal_matvec(sparse, s)))), 0);
+    ck_assert_int_eq(edges_of(tape, sal_sum(sal_mul(sal_scalar(tape, 2), sal_matvec(sparse, s)))),
+                     0);
+    memset(A, 0, sizeof A); /* no entries, or those that cancel: a form that is 0 */
+    zeros[0] = sal_constant(tape, A, SAL_SHAPE(RING, RING));
+    A[1] = 1;
+    A[RING] = -1;
+    zeros[1] = sal_constant(tape, A, SAL_SHAPE(RING, RING));
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(edges_of(tape, sal_quad(s, zeros[k])), 0);
+        ck_assert_int_eq(nodes_with(tape, sal_quad(s, zeros[k]), SAL_PASS_DEFAULT), 2);
+    }
+    sal_tape_destroy(tape);
+}
+END_TEST
+
 /* From tape to workspace, and all away again. */
 static sal_status make_and_destroy(const sal_tape *tape, sal_expr f)
 {
@@ -505,6 +696,17 @@ START_TEST(failing_allocations_are_reported)
             ck_alloc_sweep(make_and_destroy(tape, f), (void)0);
             sal_tape_destroy(tape);
         }
+    }
+    double A[RING * RING];
+    ring_matrix(A);
+    for (int k = 0; k < WRITINGS; k++) {
+        sal_tape *tape = ring_tape(writings[k].columns);
+        sal_expr J = sal_constant(tape, A, SAL_SHAPE(RING, RING));
+        sal_expr f = writings[k].form(sal_state(tape), J);
+        ck_alloc_sweep(make_and_destroy(tape, f), (void)0);
+        sal_tape_set_passes(tape, 0); /* the products themselves */
+        ck_alloc_sweep(make_and_destroy(tape, f), (void)0);
+        sal_tape_destroy(tape);
     }
 }
 END_TEST
@@ -554,6 +756,8 @@ int main(void)
     suite_add_tcase(suite, tapes);
     TCase *tcase = tcase_create("passes");
     tcase_add_test(tcase, each_pass_drops_what_it_is_for);
+    tcase_add_loop_test(tcase, sparse_forms_become_edges, 0, WRITINGS);
+    tcase_add_test(tcase, other_forms_stay);
     tcase_add_test(tcase, failing_allocations_are_reported);
     tcase_add_test(tcase, replays_are_bitwise_equal_and_allocate_nothing);
     tcase_add_test(tcase, unknown_passes_are_a_mistake);

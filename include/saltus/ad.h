@@ -70,7 +70,12 @@ typedef enum sal_pass {
     SAL_PASS_CANONICAL = 4,
     SAL_PASS_FUSION = 8,   /* run elementwise expressions together, a few chains at a time */
     SAL_PASS_BUFFERS = 16, /* values that are not needed at once share memory */
-    SAL_PASS_DEFAULT = SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_FUSION | SAL_PASS_BUFFERS
+    /* Write s'As, by sal_quad, or by sal_matvec or sal_matmul and a dot or sum, as sal_edges where
+     * A is a constant (no parameter) of which few entries are not zero. f is the same but for
+     * rounding. */
+    SAL_PASS_SPARSE = 32,
+    SAL_PASS_DEFAULT =
+        SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_FUSION | SAL_PASS_BUFFERS | SAL_PASS_SPARSE
 } sal_pass;
 
 /* Choose the passes, an OR of SAL_PASS_* (0: none), instead of SAL_PASS_DEFAULT, for models made
