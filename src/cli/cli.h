@@ -156,9 +156,10 @@ void cli_progress_end(cli_progress *progress);
 void cli_list_ops(void);
 void cli_list_ops_markdown(void);
 
-/* Start the program again with OpenBLAS kernels for this processor, if it chose those for an old
- * one. */
-void cli_choose_blas_kernels(char **argv);
+/* Start the program again, once, if libraries should have read another environment when they were
+ * loaded: OpenBLAS kernels for this processor, and threads that sleep while they wait. What the
+ * user has set stays. */
+void cli_set_environment(char **argv);
 
 /* Set when the user pressed Ctrl-C, after cli_catch_interrupt(); SIGTERM and SIGHUP count as that,
  * but a SIGHUP that nohup ignores. The second one of a kind kills the program. */

@@ -5,7 +5,7 @@
 
 int main(int argc, char **argv)
 {
-    cli_choose_blas_kernels(argv);
+    cli_set_environment(argv);
     if (argc < 2) {
         return cli_no_command();
     }
