@@ -636,6 +636,22 @@ static int edges_of(sal_tape *tape, sal_expr f)
     return n;
 }
 
+/* The edges of sum S A S of a ring's WIDE labels, one in `every` entries of A being 1. */
+static int wide_edges(int64_t every)
+{
+    enum { WIDE = 20 };
+    double A[RING * RING] = { 0 };
+    for (int64_t k = 0; k < RING * RING; k += every) {
+        A[k] = 1;
+    }
+    sal_tape *tape = ring_tape(WIDE);
+    sal_expr S = sal_reshape(sal_state(tape), SAL_SHAPE(RING, WIDE));
+    sal_expr image = sal_matmul(sal_constant(tape, A, SAL_SHAPE(RING, RING)), S);
+    int edges = edges_of(tape, sal_sum(sal_mul(S, image)));
+    sal_tape_destroy(tape);
+    return edges;
+}
+
 /* Parameters may change, and what is dense is better multiplied as it is. */
 START_TEST(other_forms_stay)
 {
@@ -651,6 +667,8 @@ START_TEST(other_forms_stay)
     sal_expr dense = sal_constant(tape, A, SAL_SHAPE(RING, RING));
     sal_expr param = sal_param(tape, "A", SAL_SHAPE(RING, RING));
     ck_assert_int_eq(edges_of(tape, sal_quad(s, dense)), 0);
+    ck_assert_int_eq(wide_edges(5), 1);
+    ck_assert_int_eq(wide_edges(3), 0);
     ck_assert_int_eq(edges_of(tape, sal_quad(s, param)), 0);
     ck_assert_int_eq(edges_of(tape, sal_dot(s, sal_matvec(param, s))), 0);
     ck_assert_int_eq(edges_of(tape, sal_dot(part, sal_matvec(sparse, s))), 0);

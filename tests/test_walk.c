@@ -95,6 +95,76 @@ START_TEST(walks_do_not_depend_on_threads_or_stops)
 }
 END_TEST
 
+/* ---- a model of which each value costs an evaluation */
+
+enum { MANY = 3000 };
+
+/* f = sum s, with a gradient that says the opposite so loudly that ncg never moves from zeros. */
+static double misleading(const double *x, double *gradient, void *data)
+{
+    double f = 0;
+    ++*(int64_t *)data;
+    for (int v = 0; v < MANY; v++) {
+        f += x[v];
+        if (gradient) {
+            gradient[v] = -1000;
+        }
+    }
+    return f;
+}
+
+/* All walks together have as many steps as warm-up, and each goes on with other variables: a third
+ * of them are drawn, to 1 with probability 0.73. */
+static void check_costly(sal_model *model, const int64_t *evaluations)
+{
+    const int64_t V = MANY;
+    int32_t *codes = calloc((size_t)V, sizeof *codes), ones = 0;
+    sal_error err;
+    sal_run *run = run_it(model, &(sal_run_options){ .sampler = "ncg",
+                                                     .chains = 1,
+                                                     .warmup = 1000,
+                                                     .draws = 1,
+                                                     .threads = 1,
+                                                     .init = codes });
+    ck_assert_int_lt(*evaluations, 2500);
+    ck_ok(sal_run_last(run, codes, &err), &err);
+    for (int64_t v = 0; v < V; v++) {
+        ones += codes[v];
+    }
+    ck_assert_msg(ones > 670 && ones < 790, "%d of 1000 variables are 1, expected about 731", ones);
+    sal_run_destroy(run);
+    free(codes);
+}
+
+START_TEST(walks_are_no_longer_than_warm_up)
+{
+    int64_t evaluations = 0;
+    sal_error err;
+    sal_model *model = NULL;
+    sal_space *space = sal_space_create();
+    const sal_block block = { .name = "x", .kind = SAL_BINARY, .count = MANY };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    const sal_callback callback = { misleading, &evaluations, true };
+    ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
+    sal_space_destroy(space);
+    check_costly(model, &evaluations);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* A warm-up of little more than one window has a walk too. */
+START_TEST(short_warm_ups_have_a_walk)
+{
+    sal_model *model = steep_model();
+    sal_run *run = run_it(
+        model,
+        &(sal_run_options){ .sampler = "ncg", .chains = 8, .warmup = 40, .draws = 1, .seed = 1 });
+    ck_assert_double_gt(summary_of(run).log_prob_mean, -1000);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 static sal_status sample(sal_model *model, const sal_run_options *options)
 {
     sal_run *run = NULL;
@@ -121,6 +191,8 @@ int main(void)
     TCase *tcase = tcase_create("walk");
     tcase_add_loop_test(tcase, steep_models_are_sampled_where_their_mass_is, 0, SAMPLERS);
     tcase_add_loop_test(tcase, walks_do_not_depend_on_threads_or_stops, 0, SAMPLERS);
+    tcase_add_test(tcase, walks_are_no_longer_than_warm_up);
+    tcase_add_test(tcase, short_warm_ups_have_a_walk);
     tcase_add_test(tcase, no_memory_for_a_walk_is_an_error);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -71,9 +71,9 @@ static bool find_product(const sali_rewriter *r, int32_t a, int32_t b, double fa
 static bool find_quad(const sali_rewriter *r, const sali_node *node, form *out)
 {
     const sali_node *symmetric = &r->old[node->in[1]];
-    double factor = 1;
-    out->x = strip(r, node->in[0], &factor);
-    out->factor = factor * factor;
+    out->factor = 1;
+    out->x = strip(r, node->in[0], &out->factor);
+    out->factor *= out->factor;
     return symmetric->n_ints == 0 && sali_sparse_matrix(&r->old[symmetric->in[0]], &out->sparse);
 }
 

@@ -7,6 +7,11 @@
  * in 8 gradients are even. */
 enum { SHARE = 16 };
 
+/* The same of forms that have at least MANY copies of their matrix: labels. At one in 4 gradients
+ * of 200 x 20 labels as edges are even with the dense product, and a sudoku's sweep of gibbs takes
+ * a twentieth. */
+enum { MANY = 8, SHARE_OF_MANY = 4 };
+
 /* Beyond this the copies of a matrix, as lists of edges, would not fit. */
 #define MOST_ENTRIES (INT64_C(1) << 28)
 
@@ -36,12 +41,15 @@ bool sali_sparse_product(const sali_node *node, const sali_node *const *in, sali
     out->step = moving && !matvec ? other[1] : 1;
     out->in_copy = moving ? 1 : other[1];
     out->out_copy = moving ? 1 : out->matrix->shape.dim[1];
-    return out->copies <= MOST_ENTRIES / (out->entries + 1);
+    return out->copies <= MOST_ENTRIES / (out->entries + 1) &&
+           sali_shape_size(&node->shape) <= INT32_MAX &&
+           sali_shape_size(&in[moving]->shape) <= INT32_MAX;
 }
 
 bool sali_sparse_suits_edges(const sali_sparse *sparse)
 {
-    return sparse->entries * SHARE <= sparse->matrix->n_reals * sparse->copies;
+    int64_t share = sparse->copies >= MANY ? SHARE_OF_MANY : SHARE;
+    return sparse->entries * share <= sparse->matrix->n_reals;
 }
 
 bool sali_is_sparse_product(const sali_node *node, const sali_node *const *in, sali_sparse *out)

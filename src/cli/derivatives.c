@@ -96,8 +96,8 @@ static double taylor_error(const sal_model *model, const int32_t *codes, const d
                 continue;
             }
             double taylor = sali_first_order(SAL_F64, gradient, variable, codes[v], code);
-            if (isfinite(taylor) && isfinite(exact)) {
-                error = fmax(error, fabs(taylor - exact));
+            if (isfinite(exact)) {
+                error = isfinite(taylor) ? fmax(error, fabs(taylor - exact)) : INFINITY;
                 scale = fmax(scale, fabs(exact));
             }
         }

@@ -238,7 +238,7 @@ static sal_status end_warm_up(sal_run *run, sal_error *err)
 static sal_status walk(sal_run *run, window *w, sal_error *err)
 {
     bool walked = false;
-    sal_status status = sali_walk(run, &walked, err);
+    sal_status status = sali_walk(run, w->steps, &walked, err);
     for (int64_t k = 0; walked && run->sampler->forget && k < run->n_shards; k++) {
         run->sampler->forget(run->shards[k].self);
     }

@@ -69,7 +69,7 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
         append(text, room,
                "No change of a single variable is allowed there: f is -inf at all of "
                "them. Use a finite penalty in place of -inf, with --tempering, and keep the "
-               "draws that break nothing: that reaches all states. Samplers of blocks (--sampler "
+               "draws that break nothing: that can reach all states. Samplers of blocks (--sampler "
                "gibbs:block=8, hamming-ball:block=8,radius=2) do so only where one block of "
                "successive variables holds all that constraints join; hops of gwg do not pass "
                "tables of -inf. ");

@@ -75,7 +75,7 @@ static void add_levels(sali_step_scale *p, const sali_chains *chains, int64_t c)
     for (int64_t v = 0; v < p->n; v++) {
         const sali_variable *variable = &p->space->variables[v];
         if (has_levels(variable->kind, variable->states)) {
-            double level = sali_level(variable, codes[v]);
+            double level = sali_level(variable, codes[v]) - sali_level(variable, 0);
             p->sum[v] += level;
             p->squares[v] += level * level;
         }

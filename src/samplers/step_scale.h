@@ -9,8 +9,8 @@
  * of a move.
  *
  * Spread: d_i = u_i + v_i, where u_i is the squared least move of variable i, and v_i the variance
- * of an ordinal variable or a count, 0 of others. So a change of units changes no proposal: counts
- * move beside a grid whose levels are a thousandth apart.
+ * of an ordinal variable or a count, 0 of others. So what one variable is measured in says
+ * nothing of how far another moves: counts move beside a grid whose levels are a thousandth apart.
  *
  * v starts from 64 random states and follows the chains in warm-up, in a running mean over windows;
  * d is frozen after three quarters of a warm-up that ends, so that eps settles. */
@@ -26,8 +26,8 @@ typedef struct sali_step_scale {
     const sal_space *space;
     int64_t n;             /* variables */
     double *scale;         /* [V] d */
-    double *square;        /* [V] mean square of slopes, or of levels */
-    double *mean;          /* [V] of levels */
+    double *square;        /* [V] mean square of slopes, or of levels, above the lowest */
+    double *mean;          /* [V] of levels, above the lowest */
     double *sum, *squares; /* [V] of a window */
     int64_t windows;
 } sali_step_scale;

@@ -40,8 +40,8 @@ static double first_order_error(const sali_chains *chains, const int64_t *site)
         double taylor = sali_first_order(
             chains->model->dtype, sali_row(chains, chains->gradient, c, chains->space->width),
             &chains->space->variables[site[c]], chains->codes[at], chains->codes_new[at]);
-        if (isfinite(exact) && isfinite(taylor)) {
-            error = fmax(error, fabs(taylor - exact));
+        if (isfinite(exact)) {
+            error = isfinite(taylor) ? fmax(error, fabs(taylor - exact)) : INFINITY;
             scale = fmax(scale, fabs(exact));
         }
     }

@@ -7,12 +7,13 @@
 
 #include "samplers/run.h"
 
-/* After a window of warm-up, before its sums are cleared: each chain that has not moved in it makes
- * a Gibbs sweep at its temperature, when more than an eighth of warm-up is over and a quarter at
- * most. *walked: some did, and the sampler is to be refreshed. Where a step of the Gibbs sampler
- * needs evaluations, no more steps are made than warm-up has.
+/* After a window of warm-up of so many steps, before its sums are cleared: when more than an eighth
+ * of warm-up is over, and at its start a quarter was not, each chain that has not moved in it makes
+ * a Gibbs sweep at its temperature. *walked: some did, and the sampler is to be refreshed.
  *
+ * Cost: where a step of the Gibbs sampler needs evaluations, at most 8 steps for each of the
+ * window's, and all walks about as many as warm-up has; later walks go on with other variables.
  * Returns: SAL_ERR_MODEL (NaN or +inf), SAL_ERR_MEMORY. */
-sal_status sali_walk(sal_run *run, bool *walked, sal_error *err);
+sal_status sali_walk(sal_run *run, int64_t window, bool *walked, sal_error *err);
 
 #endif

@@ -152,7 +152,7 @@ sali_change_outcome RN(sali_sparse_change)(sali_change *ch)
     const sparse_plan *plan = ch->call->plan;
     const sali_delta *in = ch->in[plan->moving];
     const sparse_rows *columns = &plan->by_in;
-    bool all = in->n > 1 && count_reached(ch, plan) > MOST_LISTED;
+    bool all = count_reached(ch, plan) > MOST_LISTED;
     real *out = (real *)ch->call->out.value;
     if (!ch->affine) {
         return SALI_CHANGE_ROW;
