@@ -1,15 +1,15 @@
 #include "ad/sparse.h"
 
-/* One entry in so many may be other than 0. Measured with 32 chains in float on AVX-512, random
- * matrices of 60 to 1000 rows. Products: at one in 32 the gradient takes 0.4 to 0.9 of the dense
- * product's time, at one in 16 0.7 to 1, at one in 8 1 to 1.4; a sweep of gibbs is even at one in
- * 16. Forms of 1000 spins as edges: at one in 16 gradients take 0.6, sweeps 0.8 of the time, at one
- * in 8 gradients are even. */
+/* One entry in so many may be other than 0. Measured in float with 32 chains on one thread, random
+ * matrices of 60 to 1000 rows, in parts of the time that the dense product takes. Products: a step
+ * of dula takes 0.4 to 0.95 at one entry in 32, 0.8 to 1.05 at one in 16, 1.05 to 1.5 at one in 8;
+ * one of gibbs 0.5 to 0.95, 0.8 to 1.15 and 1.3 to 2.4. Forms of 1000 spins as edges: at one in 16
+ * dula, gibbs and gwg take 0.5 to 0.7, at one in 8 0.7 to 1.05. */
 enum { SHARE = 16 };
 
-/* The same of forms that have at least MANY copies of their matrix: labels. At one in 4 gradients
- * of 200 x 20 labels as edges are even with the dense product, and a sudoku's sweep of gibbs takes
- * a twentieth. */
+/* The same of forms with at least MANY copies of their matrix: labels. At one in 4 gradients of 200
+ * to 500 sites of 20 labels take 0.6 to 1.4 of the dense product's time, and a step of gibbs on a
+ * sudoku a fiftieth. */
 enum { MANY = 8, SHARE_OF_MANY = 4 };
 
 /* Beyond this the copies of a matrix, as lists of edges, would not fit. */
