@@ -366,7 +366,7 @@ static void poisson_pmf(double rate, double interaction, bool coupled, int level
     }
 }
 
-/* A window would be ignored: it is refused. */
+/* Without a cap a window would be ignored: it is refused. With one, moves are wider than 1. */
 START_TEST(windows_need_a_cap)
 {
     const char *const windows[] = { "gwg:radius=50", "lb:radius=2", "pas:radius=3", "pafs:radius=2",
@@ -376,9 +376,13 @@ START_TEST(windows_need_a_cap)
     for (size_t k = 0; k < sizeof windows / sizeof *windows; k++) {
         sal_run *run = NULL;
         sal_error err;
-        sal_run_options o = { .sampler = windows[k], .draws = 5, .warmup = 5 };
+        sal_run_options o = { .sampler = windows[k], .draws = 200, .warmup = 100 };
         ck_fails(sal_sample(open, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "give them a cap");
         ck_ok(sal_sample(capped, &o, &run, &err), &err);
+        sal_run_summary s;
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        double jump = s.mean_jump / s.acceptance_rate;
+        ck_assert_msg(jump > 1.1, "%s: mean jump of accepted moves %g", windows[k], jump);
         sal_run_destroy(run);
     }
     sal_run *run = NULL;

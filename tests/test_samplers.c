@@ -56,7 +56,7 @@ static void advance(const transition *t, double *row)
     free(next);
 }
 
-/* An ordinal variable moves by at most `radius` levels, a count by 1, and by each of them. */
+/* An ordinal variable or a count moves by at most `radius` levels, and by each of them. */
 static void check_window(const transition *t, const sal_space *space, int64_t radius,
                          const char *where)
 {
@@ -70,8 +70,8 @@ static void check_window(const transition *t, const sal_space *space, int64_t ra
             for (int64_t v = 0; v < space->n_variables; v++) {
                 int64_t distance = llabs((long long)to[v] - from[v]);
                 moved += distance > 0;
-                inside &= space->variables[v].kind != SAL_ORDINAL || distance <= radius;
-                inside &= space->variables[v].kind != SAL_COUNT || distance <= 1;
+                sal_kind kind = space->variables[v].kind;
+                inside &= (kind != SAL_ORDINAL && kind != SAL_COUNT) || distance <= radius;
             }
             bool proposed = t->log_q[i * t->n + j] > -INFINITY;
             ck_assert_msg(t->pi[i] == 0 || !proposed || inside,

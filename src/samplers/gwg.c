@@ -6,8 +6,7 @@
 enum { RADIUS, HOPS, BALL, BALANCE };
 
 static const sali_setting parameters[] = {
-    { "radius", 0, 0, INT32_MAX, true,
-      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
+    { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
     { "hops", 1, 1, 1024, true, "sites drawn a step; distinct ones move", NULL },
     { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
       NULL },

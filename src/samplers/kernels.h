@@ -66,6 +66,9 @@ static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, i
     return v->slot + (sali_is_two_level(v) ? 0 : code);
 }
 
+/* The radius of no window. */
+#define SALI_ALL_LEVELS INT64_MAX
+
 /* The kernels for one type. */
 typedef struct sali_kernels {
     /* log g(t) for arrays of log t, by SALI_BALANCE_*. */
@@ -73,7 +76,8 @@ typedef struct sali_kernels {
                                        void *log_g);
 
     /* Single site. log t real [S] of all slots becomes -inf for staying and outside the window: of
-     * `radius` levels of an ordinal variable, of 1 of a count. */
+     * `radius` levels of an ordinal variable or a count with a cap; with SALI_ALL_LEVELS, of 1 of a
+     * count. */
     void (*single_site_exclude)(const sal_space *space, const int32_t *codes, int64_t radius,
                                 void *log_t);
     /* Moves of several variables: out[k] is the sum of log_t over the `width` slots of row k. */

@@ -6,8 +6,7 @@ enum { BALANCE, RADIUS };
 
 static const sali_setting parameters[] = {
     { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    { "radius", 0, 0, INT32_MAX, true,
-      "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
+    { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
     { 0 },
 };
 

@@ -16,7 +16,7 @@ const sali_setting sali_path_settings[] = {
                            "moves of a path; 0: adapted to acceptance 0.574", NULL },
     [SALI_PATH_BALANCE] = { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
     [SALI_PATH_RADIUS] = { "radius", 0, 0, INT32_MAX, true,
-                           "window of ordinal moves in levels, 0: all; counts move by 1", NULL },
+                           "window of moves in levels; 0: all, and counts by 1", NULL },
     { 0 },
 };
 

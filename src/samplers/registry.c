@@ -89,7 +89,7 @@ static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *s
         if (kind == SALI_UNBOUNDED_COUNT && wants_window(sampler, settings)) {
             snprintf(text, room,
                      "a radius above 1 is a window of levels, and counts without a cap move by 1; "
-                     "give them a cap, or take mh-uniform with a radius");
+                     "give them a cap, which has one, or take mh-uniform with a radius");
             return true;
         }
     }

@@ -5,10 +5,10 @@
 #include "core/vmath.h"
 #include "samplers/kernels_real.h"
 
-/* Counts move by 1 (Grathwohl et al. 2021, table 1). */
+/* Counts move by 1 (Grathwohl et al. 2021, table 1) unless a window of theirs is given. */
 static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius, real *log_t)
 {
-    radius = s->kind == SAL_COUNT ? 1 : radius;
+    radius = s->kind == SAL_COUNT && radius == SALI_ALL_LEVELS ? 1 : radius;
     bool window = s->kind != SAL_CATEGORICAL && radius < s->states;
     for (int64_t i = 0; i < s->count; i++) {
         real *row = log_t + i * s->states;

@@ -17,7 +17,7 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
     int64_t most = ball ? options->ball : options->hops;
     g->kernels = sali_kernels_of(chains->model->dtype);
     g->options = *options;
-    g->options.radius = options->radius > 0 ? options->radius : INT64_MAX;
+    g->options.radius = options->radius > 0 ? options->radius : SALI_ALL_LEVELS;
     if (!options->rule) {
         g->options.rule = ball ? &sali_ball_rule : &sali_hops_rule;
     }

@@ -38,7 +38,7 @@ extern const sali_site_rule sali_hops_rule, sali_ball_rule;
 typedef struct sali_single_site_options {
     sali_direction direction;
     sali_balance balance;
-    int64_t radius;             /* window of ordinal moves in levels; 0: all levels */
+    int64_t radius;             /* window of moves in levels; 0: all, and counts by 1 */
     int64_t hops;               /* sites drawn a step, >= 1 */
     int64_t ball;               /* sites that move together, >= 1; first-order only */
     const sali_site_rule *rule; /* NULL: by hops and ball */
