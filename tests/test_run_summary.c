@@ -510,6 +510,48 @@ START_TEST(a_step_size_at_its_bound_is_said)
 }
 END_TEST
 
+/* The advice fits the cause: steps too small to move anything, because larger ones are rejected;
+ * too short a warm-up, at either side of the acceptance aimed at; draws that have hardly begun. */
+START_TEST(advice_follows_the_cause)
+{
+    const sal_run_summary fine = { .chains = 4,
+                                   .draws = 1000,
+                                   .thin = 1,
+                                   .variables = 10000,
+                                   .ess_median = 20,
+                                   .rhat_max = 1,
+                                   .swap_rate_min = NAN,
+                                   .step_size = 0.1,
+                                   .step_size_target = 0.574,
+                                   .acceptance_rate = 0.574,
+                                   .mean_jump = 1,
+                                   .replicas = 1 };
+    sal_run_summary s[6];
+    for (int k = 0; k < 6; k++) {
+        s[k] = fine;
+    }
+    s[0].unmoved = s[1].unmoved = 4;
+    s[0].ess_median = s[1].ess_median = NAN;
+    s[1].step_size_target = NAN; /* a given step size */
+    s[2].acceptance_rate = 0.8;
+    s[3].acceptance_rate = 0.1;
+    s[4].rhat_max = s[5].rhat_max = 3;
+    s[5].mean_jump = 100;
+    const char *const said[] = {
+        "its gradient tells little", "a larger --step-size", "a longer --warmup.",
+        "--anneal has found",        "--thin 10000",         "cannot cross between"
+    };
+    for (int k = 0; k < 6; k++) {
+        char text[SAL_ERROR_SIZE] = "";
+        ck_assert(sal_run_warning(&s[k], text, sizeof text));
+        for (int j = 0; j < 6; j++) {
+            ck_assert_msg((strstr(text, said[j]) != NULL) == (j == k), "case %d, '%s': %s", k,
+                          said[j], text);
+        }
+    }
+}
+END_TEST
+
 START_TEST(one_chain_is_said_to_be_few)
 {
     char text[2000] = "";
@@ -556,6 +598,7 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, advice_on_constraints_holds);
     tcase_add_test(tcase, adaptation_reaches_wide_and_steep_models);
     tcase_add_test(tcase, a_step_size_at_its_bound_is_said);
+    tcase_add_test(tcase, advice_follows_the_cause);
     tcase_add_test(tcase, one_chain_is_said_to_be_few);
     tcase_add_test(tcase, chains_over_many_states_have_an_ess);
     tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);

@@ -59,6 +59,19 @@ START_TEST(steep_models_are_sampled_where_their_mass_is)
 }
 END_TEST
 
+/* At random states first-order differences are right within a hundredth, and draws never come from
+ * there. */
+START_TEST(usual_sampler_is_chosen_where_draws_come_from)
+{
+    sal_model *model = steep_model();
+    const char *name = NULL;
+    sal_error err;
+    ck_ok(sali_sampler_usual(model, &name, &err), &err);
+    ck_assert_str_eq(name, "gibbs");
+    sal_model_destroy(model);
+}
+END_TEST
+
 static int stop_at(int64_t done, int64_t total, void *data)
 {
     (void)total;
@@ -191,6 +204,7 @@ int main(void)
     TCase *tcase = tcase_create("walk");
     tcase_add_loop_test(tcase, steep_models_are_sampled_where_their_mass_is, 0, SAMPLERS);
     tcase_add_loop_test(tcase, walks_do_not_depend_on_threads_or_stops, 0, SAMPLERS);
+    tcase_add_test(tcase, usual_sampler_is_chosen_where_draws_come_from);
     tcase_add_test(tcase, walks_are_no_longer_than_warm_up);
     tcase_add_test(tcase, short_warm_ups_have_a_walk);
     tcase_add_test(tcase, no_memory_for_a_walk_is_an_error);

@@ -52,7 +52,7 @@ typedef struct sal_draw {
 typedef struct sal_run_options {
     const char *sampler; /* a name of sal_sampler_list, with settings of its own if wanted:
                             "gwg:radius=2"; NULL: "gwg", or where there is no gradient, or
-                            first-order differences are off by more than half at random states,
+                            first-order differences are off by more than half,
                             "gibbs" ("lb" with counts without a cap) */
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000, or

@@ -29,10 +29,20 @@ static void describe_disagreement(const sal_run_summary *s, char *text, size_t r
     }
     append(text, room,
            "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. Do "
-           "not trust the averages: the chains have not mixed, or stay in different modes. Try "
+           "not trust the averages: ",
+           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, SAL_RHAT_LIMIT);
+    double moves = s->mean_jump * (double)s->draws * (double)s->thin / (double)s->variables;
+    if (moves < 1) {
+        append(text, room,
+               "in all its steps a chain moved a variable %.2g times on average. Try many more of "
+               "them, such as --thin %lld.",
+               moves, (long long)s->variables);
+        return;
+    }
+    append(text, room,
+           "the chains have not mixed, or stay in different modes. Try "
            "more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler; if "
            "R-hat stays high, this sampler cannot cross between the modes%s.",
-           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, SAL_RHAT_LIMIT,
            s->replicas > 1 ? " with these replicas" : ": tempering can (--tempering)");
 }
 
@@ -75,6 +85,12 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
                "tables of -inf. ");
     } else if (isnan(s->step_size)) {
         append(text, room, "Try more draws%s. ", s->replicas > 1 ? "" : ", or --tempering");
+    } else if (!isnan(s->step_size_target)) {
+        append(
+            text, room,
+            "At the step size that is accepted hardly anything moves: its gradient tells little of "
+            "f there. Try a sampler by exact differences (--sampler gibbs, lb)%s. ",
+            s->replicas > 1 ? "" : ", or --tempering");
     } else {
         append(text, room, "Try more draws, or a %s --step-size. ",
                s->acceptance_rate > 0.5 ? "larger" : "smaller");
@@ -85,7 +101,7 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
 #define FEW_DRAWS 4
 
 /* Acceptances further than this from the one aimed at say that adaptation was not over. */
-#define UNSETTLED 0.25
+#define UNSETTLED 0.15
 #define ENOUGH_DRAWS 100
 
 /* Whether adaptation of the step size came to nothing. */
@@ -107,8 +123,11 @@ static void describe_step_size(const sal_run_summary *s, char *text, size_t room
     }
     append(text, room,
            "The step size had not settled when warm-up ended: acceptance is %.3f, and %.3f was "
-           "aimed at. Try a longer --warmup, or --init with a state that --anneal has found.",
-           s->acceptance_rate, s->step_size_target);
+           "aimed at. Try a longer --warmup%s.",
+           s->acceptance_rate, s->step_size_target,
+           s->acceptance_rate < s->step_size_target
+               ? ", or --init with a state that --anneal has found"
+               : "");
 }
 
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)

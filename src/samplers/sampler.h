@@ -240,8 +240,9 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model);
 const char *sali_sampler_called(const sali_sampler *sampler, const char *specification);
 
 /* The sampler to use when none is named: "gwg", or where a model has no gradient, or first-order
- * differences are off by more than half of the largest exact one, a sampler by exact differences:
- * "gibbs", or "lb" with counts without a cap. Cost: 128 evaluations at most. */
+ * differences are off by more than half of the largest exact one at random states or after two
+ * Gibbs sweeps from them, a sampler by exact differences: "gibbs", or "lb" with counts without a
+ * cap. Cost: 256 evaluations, and 256 Gibbs steps of 8 states at most. */
 sal_status sali_sampler_usual(const sal_model *model, const char **name, sal_error *err);
 
 /* Whether its step size can be found in warm-up: not without an exact acceptance to judge it by. */

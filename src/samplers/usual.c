@@ -2,32 +2,36 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
-#include "samplers/sampler.h"
+#include "samplers/settle.h"
 #include "samplers/start.h"
 
-/* Moves that are looked at, one a random state. */
-#define MOVES 64
-/* How far first-order differences may be off, relative to the largest exact one. */
+/* States where first-order differences are looked at, and moves of each. */
+enum { STATES = 8, MOVES = 8, ROWS = STATES * MOVES };
+/* How far they may be off, relative to the largest exact one. */
 #define MOST_ERROR 0.5
+/* Sweeps from random states to those that draws are like, and the most steps where each needs
+ * evaluations. */
+enum { SWEEPS = 2, MOST_STEPS = 256 };
 
-/* Random states, and as proposed ones the same but for one random variable. */
-static void make_moves(sali_chains *chains, int64_t *site)
+/* To each state MOVES rows: the state, and as proposed one the same but for one random variable. */
+static void make_moves(sali_chains *rows, const int32_t *states, int64_t *site)
 {
-    const sal_space *space = chains->space;
+    const sal_space *space = rows->space;
     int64_t V = space->n_variables;
-    for (int64_t c = 0; c < chains->n; c++) {
-        sali_stream stream = { .chain = (uint32_t)c, .purpose = SALI_RNG_STATISTIC };
-        sali_random_codes(space, &stream, chains->codes + c * V);
-        memcpy(chains->codes_new + c * V, chains->codes + c * V, (size_t)V * sizeof *chains->codes);
-        stream.step = 1;
+    size_t bytes = (size_t)V * sizeof *states;
+    for (int64_t c = 0; c < ROWS; c++) {
+        memcpy(rows->codes + c * V, states + c / MOVES * V, bytes);
+        memcpy(rows->codes_new + c * V, states + c / MOVES * V, bytes);
+        sali_stream stream = { .chain = (uint32_t)c, .step = 1, .purpose = SALI_RNG_STATISTIC };
         int64_t v = site[c] = (int64_t)sali_rng_below(&stream, 0, (uint32_t)V);
-        int32_t states = space->variables[v].states, *code = &chains->codes_new[c * V + v];
-        *code += 1 + (states > 2 ? (int32_t)sali_rng_below(&stream, 1, (uint32_t)states - 1) : 0);
-        *code = states > 0 ? *code % states : *code;
+        int32_t n = space->variables[v].states, *code = &rows->codes_new[c * V + v];
+        *code += 1 + (n > 2 ? (int32_t)sali_rng_below(&stream, 1, (uint32_t)n - 1) : 0);
+        *code = n > 0 ? *code % n : *code;
     }
-    sali_model_embed(chains->model, chains->n, chains->codes, chains->x);
-    sali_model_embed(chains->model, chains->n, chains->codes_new, chains->x_new);
+    sali_chains_embed(rows);
+    sali_model_embed(rows->model, ROWS, rows->codes_new, rows->x_new);
 }
 
 /* The largest error of first-order differences, relative to the largest exact one. */
@@ -48,18 +52,61 @@ static double first_order_error(const sali_chains *chains, const int64_t *site)
     return scale > 0 ? error / scale : 0;
 }
 
-static sal_status measure(const sal_model *model, double *error, sal_error *err)
+/* That of moves from `states` [STATES x V]. */
+static double error_at(sali_chains *rows, const int32_t *states)
 {
-    int64_t site[MOVES];
+    int64_t site[ROWS];
+    make_moves(rows, states, site);
+    sali_chains_propose(rows, false);
+    sali_chains_start(rows, true);
+    return first_order_error(rows, site);
+}
+
+/* From random states to those that draws are like. */
+static sal_status settle(const sal_model *model, int32_t *states, sal_error *err)
+{
+    size_t bytes = (size_t)(STATES * model->space->n_variables) * sizeof *states;
+    sali_settling settling = { 0 };
     sali_chains *chains = NULL;
-    sal_status status = sali_chains_create(model, MOVES, SALI_WANT_GRADIENT, 0, &chains, err);
+    sal_status status = sali_settling_open(&settling, model, err);
+    status = status ? status : sali_settling_chains(&settling, STATES, 0, &chains, err);
     if (status == SAL_OK) {
-        make_moves(chains, site);
-        sali_chains_propose(chains, false);
-        sali_chains_start(chains, true);
-        *error = first_order_error(chains, site);
+        memcpy(chains->codes, states, bytes);
+        status = sali_settle(&settling, chains, SWEEPS, MOST_STEPS, 0, err);
+    }
+    if (status == SAL_OK) {
+        memcpy(states, chains->codes, bytes);
     }
     sali_chains_destroy(chains);
+    sali_settling_close(&settling);
+    return status;
+}
+
+/* The larger one of random states, where chains start, and of such as draws are like. */
+static sal_status measure(sali_chains *rows, int32_t *states, double *error, sal_error *err)
+{
+    for (int64_t c = 0; c < STATES; c++) {
+        sali_stream stream = { .chain = (uint32_t)c, .purpose = SALI_RNG_STATISTIC };
+        sali_random_codes(rows->space, &stream, states + c * rows->space->n_variables);
+    }
+    *error = error_at(rows, states);
+    if (*error > MOST_ERROR || !sali_settles(rows->model)) {
+        return SAL_OK;
+    }
+    sal_status status = settle(rows->model, states, err);
+    *error = status == SAL_OK ? fmax(*error, error_at(rows, states)) : *error;
+    return status;
+}
+
+static sal_status first_order(const sal_model *model, double *error, sal_error *err)
+{
+    int32_t *states = SALI_NEW_ARRAY(int32_t, STATES * model->space->n_variables);
+    sali_chains *rows = NULL;
+    sal_status status = states ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sali_chains_create(model, ROWS, SALI_WANT_GRADIENT, 0, &rows, err);
+    status = status ? status : measure(rows, states, error, err);
+    sali_chains_destroy(rows);
+    sali_free(states);
     return status;
 }
 
@@ -68,7 +115,7 @@ sal_status sali_sampler_usual(const sal_model *model, const char **name, sal_err
     double error = model->has_gradient ? 0 : INFINITY;
     sal_status status = SAL_OK;
     if (model->has_gradient && sali_strategy_best(model) != SALI_BY_GRADIENT) {
-        status = measure(model, &error, err);
+        status = first_order(model, &error, err);
     }
     if (status == SAL_OK) {
         *name = error <= MOST_ERROR ? "gwg" : model->space->unbounded ? "lb" : "gibbs";

@@ -2,19 +2,11 @@
 
 #include <string.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "samplers/settle.h"
 
-/* Steps of walks are numbered from here on: no other step has their random numbers. */
-#define FIRST_STEP (UINT64_C(1) << 62)
 /* The most steps for each of a window's, where they need evaluations: the windows that may end with
  * a walk are an eighth of warm-up. */
 #define MOST_STEPS 8
-
-static const sali_sampler *gibbs(void)
-{
-    return sali_sampler_find("gibbs");
-}
 
 static bool stands_still(const sali_chains *chains, int64_t c)
 {
@@ -35,8 +27,7 @@ static int64_t count_still(const sali_chains *chains)
 typedef struct walk {
     sal_run *run;
     int64_t window; /* steps */
-    void *shared;   /* of the Gibbs sampler */
-    sali_sampler_settings settings;
+    sali_settling settling;
 } walk;
 
 /* The chains that stand still, as chains of their own. */
@@ -50,7 +41,6 @@ static void take(const sali_chains *from, sali_chains *still)
             still->beta[i++] = from->beta[c];
         }
     }
-    sali_chains_embed(still);
 }
 
 static void put_back(sali_chains *to, const sali_chains *still)
@@ -64,45 +54,25 @@ static void put_back(sali_chains *to, const sali_chains *still)
     sali_chains_embed(to);
 }
 
-/* Each walk goes on where the one before left off: step t is variable t mod V. */
-static void sweep(const walk *w, void *self, sali_chains *still)
+static sal_status walk_chains(const walk *w, sali_chains *chains, sal_error *err)
 {
-    const sali_sampler *sampler = gibbs();
-    int64_t steps = still->space->n_variables, most = MOST_STEPS * w->window;
-    sampler->refresh(self, still);
-    if (!sampler->follows(self) && steps > most) {
-        steps = most;
-    }
-    for (int64_t c = 0; c < still->n; c++) {
-        int64_t number = w->run->warmup_done / SALI_ADAPT_WINDOW;
-        still->step[c] = FIRST_STEP + (uint64_t)(number * steps);
-    }
-    sali_sampler_steps(sampler, self, still, steps);
-}
-
-static sal_status walk_chains(const walk *w, sali_run_shard *shard, sal_error *err)
-{
-    int64_t n = count_still(shard->chains);
+    int64_t n = count_still(chains);
     sali_chains *still = NULL;
-    void *self = NULL;
     if (n == 0) {
         return SAL_OK;
     }
-    sal_status status = sali_chains_create(w->run->model, n, sali_sampler_wants(gibbs()),
-                                           w->run->options.seed, &still, err);
-    status =
-        status ? status : sali_sampler_open(gibbs(), &w->settings, w->shared, still, &self, err);
+    sal_status status = sali_settling_chains(&w->settling, n, w->run->options.seed, &still, err);
     if (status == SAL_OK) {
-        take(shard->chains, still);
-        sweep(w, self, still);
-        put_back(shard->chains, still);
-        status = still->bad_chain < 0
-                     ? SAL_OK
-                     : sali_chains_report(still, gibbs(),
-                                          still->id[still->bad_chain] / w->run->ladder.n, err);
+        take(chains, still);
+        status = sali_settle(&w->settling, still, 1, MOST_STEPS * w->window,
+                             w->run->warmup_done / SALI_ADAPT_WINDOW, err);
     }
-    if (self) {
-        gibbs()->destroy(self);
+    if (status == SAL_OK && still->bad_chain >= 0) {
+        int64_t chain = still->id[still->bad_chain] / w->run->ladder.n;
+        status = sali_chains_report(still, w->run->sampler, chain, err);
+    }
+    if (status == SAL_OK) {
+        put_back(chains, still);
     }
     sali_chains_destroy(still);
     return status;
@@ -112,7 +82,7 @@ static void walk_shard(void *context, int64_t k)
 {
     const walk *w = context;
     sali_run_shard *shard = &w->run->shards[k];
-    shard->status = walk_chains(w, shard, &shard->error);
+    shard->status = walk_chains(w, shard->chains, &shard->error);
 }
 
 /* ---- all of them */
@@ -127,23 +97,21 @@ static bool is_due(const sal_run *run, int64_t window)
     for (int64_t k = 0; k < run->n_shards; k++) {
         still += count_still(run->shards[k].chains);
     }
-    return still > 0 && sali_sampler_serves(gibbs(), run->model);
+    return still > 0 && sali_settles(run->model);
 }
 
 sal_status sali_walk(sal_run *run, int64_t window, bool *walked, sal_error *err)
 {
     walk w = { .run = run, .window = window };
-    const sali_sampler *sampler = NULL;
     if (!is_due(run, window)) {
         return SAL_OK;
     }
-    sal_status status = sali_sampler_choose("gibbs", run->model, 0, &sampler, &w.settings, err);
-    status = status ? status : sampler->share(run->model, &w.settings, &w.shared, err);
+    sal_status status = sali_settling_open(&w.settling, run->model, err);
     if (status != SAL_OK) {
         return status;
     }
     sali_shard_run(run->n_shards, run->options.threads, walk_shard, &w);
-    sampler->unshare(w.shared);
+    sali_settling_close(&w.settling);
     status = sali_run_shards_status(run, err);
     *walked = status == SAL_OK;
     return status;

@@ -1,0 +1,30 @@
+/* Gibbs sweeps that bring chains to where draws come from, without being draws. */
+#ifndef SALI_SETTLE_H
+#define SALI_SETTLE_H
+
+#include "samplers/sampler.h"
+
+/* The Gibbs sampler's settings and shared state, for any number of calls. */
+typedef struct sali_settling {
+    const sal_model *model;
+    sali_sampler_settings settings;
+    void *shared;
+} sali_settling;
+
+/* Whether a model can be opened: the Gibbs sampler serves it. */
+bool sali_settles(const sal_model *model);
+sal_status sali_settling_open(sali_settling *s, const sal_model *model, sal_error *err);
+void sali_settling_close(sali_settling *s);
+
+/* Chains with room for n, that want what the Gibbs sampler does. */
+sal_status sali_settling_chains(const sali_settling *s, int64_t n, uint64_t seed,
+                                sali_chains **chains, sal_error *err);
+
+/* Sweeps of all chains from their codes, at their temperatures. Where a step needs evaluations, no
+ * more than `most` steps are made; call number 0, 1, .. goes on with the variables where the last
+ * one stopped. No other step has the random numbers of these. NaN or +inf is noted in the chains.
+ * Returns: SAL_ERR_MEMORY. */
+sal_status sali_settle(const sali_settling *s, sali_chains *chains, int64_t sweeps, int64_t most,
+                       int64_t number, sal_error *err);
+
+#endif
