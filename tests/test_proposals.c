@@ -64,7 +64,8 @@ static double balanced(double log_t, int balance)
 static double local_formula(const move *m, double log_t, int64_t sites, double radius,
                             double balance)
 {
-    bool window = (radius == 0 || (double)m->levels <= radius) && m->counted <= 1;
+    bool window =
+        (radius == 0 || (double)m->levels <= radius) && (double)m->counted <= fmax(radius, 1);
     bool possible = m->variables >= 1 && m->variables <= sites && window;
     return possible ? balanced(log_t, (int)balance) : -INFINITY;
 }
