@@ -171,6 +171,7 @@ typedef struct watch {
     cli_progress progress;
     struct timespec begin;
     double seconds; /* after which the run stops; 0: never */
+    bool begun;     /* not by the draws that a resumed run reads again */
     bool late;
 } watch;
 
@@ -178,6 +179,8 @@ static bool is_late(watch *w)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    w->begin = w->begun ? w->begin : now;
+    w->begun = true;
     double passed =
         (double)(now.tv_sec - w->begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->begin.tv_nsec);
     w->late = w->seconds > 0 && passed >= w->seconds;
@@ -296,7 +299,7 @@ static int sample(sal_model *model, options *o)
     sal_error err = { 0 };
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
-    watch w = { .progress = cli_progress_begin(), .seconds = o->seconds };
+    watch w = { .progress = cli_progress_begin(), .seconds = o->seconds, .begun = !o->run.resume };
     w.progress.limit = o->seconds;
     w.progress.from = o->run.resume ? -1 : 0;
     clock_gettime(CLOCK_MONOTONIC, &w.begin);
