@@ -117,7 +117,8 @@ START_TEST(the_first_line_is_the_verdict)
         const char *said;
     } cases[] = { { 4, N, true, "The chains agree: the largest R-hat is" },
                   { 1, N, true, "There is one chain, whose halves agree" },
-                  { 4, N, false, "The draws do not tell" } };
+                  { 4, N, false, "Nothing moved: " },
+                  { 4, 3, false, "The draws do not tell" } };
     sal_error err = { 0 };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         for (uint32_t i = 0; i < CHAINS * N; i++) {

@@ -191,7 +191,9 @@ typedef struct sal_run_summary {
     double step_size_target; /* the acceptance that adaptation aimed at; NaN: none */
     double acceptance_rate;  /* after warm-up: accepted / proposed */
     double mean_jump;        /* mean L1 distance between successive states in the embedding */
-    int64_t unmoved;         /* chains of which no step, of any replica, changed a variable */
+    int64_t unmoved;         /* chains of which no step, of any replica, changed a variable; where
+                                there are some, ESS and autocorrelation_time are NaN, and R-hat
+                                unless others disagree with them */
     bool isolated;           /* and that no change of a single variable could have moved: f is -inf
                                 at all of them, at the end of the first such chain */
     double ess_min;          /* the least ESS of a chain */

@@ -359,6 +359,14 @@ static void add_statistic(json_t *object, const sal_run_summary *s)
     }
 }
 
+/* Null where nothing tells: one chain whose halves agree may stand in one of several modes. */
+static json_t *json_agreement(const sal_run_summary *s)
+{
+    bool agree = s->unmoved == 0 && s->rhat_max <= SAL_RHAT_LIMIT;
+    bool known = s->unmoved > 0 || (!isnan(s->rhat_max) && (s->chains > 1 || !agree));
+    return known ? json_boolean(agree) : json_null();
+}
+
 /* `variation`: NULL unless asked for. */
 static int print_json(const sal_run *run, const vote *v, const sal_run_variation *variation)
 {
@@ -373,6 +381,7 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
         "sampler", s.sampler, "variables", (json_int_t)s.variables, "chains", (json_int_t)s.chains,
         "warmup", (json_int_t)s.warmup, "draws", (json_int_t)s.draws, "thin", (json_int_t)s.thin,
         "seed", (json_int_t)s.seed, "threads", s.threads, "stopped", s.stopped);
+    const double rhat = s.unmoved > 0 ? NAN : s.rhat_max;
     json_t *ess = json_object();
     cli_json_number(ess, "min", s.ess_min);
     cli_json_number(ess, "median", s.ess_median);
@@ -383,13 +392,13 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
     json_object_set_new(object, "unmoved_chains", json_integer(s.unmoved));
     json_object_set_new(object, "ess", ess);
     cli_json_number(object, "ess_per_second", s.ess_per_second);
-    cli_json_number(object, "rhat_max", s.rhat_max);
+    cli_json_number(object, "rhat_max", rhat);
     json_object_set_new(object, "rhat_variable",
-                        s.rhat_variable < 0 ? json_null() : json_integer(s.rhat_variable));
-    json_object_set_new(object, "disagreeing_variables", json_integer(s.disagreeing));
-    json_object_set_new(object, "chains_agree",
-                        isnan(s.rhat_max) ? json_null()
-                                          : json_boolean(s.rhat_max <= SAL_RHAT_LIMIT));
+                        isnan(rhat) || s.rhat_variable < 0 ? json_null()
+                                                           : json_integer(s.rhat_variable));
+    json_object_set_new(object, "disagreeing_variables",
+                        isnan(rhat) ? json_null() : json_integer(s.disagreeing));
+    json_object_set_new(object, "chains_agree", json_agreement(&s));
     json_t *warnings = json_array();
     char text[SAL_ERROR_SIZE];
     if (sal_run_warning(&s, text, sizeof text)) {

@@ -4,8 +4,11 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "core/text.h"
 #include "io/format.h"
 #include "io/npy.h"
+#include "io/run_record.h"
+#include "stats/diagnose.h"
 
 static void print_header(void)
 {
@@ -38,9 +41,10 @@ static json_t *json_row(int64_t variable, const sal_diagnostics *d)
     return row;
 }
 
-/* Diagnose each variable of values [chains x draws x variables]. */
+/* Diagnose each variable of values [chains x draws x variables], of which so many chains are known
+ * never to have moved. */
 static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t variables,
-                    bool json)
+                    int64_t unmoved, bool json)
 {
     double *series = malloc((size_t)(chains * draws) * sizeof *series);
     json_t *rows = json_array();
@@ -56,6 +60,9 @@ static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t
             series[i] = values[i * variables + v];
         }
         status = sal_stats_diagnose(chains, draws, series, &d, &err);
+        if (unmoved > 0) {
+            sali_diagnostics_unmoved(&d);
+        }
         if (status == SAL_OK && json) {
             json_array_append_new(rows, json_row(v, &d));
         } else if (status == SAL_OK) {
@@ -68,8 +75,10 @@ static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t
         return cli_fail(status, &err);
     }
     if (json) {
-        return cli_json_print(json_pack("{s:I, s:I, s:o}", "chains", (json_int_t)chains, "draws",
-                                        (json_int_t)draws, "variables", rows));
+        return cli_json_print(json_pack("{s:I, s:I, s:o, s:o}", "chains", (json_int_t)chains,
+                                        "draws", (json_int_t)draws, "unmoved_chains",
+                                        unmoved > 0 ? json_integer(unmoved) : json_null(),
+                                        "variables", rows));
     }
     json_decref(rows);
     return CLI_OK;
@@ -78,16 +87,19 @@ static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t
 /* The posterior of a netCDF file, (chains, draws, variables). */
 static int diagnose_netcdf(const char *path, bool json)
 {
-    sali_content content = { 0 };
+    sali_run_record run = { 0 };
     sal_error err = { 0 };
-    sal_status status =
-        sali_content_read(path, &sali_format_netcdf, SALI_CONTENT_ARRAY, &content, NULL, &err);
+    sal_status status = sali_run_record_read(path, &run, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    const sali_array *array = &content.array;
-    int code = diagnose(array->values, array->shape[0], array->shape[1], array->shape[2], json);
-    sali_content_free(&content);
+    if (run.unmoved > 0 && !json) {
+        sali_print_wrapped(run.warning ? run.warning : "Some chains never moved: there is no ESS.",
+                           stdout);
+        putchar('\n');
+    }
+    int code = diagnose(run.draws.values, run.chains, run.n_draws, run.V, run.unmoved, json);
+    sali_run_record_free(&run);
     return code;
 }
 
@@ -123,7 +135,7 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     if (values) {
         sali_npy_doubles(&array, values);
         code = diagnose(values, array.shape[0], array.shape[1],
-                        array.ndim == 3 ? array.shape[2] : 1, json);
+                        array.ndim == 3 ? array.shape[2] : 1, 0, json);
     } else {
         code = cli_fail(SAL_ERR_MEMORY, &err);
     }

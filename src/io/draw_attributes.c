@@ -92,6 +92,8 @@ sal_status sali_draw_note_run(sali_draw_layout *l, sali_netcdf *file, const sal_
     if (status != SAL_OK) {
         return status;
     }
+    char warning[SAL_ERROR_SIZE];
+    const bool warns = sal_run_warning(&s, warning, sizeof warning);
     double steps = (double)s.warmup;
     int groups[6], n = groups_of(l, groups);
     sali_netcdf_reserve(file, SALI_DRAW_ATTRIBUTES);
@@ -99,6 +101,11 @@ sal_status sali_draw_note_run(sali_draw_layout *l, sali_netcdf *file, const sal_
         sali_netcdf_note_text(file, groups[k], SALI_NETCDF_GROUP, "sampler", s.sampler);
         sali_netcdf_note_double(file, groups[k], SALI_NETCDF_GROUP, "sampling_time", 1, &s.seconds);
         sali_netcdf_note_double(file, groups[k], SALI_NETCDF_GROUP, "tuning_steps", 1, &steps);
+        sali_netcdf_note_uint(file, groups[k], SALI_NETCDF_GROUP, "unmoved_chains",
+                              (uint64_t)s.unmoved);
+        if (warns) {
+            sali_netcdf_note_text(file, groups[k], SALI_NETCDF_GROUP, "warning", warning);
+        }
     }
     status = sali_draw_configuration_complete(&l->configuration, run, err);
     return status ? status : note_configuration(l, file, err);

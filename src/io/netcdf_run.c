@@ -38,6 +38,13 @@ static sal_status get_text(int group, int variable, const char *name, char **out
     return SAL_OK;
 }
 
+static bool get_number(int file, const char *name, unsigned long long *out)
+{
+    size_t one = 0;
+    return nc_inq_attlen(file, NC_GLOBAL, name, &one) == NC_NOERR && one == 1 &&
+           nc_get_att_ulonglong(file, NC_GLOBAL, name, out) == NC_NOERR;
+}
+
 static sal_status get_attributes(int file, sali_run_record *r, sal_error *err)
 {
     const struct {
@@ -47,20 +54,23 @@ static sal_status get_attributes(int file, sali_run_record *r, sal_error *err)
                   { "sampler", &r->sampler },
                   { "created_at", &r->created },
                   { "inference_library_version", &r->version },
-                  { "configuration", &r->configuration } };
+                  { "configuration", &r->configuration },
+                  { "warning", &r->warning } };
     sal_status status = SAL_OK;
     for (size_t k = 0; status == SAL_OK && k < sizeof texts / sizeof *texts; k++) {
         status = get_text(file, NC_GLOBAL, texts[k].name, texts[k].to, err);
     }
-    unsigned long long seed;
-    size_t one = 0;
-    if (status == SAL_OK && nc_inq_attlen(file, NC_GLOBAL, "seed", &one) == NC_NOERR && one == 1 &&
-        nc_get_att_ulonglong(file, NC_GLOBAL, "seed", &seed) == NC_NOERR) {
+    unsigned long long seed, unmoved;
+    if (get_number(file, "unmoved_chains", &unmoved) && unmoved <= (uint64_t)r->chains) {
+        r->unmoved = (int64_t)unmoved;
+    }
+    if (status == SAL_OK && get_number(file, "seed", &seed)) {
         char text[32];
         snprintf(text, sizeof text, "%llu", seed);
         r->seed = sali_strdup(text);
         status = r->seed ? SAL_OK : sali_fail_memory(err);
     }
+    size_t one = 0;
     r->seconds = NAN;
     if (nc_inq_attlen(file, NC_GLOBAL, "sampling_time", &one) != NC_NOERR || one != 1 ||
         nc_get_att_double(file, NC_GLOBAL, "sampling_time", &r->seconds) != NC_NOERR) {

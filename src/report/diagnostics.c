@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "report/report.h"
+#include "stats/diagnose.h"
 
 /* So many draws of variables are looked at, at most. */
 #define MOST_DRAWS 1e8
@@ -56,6 +57,22 @@ double *sali_report_series(const sali_run_record *run, int64_t variable)
 
 /* ---- */
 
+/* A chain of fewer draws may look as if it stood. */
+#define FEW_DRAWS 4
+
+/* Whether the draws of each chain are all the same. */
+static bool stands(const sali_run_record *run)
+{
+    bool same = run->n_draws >= FEW_DRAWS;
+    for (int64_t c = 0; same && c < run->chains; c++) {
+        const double *first = run->draws.values + c * run->n_draws * run->V;
+        for (int64_t i = 1; same && i < run->n_draws; i++) {
+            same = memcmp(first, first + i * run->V, (size_t)run->V * sizeof *first) == 0;
+        }
+    }
+    return same;
+}
+
 /* The smallest ESS first, those without one last. */
 static int by_ess(const void *a, const void *b)
 {
@@ -98,6 +115,12 @@ static sal_status diagnose_all(const sali_run_record *run, sali_diagnosed *d, sa
                      : sali_fail_memory(err);
         sali_free(series);
     }
+    if (d->unmoved > 0) {
+        sali_diagnostics_unmoved(&d->f);
+        for (int64_t i = 0; i < d->n; i++) {
+            sali_diagnostics_unmoved(&d->variables[i]);
+        }
+    }
     return status ? status : rank_worst(d, err);
 }
 
@@ -106,6 +129,7 @@ sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out,
     double draws = (double)run->chains * (double)run->n_draws * (double)run->V;
     sali_diagnosed d = { .every = 1 + (int64_t)(draws / MOST_DRAWS) };
     d.n = (run->V + d.every - 1) / d.every;
+    d.unmoved = run->unmoved > 0 ? run->unmoved : stands(run) ? run->chains : 0;
     d.variables = SALI_NEW_ARRAY(sal_diagnostics, d.n);
     d.worst = SALI_NEW_ARRAY(int64_t, d.n);
     sal_status status = d.variables && d.worst ? diagnose_all(run, &d, err) : sali_fail_memory(err);
@@ -162,11 +186,29 @@ static const char *place_name(const sali_run_record *run, const sali_diagnosed *
     return place < 0 ? "f" : sali_report_name(run, place * d->every, out);
 }
 
+/* In the words of the run's summary, if the file has them. */
+static void put_unmoved(sali_page *page, const sali_run_record *run, int64_t unmoved)
+{
+    if (run->unmoved > 0 && run->warning) {
+        sali_page_paragraph(page, "%s", run->warning);
+    } else if (unmoved == run->chains) {
+        sali_page_paragraph(page, "Nothing moved: the draws of each chain are all the same, and "
+                                  "say nothing.");
+    } else {
+        sali_page_paragraph(page, "%lld of %lld chains never moved: they have no ESS.",
+                            (long long)unmoved, (long long)run->chains);
+    }
+}
+
 void sali_report_diagnostics_verdict(sali_page *page, const sali_run_record *run,
                                      const sali_diagnosed *d)
 {
     extremes e = { .ess = INFINITY, .rhat_of = -1, .ess_of = -1 };
     char worst[80], least[80];
+    if (d->unmoved > 0) {
+        put_unmoved(page, run, d->unmoved);
+        return;
+    }
     if (d->has_f) {
         look_at(&d->f, -1, &e);
     }
@@ -289,7 +331,7 @@ static void put_figure(sali_page *page, const sali_diagnosed *d, bool rhat, doub
 void sali_report_diagnostics_figures(sali_page *page, const sali_run_record *run,
                                      const sali_diagnosed *d)
 {
-    if (d->n > 1) {
+    if (d->n > 1 && d->unmoved == 0) {
         put_figure(page, d, false, (double)run->chains);
         put_figure(page, d, true, (double)run->chains);
     }

@@ -19,7 +19,7 @@
 typedef struct marginals {
     int64_t V, R;
     int32_t *states;         /* [V] */
-    double *estimate, *mcse; /* [R]; mcse NULL: too many */
+    double *estimate, *mcse; /* [R]; mcse NULL: too many, or unknown */
     double *exact;           /* [R], or NULL */
     bool two;                /* every variable has two states */
     bool spins;              /* which are -1 and +1 */
@@ -102,7 +102,7 @@ static sal_status count(const sali_run_record *run, marginals *m, sal_error *err
 static sal_status find_mcse(const sali_run_record *run, marginals *m, sal_error *err)
 {
     int64_t n = run->chains * run->n_draws;
-    if (m->R > ERROR_BARS) {
+    if (m->R > ERROR_BARS || run->unmoved > 0) {
         return SAL_OK;
     }
     double *series = SALI_NEW_ARRAY(double, n);

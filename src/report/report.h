@@ -41,6 +41,7 @@ typedef struct sali_diagnosed {
     int64_t n, every;           /* every so many-th variable was looked at */
     sal_diagnostics *variables; /* [n] of variables 0, every, 2 every, .. */
     int64_t *worst;             /* [n] places there, the smallest ESS first */
+    int64_t unmoved;            /* chains that never moved; where there are some, no ESS or R-hat */
 } sali_diagnosed;
 
 sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out, sal_error *err);

@@ -5,6 +5,7 @@
 
 #include <saltus/sample.h>
 #include <saltus/stats.h>
+#include "core/text.h"
 #include "samplers/run.h"
 
 /* Append formatted text, cut to the room. */
@@ -150,7 +151,7 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
                "There is no ESS: neither the distance to a random state nor f changes from draw to "
                "draw in some chain, though it moves. Look at marginals and R-hat. ");
     }
-    if (disagree && s->unmoved < s->chains) {
+    if (disagree) {
         describe_disagreement(s, text, room);
     }
     if (rare) {
@@ -161,23 +162,9 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         append(text, room, disagree || rare ? " " : "");
         describe_step_size(s, text, room);
     }
+    size_t end = strlen(text);
+    text[end - (end > 0 && text[end - 1] == ' ')] = '\0';
     return text[0] != '\0';
-}
-
-/* Print text in lines of at most 78 characters. */
-static void print_wrapped(const char *text, FILE *stream)
-{
-    size_t column = 0;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column > 0 && column + 1 + word > 78) {
-            fputc('\n', stream);
-            column = 0;
-        }
-        column += (size_t)fprintf(stream, "%s%.*s", column ? " " : "", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
-    fputc('\n', stream);
 }
 
 /* Temperatures, swaps and the best state, where there are any. */
@@ -224,11 +211,16 @@ static void print_mixing(const sal_run_summary *s, FILE *stream)
     if (s->unmoved == s->chains && s->draws >= FEW_DRAWS) {
         return;
     }
-    fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
-            s->ess_median, s->ess_min, s->ess_max);
-    fprintf(stream, "ESS per second   %.0f\n", s->ess_per_second);
-    fprintf(stream, "largest R-hat    %.3f%s\n", s->rhat_max,
-            s->chains == 1 ? " (of the halves of one chain; several tell more: --chains 4)" : "");
+    if (s->unmoved == 0) {
+        fprintf(stream, "ESS a chain      %.0f median, %.0f to %.0f (distance to a random state)\n",
+                s->ess_median, s->ess_min, s->ess_max);
+        fprintf(stream, "ESS per second   %.0f\n", s->ess_per_second);
+    }
+    if (s->unmoved == 0 || !isnan(s->rhat_max)) {
+        fprintf(stream, "largest R-hat    %.3f%s\n", s->rhat_max,
+                s->chains == 1 ? " (of the halves of one chain; several tell more: --chains 4)"
+                               : "");
+    }
     fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s->log_prob_mean);
 }
 
@@ -258,7 +250,7 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     const bool first =
         s.draws >= FEW_DRAWS && s.unmoved == s.chains; /* all else means nothing then */
     if (warns && first) {
-        print_wrapped(text, stream);
+        sali_print_wrapped(text, stream);
         fputc('\n', stream);
     }
     fprintf(stream, "model            %s, %lld variables\n", s.model, (long long)s.variables);
@@ -274,7 +266,7 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     }
     if (warns && !first) {
         fputc('\n', stream);
-        print_wrapped(text, stream);
+        sali_print_wrapped(text, stream);
     }
     return ferror(stream) ? SAL_ERR_IO : SAL_OK;
 }

@@ -125,7 +125,7 @@ static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_sum
     }
     s->ess_min = s->ess_median = s->ess_max = NAN;
     s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
-    if (status == SAL_OK && known == chains && s->unmoved == 0) {
+    if (status == SAL_OK && known == chains) {
         qsort(ess, (size_t)known, sizeof *ess, ascending);
         s->ess_min = ess[0];
         s->ess_median = (ess[(known - 1) / 2] + ess[known / 2]) / 2;
@@ -308,6 +308,20 @@ static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_e
     return SAL_OK;
 }
 
+/* Replicas that swap states which no step changes look like chains that mix. Where a chain never
+ * moved nothing good is said of mixing: of its R-hat only that chains disagree. */
+static void forget_mixing(sal_run_summary *s)
+{
+    s->ess_min = s->ess_median = s->ess_max = NAN;
+    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
+    s->autocorrelation_time = NAN;
+    if (s->unmoved == s->chains || !(s->rhat_max > SAL_RHAT_LIMIT)) {
+        s->rhat_max = NAN;
+        s->rhat_variable = -1;
+        s->disagreeing = 0;
+    }
+}
+
 sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -349,6 +363,9 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     status = status ? status : summarise_variables(run, &s, err);
     status = status ? status : sali_statistic_summarise(run, &s, err);
     sali_free(f);
+    if (s.unmoved > 0) {
+        forget_mixing(&s);
+    }
     if (status == SAL_OK) {
         *summary = s;
     }

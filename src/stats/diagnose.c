@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "stats/autocovariance.h"
+#include "stats/diagnose.h"
 #include "stats/ess.h"
 #include "stats/moments.h"
 #include "stats/rank.h"
@@ -185,4 +186,21 @@ sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const double *serie
     diagnose(&w, result);
     work_free(&w);
     return SAL_OK;
+}
+
+void sali_diagnostics_unmoved(sal_diagnostics *d)
+{
+    *d = (sal_diagnostics){ .mean = d->mean,
+                            .sd = d->sd,
+                            .rhat = NAN,
+                            .rhat_bulk = NAN,
+                            .rhat_folded = NAN,
+                            .rhat_basic = NAN,
+                            .ess_bulk = NAN,
+                            .ess_tail = NAN,
+                            .ess_basic = NAN,
+                            .ess_tfp = NAN,
+                            .autocorrelation_time = NAN,
+                            .mcse_mean = NAN,
+                            .mcse_sd = NAN };
 }
