@@ -126,6 +126,37 @@ if ((netcdf)); then
         "$program" report lattice.nc $model -o page.html
         has page.html 'Marginals against exact ones' '<dd>lattice</dd>'
     done
+    # Tables have values of spins and ordinal variables, not their codes, and name states.
+    "$program" sample ising:side=2,theta=0,bias=-2 --draws 400 --out low.nc >/dev/null
+    "$program" report low.nc -o low.html
+    grep -qE '<td>spin\[[0-3]\]</td>(<td[^>]*>[^<]*</td>){2}<td[^>]*>−0\.9' low.html ||
+        fail 'low.html: the means of spins are not near -1'
+    cat >levels.xml <<'XML'
+<saltus-tape version="1" dtype="f64">
+  <space><block name="x" count="2" kind="ordinal"><levels>10 20</levels></block></space>
+  <nodes><node op="state"/><node op="sum" in="0"><ints>-1</ints></node>
+    <node op="scale" in="1"><reals>0.01</reals></node></nodes>
+  <output node="2"/>
+</saltus-tape>
+XML
+    "$program" sample levels.xml --sampler gibbs --draws 300 --out levels.nc >/dev/null
+    "$program" report levels.nc -o levels.html
+    grep -qE '<td>x\[[01]\]</td>(<td[^>]*>[^<]*</td>){2}<td[^>]*>1[45]\.' levels.html ||
+        fail 'levels.html: the means are not those of levels 10 and 20'
+    "$program" sample potts:side=2,states=3 --draws 200 --out potts.nc >/dev/null
+    "$program" report potts.nc -o potts.html
+    grep -qE '<td>site\[[0-3]\] = [0-2]</td>' potts.html || fail 'potts.html: no state is named'
+    # What the verdict names is in the table, the largest R-hat first.
+    python3 - low.html potts.html <<'PY' || fail 'the verdict names others than the table'
+import re, sys
+for path in sys.argv[1:]:
+    page = open(path, encoding="utf-8").read()
+    named = re.search(r"R-hat is [0-9.]+ (?:\(|for )(.*?)(?:\)|, and above)", page).group(1)
+    rows = re.findall(r"<tr><td>(.*?)</td>", page)
+    assert named == "f" or rows[1] == named, (named, rows)
+    least = re.search(r"effective sample size [0-9]+ \((.*?)\)", page)
+    assert not least or least.group(1) in rows, (least.group(1), rows)
+PY
     # Fixed variables: the model's marginals given them; by number and by name.
     "$program" sample ising:side=3,theta=0.1 --clamp 3=1,7=0 --draws 200 --out fixed.nc >/dev/null
     "$program" report fixed.nc -o fixed.html

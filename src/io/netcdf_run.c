@@ -155,12 +155,57 @@ static bool site_name(const sali_netcdf_posterior *p, const sali_netcdf_draws *v
     return true;
 }
 
+/* Whether all draws of a block are codes of so many levels. */
+static bool are_codes(const sali_run_record *r, int64_t column, int64_t sites, size_t levels)
+{
+    bool codes = true;
+    for (int64_t i = 0; codes && i < r->chains * r->n_draws; i++) {
+        for (int64_t k = column; codes && k < column + sites; k++) {
+            double code = r->draws.values[i * r->V + k];
+            codes = code >= 0 && code < (double)levels && code == floor(code);
+        }
+    }
+    return codes;
+}
+
+/* What the codes of a block stand for: of spins, and where the attribute `levels` tells; NULL: they
+ * stand for themselves. */
+static sal_status get_levels(const sali_netcdf_posterior *p, const sali_netcdf_draws *v, bool spin,
+                             int64_t column, const sali_run_record *r, double **out, sal_error *err)
+{
+    size_t n = 2;
+    nc_type type = NC_DOUBLE;
+    if (!spin && (nc_inq_att(p->id, v->id, "levels", &type, &n) != NC_NOERR || type != NC_DOUBLE ||
+                  n > MOST_TEXT)) {
+        return SAL_OK;
+    }
+    if (!are_codes(r, column, v->sites, n)) {
+        return SAL_OK;
+    }
+    double *levels = sali_alloc((int64_t)n, sizeof *levels);
+    if (!levels) {
+        return sali_fail_memory(err);
+    }
+    if (spin) {
+        levels[0] = -1;
+        levels[1] = 1;
+    } else if (nc_get_att_double(p->id, v->id, "levels", levels) != NC_NOERR) {
+        sali_free(levels);
+        return SAL_OK;
+    }
+    *out = levels;
+    return SAL_OK;
+}
+
 static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
 {
     bool named = p->V <= MOST_NAMED;
     r->nominal = sali_alloc(p->V, sizeof *r->nominal);
+    r->levels = sali_alloc(p->V, sizeof *r->levels);
+    r->n_blocks = p->n;
+    r->block_levels = sali_alloc(p->n, sizeof *r->block_levels);
     r->names = named ? sali_alloc(p->V, sizeof *r->names) : NULL;
-    if (!r->nominal || (named && !r->names)) {
+    if (!r->nominal || !r->levels || !r->block_levels || (named && !r->names)) {
         return sali_fail_memory(err);
     }
     r->spins = p->n > 0;
@@ -170,10 +215,13 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
         nc_inq_varname(p->id, v->id, block);
         sal_status status = get_text(p->id, v->id, "kind", &kind, err);
         bool nominal = kind && strcmp(kind, "categorical") == 0;
-        r->spins = r->spins && kind && strcmp(kind, "spin") == 0;
+        bool spin = kind && strcmp(kind, "spin") == 0;
+        r->spins = r->spins && spin;
         sali_free(kind);
+        status = status ? status : get_levels(p, v, spin, column, r, &r->block_levels[k], err);
         for (int64_t i = 0; status == SAL_OK && i < v->sites; i++, column++) {
             r->nominal[column] = nominal;
+            r->levels[column] = r->block_levels[k];
             if (named) {
                 if (!site_name(p, v, i, text, sizeof text)) {
                     snprintf(text, sizeof text, "%s[%" PRId64 "]", block, i);

@@ -12,6 +12,9 @@ void sali_run_record_free(sali_run_record *r)
     for (int64_t v = 0; r->names && v < r->V; v++) {
         sali_free(r->names[v]);
     }
+    for (int64_t k = 0; r->block_levels && k < r->n_blocks; k++) {
+        sali_free(r->block_levels[k]);
+    }
     for (int k = 0; k < SALI_NOTED; k++) {
         sali_free(r->noted[k]);
         sali_free(r->warmup_noted[k]);
@@ -19,6 +22,8 @@ void sali_run_record_free(sali_run_record *r)
     sali_array_free(&r->draws);
     sali_free(r->names);
     sali_free(r->nominal);
+    sali_free(r->levels);
+    sali_free(r->block_levels);
     sali_free(r->model);
     sali_free(r->sampler);
     sali_free(r->seed);

@@ -115,7 +115,8 @@ static sal_status put_autocorrelation(sali_page *page, const sali_run_record *ru
     }
     sal_figure_mark(figure, NAN, 0, NULL);
     sali_page_figure(page, figure,
-                     "Autocorrelation, the mean over the chains. Of the variables %s mixes worst.",
+                     "Autocorrelation, the mean over the chains. Of the variables %s has the "
+                     "smallest effective sample size.",
                      q[n_q - 1].name);
     return SAL_OK;
 }
@@ -227,7 +228,7 @@ sal_status sali_report_chains(sali_page *page, const sali_run_record *run, const
     }
     list[n].values = series;
     list[n].time = d->variables[worst].autocorrelation_time;
-    sali_report_name(run, worst * d->every, list[n++].name);
+    sali_report_quantity(run, worst * d->every, list[n++].name);
     char title[120];
     snprintf(title, sizeof title, "Trace of %s", list[0].name);
     put_trace(page, title, list[0].name, " Chains that mix well look alike.", run->chains,

@@ -24,33 +24,52 @@ const char *sali_report_name(const sali_run_record *run, int64_t variable, char 
     return out;
 }
 
+static double code_of(const sali_run_record *run, int64_t variable, int64_t draw)
+{
+    return run->draws.values[draw * run->V + variable];
+}
+
 /* The most common value of a nominal variable: codes are few. */
-static double most_common(const double *series, int64_t n)
+static int64_t most_common(const sali_run_record *run, int64_t variable)
 {
     int64_t counts[256] = { 0 }, best = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (series[i] >= 0 && series[i] < 256) {
-            counts[(int)series[i]]++;
+    for (int64_t i = 0; i < run->chains * run->n_draws; i++) {
+        double code = code_of(run, variable, i);
+        if (code >= 0 && code < 256) {
+            counts[(int)code]++;
         }
     }
     for (int64_t k = 1; k < 256; k++) {
         best = counts[k] > counts[best] ? k : best;
     }
-    return (double)best;
+    return best;
+}
+
+static bool is_nominal(const sali_run_record *run, int64_t variable)
+{
+    return run->nominal && run->nominal[variable];
+}
+
+const char *sali_report_quantity(const sali_run_record *run, int64_t variable, char out[80])
+{
+    sali_report_name(run, variable, out);
+    if (is_nominal(run, variable)) {
+        size_t used = strnlen(out, 60);
+        snprintf(out + used, 80 - used, " = %lld", (long long)most_common(run, variable));
+    }
+    return out;
 }
 
 double *sali_report_series(const sali_run_record *run, int64_t variable)
 {
     int64_t n = run->chains * run->n_draws;
     double *series = SALI_NEW_ARRAY(double, n);
+    const double *levels = run->levels ? run->levels[variable] : NULL;
+    const bool nominal = is_nominal(run, variable);
+    const double common = nominal ? (double)most_common(run, variable) : 0;
     for (int64_t i = 0; series && i < n; i++) {
-        series[i] = run->draws.values[i * run->V + variable];
-    }
-    if (series && run->nominal && run->nominal[variable]) {
-        double common = most_common(series, n);
-        for (int64_t i = 0; i < n; i++) {
-            series[i] = series[i] == common;
-        }
+        double code = code_of(run, variable, i);
+        series[i] = nominal ? code == common : levels ? levels[(int64_t)code] : code;
     }
     return series;
 }
@@ -73,6 +92,11 @@ static bool stands(const sali_run_record *run)
     return same;
 }
 
+static double rhat_of(const sal_diagnostics *d)
+{
+    return isnan(d->rhat) ? d->rhat_bulk : d->rhat;
+}
+
 /* The smallest ESS first, those without one last. */
 static int by_ess(const void *a, const void *b)
 {
@@ -93,8 +117,11 @@ static sal_status rank_worst(sali_diagnosed *d, sal_error *err)
         sorted[i] = &d->variables[i];
     }
     qsort(sorted, (size_t)d->n, sizeof *sorted, by_ess);
+    d->apart = -1;
     for (int64_t i = 0; i < d->n; i++) {
         d->worst[i] = sorted[i] - d->variables;
+        const double most = d->apart < 0 ? -INFINITY : rhat_of(&d->variables[d->apart]);
+        d->apart = rhat_of(&d->variables[i]) > most ? i : d->apart;
     }
     sali_free(sorted);
     return SAL_OK;
@@ -148,11 +175,6 @@ void sali_diagnosed_free(sali_diagnosed *d)
     *d = (sali_diagnosed){ 0 };
 }
 
-static double rhat_of(const sal_diagnostics *d)
-{
-    return isnan(d->rhat) ? d->rhat_bulk : d->rhat;
-}
-
 /* ---- the verdict */
 
 /* R-hat above this wants more draws (Vehtari et al. 2021). */
@@ -183,7 +205,7 @@ static void look_at(const sal_diagnostics *d, int64_t place, extremes *e)
 static const char *place_name(const sali_run_record *run, const sali_diagnosed *d, int64_t place,
                               char out[80])
 {
-    return place < 0 ? "f" : sali_report_name(run, place * d->every, out);
+    return place < 0 ? "f" : sali_report_quantity(run, place * d->every, out);
 }
 
 /* In the words of the run's summary, if the file has them. */
@@ -265,6 +287,13 @@ static void put_row(sali_page *page, const char *name, const sal_diagnostics *d,
     sali_page_row_end(page);
 }
 
+static void put_variable(sali_page *page, const sali_run_record *run, const sali_diagnosed *d,
+                         int64_t place, bool tail)
+{
+    char name[80];
+    put_row(page, sali_report_quantity(run, place * d->every, name), &d->variables[place], tail);
+}
+
 void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
                                    const sali_diagnosed *d)
 {
@@ -274,17 +303,23 @@ void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
                                            { "sd", 4 },          { "MCSE", 2 },
                                            { "IAT [draws]", 3 }, { "ESS of tails", 4 } };
     bool tail = has_tail(d);
-    char name[80];
     sali_page_table(page,
-                    d->has_f ? "f and the variables with the smallest effective sample sizes"
-                             : "Variables with the smallest effective sample sizes",
+                    d->has_f ? "f and the variables with the largest R-hat and the smallest "
+                               "effective sample sizes"
+                             : "The variables with the largest R-hat and the smallest effective "
+                               "sample sizes",
                     7 + tail, columns);
     if (d->has_f) {
         put_row(page, "f", &d->f, tail);
     }
-    for (int64_t i = 0; i < d->n && i < ROWS; i++) {
-        int64_t at = d->worst[i];
-        put_row(page, sali_report_name(run, at * d->every, name), &d->variables[at], tail);
+    if (d->apart >= 0) {
+        put_variable(page, run, d, d->apart, tail);
+    }
+    for (int64_t i = 0, rows = d->apart >= 0; i < d->n && rows < ROWS; i++) {
+        if (d->worst[i] != d->apart) {
+            put_variable(page, run, d, d->worst[i], tail);
+            rows++;
+        }
     }
     sali_page_table_end(page);
     if (d->every > 1) {

@@ -41,15 +41,19 @@ typedef struct sali_diagnosed {
     int64_t n, every;           /* every so many-th variable was looked at */
     sal_diagnostics *variables; /* [n] of variables 0, every, 2 every, .. */
     int64_t *worst;             /* [n] places there, the smallest ESS first */
+    int64_t apart;              /* the place with the largest R-hat; -1: none has one */
     int64_t unmoved;            /* chains that never moved; where there are some, no ESS or R-hat */
 } sali_diagnosed;
 
 sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out, sal_error *err);
 void sali_diagnosed_free(sali_diagnosed *d);
 
-/* [chains x draws] of a variable: its codes, or whether it has its most common one if codes have no
+/* [chains x draws] of a variable: its values, or whether it has its most common one if they have no
  * order. NULL when out of memory. */
 double *sali_report_series(const sali_run_record *run, int64_t variable);
+
+/* What that is called, "letter[3] = 7" where there is no order; likewise. */
+const char *sali_report_quantity(const sali_run_record *run, int64_t variable, char out[80]);
 
 /* What a variable is called; good until the next call with the same room. */
 const char *sali_report_name(const sali_run_record *run, int64_t variable, char out[80]);
