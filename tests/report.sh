@@ -92,6 +92,7 @@ has rbm.html 'correlation of covariances' 'training rows'
 cp -r rbm none && rm none/verdict.json none/samples.png
 "$program" report none -o none.html
 ! grep -qE '<p>(The model|Cannot tell)|Fresh samples' none.html || fail "none.html: a verdict out of nothing"
+has none.html '<p>Not judged: '
 if [[ -e rbm/samples.png ]]; then
     has rbm.html 'Fresh samples: drawn from the model' 'Persistent chains of the training'
     has rbm.html 'data:image/png;base64,'

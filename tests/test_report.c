@@ -309,6 +309,43 @@ START_TEST(comparisons_of_others_make_a_page)
 }
 END_TEST
 
+/* The first line of the page on a comparison of these samplers. */
+static const char *compared(const char *rows)
+{
+    char text[1024];
+    sal_error err = { 0 };
+    snprintf(text, sizeof text, "{\"model\": \"m\", \"chains\": 4, \"samplers\": [%s]}", rows);
+    write_text("a.json", text);
+    ck_ok(report(temp_path("a.json"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    return string("string((//h:section/h:p)[2])");
+}
+
+#define ROW(name, speed, rhat, total)                                           \
+    "{\"sampler\": \"" name "\", \"exact\": false, \"ess_per_second\": " #speed \
+    ", \"rhat_max\": " #rhat ", \"ess_total\": " #total "}"
+
+START_TEST(comparisons_begin_with_the_best_that_agrees)
+{
+    static const struct {
+        const char *rows, *said;
+    } cases[] = {
+        { ROW("fast", 900, 1.4, 500) "," ROW("good", 90, 1.02, 500) "," ROW("slow", 9, 1, 500),
+          "good is the best by effective draws a second, 90, of 2 samplers whose chains agree "
+          "(R-hat up to 1.1), out of 3 that ran. It is not exact" },
+        { ROW("a", 90, 1, 500) "," ROW("b", 95, 1, 500), "b is the best" },
+        { ROW("a", 90, 1.02, 8) "," ROW("b", null, 1, 500), "Draws are too few, or timings" },
+        { ROW("a", 90, 1.2, 500) "," ROW("b", 90, null, 500), "Of no sampler it is known" },
+        { "{\"sampler\": \"a\", \"reason\": \"cannot\"}", "No sampler was run." },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *said = compared(cases[k].rows);
+        ck_assert_msg(strncmp(said, cases[k].said, strlen(cases[k].said)) == 0, "%s", said);
+        ck_assert((strstr(said, " a is as good within 10%.") != NULL) == (k == 1));
+    }
+}
+END_TEST
+
 static sal_status make_pages(sal_error *err)
 {
     static char paths[3][512];
@@ -349,6 +386,7 @@ int main(void)
     tcase_add_test(tcase, tables_have_what_the_statistics_say);
     tcase_add_test(tcase, poor_draws_make_a_page);
     tcase_add_test(tcase, comparisons_of_others_make_a_page);
+    tcase_add_test(tcase, comparisons_begin_with_the_best_that_agrees);
     tcase_add_test(tcase, failing_allocations_are_reported);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -4,12 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <saltus/stats.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "report/report.h"
 
 #define TRACES 7 /* lines in the figure of errors */
+
+/* Samplers with fewer effective draws, of all chains together, are not ranked; nor are those that
+ * come so close to one another. */
+#define ENOUGH_ESS 100
+#define CLOSE 0.9
 
 /* What is shown of a sampler; first what decides, where a phone shows it. */
 static const struct {
@@ -41,6 +47,79 @@ static const char *name_of(const json_t *row)
 static bool did_run(const json_t *row)
 {
     return !json_object_get(row, "reason");
+}
+
+/* ---- the verdict */
+
+/* The samplers that ran, by what can be said of them. */
+typedef struct ranking {
+    int64_t ran, agree, ranked;
+    const json_t *best, *next; /* by ESS a second among those whose chains agree; or NULL */
+} ranking;
+
+static double speed(const json_t *row)
+{
+    return row ? number(row, "ess_per_second") : 0;
+}
+
+static void rank(const json_t *rows, ranking *r)
+{
+    for (size_t k = 0; k < json_array_size(rows); k++) {
+        const json_t *row = json_array_get(rows, k);
+        bool agrees = did_run(row) && number(row, "rhat_max") <= SAL_RHAT_LIMIT;
+        r->ran += did_run(row);
+        r->agree += agrees;
+        if (!agrees || !(speed(row) > 0) || number(row, "ess_total") < ENOUGH_ESS) {
+            continue;
+        }
+        r->ranked++;
+        if (speed(row) > speed(r->best)) {
+            r->next = r->best;
+            r->best = row;
+        } else if (speed(row) > speed(r->next)) {
+            r->next = row;
+        }
+    }
+}
+
+static void put_best(sali_page *page, const ranking *r)
+{
+    char figure[SALI_PAGE_NUMBER], close[200] = "";
+    sali_page_short(speed(r->best), 3, figure);
+    if (speed(r->next) >= CLOSE * speed(r->best)) {
+        snprintf(close, sizeof close, " %.100s is as good within %.0f%%.", name_of(r->next),
+                 100 * (1 - CLOSE));
+    }
+    sali_page_paragraph(page,
+                        "%s is the best by effective draws a second, %s, of %lld samplers whose "
+                        "chains agree (R-hat up to %.1f), out of %lld that ran.%s%s",
+                        name_of(r->best), figure, (long long)r->agree, SAL_RHAT_LIMIT,
+                        (long long)r->ran, close,
+                        json_is_false(json_object_get(r->best, "exact"))
+                            ? " It is not exact: more draws do not take its error away."
+                            : "");
+}
+
+static void put_verdict(sali_page *page, const json_t *root, const json_t *rows)
+{
+    ranking r = { 0 };
+    rank(rows, &r);
+    if (r.ran == 0) {
+        sali_page_paragraph(page, "No sampler was run.");
+    } else if (number(root, "chains") == 1) {
+        sali_page_paragraph(page, "One chain of each sampler does not tell which of them can be "
+                                  "trusted; they are not ranked.");
+    } else if (r.ranked > 0) {
+        put_best(page, &r);
+    } else if (r.agree > 0) {
+        sali_page_paragraph(page, "Draws are too few, or timings too uncertain, to rank the "
+                                  "samplers.");
+    } else {
+        sali_page_paragraph(page,
+                            "Of no sampler it is known that its chains agree (R-hat up to %.1f): "
+                            "ESS does not rank them.",
+                            SAL_RHAT_LIMIT);
+    }
 }
 
 /* ---- the table */
@@ -240,6 +319,7 @@ static void put_section(sali_page *page, int64_t k, const char *path, const json
 {
     const json_t *rows = json_object_get(root, "samplers");
     sali_page_section(page, k, path, "samplers side by side");
+    put_verdict(page, root, rows);
     put_facts(page, root);
     put_table(page, rows);
     sali_page_figures(page);

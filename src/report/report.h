@@ -29,7 +29,7 @@ sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
 sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal_error *err);
 sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err);
 
-/* The verdict of a training's directory, if it has one. */
+/* The verdict of a training's directory, or that it has none. */
 sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error *err);
 
 /* ---- parts of the section on a run */

@@ -54,6 +54,8 @@ sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error
         return sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
     }
     if (access(path, F_OK) != 0) {
+        sali_page_paragraph(page, "Not judged: the training has drawn no fresh samples of the "
+                                  "model to compare with held-out rows. 'saltus evaluate' would.");
         return SAL_OK;
     }
     sal_status status = sali_file_read(path, &bytes, err);
