@@ -466,6 +466,17 @@ START_TEST(running_out_of_memory_is_reported)
 }
 END_TEST
 
+START_TEST(a_sentence_has_no_mmd_of_nothing)
+{
+    char text[512];
+    sal_verdict v = { .reason = SAL_VERDICT_BEYOND_MARGIN, .worst = SAL_VERDICT_MMD };
+    v.figures[SAL_VERDICT_MMD].fresh.value = 0.25;
+    sal_verdict_sentence(&v, text, sizeof text);
+    ck_assert_msg(strstr(text, "MMD is 0.2500, that of as many training rows below noise;") != NULL,
+                  "%s", text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdict");
@@ -482,6 +493,7 @@ int main(void)
     tcase_add_test(tcase, the_jackknife_is_right_about_means_and_squares);
     tcase_add_test(tcase, bad_input_is_refused);
     tcase_add_test(tcase, threads_do_not_change_bits);
+    tcase_add_test(tcase, a_sentence_has_no_mmd_of_nothing);
     tcase_add_test(tcase, running_out_of_memory_is_reported);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -134,11 +134,6 @@ typedef struct cli_sampler_item {
 /* The next one; *list moves on, to the NUL after the last. CLI_USAGE after a message. */
 int cli_next_sampler(const char **list, cli_sampler_item *item);
 
-/* An MMD as people read it. Its unbiased square is at most 0 where samples differ by no more than
- * chance; they are shown as 0 elsewhere, and here as "below noise". */
-#define CLI_MMD_TEXT 32
-void cli_mmd_text(double mmd, char text[CLI_MMD_TEXT]);
-
 /* A progress line on stderr, if that is a terminal: `what`, share done, rate, time left, and a note
  * of the caller's. */
 typedef struct cli_progress {

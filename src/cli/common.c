@@ -164,15 +164,6 @@ bool cli_interrupted(void)
     return interrupted != 0;
 }
 
-void cli_mmd_text(double mmd, char text[CLI_MMD_TEXT])
-{
-    if (mmd <= 0) {
-        snprintf(text, CLI_MMD_TEXT, "below noise");
-    } else {
-        snprintf(text, CLI_MMD_TEXT, "%.4f", mmd);
-    }
-}
-
 int64_t cli_warmup(int64_t value)
 {
     return value == CLI_NOT_GIVEN ? 0 : value == 0 ? -1 : value;

@@ -15,6 +15,7 @@
 #include "io/format.h"
 #include "io/json_text.h"
 #include "models/alphabet.h"
+#include "stats/mmd.h"
 #include "train/likelihood.h"
 
 typedef struct options {
@@ -269,8 +270,8 @@ static int print_rest(const session *s, int ways)
            s->independent.standard_error,
            pictures ? "pixels with the training means" : "variables with the training frequencies");
     if (!isnan(s->mmd)) {
-        char mmd[CLI_MMD_TEXT];
-        cli_mmd_text(s->mmd, mmd);
+        char mmd[SALI_MMD_TEXT];
+        sali_mmd_text(s->mmd, mmd);
         printf("MMD              %s, samples to held-out rows\n", mmd);
     }
     if (!isnan(s->pearson)) {

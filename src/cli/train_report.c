@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "io/file.h"
 #include "models/alphabet.h"
+#include "stats/mmd.h"
 #include "stats/pair_correlation.h"
 #include "train/data.h"
 
@@ -243,9 +244,9 @@ static int save_model(const cli_training *s, const sal_train_report *r)
 
 static void print_line(const cli_training *s, const sal_train_report *r)
 {
-    char mmd[CLI_MMD_TEXT], baseline[CLI_MMD_TEXT];
-    cli_mmd_text(s->mmd, mmd);
-    cli_mmd_text(s->baseline, baseline);
+    char mmd[SALI_MMD_TEXT], baseline[SALI_MMD_TEXT];
+    sali_mmd_text(s->mmd, mmd);
+    sali_mmd_text(s->baseline, baseline);
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
     if (r->trajectory) {
         printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %s "

@@ -5,6 +5,7 @@
 
 #include "cli/fresh.h"
 #include "cli/json.h"
+#include "stats/mmd.h"
 
 static const char *const answers[] = { "unknown", "like", "unlike" };
 static const char *const keys[] = { "log_prob", "means_correlation", "covariances_correlation",
@@ -55,13 +56,15 @@ json_t *cli_verdict_json(const sal_verdict *v)
     return object;
 }
 
-/* "0.981 (0.004)", or a dash. */
-static void print_value(sal_verdict_value value, int decimals)
+/* "0.981 (0.004)", or a dash; of the MMD "below noise" too. */
+static void print_value(sal_verdict_value value, int decimals, bool mmd)
 {
     char text[48] = "-";
     if (isfinite(value.value) && isfinite(value.standard_error)) {
         snprintf(text, sizeof text, "%.*f (%.*f)", decimals, value.value, decimals,
                  value.standard_error);
+    } else if (isfinite(value.value) && mmd) {
+        sali_mmd_text(value.value, text);
     } else if (isfinite(value.value)) {
         snprintf(text, sizeof text, "%.*f", decimals, value.value);
     }
@@ -79,9 +82,9 @@ void cli_verdict_print(const sal_verdict *v)
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
         const sal_verdict_figure *f = &v->figures[k];
         printf("  %-24s", names[k]);
-        print_value(f->fresh, decimals[k]);
-        print_value(f->persistent, decimals[k]);
-        print_value(f->train, decimals[k]);
+        print_value(f->fresh, decimals[k], k == SAL_VERDICT_MMD);
+        print_value(f->persistent, decimals[k], k == SAL_VERDICT_MMD);
+        print_value(f->train, decimals[k], k == SAL_VERDICT_MMD);
         if (k == SAL_VERDICT_F) {
             printf("  held out %.2f", f->test.value);
         }

@@ -7,11 +7,24 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "report/report.h"
+#include "stats/mmd.h"
 
 static double number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* An MMD of 0 is one that was not found, and has no error. */
+static void put_value(sali_page *page, const char *figure, double value, int digits)
+{
+    if (value == 0 && strcmp(figure, "mmd") == 0) {
+        char text[SALI_MMD_TEXT];
+        sali_mmd_text(value, text);
+        sali_page_text(page, text);
+    } else {
+        sali_page_number(page, value, digits);
+    }
 }
 
 static void put_figures(sali_page *page, const json_t *root)
@@ -39,7 +52,7 @@ static void put_figures(sali_page *page, const json_t *root)
         sali_page_row(page);
         sali_page_text(page, figures[k].title);
         for (int c = 0; c < 6; c++) {
-            sali_page_number(page, number(figure, keys[c]), c % 2 ? 2 : figures[k].digits);
+            put_value(page, figures[k].key, number(figure, keys[c]), c % 2 ? 2 : figures[k].digits);
         }
         sali_page_row_end(page);
     }

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -174,4 +175,13 @@ sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_
     sali_packed_free(&pa);
     sali_packed_free(&pb);
     return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+void sali_mmd_text(double mmd, char text[SALI_MMD_TEXT])
+{
+    if (mmd <= 0) {
+        snprintf(text, SALI_MMD_TEXT, "below noise");
+    } else {
+        snprintf(text, SALI_MMD_TEXT, "%.4f", mmd);
+    }
 }

@@ -1,9 +1,14 @@
-/* The kernel of the MMD summed over pairs of states that are packed into bits. */
+/* The kernel of the MMD summed over pairs of states that are packed into bits; the MMD as text. */
 #ifndef SALI_MMD_H
 #define SALI_MMD_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* An MMD as people read it. Its unbiased square is at most 0 where samples differ by no more than
+ * chance; they are shown as 0 elsewhere, and here as "below noise". */
+#define SALI_MMD_TEXT 32
+void sali_mmd_text(double mmd, char text[SALI_MMD_TEXT]);
 
 /* States packed into bits: `planes` words (bit p of the codes of 64 variables) for each group of 64
  * variables, so that a row is words * planes 64-bit words. */

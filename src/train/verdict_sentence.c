@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <saltus/evaluate.h>
+#include "stats/mmd.h"
 
 /* Of correlations that are almost 1 more digits tell something. */
 static void format_correlation(double value, char out[16])
@@ -21,8 +22,11 @@ static void unlike(const sal_verdict *v, char *text, size_t room)
     const sal_verdict_figure *f = &v->figures[v->worst];
     char fresh[16], train[16];
     if (v->worst == SAL_VERDICT_MMD) {
-        snprintf(text, room, "%stheir MMD is %.4f, that of as many training rows %.4f; %s.", head,
-                 f->fresh.value, f->train.value, advice);
+        char mmd[SALI_MMD_TEXT], reached[SALI_MMD_TEXT];
+        sali_mmd_text(f->fresh.value, mmd);
+        sali_mmd_text(f->train.value, reached);
+        snprintf(text, room, "%stheir MMD is %s, that of as many training rows %s; %s.", head, mmd,
+                 reached, advice);
         return;
     }
     format_correlation(isnan(f->fresh.value) ? 0 : f->fresh.value, fresh);
