@@ -13,12 +13,15 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 /* Hours of draws. */
 #define COMMAND "sample ising:side=4,theta=0.1 --chains 3 --draws 200000 --thin 2000 --out run.npy"
 
+#define COMPARE \
+    "compare ising:side=4,theta=0.1 --samplers gibbs,gwg,ncg,pavg --draws 20000 --thin 200000"
+
 /* Where the signal comes before it is caught or before the first draw, wait longer. */
-static int stop(int number)
+static int stop(const char *command, int number)
 {
     int code = -number;
     for (long wait = 100000; code != 0 && wait < 10000000; wait *= 2) {
-        pid_t pid = start(COMMAND);
+        pid_t pid = start(command);
         pause_for(wait);
         kill(pid, number);
         code = finish(pid);
@@ -32,7 +35,7 @@ START_TEST(draws_so_far_are_a_whole_file)
     long long draws = 0;
     sali_npy array = { 0 };
     sal_error err = { 0 };
-    ck_assert_int_eq(stop(signals[_i]), 0);
+    ck_assert_int_eq(stop(COMMAND, signals[_i]), 0);
     read_text("stderr.txt", text, sizeof text);
     ck_assert_msg(
         sscanf(text, "saltus: stopped; what follows is from %lld draws a chain", &draws) == 1, "%s",
@@ -42,6 +45,23 @@ START_TEST(draws_so_far_are_a_whole_file)
     ck_assert_int_eq(array.shape[1], draws);
     ck_assert_int_eq(array.shape[2], 16);
     sali_npy_free(&array);
+}
+END_TEST
+
+/* The first sampler has some of its draws, the others are named. */
+START_TEST(a_comparison_says_what_it_lacks)
+{
+    char text[2048];
+    long long draws = 0;
+    ck_assert_int_eq(stop(COMPARE, signals[_i]), 0);
+    read_text("stderr.txt", text, sizeof text);
+    ck_assert_msg(sscanf(text, "saltus: stopped; gibbs has %lld draws a chain only", &draws) == 1 &&
+                      draws > 0,
+                  "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, " only; not run: gwg, ncg, pavg\n"));
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\ngibbs "));
+    ck_assert_ptr_null(strstr(text, "gwg"));
 }
 END_TEST
 
@@ -109,6 +129,7 @@ int main(void)
     TCase *tcase = tcase_create("signals_cli");
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_loop_test(tcase, draws_so_far_are_a_whole_file, 0, N_SIGNALS);
+    tcase_add_loop_test(tcase, a_comparison_says_what_it_lacks, 0, N_SIGNALS);
     tcase_add_test(tcase, a_hangup_that_is_ignored_stays_so);
     tcase_add_loop_test(tcase, waiting_threads_sleep_unless_the_user_says_otherwise, 0, 2);
     suite_add_tcase(suite, tcase);

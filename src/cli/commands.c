@@ -64,7 +64,8 @@ static const cli_page pages[] = {
       CLI_GROUP_SAMPLE,
       "Runs samplers side by side for equal steps, or for equal time, and shows acceptance, jump "
       "distance, effective samples, autocorrelation time and R-hat; and errors, where exact "
-      "answers can be had. " MODEL,
+      "answers can be had. Ctrl-C (also SIGTERM and SIGHUP) ends it with what there is, and with a "
+      "word on stderr on what is missing. " MODEL,
       { { "Some samplers, for equal steps:",
           "saltus compare ising:side=4,theta=0.15 --samplers gibbs,gwg:hops=2,ncg --check-exact" },
         { "All that apply, for ten seconds each:",

@@ -211,7 +211,7 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     row->exact = sali_sampler_find(item->specification)->flags & SALI_SAMPLER_EXACT;
     sal_status status = sample(model, o, reference, item, &run, &err);
     status = status ? status : measure(run, model, o, reference, row, &err);
-    if (status == SAL_OK && row->summary.draws > 0 &&
+    if (status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
         row->summary.seconds < COMPARE_TRIAL_SECONDS) {
         status = time_again(model, o, item, &row->summary, &err);
     }
@@ -242,6 +242,31 @@ static int check_items(const sal_model *model, const item_list *list)
     return CLI_OK;
 }
 
+/* Whether a sampler has not a single draw because the user stopped it. */
+static bool is_lost(const compare_row *row)
+{
+    return cli_interrupted() && !row->reason[0] && row->summary.draws == 0;
+}
+
+/* What a signal cut short, or left out. */
+static void say_stopped(const compare_report *r, const item_list *list)
+{
+    const compare_row *last = r->n > 0 ? &r->rows[r->n - 1] : NULL;
+    const bool within = last && !last->reason[0] && last->summary.stopped;
+    if (!cli_interrupted() || (!within && r->n == list->n)) {
+        return;
+    }
+    fprintf(stderr, "saltus: stopped");
+    if (within) {
+        fprintf(stderr, "; %s has %lld draws a chain only", last->sampler,
+                (long long)last->summary.draws);
+    }
+    for (int64_t k = r->n; k < list->n; k++) {
+        fprintf(stderr, "%s%s", k == r->n ? "; not run: " : ", ", list->items[k].name);
+    }
+    fputc('\n', stderr);
+}
+
 static int compare(sal_model *model, const options *o, const item_list *list,
                    const compare_reference *reference)
 {
@@ -259,13 +284,17 @@ static int compare(sal_model *model, const options *o, const item_list *list,
     for (; report.n < list->n && !cli_interrupted(); report.n++) {
         fill_row(model, o, reference, &list->items[report.n], &rows[report.n]);
     }
+    report.n -= report.n > 0 && is_lost(&rows[report.n - 1]);
     report.rows = rows;
+    say_stopped(&report, list);
     int code = o->json ? compare_print_json(&report) : compare_print_table(&report);
     bool any = false;
     for (int64_t k = 0; k < report.n; k++) {
         any = any || !rows[k].reason[0];
     }
-    if (code == CLI_OK && !any) {
+    if (code == CLI_OK && !any && cli_interrupted()) {
+        code = CLI_FAULT;
+    } else if (code == CLI_OK && !any) {
         code = cli_usage("compare: no sampler could be run");
     }
     free(rows);
