@@ -4,9 +4,12 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <saltus/sample.h>
+#include <saltus/stats.h>
 #include "run_helpers.h"
+#include "stats/rhat.h"
 
 /* The acceptance that adaptation aims at, or where steps of any length do better the one of the
  * longest: it falls to that of a proposal without a bound on the distance, and no further. */
@@ -226,6 +229,110 @@ static sal_model *table_model(int32_t states, const double *values)
     const int64_t begin[] = { 0, 2 }, scope[] = { 0, 1 };
     return tables_model(2, states, 1, begin, scope, states * states, values);
 }
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The larger split R-hat of the codes of variable v in draws [chains x draws x V], one byte each,
+ * and of their distances to the median. */
+static double rhat_of_codes(int64_t chains, int64_t draws, int64_t V, const uint8_t *codes,
+                            int64_t v)
+{
+    const int64_t n = chains * draws;
+    double *x = calloc((size_t)n, sizeof *x), *sorted = calloc((size_t)n, sizeof *sorted);
+    ck_assert(x && sorted && draws % 2 == 0);
+    for (int64_t k = 0; k < n; k++) {
+        x[k] = sorted[k] = codes[k * V + v];
+    }
+    const double values = sali_rhat(2 * chains, draws / 2, x);
+    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    for (int64_t k = 0; k < n; k++) {
+        x[k] = fabs(x[k] - sorted[(n - 1) / 2]);
+    }
+    const double distances = sali_rhat(2 * chains, draws / 2, x);
+    free(x);
+    free(sorted);
+    return fmax(values, distances);
+}
+
+/* Slow chains wander through levels that each have few draws: indicators would say little. */
+START_TEST(rhat_of_levels_is_that_of_their_values)
+{
+    enum { CHAINS = 8, DRAWS = 400 };
+    const char *models[] = { "ordinal-poly4:dim=5", "poisson:dim=5,rate=30,cap=90" };
+    for (int m = 0; m < 2; m++) {
+        sal_model *model = NULL;
+        sal_run_options options = { .sampler = m == 0 ? "ncg" : "gwg",
+                                    .chains = CHAINS,
+                                    .warmup = 100,
+                                    .draws = DRAWS,
+                                    .keep_draws = true };
+        sal_run_summary s;
+        sal_error err = { 0 };
+        char text[SAL_ERROR_SIZE], place[40];
+        int bytes, disagreeing = 0;
+        double largest = 0, here;
+        ck_ok(sal_model_builtin(models[m], 0, &model, &err), &err);
+        sal_run *run = run_it(model, &options);
+        const uint8_t *draws = sal_run_draws(run, &bytes);
+        ck_assert_int_eq(bytes, 1);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        for (int64_t v = 0; v < 5; v++) {
+            here = rhat_of_codes(CHAINS, DRAWS, 5, draws, v);
+            largest = fmax(largest, here);
+            disagreeing += here > SAL_RHAT_LIMIT;
+            if (v == s.rhat_variable) {
+                ck_assert_double_eq_tol(s.rhat_max, here, 1e-9);
+            }
+        }
+        ck_assert_msg(s.rhat_variable >= 0, "%s: f has %g, variables %g", models[m], s.rhat_max,
+                      largest);
+        ck_assert_double_eq_tol(s.rhat_max, largest, 1e-9);
+        ck_assert_int_eq(s.rhat_code, -1);
+        ck_assert(s.disagreeing == disagreeing && disagreeing > 0);
+        ck_assert(sal_run_warning(&s, text, sizeof text));
+        snprintf(place, sizeof place, "for variable %lld;", (long long)s.rhat_variable);
+        ck_assert_msg(strstr(text, place) != NULL, "%s", text);
+        sal_run_destroy(run);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* Where a is 1, x is at either end, and in the middle where a is 0: no change of one of them leads
+ * from here to there, and the means of x are equal. */
+START_TEST(chains_that_differ_in_spread_disagree)
+{
+    const int32_t init[] = { 1, 0, 0, 1, 1, 2, 0, 1 };
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sal_space *space = sal_space_create();
+    const sal_block a = { .name = "a", .kind = SAL_BINARY, .count = 1 };
+    const sal_block x = { .name = "x", .kind = SAL_ORDINAL, .count = 1, .states = 3 };
+    ck_ok(sal_space_add(space, &a, &err), &err);
+    ck_ok(sal_space_add(space, &x, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_space_destroy(space);
+    sal_expr one = sal_constant(tape, (double[]){ 1 }, SAL_SHAPE(1));
+    sal_expr away = sal_square(sal_sub(sal_state_block(tape, "x"), one));
+    sal_expr wrong = sal_square(sal_sub(away, sal_state_block(tape, "a")));
+    ck_ok(sal_model_from_tape(tape, sal_scale(sal_sum(wrong), -1000), &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = 4, .warmup = -1, .draws = 1000, .init = init
+    };
+    sal_run_summary s;
+    sal_run *run = run_it(model, &options);
+    ck_ok(sal_run_summarise(run, &s, &err), &err);
+    ck_assert_int_eq(s.disagreeing, 2);
+    ck_assert(isinf(s.rhat_max));
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
 
 /* The two variables must agree, so that no change of one is allowed. Replicas swap, which moves
  * nothing either. */
@@ -593,6 +700,8 @@ static Suite *summary_suite(void)
     Suite *suite = suite_create("run_summary");
     TCase *tcase = tcase_create("summary");
     tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, rhat_of_levels_is_that_of_their_values);
+    tcase_add_test(tcase, chains_that_differ_in_spread_disagree);
     tcase_add_test(tcase, few_draws_are_not_called_stuck);
     tcase_add_test(tcase, standing_still_is_the_first_thing_said);
     tcase_add_test(tcase, advice_on_constraints_holds);

@@ -206,11 +206,12 @@ typedef struct sal_run_summary {
     double ess_per_step;         /* ess_total by step of a single chain */
     double autocorrelation_time; /* integrated, of the same distance, in steps
                                     (sal_stats_autocorrelation_time) */
-    double rhat_max;         /* the largest of: rank-normalised split R-hat of f, split R-hat of the
-                                indicators of all variables and states, and of the values of counts
-                                without a cap */
+    double rhat_max;         /* the largest of: rank-normalised split R-hat of f; split R-hat of the
+                                values of ordinal variables and counts, of those with a cap also of
+                                the distances to the median; split R-hat of the indicators of the
+                                states of categorical variables and of those of two levels */
     int64_t rhat_variable;   /* where it is largest: a variable, or -1 for f */
-    int32_t rhat_code;       /* and the state; -1 for a count without a cap */
+    int32_t rhat_code;       /* and the state; -1 for a variable judged by its values */
     int64_t disagreeing;     /* number of variables with an R-hat above 1.1 */
     double log_prob_mean;    /* mean f over draws */
     double seconds;          /* sampling, without warm-up */

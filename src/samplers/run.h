@@ -171,6 +171,10 @@ void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *cod
                          int64_t draw);
 sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
+/* R-hat of the variables, numbered as in the whole space, in a summary that has that of f
+ * (agreement.c). */
+sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
+
 /* The range of temperatures of annealing, and the temperature when a share of it is done
  * (annealing.c). */
 sal_status sali_anneal_range(sal_run *run, sal_error *err);

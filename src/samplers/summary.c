@@ -10,10 +10,6 @@
 #include "core/shard.h"
 #include "samplers/run.h"
 #include "samplers/trajectory.h"
-#include "stats/rhat.h"
-
-/* Indicators of states rarer than this say little: one visit more or less makes any R-hat. */
-#define RARE 0.01
 
 static int ascending(const void *a, const void *b)
 {
@@ -136,91 +132,6 @@ static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_sum
     }
     sali_free(ess);
     return status;
-}
-
-/* Draws in each half of a chain, as record.c divides them. */
-static void half_draws(const sal_run *run, int64_t *halves)
-{
-    int64_t boundary = run->options.draws / 2;
-    halves[0] = run->draws_made < boundary ? run->draws_made : boundary;
-    halves[1] = run->draws_made - halves[0];
-}
-
-/* Split R-hat of the indicator behind a bin, with half-chains as R-hat's chains; NaN if the state
- * is too rare or too common to tell. `ones` has room for 2 chains. */
-static double bin_rhat(const sal_run *run, int64_t bin, int64_t *ones)
-{
-    int64_t halves[2], bins = run->model->space->bins;
-    half_draws(run, halves);
-    int64_t n = halves[0] < halves[1] ? halves[0] : halves[1];
-    double rhat = NAN, p = 0;
-    for (int64_t h = 0; h < 2 * run->options.chains; h++) {
-        double share = (double)run->counts[h * bins + bin] / (double)halves[h % 2];
-        ones[h] = (int64_t)llround(share * (double)n); /* odd numbers of draws: same size */
-        p += share / (double)(2 * run->options.chains);
-    }
-    if (n >= 2 && p >= RARE && p <= 1 - RARE) {
-        sal_stats_rhat_counts(2 * run->options.chains, n, ones, &rhat, NULL);
-    }
-    return rhat;
-}
-
-/* Split R-hat of a count without a cap, of the values themselves: `moments` has room for 4 chains.
- */
-static double count_rhat(const sal_run *run, int64_t v, double *moments)
-{
-    int64_t halves[2], V = run->model->space->n_variables;
-    double *mean = moments, *variance = moments + 2 * run->options.chains;
-    half_draws(run, halves);
-    int64_t n = halves[0] < halves[1] ? halves[0] : halves[1];
-    for (int64_t h = 0; h < 2 * run->options.chains; h++) {
-        mean[h] = run->moments[h * V + v].mean;
-        variance[h] = run->moments[h * V + v].squares / (double)(halves[h % 2] - 1);
-    }
-    return n >= 2 ? sali_rhat_moments(2 * run->options.chains, n, mean, variance) : NAN;
-}
-
-/* Take note of an R-hat of a variable; whether it says that chains disagree. */
-static bool note_rhat(sal_run_summary *s, double rhat, int64_t variable, int32_t code)
-{
-    if (rhat > s->rhat_max || (isnan(s->rhat_max) && !isnan(rhat))) {
-        s->rhat_max = rhat;
-        s->rhat_variable = variable;
-        s->rhat_code = code;
-    }
-    return rhat > SAL_RHAT_LIMIT;
-}
-
-/* R-hat over all indicators and counts, in terms of the whole space's variables. */
-static sal_status summarise_variables(const sal_run *run, sal_run_summary *s, sal_error *err)
-{
-    const sal_space *space = run->model->space;
-    int64_t *ones = SALI_NEW_ARRAY(int64_t, 2 * run->options.chains);
-    double *moments = SALI_NEW_ARRAY(double, 4 * run->options.chains);
-    int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
-    if (!ones || !moments || !original) {
-        sali_free(ones);
-        sali_free(moments);
-        sali_free(original);
-        return sali_fail_memory(err);
-    }
-    sali_run_variables(run, original);
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        const sali_variable *variable = &space->variables[v];
-        bool two = sali_is_two_level(variable), disagrees = false;
-        for (int32_t k = 0; k < (two ? 1 : variable->states); k++) {
-            double rhat = bin_rhat(run, variable->bin + k, ones);
-            disagrees |= note_rhat(s, rhat, original[v], two ? 1 : k);
-        }
-        if (variable->states == 0) {
-            disagrees = note_rhat(s, count_rhat(run, v, moments), original[v], -1);
-        }
-        s->disagreeing += disagrees;
-    }
-    sali_free(ones);
-    sali_free(moments);
-    sali_free(original);
-    return SAL_OK;
 }
 
 /* R-hat and mean of f, which is tied. */
@@ -360,7 +271,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     status = status ? status : summarise_ess(run, f, &s, err);
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, f, &s, err);
-    status = status ? status : summarise_variables(run, &s, err);
+    status = status ? status : sali_agreement_summarise(run, &s, err);
     status = status ? status : sali_statistic_summarise(run, &s, err);
     sali_free(f);
     if (s.unmoved > 0) {
