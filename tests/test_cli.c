@@ -95,7 +95,8 @@ START_TEST(models_with_forbidden_states_are_checked)
     for (int k = 0; k < 4; k++) {
         ck_run("check %s --dtype %s", k % 2 ? "zeros.uai" : "equal.uai", k / 2 ? "f32" : "f64");
         ck_assert_ptr_null(strstr(out, "not checked"));
-        ck_assert_ptr_nonnull(strstr(out, "of central differences"));
+        ck_assert_ptr_nonnull(
+            strstr(out, k % 2 ? "of central differences" : "not compared: every change"));
         ck_assert_ptr_nonnull(strstr(out, "evaluating neighbours: within "));
         ck_assert_ptr_null(strstr(out, "nan"));
     }
@@ -519,6 +520,29 @@ START_TEST(check_starts_where_sampling_does_and_knows_kinks)
 }
 END_TEST
 
+/* Both variables must agree: no change of one is allowed. Beside it, one that may change. */
+START_TEST(check_says_where_it_compared_nothing)
+{
+    static const char agree[] = "MARKOV\n2\n3 3\n1\n2 0 1\n9\n1 0 0 0 2 0 0 0 3\n";
+    static const char free_too[] =
+        "MARKOV\n3\n3 3 2\n2\n2 0 1\n1 2\n9\n1 0 0 0 2 0 0 0 3\n2\n1 2\n";
+    temp_write("agree.uai", agree, sizeof agree - 1);
+    temp_write("free.uai", free_too, sizeof free_too - 1);
+    ck_run("check agree.uai");
+    ck_assert_ptr_nonnull(strstr(out, "gradient     not compared: every change of one variable is "
+                                      "forbidden (f is -inf) at the 4 states looked at\n"));
+    ck_assert_ptr_nonnull(strstr(out, "first-order ones are not compared, as no change is"));
+    ck_run("check agree.uai --json");
+    json_t *json = json_out(), *found = json_object_get(json, "derivatives");
+    ck_assert(json_is_null(json_object_get(found, "gradient_error")));
+    ck_assert(json_is_null(json_object_get(found, "first_order_error")));
+    ck_assert(json_is_real(json_object_get(found, "against_error")));
+    json_decref(json);
+    ck_run("check free.uai");
+    ck_assert_ptr_null(strstr(out, "not compared"));
+}
+END_TEST
+
 START_TEST(sample_reports_the_statistic)
 {
     ck_run("sample hmm:length=30 --draws 50 --warmup 9 --json");
@@ -749,6 +773,7 @@ int main(void)
     tcase_add_test(tcase, draws_are_written_as_sequences);
     tcase_add_test(tcase, draws_are_written_as_pictures);
     tcase_add_test(tcase, what_is_no_picture_is_refused);
+    tcase_add_test(tcase, check_says_where_it_compared_nothing);
     tcase_add_test(tcase, check_starts_where_sampling_does_and_knows_kinks);
     tcase_add_test(tcase, sample_reports_the_statistic);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);

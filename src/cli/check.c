@@ -74,17 +74,39 @@ static void print_samplers(const sal_model *model)
     putchar('\n');
 }
 
+static void print_gradient(const cli_derivatives *worst)
+{
+    if (worst->slopes > 0) {
+        printf("gradient     within %.1e of central differences (relative, %d states)\n",
+               worst->gradient, CLI_CHECKED_STATES);
+    } else {
+        printf("gradient     not compared: %s at the %d states looked at\n",
+               worst->changes == 0 ? "every change of one variable is forbidden (f is -inf)"
+                                   : "it is not finite, or f beside it is not,",
+               CLI_CHECKED_STATES);
+    }
+}
+
+static void print_first_order(const sal_model *model, const cli_derivatives *worst)
+{
+    printf("differences  by %s; first-order ones are ",
+           sali_strategy_name(sali_strategy_best(model)));
+    if (worst->changes > 0) {
+        printf("off by %.1e (relative)\n", worst->taylor);
+    } else {
+        printf("not compared, as no change is allowed\n");
+    }
+}
+
 static void print_errors(const sal_model *model, const cli_derivatives *worst)
 {
-    printf("gradient     within %.1e of central differences (relative, %d states)\n",
-           worst->gradient, CLI_CHECKED_STATES);
+    print_gradient(worst);
     if (worst->kinks > 0) {
         printf("  kinks      in %lld of %lld coordinates, where it is held against the slopes on "
                "both sides\n",
                (long long)worst->kinks, (long long)(CLI_CHECKED_STATES * model->space->width));
     }
-    printf("differences  by %s; first-order ones are off by %.1e (relative)\n",
-           sali_strategy_name(sali_strategy_best(model)), worst->taylor);
+    print_first_order(model, worst);
     for (int s = 0; s < SALI_STRATEGIES; s++) {
         sali_strategy strategy = (sali_strategy)s;
         if (strategy != sali_strategy_best(model) && sali_strategy_applies(model, strategy)) {

@@ -50,10 +50,17 @@ static double slope_error(slopes s, bool kink, double g)
     return fmax(0, fmax(fmin(s.right, s.left) - g, g - fmax(s.right, s.left)));
 }
 
+/* Whether coordinate i is that of the present state of a one-hot variable: it says nothing of any
+ * change. */
+static bool is_present(const sal_space *space, const double *x, int64_t i)
+{
+    return space->variables[sali_space_owner(space, i)].kind == SAL_CATEGORICAL && x[i] == 1;
+}
+
 /* Largest error of gradient [N] against central differences of `exact` at x [N], relative to the
- * largest entry; coordinates with a kink are counted. */
+ * largest entry; slopes that are compared and coordinates with a kink are counted. */
 static sal_status gradient_error(const sal_model *exact, double *x, const double *gradient,
-                                 double *error, int64_t *kinks, sal_error *err)
+                                 double *error, cli_derivatives *counts, sal_error *err)
 {
     int64_t N = sal_space_width(sal_model_space(exact));
     double h = 1e-5, scale = 1e-12, f;
@@ -73,7 +80,8 @@ static sal_status gradient_error(const sal_model *exact, double *x, const double
         status = status ? status : find_slopes(exact, x, i, h / 2, f, &narrow, err);
         if (status == SAL_OK && isfinite(wide.right) && isfinite(wide.left)) {
             bool kink = is_kink(wide, narrow, least);
-            *kinks += kink;
+            counts->kinks += kink;
+            counts->slopes += !is_present(exact->space, x, i);
             *error = fmax(*error, slope_error(wide, kink, gradient[i]));
         }
     }
@@ -81,9 +89,10 @@ static sal_status gradient_error(const sal_model *exact, double *x, const double
     return status;
 }
 
-/* Largest error of the first-order differences against the exact ones, relative to the largest. */
+/* Largest error of the first-order differences against the exact ones, relative to the largest;
+ * changes that are not forbidden are counted. */
 static double taylor_error(const sal_model *model, const int32_t *codes, const double *gradient,
-                           const double *differences)
+                           const double *differences, int64_t *changes)
 {
     const sal_space *space = sal_model_space(model);
     double error = 0, scale = 1e-12;
@@ -97,6 +106,7 @@ static double taylor_error(const sal_model *model, const int32_t *codes, const d
             }
             double taylor = sali_first_order(SAL_F64, gradient, variable, codes[v], code);
             if (isfinite(exact)) {
+                ++*changes;
                 error = isfinite(taylor) ? fmax(error, fabs(taylor - exact)) : INFINITY;
                 scale = fmax(scale, fabs(exact));
             }
@@ -170,7 +180,7 @@ static sal_status measure_errors(const sal_model *model, const sal_model *exact,
     sal_status status = x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
     status = status ? status : sal_space_embed(space, 1, codes, x, err);
     status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
-    status = status ? status : gradient_error(exact, x, gradient, &error, &worst->kinks, err);
+    status = status ? status : gradient_error(exact, x, gradient, &error, worst, err);
     if (status == SAL_OK) {
         worst->gradient = fmax(worst->gradient, error);
         status = strategies_error(model, codes, differences, &error, err);
@@ -180,7 +190,8 @@ static sal_status measure_errors(const sal_model *model, const sal_model *exact,
         status = sal_model_evaluate(exact, 1, codes, &f, NULL, differences, err);
     }
     if (status == SAL_OK) {
-        worst->taylor = fmax(worst->taylor, taylor_error(model, codes, gradient, differences));
+        worst->taylor =
+            fmax(worst->taylor, taylor_error(model, codes, gradient, differences, &worst->changes));
     }
     free(x);
     free(gradient);
@@ -222,6 +233,8 @@ sal_status cli_measure_derivatives(const sal_model *model, const sal_model *exac
         const int32_t *codes = chains->codes + c * model->space->n_variables;
         status = measure_errors(model, exact, codes, out, err);
     }
+    out->gradient = out->slopes > 0 ? out->gradient : NAN;
+    out->taylor = out->changes > 0 ? out->taylor : NAN;
     sali_chains_destroy(chains);
     return status;
 }

@@ -6,9 +6,11 @@
 
 #define CLI_CHECKED_STATES 4
 
-/* The largest errors over the states, relative to the largest entry. */
+/* The largest errors over the states, relative to the largest entry; NaN: nothing was compared. */
 typedef struct cli_derivatives {
     int64_t kinks;     /* coordinates where f has one, over all states */
+    int64_t slopes;    /* entries of gradients that were compared and are not a present state's */
+    int64_t changes;   /* of one variable that are not forbidden, over all states */
     double gradient;   /* against central differences, at kinks against the slopes on both sides */
     double taylor;     /* first-order differences against exact ones */
     double strategies; /* any other way to make differences against the one in use */
