@@ -85,6 +85,14 @@ START_TEST(pictures_of_given_sides_are_read)
         sal_data_destroy(&data);
     }
     ck_alloc_sweep(sal_data_read(temp_path("a.svm"), &sides, &data, &err), sal_data_destroy(&data));
+    const sal_data_options codes = { .kind = SAL_DATA_CODES, .columns = 6 };
+    ck_ok(sal_data_read(temp_path("a.svm"), &codes, &data, &err), &err);
+    ck_assert_int_eq(data.variables, 6);
+    ck_assert_mem_eq(data.codes, expected, sizeof expected);
+    sal_data_destroy(&data);
+    const sal_data_options negative = { .columns = -1 };
+    ck_fails(sal_data_read(temp_path("a.svm"), &negative, &data, &err), SAL_ERR_ARGUMENT, &err,
+             "-1 columns");
     temp_dir_remove();
 }
 END_TEST

@@ -4,6 +4,36 @@
 #include <saltus/saltus.h>
 #include "io/npy.h"
 
+/* "LABEL 1:1 WIDTH:1", four rows of a libsvm file. */
+static void write_sparse(const char *name, int width)
+{
+    char text[256];
+    int n = snprintf(text, sizeof text, "1 1:1 %d:1\n2 2:1\n1 1:1 2:1\n2 3:1\n", width);
+    temp_write(name, text, (size_t)n);
+}
+
+/* Rows are as long as the model's states, or else as the longer of training and test data. */
+START_TEST(zeros_that_libsvm_leaves_out_come_back)
+{
+    write_sparse("narrow.svm", 13);
+    write_sparse("wide.svm", 16);
+    temp_write("narrow.csv", "1,0,0\n0,1,0\n0,0,1\n1,1,1\n", 24);
+    const char *options = "--iterations 4 --batch 2 --fresh 0 --overwrite --out run";
+    ck_refused(65, "expected pictures", "train rbm --data narrow.svm %s", options);
+    ck_run("train rbm --data narrow.svm --test wide.svm %s", options);
+    ck_run("train rbm:visible=16 --data narrow.svm %s", options);
+    ck_run("train ising:side=4 --data narrow.svm --kind codes %s", options);
+    ck_run("train rbm --data wide.svm --test narrow.svm %s", options);
+    ck_run("train run --data narrow.svm %s", "--iterations 4 --batch 2 --fresh 0 --out again");
+    ck_run("evaluate run --data narrow.svm --fresh 0");
+    ck_run("inpaint run --data narrow.svm --mask top --steps 4 --out picture.png");
+    ck_refused(64, "rows of 3 numbers; the model has 16",
+               "evaluate run --kind codes --data narrow.csv");
+    ck_refused(64, "rows of 16 numbers; the model has 9", "train rbm:visible=9 --data wide.svm %s",
+               options);
+}
+END_TEST
+
 START_TEST(train_writes_a_model_that_sample_reads)
 {
     char log[4096];
@@ -234,6 +264,7 @@ int main(void)
     Suite *suite = suite_create("trained_cli");
     TCase *tcase = tcase_create("trained_cli");
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, zeros_that_libsvm_leaves_out_come_back);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
     tcase_add_test(tcase, evaluate_reads_what_train_wrote);
     tcase_add_test(tcase, chains_that_disagree_are_drawn_longer);

@@ -69,6 +69,8 @@ typedef struct sal_data_options {
     int64_t height;        /* of a picture in each row; 0: a square. Rows of a libsvm file may be
                               shorter: it leaves out zeros at the end */
     int64_t width;         /* likewise; both or none */
+    int64_t columns;       /* rows of a libsvm file have at least so many numbers; 0: as many as the
+                              longest row has */
     int64_t first;         /* only rows from this one on, counted from 0 */
     int64_t count;         /* and only so many; 0: all */
     sal_alphabet alphabet; /* of alignments; 0: RNA or DNA where each of A, C, G and T or U occurs,

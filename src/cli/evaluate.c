@@ -485,7 +485,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);
     if (code == CLI_OK) {
         cli_data_suit(s.model, &o.data);
-        code = cli_data_read(&o.data, &s.train, &s.test);
+        code = cli_data_read(&o.data, s.model, &s.train, &s.test);
     }
     code = code ? code : cli_check_width(o.data.path, &s.train, s.model);
     code = code ? code : cli_draw_pixels(&s.train);

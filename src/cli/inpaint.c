@@ -78,7 +78,7 @@ static int choose_pictures(session *s)
 {
     sal_data all = { 0 };
     int64_t n = 0;
-    int code = cli_pictures_of(s->o->data, &all);
+    int code = cli_pictures_of(s->o->data, s->model, &all);
     code = code ? code : list_rows(s->o, all.rows, s, &n);
     if (code == CLI_OK) { /* rows may come several times */
         s->pictures = (sal_data){ .rows = n,

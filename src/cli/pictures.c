@@ -79,12 +79,40 @@ static bool is_default(const cli_data *d)
            isnan(d->test_identity) && !d->alphabet && !d->shape && !d->test;
 }
 
-int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out)
+/* Test data that lie beside the training data; NULL if there are none. */
+static const char *find_test(const char *data, char *beside, size_t room)
+{
+    return find_beside(data, "train", "test", beside, room) ||
+                   find_beside(data, "train", "t10k", beside, room)
+               ? beside
+               : NULL;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How many numbers rows of libsvm files have at least. */
+static sal_status find_columns(const char *data, const char *test, sal_data_kind kind,
+                               const sal_model *model, int64_t *columns, sal_error *err)
+{
+    int64_t a = 0, b = 0;
+    sal_status status = SAL_OK;
+    if (test && kind != SAL_DATA_ALIGNMENT) {
+        status = sali_data_columns(data, &a, err);
+        status = status ? status : sali_data_columns(test, &b, err);
+    }
+    *columns = larger(model ? sal_space_variables(sal_model_space(model)) : 0, larger(a, b));
+    return status;
+}
+
+int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out)
 {
     char beside[4096];
     sal_error err = { 0 };
-    const char *data = d->path, *test = d->test;
-    const sal_data_options *options = &d->read;
+    const char *data = d->path;
+    sal_data_options options = d->read;
     if (strcmp(data, "digits") == 0) {
         return is_default(d)
                    ? draw_pictures(train_out, test_out)
@@ -92,20 +120,17 @@ int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out)
                                "--test, --kind, --shape, --dynamic, --alphabet or --identity "
                                "goes with them");
     }
-    sal_status status = sal_data_read(data, options, train_out, &err);
-    if (status == SAL_OK && !test &&
-        (find_beside(data, "train", "test", beside, sizeof beside) ||
-         find_beside(data, "train", "t10k", beside, sizeof beside))) {
-        test = beside;
-    }
+    const char *test = d->test ? d->test : find_test(data, beside, sizeof beside);
+    sal_status status = find_columns(data, test, options.kind, model, &options.columns, &err);
+    status = status ? status : sal_data_read(data, &options, train_out, &err);
     if (status == SAL_OK && !test) {
         return d->test_identity > 0 ? split_clusters(d, train_out, test_out)
                                     : split(train_out, test_out);
     }
-    sal_data_options same = *options;
+    sal_data_options same = options;
     same.grey = train_out->grey;
     same.alphabet = train_out->alphabet;
-    if (same.kind == SAL_DATA_PICTURES) { /* zeros at the end may be missing in one of the files */
+    if (same.kind == SAL_DATA_PICTURES) { /* rows may be pictures that are no squares */
         same.height = train_out->height;
         same.width = train_out->width;
     }
@@ -251,7 +276,7 @@ int cli_draw_pixels(sal_data *data)
     return done ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
-int cli_pictures_of(const char *data, sal_data *out)
+int cli_pictures_of(const char *data, const sal_model *model, sal_data *out)
 {
     sal_error err = { 0 };
     sal_data train = { 0 };
@@ -260,5 +285,6 @@ int cli_pictures_of(const char *data, sal_data *out)
         sal_data_destroy(&train);
         return code;
     }
-    return exit_code(sal_data_read(data, NULL, out, &err), &err);
+    const sal_data_options options = { .columns = sal_space_variables(sal_model_space(model)) };
+    return exit_code(sal_data_read(data, &options, out, &err), &err);
 }

@@ -54,13 +54,15 @@ int cli_data_check(const char *command, const char *arch, cli_data *d);
 /* Read alignments in the alphabet of the model, unless another one was asked for. */
 void cli_data_suit(const sal_model *model, cli_data *d);
 
-/* Training and test data; the exit code. Data are a file as sal_data_read takes it, or "digits"
- * (drawn, 16 x 16). Test data are a file too, of the same range of greys and the same alphabet.
- * Without one they are the file beside the data whose name has "test" (or "t10k") for "train"; else
- * of an alignment whole clusters (sal_data_split_by_identity; always the same ones, so that
- * `evaluate` holds out what `train` did; where that fails a line on stderr says so); else a
- * random tenth of the data. */
-int cli_data_read(cli_data *d, sal_data *train_out, sal_data *test_out);
+/* Training and test data; the exit code. `model`: whose states they are, NULL if it is made for
+ * them. libsvm files leave out zeros at the end of rows: their rows get as many numbers as the
+ * model has variables, or as the wider of training and test data has. Data are a file as
+ * sal_data_read takes it, or "digits" (drawn, 16 x 16). Test data are a file too, of the same range
+ * of greys and the same alphabet. Without one they are the file beside the data whose name has
+ * "test" (or "t10k") for "train"; else of an alignment whole clusters (sal_data_split_by_identity;
+ * always the same ones, so that `evaluate` holds out what `train` did; where that fails a line on
+ * stderr says so); else a random tenth of the data. */
+int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out);
 
 /* Whether rows of the data `path` are states of the model, by their length and alphabet: CLI_OK, or
  * CLI_USAGE after a message. */
@@ -70,7 +72,8 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
  * the row. */
 int cli_draw_pixels(sal_data *data);
 
-/* The pictures of one file, or for "digits" the drawn test pictures. */
-int cli_pictures_of(const char *data, sal_data *out);
+/* The pictures of one file, or for "digits" the drawn test pictures; `model` as in cli_data_read.
+ */
+int cli_pictures_of(const char *data, const sal_model *model, sal_data *out);
 
 #endif

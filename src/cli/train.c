@@ -95,46 +95,72 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     return true;
 }
 
+/* Whether the data say how many variables the architecture has. */
+static bool is_made_for_data(const char *arch)
+{
+    return !is_saved(arch) && takes_visible(arch) && !strstr(arch, "visible=");
+}
+
 /* The specification with the number of visible variables that the data have, and with the setting
  * that suits training. */
+static int write_specification(const char *arch, const cli_training *s, char *text, size_t room)
+{
+    int n = snprintf(text, room, "%s", arch);
+    if (is_made_for_data(arch)) {
+        n = snprintf(text, room, "%s%cvisible=%lld", arch, strchr(arch, ':') ? ',' : ':',
+                     (long long)s->train.variables);
+    }
+    if (s->settings && n >= 0 && (size_t)n < room && !strstr(text, "base=") &&
+        !strstr(text, "quadratic=")) {
+        n += snprintf(text + n, room - (size_t)n, "%c%s", strchr(text, ':') ? ',' : ':',
+                      s->settings);
+    }
+    return n >= 0 && (size_t)n < room ? CLI_OK : cli_usage("%s: too long", arch);
+}
+
+#define SPECIFICATION 512
+
+/* The model: of an architecture that is made for the data, once these are there. */
 static int open_arch(const char *arch, cli_training *s)
 {
-    char specification[512];
+    char specification[SPECIFICATION];
     sal_error err = { 0 };
     sal_dtype dtype;
-    bool given = arch && strstr(arch, "visible=") != NULL;
-    if (!arch) {
-        return cli_usage("train: expected an architecture");
-    }
-    if (is_saved(arch)) { /* a saved model goes on from its parameters */
-        int code = cli_open(arch, s->o->dtype, NULL, &s->model);
-        return code ? code : cli_check_width(s->o->data.path, &s->train, s->model);
+    if (is_saved(arch)) { /* goes on from its parameters */
+        return cli_open(arch, s->o->dtype, NULL, &s->model);
     }
     if (!cli_dtype(s->o->dtype, &dtype)) {
         return CLI_USAGE;
     }
-    int n = snprintf(specification, sizeof specification, "%s", arch);
-    if (!given && takes_visible(arch)) {
-        n = snprintf(specification, sizeof specification, "%s%cvisible=%lld", arch,
-                     strchr(arch, ':') ? ',' : ':', (long long)s->train.variables);
-    }
-    if (s->settings && n >= 0 && (size_t)n < sizeof specification &&
-        !strstr(specification, "base=") && !strstr(specification, "quadratic=")) {
-        n += snprintf(specification + n, sizeof specification - (size_t)n, "%c%s",
-                      strchr(specification, ':') ? ',' : ':', s->settings);
-    }
-    if (n < 0 || (size_t)n >= sizeof specification) {
-        return cli_usage("%s: too long", arch);
-    }
-    sal_status status = sal_model_open(specification, dtype, &s->model, &err);
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    int code = cli_check_width(s->o->data.path, &s->train, s->model);
+    int code = write_specification(arch, s, specification, sizeof specification);
     if (code != CLI_OK) {
         return code;
     }
-    status = sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);
+    sal_status status = sal_model_open(specification, dtype, &s->model, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* Data and model, which must fit each other, and the parameters that a new model starts from. */
+static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
+{
+    char specification[SPECIFICATION];
+    sal_error err = { 0 };
+    if (!arch) {
+        return cli_usage("train: expected an architecture");
+    }
+    int code = is_made_for_data(arch) ? CLI_OK : open_arch(arch, s);
+    code = code ? code : cli_data_read(data, s->model, &s->train, &s->test);
+    code = code || s->model ? code : open_arch(arch, s);
+    code = code ? code : cli_check_width(data->path, &s->train, s->model);
+    if (code != CLI_OK || is_saved(arch)) {
+        return code;
+    }
+    code = write_specification(arch, s, specification, sizeof specification);
+    if (code != CLI_OK) {
+        return code;
+    }
+    sal_status status =
+        sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -423,14 +449,13 @@ static int run_train(const cli_command *command, int argc, char **argv)
         code = cli_parse(command, argc, argv, table, 1, &arch);
     }
     code = code ? code : check_options(arch, &o);
-    code = code ? code : cli_data_read(&o.data, &s.train, &s.test);
+    code = code ? code : read_data_and_open(arch, &o.data, &s);
     if (suggested && t->batch == batch && s.train.rows < batch) {
         t->batch = s.train.rows;
     }
     if (suggested && t->reservoir == reservoir && t->batch > 0) { /* whole rounds of the chains */
         t->reservoir = t->batch != batch ? 0 : reservoir / t->batch * t->batch;
     }
-    code = code ? code : open_arch(arch, &s);
     code = code ? code : check_earlier(&o);
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);

@@ -92,6 +92,18 @@ static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_c
     return looks ? looks : named;
 }
 
+sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
+                            sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
+    if (status == SAL_OK) {
+        *found = tell(path, &bytes, kind);
+        sali_bytes_free(&bytes);
+    }
+    return status;
+}
+
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err)
 {

@@ -59,6 +59,11 @@ const sali_format *sali_format_list(int64_t index);
 /* The format of that name. Returns: SAL_ERR_NOT_FOUND with the names that there are. */
 sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err);
 
+/* The format of a file, as sali_content_read tells it: *found is NULL if it recognises none.
+ * Returns: those of sali_file_read_gz. */
+sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
+                            sal_error *err);
+
 /* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix
  * and the content tell, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) is
  * it; for a format that is read elsewhere (a saved tape) *out is its kind only.

@@ -10,6 +10,10 @@
 sal_status sali_data_check(const char *who, const sal_data *data, const sal_space *space,
                            sal_error *err);
 
+/* How many numbers the longest row of a libsvm file has; 0 for a file of another format. Returns:
+ * those of sal_data_read. */
+sal_status sali_data_columns(const char *path, int64_t *columns, sal_error *err);
+
 /* The sum of the rows' weights: without weights, their number. */
 double sali_data_weight(const sal_data *data);
 

@@ -8,6 +8,7 @@
 #include "io/array_file.h"
 #include "io/format.h"
 #include "models/alignment.h"
+#include "train/data.h"
 
 /* ---- which rows */
 
@@ -241,6 +242,10 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          (int)o->kind, (int)o->grey, (int)o->alphabet, o->identity);
     }
     int64_t pixels = 0;
+    if (o->columns < 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "data: %lld columns; expected 0 or more",
+                         (long long)o->columns);
+    }
     if (o->height < 0 || o->width < 0 || (o->height > 0) != (o->width > 0) ||
         __builtin_mul_overflow(o->height, o->width, &pixels)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -255,6 +260,20 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
             "are for alignments");
     }
     return SAL_OK;
+}
+
+sal_status sali_data_columns(const char *path, int64_t *columns, sal_error *err)
+{
+    const sali_format *format = NULL;
+    sali_content content = { 0 };
+    sal_status status = sali_format_find(path, SALI_CONTENT_ARRAY, &format, err);
+    *columns = 0;
+    if (status == SAL_OK && format == &sali_format_libsvm) {
+        status = sali_content_read(path, format, SALI_CONTENT_ARRAY, &content, NULL, err);
+        *columns = status == SAL_OK ? content.array.shape[1] : 0;
+        sali_content_free(&content);
+    }
+    return status;
 }
 
 sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
@@ -275,7 +294,8 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
                               &content, &format, err);
     }
     if (status == SAL_OK && format == &sali_format_libsvm) {
-        status = widen(path, o.height * o.width, &content.array, err);
+        const int64_t sides = o.height * o.width;
+        status = widen(path, sides > o.columns ? sides : o.columns, &content.array, err);
     }
     if (status == SAL_OK) {
         if (alignment) {
