@@ -543,6 +543,21 @@ START_TEST(check_says_where_it_compared_nothing)
 }
 END_TEST
 
+/* As a model, as data and as a file to convert, not only as parameters. */
+START_TEST(files_of_torch_save_are_told_everywhere)
+{
+    static const char pickle[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+    temp_write("x.pt", pickle, sizeof pickle - 1);
+    ck_refused(65, "x.pt: is a file of Python's torch.save", "sample x.pt");
+    ck_refused(65, "python3 -c", "sample ising:file=x.pt");
+    ck_refused(65, "python3 -c", "check rbm --params x.pt");
+    ck_refused(65, "python3 -c", "train rbm --data x.pt --out run");
+    ck_refused(65, "python3 -c", "train rbm --data x.pt --test x.pt --out run");
+    ck_refused(65, "python3 -c", "evaluate rbm --data x.pt --kind codes");
+    ck_refused(65, "numpy.save(\"data.npy\", x.numpy())", "convert x.pt x.npy");
+}
+END_TEST
+
 START_TEST(sample_reports_the_statistic)
 {
     ck_run("sample hmm:length=30 --draws 50 --warmup 9 --json");
@@ -773,6 +788,7 @@ int main(void)
     tcase_add_test(tcase, draws_are_written_as_sequences);
     tcase_add_test(tcase, draws_are_written_as_pictures);
     tcase_add_test(tcase, what_is_no_picture_is_refused);
+    tcase_add_test(tcase, files_of_torch_save_are_told_everywhere);
     tcase_add_test(tcase, check_says_where_it_compared_nothing);
     tcase_add_test(tcase, check_starts_where_sampling_does_and_knows_kinks);
     tcase_add_test(tcase, sample_reports_the_statistic);

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "io/safetensors.h"
 #include "models/conversion.h"
 
 static const sali_format *const formats[] = {
@@ -112,8 +113,12 @@ sal_status sali_content_read(const char *path, const sali_format *format, sali_c
     if (status != SAL_OK) {
         return status;
     }
-    format = format ? format : tell(path, &bytes, kind);
     if (!format) {
+        status = sali_refuse_torch(path, bytes.data, bytes.size, err);
+        format = status == SAL_OK ? tell(path, &bytes, kind) : NULL;
+    }
+    if (status != SAL_OK) { /* said */
+    } else if (!format) {
         char names[400];
         list_names(kind, false, names, sizeof names);
         status = sali_fail(err, SAL_ERR_ARGUMENT, "%s: not recognised%s%s; expected one of: %s",

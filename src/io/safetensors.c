@@ -195,22 +195,27 @@ static bool is_torch(const unsigned char *bytes, int64_t size)
            memmem(bytes, (size_t)first, "data.pkl", 8) != NULL;
 }
 
-static sal_status fail_torch(const char *path, sal_error *err)
+sal_status sali_refuse_torch(const char *path, const void *bytes, int64_t size, sal_error *err)
 {
-    return sali_fail(err, SAL_ERR_DATA,
-                     "%s: is a file of Python's torch.save; expected safetensors. To convert a "
-                     "state_dict: python3 -c 'import torch, safetensors.torch as s; "
-                     "s.save_file(torch.load(\"%s\", map_location=\"cpu\"), "
-                     "\"model.safetensors\")'",
-                     path, path);
+    return !is_torch(bytes, size)
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_DATA,
+                           "%s: is a file of Python's torch.save; expected safetensors for "
+                           "parameters (--params), .npy for data. To convert a state_dict: python3 "
+                           "-c 'import torch, safetensors.torch as s; "
+                           "s.save_file(torch.load(\"%s\", map_location=\"cpu\"), "
+                           "\"model.safetensors\")'; a tensor x: numpy.save(\"data.npy\", "
+                           "x.numpy())",
+                           path, path);
 }
 
 /* The JSON object between the length and the data. */
 static sal_status read_header(const char *path, const unsigned char *bytes, int64_t size,
                               int64_t *length, json_t **out, sal_error *err)
 {
-    if (is_torch(bytes, size)) {
-        return fail_torch(path, err);
+    sal_status status = sali_refuse_torch(path, bytes, size, err);
+    if (status != SAL_OK) {
+        return status;
     }
     if (size < 8) {
         return sali_fail(err, SAL_ERR_DATA, "%s: is not a safetensors file (shorter than 8 bytes)",
