@@ -115,7 +115,7 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
         return SAL_OK;
     }
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
-        if (sali_sampler_serves(samplers[k], model)) {
+        if (samplers[k] != sampler && sali_sampler_serves(samplers[k], model)) {
             sali_list_name(able, sizeof able, samplers[k]->name);
         }
     }
