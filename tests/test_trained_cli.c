@@ -34,6 +34,34 @@ START_TEST(zeros_that_libsvm_leaves_out_come_back)
 }
 END_TEST
 
+static double exact_log_z(const char *model)
+{
+    ck_run("exact %s --json", model);
+    json_t *json = json_out(), *z = json_object_get(json, "log_z");
+    ck_assert_msg(json_is_number(z), "%s", out);
+    const double value = json_number_value(z);
+    json_decref(json);
+    return value;
+}
+
+/* Its directory, or the formula in it. */
+START_TEST(a_training_is_a_model_wherever_one_is_given)
+{
+    static const char *const given[] = { "run", "run/model.xml" };
+    write_sparse("data.svm", 9);
+    ck_run("train rbm:hidden=3 --data data.svm --batch 2 --iterations 4 --fresh 0 --out run");
+    const double log_z = exact_log_z("run");
+    for (int k = 0; k < 2; k++) {
+        ck_run("convert %s copy.xml", given[k]);
+        ck_assert_double_eq(exact_log_z("copy.xml"), log_z);
+        remove(temp_path("copy.xml"));
+        remove(temp_path("copy.safetensors"));
+        ck_refused(64, "that ends in .xml", "convert %s copy.uai", given[k]);
+        ck_refused(64, "expected a model 'retrieval'", "retrieve %s", given[k]);
+    }
+}
+END_TEST
+
 START_TEST(train_writes_a_model_that_sample_reads)
 {
     char log[4096];
@@ -265,6 +293,7 @@ int main(void)
     TCase *tcase = tcase_create("trained_cli");
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, zeros_that_libsvm_leaves_out_come_back);
+    tcase_add_test(tcase, a_training_is_a_model_wherever_one_is_given);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
     tcase_add_test(tcase, evaluate_reads_what_train_wrote);
     tcase_add_test(tcase, chains_that_disagree_are_drawn_longer);

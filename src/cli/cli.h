@@ -84,6 +84,10 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
 /* Whether it is a directory to which 'saltus train' wrote a model. */
 bool cli_is_training(const char *specification);
 
+/* Whether it is a file or a training's directory, not the name of a ready-made model beside which a
+ * directory of that name lies. */
+bool cli_is_saved(const char *specification);
+
 /* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before
  * numbers) and --evidence FILE. */
 typedef struct cli_clamps {

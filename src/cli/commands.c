@@ -190,7 +190,9 @@ static const cli_page pages[] = {
       "kind that means the same. Formats are told by suffix and content (see 'saltus list "
       "formats'); compressed files are read.",
       { { "A network:", "saltus convert alarm.bif.xml alarm.uai" },
-        { "A graph from a file without a suffix:", "saltus convert G1 G1.graphml --from gset" } } },
+        { "A graph from a file without a suffix:", "saltus convert G1 G1.graphml --from gset" },
+        { "The model that train wrote in a directory, with its parameters beside it:",
+          "saltus convert run model.xml" } } },
 };
 
 const cli_page *cli_page_list(size_t k)

@@ -77,6 +77,13 @@ bool cli_is_training(const char *specification)
            access(formula, F_OK) == 0;
 }
 
+bool cli_is_saved(const char *specification)
+{
+    struct stat there;
+    return cli_is_training(specification) ||
+           (stat(specification, &there) == 0 && !S_ISDIR(there.st_mode));
+}
+
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)
 {
     sal_error err = { 0 };

@@ -11,6 +11,20 @@ static int find_format(const char *name, const sali_format **format)
     return status == SAL_OK ? CLI_OK : cli_fail(SAL_ERR_ARGUMENT, &err);
 }
 
+/* What a training wrote, or another saved tape, as it opens: with averaged parameters. */
+static int save_model(const char *in, const char *out)
+{
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    int code = cli_open(in, NULL, NULL, &model);
+    if (code != CLI_OK) {
+        return code;
+    }
+    sal_status status = sal_model_save(model, out, &err);
+    sal_model_destroy(model);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
 static int run_convert(const cli_command *command, int argc, char **argv)
 {
     const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL, *shape = NULL;
@@ -32,12 +46,17 @@ static int run_convert(const cli_command *command, int argc, char **argv)
     if (code != CLI_OK) {
         return code;
     }
+    if (cli_is_training(paths[0]) && !from && !to) {
+        return save_model(paths[0], paths[1]);
+    }
     sali_content content = { 0 };
     sal_error err = { 0 };
     sal_status status =
         sali_content_read(paths[0], reader, SALI_CONTENT_NONE, &content, NULL, &err);
     if (status == SAL_OK && sheet && content.kind == SALI_CONTENT_ARRAY) {
         code = cli_sheet_array(paths[1], shape, &content.array);
+    } else if (status == SAL_OK && !to && content.kind == SALI_CONTENT_TAPE) {
+        code = save_model(paths[0], paths[1]);
     } else if (status == SAL_OK) {
         status = sali_content_write(paths[1], writer, &content, &err);
     }

@@ -21,8 +21,10 @@ static sal_status open_query(const char *specification, int64_t query, sal_model
                              sal_error *err)
 {
     char text[4096];
-    int size = snprintf(text, sizeof text, "%s%cquery=%lld", specification,
-                        strchr(specification, ':') ? ',' : ':', (long long)query);
+    int size = cli_is_saved(specification) /* which has no queries, as is said below */
+                   ? snprintf(text, sizeof text, "%s", specification)
+                   : snprintf(text, sizeof text, "%s%cquery=%lld", specification,
+                              strchr(specification, ':') ? ',' : ':', (long long)query);
     if (size < 0 || size >= (int)sizeof text) {
         snprintf(err->message, sizeof err->message, "retrieve: the model's text is too long");
         return SAL_ERR_ARGUMENT;

@@ -59,14 +59,6 @@ static bool takes_visible(const char *arch)
     return false;
 }
 
-/* Whether it is a file or a training's directory, not the name of a ready-made model beside which a
- * directory of that name lies. */
-static bool is_saved(const char *arch)
-{
-    struct stat there;
-    return cli_is_training(arch) || (stat(arch, &there) == 0 && !S_ISDIR(there.st_mode));
-}
-
 /* What suits the architecture, unless another objective or sampler is named, or what only other
  * objectives have; true if it applies. */
 static bool suggest(const char *arch, cli_train_options *o, const char **settings)
@@ -79,7 +71,7 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
     const bool other = o->objective || t->sampler || o->data_covariance || t->buffer ||
                        o->buffer_start || o->buffer_order || t->restart != 0 ||
                        t->magnitude_penalty != 0;
-    if (!arch || is_saved(arch) || other || !sal_train_suggest(arch, &known, settings)) {
+    if (!arch || cli_is_saved(arch) || other || !sal_train_suggest(arch, &known, settings)) {
         return false;
     }
     o->objective = objectives[known.objective];
@@ -98,7 +90,7 @@ static bool suggest(const char *arch, cli_train_options *o, const char **setting
 /* Whether the data say how many variables the architecture has. */
 static bool is_made_for_data(const char *arch)
 {
-    return !is_saved(arch) && takes_visible(arch) && !strstr(arch, "visible=");
+    return !cli_is_saved(arch) && takes_visible(arch) && !strstr(arch, "visible=");
 }
 
 /* The specification with the number of visible variables that the data have, and with the setting
@@ -126,7 +118,7 @@ static int open_arch(const char *arch, cli_training *s)
     char specification[SPECIFICATION];
     sal_error err = { 0 };
     sal_dtype dtype;
-    if (is_saved(arch)) { /* goes on from its parameters */
+    if (cli_is_saved(arch)) { /* goes on from its parameters */
         return cli_open(arch, s->o->dtype, NULL, &s->model);
     }
     if (!cli_dtype(s->o->dtype, &dtype)) {
@@ -152,7 +144,7 @@ static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
     code = code ? code : cli_data_read(data, s->model, &s->train, &s->test);
     code = code || s->model ? code : open_arch(arch, s);
     code = code ? code : cli_check_width(data->path, &s->train, s->model);
-    if (code != CLI_OK || is_saved(arch)) {
+    if (code != CLI_OK || cli_is_saved(arch)) {
         return code;
     }
     code = write_specification(arch, s, specification, sizeof specification);
