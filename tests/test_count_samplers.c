@@ -381,8 +381,8 @@ static bool lists(const char *message, const char *sampler)
     return false;
 }
 
-/* Without a cap a window would be ignored: it is refused, and its sampler is none of those that can.
- * With one, moves are wider than 1. */
+/* Without a cap a window would be ignored: it is refused, and its sampler is none of those that
+ * can. With one, moves are wider than 1. */
 START_TEST(windows_need_a_cap)
 {
     const char *const windows[] = { "gwg:radius=50", "lb:radius=2", "pas:radius=3", "pafs:radius=2",

@@ -19,7 +19,8 @@ struct sali_tracker {
 };
 
 /* A matrix product or convolution: one column or window follows a change of one input element, all
- * of it one of many. A product with a plan has a sparse matrix, by which few elements change as a rule. */
+ * of it one of many. A product with a plan has a sparse matrix, by which few elements change as a
+ * rule. */
 static bool is_product(const sali_program *program, int32_t i)
 {
     sali_op_id op = program->nodes[i].op;
