@@ -85,7 +85,7 @@ START_TEST(own_samplers_are_right_and_propose_as_the_librarys)
                 check_right(model, "own-gwg", where);
                 check_right(model, "own-lb", where);
                 check_right(model, "own-ncg", where);
-                check_same(model, "own-ncg", "ncg", 0.8, where);
+                check_same(model, "own-ncg", "ncg:preconditioner=none", 0.8, where);
             }
             if (model && !counts) {
                 check_same(model, "own-gwg", "gwg", 0, where);
