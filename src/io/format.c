@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
-#include "io/safetensors.h"
+#include "io/torch.h"
 #include "models/conversion.h"
 
 static const sali_format *const formats[] = {

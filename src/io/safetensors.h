@@ -33,10 +33,6 @@ sal_status sali_safetensors_parse(const char *name, const void *bytes, int64_t s
 /* NULL is fine. Tensors and metadata end with it. */
 void sali_safetensors_close(sali_safetensors *file);
 
-/* Refuse what Python's torch.save writes, and say how to convert it. Returns: OK for anything else;
- * DATA. */
-sal_status sali_refuse_torch(const char *path, const void *bytes, int64_t size, sal_error *err);
-
 /* The tensors, in the order of their data. */
 int64_t sali_safetensors_count(const sali_safetensors *file);
 const sali_tensor *sali_safetensors_at(const sali_safetensors *file, int64_t i);

@@ -79,8 +79,4 @@ void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams,
 void sali_chain_log_q(void *ws, const sali_piece *at, const int32_t *to, const int32_t *hidden,
                       double *log_q);
 
-/* The structure of a clamped model of such a chain: the free variables are drawn. NULL: the inner
- * model is no such chain. */
-const sali_structure *sali_chain_clamped(const sal_model *inner);
-
 #endif

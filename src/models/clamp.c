@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/chain.h"
+#include "models/structure.h"
 
 typedef struct clamp_content {
     sal_model *inner;

@@ -67,6 +67,10 @@ static inline void sali_model_set_structure(sal_model *model, const sali_structu
  * temperature and its parameters have been set. Returns: SAL_ERR_MEMORY. */
 sal_status sali_structure_recognise(sal_model *model, bool bridge, sal_error *err);
 
+/* The structure of a clamped model of a chain with one variable a slice (chain_draws.c): the free
+ * variables are drawn. NULL: the inner model is no such chain. */
+const sali_structure *sali_chain_clamped(const sal_model *inner);
+
 /* ---- the forms that are recognised. Each gives `model` its structure if f has the form. Returns:
  * SAL_ERR_UNSUPPORTED if it is not known to have it, SAL_ERR_MEMORY; no messages. */
 

@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "core/number.h"
 #include "samplers/own.h"
-#include "samplers/run.h"
 
 typedef struct own_record {
     sali_sampler sampler; /* first: a record is freed by its address */

@@ -5,7 +5,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "samplers/balance.h"
-#include "samplers/step_size.h"
 
 #define START 5
 #define GAIN 3

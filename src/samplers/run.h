@@ -187,7 +187,6 @@ sal_status sali_run_tune(sal_run *run, sal_error *err);
 
 /* The sampler as "name:key=value,..." with every setting spelt out: the same for the same sampler
  * however it was asked for (tuning.c). */
-#define SALI_SAMPLER_TEXT 1024
 void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT]);
 
 /* Anchors: steps at which every run lets all shards make anew what they keep of their chains, so

@@ -9,6 +9,9 @@
 #include "core/state.h"
 #include "models/model.h"
 
+/* What is aimed at in warm-up, of proposals by a gradient (Roberts & Rosenthal 1998). */
+#define SALI_TARGET_ACCEPTANCE 0.574
+
 /* The chains of one shard: the one owner of codes, embedding and f, present and proposed.
  *
  * Chain c targets exp(beta[c] f). f itself is kept as the model gives it; what guides proposals,
@@ -235,6 +238,9 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
 
 /* Whether it serves the model with its usual settings. */
 bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model);
+
+/* Room for a specification with every setting spelt out. */
+#define SALI_SAMPLER_TEXT 1024
 
 /* The name that a specification calls it by: its name or its alias. */
 const char *sali_sampler_called(const sali_sampler *sampler, const char *specification);

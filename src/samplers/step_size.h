@@ -4,9 +4,6 @@
 
 #include "samplers/sampler.h"
 
-/* Of proposals by a gradient (Roberts & Rosenthal 1998). */
-#define SALI_TARGET_ACCEPTANCE 0.574
-
 /* Robbins-Monro on log eps towards that acceptance, of each rung for itself. */
 typedef struct sali_adaptation {
     int64_t n;        /* rungs */

@@ -1,0 +1,12 @@
+/* Files of Python's torch.save, which are not read: they are programs. */
+#ifndef SALI_TORCH_H
+#define SALI_TORCH_H
+
+#include <stdint.h>
+#include <saltus/status.h>
+
+/* Refuse what Python's torch.save writes, and say how to convert it. Returns: OK for anything else;
+ * DATA. */
+sal_status sali_refuse_torch(const char *path, const void *bytes, int64_t size, sal_error *err);
+
+#endif
