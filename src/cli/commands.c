@@ -1,7 +1,7 @@
 /* The commands: what `saltus help` and the man pages say of each, besides its table of options. */
 #include <string.h>
 
-#include "cli/help.h"
+#include "cli/help/help.h"
 
 #define MODEL                                                                                    \
     "MODEL is a ready-made one with its settings, such as ising:side=10,theta=0.2 (see 'saltus " \

@@ -7,7 +7,7 @@
 #include "io/file.h"
 #include "io/json_text.h"
 #include "models/alphabet.h"
-#include "models/contacts.h"
+#include "models/zoo/contacts.h"
 
 typedef struct options {
     const char *params, *dtype, *out;

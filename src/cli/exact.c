@@ -6,7 +6,7 @@
 #include "cli/json.h"
 #include "cli/marginals_output.h"
 #include "io/json_text.h"
-#include "io/uai_results.h"
+#include "io/networks/uai_results.h"
 #include "models/clamp.h"
 
 typedef struct options {

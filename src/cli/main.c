@@ -1,7 +1,7 @@
 /* The program: `saltus COMMAND ...`. */
 #include <string.h>
 
-#include "cli/help.h"
+#include "cli/help/help.h"
 
 int main(int argc, char **argv)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/text.h"
-#include "io/marginals.h"
-#include "io/uai_results.h"
+#include "io/networks/marginals.h"
+#include "io/networks/uai_results.h"
 #include "models/clamp.h"
 #include "models/names.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/compare.h"
 #include "core/text.h"
-#include "io/marginals.h"
+#include "io/networks/marginals.h"
 #include "models/clamp.h"
 
 /* Exact pairs of more states than this are not asked for. */

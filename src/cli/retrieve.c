@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "io/json_text.h"
-#include "models/retrieval.h"
+#include "models/zoo/retrieval.h"
 #include "stats/average_precision.h"
 
 typedef struct options {

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "io/format.h"
-#include "models/sentences.h"
+#include "models/zoo/sentences.h"
 #include "stats/rouge.h"
 
 static sal_status compare_texts(int64_t n, const sali_span text[2], sali_rouge *out, sal_error *err)

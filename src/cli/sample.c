@@ -9,10 +9,10 @@
 #include "cli/sample_output.h"
 #include "cli/sheet.h"
 #include "core/run_state.h"
-#include "io/draw_writer.h"
-#include "io/npy.h"
+#include "io/draws/draw_writer.h"
+#include "io/arrays/npy.h"
 #include "core/number.h"
-#include "samplers/run.h"
+#include "run/run.h"
 
 typedef struct options {
     sal_run_options run;

@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "io/format.h"
 #include "io/json_text.h"
-#include "io/npy.h"
+#include "io/arrays/npy.h"
 #include "models/alphabet.h"
 #include "models/sequences.h"
 

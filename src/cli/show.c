@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/error.h"
-#include "io/npy.h"
+#include "io/arrays/npy.h"
 #include "models/model.h"
 
 /* A text on one line. */

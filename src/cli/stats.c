@@ -6,8 +6,8 @@
 #include "cli/json.h"
 #include "core/text.h"
 #include "io/format.h"
-#include "io/npy.h"
-#include "io/run_record.h"
+#include "io/arrays/npy.h"
+#include "io/draws/run_record.h"
 #include "stats/diagnose.h"
 
 static void print_header(void)

@@ -6,7 +6,7 @@
 #include "cli/json.h"
 #include "cli/cli.h"
 #include "io/json_text.h"
-#include "io/npy.h"
+#include "io/arrays/npy.h"
 
 typedef struct options {
     const char *state, *params, *dtype, *out_value, *out_gradient, *out_differences;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/clones.h"
+#include "core/vector/clones.h"
 
 sali_optimiser sali_optimiser_usual(sali_optimiser_kind kind, double learning_rate)
 {

@@ -5,7 +5,7 @@
 
 #include <Random123/philox.h>
 
-#include "core/isa.h"
+#include "core/vector/isa.h"
 #include "core/rng.h"
 
 /* Blocks and words of a tile. */

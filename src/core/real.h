@@ -4,7 +4,7 @@
 #ifndef SALI_REAL_H
 #define SALI_REAL_H
 
-#include "core/clones.h"
+#include "core/vector/clones.h"
 
 #if SALI_REAL_BITS == 32
 typedef float real;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/clones.h"
+#include "core/vector/clones.h"
 #include "core/philox.h"
 
 /* A block counter has 24 bits; one more would run into the purpose. */

@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <stdbool.h>
 
-#include "core/blas.h"
+#include "core/vector/blas.h"
 
 int64_t sali_shard_count(int64_t chains)
 {

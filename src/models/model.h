@@ -39,7 +39,7 @@ struct sal_model {
     bool trackable;                         /* models/tracker.h */
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
-    const struct sali_products_rule *products; /* models/products.h; NULL: it is none */
+    const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */
     const struct sali_statistic *statistic;    /* models/statistic.h; NULL: there is none */
     void *statistic_data;
     char *name;

@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/marginals.h"
+#include "io/networks/marginals.h"
 #include "models/clamp.h"
 #include "models/model.h"
 #include "report/report.h"

@@ -9,7 +9,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/utf8.h"
-#include "io/figure.h"
+#include "figure/figure.h"
 
 /* ---- texts */
 

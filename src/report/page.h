@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include <saltus/figure.h>
-#include "io/markup.h"
+#include "figure/markup.h"
 
 typedef struct sali_page {
     sali_markup w;

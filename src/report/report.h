@@ -5,7 +5,7 @@
 #include <saltus/io.h>
 #include <saltus/model.h>
 #include <saltus/stats.h>
-#include "io/run_record.h"
+#include "io/draws/run_record.h"
 #include "report/page.h"
 
 /* Zeros stand for the defaults. */

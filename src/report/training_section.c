@@ -9,7 +9,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
-#include "io/array_file.h"
+#include "io/arrays/array_file.h"
 #include "io/file.h"
 #include "report/report.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/real.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 #include "samplers/kernels_real.h"
 
 SALI_CLONES

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/real.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 #include "samplers/balance.h"
 
 /* log sqrt(t) of the smaller of t and 1/t */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/real.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 #include "samplers/kernels_real.h"
 
 /* Sums and products run over this many lanes, so that they vectorise in a fixed order. */

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/real.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 #include "samplers/kernels_real.h"
 
 /* Counts move by 1 (Grathwohl et al. 2021, table 1) unless a window of theirs is given. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/clones.h"
+#include "core/vector/clones.h"
 #include "core/error.h"
 #include "models/model.h"
 

@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json_text.h"
-#include "io/state_file.h"
+#include "io/arrays/state_file.h"
 #include "train/ptt.h"
 #include "train/trajectory_file.h"
 

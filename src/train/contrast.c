@@ -5,7 +5,7 @@
 
 #include "ad/quadratic.h"
 #include "core/alloc.h"
-#include "core/blas.h"
+#include "core/vector/blas.h"
 #include "core/error.h"
 #include "core/shard.h"
 #include "train/data.h"

@@ -5,9 +5,9 @@
 #include <saltus/data.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/array_file.h"
+#include "io/arrays/array_file.h"
 #include "io/format.h"
-#include "models/alignment.h"
+#include "models/zoo/alignment.h"
 #include "train/data.h"
 
 /* ---- which rows */

@@ -5,7 +5,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "models/alignment.h"
+#include "models/zoo/alignment.h"
 #include "train/data.h"
 
 /* The fewest rows that are held out. */

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/blas.h"
+#include "core/vector/blas.h"
 #include "core/error.h"
-#include "samplers/run.h"
+#include "run/run.h"
 #include "train/ptt.h"
 #include "train/trainer.h"
 

@@ -7,7 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
-#include "models/multilinear.h"
+#include "models/structure/multilinear.h"
 #include "models/tape_model.h"
 #include "train/conditionals.h"
 

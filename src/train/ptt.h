@@ -4,7 +4,7 @@
 #ifndef SALI_PTT_H
 #define SALI_PTT_H
 
-#include "samplers/trajectory.h"
+#include "run/trajectory.h"
 #include "stats/bennett.h"
 #include "train/trainer.h"
 

@@ -2,7 +2,7 @@
 #include <saltus/train.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/builtin.h"
+#include "models/zoo/builtin.h"
 #include "train/data.h"
 
 /* Mean of the data by coordinate of the embedding, in 0..1: the share of the highest code, or of

@@ -9,7 +9,7 @@
 #include "core/shard.h"
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
-#include "samplers/step_size.h"
+#include "run/step_size.h"
 #include "train/centring.h"
 #include "train/constraints.h"
 #include "train/pseudo_likelihood.h"

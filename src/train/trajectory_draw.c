@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/blas.h"
+#include "core/vector/blas.h"
 #include "core/error.h"
 #include "models/clamp.h"
 #include "train/ptt.h"

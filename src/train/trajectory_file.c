@@ -14,7 +14,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json_text.h"
-#include "io/safetensors.h"
+#include "io/arrays/safetensors.h"
 #include "models/base.h"
 #include "models/clamp.h"
 #include "models/fingerprint.h"

@@ -3,7 +3,7 @@
 #ifndef SALI_TRAJECTORY_FILE_H
 #define SALI_TRAJECTORY_FILE_H
 
-#include "samplers/trajectory.h"
+#include "run/trajectory.h"
 
 /* Write the levels that are in no file yet. Returns: SAL_ERR_IO, SAL_ERR_ARGUMENT (a path that is
  * too long), SAL_ERR_MEMORY. */

@@ -1,6 +1,6 @@
 #include "fuzz.h"
 
-#include "io/idx.h"
+#include "io/arrays/idx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 
 #include <saltus/space.h>
 
-#include "io/marginals.h"
+#include "io/networks/marginals.h"
 
 /* Marginals of variables of 2, 2 and 3 states, as JSON or MAR: all are probabilities. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 #include "fuzz.h"
 
-#include "io/npy.h"
+#include "io/arrays/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 #include "fuzz.h"
 
-#include "io/safetensors.h"
+#include "io/arrays/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 #include <saltus/io.h>
 
 #include "core/space.h"
-#include "io/tape_xml.h"
+#include "io/tape/tape_xml.h"
 
 /* A formula that was accepted runs: f and its derivatives at the first state. */
 static void run(const sal_model *model)

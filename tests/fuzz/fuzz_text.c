@@ -2,7 +2,7 @@
 
 #include "core/alloc.h"
 #include "io/format.h"
-#include "models/sentences.h"
+#include "models/zoo/sentences.h"
 
 /* Every promise of sentences.h, of the sentences and of their words. */
 static void check_sentences(const char *text, int64_t size)

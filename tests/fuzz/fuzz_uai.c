@@ -1,6 +1,6 @@
 #include "fuzz_graph.h"
 
-#include "io/uai.h"
+#include "io/networks/uai.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

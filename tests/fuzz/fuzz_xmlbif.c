@@ -1,6 +1,6 @@
 #include "fuzz_graph.h"
 
-#include "io/xmlbif.h"
+#include "io/networks/xmlbif.h"
 
 /* Rows sum to 1, and everything has a name. */
 static void check_network(const sali_factor_graph *g)

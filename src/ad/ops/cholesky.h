@@ -5,7 +5,7 @@
 #define SALI_CHOLESKY_H
 
 #include "ad/ops/matrix.h"
-#include "core/lapack.h"
+#include "core/vector/lapack.h"
 
 #if SALI_REAL_BITS == 32
 #define LAPACK(name) s##name##_

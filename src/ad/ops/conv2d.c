@@ -2,10 +2,11 @@
  * [O, C, h, w]. Attributes: ints = { stride, padding }.
  *
  * A pixel of all chains is a matrix [chains x channels] (without gaps when pixel-major), so output
- * pixel o is the sum of matrix products over the taps that see the image: one tile (core/tile.h).
- * The input's adjoint is the same with the triples taken by input pixel and the weights turned; the
- * weights' gradient, taken by tap, is a sum of products [C x chains] [chains x O] over pixels.
- * Where it pays, windows of 3x3 take Winograd's way (winograd.h), forward and for the input. */
+ * pixel o is the sum of matrix products over the taps that see the image: one tile
+ * (core/vector/tile.h). The input's adjoint is the same with the triples taken by input pixel and
+ * the weights turned; the weights' gradient, taken by tap, is a sum of products [C x chains]
+ * [chains x O] over pixels. Where it pays, windows of 3x3 take Winograd's way (winograd.h), forward
+ * and for the input. */
 #include <string.h>
 
 #include "ad/ops/conv_pack.h"

@@ -5,7 +5,7 @@
 #define SALI_CONV_PLAN_H
 
 #include "ad/op.h"
-#include "core/tile.h"
+#include "core/vector/tile.h"
 
 /* The triples by one of their members: those of member m are steps[begin[m]] ..
  * steps[begin[m + 1] - 1], which hold the other two. */

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "core/clones.h"
-#include "core/vmath.h"
+#include "core/vector/clones.h"
+#include "core/vector/vmath.h"
 
 enum { DIGAMMA_BLOCK = 256, DIGAMMA_SHIFT = 10 };
 

@@ -5,7 +5,7 @@
 #include "ad/change.h"
 #include "ad/ops/ops.h"
 #include "core/error.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 
 enum { BLOCK = 512 };
 

@@ -3,7 +3,7 @@
  * gelu(-inf) = 0. */
 #include "ad/change.h"
 #include "ad/ops/kept_slope.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 
 enum { BLOCK = 512 };
 

@@ -1,6 +1,6 @@
 /* log a, natural; log 0 = -inf. */
 #include "core/real.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 
 static void values(int64_t n, const real *x, real *y)
 {

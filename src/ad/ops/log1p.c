@@ -1,6 +1,6 @@
 /* log(1 + a), exact for small a; -inf at -1, NaN below. */
 #include "core/real.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 
 static void values(int64_t n, const real *x, real *y)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ad/ops/reduce.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 
 static int64_t saved_size(const sali_node *node, const sali_node *const *in)
 {

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "ad/ops/ops.h"
-#include "core/blas.h"
+#include "core/vector/blas.h"
 
 #if SALI_REAL_BITS == 32
 #define BLAS(name) cblas_s##name

@@ -1,6 +1,7 @@
-/* Products with a matrix that stays the same over many of them, at the inner loops of core/tile.h.
- * BLAS arranges both matrices anew in every product, which takes longer than the product when one
- * of them is as low as a shard of chains; here B is arranged once for each update.
+/* Products with a matrix that stays the same over many of them, at the inner loops of
+ * core/vector/tile.h. BLAS arranges both matrices anew in every product, which takes longer than
+ * the product when one of them is as low as a shard of chains; here B is arranged once for each
+ * update.
  *
  * B [depth x columns] is kept in panels of two vectors of columns (the last one may have one
  * vector), each [depth x its width], filled up with zeros. */
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #include "core/real.h"
-#include "core/tile.h"
+#include "core/vector/tile.h"
 
 /* Below so many rows a product reads B once anyway, and BLAS does that well. */
 #define PANEL_ROWS 4

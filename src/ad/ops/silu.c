@@ -2,7 +2,7 @@
  * complement is zero, an infinite factor does not count: silu(-inf) = 0. */
 #include "ad/change.h"
 #include "ad/ops/kept_slope.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 
 enum { BLOCK = 512 };
 

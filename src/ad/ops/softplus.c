@@ -1,7 +1,7 @@
 /* log(1 + exp a). Its slope, sigmoid(a), comes from an array function, a block at a time. */
 #include "ad/change.h"
 #include "ad/ops/ops.h"
-#include "core/vmath.h"
+#include "core/vector/vmath.h"
 
 enum { BLOCK = 512 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ad/ops/image.h"
-#include "core/tile.h"
+#include "core/vector/tile.h"
 
 enum { WINOGRAD_OUT = 4, WINOGRAD_IN = 6, WINOGRAD_POINTS = 36, WINOGRAD_CHUNK = 128 };
 

@@ -1,0 +1,75 @@
+/* Iterations of persistent contrastive divergence, on data without structure. */
+#include <stdlib.h>
+
+#include "cli/bench/bench.h"
+
+enum { MOST = 10000, FEWEST = 5 };
+
+typedef struct clocked {
+    double times[MOST]; /* of iterations */
+    double start, last, seconds;
+    double sampling, gradient; /* seconds of all iterations but the first */
+    double first_sampling, first_gradient;
+    int64_t n;
+} clocked;
+
+static int note(const sal_train_report *report, void *data)
+{
+    clocked *t = data;
+    double now = bench_clock();
+    if (t->last > 0) {
+        t->times[t->n++] = now - t->last;
+    } else { /* the first iteration sets up */
+        t->start = now;
+        t->first_sampling = report->sampling_seconds;
+        t->first_gradient = report->gradient_seconds;
+    }
+    t->sampling = report->sampling_seconds - t->first_sampling;
+    t->gradient = report->gradient_seconds - t->first_gradient;
+    t->last = now;
+    return t->n == MOST || (t->n >= FEWEST && now - t->start > t->seconds);
+}
+
+static int print(const bench_case *c, const bench_options *o, clocked *t)
+{
+    double n = (double)t->n;
+    bench_line line = { .bench = c,
+                        .rate = 1 / bench_median(t->times, t->n),
+                        .sampling_ms = 1e3 * t->sampling / n,
+                        .gradient_ms = 1e3 * t->gradient / n };
+    snprintf(line.sampler, sizeof line.sampler, "pcd-%s-K%lld", c->training->sampler,
+             (long long)bench_steps(c, o));
+    return bench_print_line(o, &line);
+}
+
+int bench_training(const bench_case *c, const bench_options *o, sal_model *model)
+{
+    sal_error err = { 0 };
+    int64_t variables = sal_space_variables(sal_model_space(model));
+    sal_data data = { .rows = c->rows > o->batch ? c->rows : o->batch, .variables = variables };
+    clocked *t = calloc(1, sizeof *t);
+    data.codes = malloc((size_t)(data.rows * variables));
+    if (!t || !data.codes) {
+        free(t);
+        free(data.codes);
+        return cli_fail(SAL_ERR_MEMORY, &err);
+    }
+    for (int64_t i = 0; i < data.rows * variables; i++) {
+        data.codes[i] = (uint8_t)(i * 7 / 3 % 2);
+    }
+    t->seconds = o->seconds;
+    sal_train_options options = *c->training;
+    options.steps = bench_steps(c, o);
+    options.iterations = MOST + 1;
+    options.batch = o->batch;
+    options.buffer = options.buffer > o->batch ? options.buffer : o->batch;
+    options.seed = 1;
+    options.threads = (int)o->threads;
+    options.progress = note;
+    options.progress_data = t;
+    sal_status status = sal_train(model, &data, &options, &err);
+    int code = status == SAL_OK ? print(c, o, t) : cli_fail(status, &err);
+    free(t);
+    free(data.codes);
+    return code;
+}

@@ -1,0 +1,175 @@
+/* The completion of Bash: completion.bash, with the words of every place filled in. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/completion.h"
+#include "cli/help/help.h"
+#include "io/format.h"
+
+static void print_models(void)
+{
+    sal_builtin_info info;
+    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
+        printf(" %s", info.name);
+    }
+}
+
+static void print_samplers(void)
+{
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        printf(" %s%s%s", info.name, info.alias ? " " : "", info.alias ? info.alias : "");
+    }
+}
+
+static void print_formats(void)
+{
+    const sali_format *f;
+    for (int64_t k = 0; (f = sali_format_list(k)); k++) {
+        printf(" %s", f->name);
+    }
+}
+
+static void print_commands(void)
+{
+    const cli_page *page;
+    for (size_t k = 0; (page = cli_page_list(k)); k++) {
+        printf(" %s", page->command->name);
+    }
+}
+
+/* Of "adapt|auto|X" or "top|bottom|FILE" the words, which are in small letters, and files. */
+static void print_choices(const char *text)
+{
+    fputs(strstr(text, "FILE") ? " FILES" : "", stdout);
+    while (*text) {
+        size_t length = strcspn(text, "|");
+        if (!isupper((unsigned char)text[0])) {
+            printf(" %.*s", (int)length, text);
+        }
+        text += length + (text[length] == '|');
+    }
+}
+
+/* What may stand for "MODEL", "FILE.npy", "f32|f64": a word of an option's or a command's help;
+ * `otherwise` for one that has no meaning here. */
+static void print_meaning(const char *meta, size_t length, const char *otherwise)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, meta);
+    if (strcmp(word, "MODEL") == 0 || strcmp(word, "ARCH") == 0) {
+        fputs(" SPECIFICATION FILES", stdout);
+        print_models();
+    } else if (strcmp(word, "COMMAND") == 0) {
+        print_commands();
+    } else if (strcmp(word, "WHAT") == 0) {
+        fputs(" samplers models ops formats", stdout);
+    } else if (strcmp(word, "FORMAT") == 0) {
+        print_formats();
+    } else if (strncmp(word, "A,B", 3) == 0) {
+        fputs(" LIST", stdout);
+        print_samplers();
+    } else if (strchr(word, '|')) {
+        print_choices(word);
+    } else if (strncmp(word, "FILE", 4) == 0 || strcmp(word, "DIR") == 0) {
+        fputs(" FILES", stdout);
+    } else {
+        fputs(otherwise, stdout);
+    }
+}
+
+static void print_option_values(const cli_page *page, const cli_option *o)
+{
+    if (o->kind != CLI_TEXT) {
+        return; /* no value, or a number */
+    }
+    printf("    '%s --%s') echo", page->command->name, o->name);
+    if (strcmp(o->name, "sampler") == 0) {
+        fputs(" SPECIFICATION", stdout);
+        print_samplers();
+    } else {
+        print_meaning(o->meta, strlen(o->meta), "");
+    }
+    puts(" ;;");
+}
+
+/* IN and OUT, TEXT and REF are files; what is in brackets may be left out. */
+#define SEVERAL 16 /* words of "FILE..." that are completed */
+static void print_arguments(const cli_page *page)
+{
+    const char *argument = page->command->arguments;
+    for (int k = 1; *argument; k++) {
+        size_t length = strcspn(argument, " ");
+        bool several = length > 3 && strncmp(argument + length - 3, "...", 3) == 0;
+        bool optional = *argument == '[';
+        size_t around = several ? 3 : optional ? 2 : 0;
+        printf("    '%s %d') echo", page->command->name, k);
+        print_meaning(argument + optional, length - around, " FILES");
+        puts(" ;;");
+        if (!several || k == SEVERAL) {
+            argument += length + (argument[length] == ' ');
+        }
+    }
+}
+
+static void print_places(const cli_page *page, const cli_option *options)
+{
+    const char *name = page->command->name;
+    for (int flags = 0; flags < 2; flags++) {
+        printf("    '%s %s') echo", name, flags ? "flags" : "options");
+        for (const cli_option *o = options; o->name; o++) {
+            if (!flags || o->kind == CLI_FLAG) {
+                printf(" --%s", o->name);
+            }
+        }
+        puts(" --help ;;");
+    }
+    for (const cli_option *o = options; o->name; o++) {
+        print_option_values(page, o);
+    }
+    print_arguments(page);
+}
+
+/* The keys of "side=10, theta=0.2", each with its '='. */
+static void print_settings(const char *name, const char *alias, const char *parameters, bool file)
+{
+    printf("    'settings %s'%s%s%s) echo", name, alias ? " | 'settings " : "", alias ? alias : "",
+           alias ? "'" : "");
+    while (*parameters) {
+        size_t key = strcspn(parameters, "=,");
+        if (parameters[key] == '=') {
+            printf(" %.*s=", (int)key, parameters);
+        }
+        parameters += strcspn(parameters, ",");
+        parameters += strspn(parameters, ", ");
+    }
+    puts(file ? " file= ;;" : " ;;");
+}
+
+static void print_all_places(void)
+{
+    const cli_page *page;
+    sal_builtin_info model;
+    sal_sampler_info sampler;
+    fputs("    commands) echo", stdout);
+    print_commands();
+    puts(" --help --version ;;");
+    for (size_t k = 0; (page = cli_page_list(k)); k++) {
+        cli_help_by(print_places, page);
+    }
+    for (int64_t k = 0; sal_builtin_list(k, &model); k++) {
+        print_settings(model.name, NULL, model.parameters, model.file != NULL);
+    }
+    for (int64_t k = 0; sal_sampler_list(k, &sampler); k++) {
+        print_settings(sampler.name, sampler.alias, sampler.parameters, false);
+    }
+}
+
+void cli_bash_completion(void)
+{
+    static const char script[] = CLI_COMPLETION, mark[] = "@places@\n";
+    const char *place = strstr(script, mark);
+    printf("%.*s", (int)(place - script), script);
+    print_all_places();
+    fputs(place + strlen(mark), stdout);
+}

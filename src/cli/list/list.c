@@ -1,0 +1,135 @@
+/* saltus list: what there is. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/list/list.h"
+#include "io/format.h"
+
+static void list_samplers(void)
+{
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        printf("%-12s %s\n", info.name, info.doc);
+        if (info.alias) {
+            printf("             also called %s\n", info.alias);
+        }
+        if (info.parameters[0]) {
+            printf("             %s\n", info.parameters);
+        }
+        printf("             exact: %s; gradient: %s; kinds: %s\n             %s\n",
+               info.exact ? "yes" : "no", info.needs_gradient ? "needed" : "not needed", info.kinds,
+               info.source);
+    }
+}
+
+static void list_models(void)
+{
+    sal_builtin_info info;
+    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
+        printf("%-17s %s\n                  %s\n", info.name, info.doc, info.parameters);
+        if (info.file) {
+            printf("                  file=PATH: %s%s\n", info.file,
+                   info.needs_file ? ", needed" : "");
+        }
+        printf("                  %s\n", info.source);
+    }
+    puts("FILE              a network, with --evidence FILE; a saved tape; a graph: see "
+         "'saltus list formats'");
+}
+
+/* Name, what can be done, suffixes; then what it is, and what a file of it is by itself. */
+static void list_format(const sali_format *f)
+{
+    bool tape = f->content == SALI_CONTENT_TAPE, reads = f->parse || tape,
+         writes = f->write || tape;
+    printf("  %-11s%-13s", f->name, reads && writes ? "read, write" : reads ? "read" : "write");
+    for (int i = 0; i < SALI_FORMAT_SUFFIXES && f->suffixes[i]; i++) {
+        printf("%s%s", i ? ", " : "", f->suffixes[i]);
+    }
+    printf("%s\n             %s\n", f->suffixes[0] ? "" : "any name", f->doc);
+    if (f->model) {
+        printf("             by itself the model %s\n", f->model);
+    }
+}
+
+static void list_formats(void)
+{
+    for (int kind = SALI_CONTENT_NONE; kind <= SALI_CONTENT_TAPE; kind++) {
+        const sali_format *f;
+        bool first = true;
+        for (int64_t k = 0; (f = sali_format_list(k)); k++) {
+            if ((int)f->content != kind) {
+                continue;
+            }
+            if (first) {
+                printf("%s:\n", sali_content_name((sali_content_kind)kind));
+            }
+            list_format(f);
+            first = false;
+        }
+    }
+    puts("other files:\n"
+         "  safetensors  parameters (read, write)\n"
+         "  npy          states, draws, values (read, write)\n"
+         "  evidence     of networks, in the UAI's two layouts (read)\n"
+         "  MAR, PR      marginals and log10 Z, as UAI results (read, write)\n"
+         "  png          sheets of samples (write)\n"
+         "  json         marginals, summaries, tuning (read, write)");
+}
+
+static const struct list {
+    const char *name;
+    void (*print)(void);
+    json_t *(*json)(void);
+} lists[] = {
+    { "samplers", list_samplers, cli_samplers_json },
+    { "models", list_models, cli_models_json },
+    { "ops", cli_list_ops, cli_ops_json },
+    { "formats", list_formats, cli_formats_json },
+};
+
+static const struct list *find_list(const char *what)
+{
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        if (strcmp(what, lists[k].name) == 0) {
+            return &lists[k];
+        }
+    }
+    return NULL;
+}
+
+static int run_list(const cli_command *command, int argc, char **argv)
+{
+    const char *what = NULL, *format = NULL;
+    bool json = false;
+    const cli_option options[] = {
+        { "format", CLI_TEXT, &format, "markdown", "ops as the page docs/ops.md" },
+        { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
+        { 0 },
+    };
+    if (argc == 0) {
+        return cli_usage("list: expected samplers, models, ops or formats");
+    }
+    int code = cli_parse(command, argc, argv, options, 1, &what);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (format && (strcmp(format, "markdown") != 0 || strcmp(what, "ops") != 0)) {
+        return cli_usage("list %s --format %s: expected list ops --format markdown", what, format);
+    }
+    if (format && json) {
+        return cli_usage("list: --format and --json: give one of them");
+    }
+    const struct list *list = find_list(what);
+    if (!list) {
+        return cli_usage("list %s: expected samplers, models, ops or formats", what);
+    }
+    if (json) {
+        return cli_json_print(json_pack("{s:o}", what, list->json()));
+    }
+    (format ? cli_list_ops_markdown : list->print)();
+    return CLI_OK;
+}
+
+const cli_command cli_list = { "list", "WHAT", "samplers, models, ops or formats", run_list };

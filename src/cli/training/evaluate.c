@@ -1,0 +1,506 @@
+/* saltus evaluate: log Z of a model by annealed importance sampling, and so the log-likelihood of
+ * held-out data. */
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/training/fresh.h"
+#include "cli/json.h"
+#include "cli/pictures.h"
+#include "core/alloc.h"
+#include "core/space.h"
+#include "io/format.h"
+#include "io/json_text.h"
+#include "models/alphabet.h"
+#include "stats/mmd.h"
+#include "train/likelihood.h"
+
+typedef struct options {
+    sal_ais_options ais;
+    cli_sampler_options sampler;
+    cli_data data;
+    const char *samples, *params, *dtype, *schedule, *base;
+    const char *directory; /* of a training, or NULL */
+    int64_t fresh;         /* draws for the verdict; 0: none */
+    bool json;
+} options;
+
+/* One way of the path. */
+typedef struct direction {
+    const char *name;
+    int64_t chains; /* no more than there are states to start from */
+    sal_ais_estimate ais;
+    sal_likelihood likelihood;
+} direction;
+
+typedef struct session {
+    options *o;
+    sal_model *model;
+    sal_data train, test, samples; /* no rows: no samples */
+    double *log_base;              /* [R] fitted to the training data */
+    sal_likelihood independent;    /* of the test data under it */
+    double mmd;
+    double pearson;    /* of samples with an alignment; NAN otherwise */
+    direction ways[2]; /* forward, reverse */
+    bool judged;       /* there is a verdict */
+    sal_verdict verdict;
+    cli_progress progress;
+} session;
+
+/* ---- input */
+
+static int bad_samples(const session *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int bad_samples(const session *s, const char *format, ...)
+{
+    sal_error err = { 0 };
+    int used = snprintf(err.message, sizeof err.message, "--samples %.200s: ", s->o->samples);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message + used, sizeof err.message - (size_t)used, format, args);
+    va_end(args);
+    return cli_fail(SAL_ERR_DATA, &err);
+}
+
+/* States of the model in the rows of an array, whatever its other dimensions. */
+static int take_samples(session *s, const sali_array *array)
+{
+    const sal_space *space = sal_model_space(s->model);
+    int64_t V = s->test.variables;
+    sal_data data = { .variables = V, .rows = array->count / V };
+    if (array->shape[array->ndim - 1] != V || data.rows < 2) {
+        return bad_samples(s, "expected two states or more of %lld codes each", (long long)V);
+    }
+    data.codes = SALI_NEW_ARRAY(uint8_t, array->count);
+    for (int64_t i = 0; data.codes && i < array->count; i++) {
+        double code = array->values[i];
+        if (!(code >= 0 && code <= UINT8_MAX) || code != floor(code) ||
+            !sali_has_code(&space->variables[i % V], (int32_t)code)) {
+            sal_data_destroy(&data);
+            return bad_samples(s, "code %g of variable %lld; expected 0 to %d", code,
+                               (long long)(i % V), sali_last_code(&space->variables[i % V]));
+        }
+        data.codes[i] = (uint8_t)code;
+    }
+    s->samples = data;
+    return data.codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+}
+
+static int read_samples(session *s)
+{
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    if (!s->o->samples) {
+        return CLI_OK;
+    }
+    sal_status status =
+        sali_content_read(s->o->samples, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err);
+    int code = status == SAL_OK ? take_samples(s, &content.array) : cli_fail(status, &err);
+    sali_content_free(&content);
+    return code;
+}
+
+/* ---- independent variables */
+
+static sal_status evaluate_independent(session *s, sal_error *err)
+{
+    const sal_space *space = sal_model_space(s->model);
+    int64_t states = 0, n = s->test.rows;
+    for (int64_t v = 0; v < sal_space_variables(space); v++) {
+        states += sal_space_states(space, v);
+    }
+    s->log_base = SALI_NEW_ARRAY(double, states);
+    double *log_prob = SALI_NEW_ARRAY(double, n);
+    sal_status status = s->log_base && log_prob ? SAL_OK : SAL_ERR_MEMORY;
+    status = status ? status : sal_base_fit(space, &s->train, s->log_base, err);
+    status = status ? status : sal_base_log_prob(space, s->log_base, &s->test, log_prob, err);
+    if (status == SAL_OK) {
+        s->independent = sali_likelihood_of(&s->test, log_prob, 0, 0);
+    }
+    sali_free(log_prob);
+    return status;
+}
+
+/* ---- both ways */
+
+static int show_progress(int64_t done, int64_t total, void *data)
+{
+    cli_progress_show(&((session *)data)->progress, "annealing", done, total);
+    return cli_interrupted();
+}
+
+/* Where reverse paths may start. */
+static const sal_data *reverse_states(const session *s)
+{
+    return s->samples.rows > 0 ? &s->samples : &s->test;
+}
+
+/* Starts of `chains` reverse paths: evenly spaced rows, none twice. */
+static int32_t *reverse_starts(const session *s, int64_t chains)
+{
+    const sal_data *from = reverse_states(s);
+    int64_t V = from->variables;
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, chains * V);
+    for (int64_t c = 0; codes && c < chains; c++) {
+        int64_t row = (int64_t)((double)c / (double)chains * (double)from->rows);
+        for (int64_t v = 0; v < V; v++) {
+            codes[c * V + v] = from->codes[row * V + v];
+        }
+    }
+    return codes;
+}
+
+static sal_status go(session *s, bool reverse, sal_error *err)
+{
+    direction *d = &s->ways[reverse];
+    sal_ais_options o = s->o->ais;
+    int64_t states = reverse ? reverse_states(s)->rows : o.chains;
+    d->name = reverse ? "reverse" : "forward";
+    d->chains = o.chains = states < o.chains ? states : o.chains;
+    int32_t *from = reverse ? reverse_starts(s, o.chains) : NULL;
+    if (reverse && !from) {
+        return SAL_ERR_MEMORY;
+    }
+    o.reverse_from = from;
+    o.progress = show_progress;
+    o.progress_data = s;
+    s->progress = cli_progress_begin();
+    sal_status status = sal_ais(s->model, &o, &d->ais, NULL, err);
+    cli_progress_end(&s->progress);
+    sali_free(from);
+    if (status == SAL_OK && !d->ais.stopped) {
+        double error = isnan(d->ais.standard_error) ? 0 : d->ais.standard_error;
+        status = sal_log_likelihood(s->model, &s->test, d->ais.log_z, error, &d->likelihood, err);
+    }
+    return status;
+}
+
+static sal_status measure_mmd(session *s, sal_error *err)
+{
+    double mmd2 = NAN;
+    s->mmd = NAN;
+    if (s->samples.rows == 0 || s->test.rows < 2) {
+        return SAL_OK;
+    }
+    sal_status status = sal_stats_mmd(s->test.variables, s->samples.rows, s->samples.codes,
+                                      s->test.rows, s->test.codes, &mmd2, err);
+    s->mmd = mmd2 > 0 ? sqrt(mmd2) : 0;
+    return status;
+}
+
+/* Of samples with the training rows. */
+static sal_status measure_pearson(session *s, sal_error *err)
+{
+    const sal_data *t = &s->train;
+    s->pearson = NAN;
+    return s->samples.rows == 0 || !t->alphabet || t->variables < 2
+               ? SAL_OK
+               : sal_stats_pair_correlation(t->variables, sali_alphabet_states(t->alphabet),
+                                            t->rows, t->codes, t->weight, s->samples.rows,
+                                            s->samples.codes, NULL, &s->pearson, err);
+}
+
+/* ---- output */
+
+/* As soon as it is known. */
+static void print_log_z(const session *s, const direction *d)
+{
+    const char *from = s->samples.rows > 0  ? "samples"
+                       : s->test.height > 0 ? "held-out pictures"
+                                            : "held-out rows";
+    printf("log Z %-10s %.3f, standard error %.3f, effective chains %.1f of %lld", d->name,
+           d->ais.log_z, d->ais.standard_error, d->ais.ess, (long long)d->chains);
+    if (d == &s->ways[1] && d->chains < s->o->ais.chains) {
+        printf(" (from all %lld %s)", (long long)d->chains, from);
+    } else if (d == &s->ways[1]) {
+        printf(" (from %s)", from);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+/* Forward estimates of log Z tend to be too low and reverse ones too high. Whether these are the
+ * other way round by more than their errors; then `text` says what that means. */
+static bool wrong_way(const session *s, char *text, size_t room)
+{
+    const sal_ais_estimate *f = &s->ways[0].ais, *r = &s->ways[1].ais;
+    const double gap = f->log_z - r->log_z;
+    const double error = hypot(isnan(f->standard_error) ? 0 : f->standard_error,
+                               isnan(r->standard_error) ? 0 : r->standard_error);
+    if (!(error > 0 && gap > SAL_VERDICT_APART_NATS && gap > SAL_VERDICT_APART_ERRORS * error)) {
+        return false;
+    }
+    snprintf(text, room,
+             "log Z forward is %.1f above reverse, %.0f standard errors the wrong way round: the "
+             "%s that the reverse paths start from are no draws of this model. Forward is nearer "
+             "the truth. For a reverse one, give draws of the model itself: saltus sample MODEL "
+             "--tempering 16 --out draws.npy, then --samples draws.npy.",
+             gap, gap / error,
+             s->samples.rows > 0  ? "samples"
+             : s->test.height > 0 ? "held-out pictures"
+                                  : "held-out rows");
+    return true;
+}
+
+static void print_head(const session *s)
+{
+    printf("model            %s, %lld variables\n", sal_model_name(s->model),
+           (long long)s->test.variables);
+    printf("held-out rows    %lld\n", (long long)s->test.rows);
+}
+
+/* Of the first `ways` that are known. */
+static int print_rest(const session *s, int ways)
+{
+    const bool pictures = s->test.height > 0;
+    const char *row = pictures ? "picture" : "row";
+    for (int k = 0; k < ways; k++) {
+        printf("log-likelihood   %.3f nats a %s, standard error %.3f (log Z %s)\n",
+               s->ways[k].likelihood.mean, row, s->ways[k].likelihood.standard_error,
+               s->ways[k].name);
+    }
+    char text[512];
+    if (ways > 1 && wrong_way(s, text, sizeof text)) {
+        printf("%s\n", text);
+    }
+    printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean, row,
+           s->independent.standard_error,
+           pictures ? "pixels with the training means" : "variables with the training frequencies");
+    if (!isnan(s->mmd)) {
+        char mmd[SALI_MMD_TEXT];
+        sali_mmd_text(s->mmd, mmd);
+        printf("MMD              %s, samples to held-out rows\n", mmd);
+    }
+    if (!isnan(s->pearson)) {
+        printf("Pearson          %.4f, connected pair frequencies of samples and training rows\n",
+               s->pearson);
+    }
+    if (s->judged) {
+        cli_verdict_print(&s->verdict);
+    }
+    return CLI_OK;
+}
+
+static json_t *direction_json(const direction *d)
+{
+    json_t *object = json_pack("{s:I}", "chains", (json_int_t)d->chains);
+    cli_json_number(object, "log_z", d->ais.log_z);
+    cli_json_number(object, "log_z_error", d->ais.standard_error);
+    cli_json_number(object, "log_z_jackknife", d->ais.jackknife);
+    cli_json_number(object, "effective_chains", d->ais.ess);
+    cli_json_number(object, "acceptance_rate", d->ais.acceptance_rate);
+    cli_json_number(object, "log_likelihood", d->likelihood.mean);
+    cli_json_number(object, "log_likelihood_error", d->likelihood.standard_error);
+    return object;
+}
+
+static int print_json(const session *s, int ways)
+{
+    json_t *reverse = ways > 1 ? direction_json(&s->ways[1]) : json_null();
+    json_t *object = json_pack(
+        "{s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s}", "model",
+        sali_json_text(sal_model_name(s->model)), "variables", (json_int_t)s->test.variables,
+        "test_rows", (json_int_t)s->test.rows, "chains", (json_int_t)s->o->ais.chains,
+        "temperatures", (json_int_t)s->o->ais.temperatures, "forward", direction_json(&s->ways[0]),
+        "reverse", reverse, "reverse_from", s->samples.rows > 0 ? "samples" : "test");
+    cli_json_number(object, "independent_log_likelihood", s->independent.mean);
+    cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
+    if (!isnan(s->mmd)) {
+        cli_json_number(object, "mmd", s->mmd);
+    }
+    if (!isnan(s->pearson)) {
+        cli_json_number(object, "pearson", s->pearson);
+    }
+    json_t *warnings = json_array();
+    char text[512];
+    if (ways > 1 && wrong_way(s, text, sizeof text)) {
+        json_array_append_new(warnings, json_string(text));
+    }
+    json_object_set_new(object, "warnings", warnings);
+    json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
+    return cli_json_print(object);
+}
+
+/* ---- the verdict */
+
+static sal_status judge(session *s, const cli_fresh *fresh, const sal_data *persistent, int ways,
+                        sal_error *err)
+{
+    sal_verdict_value log_z[2];
+    for (int k = 0; k < ways; k++) {
+        log_z[k] = (sal_verdict_value){ s->ways[k].ais.log_z, s->ways[k].ais.standard_error };
+    }
+    const sal_verdict_inputs inputs = { .train = &s->train,
+                                        .test = &s->test,
+                                        .chains = fresh->chains,
+                                        .draws = fresh->draws,
+                                        .fresh = fresh->codes,
+                                        .persistent_rows = persistent->rows,
+                                        .persistent = persistent->codes,
+                                        .rhat = fresh->rhat,
+                                        .round_trips = fresh->round_trips,
+                                        .bennett = isnan(fresh->log_z.value) ? NULL : &fresh->log_z,
+                                        .forward = ways > 0 ? &log_z[0] : NULL,
+                                        .reverse = ways > 1 ? &log_z[1] : NULL };
+    return sal_verdict_judge(s->model, &inputs, &s->verdict, err);
+}
+
+/* Fresh samples of the model, unless Ctrl-C was pressed. One that cannot be sampled has no verdict,
+ * which is said. */
+static sal_status find_verdict(session *s, int ways, sal_error *err)
+{
+    const cli_fresh_options o = { .draws = s->o->fresh,
+                                  .seed = s->o->ais.seed,
+                                  .threads = s->o->ais.threads };
+    cli_fresh fresh = { 0 };
+    sal_data persistent = { 0 };
+    if (o.draws == 0 || cli_interrupted()) {
+        return SAL_OK;
+    }
+    sal_status status = cli_fresh_draws(s->model, s->o->directory, &s->train, &o, &fresh, err);
+    status = status || !fresh.codes
+                 ? status
+                 : cli_persistent_chains(s->o->directory, s->test.variables, &persistent, err);
+    if (status == SAL_OK && fresh.codes) {
+        status = judge(s, &fresh, &persistent, ways, err);
+        s->judged = status == SAL_OK;
+    }
+    if (status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL || status == SAL_ERR_ARGUMENT) {
+        fprintf(stderr, "saltus: no verdict: %s\n", err->message);
+        status = SAL_OK;
+    }
+    cli_fresh_free(&fresh);
+    sal_data_destroy(&persistent);
+    return status;
+}
+
+/* ---- the whole */
+
+/* One way after the other, until Ctrl-C; how many were finished. */
+static sal_status go_both_ways(session *s, int *ways, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    cli_catch_interrupt();
+    for (*ways = 0; status == SAL_OK && *ways < 2; ++*ways) {
+        status = go(s, *ways, err);
+        if (status == SAL_OK && s->ways[*ways].ais.stopped) {
+            return SAL_OK;
+        }
+        if (status == SAL_OK && !s->o->json) {
+            if (*ways == 0) {
+                print_head(s);
+            }
+            print_log_z(s, &s->ways[*ways]);
+        }
+    }
+    return status;
+}
+
+static int evaluate(session *s)
+{
+    sal_error err = { 0 };
+    int ways = 0;
+    sal_status status = evaluate_independent(s, &err);
+    s->o->ais.log_base = strcmp(s->o->base, "data") == 0 ? s->log_base : NULL;
+    status = status ? status : measure_mmd(s, &err);
+    status = status ? status : measure_pearson(s, &err);
+    status = status ? status : go_both_ways(s, &ways, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    status = ways == 2 ? find_verdict(s, ways, &err) : SAL_OK;
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    if (ways < 2) {
+        fprintf(stderr, "saltus: stopped; there is %s\n",
+                ways ? "the forward estimate only" : "no estimate of log Z yet");
+    }
+    return ways == 0 ? CLI_FAULT : s->o->json ? print_json(s, ways) : print_rest(s, ways);
+}
+
+static int check_options(const char *specification, options *o)
+{
+    static const char *const schedules[] = { "linear", "sigmoid", "geometric" };
+    int code = cli_data_check("evaluate", specification, &o->data);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (o->ais.chains < 1 || o->ais.temperatures < 1 || o->ais.steps < 1) {
+        return cli_usage("evaluate: --chains, --temperatures and --steps must be 1 or more");
+    }
+    if (o->fresh < 0 || o->fresh > INT32_MAX) {
+        return cli_usage("evaluate: --fresh must be 0 to %d", INT32_MAX);
+    }
+    if (strcmp(o->base, "data") != 0 && strcmp(o->base, "uniform") != 0) {
+        return cli_usage("--base %s: expected data or uniform", o->base);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(o->schedule, schedules[k]) == 0) {
+            o->ais.schedule = (sal_ais_schedule)k;
+            return cli_sampler(&o->sampler, &o->ais.sampler);
+        }
+    }
+    return cli_usage("--schedule %s: expected linear, sigmoid or geometric", o->schedule);
+}
+
+static int run_evaluate(const cli_command *command, int argc, char **argv)
+{
+    options o = { .data = CLI_DATA_START,
+                  .fresh = 1000,
+                  .ais = { .chains = 100, .temperatures = 1000, .steps = 1 },
+                  .schedule = "linear",
+                  .base = "data" };
+    sal_ais_options *a = &o.ais;
+    const cli_option table[] = {
+        CLI_DATA_OPTIONS(o.data),
+        { "samples", CLI_TEXT, &o.samples, "FILE",
+          "draws of the model (sample --out): for the reverse starts and the MMD" },
+        { "params", CLI_TEXT, &o.params, "FILE",
+          "parameters from .safetensors [a directory's ema.safetensors, or the model's own]" },
+        { "chains", CLI_INT, &a->chains, "N",
+          "independent chains each way, in reverse no more than states to start from [100]" },
+        { "temperatures", CLI_INT, &a->temperatures, "T", "from the base to the model [1000]" },
+        { "steps", CLI_INT, &a->steps, "K", "sampler steps at each temperature [1]" },
+        { "schedule", CLI_TEXT, &o.schedule, "linear|sigmoid|geometric",
+          "of the temperatures [linear]" },
+        { "base", CLI_TEXT, &o.base, "data|uniform", "independent variables to start from [data]" },
+        CLI_SAMPLER_OPTIONS(o.sampler),
+        { "step-size", CLI_REAL, &a->step_size, "X", "of samplers that have one" },
+        { "fresh", CLI_INT, &o.fresh, "N",
+          "samples from scratch, for the verdict; 0: none [1000]" },
+        { "seed", CLI_SEED, &a->seed, "N", "same seed, same bits [0]" },
+        { "threads", CLI_THREADS, &a->threads, "N", "results do not depend on it [all]" },
+        { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
+        { 0 },
+    };
+    const char *specification = "";
+    session s = { .o = &o };
+    int code = cli_parse(command, argc, argv, table, 1, &specification);
+    code = code ? code : check_options(specification, &o);
+    code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);
+    if (code == CLI_OK) {
+        cli_data_suit(s.model, &o.data);
+        code = cli_data_read(&o.data, s.model, &s.train, &s.test);
+    }
+    code = code ? code : cli_check_width(o.data.path, &s.train, s.model);
+    code = code ? code : cli_draw_pixels(&s.train);
+    code = code ? code : cli_draw_pixels(&s.test);
+    code = code ? code : read_samples(&s);
+    o.directory = cli_is_training(specification) ? specification : NULL;
+    code = code ? code : evaluate(&s);
+    sal_model_destroy(s.model);
+    sal_data_destroy(&s.train);
+    sal_data_destroy(&s.test);
+    sal_data_destroy(&s.samples);
+    sali_free(s.log_base);
+    return code;
+}
+
+const cli_command cli_evaluate = { "evaluate", "MODEL",
+                                   "log-likelihood of held-out data by annealed sampling",
+                                   run_evaluate };

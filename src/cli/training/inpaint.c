@@ -1,0 +1,371 @@
+/* saltus inpaint: fill in hidden parts of pictures by a model that was trained on such. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/pictures.h"
+#include "core/alloc.h"
+#include "core/number.h"
+#include "core/text.h"
+#include "io/format.h"
+#include "io/json_text.h"
+#include "io/arrays/png.h"
+
+#define MOST_ROWS 10000
+
+typedef struct options {
+    sal_inpaint_options inpaint;
+    const char *data, *rows, *mask, *out, *dtype, *params;
+    int64_t first, zoom;
+    bool json;
+} options;
+
+typedef struct session {
+    const options *o;
+    sal_model *model;
+    sal_data pictures; /* the rows chosen */
+    int64_t *rows;     /* [pictures.rows] their numbers in the file */
+    uint8_t *mask;     /* [variables] 1 hidden */
+    int64_t hidden;
+    int32_t *samples; /* [rows x samples x variables] */
+    cli_progress progress;
+} session;
+
+static int no_memory(void)
+{
+    return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+}
+
+/* ---- which pictures */
+
+/* Numbers of rows from --rows "3,0,7", or the first ones. */
+static int list_rows(const options *o, int64_t there, session *s, int64_t *n)
+{
+    int64_t room = 0;
+    *n = 0;
+    for (const char *text = o->rows; text && *text;) {
+        size_t size = strcspn(text, ",");
+        int64_t row = -1;
+        if (sali_parse_int(text, (int64_t)size, &row) != SAL_OK || row < 0 || row >= there ||
+            *n == MOST_ROWS) {
+            return cli_usage("--rows %s: expected at most %d numbers from 0 to %lld", o->rows,
+                             MOST_ROWS, (long long)(there - 1));
+        }
+        if (*n == room) {
+            room = 2 * room + 8;
+            int64_t *more = realloc(s->rows, (size_t)room * sizeof *more);
+            if (!more) {
+                return no_memory();
+            }
+            s->rows = more;
+        }
+        s->rows[(*n)++] = row;
+        text += size + (text[size] == ',');
+    }
+    if (o->rows) {
+        return *n > 0 ? CLI_OK : cli_usage("--rows: expected numbers");
+    }
+    *n = o->first < there ? o->first : there;
+    s->rows = malloc((size_t)*n * sizeof *s->rows);
+    for (int64_t r = 0; s->rows && r < *n; r++) {
+        s->rows[r] = r;
+    }
+    return s->rows ? CLI_OK : no_memory();
+}
+
+static int choose_pictures(session *s)
+{
+    sal_data all = { 0 };
+    int64_t n = 0;
+    int code = cli_pictures_of(s->o->data, s->model, &all);
+    code = code ? code : list_rows(s->o, all.rows, s, &n);
+    if (code == CLI_OK) { /* rows may come several times */
+        s->pictures = (sal_data){ .rows = n,
+                                  .variables = all.variables,
+                                  .height = all.height,
+                                  .width = all.width,
+                                  .codes = SALI_NEW_ARRAY(uint8_t, n * all.variables) };
+        code = s->pictures.codes ? CLI_OK : no_memory();
+    }
+    for (int64_t r = 0; code == CLI_OK && r < n; r++) {
+        memcpy(s->pictures.codes + r * all.variables, all.codes + s->rows[r] * all.variables,
+               (size_t)all.variables);
+    }
+    sal_data_destroy(&all);
+    return code;
+}
+
+/* ---- what is hidden of them */
+
+/* Whether a named mask hides the pixel of row i, column j; the centre is half as high and wide as
+ * the picture. */
+static bool hides(const char *name, int64_t i, int64_t j, int64_t height, int64_t width)
+{
+    switch (name[0]) {
+    case 't':
+        return 2 * i < height;
+    case 'b':
+        return 2 * i >= height;
+    case 'l':
+        return 2 * j < width;
+    case 'r':
+        return 2 * j >= width;
+    default:
+        return 4 * i + 2 >= height && 4 * i + 2 < 3 * height && 4 * j + 2 >= width &&
+               4 * j + 2 < 3 * width;
+    }
+}
+
+static int read_mask(session *s)
+{
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    const char *path = s->o->mask;
+    sal_status status = sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err);
+    if (status == SAL_OK && content.array.count != s->pictures.variables) {
+        snprintf(err.message, sizeof err.message, "%.300s: expected a mask of %lld x %lld numbers",
+                 path, (long long)s->pictures.height, (long long)s->pictures.width);
+        status = SAL_ERR_DATA;
+    }
+    for (int64_t v = 0; status == SAL_OK && v < s->pictures.variables; v++) {
+        double value = content.array.values[v];
+        if (value != 0 && value != 1) {
+            snprintf(err.message, sizeof err.message,
+                     "%.300s: element %lld is %g; expected 1 for hidden, 0 for known", path,
+                     (long long)v, value);
+            status = SAL_ERR_DATA;
+        }
+        s->mask[v] = value == 1;
+    }
+    if (status == SAL_ERR_NOT_FOUND) {
+        snprintf(err.message, sizeof err.message,
+                 "--mask %.300s: expected top, bottom, left, right, center or a file", path);
+    }
+    sali_content_free(&content);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int make_mask(session *s)
+{
+    static const char *const names[] = { "top", "bottom", "left", "right", "center", NULL };
+    int64_t height = s->pictures.height, width = s->pictures.width;
+    s->mask = calloc((size_t)s->pictures.variables, 1);
+    if (!s->mask) {
+        return no_memory();
+    }
+    int k = 0;
+    while (names[k] && strcmp(names[k], s->o->mask) != 0) {
+        k++;
+    }
+    int code = names[k] ? CLI_OK : read_mask(s);
+    for (int64_t v = 0; v < s->pictures.variables; v++) {
+        if (names[k]) {
+            s->mask[v] = hides(names[k], v / width, v % width, height, width);
+        }
+        s->hidden += s->mask[v];
+    }
+    return code;
+}
+
+/* ---- the result */
+
+/* A row of the sheet: the picture, the same with grey for what is hidden, the samples, their
+ * mean. */
+static void fill_row(const session *s, int64_t row, double *images)
+{
+    int64_t V = s->pictures.variables, n = s->o->inpaint.samples;
+    for (int64_t v = 0; v < V; v++) {
+        double truth = s->pictures.codes[row * V + v], sum = 0;
+        images[v] = truth;
+        images[V + v] = s->mask[v] ? 0.5 : truth;
+        for (int64_t k = 0; k < n; k++) {
+            double code = s->samples[(row * n + k) * V + v];
+            images[(2 + k) * V + v] = code;
+            sum += code;
+        }
+        images[(2 + n) * V + v] = sum / (double)n;
+    }
+}
+
+static int write_sheet(const session *s)
+{
+    sal_error err = { 0 };
+    int64_t columns = s->o->inpaint.samples + 3, rows = s->pictures.rows;
+    size_t pixels = (size_t)(rows * columns) * (size_t)s->pictures.variables;
+    double *images = calloc(pixels, sizeof *images);
+    for (int64_t row = 0; images && row < rows; row++) {
+        fill_row(s, row, images + row * columns * s->pictures.variables);
+    }
+    sali_png_layout layout = { .columns = columns, .zoom = s->o->zoom };
+    sal_status status = images
+                            ? sali_png_sheet(s->o->out, images, rows * columns, s->pictures.height,
+                                             s->pictures.width, &layout, &err)
+                            : SAL_ERR_MEMORY;
+    free(images);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* The share of hidden pixels that samples have as the picture does. */
+static double agreement(const session *s)
+{
+    int64_t V = s->pictures.variables, n = s->o->inpaint.samples, same = 0;
+    for (int64_t k = 0; k < s->pictures.rows * n; k++) {
+        for (int64_t v = 0; v < V; v++) {
+            same += s->mask[v] && s->samples[k * V + v] == s->pictures.codes[k / n * V + v];
+        }
+    }
+    return (double)same / ((double)s->pictures.rows * (double)n * (double)s->hidden);
+}
+
+static int print_end(const session *s)
+{
+    const sal_inpaint_options *o = &s->o->inpaint;
+    if (!s->o->json) {
+        printf("%s: %lld pictures, %lld samples of each, %lld of %lld pixels hidden\n"
+               "hidden pixels as in the picture: %.3f\n",
+               s->o->out, (long long)s->pictures.rows, (long long)o->samples, (long long)s->hidden,
+               (long long)s->pictures.variables, agreement(s));
+        return CLI_OK;
+    }
+    json_t *rows = json_array();
+    for (int64_t r = 0; r < s->pictures.rows; r++) {
+        json_array_append_new(rows, json_integer((json_int_t)s->rows[r]));
+    }
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "model",
+                  sali_json_text(sal_model_name(s->model)), "out", sali_json_text(s->o->out),
+                  "rows", rows, "samples", (json_int_t)o->samples, "steps", (json_int_t)o->steps,
+                  "seed", (json_int_t)o->seed, "variables", (json_int_t)s->pictures.variables,
+                  "hidden", (json_int_t)s->hidden);
+    cli_json_number(object, "agreement", agreement(s));
+    return cli_json_print(object);
+}
+
+/* ---- the command */
+
+static int check_session(const session *s)
+{
+    int64_t V = sal_space_variables(sal_model_space(s->model));
+    for (int64_t v = 0; v < V; v++) {
+        if (sal_space_states(sal_model_space(s->model), v) != 2) {
+            return cli_usage("inpaint: variable %lld of %s has not two levels, as pictures do",
+                             (long long)v, sal_model_name(s->model));
+        }
+    }
+    return V == s->pictures.variables
+               ? CLI_OK
+               : cli_usage("inpaint: the pictures have %lld pixels and %s has %lld variables",
+                           (long long)s->pictures.variables, sal_model_name(s->model),
+                           (long long)V);
+}
+
+static int show_progress(int64_t done, int64_t total, void *data)
+{
+    cli_progress_show(&((session *)data)->progress, "in-painting", done, total);
+    return cli_interrupted();
+}
+
+/* The pictures that were finished before Ctrl-C move to the front, and are all that is left. */
+static int keep_finished(session *s)
+{
+    const int64_t V = s->pictures.variables, size = s->o->inpaint.samples * V;
+    int64_t kept = 0, rows = s->pictures.rows;
+    for (int64_t r = 0; r < rows; r++) {
+        if (s->samples[r * size] < 0) {
+            continue;
+        }
+        memmove(s->samples + kept * size, s->samples + r * size, (size_t)size * sizeof *s->samples);
+        memmove(s->pictures.codes + kept * V, s->pictures.codes + r * V, (size_t)V);
+        s->rows[kept++] = s->rows[r];
+    }
+    s->pictures.rows = kept;
+    if (kept < rows) {
+        fprintf(stderr, "saltus: stopped; %lld of %lld pictures are finished\n", (long long)kept,
+                (long long)rows);
+    }
+    return kept > 0 ? CLI_OK : CLI_FAULT;
+}
+
+static int inpaint(session *s)
+{
+    sal_error err = { 0 };
+    sal_inpaint_options o = s->o->inpaint;
+    size_t count = (size_t)(s->pictures.rows * o.samples) * (size_t)s->pictures.variables;
+    s->samples = calloc(count, sizeof *s->samples);
+    if (!s->samples) {
+        return no_memory();
+    }
+    o.progress = show_progress;
+    o.progress_data = s;
+    s->progress = cli_progress_begin();
+    cli_catch_interrupt();
+    sal_status status =
+        sal_inpaint(s->model, s->pictures.rows, s->pictures.codes, s->mask, &o, s->samples, &err);
+    cli_progress_end(&s->progress);
+    int code = status == SAL_OK ? keep_finished(s) : cli_fail(status, &err);
+    code = code ? code : write_sheet(s);
+    return code ? code : print_end(s);
+}
+
+static int check_options(const options *o)
+{
+    if (!o->data || !o->mask || !o->out) {
+        return cli_usage("inpaint: --data FILE (or digits), --mask and --out FILE.png are needed");
+    }
+    if (o->inpaint.samples < 1 || o->inpaint.samples > 1000 || o->inpaint.steps < 2 ||
+        o->first < 1 || o->first > MOST_ROWS || o->zoom < 1 || o->zoom > 100) {
+        return cli_usage("inpaint: expected --samples 1 to 1000, --steps 2 or more, --first 1 to "
+                         "%d, --zoom 1 to 100",
+                         MOST_ROWS);
+    }
+    if (!sali_has_suffix(o->out, ".png")) {
+        return cli_usage("--out %s: expected a file name that ends in .png", o->out);
+    }
+    return cli_check_output(o->out);
+}
+
+static int run_inpaint(const cli_command *command, int argc, char **argv)
+{
+    options o = { .inpaint = { .samples = 8, .steps = 1000 }, .first = 8, .zoom = 2 };
+    sal_inpaint_options *i = &o.inpaint;
+    const cli_option table[] = {
+        { "data", CLI_TEXT, &o.data, "FILE",
+          "pictures in any array format, white above the middle; or 'digits'" },
+        { "rows", CLI_TEXT, &o.rows, "I,J,..", "which of them, from 0 [the first ones]" },
+        { "first", CLI_INT, &o.first, "N", "without --rows: how many [8]" },
+        { "mask", CLI_TEXT, &o.mask, "top|bottom|left|right|center|FILE",
+          "what is hidden; an array: 1 hidden, 0 known" },
+        { "out", CLI_TEXT, &o.out, "FILE.png",
+          "a row for each: picture, hidden part grey, samples, their mean" },
+        { "samples", CLI_INT, &i->samples, "N", "of each picture [8]" },
+        { "steps", CLI_INT, &i->steps, "K", "sampler steps of each sample [1000]" },
+        { "sampler", CLI_TEXT, &i->sampler, "NAME", "see 'saltus list samplers' [as sample]" },
+        { "step-size", CLI_REAL, &i->step_size, "X", "of samplers that have one [adapted]" },
+        { "zoom", CLI_INT, &o.zoom, "N", "pixels of the sheet for one [2]" },
+        { "params", CLI_TEXT, &o.params, "FILE", "parameters of the model (safetensors)" },
+        { "seed", CLI_SEED, &i->seed, "N", "same seed, same bits [0]" },
+        { "threads", CLI_THREADS, &i->threads, "N", "results do not depend on it [all]" },
+        { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
+        { 0 },
+    };
+    const char *model = "";
+    session s = { .o = &o };
+    int code = cli_parse(command, argc, argv, table, 1, &model);
+    code = code ? code : check_options(&o);
+    code = code ? code : cli_open(model, o.dtype, o.params, &s.model);
+    code = code ? code : choose_pictures(&s);
+    code = code ? code : check_session(&s);
+    code = code ? code : make_mask(&s);
+    code = code ? code : inpaint(&s);
+    sal_model_destroy(s.model);
+    sal_data_destroy(&s.pictures);
+    free(s.rows);
+    free(s.mask);
+    free(s.samples);
+    return code;
+}
+
+const cli_command cli_inpaint = { "inpaint", "MODEL", "fill in hidden parts of pictures",
+                                  run_inpaint };

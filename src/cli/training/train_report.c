@@ -1,0 +1,331 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/training/training.h"
+#include "core/alloc.h"
+#include "io/file.h"
+#include "models/alphabet.h"
+#include "stats/mmd.h"
+#include "stats/pair_correlation.h"
+#include "train/data.h"
+
+#define ESTIMATE_AFTER 10.0 /* seconds */
+#define MOST_SAMPLES 1000   /* that MMD is made of */
+
+static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
+                             "log_prob_samples,difference,acceptance_rate,mean_jump,step_size,"
+                             "gradient_norm,mmd,mmd_train_test,learning_rate,levels,swap_rate,"
+                             "log_z,log_z_error,log_likelihood,pearson\n";
+
+static int in_directory(const cli_training *s, const char *name, char *path, size_t room)
+{
+    return (size_t)snprintf(path, room, "%s/%s", s->o->out, name) < room
+               ? CLI_OK
+               : cli_usage("--out: the path is too long");
+}
+
+/* ---- the log. One with other columns is none. */
+
+int cli_train_read_log(cli_training *s)
+{
+    char path[4096];
+    sali_bytes bytes = { 0 };
+    sal_error err = { 0 };
+    int code = in_directory(s, "log.csv", path, sizeof path);
+    if (code != CLI_OK || !s->o->train.resume || access(path, F_OK) != 0) {
+        return code;
+    }
+    sal_status status = sali_file_read(path, &bytes, &err);
+    const char *text = (const char *)bytes.data;
+    if (status == SAL_OK && strncmp(text, header, strlen(header)) == 0) {
+        s->log = strdup(text);
+        status = s->log ? SAL_OK : SAL_ERR_MEMORY;
+    }
+    sali_bytes_free(&bytes);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* Drop lines that the checkpoint had not seen: of iterations after this one. */
+static void cut_log(char *log, int64_t iteration)
+{
+    char *line = strchr(log, '\n');
+    while (line && line[1]) {
+        if (strtoll(line + 1, NULL, 10) > iteration) {
+            line[1] = '\0';
+            return;
+        }
+        line = strchr(line + 1, '\n');
+    }
+}
+
+static int append_log(cli_training *s, const sal_train_report *r)
+{
+    char line[512], path[4096];
+    snprintf(line, sizeof line,
+             "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.5g,%lld,%.4f,"
+             "%.6f,%.4f,%.5f,%.6g\n",
+             (long long)r->iteration, r->seconds, r->sampling_seconds, r->gradient_seconds,
+             r->log_prob_data, r->log_prob_samples, r->log_prob_data - r->log_prob_samples,
+             r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline,
+             r->learning_rate, (long long)r->levels, r->swap_rate, r->log_z, r->log_z_error,
+             r->log_likelihood, s->pearson);
+    if (s->log && s->iteration == 0) { /* the first since the start or a resume */
+        cut_log(s->log, s->progress.from);
+    }
+    size_t used = s->log ? strlen(s->log) : 0;
+    char *log = realloc(s->log, used + sizeof header + strlen(line) + 1);
+    if (!log) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    s->log = log;
+    if (used == 0) {
+        strcpy(log, header);
+    }
+    strcat(log, line);
+    sal_error err = { 0 };
+    int code = in_directory(s, "log.csv", path, sizeof path);
+    sal_status status = code ? SAL_OK : sali_file_write(path, log, (int64_t)strlen(log), &err);
+    return status == SAL_OK ? code : cli_fail(status, &err);
+}
+
+/* ---- samples */
+
+/* Square root of the unbiased MMD^2, 0 where that is negative. */
+static double mmd_to_test(const cli_training *s, int64_t rows, const uint8_t *codes)
+{
+    double mmd2 = NAN;
+    sal_stats_mmd(s->test.variables, rows, codes, s->test.rows, s->test.codes, &mmd2, NULL);
+    return mmd2 > 0 ? sqrt(mmd2) : isnan(mmd2) ? NAN : 0;
+}
+
+void cli_train_baseline(cli_training *s)
+{
+    int64_t rows = s->train.rows < s->test.rows ? s->train.rows : s->test.rows;
+    s->baseline = mmd_to_test(s, rows, s->train.codes);
+    s->mmd = NAN;
+}
+
+static int write_sheet(cli_training *s, int64_t rows, const uint8_t *codes)
+{
+    char path[4096];
+    sal_error err = { 0 };
+    if (s->train.height == 0) {
+        return CLI_OK;
+    }
+    int code = in_directory(s, "persistent.png", path, sizeof path);
+    sal_status status = code ? SAL_OK
+                             : sal_sheet_write(path, codes, rows < 100 ? rows : 100,
+                                               s->train.height, s->train.width, 10, 2, &err);
+    s->chains_sheet = code == CLI_OK && status == SAL_OK;
+    return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? code : cli_fail(status, &err);
+}
+
+/* How well the frequencies of pairs agree. */
+static int compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes)
+{
+    sal_error err = { 0 };
+    const int64_t V = s->train.variables, q = sali_alphabet_states(s->train.alphabet);
+    if (!s->pairs) {
+        return CLI_OK;
+    }
+    float *pairs = SALI_NEW_ARRAY(float, V *q *V *q);
+    sal_status status =
+        pairs ? sali_pair_covariance(V, q, rows, codes, NULL, pairs, &err) : SAL_ERR_MEMORY;
+    if (status == SAL_OK) {
+        s->pearson = sali_pair_pearson(V, q, s->pairs, pairs);
+        s->reached = s->o->pearson > 0 && s->pearson >= s->o->pearson;
+    }
+    sali_free(pairs);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+int cli_train_alignment(cli_training *s)
+{
+    sal_error err = { 0 };
+    const sal_data *t = &s->train;
+    const int64_t q = sali_alphabet_states(t->alphabet), N = t->variables * q;
+    s->pearson = NAN;
+    if (!t->alphabet || t->variables < 2) {
+        return CLI_OK;
+    }
+    if (!s->o->json) {
+        printf("alignment: %lld sequences of %lld sites (%s), %.1f effective; %lld held out",
+               (long long)t->rows, (long long)t->variables, sali_alphabet_name(t->alphabet),
+               sali_data_weight(t), (long long)s->test.rows);
+        if (s->o->data.clusters > 0) {
+            printf(" (of %lld clusters at %g%% identity)", (long long)s->o->data.clusters,
+                   100 * s->o->data.test_identity);
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+    if (s->o->train.objective == SAL_PSEUDO_LIKELIHOOD) {
+        return CLI_OK;
+    }
+    s->pairs = malloc((size_t)(N * N) * sizeof *s->pairs);
+    sal_status status = s->pairs ? sali_pair_covariance(t->variables, q, t->rows, t->codes,
+                                                        t->weight, s->pairs, &err)
+                                 : SAL_ERR_MEMORY;
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+/* The MMD of some persistent chains, the Pearson correlation of all, and the sheet of some. */
+static int show_samples(cli_training *s, const sal_train_report *r)
+{
+    int64_t rows = r->buffer < MOST_SAMPLES ? r->buffer : MOST_SAMPLES;
+    int64_t size = r->buffer * s->train.variables;
+    s->mmd = s->pearson = NAN;
+    if (!r->samples) {
+        return CLI_OK;
+    }
+    uint8_t *codes = malloc((size_t)size);
+    if (!codes) {
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    for (int64_t i = 0; i < size; i++) {
+        codes[i] = (uint8_t)(r->samples[i] < UINT8_MAX ? r->samples[i] : UINT8_MAX);
+    }
+    s->mmd = mmd_to_test(s, rows, codes);
+    int code = write_sheet(s, rows, codes);
+    code = code ? code : compare_pairs(s, r->buffer, codes);
+    free(codes);
+    return code;
+}
+
+/* ---- parameters */
+
+/* The averages take the parameters' place for a moment. */
+static sal_status save_averages(const cli_training *s, const double *averages, const char *path,
+                                sal_error *err)
+{
+    double *values = malloc((size_t)sal_model_parameters_size(s->model) * sizeof *values);
+    sal_status status = values ? sal_model_get_params(s->model, NULL, values, err) : SAL_ERR_MEMORY;
+    if (status == SAL_OK) {
+        status = sal_model_set_params(s->model, NULL, averages, err);
+        status = status ? status : sal_model_save_params(s->model, path, err);
+        sal_status back = sal_model_set_params(s->model, NULL, values, err);
+        status = status ? status : back;
+    }
+    free(values);
+    return status;
+}
+
+int cli_train_save(const cli_training *s)
+{
+    char path[4096];
+    sal_error err = { 0 };
+    int code = in_directory(s, "model.xml", path, sizeof path);
+    sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
+    return status == SAL_OK ? code : cli_fail(status, &err);
+}
+
+static int save_model(const cli_training *s, const sal_train_report *r)
+{
+    char path[4096];
+    sal_error err = { 0 };
+    if (!r->best) { /* the files keep the best one */
+        return CLI_OK;
+    }
+    int code = cli_train_save(s);
+    sal_status status = SAL_OK;
+    if (status == SAL_OK && code == CLI_OK && r->averages) {
+        code = in_directory(s, "ema.safetensors", path, sizeof path);
+        status = code ? SAL_OK : save_averages(s, r->averages, path, &err);
+    }
+    if (status == SAL_OK && code == CLI_OK && r->trajectory) {
+        status = sal_trajectory_save(r->trajectory, s->o->out, s->model, r, &err);
+    }
+    return status == SAL_OK ? code : cli_fail(status, &err);
+}
+
+/* ---- the callbacks */
+
+static void print_line(const cli_training *s, const sal_train_report *r)
+{
+    char mmd[SALI_MMD_TEXT], baseline[SALI_MMD_TEXT];
+    sali_mmd_text(s->mmd, mmd);
+    sali_mmd_text(s->baseline, baseline);
+    printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
+    if (r->trajectory) {
+        printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %s "
+               "(train-test %s)",
+               r->log_likelihood, r->log_z, r->log_z_error, (long long)r->levels,
+               r->acceptance_rate, mmd, baseline);
+    } else if (r->samples) {
+        printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %s (train-test %s)",
+               r->log_prob_data - r->log_prob_samples, r->acceptance_rate, mmd, baseline);
+    } else {
+        printf("log pseudo-likelihood %10.4f  gradient %.4g", r->log_prob_data, r->gradient_norm);
+    }
+    if (s->pairs && r->samples) {
+        printf("  Pearson %.4f", s->pearson);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+/* Once, after a few seconds: how long it will take at this pace. */
+static void estimate(cli_training *s, const sal_train_report *r)
+{
+    const int64_t done = r->iteration - s->progress.from;
+    if (s->estimated || r->seconds < ESTIMATE_AFTER || s->o->json) {
+        return;
+    }
+    s->estimated = true;
+    double left =
+        r->seconds / (double)(done > 0 ? done : 1) * (double)(r->iterations - r->iteration);
+    if (s->o->seconds > 0 && left > s->o->seconds - r->seconds) {
+        left = s->o->seconds - r->seconds;
+    }
+    if (left > ESTIMATE_AFTER) {
+        cli_progress_end(&s->progress);
+        fprintf(stderr, "saltus: about %.0f minute%s more at this pace%s\n", ceil(left / 60),
+                left > 60 ? "s" : "", s->o->seconds > 0 ? "" : "; --time stops earlier");
+    }
+}
+
+int cli_train_progress(const sal_train_report *r, void *data)
+{
+    cli_training *s = data;
+    if (r->samples) {
+        snprintf(s->progress.note, sizeof s->progress.note,
+                 "log p(data) - log p(samples) %.2f, jump %.2f, acceptance %.2f",
+                 r->log_prob_data - r->log_prob_samples, r->mean_jump, r->acceptance_rate);
+    }
+    if (s->progress.from < 0) { /* the first since the start or a resume */
+        s->progress.from = r->iteration - 1;
+        cli_train_forget(s);
+        if (r->resumed_with) {
+            fprintf(stderr, "saltus: resumed at iteration %lld with %s\n",
+                    (long long)s->progress.from, r->resumed_with);
+        }
+    }
+    estimate(s, r);
+    s->late = s->o->seconds > 0 && r->seconds >= s->o->seconds;
+    cli_progress_show(&s->progress, "training", r->iteration, r->iterations);
+    return cli_interrupted() || s->late;
+}
+
+int cli_train_report(const sal_train_report *r, void *data)
+{
+    cli_training *s = data;
+    const int64_t every = s->o->train.report_every;
+    s->code = show_samples(s, r);
+    s->code = s->code ? s->code : append_log(s, r);
+    s->iteration = r->iteration;
+    s->seconds = r->seconds;
+    s->difference = r->log_prob_data - r->log_prob_samples;
+    s->acceptance_rate = r->acceptance_rate;
+    s->disturbed = r->disturbed;
+    s->levels = r->levels;
+    s->code = s->code ? s->code : save_model(s, r);
+    /* a terminal has the progress line */
+    bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations || s->reached;
+    if (!s->o->json && (rare || cli_interrupted() || !isatty(STDOUT_FILENO))) {
+        cli_progress_end(&s->progress);
+        print_line(s, r);
+    }
+    return s->code != CLI_OK || s->reached;
+}

@@ -1,0 +1,227 @@
+/* A figure being put together. */
+#include "figure/figure.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/utf8.h"
+
+/* ---- errors and copies */
+
+void sali_figure_fail(sal_figure *figure, sal_status status, const char *format, ...)
+{
+    if (figure->first.status != SAL_OK) {
+        return;
+    }
+    char text[SAL_ERROR_SIZE / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    sali_fail(&figure->first, status, "figure, panel %lld: %s", (long long)figure->n_panels, text);
+}
+
+static void *took(sal_figure *figure, void *memory)
+{
+    if (!memory && figure->first.status == SAL_OK) {
+        sali_fail_memory(&figure->first);
+    }
+    return memory;
+}
+
+/* May XML hold it, and may it stand in a line? */
+static bool allowed(int32_t code)
+{
+    return code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0) && code != 0xfffe &&
+           code != 0xffff;
+}
+
+char *sali_figure_text(sal_figure *figure, const char *text)
+{
+    if (!text) {
+        return NULL;
+    }
+    int64_t size = (int64_t)strlen(text);
+    char *copy = took(figure, sali_alloc(size < INT64_MAX / 4 ? 3 * size + 1 : -1, 1));
+    if (!copy) {
+        return NULL;
+    }
+    char *to = copy;
+    for (const char *at = text; at < text + size;) {
+        int32_t code = sali_utf8_next(&at, text + size);
+        code = code == '\n' || code == '\t' ? ' ' : code;
+        to += sali_utf8_put(allowed(code) ? code : SALI_UTF8_REPLACEMENT, to);
+    }
+    return copy;
+}
+
+double *sali_figure_array(sal_figure *figure, int64_t n, const double *values)
+{
+    return took(figure,
+                n == 0 ? sali_alloc(0, sizeof *values) : sali_memdup(values, n, sizeof *values));
+}
+
+/* ---- the figure */
+
+sal_status sal_figure_create(const sal_figure_options *options, sal_figure **figure, sal_error *err)
+{
+    static const sal_figure_options usual = { 0 };
+    const sal_figure_options *o = options ? options : &usual;
+    double width = o->panel_width == 0 ? 320 : o->panel_width;
+    double height = o->panel_height == 0 ? 220 : o->panel_height;
+    if (!(width >= 60 && width <= 4000 && height >= 60 && height <= 4000) || o->columns < 0 ||
+        o->columns > 100) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "figure: panels of %g x %g pixels, %lld in a row; expected 60 to 4000, "
+                         "and at most 100",
+                         width, height, (long long)o->columns);
+    }
+    sal_figure *made = SALI_NEW(sal_figure);
+    if (!made) {
+        return sali_fail_memory(err);
+    }
+    made->columns = o->columns;
+    made->panel_width = width;
+    made->panel_height = height;
+    made->title = sali_figure_text(made, o->title);
+    made->caption = sali_figure_text(made, o->caption);
+    made->description = sali_figure_text(made, o->description);
+    if (made->first.status != SAL_OK) {
+        sal_figure_destroy(made);
+        return sali_fail_memory(err);
+    }
+    *figure = made;
+    return SAL_OK;
+}
+
+static void clear_axis(sali_axis *axis)
+{
+    sali_free(axis->label);
+    for (int64_t i = 0; i < axis->n_categories; i++) {
+        sali_free(axis->categories[i]);
+    }
+    sali_free(axis->categories);
+}
+
+static void clear_panel(sali_panel *panel)
+{
+    sali_free(panel->title);
+    clear_axis(&panel->x);
+    clear_axis(&panel->y);
+    for (int64_t i = 0; i < panel->n_series; i++) {
+        sali_series *s = &panel->series[i];
+        sali_free(s->name);
+        sali_free(s->x);
+        sali_free(s->y);
+        sali_free(s->low);
+        sali_free(s->high);
+    }
+    for (int64_t i = 0; i < panel->n_pointers; i++) {
+        sali_free(panel->pointers[i].text);
+    }
+    for (int64_t i = 0; i < panel->n_arrows; i++) {
+        sali_arrows *a = &panel->arrows[i];
+        sali_free(a->x);
+        sali_free(a->y);
+        sali_free(a->dx);
+        sali_free(a->dy);
+    }
+    sali_free(panel->series);
+    sali_free(panel->pointers);
+    sali_free(panel->arrows);
+    sali_free(panel->cells.values);
+    sali_free(panel->cells.label);
+}
+
+void sal_figure_destroy(sal_figure *figure)
+{
+    if (!figure) {
+        return;
+    }
+    for (int64_t i = 0; i < figure->n_panels; i++) {
+        clear_panel(&figure->panels[i]);
+    }
+    sali_free(figure->panels);
+    sali_free(figure->title);
+    sali_free(figure->caption);
+    sali_free(figure->description);
+    sali_free(figure);
+}
+
+/* ---- panels */
+
+static void check_axis(sal_figure *figure, const char *name, const sal_axis *axis)
+{
+    bool limits = axis->low != 0 || axis->high != 0;
+    if (limits && !(isfinite(axis->low) && isfinite(axis->high) && axis->low < axis->high)) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "axis %s from %g to %g; expected low < high",
+                         name, axis->low, axis->high);
+    }
+    if (axis->logarithmic && limits && !(axis->low > 0)) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
+                         "logarithmic axis %s from %g; expected a positive end", name, axis->low);
+    }
+    if (axis->n_categories < 0 || (axis->n_categories > 0 && !axis->categories)) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "axis %s has %lld categories and no names", name,
+                         (long long)axis->n_categories);
+    }
+    if (axis->n_categories > 0 && axis->logarithmic) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
+                         "axis %s is logarithmic and has categories; expected one of these", name);
+    }
+}
+
+static void copy_axis(sal_figure *figure, const sal_axis *axis, sali_axis *to)
+{
+    if (figure->first.status != SAL_OK) {
+        return;
+    }
+    *to = (sali_axis){ .logarithmic = axis->logarithmic, .low = axis->low, .high = axis->high };
+    to->label = sali_figure_text(figure, axis->label);
+    if (axis->n_categories > 0) {
+        to->categories = took(figure, sali_alloc(axis->n_categories, sizeof *to->categories));
+        to->n_categories = to->categories ? axis->n_categories : 0;
+    }
+    for (int64_t i = 0; i < to->n_categories; i++) {
+        const char *name = axis->categories[i];
+        to->categories[i] = sali_figure_text(figure, name ? name : "");
+    }
+}
+
+void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
+{
+    static const sal_panel plain = { 0 };
+    const sal_panel *p = panel ? panel : &plain;
+    if (figure->first.status != SAL_OK) {
+        return;
+    }
+    if (sali_grow((void **)&figure->panels, &figure->panels_room, figure->n_panels + 1,
+                  sizeof *figure->panels) != 0) {
+        sali_fail_memory(&figure->first);
+        return;
+    }
+    sali_panel *to = &figure->panels[figure->n_panels++];
+    memset(to, 0, sizeof *to);
+    check_axis(figure, "x", &p->x);
+    check_axis(figure, "y", &p->y);
+    if (p->square && (p->x.logarithmic || p->y.logarithmic)) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "square units on a logarithmic axis");
+    }
+    if (figure->first.status == SAL_OK) {
+        to->title = sali_figure_text(figure, p->title);
+        to->square = p->square;
+        copy_axis(figure, &p->x, &to->x);
+        copy_axis(figure, &p->y, &to->y);
+    }
+}
+
+sali_panel *sali_figure_panel(sal_figure *figure)
+{
+    if (figure->n_panels == 0) {
+        sal_figure_panel(figure, NULL);
+    }
+    return figure->first.status == SAL_OK ? &figure->panels[figure->n_panels - 1] : NULL;
+}

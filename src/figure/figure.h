@@ -1,0 +1,257 @@
+/* Figures inside: what was added, and how it is laid out and drawn. */
+#ifndef SALI_FIGURE_H
+#define SALI_FIGURE_H
+
+#include <saltus/figure.h>
+
+#include "figure/markup.h"
+
+#define SALI_STYLES 7                          /* different colours, dashes and markers */
+#define SALI_LOOKS (SALI_STYLES * SALI_STYLES) /* and pairs of a colour and a dash */
+
+typedef struct sali_series {
+    char *name;
+    sal_mark mark;
+    bool area;                  /* steps from the axis and back to it, filled: a histogram */
+    bool solid;                 /* without dashes, as if there were many points */
+    int64_t n, style;           /* style: below SALI_LOOKS */
+    double *x, *y, *low, *high; /* [n]; low and high may be NULL */
+} sali_series;
+
+typedef struct sali_pointer {
+    double x, y; /* one may be NaN */
+    char *text;
+} sali_pointer;
+
+typedef struct sali_arrows {
+    int64_t n;
+    double *x, *y, *dx, *dy; /* [n] */
+} sali_arrows;
+
+/* A heat map or a sheet of pictures. rows 0: none. */
+typedef struct sali_cells {
+    bool picture;
+    int64_t rows, columns;
+    double *values;                    /* [rows x columns] */
+    int64_t block_rows, block_columns; /* a value is the mean over so many of the matrix */
+    char *label;
+    double low, high;
+    bool logarithmic, diverging, upward;
+    double left, top, dx, dy; /* the outer corner of cell [0, 0], and the size of a cell */
+} sali_cells;
+
+typedef struct sali_axis {
+    char *label;
+    bool logarithmic;
+    double low, high;
+    char **categories;
+    int64_t n_categories;
+} sali_axis;
+
+typedef struct sali_panel {
+    char *title;
+    sali_axis x, y;
+    bool square;
+    sali_series *series;
+    int64_t n_series, series_room;
+    sali_pointer *pointers;
+    int64_t n_pointers, pointers_room;
+    sali_arrows *arrows;
+    int64_t n_arrows, arrows_room;
+    sali_cells cells;
+} sali_panel;
+
+struct sal_figure {
+    char *title, *caption, *description;
+    int64_t columns;
+    double panel_width, panel_height;
+    sali_panel *panels;
+    int64_t n_panels, panels_room;
+    sal_error first; /* the first mistake */
+};
+
+/* ---- building (figure.c) */
+
+/* Keep the first mistake, told with the panel's number. */
+void sali_figure_fail(sal_figure *figure, sal_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* The panel that is added to; NULL after a mistake. */
+sali_panel *sali_figure_panel(sal_figure *figure);
+
+/* A copy of a text in which what is no UTF-8 or not allowed in XML is U+FFFD; NULL for NULL. On
+ * failure the figure keeps it. */
+char *sali_figure_text(sal_figure *figure, const char *text);
+
+/* Copies of arrays. */
+double *sali_figure_array(sal_figure *figure, int64_t n, const double *values);
+
+/* ---- scales (figure_scale.c) */
+
+/* Values to pixels: `low` lies at `from`, `high` at `to`. */
+typedef struct sali_scale {
+    bool logarithmic;
+    double low, high; /* decimal logarithms if logarithmic */
+    double from, to;
+} sali_scale;
+
+/* The range of values seen so far; low > high before the first. */
+typedef struct sali_range {
+    bool logarithmic;
+    double low, high;
+} sali_range;
+
+sali_range sali_range_empty(bool logarithmic);
+
+/* Take in a value, if the axis can show it. */
+void sali_range_add(sali_range *range, double value);
+
+/* A scale for a range, made wider by a share of it on both sides and never empty. */
+sali_scale sali_scale_of(const sali_range *range, double margin);
+
+/* Where a value lies, NaN if it has no place; at most 30000 pixels from the panel. A corner of what
+ * is drawn in one piece, on a linear axis, may be farther: at most 1e9 pixels. */
+double sali_scale_at(const sali_scale *scale, double value);
+double sali_scale_corner(const sali_scale *scale, double value);
+
+/* The scales of a panel's axes and colours, without pixels. */
+void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y);
+sali_scale sali_colour_scale(const sali_cells *cells);
+
+/* ---- ticks (figure_ticks.c) */
+
+#define SALI_MAX_TICKS 24
+
+typedef struct sali_tick {
+    double value;
+    char text[40];
+} sali_tick;
+
+typedef struct sali_ticks {
+    int n;
+    sali_tick tick[SALI_MAX_TICKS];
+} sali_ticks;
+
+/* Round numbers within the scale, about `most` of them. */
+void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks);
+
+/* ---- texts (figure_text.c) */
+
+#define SALI_FONT 12.0 /* size of all text, in pixels */
+#define SALI_LINE 16.0 /* from one line of text to the next */
+
+/* About how wide a text is. Nobody knows the reader's font: wide ones fit too. */
+double sali_text_width(const char *text);
+
+#define SALI_BOLD 1.12     /* how much wider titles of panels are than that */
+#define SALI_MAIN_BOLD 1.3 /* and those of figures */
+
+#define SALI_LINE_BYTES 1000 /* the longest line of text, in bytes */
+
+/* The length in bytes of the first line of a text broken at blanks to a width; at most
+ * SALI_LINE_BYTES + 1. */
+int64_t sali_text_line(const char *text, double width);
+
+/* In how many lines that is. */
+int64_t sali_text_lines(const char *text, double width);
+
+/* As much of a text as fits, with an ellipsis for the rest. `size` >= 8. */
+void sali_text_fit(const char *text, double width, char *out, int64_t size);
+
+/* ---- layout (figure_layout.c) */
+
+/* Where a panel lies, in pixels: the area inside the axes, and the margins around it. */
+typedef struct sali_place {
+    double left, top, width, height;
+    double above, below, before, after;
+    bool turned;       /* the names on the axis x do not fit side by side */
+    int64_t name_step; /* every so many-th name is shown */
+    sali_scale x, y, colour;
+    sali_ticks x_ticks, y_ticks, colour_ticks;
+} sali_place;
+
+typedef struct sali_layout {
+    double width, height;
+    double caption;     /* its upper edge */
+    sali_place *places; /* [panels]; sali_free */
+} sali_layout;
+
+sal_status sali_figure_layout(const sal_figure *figure, bool words, sali_layout *layout,
+                              sal_error *err);
+
+/* ---- drawing (svg*.c) */
+
+/* What is drawn into: a document, one panel of it. */
+typedef struct sali_canvas {
+    sali_markup *w;
+    const char *prefix; /* of ids */
+    int64_t number;     /* of the panel */
+    const sali_panel *panel;
+    const sali_place *place;
+} sali_canvas;
+
+/* The rules that colour figures, for a style element: once a document. */
+extern const char sali_figure_style[];
+
+/* An <svg> element. `prefix` makes ids unique in a page that holds several; `style` puts the
+ * rules inside, as a document of its own needs them. Titles and captions are drawn if `words`,
+ * else only there for readers who listen. */
+sal_status sali_figure_draw(const sal_figure *figure, sali_markup *w, const char *prefix,
+                            bool style, bool words, sal_error *err);
+
+/* A text; `anchor` is start, middle or end, `class` may be NULL. */
+void sali_svg_text(sali_markup *w, double x, double y, const char *anchor, const char *class,
+                   const char *text);
+
+/* A straight line of a class. */
+void sali_svg_rule(sali_markup *w, const char *class, double x1, double y1, double x2, double y2);
+
+/* A label along a side of the panel, upwards; its first line at x, in the middle of the height. */
+void sali_svg_side_label(const sali_canvas *c, double x, const char *label);
+
+void sali_svg_axes(const sali_canvas *c);   /* svg_axes.c */
+void sali_svg_legend(const sali_canvas *c); /* svg_legend.c */
+void sali_svg_cells(const sali_canvas *c);  /* svg_cells.c */
+void sali_svg_colour_bar(const sali_canvas *c);
+void sali_svg_line(const sali_canvas *c, const sali_series *series); /* svg_line.c */
+void sali_svg_band(const sali_canvas *c, const sali_series *series);
+void sali_svg_bars(const sali_canvas *c); /* svg_bars.c */
+void sali_svg_hatches(const sali_canvas *c);
+void sali_svg_markers(const sali_canvas *c, const sali_series *series); /* svg_markers.c */
+void sali_svg_error_bars(const sali_canvas *c, const sali_series *series, double shift);
+void sali_svg_pointers(const sali_canvas *c);
+void sali_svg_arrows(const sali_canvas *c);
+
+/* The colour of a style, and its dash, marker and hatching: after the last colour the first comes
+ * again, with another dash. */
+int64_t sali_style_colour(int64_t style);
+int64_t sali_style_dash(int64_t style);
+
+/* The marker of a style at a point, into an open path. */
+void sali_svg_marker(sali_path *path, int64_t style, double x, double y);
+
+/* Is it a line across the panel? */
+bool sali_pointer_across(const sali_panel *panel, const sali_pointer *pointer);
+
+/* In how many lines the label of an axis stands that is `length` pixels long; 0: no label. */
+int64_t sali_label_lines(const char *label, double length);
+
+/* Line k of these. The last one ends in an ellipsis if the label is longer. */
+void sali_label_line(const char *label, double length, int64_t k, char line[SALI_LINE_BYTES + 2]);
+
+/* How many rows the legend takes at a width. */
+int64_t sali_legend_rows(const sali_panel *panel, double width);
+
+/* Are the points too close for dashes and thick lines? */
+bool sali_series_dense(const sali_series *series, double width);
+
+/* Where bars and histograms begin, in pixels. */
+double sali_svg_foot(const sali_place *place);
+
+/* How many series of bars stand side by side; several need hatching. */
+int64_t sali_bar_series(const sali_panel *panel);
+
+/* The colour of t in [0, 1], as 0xRRGGBB. */
+uint32_t sali_colour(double t, bool diverging);
+
+#endif

@@ -1,0 +1,234 @@
+/* From values to pixels. */
+#include <math.h>
+
+#include "figure/figure.h"
+
+/* Nothing is drawn farther away than that, in pixels; the corners of a heat map, which is drawn in
+ * one piece, may be. */
+#define FAR 30000.0
+#define FAR_CORNER 1e9
+
+/* Powers of ten that a logarithmic axis spans: all are normal numbers, in sums of a few too. */
+#define LOWEST_POWER -290.0
+#define HIGHEST_POWER 308.0
+
+sali_range sali_range_empty(bool logarithmic)
+{
+    return (sali_range){ .logarithmic = logarithmic, .low = INFINITY, .high = -INFINITY };
+}
+
+void sali_range_add(sali_range *range, double value)
+{
+    if (isfinite(value) && (value > 0 || !range->logarithmic)) {
+        range->low = fmin(range->low, value);
+        range->high = fmax(range->high, value);
+    }
+}
+
+/* A range in which all values are the same, or nearly so for a double, gets room around them. */
+static void widen(double *low, double *high)
+{
+    double size = fmax(fabs(*low), fabs(*high));
+    if (size < 1e-290) {
+        *low = -1;
+        *high = 1;
+    } else if (!(*high / 2 - *low / 2 > 1e-11 * size)) {
+        *low -= 0.1 * size;
+        *high += 0.1 * size;
+    }
+    *low = fmax(*low, -1e308);
+    *high = fmin(*high, 1e308);
+}
+
+static double within_powers(double power)
+{
+    return fmin(fmax(power, LOWEST_POWER), HIGHEST_POWER);
+}
+
+sali_scale sali_scale_of(const sali_range *range, double margin)
+{
+    sali_scale scale = { .logarithmic = range->logarithmic,
+                         .low = range->low,
+                         .high = range->high };
+    bool empty = !(range->low <= range->high);
+    if (scale.logarithmic) {
+        scale.low = empty ? 0 : within_powers(log10(range->low));
+        scale.high = empty ? 1 : within_powers(log10(range->high));
+        if (scale.high - scale.low < 0.01) {
+            scale.low -= 0.5;
+            scale.high += 0.5;
+        }
+    } else if (empty) {
+        scale.low = 0;
+        scale.high = 1;
+    } else {
+        widen(&scale.low, &scale.high);
+    }
+    double more = margin * (scale.high - scale.low);
+    if (isfinite(more)) {
+        scale.low -= more;
+        scale.high += more;
+    }
+    if (scale.logarithmic) {
+        scale.low = within_powers(scale.low);
+        scale.high = within_powers(scale.high);
+    }
+    return scale;
+}
+
+/* At most `far` pixels from where the axis begins. */
+static double place(const sali_scale *scale, double value, double far)
+{
+    if (!isfinite(value) || (scale->logarithmic && !(value > 0))) {
+        return NAN;
+    }
+    double v = scale->logarithmic ? log10(value) : value;
+    double share = (v / 2 - scale->low / 2) / (scale->high / 2 - scale->low / 2);
+    return scale->from + fmin(fmax(share * (scale->to - scale->from), -far), far);
+}
+
+double sali_scale_at(const sali_scale *scale, double value)
+{
+    return place(scale, value, FAR);
+}
+
+double sali_scale_corner(const sali_scale *scale, double value)
+{
+    return place(scale, value, FAR_CORNER);
+}
+
+/* ---- of a panel */
+
+/* Take in the ends of a histogram's or bar's foot. */
+static void add_foot(sali_range *range)
+{
+    if (!range->logarithmic) {
+        sali_range_add(range, 0);
+    }
+}
+
+/* An end of a band or error bar. On a logarithmic axis a low one may be next to zero: no farther
+ * than a factor of 10 below its value does it widen the axis. */
+static void add_low(sali_range *range, double value, double low)
+{
+    bool shown = isfinite(value) && value > 0;
+    sali_range_add(range, range->logarithmic && shown ? fmax(low, value / 10) : low);
+}
+
+static void add_series(const sali_series *s, sali_range *x, sali_range *y)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        sali_range_add(x, s->x[i]);
+        sali_range_add(y, s->y[i]);
+        if (s->low) {
+            add_low(y, s->y[i], s->low[i]);
+            sali_range_add(y, s->high[i]);
+        }
+    }
+    if (s->area || s->mark == SAL_MARK_BARS) {
+        add_foot(y);
+    }
+}
+
+static void add_rest(const sali_panel *panel, sali_range *x, sali_range *y)
+{
+    for (int64_t i = 0; i < panel->n_pointers; i++) {
+        sali_range_add(x, panel->pointers[i].x);
+        sali_range_add(y, panel->pointers[i].y);
+    }
+    for (int64_t k = 0; k < panel->n_arrows; k++) {
+        const sali_arrows *a = &panel->arrows[k];
+        for (int64_t i = 0; i < a->n; i++) {
+            sali_range_add(x, a->x[i]);
+            sali_range_add(x, a->x[i] + a->dx[i]);
+            sali_range_add(y, a->y[i]);
+            sali_range_add(y, a->y[i] + a->dy[i]);
+        }
+    }
+}
+
+/* Room for the outer halves of bars. */
+static void add_bar_ends(const sali_panel *panel, sali_range *x)
+{
+    double gap = INFINITY;
+    bool bars = false;
+    for (int64_t k = 0; k < panel->n_series; k++) {
+        const sali_series *s = &panel->series[k];
+        bars |= s->mark == SAL_MARK_BARS && s->n > 0;
+        for (int64_t i = 1; s->mark == SAL_MARK_BARS && i < s->n; i++) {
+            double distance = fabs(s->x[i] - s->x[i - 1]);
+            gap = distance > 0 ? fmin(gap, distance) : gap;
+        }
+    }
+    if (bars && !x->logarithmic && x->low <= x->high) {
+        double half = isfinite(gap) ? gap / 2 : 0.5;
+        sali_range_add(x, x->low - half);
+        sali_range_add(x, x->high + half);
+    }
+}
+
+static sali_scale axis_scale(const sali_axis *axis, const sali_range *range, double margin)
+{
+    sali_range known = *range;
+    if (axis->n_categories > 0) {
+        known.low = -0.5;
+        known.high = (double)axis->n_categories - 0.5;
+        margin = 0;
+    }
+    if (axis->low != 0 || axis->high != 0) {
+        known.low = axis->low;
+        known.high = axis->high;
+        margin = 0;
+    }
+    return sali_scale_of(&known, margin);
+}
+
+/* Does the axis begin where the bars do? */
+static bool stands(const sali_panel *panel, const sali_range *y)
+{
+    bool stands = false;
+    for (int64_t k = 0; k < panel->n_series; k++) {
+        stands |= panel->series[k].area || panel->series[k].mark == SAL_MARK_BARS;
+    }
+    return stands && y->low == 0 && !y->logarithmic;
+}
+
+void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y)
+{
+    sali_range in_x = sali_range_empty(panel->x.logarithmic);
+    sali_range in_y = sali_range_empty(panel->y.logarithmic);
+    for (int64_t k = 0; k < panel->n_series; k++) {
+        add_series(&panel->series[k], &in_x, &in_y);
+    }
+    add_rest(panel, &in_x, &in_y);
+    add_bar_ends(panel, &in_x);
+    const sali_cells *cells = &panel->cells;
+    if (cells->rows > 0) {
+        sali_range_add(&in_x, cells->left);
+        sali_range_add(&in_x, cells->left + cells->dx * (double)cells->columns);
+        sali_range_add(&in_y, cells->top);
+        sali_range_add(&in_y, cells->top + cells->dy * (double)cells->rows);
+    }
+    double margin = cells->rows > 0 ? 0 : 0.03;
+    *x = axis_scale(&panel->x, &in_x, margin);
+    *y = axis_scale(&panel->y, &in_y, margin);
+    if (stands(panel, &in_y) && panel->y.low == 0) {
+        y->low = 0;
+    }
+}
+
+sali_scale sali_colour_scale(const sali_cells *cells)
+{
+    sali_range range = sali_range_empty(cells->logarithmic);
+    for (int64_t i = 0; i < cells->rows * cells->columns; i++) {
+        sali_range_add(&range, cells->values[i]);
+    }
+    if (cells->low != 0 || cells->high != 0) {
+        range.low = cells->low;
+        range.high = cells->high;
+    } else if (cells->diverging && range.low <= range.high) {
+        range.high = fmax(fabs(range.low), fabs(range.high));
+        range.low = -range.high;
+    }
+    return sali_scale_of(&range, 0);
+}

@@ -1,0 +1,174 @@
+/* Grid, axes, ticks and labels. */
+#include <math.h>
+
+#include "figure/figure.h"
+
+void sali_svg_text(sali_markup *w, double x, double y, const char *anchor, const char *class,
+                   const char *text)
+{
+    sali_put_start(w, "text");
+    if (class) {
+        sali_put_attribute(w, "class", class);
+    }
+    sali_put_number(w, "x", x);
+    sali_put_number(w, "y", y);
+    if (*anchor != 's') {
+        sali_put_attribute(w, "text-anchor", anchor);
+    }
+    sali_put_string(w, text);
+    sali_put_end(w);
+}
+
+void sali_svg_rule(sali_markup *w, const char *class, double x1, double y1, double x2, double y2)
+{
+    sali_path path;
+    sali_put_start(w, "path");
+    sali_put_attribute(w, "class", class);
+    sali_path_begin(&path, w);
+    sali_path_point(&path, 'M', x1, y1);
+    sali_path_point(&path, 'L', x2, y2);
+    sali_path_end(&path);
+    sali_put_end(w);
+}
+
+/* Lines at the ticks, in one path; across the panel, or short ones outside. */
+static void rules(const sali_canvas *c, const char *class, bool grid)
+{
+    const sali_place *p = c->place;
+    double bottom = p->top + p->height, out = grid ? 0 : 4;
+    sali_path path;
+    sali_put_start(c->w, "path");
+    sali_put_attribute(c->w, "class", class);
+    sali_path_begin(&path, c->w);
+    for (int i = 0; i < p->x_ticks.n && c->panel->x.n_categories == 0; i++) {
+        double x = sali_scale_at(&p->x, p->x_ticks.tick[i].value);
+        sali_path_point(&path, 'M', x, grid ? p->top : bottom);
+        sali_path_point(&path, 'L', x, bottom + out);
+    }
+    for (int i = 0; i < p->y_ticks.n && c->panel->y.n_categories == 0; i++) {
+        double y = sali_scale_at(&p->y, p->y_ticks.tick[i].value);
+        sali_path_point(&path, 'M', p->left - out, y);
+        sali_path_point(&path, 'L', grid ? p->left + p->width : p->left, y);
+    }
+    sali_path_end(&path);
+    sali_put_end(c->w);
+}
+
+/* A text turned about its end or middle. */
+static void turned(const sali_canvas *c, double x, double y, int degrees, const char *anchor,
+                   const char *class, const char *text)
+{
+    char at[2][SALI_FIXED_SIZE];
+    sali_fixed(x, 2, at[0]);
+    sali_fixed(y, 2, at[1]);
+    sali_put_start(c->w, "text");
+    if (class) {
+        sali_put_attribute(c->w, "class", class);
+    }
+    sali_put_format(c->w, "transform", "translate(%s,%s) rotate(%d)", at[0], at[1], degrees);
+    sali_put_attribute(c->w, "text-anchor", anchor);
+    sali_put_string(c->w, text);
+    sali_put_end(c->w);
+}
+
+static void names_on_x(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    double bottom = p->top + p->height;
+    for (int64_t i = 0; i < c->panel->x.n_categories; i += p->name_step) {
+        char name[128];
+        sali_text_fit(c->panel->x.categories[i], 146, name, sizeof name);
+        double x = sali_scale_at(&p->x, (double)i);
+        if (x < p->left || x > p->left + p->width) {
+            continue;
+        }
+        if (p->turned) {
+            turned(c, x + 4, bottom + 14, -45, "end", NULL, name);
+        } else {
+            sali_svg_text(c->w, x, bottom + 17, "middle", NULL, name);
+        }
+    }
+}
+
+static void names_on_y(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    int64_t n = c->panel->y.n_categories;
+    int64_t step = (int64_t)ceil(14 * (double)n / p->height);
+    for (int64_t i = 0; i < n; i += step) {
+        char name[128];
+        sali_text_fit(c->panel->y.categories[i], 146, name, sizeof name);
+        double y = sali_scale_at(&p->y, (double)i);
+        if (y >= p->top && y <= p->top + p->height) {
+            sali_svg_text(c->w, p->left - 6, y + 4, "end", NULL, name);
+        }
+    }
+}
+
+static void numbers(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    for (int i = 0; i < p->x_ticks.n && c->panel->x.n_categories == 0; i++) {
+        const sali_tick *tick = &p->x_ticks.tick[i];
+        sali_svg_text(c->w, sali_scale_at(&p->x, tick->value), p->top + p->height + 17, "middle",
+                      NULL, tick->text);
+    }
+    for (int i = 0; i < p->y_ticks.n && c->panel->y.n_categories == 0; i++) {
+        const sali_tick *tick = &p->y_ticks.tick[i];
+        sali_svg_text(c->w, p->left - 7, sali_scale_at(&p->y, tick->value) + 4, "end", NULL,
+                      tick->text);
+    }
+}
+
+void sali_svg_side_label(const sali_canvas *c, double x, const char *label)
+{
+    const sali_place *p = c->place;
+    int64_t n = sali_label_lines(label, p->height);
+    for (int64_t k = 0; k < n; k++) {
+        char line[SALI_LINE_BYTES + 2];
+        sali_label_line(label, p->height, k, line);
+        turned(c, x + SALI_LINE * (double)k, p->top + p->height / 2, -90, "middle", NULL, line);
+    }
+}
+
+static void labels(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    const sali_cells *cells = &c->panel->cells;
+    double bottom = p->top + p->height + p->below;
+    if (cells->block_rows > 1 || cells->block_columns > 1) {
+        char text[120];
+        snprintf(text, sizeof text, "each cell: the mean of %lld × %lld",
+                 (long long)cells->block_rows, (long long)cells->block_columns);
+        sali_svg_text(c->w, p->left + p->width / 2, bottom - 4, "middle", "soft", text);
+        bottom -= SALI_LINE;
+    }
+    char line[SALI_LINE_BYTES + 2];
+    int64_t n = sali_label_lines(c->panel->x.label, p->width);
+    for (int64_t k = 0; k < n; k++) {
+        sali_label_line(c->panel->x.label, p->width, k, line);
+        sali_svg_text(c->w, p->left + p->width / 2, bottom - 5 - SALI_LINE * (double)(n - 1 - k),
+                      "middle", NULL, line);
+    }
+    sali_svg_side_label(c, p->left - p->before + 13, c->panel->y.label);
+}
+
+void sali_svg_axes(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    if (c->panel->cells.rows == 0) {
+        rules(c, "grid", true);
+    }
+    rules(c, "axis", false);
+    sali_put_start(c->w, "rect");
+    sali_put_attribute(c->w, "class", "axis");
+    sali_put_number(c->w, "x", p->left);
+    sali_put_number(c->w, "y", p->top);
+    sali_put_number(c->w, "width", p->width);
+    sali_put_number(c->w, "height", p->height);
+    sali_put_end(c->w);
+    names_on_x(c);
+    names_on_y(c);
+    numbers(c);
+    labels(c);
+}

@@ -1,0 +1,166 @@
+/* Cells of heat maps and pictures, and the scale of colours. Cells of one colour are one path, and
+ * equal neighbours in a row one rectangle of it. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "figure/figure.h"
+
+#define LEVELS 256
+
+/* Equal cells side by side. */
+typedef struct run {
+    int32_t row, column, length;
+    int32_t level; /* LEVELS: empty */
+} run;
+
+static int32_t level_of(const sali_canvas *c, double value)
+{
+    if (c->panel->cells.picture) {
+        return isnan(value) ? LEVELS : (int32_t)lrint(value * (LEVELS - 1));
+    }
+    sali_scale scale = c->place->colour;
+    scale.from = 0;
+    scale.to = LEVELS - 1;
+    double at = sali_scale_at(&scale, value);
+    return isnan(at) ? LEVELS : (int32_t)lrint(fmin(fmax(at, 0), LEVELS - 1));
+}
+
+/* All runs, row by row; count[k + 1] is how many have level k. */
+static int64_t find_runs(const sali_canvas *c, run *runs, int64_t *count)
+{
+    const sali_cells *cells = &c->panel->cells;
+    int64_t n = 0;
+    for (int64_t r = 0; r < cells->rows; r++) {
+        for (int64_t k = 0; k < cells->columns; k++) {
+            int32_t level = level_of(c, cells->values[r * cells->columns + k]);
+            if (k > 0 && runs[n - 1].level == level) {
+                runs[n - 1].length++;
+            } else {
+                runs[n++] = (run){ (int32_t)r, (int32_t)k, 1, level };
+                count[level + 1]++;
+            }
+        }
+    }
+    return n;
+}
+
+static void put_run(sali_path *path, const run *r)
+{
+    char text[80];
+    snprintf(text, sizeof text, "M%d,%dh%dv1h-%dz", r->column, r->row, r->length, r->length);
+    sali_path_text(path, text);
+}
+
+static void put_levels(const sali_canvas *c, const run *runs, const int64_t *begin)
+{
+    const sali_cells *cells = &c->panel->cells;
+    for (int level = 0; level < LEVELS; level++) {
+        if (begin[level] == begin[level + 1]) {
+            continue;
+        }
+        uint32_t colour = cells->picture
+                              ? (uint32_t)level * 0x10101
+                              : sali_colour((double)level / (LEVELS - 1), cells->diverging);
+        sali_path path;
+        sali_put_start(c->w, "path");
+        sali_put_format(c->w, "fill", "#%06x", colour);
+        sali_path_begin(&path, c->w);
+        for (int64_t i = begin[level]; i < begin[level + 1]; i++) {
+            put_run(&path, &runs[i]);
+        }
+        sali_path_end(&path);
+        sali_put_end(c->w);
+    }
+}
+
+/* Units are cells. */
+static void put_transform(const sali_canvas *c)
+{
+    const sali_cells *cells = &c->panel->cells;
+    const sali_place *p = c->place;
+    double x = sali_scale_corner(&p->x, cells->left), y = sali_scale_corner(&p->y, cells->top);
+    double right = sali_scale_corner(&p->x, cells->left + cells->dx * (double)cells->columns);
+    double end = sali_scale_corner(&p->y, cells->top + cells->dy * (double)cells->rows);
+    char text[4][SALI_FIXED_SIZE];
+    sali_fixed(x, 4, text[0]);
+    sali_fixed(y, 4, text[1]);
+    sali_fixed((right - x) / (double)cells->columns, 6, text[2]);
+    sali_fixed((end - y) / (double)cells->rows, 6, text[3]);
+    sali_put_format(c->w, "transform", "translate(%s,%s) scale(%s,%s)", text[0], text[1], text[2],
+                    text[3]);
+}
+
+void sali_svg_cells(const sali_canvas *c)
+{
+    const sali_cells *cells = &c->panel->cells;
+    int64_t n = cells->rows * cells->columns;
+    int64_t begin[LEVELS + 2] = { 0 }, next[LEVELS + 2];
+    run *runs = SALI_NEW_ARRAY(run, n);
+    run *sorted = runs ? SALI_NEW_ARRAY(run, n) : NULL;
+    if (sorted) {
+        int64_t found = find_runs(c, runs, begin);
+        for (int k = 0; k <= LEVELS; k++) {
+            begin[k + 1] += begin[k];
+            next[k] = begin[k];
+        }
+        for (int64_t i = 0; i < found; i++) {
+            sorted[next[runs[i].level]++] = runs[i];
+        }
+        sali_put_start(c->w, "g");
+        sali_put_attribute(c->w, "shape-rendering", "crispEdges");
+        put_transform(c);
+        put_levels(c, sorted, begin);
+        sali_put_end(c->w);
+    } else if (c->w->status == SAL_OK) {
+        c->w->status = sali_fail_memory(c->w->err);
+    }
+    sali_free(runs);
+    sali_free(sorted);
+}
+
+/* ---- the scale of colours */
+
+static void put_gradient(const sali_canvas *c)
+{
+    bool diverging = c->panel->cells.diverging;
+    int stops = diverging ? 4 : 8;
+    sali_put_start(c->w, "linearGradient");
+    sali_put_format(c->w, "id", "%s-colours-%lld", c->prefix, (long long)c->number);
+    sali_put_attribute(c->w, "x1", "0");
+    sali_put_attribute(c->w, "x2", "0");
+    sali_put_attribute(c->w, "y1", "1");
+    sali_put_attribute(c->w, "y2", "0");
+    for (int i = 0; i <= stops; i++) {
+        sali_put_start(c->w, "stop");
+        char offset[SALI_FIXED_SIZE];
+        sali_fixed((double)i / stops, 3, offset);
+        sali_put_attribute(c->w, "offset", offset);
+        sali_put_format(c->w, "stop-color", "#%06x", sali_colour((double)i / stops, diverging));
+        sali_put_end(c->w);
+    }
+    sali_put_end(c->w);
+}
+
+void sali_svg_colour_bar(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    double left = p->left + p->width + 10, width = 12;
+    put_gradient(c);
+    sali_put_start(c->w, "rect");
+    sali_put_format(c->w, "fill", "url(#%s-colours-%lld)", c->prefix, (long long)c->number);
+    sali_put_number(c->w, "x", left);
+    sali_put_number(c->w, "y", p->top);
+    sali_put_number(c->w, "width", width);
+    sali_put_number(c->w, "height", p->height);
+    sali_put_end(c->w);
+    for (int i = 0; i < p->colour_ticks.n; i++) {
+        const sali_tick *tick = &p->colour_ticks.tick[i];
+        double y = sali_scale_at(&p->colour, tick->value);
+        sali_svg_rule(c->w, "axis", left + width, y, left + width + 4, y);
+        sali_svg_text(c->w, left + width + 7, y + 4, "start", NULL, tick->text);
+    }
+    double lines = (double)sali_label_lines(c->panel->cells.label, p->height);
+    sali_svg_side_label(c, p->left + p->width + p->after - 6 - SALI_LINE * (lines - 1),
+                        c->panel->cells.label);
+}

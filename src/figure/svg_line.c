@@ -1,0 +1,204 @@
+/* Lines and bands. Where a line has more points than the panel has pixels, each pixel column
+ * shows its first, lowest, highest and last point: no peak is lost. */
+#include <math.h>
+
+#include "figure/figure.h"
+
+bool sali_series_dense(const sali_series *series, double width)
+{
+    return series->solid || (double)series->n > width;
+}
+
+/* May points be gathered by columns? */
+static bool ascending(const sali_series *s)
+{
+    for (int64_t i = 1; i < s->n; i++) {
+        if (s->x[i] < s->x[i - 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- lines */
+
+typedef struct point {
+    int64_t i;
+    double x, y;
+} point;
+
+/* A line being drawn. */
+typedef struct line_pen {
+    sali_path path;
+    bool steps, down;
+    point last;                     /* drawn */
+    point first, low, high, latest; /* of the present column */
+    bool any;                       /* in the column */
+} line_pen;
+
+static void draw(line_pen *pen, point p)
+{
+    if (pen->down && p.i == pen->last.i) {
+        return;
+    }
+    if (pen->down && pen->steps) {
+        sali_path_put(&pen->path, 'H', 1, &p.x);
+        sali_path_put(&pen->path, 'V', 1, &p.y);
+    } else {
+        sali_path_point(&pen->path, pen->down ? 'L' : 'M', p.x, p.y);
+    }
+    pen->last = p;
+    pen->down = true;
+}
+
+static void end_column(line_pen *pen)
+{
+    if (pen->any) {
+        bool falls = pen->high.i < pen->low.i;
+        draw(pen, pen->first);
+        draw(pen, falls ? pen->high : pen->low);
+        draw(pen, falls ? pen->low : pen->high);
+        draw(pen, pen->latest);
+        pen->any = false;
+    }
+}
+
+static void gather(line_pen *pen, point p)
+{
+    if (pen->any && floor(p.x) != floor(pen->first.x)) {
+        end_column(pen);
+    }
+    if (!pen->any) {
+        pen->first = pen->low = pen->high = p;
+        pen->any = true;
+    }
+    pen->low = p.y < pen->low.y ? p : pen->low;
+    pen->high = p.y > pen->high.y ? p : pen->high;
+    pen->latest = p;
+}
+
+/* A point without neighbours would not be seen as a line. */
+static void dot(line_pen *pen, int64_t drawn_since)
+{
+    if (pen->down && drawn_since == 1) {
+        sali_path_text(&pen->path, "h0");
+    }
+}
+
+void sali_svg_line(const sali_canvas *c, const sali_series *s)
+{
+    const sali_place *p = c->place;
+    line_pen pen = { .steps = s->mark == SAL_MARK_STEPS };
+    bool dense = sali_series_dense(s, p->width);
+    bool columns = (double)s->n > 4 * p->width && ascending(s);
+    double foot = sali_svg_foot(p);
+    sali_put_start(c->w, "path");
+    sali_put_attribute(c->w, "class", dense ? "line thin" : "line");
+    if (!dense) {
+        /* Round ends make dashes longer, and gaps shorter, by the width of the line, 1.7. */
+        static const char *const dashes[SALI_STYLES] = {
+            NULL, "6 5", "0.1 4", "8 4 0.1 4", "2 4.5", "13 5", "6 4 0.1 4 0.1 4"
+        };
+        const char *dash = dashes[sali_style_dash(s->style)];
+        if (dash) {
+            sali_put_attribute(c->w, "stroke-dasharray", dash);
+        }
+    }
+    if (s->area) {
+        sali_put_attribute(c->w, "style", "fill:currentColor;fill-opacity:.2");
+    }
+    sali_put_attribute(c->w, "stroke-linecap", dense ? "butt" : "round");
+    sali_path_begin(&pen.path, c->w);
+    int64_t since = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        point at = { i, sali_scale_at(&p->x, s->x[i]), sali_scale_at(&p->y, s->y[i]) };
+        if (isnan(at.x) || isnan(at.y)) {
+            end_column(&pen);
+            dot(&pen, since);
+            pen.down = false;
+            since = 0;
+            continue;
+        }
+        if (s->area && i == 0) {
+            draw(&pen, (point){ -1, at.x, foot });
+        }
+        since++;
+        if (columns) {
+            gather(&pen, at);
+        } else {
+            draw(&pen, at);
+        }
+    }
+    end_column(&pen);
+    dot(&pen, since);
+    if (s->area && pen.down) {
+        sali_path_put(&pen.path, 'V', 1, &foot);
+    }
+    sali_path_end(&pen.path);
+    sali_put_end(c->w);
+}
+
+/* ---- bands */
+
+/* An end that is not positive is at the edge of a logarithmic axis. */
+static double end_at(const sali_scale *y, double value)
+{
+    return y->logarithmic && value <= 0 ? y->from : sali_scale_at(y, value);
+}
+
+/* The points from `begin` on that have both ends; one after the last. */
+static int64_t run_end(const sali_canvas *c, const sali_series *s, int64_t begin)
+{
+    int64_t i = begin;
+    while (i < s->n && !isnan(sali_scale_at(&c->place->x, s->x[i])) &&
+           !isnan(end_at(&c->place->y, s->low[i])) && !isnan(end_at(&c->place->y, s->high[i]))) {
+        i++;
+    }
+    return i;
+}
+
+/* One edge of a band from `begin` to `end`, forward or back; per pixel column its outermost
+ * point if `columns`. */
+static void edge(const sali_canvas *c, const sali_series *s, int64_t begin, int64_t end, bool back,
+                 bool columns, sali_path *path)
+{
+    const double *values = back ? s->low : s->high;
+    double x = NAN, y = 0;
+    char command = back ? 'L' : 'M';
+    for (int64_t k = 0; k < end - begin; k++) {
+        int64_t i = back ? end - 1 - k : begin + k;
+        double px = sali_scale_at(&c->place->x, s->x[i]);
+        double py = end_at(&c->place->y, values[i]);
+        if (columns && floor(px) == floor(x)) {
+            y = back ? fmax(y, py) : fmin(y, py);
+            continue;
+        }
+        if (!isnan(x)) {
+            sali_path_point(path, command, x, y);
+            command = 'L';
+        }
+        x = px;
+        y = py;
+    }
+    sali_path_point(path, command, x, y);
+}
+
+void sali_svg_band(const sali_canvas *c, const sali_series *s)
+{
+    bool columns = (double)s->n > 4 * c->place->width && ascending(s);
+    sali_path path;
+    sali_put_start(c->w, "path");
+    sali_put_attribute(c->w, "class", "band");
+    sali_path_begin(&path, c->w);
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t end = run_end(c, s, i);
+        if (end > i) {
+            edge(c, s, i, end, false, columns, &path);
+            edge(c, s, i, end, true, columns, &path);
+            sali_path_text(&path, "Z");
+            i = end;
+        }
+    }
+    sali_path_end(&path);
+    sali_put_end(c->w);
+}

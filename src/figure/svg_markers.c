@@ -1,0 +1,178 @@
+/* Markers, error bars, crosses, lines across, and arrows. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "figure/figure.h"
+
+void sali_svg_marker(sali_path *path, int64_t style, double x, double y)
+{
+    /* Drawn from the point and back to it. */
+    static const char *const shapes[SALI_STYLES] = {
+        "m-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z", /* disc */
+        "m-2.7,-2.7h5.4v5.4h-5.4z",            /* square */
+        "m0,-3.6l3.4,6.2h-6.8z",               /* triangle */
+        "m0,-3.9l3.2,3.9l-3.2,3.9l-3.2,-3.9z", /* diamond */
+        "m0,3.6l3.4,-6.2h-6.8z",               /* triangle, downwards */
+        "m-3.6,0h7.2m-3.6,-3.6v7.2",           /* plus */
+        "m-2.8,-2.8l5.6,5.6m0,-5.6l-5.6,5.6",  /* cross */
+    };
+    sali_path_point(path, 'M', x, y);
+    sali_path_text(path, shapes[sali_style_dash(style)]);
+}
+
+/* Has this pixel a marker already? Remembers it. */
+static bool taken(uint8_t *seen, const sali_place *p, double x, double y)
+{
+    int64_t column = (int64_t)floor(x - p->left), row = (int64_t)floor(y - p->top);
+    int64_t width = (int64_t)p->width + 1, height = (int64_t)p->height + 1;
+    if (column < 0 || column >= width || row < 0 || row >= height) {
+        return true; /* outside: not shown */
+    }
+    uint8_t *at = &seen[row * width + column];
+    bool was = *at;
+    *at = 1;
+    return was;
+}
+
+void sali_svg_markers(const sali_canvas *c, const sali_series *s)
+{
+    const sali_place *p = c->place;
+    uint8_t *seen = sali_alloc(((int64_t)p->width + 1) * ((int64_t)p->height + 1), 1);
+    if (!seen) {
+        c->w->status = c->w->status == SAL_OK ? sali_fail_memory(c->w->err) : c->w->status;
+        return;
+    }
+    sali_path path;
+    sali_put_start(c->w, "path");
+    sali_put_attribute(c->w, "class", "marker");
+    sali_path_begin(&path, c->w);
+    for (int64_t i = 0; i < s->n; i++) {
+        double x = sali_scale_at(&p->x, s->x[i]), y = sali_scale_at(&p->y, s->y[i]);
+        if (!isnan(x) && !isnan(y) && !taken(seen, p, x, y)) {
+            sali_svg_marker(&path, s->style, x, y);
+        }
+    }
+    sali_path_end(&path);
+    sali_put_end(c->w);
+    sali_free(seen);
+}
+
+/* An end that has no place on the axis is at its edge if it is infinite. */
+static double end_at(const sali_place *p, double value)
+{
+    if (value == INFINITY) {
+        return p->y.to;
+    }
+    return value == -INFINITY || (p->y.logarithmic && value <= 0) ? p->y.from
+                                                                  : sali_scale_at(&p->y, value);
+}
+
+void sali_svg_error_bars(const sali_canvas *c, const sali_series *s, double shift)
+{
+    const sali_place *p = c->place;
+    double column = NAN;
+    sali_path path;
+    sali_put_start(c->w, "path");
+    sali_put_attribute(c->w, "class", s->mark == SAL_MARK_BARS ? "pointer" : "line thin");
+    sali_path_begin(&path, c->w);
+    for (int64_t i = 0; i < s->n; i++) {
+        double x = sali_scale_at(&p->x, s->x[i]) + shift;
+        double low = end_at(p, s->low[i]), high = end_at(p, s->high[i]);
+        if (isnan(x) || isnan(sali_scale_at(&p->y, s->y[i])) || isnan(low) || isnan(high)) {
+            continue;
+        }
+        sali_path_point(&path, 'M', x, low);
+        sali_path_put(&path, 'V', 1, &high);
+        if (!(fabs(x - column) < 6)) { /* caps that would run into one another are left out */
+            sali_path_point(&path, 'M', x - 3, low);
+            sali_path_text(&path, "h6");
+            sali_path_point(&path, 'M', x - 3, high);
+            sali_path_text(&path, "h6");
+            column = x;
+        }
+    }
+    sali_path_end(&path);
+    sali_put_end(c->w);
+}
+
+/* ---- what points at something */
+
+static void cross(const sali_canvas *c, double x, double y)
+{
+    for (int i = 0; i < 2; i++) {
+        sali_path path;
+        sali_put_start(c->w, "path");
+        sali_put_attribute(c->w, "class", i == 0 ? "halo" : "pointer");
+        sali_path_begin(&path, c->w);
+        sali_svg_marker(&path, 6, x, y);
+        sali_path_end(&path);
+        sali_put_end(c->w);
+    }
+}
+
+/* On the side where there is room. */
+static void cross_text(const sali_canvas *c, double x, double y, const char *text)
+{
+    const sali_place *p = c->place;
+    bool right = x + 8 + sali_text_width(text) <= p->left + p->width;
+    sali_svg_text(c->w, right ? x + 8 : x - 8, y < p->top + 12 ? y + 14 : y - 5,
+                  right ? "start" : "end", "label", text);
+}
+
+void sali_svg_pointers(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    for (int64_t i = 0; i < c->panel->n_pointers; i++) {
+        const sali_pointer *pointer = &c->panel->pointers[i];
+        double x = sali_scale_at(&p->x, pointer->x), y = sali_scale_at(&p->y, pointer->y);
+        if (sali_pointer_across(c->panel, pointer)) {
+            bool level = isnan(pointer->x);
+            sali_svg_rule(c->w, "pointer across", level ? p->left : x, level ? y : p->top,
+                          level ? p->left + p->width : x, level ? y : p->top + p->height);
+        } else if (!isnan(x) && !isnan(y)) {
+            cross(c, x, y);
+            if (pointer->text) {
+                cross_text(c, x, y, pointer->text);
+            }
+        }
+    }
+}
+
+/* A shaft and a head, at most 7 pixels long. */
+static void arrow(sali_path *path, double x, double y, double to_x, double to_y)
+{
+    double length = hypot(to_x - x, to_y - y);
+    if (!(length > 0.5)) {
+        return;
+    }
+    double head = fmin(7, 0.4 * length);
+    double ux = head * (to_x - x) / length, uy = head * (to_y - y) / length;
+    sali_path_point(path, 'M', x, y);
+    sali_path_point(path, 'L', to_x, to_y);
+    sali_path_point(path, 'M', to_x - ux - 0.5 * uy, to_y - uy + 0.5 * ux);
+    sali_path_point(path, 'L', to_x, to_y);
+    sali_path_point(path, 'L', to_x - ux + 0.5 * uy, to_y - uy - 0.5 * ux);
+}
+
+void sali_svg_arrows(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    for (int64_t k = 0; k < 2 * c->panel->n_arrows; k++) {
+        const sali_arrows *a = &c->panel->arrows[k / 2];
+        sali_path path;
+        sali_put_start(c->w, "path");
+        sali_put_attribute(c->w, "class", k % 2 == 0 ? "halo" : "pointer");
+        sali_path_begin(&path, c->w);
+        for (int64_t i = 0; i < a->n; i++) {
+            double x = sali_scale_at(&p->x, a->x[i]), y = sali_scale_at(&p->y, a->y[i]);
+            double to_x = sali_scale_at(&p->x, a->x[i] + a->dx[i]);
+            double to_y = sali_scale_at(&p->y, a->y[i] + a->dy[i]);
+            if (!isnan(x) && !isnan(y) && !isnan(to_x) && !isnan(to_y)) {
+                arrow(&path, x, y, to_x, to_y);
+            }
+        }
+        sali_path_end(&path);
+        sali_put_end(c->w);
+    }
+}

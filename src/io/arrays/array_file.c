@@ -1,0 +1,101 @@
+#include "io/arrays/array_file.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sali_array *array,
+                           sal_error *err)
+{
+    int64_t count = sali_shape_count(shape, ndim, sizeof(double));
+    if (ndim < 1 || count < 1) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: an array of %d dimensions without elements, or too large", name,
+                         ndim);
+    }
+    *array = (sali_array){ .ndim = ndim, .count = count };
+    memcpy(array->shape, shape, (size_t)ndim * sizeof *shape);
+    array->values = SALI_NEW_ARRAY(double, count);
+    return array->values ? SAL_OK : sali_fail_memory(err);
+}
+
+sal_status sali_array_check(const char *name, const sali_array *array, sal_error *err)
+{
+    for (int64_t i = 0; i < array->count; i++) {
+        if (!isfinite(array->values[i])) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: element %lld is %g; expected finite numbers",
+                             name, (long long)i, array->values[i]);
+        }
+    }
+    return SAL_OK;
+}
+
+sali_dtype sali_array_dtype(const sali_array *array)
+{
+    bool bytes = true, floats = true;
+    for (int64_t i = 0; i < array->count && floats; i++) {
+        double x = array->values[i];
+        bytes = bytes && x >= 0 && x <= 255 && x == floor(x) && !signbit(x);
+        floats = fabs(x) <= 3.4028234663852886e38 && (double)(float)x == x;
+    }
+    return !floats ? SALI_DTYPE_F64 : bytes ? SALI_DTYPE_U8 : SALI_DTYPE_F32;
+}
+
+void *sali_array_pack(const sali_array *array, sali_dtype dtype)
+{
+    void *packed = sali_alloc(array->count, (size_t)sali_dtype_bytes(dtype));
+    for (int64_t i = 0; packed && i < array->count; i++) {
+        double x = array->values[i];
+        if (dtype == SALI_DTYPE_U8) {
+            ((uint8_t *)packed)[i] = (uint8_t)x;
+        } else if (dtype == SALI_DTYPE_F32) {
+            ((float *)packed)[i] = (float)x;
+        } else {
+            ((double *)packed)[i] = x;
+        }
+    }
+    return packed;
+}
+
+/* ---- rows */
+
+sal_status sali_number_rows_value(sali_number_rows *rows, double value, sal_error *err)
+{
+    if (sali_grow((void **)&rows->values, &rows->room, rows->count + 1, sizeof(double)) != 0) {
+        return sali_fail_memory(err);
+    }
+    rows->values[rows->count++] = value;
+    return SAL_OK;
+}
+
+sal_status sali_number_rows_label(sali_number_rows *rows, int32_t label, sal_error *err)
+{
+    if (sali_grow((void **)&rows->labels, &rows->labels_room, rows->rows + 1, sizeof(int32_t)) !=
+        0) {
+        return sali_fail_memory(err);
+    }
+    rows->labels[rows->rows] = label;
+    return SAL_OK;
+}
+
+void sali_number_rows_free(sali_number_rows *rows)
+{
+    sali_free(rows->values);
+    sali_free(rows->labels);
+    *rows = (sali_number_rows){ 0 };
+}
+
+bool sali_scan_line(sali_scan *scan, sali_scan *line)
+{
+    if (scan->next >= scan->end) {
+        return false;
+    }
+    const char *end = memchr(scan->next, '\n', (size_t)(scan->end - scan->next));
+    *line = *scan;
+    line->end = end ? end : scan->end;
+    scan->next = end ? end + 1 : scan->end;
+    scan->line++;
+    return true;
+}

@@ -1,0 +1,182 @@
+#include "io/arrays/png.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/config.h"
+#include "io/file.h"
+
+#define MAX_SIDE 1000000 /* what libpng takes by default */
+
+static sal_status check_sides(const char *path, int64_t height, int64_t width, sal_error *err)
+{
+    if (height < 1 || width < 1 || height > MAX_SIDE || width > MAX_SIDE) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "%s: a picture of %lld x %lld pixels; expected 1 to %d on each side", path,
+                         (long long)height, (long long)width, MAX_SIDE);
+    }
+    return SAL_OK;
+}
+
+#ifdef SALI_HAVE_PNG
+#include <png.h>
+#include <setjmp.h>
+
+/* What libpng's callbacks share with the caller. */
+typedef struct context {
+    sali_output *out;
+    sal_error *err;
+    sal_status status;
+} context;
+
+/* libpng demands that an error does not return. */
+static _Noreturn void on_error(png_structp png, png_const_charp message)
+{
+    context *c = png_get_error_ptr(png);
+    if (c->status == SAL_OK) {
+        c->status = sali_fail(c->err, SAL_ERR_IO, "%s: cannot be written: libpng: %s", c->out->path,
+                              message);
+    }
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+static void on_write(png_structp png, png_bytep data, png_size_t size)
+{
+    context *c = png_get_io_ptr(png);
+    c->status = sali_output_write(c->out, data, (int64_t)size, c->err);
+    if (c->status != SAL_OK) {
+        png_error(png, "write failed");
+    }
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png;
+}
+
+/* Everything that may jump; no local variable is changed after setjmp. */
+static void encode(png_structp png, png_infop info, const uint8_t *pixels, int64_t height,
+                   int64_t width)
+{
+    if (setjmp(png_jmpbuf(png))) {
+        return;
+    }
+    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_GRAY,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int64_t row = 0; row < height; row++) {
+        png_write_row(png, pixels + row * width);
+    }
+    png_write_end(png, info);
+}
+
+sal_status sali_png_write(const char *path, const uint8_t *pixels, int64_t height, int64_t width,
+                          sal_error *err)
+{
+    sal_status status = check_sides(path, height, width, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_output out = { 0 };
+    status = sali_output_open(path, &out, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    context c = { &out, err, SAL_OK };
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &c, on_error, on_warning);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (info) {
+        png_set_write_fn(png, &c, on_write, on_flush);
+        encode(png, info, pixels, height, width);
+        status = c.status;
+    } else {
+        status = sali_fail_memory(err);
+    }
+    png_destroy_write_struct(&png, &info);
+    if (status != SAL_OK) {
+        sali_output_discard(&out);
+        return status;
+    }
+    return sali_output_commit(&out, err);
+}
+
+#else
+
+sal_status sali_png_write(const char *path, const uint8_t *pixels, int64_t height, int64_t width,
+                          sal_error *err)
+{
+    (void)pixels;
+    (void)height;
+    (void)width;
+    return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                     "%s: not written: saltus was built without libpng; write .npy instead", path);
+}
+
+#endif
+
+static uint8_t grey(double value)
+{
+    if (!(value > 0)) {
+        return 0;
+    }
+    return value < 1 ? (uint8_t)lrint(value * 255) : 255;
+}
+
+/* Draw an image of height x width, enlarged, at `corner` of a sheet of `stride` pixels a row. */
+static void draw(uint8_t *corner, int64_t stride, const double *image, int64_t height,
+                 int64_t width, int64_t zoom)
+{
+    for (int64_t i = 0; i < height * zoom; i++) {
+        for (int64_t j = 0; j < width * zoom; j++) {
+            corner[i * stride + j] = grey(image[i / zoom * width + j / zoom]);
+        }
+    }
+}
+
+sal_status sali_png_sheet(const char *path, const double *images, int64_t n, int64_t height,
+                          int64_t width, const sali_png_layout *layout, sal_error *err)
+{
+    int64_t zoom = layout && layout->zoom ? layout->zoom : 1;
+    int64_t columns = layout ? layout->columns : 0;
+    if (n < 1 || n > MAX_SIDE || zoom < 1 || zoom > MAX_SIDE || columns < 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "%s: a sheet of %lld images, %lld columns, zoom %lld; expected 1 to %d "
+                         "images, no negative number",
+                         path, (long long)n, (long long)columns, (long long)zoom, MAX_SIDE);
+    }
+    sal_status status = check_sides(path, height, width, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    columns = columns == 0 ? (int64_t)ceil(sqrt((double)n)) : columns < n ? columns : n;
+    int64_t rows = (n + columns - 1) / columns;
+    int64_t cell_height = height * zoom + 1;
+    int64_t cell_width = width * zoom + 1;
+    int64_t sheet_height = rows * cell_height + 1; /* below 10^18 */
+    int64_t sheet_width = columns * cell_width + 1;
+    status = check_sides(path, sheet_height, sheet_width, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    uint8_t *pixels = SALI_NEW_ARRAY(uint8_t, sheet_height * sheet_width);
+    if (!pixels) {
+        return sali_fail_memory(err);
+    }
+    memset(pixels, 128, (size_t)(sheet_height * sheet_width));
+    for (int64_t k = 0; k < n; k++) {
+        uint8_t *corner =
+            pixels + (k / columns * cell_height + 1) * sheet_width + k % columns * cell_width + 1;
+        draw(corner, sheet_width, images + k * height * width, height, width, zoom);
+    }
+    status = sali_png_write(path, pixels, sheet_height, sheet_width, err);
+    sali_free(pixels);
+    return status;
+}

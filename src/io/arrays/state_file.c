@@ -1,0 +1,159 @@
+#include "io/arrays/state_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/run_state.h"
+#include "io/arrays/safetensors.h"
+
+static sali_dtype dtype_of(sali_state_type type)
+{
+    static const sali_dtype dtypes[] = {
+        [SALI_STATE_F64] = SALI_DTYPE_F64, [SALI_STATE_I64] = SALI_DTYPE_I64,
+        [SALI_STATE_U64] = SALI_DTYPE_U64, [SALI_STATE_I32] = SALI_DTYPE_I32,
+        [SALI_STATE_U32] = SALI_DTYPE_U32, [SALI_STATE_U8] = SALI_DTYPE_U8,
+    };
+    return dtypes[type];
+}
+
+static sali_tensor *tensors_of(const sali_state_item *items, int64_t n)
+{
+    sali_tensor *tensors = SALI_NEW_ARRAY(sali_tensor, n);
+    for (int64_t k = 0; tensors && k < n; k++) {
+        tensors[k] = (sali_tensor){
+            .name = items[k].name,
+            .dtype = dtype_of(items[k].type),
+            .ndim = 1,
+            .shape = { items[k].count },
+            .data = items[k].data,
+        };
+    }
+    return tensors;
+}
+
+sal_status sali_state_save(const char *path, const sali_state_item *items, int64_t n,
+                           sal_error *err)
+{
+    sali_tensor *tensors = tensors_of(items, n);
+    sal_status status =
+        tensors ? sali_safetensors_write(path, tensors, n, NULL, err) : sali_fail_memory(err);
+    sali_free(tensors);
+    return status;
+}
+
+sal_status sali_state_format(const sali_state_item *items, int64_t n, char **bytes, int64_t *size,
+                             sal_error *err)
+{
+    sali_tensor *tensors = tensors_of(items, n);
+    sal_status status =
+        tensors ? sali_safetensors_format(tensors, n, bytes, size, err) : sali_fail_memory(err);
+    sali_free(tensors);
+    return status;
+}
+
+/* Elements of little-endian files in the host's order. */
+static void copy(const sali_tensor *tensor, const sali_state_item *item)
+{
+    const int size = sali_dtype_bytes(tensor->dtype);
+    unsigned char *to = item->data;
+    if (item->count == 0) {
+        return;
+    }
+    memcpy(to, tensor->data, (size_t)(item->count * size));
+    for (int64_t i = 0; __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && i < item->count; i++) {
+        for (int low = 0, high = size - 1; low < high; low++, high--) {
+            unsigned char byte = to[i * size + low];
+            to[i * size + low] = to[i * size + high];
+            to[i * size + high] = byte;
+        }
+    }
+}
+
+sal_status sali_state_open(const char *path, sali_state_file *out, sal_error *err)
+{
+    *out = (sali_state_file){ .prefix = "" };
+    return sali_safetensors_open(path, &out->arrays, err);
+}
+
+void sali_state_close(sali_state_file *file)
+{
+    sali_safetensors_close(file->arrays);
+    *file = (sali_state_file){ 0 };
+}
+
+sal_status sali_state_fetch_array(void *context, const sali_state_item *item, sal_error *err)
+{
+    sali_state_file *file = context;
+    char name[128];
+    snprintf(name, sizeof name, "%s%s", file->prefix, item->name);
+    const sali_tensor *tensor = sali_safetensors_find(file->arrays, name);
+    sali_dtype dtype = dtype_of(item->type);
+    if (!tensor || tensor->dtype != dtype || tensor->count != item->count) {
+        return sali_fail(err, SAL_ERR_DATA, "expected an array '%s' of %lld numbers of type %s",
+                         name, (long long)item->count, sali_dtype_name(dtype));
+    }
+    copy(tensor, item);
+    file->fetched++;
+    return SAL_OK;
+}
+
+void sali_state_skip(sali_state_file *file, const char *prefix)
+{
+    const int64_t n = sali_safetensors_count(file->arrays);
+    for (int64_t k = 0; k < n; k++) {
+        const char *name = sali_safetensors_at(file->arrays, k)->name;
+        file->fetched += strncmp(name, prefix, strlen(prefix)) == 0;
+    }
+}
+
+sal_status sali_state_finish(const sali_state_file *file, sal_error *err)
+{
+    int64_t n = sali_safetensors_count(file->arrays);
+    return n == file->fetched ? SAL_OK
+                              : sali_fail(err, SAL_ERR_DATA, "%lld arrays; expected %lld",
+                                          (long long)n, (long long)file->fetched);
+}
+
+/* More than any run has. */
+#define MOST_ARRAYS 256
+
+static bool type_of(sali_dtype dtype, sali_state_type *out)
+{
+    for (sali_state_type type = SALI_STATE_F64; type <= SALI_STATE_U8; type++) {
+        if (dtype_of(type) == dtype) {
+            *out = type;
+            return true;
+        }
+    }
+    return false;
+}
+
+sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
+                            struct sal_run_state *state, sal_error *err)
+{
+    sali_safetensors *arrays = NULL;
+    sal_status status = sali_safetensors_parse(name, bytes, size, &arrays, err);
+    int64_t n = status == SAL_OK ? sali_safetensors_count(arrays) : 0;
+    if (n > MOST_ARRAYS) {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: its state has %lld arrays", name, (long long)n);
+    }
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        const sali_tensor *tensor = sali_safetensors_at(arrays, k);
+        sali_state_item item = { .count = tensor->count };
+        if (!type_of(tensor->dtype, &item.type)) {
+            status =
+                sali_fail(err, SAL_ERR_DATA, "%s: its state has numbers of a type unknown", name);
+            break;
+        }
+        item.data = sali_run_state_room(state, tensor->name, item.type, item.count);
+        if (!item.data) {
+            status = sali_fail_memory(err);
+            break;
+        }
+        copy(tensor, &item);
+    }
+    sali_safetensors_close(arrays);
+    return status;
+}

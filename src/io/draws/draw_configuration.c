@@ -1,0 +1,239 @@
+#include "io/draws/draw_configuration.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/run_state.h"
+#include "io/json_text.h"
+#include "models/model.h"
+
+/* Longer ones are no configuration; and longer texts are not repeated (of clamps the group
+ * observed_data tells). */
+#define MOST_BYTES 65536
+#define MOST_TEXT 512
+
+static const char *const order[] = {
+    "model",
+    "params",
+    "dtype",
+    "seed",
+    "sampler",
+    "chains",
+    "warmup",
+    "draws",
+    "thin",
+    "step_size",
+    "tuning",
+    "preconditioner",
+    "tempering",
+    "temperatures",
+    "swap_every",
+    "anneal",
+    "anneal_from",
+    "anneal_to",
+    "init",
+    "clamp",
+    "evidence",
+    "clamped",
+    "save_warmup",
+    "stopped",
+    "step_size_found",
+    "temperatures_found",
+};
+
+/* ---- setting what is given */
+
+static void put_text(json_t *c, const char *key, const char *text)
+{
+    if (text && strlen(text) <= MOST_TEXT) {
+        json_object_set_new(c, key, sali_json_text(text));
+    }
+}
+
+/* Zero: not given. */
+static void put_count(json_t *c, const char *key, int64_t count)
+{
+    if (count > 0) {
+        json_object_set_new(c, key, json_integer(count));
+    }
+}
+
+static void put_real(json_t *c, const char *key, double value)
+{
+    if (value != 0 && isfinite(value)) {
+        json_object_set_new(c, key, json_real(value));
+    }
+}
+
+static void put_flag(json_t *c, const char *key, bool flag)
+{
+    if (flag) {
+        json_object_set_new(c, key, json_true());
+    }
+}
+
+static void put_reals(json_t *c, const char *key, int64_t n, const double *values)
+{
+    json_t *array = json_array();
+    for (int64_t k = 0; k < n; k++) {
+        json_array_append_new(array, json_real(values[k]));
+    }
+    json_object_set_new(c, key, array);
+}
+
+/* JSON's integers have a sign here. */
+static void put_seed(json_t *c, uint64_t seed)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    json_object_set_new(c, "seed",
+                        seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_string(text));
+}
+
+/* "adapt" or "auto"; NULL where the rule is the usual one. */
+static const char *rule_name(sal_step_size_rule rule)
+{
+    return rule == SAL_STEP_SIZE_ADAPT ? "adapt" : rule == SAL_STEP_SIZE_SEARCH ? "auto" : NULL;
+}
+
+static void put_tempering(json_t *c, const sal_run_options *o)
+{
+    if (o->temperatures && o->replicas > 0 && o->replicas <= 1000) {
+        put_reals(c, "temperatures", o->replicas, o->temperatures);
+    } else {
+        put_count(c, "tempering", o->replicas);
+    }
+    put_count(c, "swap_every", o->swap_every);
+    put_flag(c, "anneal", o->anneal);
+    put_real(c, "anneal_from", o->anneal_from);
+    put_real(c, "anneal_to", o->anneal_to);
+}
+
+/* Options that are no texts. */
+static void put_options(json_t *c, const sal_run_options *o)
+{
+    put_seed(c, o->seed);
+    put_text(c, "sampler", o->sampler);
+    put_count(c, "chains", o->chains ? o->chains : 4);
+    if (o->warmup != 0) {
+        json_object_set_new(c, "warmup", json_integer(o->warmup > 0 ? o->warmup : 0));
+    }
+    put_count(c, "draws", o->draws ? o->draws : 1000);
+    put_count(c, "thin", o->thin);
+    put_text(c, "step_size", rule_name(o->step_size_rule));
+    put_real(c, "step_size", o->step_size);
+    put_tempering(c, o);
+    put_count(c, "clamped", o->clamped);
+    put_flag(c, "save_warmup", o->show_warmup);
+}
+
+/* What has no text came from the program's memory. */
+static void put_given(json_t *c, const char *key, const void *data, const char *text)
+{
+    if (text || data) {
+        put_text(c, key, text ? text : "given");
+    }
+}
+
+/* The keys of `c` in the order above; takes it over. */
+static json_t *arrange(json_t *c)
+{
+    json_t *sorted = json_object();
+    for (size_t k = 0; sorted && k < sizeof order / sizeof *order; k++) {
+        json_t *value = json_object_get(c, order[k]);
+        if (value) {
+            json_object_set(sorted, order[k], value);
+        }
+    }
+    json_decref(c);
+    return sorted;
+}
+
+/* The options that a state keeps; NULL if it keeps none. */
+static json_t *read_kept(const sal_run_state *state)
+{
+    const char *text = state ? sali_run_state_text(state, SALI_DRAW_CONFIGURATION) : NULL;
+    json_t *kept = text && strlen(text) <= MOST_BYTES ? json_loads(text, 0, NULL) : NULL;
+    if (json_is_object(kept)) {
+        return kept;
+    }
+    json_decref(kept);
+    return NULL;
+}
+
+json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *o,
+                                const sali_draw_arguments *arguments)
+{
+    const sali_draw_arguments none = { 0 }, *a = arguments ? arguments : &none;
+    json_t *c = read_kept(o->resume);
+    if (!c) {
+        c = json_object();
+        put_text(c, "model", model->name);
+        put_text(c, "dtype", model->dtype == SAL_F32 ? "f32" : "f64");
+        put_options(c, o);
+        put_text(c, "params", a->params);
+        put_given(c, "tuning", o->tuning, o->tuning ? a->tuning : NULL);
+        put_given(c, "preconditioner", o->preconditioner, a->preconditioner);
+        put_given(c, "init", o->init, a->init);
+        put_text(c, "clamp", a->clamp);
+        put_text(c, "evidence", a->evidence);
+    }
+    put_count(c, "draws", o->draws ? o->draws : 1000); /* a run that goes on may make more */
+    return arrange(c);
+}
+
+/* ---- what the run took and found */
+
+static void fill(json_t *c, const char *key, json_t *value)
+{
+    if (value && !json_object_get(c, key)) {
+        json_object_set(c, key, value);
+    }
+    json_decref(value);
+}
+
+static void fill_step_size(json_t *c, const sal_run *run, const sal_run_summary *s)
+{
+    sal_run_options resolved = { 0 };
+    const sal_run_state *state = sal_run_last_state(run);
+    bool known = state && sal_run_state_options(state, &resolved, NULL) == SAL_OK;
+    const char *rule = rule_name(resolved.step_size_rule);
+    if (isnan(s->step_size)) { /* the sampler has none */
+        return;
+    }
+    if (rule) {
+        fill(c, "step_size", json_string(rule));
+    }
+    if (known && !rule && !json_object_get(c, "tuning")) { /* the usual one, which is not adapted */
+        fill(c, "step_size", json_real(s->step_size));
+    }
+    if (!json_is_number(json_object_get(c, "step_size"))) {
+        put_real(c, "step_size_found", s->step_size);
+    }
+}
+
+sal_status sali_draw_configuration_complete(json_t **configuration, const sal_run *run,
+                                            sal_error *err)
+{
+    sal_run_summary s;
+    json_t *c = *configuration;
+    sal_status status = sal_run_summarise(run, &s, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    fill(c, "sampler", sali_json_text(s.sampler));
+    fill(c, "warmup", json_integer(s.warmup));
+    fill(c, "thin", json_integer(s.thin));
+    fill_step_size(c, run, &s);
+    if (s.replicas > 1 && !json_object_get(c, "temperatures")) {
+        put_reals(c, "temperatures_found", s.replicas, s.temperatures);
+    }
+    if (s.annealed) {
+        fill(c, "anneal_from", json_real(s.anneal_from));
+        fill(c, "anneal_to", json_real(s.anneal_to));
+    }
+    json_object_set_new(c, "stopped", json_boolean(s.stopped));
+    *configuration = arrange(c);
+    return *configuration ? SAL_OK : sali_fail_memory(err);
+}

@@ -1,0 +1,12 @@
+/* Draws in netCDF as arrays: their record. */
+#include "io/format.h"
+#include "io/draws/netcdf.h"
+
+/* By its suffix alone: what else is HDF5 is not to reach its library unasked. */
+const sali_format sali_format_netcdf = {
+    .name = "netcdf",
+    .doc = "draws in ArviZ's layout, if built with libnetcdf",
+    .suffixes = { ".nc" },
+    .content = SALI_CONTENT_ARRAY,
+    .parse = sali_netcdf_parse,
+};

@@ -1,0 +1,183 @@
+/* Draws out of a netCDF file. */
+#include <netcdf.h>
+#include <netcdf_mem.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/arrays/array_file.h"
+#include "io/draws/netcdf.h"
+#include "io/draws/netcdf_lock.h"
+#include "io/draws/netcdf_posterior.h"
+
+/* Deflate makes a byte of at most 1032: a file that claims more elements than this for each of its
+ * bytes was never written. */
+#define MOST_ELEMENTS_PER_BYTE 2048
+
+static sal_status bad(const sali_netcdf_posterior *p, const char *what, sal_error *err)
+{
+    return sali_fail(err, SAL_ERR_DATA, "%s: %s", p->name, what);
+}
+
+static bool is_number(nc_type type)
+{
+    return type == NC_BYTE || (type >= NC_SHORT && type <= NC_UINT64);
+}
+
+static bool dimension_is(const sali_netcdf_posterior *p, int dimension, const char *name)
+{
+    char text[NC_MAX_NAME + 1];
+    return nc_inq_dimname(p->id, dimension, text) == NC_NOERR && strcmp(text, name) == 0;
+}
+
+/* Whether a variable is one of draws: numbers over chain, draw and others. */
+static bool is_draws(const sali_netcdf_posterior *p, sali_netcdf_draws *v)
+{
+    nc_type type;
+    int n = 0, dimensions[SALI_NETCDF_MOST_DIMENSIONS];
+    if (nc_inq_vartype(p->id, v->id, &type) != NC_NOERR || !is_number(type) ||
+        nc_inq_varndims(p->id, v->id, &n) != NC_NOERR || n < 2 || n > SALI_NETCDF_MOST_DIMENSIONS ||
+        nc_inq_vardimid(p->id, v->id, dimensions) != NC_NOERR ||
+        !dimension_is(p, dimensions[0], "chain") || !dimension_is(p, dimensions[1], "draw")) {
+        return false;
+    }
+    v->dimensions = n;
+    for (int k = 0; k < n; k++) {
+        if (nc_inq_dimlen(p->id, dimensions[k], &v->sizes[k]) != NC_NOERR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Take up one more variable. */
+static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_draws v, sal_error *err)
+{
+    int64_t total;
+    v.sites = 1;
+    for (int k = 2; k < v.dimensions; k++) {
+        if (v.sizes[k] > INT32_MAX ||
+            __builtin_mul_overflow(v.sites, (int64_t)v.sizes[k], &v.sites)) {
+            return bad(p, "a variable has too many elements", err);
+        }
+    }
+    if (p->n > 0 && ((int64_t)v.sizes[0] != p->chains || (int64_t)v.sizes[1] != p->draws)) {
+        return bad(p, "its variables have different numbers of chains or draws", err);
+    }
+    p->chains = v.sizes[0] <= INT32_MAX ? (int64_t)v.sizes[0] : -1;
+    p->draws = v.sizes[1] <= INT64_MAX / 2 ? (int64_t)v.sizes[1] : -1;
+    if (p->chains < 1 || p->draws < 1 || v.sites < 1) {
+        return bad(p, "there are no draws in its group 'posterior'", err);
+    }
+    if (__builtin_add_overflow(p->V, v.sites, &p->V) ||
+        __builtin_mul_overflow(p->chains, p->draws, &total) ||
+        __builtin_mul_overflow(total, p->V, &total) || total / MOST_ELEMENTS_PER_BYTE > p->size) {
+        return bad(p, "claims more draws than a file of its size can hold", err);
+    }
+    if (sali_grow((void **)&p->variables, &p->room, p->n + 1, sizeof v) != 0) {
+        return sali_fail_memory(err);
+    }
+    p->variables[p->n++] = v;
+    return SAL_OK;
+}
+
+sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
+{
+    int n = 0;
+    sal_status status = SAL_OK;
+    if (nc_inq_nvars(p->id, &n) != NC_NOERR) {
+        return bad(p, "its group 'posterior' cannot be read", err);
+    }
+    for (int k = 0; status == SAL_OK && k < n; k++) {
+        sali_netcdf_draws v = { .id = k };
+        if (is_draws(p, &v)) {
+            status = add_variable(p, v, err);
+        }
+    }
+    if (status == SAL_OK && p->n == 0) {
+        return bad(p, "its group 'posterior' has no numbers over the dimensions chain, draw", err);
+    }
+    return status;
+}
+
+/* One chain of a variable into the columns from `column` on of an array (draws, V). */
+static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
+                             int64_t chain, int64_t column, double *chain_values, double *out,
+                             sal_error *err)
+{
+    size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { (size_t)chain };
+    size_t count[SALI_NETCDF_MOST_DIMENSIONS];
+    memcpy(count, v->sizes, sizeof count);
+    count[0] = 1;
+    int code = nc_get_vara_double(p->id, v->id, start, count, chain_values);
+    if (code != NC_NOERR) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: cannot be read: %s", p->name, nc_strerror(code));
+    }
+    for (int64_t d = 0; d < p->draws; d++) {
+        memcpy(out + d * p->V + column, chain_values + d * v->sites,
+               (size_t)v->sites * sizeof *out);
+    }
+    return SAL_OK;
+}
+
+sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, sali_content *out, sal_error *err)
+{
+    int64_t shape[3] = { p->chains, p->draws, p->V };
+    sali_content content = { .kind = SALI_CONTENT_ARRAY };
+    sal_status status = sali_array_make(p->name, 3, shape, &content.array, err);
+    for (int64_t k = 0, column = 0; status == SAL_OK && k < p->n;
+         column += p->variables[k++].sites) {
+        const sali_netcdf_draws *v = &p->variables[k];
+        double *values = sali_alloc(p->draws * v->sites, sizeof *values);
+        status = values ? SAL_OK : sali_fail_memory(err);
+        for (int64_t c = 0; status == SAL_OK && c < p->chains; c++) {
+            status = read_chain(p, v, c, column, values, content.array.values + c * p->draws * p->V,
+                                err);
+        }
+        sali_free(values);
+    }
+    status = status ? status : sali_array_check(p->name, &content.array, err);
+    if (status != SAL_OK) {
+        sali_content_free(&content);
+        return status;
+    }
+    *out = content;
+    return SAL_OK;
+}
+
+sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sal_error *err)
+{
+    static const char hdf5[] = "\x89HDF\r\n\x1a\n";
+    if (p->size < 8 || memcmp(data, hdf5, 8) != 0) { /* not to netCDF's readers of other formats */
+        return bad(p, "is no netCDF-4 file", err);
+    }
+    int code = nc_open_mem(p->name, NC_NOWRITE, (size_t)p->size, (void *)data, &p->file);
+    if (code != NC_NOERR) {
+        p->file = -1;
+        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", p->name,
+                         nc_strerror(code));
+    }
+    return nc_inq_grp_ncid(p->file, "posterior", &p->id) == NC_NOERR
+               ? sali_netcdf_find_draws(p, err)
+               : bad(p, "has no group 'posterior'", err);
+}
+
+void sali_netcdf_close_draws(sali_netcdf_posterior *p)
+{
+    if (p->file >= 0) {
+        nc_close(p->file);
+    }
+    sali_free(p->variables);
+}
+
+sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
+                             sal_error *err)
+{
+    sali_netcdf_posterior p = { .name = name, .size = size, .file = -1 };
+    pthread_mutex_lock(&sali_netcdf_mutex);
+    sal_status status = sali_netcdf_open_draws(&p, data, err);
+    status = status ? status : sali_netcdf_read_draws(&p, out, err);
+    sali_netcdf_close_draws(&p);
+    pthread_mutex_unlock(&sali_netcdf_mutex);
+    return status;
+}

@@ -1,0 +1,279 @@
+/* A run out of a netCDF file: beside the draws what was noted of each step, and the attributes. */
+#include <inttypes.h>
+#include <math.h>
+#include <netcdf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/draws/netcdf_lock.h"
+#include "io/draws/netcdf_observed.h"
+#include "io/draws/netcdf_posterior.h"
+#include "io/draws/run_record.h"
+
+#define MOST_TEXT ((size_t)1 << 20)
+#define MOST_NAMED 100000
+
+/* ---- attributes */
+
+/* An attribute of a variable or of the whole group as text; NULL if it is none. */
+static sal_status get_text(int group, int variable, const char *name, char **out, sal_error *err)
+{
+    nc_type type;
+    size_t size = 0;
+    if (nc_inq_att(group, variable, name, &type, &size) != NC_NOERR || type != NC_CHAR ||
+        size > MOST_TEXT) {
+        return SAL_OK;
+    }
+    char *text = sali_alloc((int64_t)size + 1, 1);
+    if (!text) {
+        return sali_fail_memory(err);
+    }
+    if (nc_get_att_text(group, variable, name, text) != NC_NOERR) {
+        sali_free(text);
+        return SAL_OK;
+    }
+    *out = text;
+    return SAL_OK;
+}
+
+static bool get_number(int file, const char *name, unsigned long long *out)
+{
+    size_t one = 0;
+    return nc_inq_attlen(file, NC_GLOBAL, name, &one) == NC_NOERR && one == 1 &&
+           nc_get_att_ulonglong(file, NC_GLOBAL, name, out) == NC_NOERR;
+}
+
+static sal_status get_attributes(int file, sali_run_record *r, sal_error *err)
+{
+    const struct {
+        const char *name;
+        char **to;
+    } texts[] = { { "model", &r->model },
+                  { "sampler", &r->sampler },
+                  { "created_at", &r->created },
+                  { "inference_library_version", &r->version },
+                  { "configuration", &r->configuration },
+                  { "warning", &r->warning } };
+    sal_status status = SAL_OK;
+    for (size_t k = 0; status == SAL_OK && k < sizeof texts / sizeof *texts; k++) {
+        status = get_text(file, NC_GLOBAL, texts[k].name, texts[k].to, err);
+    }
+    unsigned long long seed, unmoved;
+    if (get_number(file, "unmoved_chains", &unmoved) && unmoved <= (uint64_t)r->chains) {
+        r->unmoved = (int64_t)unmoved;
+    }
+    if (status == SAL_OK && get_number(file, "seed", &seed)) {
+        char text[32];
+        snprintf(text, sizeof text, "%llu", seed);
+        r->seed = sali_strdup(text);
+        status = r->seed ? SAL_OK : sali_fail_memory(err);
+    }
+    size_t one = 0;
+    r->seconds = NAN;
+    if (nc_inq_attlen(file, NC_GLOBAL, "sampling_time", &one) != NC_NOERR || one != 1 ||
+        nc_get_att_double(file, NC_GLOBAL, "sampling_time", &r->seconds) != NC_NOERR) {
+        r->seconds = NAN;
+    }
+    return status;
+}
+
+/* ---- what was noted */
+
+/* The numbers of a variable over chain and draw; without one nothing happens. *draws is their
+ * number, or -1 before it is known. */
+static sal_status get_noted(const sali_netcdf_posterior *p, int group, const char *name,
+                            int64_t *draws, double **out, sal_error *err)
+{
+    int id, n = 0, dimensions[2];
+    size_t chains = 0, steps = 0;
+    nc_type type;
+    if (nc_inq_varid(group, name, &id) != NC_NOERR ||
+        nc_inq_vartype(group, id, &type) != NC_NOERR || type != NC_DOUBLE ||
+        nc_inq_varndims(group, id, &n) != NC_NOERR || n != 2 ||
+        nc_inq_vardimid(group, id, dimensions) != NC_NOERR ||
+        nc_inq_dimlen(group, dimensions[0], &chains) != NC_NOERR ||
+        nc_inq_dimlen(group, dimensions[1], &steps) != NC_NOERR || steps == 0) {
+        return SAL_OK;
+    }
+    int64_t count;
+    if ((int64_t)chains != p->chains || (*draws >= 0 && (int64_t)steps != *draws) ||
+        __builtin_mul_overflow((int64_t)chains, (int64_t)steps, &count) || count < 0 ||
+        count / 2048 > p->size) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: its %s has not the shape of its draws", p->name,
+                         name);
+    }
+    double *values = sali_alloc(count, sizeof *values);
+    if (!values) {
+        return sali_fail_memory(err);
+    }
+    int code = nc_get_var_double(group, id, values);
+    if (code != NC_NOERR) {
+        sali_free(values);
+        return sali_fail(err, SAL_ERR_DATA, "%s: its %s cannot be read: %s", p->name, name,
+                         nc_strerror(code));
+    }
+    *out = values;
+    *draws = (int64_t)steps;
+    return SAL_OK;
+}
+
+static sal_status get_all_noted(const sali_netcdf_posterior *p, const char *group_name,
+                                int64_t *draws, double *noted[SALI_NOTED], sal_error *err)
+{
+    static const char *const names[SALI_NOTED] = { "lp", "acceptance_rate", "jump", "step_size" };
+    int group;
+    sal_status status = SAL_OK;
+    if (nc_inq_grp_ncid(p->file, group_name, &group) != NC_NOERR) {
+        return SAL_OK;
+    }
+    for (int k = 0; status == SAL_OK && k < SALI_NOTED; k++) {
+        status = get_noted(p, group, names[k], draws, &noted[k], err);
+    }
+    return status;
+}
+
+/* ---- names */
+
+/* Names of a variable's elements, where its dimension has texts as coordinates. */
+static bool site_name(const sali_netcdf_posterior *p, const sali_netcdf_draws *v, int64_t site,
+                      char *out, size_t room)
+{
+    int dimensions[SALI_NETCDF_MOST_DIMENSIONS], id;
+    char name[NC_MAX_NAME + 1], *text = NULL;
+    nc_type type;
+    size_t at = (size_t)site;
+    if (v->dimensions != 3 || nc_inq_vardimid(p->id, v->id, dimensions) != NC_NOERR ||
+        nc_inq_dimname(p->id, dimensions[2], name) != NC_NOERR ||
+        nc_inq_varid(p->id, name, &id) != NC_NOERR || nc_inq_vartype(p->id, id, &type) ||
+        type != NC_STRING || nc_get_var1_string(p->id, id, &at, &text) != NC_NOERR || !text) {
+        return false;
+    }
+    snprintf(out, room, "%s", text);
+    nc_free_string(1, &text);
+    return true;
+}
+
+/* Whether all draws of a block are codes of so many levels. */
+static bool are_codes(const sali_run_record *r, int64_t column, int64_t sites, size_t levels)
+{
+    bool codes = true;
+    for (int64_t i = 0; codes && i < r->chains * r->n_draws; i++) {
+        for (int64_t k = column; codes && k < column + sites; k++) {
+            double code = r->draws.values[i * r->V + k];
+            codes = code >= 0 && code < (double)levels && code == floor(code);
+        }
+    }
+    return codes;
+}
+
+/* What the codes of a block stand for: of spins, and where the attribute `levels` tells; NULL: they
+ * stand for themselves. */
+static sal_status get_levels(const sali_netcdf_posterior *p, const sali_netcdf_draws *v, bool spin,
+                             int64_t column, const sali_run_record *r, double **out, sal_error *err)
+{
+    size_t n = 2;
+    nc_type type = NC_DOUBLE;
+    if (!spin && (nc_inq_att(p->id, v->id, "levels", &type, &n) != NC_NOERR || type != NC_DOUBLE ||
+                  n > MOST_TEXT)) {
+        return SAL_OK;
+    }
+    if (!are_codes(r, column, v->sites, n)) {
+        return SAL_OK;
+    }
+    double *levels = sali_alloc((int64_t)n, sizeof *levels);
+    if (!levels) {
+        return sali_fail_memory(err);
+    }
+    if (spin) {
+        levels[0] = -1;
+        levels[1] = 1;
+    } else if (nc_get_att_double(p->id, v->id, "levels", levels) != NC_NOERR) {
+        sali_free(levels);
+        return SAL_OK;
+    }
+    *out = levels;
+    return SAL_OK;
+}
+
+static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
+{
+    bool named = p->V <= MOST_NAMED;
+    r->nominal = sali_alloc(p->V, sizeof *r->nominal);
+    r->levels = sali_alloc(p->V, sizeof *r->levels);
+    r->n_blocks = p->n;
+    r->block_levels = sali_alloc(p->n, sizeof *r->block_levels);
+    r->names = named ? sali_alloc(p->V, sizeof *r->names) : NULL;
+    if (!r->nominal || !r->levels || !r->block_levels || (named && !r->names)) {
+        return sali_fail_memory(err);
+    }
+    r->spins = p->n > 0;
+    for (int64_t k = 0, column = 0; k < p->n; k++) {
+        const sali_netcdf_draws *v = &p->variables[k];
+        char block[NC_MAX_NAME + 1] = "", text[NC_MAX_NAME + 64], *kind = NULL;
+        nc_inq_varname(p->id, v->id, block);
+        sal_status status = get_text(p->id, v->id, "kind", &kind, err);
+        bool nominal = kind && strcmp(kind, "categorical") == 0;
+        bool spin = kind && strcmp(kind, "spin") == 0;
+        r->spins = r->spins && spin;
+        sali_free(kind);
+        status = status ? status : get_levels(p, v, spin, column, r, &r->block_levels[k], err);
+        for (int64_t i = 0; status == SAL_OK && i < v->sites; i++, column++) {
+            r->nominal[column] = nominal;
+            r->levels[column] = r->block_levels[k];
+            if (named) {
+                if (!site_name(p, v, i, text, sizeof text)) {
+                    snprintf(text, sizeof text, "%s[%" PRId64 "]", block, i);
+                }
+                r->names[column] = sali_strdup(text);
+                status = r->names[column] ? SAL_OK : sali_fail_memory(err);
+            }
+        }
+        if (status != SAL_OK) {
+            return status;
+        }
+    }
+    return SAL_OK;
+}
+
+/* ---- all of it */
+
+static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
+{
+    sali_content content = { 0 };
+    int64_t warmup = -1, draws = p->draws;
+    sal_status status = sali_netcdf_read_draws(p, &content, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    r->draws = content.array;
+    r->chains = p->chains;
+    r->n_draws = p->draws;
+    r->V = p->V;
+    status = get_attributes(p->file, r, err);
+    status = status ? status : get_all_noted(p, "sample_stats", &draws, r->noted, err);
+    status =
+        status ? status : get_all_noted(p, "warmup_sample_stats", &warmup, r->warmup_noted, err);
+    r->n_warmup = warmup > 0 ? warmup : 0;
+    status = status ? status : get_names(p, r, err);
+    return status ? status : sali_netcdf_read_observed(p, r, err);
+}
+
+sal_status sali_run_record_parse(const char *name, const char *data, int64_t size,
+                                 sali_run_record *out, sal_error *err)
+{
+    sali_netcdf_posterior p = { .name = name, .size = size, .file = -1 };
+    sali_run_record record = { 0 };
+    pthread_mutex_lock(&sali_netcdf_mutex);
+    sal_status status = sali_netcdf_open_draws(&p, data, err);
+    status = status ? status : read_run(&p, &record, err);
+    sali_netcdf_close_draws(&p);
+    pthread_mutex_unlock(&sali_netcdf_mutex);
+    if (status != SAL_OK) {
+        sali_run_record_free(&record);
+        return status;
+    }
+    *out = record;
+    return SAL_OK;
+}

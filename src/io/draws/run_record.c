@@ -1,0 +1,78 @@
+#include "io/draws/run_record.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/format.h"
+
+void sali_run_record_free(sali_run_record *r)
+{
+    for (int64_t v = 0; r->names && v < r->V; v++) {
+        sali_free(r->names[v]);
+    }
+    for (int64_t k = 0; r->block_levels && k < r->n_blocks; k++) {
+        sali_free(r->block_levels[k]);
+    }
+    for (int k = 0; k < SALI_NOTED; k++) {
+        sali_free(r->noted[k]);
+        sali_free(r->warmup_noted[k]);
+    }
+    sali_array_free(&r->draws);
+    sali_free(r->names);
+    sali_free(r->nominal);
+    sali_free(r->levels);
+    sali_free(r->block_levels);
+    sali_free(r->model);
+    sali_free(r->sampler);
+    sali_free(r->seed);
+    sali_free(r->created);
+    sali_free(r->version);
+    sali_free(r->configuration);
+    sali_free(r->warning);
+    sali_free(r->clamp_variables);
+    sali_free(r->clamp_codes);
+    *r = (sali_run_record){ 0 };
+}
+
+static sal_status read_npy(const char *path, sali_run_record *out, sal_error *err)
+{
+    sali_content content = { 0 };
+    sal_status status =
+        sali_content_read(path, &sali_format_npy, SALI_CONTENT_ARRAY, &content, NULL, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sali_array *array = &content.array;
+    if (array->ndim < 2 || array->ndim > 3) {
+        sali_content_free(&content);
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: expected an array of shape (chains, draws) or (chains, draws, "
+                         "variables)",
+                         path);
+    }
+    *out = (sali_run_record){ .draws = *array,
+                              .chains = array->shape[0],
+                              .n_draws = array->shape[1],
+                              .V = array->ndim == 3 ? array->shape[2] : 1,
+                              .seconds = NAN };
+    return SAL_OK;
+}
+
+sal_status sali_run_record_read(const char *path, sali_run_record *out, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    if (sali_format_has_suffix(&sali_format_npy, path)) {
+        return read_npy(path, out, err);
+    }
+    if (!sali_format_has_suffix(&sali_format_netcdf, path)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: expected draws in a file .nc or .npy", path);
+    }
+    sal_status status = sali_file_read(path, &bytes, err);
+    if (status == SAL_OK) {
+        status = sali_run_record_parse(path, (const char *)bytes.data, bytes.size, out, err);
+    }
+    sali_bytes_free(&bytes);
+    return status;
+}

@@ -1,0 +1,390 @@
+/* Opening and saving models: which reader a file is for, and its parameters. */
+#include <saltus/io.h>
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/specification.h"
+#include "io/file.h"
+#include "io/format.h"
+#include "io/tape/tape_xml.h"
+#include "io/networks/uai.h"
+#include "models/zoo/builtin.h"
+#include "models/clamp.h"
+#include "models/names.h"
+#include "models/tape_model.h"
+
+void sal_free(void *array)
+{
+    sali_free(array);
+}
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), end = strlen(suffix);
+    return n > end && strcmp(text + n - end, suffix) == 0;
+}
+
+/* ---- networks */
+
+/* The factors as sal_model_from_factors takes them; a network without any has a constant one. The
+ * model takes the names over. */
+static sal_status build_network(sali_factor_graph *graph, sal_dtype dtype, sal_model **out,
+                                sal_error *err)
+{
+    static const int64_t nothing_begin[] = { 0, 0 };
+    static const double nothing[] = { 0.0 };
+    int64_t length = graph->scope_begin[graph->factors];
+    int64_t *scope = SALI_NEW_ARRAY(int64_t, length);
+    if (!scope) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < length; k++) {
+        scope[k] = graph->scope[k];
+    }
+    bool empty = graph->factors == 0;
+    sal_model *made = NULL;
+    sal_status status =
+        sal_model_from_factors(graph->variables, graph->states, empty ? 1 : graph->factors,
+                               empty ? nothing_begin : graph->scope_begin, scope,
+                               empty ? nothing : graph->log_table, dtype, &made, err);
+    sali_free(scope);
+    status = status ? status : sali_names_move(graph, made, err);
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *out = made;
+    return SAL_OK;
+}
+
+/* ---- saved tapes */
+
+/* The path of a file in the directory of `path`; NULL when out of memory. */
+static char *beside(const char *path, const char *file)
+{
+    const char *slash = strrchr(path, '/');
+    size_t directory = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(file);
+    char *joined = sali_alloc((int64_t)(directory + length) + 1, 1);
+    if (joined) {
+        memcpy(joined, path, directory);
+        memcpy(joined + directory, file, length + 1);
+    }
+    return joined;
+}
+
+static sal_status load_beside(sal_model *model, const char *path, const char *file, sal_error *err)
+{
+    char *params = beside(path, file);
+    sal_status status = params ? sal_model_load_params(model, params, err) : sali_fail_memory(err);
+    sali_free(params);
+    return status;
+}
+
+/* A model from XML: the root element says of which kind. */
+static sal_status open_xml(const char *path, sal_dtype dtype, sal_model **out, sal_error *err)
+{
+    xmlDoc *document = NULL;
+    sal_model *model = NULL;
+    char *file = NULL;
+    sal_status status = sali_xml_read(path, &document, err);
+    if (status == SAL_OK) {
+        status = sali_tape_xml_build(path, document, dtype, &model, &file, err);
+    }
+    if (status == SAL_OK && file) {
+        status = load_beside(model, path, file, err);
+    }
+    xmlFreeDoc(document);
+    sali_free(file);
+    if (status != SAL_OK) {
+        sal_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return SAL_OK;
+}
+
+/* ---- opening */
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* The model that a file is by itself; it may take the content's names. */
+static sal_status build_content(const char *path, const sali_format *format, sali_content *content,
+                                sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    if (content->kind == SALI_CONTENT_TAPE) {
+        return open_xml(path, dtype, model, err);
+    }
+    if (content->kind == SALI_CONTENT_NETWORK) {
+        return build_network(&content->network, dtype ? dtype : SAL_F64, model, err);
+    }
+    if (format->model) {
+        return sali_builtin_make(format->model, content, dtype, model, err);
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT,
+                     "holds %s; say what model is made of it: NAME:file=PATH, with a NAME of "
+                     "'saltus list models'",
+                     sali_content_name(content->kind));
+}
+
+/* Errors about content name the file. */
+static sal_status name_file(const char *path, sal_status status, sal_error *err)
+{
+    bool named = status == SAL_OK || status == SAL_ERR_MEMORY ||
+                 (err && strncmp(err->message, path, strlen(path)) == 0);
+    return named ? status : sali_fail_prefix(err, status, "%s", path);
+}
+
+static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    sali_content content = { 0 };
+    const sali_format *format = NULL;
+    sal_status status = sali_content_read(path, NULL, SALI_CONTENT_NONE, &content, &format, err);
+    if (status == SAL_OK) {
+        status = name_file(path, build_content(path, format, &content, dtype, model, err), err);
+    }
+    sali_content_free(&content);
+    return status;
+}
+
+/* "name:file=PATH,..": `rest` is the specification without the file. */
+static sal_status open_named(const char *path, const char *rest, sal_dtype dtype, sal_model **model,
+                             sal_error *err)
+{
+    const sali_builtin *builtin = NULL;
+    sali_content content = { 0 };
+    sal_status status = sali_builtin_find(rest, &builtin, err);
+    if (status == SAL_OK && !builtin->content) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is not made of files", builtin->name);
+    }
+    status = status ? status : sali_content_read(path, NULL, builtin->content, &content, NULL, err);
+    if (status == SAL_OK) {
+        status = name_file(path, sali_builtin_make(rest, &content, dtype, model, err), err);
+    }
+    sali_content_free(&content);
+    return status;
+}
+
+static sal_status open_specification(const char *spec, sal_dtype dtype, sal_model **model,
+                                     sal_error *err)
+{
+    char *rest = sali_strdup(spec), *path = NULL;
+    sal_status status =
+        rest ? sali_specification_take(rest, "file", &path, err) : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        status = path ? open_named(path, rest, dtype, model, err)
+                      : sali_builtin_make(spec, NULL, dtype, model, err);
+    }
+    sali_free(rest);
+    sali_free(path);
+    return status;
+}
+
+/* Whether a text that is the path of no file was meant as one: it has a '/' before its first ':',
+ * or a format's suffix. */
+static bool looks_like_path(const char *spec)
+{
+    const sali_format *format;
+    size_t slash = strcspn(spec, "/");
+    if (spec[slash] && slash < sali_specification_name(spec)) {
+        return true;
+    }
+    for (int64_t k = 0; !strchr(spec, ':') && (format = sali_format_list(k)); k++) {
+        if (sali_format_has_suffix(format, spec)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* A file of a directory; false if it is not there. */
+static bool find_file(const char *directory, const char *name, char path[4096])
+{
+    return snprintf(path, 4096, "%s/%s", directory, name) < 4096 && is_file(path);
+}
+
+/* What a training wrote, with averaged parameters where there are some. */
+static sal_status open_trained(const char *directory, const char *formula, sal_dtype dtype,
+                               sal_model **model, sal_error *err)
+{
+    char averages[4096];
+    sal_status status = open_file(formula, dtype, model, err);
+    return status == SAL_OK && find_file(directory, "ema.safetensors", averages)
+               ? sal_model_load_params(*model, averages, err)
+               : status;
+}
+
+/* A training's directory first; a directory that holds none does not hide a ready-made model of its
+ * name. */
+static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    char formula[4096];
+    if (find_file(spec, "model.xml", formula)) {
+        return open_trained(spec, formula, dtype, model, err);
+    }
+    sal_status status = is_file(spec) || looks_like_path(spec)
+                            ? open_file(spec, dtype, model, err)
+                            : open_specification(spec, dtype, model, err);
+    return status == SAL_ERR_NOT_FOUND && is_directory(spec)
+               ? sali_fail(err, status,
+                           "%s: the directory has no model.xml, which 'saltus train' writes", spec)
+               : status;
+}
+
+sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    if (!spec || !model || (dtype && dtype != SAL_F32 && dtype != SAL_F64)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_model_open: expected a path or name, a place for the model, and a "
+                         "dtype of 0, SAL_F32 or SAL_F64");
+    }
+    sal_model *made = NULL;
+    sal_status status = open_any(spec, dtype, &made, err);
+    if (status == SAL_OK) {
+        status = sal_model_set_name(made, spec, err);
+    }
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *model = made;
+    return SAL_OK;
+}
+
+/* ---- saving */
+
+static sal_status check_savable(const sal_model *model, const char *path, sal_error *err)
+{
+    if (!model || !path) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_model_save: the model or the path is NULL");
+    }
+    if (sali_clamp_inner(model) != model) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: a clamped model cannot be saved; save the model that it clamps",
+                         model->name);
+    }
+    if (!sali_model_tape(model)) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: only models made from a tape can be saved, and this one is not",
+                         model->name);
+    }
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    bool good = ends_with(file, ".xml") && xmlCheckUTF8(BAD_CAST file) && !strchr(file, '\\') &&
+                !strstr(file, "..");
+    for (const char *c = file; good && *c; c++) {
+        good = (unsigned char)*c >= ' ' && *c != 127;
+    }
+    if (!good) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "%s: expected a file name in UTF-8 that ends in .xml, without '..', "
+                         "backslash or control characters",
+                         path);
+    }
+    return SAL_OK;
+}
+
+/* NAME.safetensors for NAME.xml; NULL when out of memory. */
+static char *params_path(const char *path)
+{
+    static const char suffix[] = ".safetensors";
+    size_t stem = strlen(path) - strlen(".xml");
+    char *made = sali_alloc((int64_t)(stem + sizeof suffix), 1);
+    if (made) {
+        memcpy(made, path, stem);
+        memcpy(made + stem, suffix, sizeof suffix);
+    }
+    return made;
+}
+
+sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_error *err)
+{
+    sal_status status = check_savable(model, path_xml, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sali_program *program = sali_model_tape(model)->program;
+    sali_output xml = { 0 };
+    char *path = params_path(path_xml);
+    if (!path) {
+        return sali_fail_memory(err);
+    }
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    bool has_params = program->n_parameters > 0;
+    status = sali_output_open(path_xml, &xml, err);
+    if (status == SAL_OK) {
+        status = sali_tape_xml_write(&xml, program, has_params ? file : NULL, err);
+    }
+    if (status == SAL_OK && has_params) {
+        status = sal_model_save_params(model, path, err);
+    }
+    if (status == SAL_OK) {
+        status = sali_output_commit(&xml, err);
+    }
+    sali_output_discard(&xml);
+    sali_free(path);
+    return status;
+}
+
+/* ---- evidence */
+
+/* The observed variables and their states, of observed [variables] with -1 elsewhere. */
+static sal_status list_observed(int64_t n_variables, const int32_t *observed, int64_t *n,
+                                int64_t **variables, int32_t **codes, sal_error *err)
+{
+    int64_t count = 0;
+    for (int64_t v = 0; v < n_variables; v++) {
+        count += observed[v] >= 0;
+    }
+    int64_t *indices = SALI_NEW_ARRAY(int64_t, count);
+    int32_t *states = SALI_NEW_ARRAY(int32_t, count);
+    if (!indices || !states) {
+        sali_free(indices);
+        sali_free(states);
+        return sali_fail_memory(err);
+    }
+    count = 0;
+    for (int64_t v = 0; v < n_variables; v++) {
+        if (observed[v] >= 0) {
+            indices[count] = v;
+            states[count++] = observed[v];
+        }
+    }
+    *n = count;
+    *variables = indices;
+    *codes = states;
+    return SAL_OK;
+}
+
+sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
+                              int64_t **variables, int32_t **codes, sal_error *err)
+{
+    const sal_space *space = model->space;
+    int32_t *states = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    int32_t *observed = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    sal_status status = states && observed ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0; status == SAL_OK && v < space->n_variables; v++) {
+        states[v] = sali_last_code(&space->variables[v]) + 1;
+    }
+    if (status == SAL_OK) {
+        sali_factor_graph graph = { .variables = space->n_variables, .states = states };
+        status = sali_uai_read_evidence(path, &graph, observed, err);
+    }
+    if (status == SAL_OK) {
+        status = list_observed(space->n_variables, observed, n, variables, codes, err);
+    }
+    sali_free(states);
+    sali_free(observed);
+    return status;
+}

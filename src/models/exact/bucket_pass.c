@@ -1,0 +1,383 @@
+/* The two passes over a bucket tree. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "core/vector/vmath.h"
+#include "models/exact/bucket_block.h"
+
+/* Tables of fewer entries are computed by the calling thread. */
+#define SHARED_ENTRIES (INT64_C(1) << 16)
+
+/* A table to be added to a clique's. */
+typedef struct operand {
+    const double *table;
+    int64_t own; /* stride of the bucket's variable */
+    sali_reach reach;
+    int64_t strides; /* index of the first of its strides over the outer axes */
+    int64_t map;     /* index of its map */
+} operand;
+
+/* Bucket p at work. */
+typedef struct frame {
+    const sali_bucket_tree *tree;
+    const sali_bucket *bucket;
+    int32_t states; /* of its variable */
+    int32_t outer;  /* axes of the separator that are not in a block */
+    int32_t outer_states[SALI_MOST_AXES];
+    int64_t block, n_blocks, n_shards;
+    int64_t n_operands, operands_room, n_strides, strides_room, n_maps, maps_room;
+    operand *operands;
+    int64_t *strides;
+    int32_t *maps;
+    int64_t map_of[SALI_MOST_BLOCK]; /* by the set of a block's axes that a table has; -1: none */
+    double *sums;                    /* [n_shards x states x block] */
+    int64_t sums_room;
+} frame;
+
+static void frame_free(frame *f)
+{
+    sali_free(f->operands);
+    sali_free(f->strides);
+    sali_free(f->maps);
+    sali_free(f->sums);
+}
+
+/* ---- what a bucket adds up */
+
+/* How an operand meets a block of n axes; tables with the same ones share a map. */
+static void find_reach(frame *f, operand *o, int32_t n, const int32_t *states,
+                       const int64_t *strides)
+{
+    uint32_t present = 0;
+    for (int32_t a = 0; a < n; a++) {
+        present |= (uint32_t)(strides[a] > 0) << a;
+    }
+    o->map = f->map_of[present];
+    o->reach = SALI_REACH_SOME;
+    if (o->map < 0) {
+        o->map = f->n_maps;
+        o->reach = sali_block_reach(n, states, strides, f->block, f->maps + f->n_maps);
+    }
+    if (o->map == f->n_maps && o->reach == SALI_REACH_SOME) {
+        f->map_of[present] = o->map;
+        f->n_maps += f->block;
+    }
+}
+
+static bool add_operand(frame *f, const double *table, int32_t n_clique, const int32_t *clique,
+                        int32_t n_scope, const int32_t *scope)
+{
+    int64_t strides[SALI_MOST_AXES];
+    int32_t states[SALI_MOST_AXES];
+    if (sali_grow((void **)&f->operands, &f->operands_room, f->n_operands + 1,
+                  sizeof *f->operands) != 0 ||
+        sali_grow((void **)&f->strides, &f->strides_room, f->n_strides + f->outer,
+                  sizeof *f->strides) != 0 ||
+        sali_grow((void **)&f->maps, &f->maps_room, f->n_maps + f->block, sizeof *f->maps) != 0) {
+        return false;
+    }
+    for (int32_t a = 0; a < n_clique; a++) {
+        states[a] = f->tree->states[clique[a]];
+    }
+    sali_block_strides(f->tree, n_clique, clique, n_scope, scope, strides);
+    operand *o = &f->operands[f->n_operands++];
+    *o = (operand){ table, strides[0], SALI_REACH_NONE, f->n_strides, 0 };
+    find_reach(f, o, n_clique - f->outer - 1, states + f->outer + 1, strides + f->outer + 1);
+    for (int32_t a = 0; a < f->outer; a++) {
+        f->strides[f->n_strides++] = strides[a + 1];
+    }
+    return true;
+}
+
+static bool add_operands(frame *f, int32_t n_clique, const int32_t *clique)
+{
+    const sali_bucket_tree *tree = f->tree;
+    const sali_bucket *b = f->bucket;
+    bool ok = true;
+    for (int64_t m = b->term; ok && m < b->term_end; m++) {
+        const sali_local_term *t = &tree->terms[m];
+        ok = add_operand(f, tree->source->tables + t->table, n_clique, clique, t->n,
+                         tree->source->scopes + t->scope);
+    }
+    for (int32_t c = b->children; ok && c >= 0; c = tree->bucket[c].sibling) {
+        const sali_bucket *child = &tree->bucket[c];
+        ok = add_operand(f, child->message, n_clique, clique, child->n_separator,
+                         tree->separators + child->separator);
+    }
+    return ok;
+}
+
+/* Go to bucket p. */
+static bool frame_open(frame *f, int32_t p)
+{
+    const sali_bucket_tree *tree = f->tree;
+    int32_t clique[SALI_MOST_AXES];
+    int32_t n_clique = sali_bucket_clique(tree, p, clique);
+    f->bucket = &tree->bucket[p];
+    f->states = tree->states[p];
+    for (int32_t a = 1; a < n_clique; a++) {
+        f->outer_states[a - 1] = tree->states[clique[a]];
+    }
+    f->outer =
+        n_clique - 1 -
+        sali_block_axes(n_clique - 1, f->outer_states, SALI_MOST_BLOCK / f->states, &f->block);
+    f->n_blocks = f->bucket->size / f->block;
+    f->n_shards = f->bucket->size < SHARED_ENTRIES / f->states ? 1
+                  : f->n_blocks < SALI_BUCKET_SHARDS           ? f->n_blocks
+                                                               : SALI_BUCKET_SHARDS;
+    f->n_operands = f->n_strides = f->n_maps = 0;
+    for (int64_t k = 0; k < INT64_C(1) << (n_clique - 1 - f->outer); k++) {
+        f->map_of[k] = -1;
+    }
+    return add_operands(f, n_clique, clique) &&
+           sali_grow((void **)&f->sums, &f->sums_room, f->n_shards * f->states * f->block,
+                     sizeof *f->sums) == 0;
+}
+
+static void add_row(const frame *f, const operand *o, const double *from, double *to)
+{
+    const int32_t *map = f->maps + o->map;
+    switch (o->reach) {
+    case SALI_REACH_WHOLE:
+        for (int64_t j = 0; j < f->block; j++) {
+            to[j] += from[j];
+        }
+        break;
+    case SALI_REACH_NONE:
+        for (int64_t j = 0; j < f->block; j++) {
+            to[j] += from[0];
+        }
+        break;
+    case SALI_REACH_SOME:
+        for (int64_t j = 0; j < f->block; j++) {
+            to[j] += from[map[j]];
+        }
+        break;
+    }
+}
+
+/* The clique's table at block `at` of the separator: rows [states x block], one for each state of
+ * the bucket's variable. */
+static void add_up(const frame *f, int64_t at, double *rows)
+{
+    memset(rows, 0, (size_t)(f->states * f->block) * sizeof *rows);
+    for (int64_t i = 0; i < f->n_operands; i++) {
+        const operand *o = &f->operands[i];
+        const double *from =
+            o->table + sali_block_offset(at, f->outer, f->outer_states, f->strides + o->strides);
+        for (int32_t k = 0; k < f->states; k++) {
+            add_row(f, o, from + k * o->own, rows + k * f->block);
+        }
+    }
+}
+
+/* A pinned variable's other states are forbidden. */
+static void forbid_others(const frame *f, int32_t code, double *rows)
+{
+    for (int32_t k = 0; k < f->states; k++) {
+        for (int64_t j = 0; j < f->block && k != code; j++) {
+            rows[k * f->block + j] = -INFINITY;
+        }
+    }
+}
+
+/* A sum and the rounding errors that it lost (Neumaier 1974). */
+typedef struct long_sum {
+    double sum, lost;
+} long_sum;
+
+static void add_to(long_sum *s, double x)
+{
+    double next = s->sum + x;
+    s->lost += fabs(s->sum) >= fabs(x) ? s->sum - next + x : x - next + s->sum;
+    s->sum = next;
+}
+
+/* ---- upward */
+
+typedef struct pass {
+    frame frame;
+    const sali_bucket_tree *tree;
+    int32_t code; /* of a pinned variable, -1 for others */
+} pass;
+
+/* message[j] = log of the sum over k of exp rows[k][j]; rows are overwritten. */
+static void log_sum(const frame *f, double *rows, double *message)
+{
+    int64_t B = f->block;
+    memcpy(message, rows, (size_t)B * sizeof *message);
+    for (int32_t k = 1; k < f->states; k++) {
+        for (int64_t j = 0; j < B; j++) {
+            message[j] = rows[k * B + j] > message[j] ? rows[k * B + j] : message[j];
+        }
+    }
+    for (int32_t k = 0; k < f->states; k++) {
+        for (int64_t j = 0; j < B; j++) {
+            rows[k * B + j] -= message[j] > -INFINITY ? message[j] : 0;
+        }
+    }
+    sali_vexp_f64(f->states * B, rows, rows);
+    for (int32_t k = 1; k < f->states; k++) {
+        for (int64_t j = 0; j < B; j++) {
+            rows[j] += rows[k * B + j];
+        }
+    }
+    sali_vlog_f64(B, rows, rows);
+    for (int64_t j = 0; j < B; j++) {
+        message[j] += rows[j];
+    }
+}
+
+static void upward_shard(void *context, int64_t shard)
+{
+    const pass *s = context;
+    const frame *f = &s->frame;
+    double *rows = f->sums + shard * f->states * f->block;
+    int64_t end = sali_shard_first(f->n_blocks, f->n_shards, shard + 1);
+    for (int64_t at = sali_shard_first(f->n_blocks, f->n_shards, shard); at < end; at++) {
+        add_up(f, at, rows);
+        if (s->code >= 0) {
+            forbid_others(f, s->code, rows);
+        }
+        log_sum(f, rows, f->bucket->message + at * f->block);
+    }
+}
+
+/* The message's largest entry becomes 0. */
+static void take_shift(sali_bucket *b)
+{
+    b->shift = -INFINITY;
+    for (int64_t j = 0; j < b->size; j++) {
+        b->shift = b->message[j] > b->shift ? b->message[j] : b->shift;
+    }
+    for (int64_t j = 0; j < b->size && b->shift > -INFINITY; j++) {
+        b->message[j] -= b->shift;
+    }
+}
+
+static void run_shards(pass *s, void (*work)(void *, int64_t))
+{
+    if (s->frame.n_shards == 1) {
+        work(s, 0);
+    } else {
+        sali_shard_run(s->frame.n_shards, s->tree->threads, work, s);
+    }
+}
+
+sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_z, sal_error *err)
+{
+    pass s = { .frame = { .tree = tree }, .tree = tree };
+    long_sum sum = { 0 };
+    bool ok = true;
+    for (int32_t p = 0; ok && p < tree->n && sum.sum > -INFINITY; p++) {
+        sali_bucket *b = &tree->bucket[p];
+        s.code = p == pin.place ? pin.code : -1;
+        ok = frame_open(&s.frame, p);
+        if (ok) {
+            run_shards(&s, upward_shard);
+            take_shift(b);
+            add_to(&sum, b->shift);
+        }
+    }
+    frame_free(&s.frame);
+    *log_z = sum.sum > -INFINITY ? sum.sum + sum.lost : -INFINITY;
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+/* ---- downward */
+
+/* The joint table: the clique's, times p(separator) over the message, whose log is in its place. */
+static void joint_shard(void *context, int64_t shard)
+{
+    const pass *s = context;
+    const frame *f = &s->frame;
+    int64_t B = f->block, end = sali_shard_first(f->n_blocks, f->n_shards, shard + 1);
+    double *rows = f->sums + shard * f->states * B;
+    for (int64_t at = sali_shard_first(f->n_blocks, f->n_shards, shard); at < end; at++) {
+        const double *ratio = f->bucket->message + at * B;
+        add_up(f, at, rows);
+        if (s->code >= 0) {
+            forbid_others(f, s->code, rows);
+        }
+        for (int32_t k = 0; k < f->states; k++) {
+            for (int64_t j = 0; j < B; j++) {
+                rows[k * B + j] += ratio[j];
+            }
+            sali_vexp_f64(B, rows + k * B, s->tree->joint + k * f->bucket->size + at * B);
+        }
+    }
+}
+
+/* A child's message becomes log (p(separator) / message). */
+static void turn_message(const sali_bucket_tree *tree, int32_t parent, sali_bucket *child)
+{
+    double *p = tree->scratch;
+    sali_bucket_sums(tree, parent, tree->separators + child->separator, child->n_separator, p);
+    sali_vlog_f64(child->size, p, p);
+    for (int64_t j = 0; j < child->size; j++) {
+        double m = child->message[j];
+        child->message[j] = m > -INFINITY ? p[j] - m - child->shift : -INFINITY;
+    }
+}
+
+/* Returns the sum of the joint table: 1, but for rounding errors on the way down. */
+static double write_marginals(const sali_bucket_tree *tree, int32_t p, double *marginals)
+{
+    double sum = 0;
+    sali_bucket_sums(tree, p, &p, 1, marginals);
+    for (int32_t k = 0; k < tree->states[p]; k++) {
+        sum += marginals[k];
+    }
+    for (int32_t k = 0; k < tree->states[p]; k++) {
+        marginals[k] /= sum;
+    }
+    return sum;
+}
+
+/* The mean of bucket p's terms. */
+static double mean_of_terms(const sali_bucket_tree *tree, int32_t p)
+{
+    double mean = 0;
+    for (int64_t m = tree->bucket[p].term; m < tree->bucket[p].term_end; m++) {
+        const sali_local_term *t = &tree->terms[m];
+        const double *table = tree->source->tables + t->table;
+        sali_bucket_sums(tree, p, tree->source->scopes + t->scope, t->n, tree->scratch);
+        for (int64_t k = 0; k < t->size; k++) {
+            mean += tree->scratch[k] > 0 ? tree->scratch[k] * table[k] : 0;
+        }
+    }
+    return mean;
+}
+
+sal_status sali_bucket_downward(sali_bucket_tree *tree, sali_pin pin, const int64_t *begin,
+                                double *marginals, double *mean, sal_error *err)
+{
+    pass s = { .frame = { .tree = tree }, .tree = tree };
+    long_sum sum = { 0 };
+    bool ok = true;
+    for (int32_t p = tree->n - 1; ok && p >= 0; p--) {
+        sali_bucket *b = &tree->bucket[p];
+        if (b->parent < 0) {
+            b->message[0] = -b->shift;
+        }
+        s.code = p == pin.place ? pin.code : -1;
+        ok = frame_open(&s.frame, p);
+        if (!ok) {
+            break;
+        }
+        run_shards(&s, joint_shard);
+        for (int32_t c = b->children; c >= 0; c = tree->bucket[c].sibling) {
+            turn_message(tree, p, &tree->bucket[c]);
+        }
+        double all = write_marginals(tree, p, marginals + begin[tree->variable[p]]);
+        add_to(&sum, mean ? mean_of_terms(tree, p) / all : 0);
+    }
+    frame_free(&s.frame);
+    if (mean) {
+        *mean = sum.sum + sum.lost;
+    }
+    return ok ? SAL_OK : sali_fail_memory(err);
+}

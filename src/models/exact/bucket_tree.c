@@ -1,0 +1,261 @@
+#include "models/exact/bucket_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* ---- terms in the order of elimination */
+
+/* A scope's axes by place. */
+typedef struct axis {
+    int32_t place, states;
+    int64_t stride; /* in the table as it was */
+} axis;
+
+static int compare_axes(const void *a, const void *b)
+{
+    const axis *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* to[k] = the entries of `from` with the axes in a new order, the last fastest. */
+static void permute(int32_t n, const axis *axes, int64_t size, const double *from, int32_t *code,
+                    double *to)
+{
+    int64_t at = 0;
+    memset(code, 0, (size_t)n * sizeof *code);
+    for (int64_t k = 0; k < size; k++) {
+        to[k] = from[at];
+        for (int32_t i = n - 1; i >= 0; i--) {
+            at += axes[i].stride;
+            if (++code[i] < axes[i].states) {
+                break;
+            }
+            at -= axes[i].stride * axes[i].states;
+            code[i] = 0;
+        }
+    }
+}
+
+/* Scratch for rearranging the terms. */
+typedef struct rearranger {
+    axis *axes;    /* [longest scope] */
+    int32_t *code; /* the same */
+    double *table; /* [largest table] */
+} rearranger;
+
+static void rearrange(const sali_bucket_tree *tree, const sali_local_terms *terms,
+                      const sali_local_term *term, rearranger *r)
+{
+    int32_t *scope = terms->scopes + term->scope;
+    double *table = terms->tables + term->table;
+    int64_t stride = 1;
+    for (int32_t i = term->n - 1; i >= 0; i--) {
+        int32_t place = tree->place[scope[i]];
+        r->axes[i] = (axis){ place, tree->states[place], stride };
+        stride *= tree->states[place];
+    }
+    qsort(r->axes, (size_t)term->n, sizeof *r->axes, compare_axes);
+    for (int32_t i = 0; i < term->n; i++) {
+        scope[i] = r->axes[i].place;
+    }
+    permute(term->n, r->axes, term->size, table, r->code, r->table);
+    memcpy(table, r->table, (size_t)term->size * sizeof *table);
+}
+
+static bool rearrange_terms(sali_bucket_tree *tree, const sali_local_terms *terms)
+{
+    int64_t longest = 1, largest = 1;
+    for (int64_t m = 0; m < terms->n_terms; m++) {
+        longest = terms->terms[m].n > longest ? terms->terms[m].n : longest;
+        largest = terms->terms[m].size > largest ? terms->terms[m].size : largest;
+    }
+    rearranger r = { SALI_NEW_ARRAY(axis, longest), SALI_NEW_ARRAY(int32_t, longest),
+                     SALI_NEW_ARRAY(double, largest) };
+    bool ok = r.axes && r.code && r.table;
+    for (int64_t m = 0; ok && m < terms->n_terms; m++) {
+        rearrange(tree, terms, &terms->terms[m], &r);
+    }
+    sali_free(r.axes);
+    sali_free(r.code);
+    sali_free(r.table);
+    return ok;
+}
+
+/* Terms sorted by the first place of their scopes (a counting sort); each has one. */
+static bool sort_terms(sali_bucket_tree *tree, const sali_local_terms *terms)
+{
+    int64_t *next = SALI_NEW_ARRAY(int64_t, (int64_t)tree->n + 1);
+    tree->terms = SALI_NEW_ARRAY(sali_local_term, terms->n_terms);
+    bool ok = next && tree->terms;
+    for (int64_t m = 0; ok && m < terms->n_terms; m++) {
+        next[terms->scopes[terms->terms[m].scope] + 1]++;
+    }
+    for (int32_t p = 0; ok && p < tree->n; p++) {
+        next[p + 1] += next[p];
+        tree->bucket[p].term = next[p];
+        tree->bucket[p].term_end = next[p + 1];
+    }
+    for (int64_t m = 0; ok && m < terms->n_terms; m++) {
+        tree->terms[next[terms->scopes[terms->terms[m].scope]]++] = terms->terms[m];
+    }
+    sali_free(next);
+    return ok;
+}
+
+/* ---- separators and parents */
+
+static int compare_places(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Bucket p's separator: the other places of its terms and of its children's separators. */
+typedef struct gatherer {
+    int32_t *list; /* [n] */
+    int32_t *seen; /* [n] the last bucket that took the place, plus 1 */
+    int32_t n;
+} gatherer;
+
+static void gather(gatherer *g, int32_t p, const int32_t *places, int32_t n)
+{
+    for (int32_t k = 0; k < n; k++) {
+        if (places[k] != p && g->seen[places[k]] != p + 1) {
+            g->seen[places[k]] = p + 1;
+            g->list[g->n++] = places[k];
+        }
+    }
+}
+
+static void find_separator(sali_bucket_tree *tree, int32_t p, gatherer *g)
+{
+    const sali_bucket *b = &tree->bucket[p];
+    g->n = 0;
+    for (int64_t m = b->term; m < b->term_end; m++) {
+        gather(g, p, tree->source->scopes + tree->terms[m].scope, tree->terms[m].n);
+    }
+    for (int32_t c = b->children; c >= 0; c = tree->bucket[c].sibling) {
+        gather(g, p, tree->separators + tree->bucket[c].separator, tree->bucket[c].n_separator);
+    }
+    qsort(g->list, (size_t)g->n, sizeof *g->list, compare_places);
+}
+
+static bool connect_buckets(sali_bucket_tree *tree)
+{
+    gatherer g = { .list = SALI_NEW_ARRAY(int32_t, tree->n),
+                   .seen = SALI_NEW_ARRAY(int32_t, tree->n) };
+    bool ok = g.list && g.seen;
+    int64_t used = 0, room = 0;
+    for (int32_t p = 0; ok && p < tree->n; p++) {
+        sali_bucket *b = &tree->bucket[p];
+        find_separator(tree, p, &g);
+        b->separator = used;
+        b->n_separator = g.n;
+        b->parent = g.n > 0 ? g.list[0] : -1;
+        b->size = 1;
+        ok = sali_grow((void **)&tree->separators, &room, used + g.n + 1,
+                       sizeof *tree->separators) == 0;
+        for (int32_t k = 0; ok && k < g.n; k++) {
+            tree->separators[used++] = g.list[k];
+            b->size *= tree->states[g.list[k]];
+        }
+        if (b->parent >= 0) {
+            b->sibling = tree->bucket[b->parent].children;
+            tree->bucket[b->parent].children = p;
+        }
+    }
+    sali_free(g.list);
+    sali_free(g.seen);
+    return ok;
+}
+
+static bool allocate_tables(sali_bucket_tree *tree)
+{
+    int64_t total = 0, largest = 1, most = 1, block = SALI_MOST_BLOCK;
+    for (int32_t p = 0; p < tree->n; p++) {
+        int64_t size = tree->bucket[p].size, clique = size * tree->states[p];
+        total += size;
+        largest = clique > largest ? clique : largest;
+        most = size > most ? size : most;
+        most = tree->states[p] > most ? tree->states[p] : most;
+        block = tree->states[p] > block ? tree->states[p] : block;
+    }
+    for (int64_t m = 0; m < tree->source->n_terms; m++) {
+        most = tree->terms[m].size > most ? tree->terms[m].size : most;
+    }
+    tree->messages = SALI_NEW_ARRAY(double, total);
+    tree->joint = SALI_NEW_ARRAY(double, largest);
+    tree->scratch = SALI_NEW_ARRAY(double, most);
+    tree->map = SALI_NEW_ARRAY(int32_t, block);
+    double *next = tree->messages;
+    for (int32_t p = 0; next && p < tree->n; p++) {
+        tree->bucket[p].message = next;
+        next += tree->bucket[p].size;
+    }
+    return tree->messages && tree->joint && tree->scratch && tree->map;
+}
+
+int32_t sali_bucket_clique(const sali_bucket_tree *tree, int32_t p, int32_t *clique)
+{
+    const sali_bucket *b = &tree->bucket[p];
+    clique[0] = p;
+    for (int32_t k = 0; k < b->n_separator; k++) {
+        clique[k + 1] = tree->separators[b->separator + k];
+    }
+    return b->n_separator + 1;
+}
+
+/* ---- all of it */
+
+double sali_bucket_tree_bytes(const sali_elimination_order *order)
+{
+    double states = order->states, block = fmax(SALI_MOST_BLOCK, states * states);
+    double sums = fmin(order->largest, SALI_BUCKET_SHARDS * block);
+    return sizeof(double) * (order->messages + 2 * order->largest + sums);
+}
+
+sal_status sali_bucket_tree_create(sali_local_terms *terms, const sali_elimination_order *order,
+                                   int threads, sali_bucket_tree *tree, sal_error *err)
+{
+    int32_t n = order->n;
+    *tree = (sali_bucket_tree){ .n = n,
+                                .states = SALI_NEW_ARRAY(int32_t, n),
+                                .place = SALI_NEW_ARRAY(int32_t, n),
+                                .variable = SALI_NEW_ARRAY(int32_t, n),
+                                .bucket = SALI_NEW_ARRAY(sali_bucket, n),
+                                .source = terms,
+                                .threads = threads };
+    bool ok = tree->states && tree->place && tree->variable && tree->bucket;
+    for (int32_t p = 0; ok && p < n; p++) {
+        tree->variable[p] = order->variable[p];
+        tree->place[order->variable[p]] = p;
+        tree->states[p] = terms->states[order->variable[p]];
+        tree->bucket[p].children = tree->bucket[p].sibling = -1;
+    }
+    ok = ok && rearrange_terms(tree, terms) && sort_terms(tree, terms) && connect_buckets(tree) &&
+         allocate_tables(tree);
+    if (!ok) {
+        sali_bucket_tree_free(tree);
+        return sali_fail_memory(err);
+    }
+    return SAL_OK;
+}
+
+void sali_bucket_tree_free(sali_bucket_tree *tree)
+{
+    sali_free(tree->states);
+    sali_free(tree->place);
+    sali_free(tree->variable);
+    sali_free(tree->bucket);
+    sali_free(tree->terms);
+    sali_free(tree->separators);
+    sali_free(tree->messages);
+    sali_free(tree->joint);
+    sali_free(tree->scratch);
+    sali_free(tree->map);
+    *tree = (sali_bucket_tree){ 0 };
+}

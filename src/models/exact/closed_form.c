@@ -1,0 +1,148 @@
+/* The oracle of independent variables and of mixtures of them. With the sums over each variable's
+ * states S_ki = sum_v exp log_table_k(i, v), Z = sum_k exp(log_weight_k) prod_i S_ki; marginals and
+ * pairs are means over components of those of independent variables. A clamped variable's sum is
+ * one term. E f of several components has no closed form. */
+#include <math.h>
+#include <stdio.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+#include "models/exact/exact.h"
+#include "models/log_sum.h"
+#include "models/structure/products.h"
+#include "models/states.h"
+
+typedef struct work {
+    const sal_model *model; /* perhaps clamped */
+    const sal_model *inner;
+    int64_t components, R, R_inner;
+    double *log_weight; /* [K], then the components' probabilities */
+    double *log_table;  /* [K x R of inner] */
+    double *p;          /* [K x R] probabilities of the free variables in a component */
+    double f_mean;      /* of the last component */
+    int64_t *original;  /* [V] */
+    int32_t *full;      /* [V of inner] codes of the fixed variables */
+} work;
+
+static void work_free(work *w)
+{
+    sali_free(w->log_weight);
+    sali_free(w->log_table);
+    sali_free(w->p);
+    sali_free(w->original);
+    sali_free(w->full);
+}
+
+static sal_status work_create(work *w, const sal_model *model, sal_error *err)
+{
+    int32_t *zeros = SALI_NEW_ARRAY(int32_t, model->space->n_variables);
+    w->model = model;
+    w->inner = sali_clamp_inner(model);
+    w->components = w->inner->products->components(w->inner);
+    w->R = model->space->n_states;
+    w->R_inner = w->inner->space->n_states;
+    w->log_weight = SALI_NEW_ARRAY(double, w->components);
+    w->log_table = SALI_NEW_ARRAY(double, w->components * w->R_inner);
+    w->p = SALI_NEW_ARRAY(double, w->components * w->R);
+    w->original = SALI_NEW_ARRAY(int64_t, model->space->n_variables);
+    w->full = SALI_NEW_ARRAY(int32_t, w->inner->space->n_variables);
+    bool ok = zeros && w->log_weight && w->log_table && w->p && w->original && w->full;
+    if (ok) {
+        sali_clamp_variables(model, w->original);
+        sali_clamp_expand(model, 1, zeros, w->full);
+    }
+    sali_free(zeros);
+    return ok ? w->inner->products->read(w->inner, w->log_weight, w->log_table, err)
+              : sali_fail_memory(err);
+}
+
+/* Component k: the log of its part of Z into log_weight, its probabilities, its mean of f. */
+static void sum_component(work *w, int64_t k)
+{
+    const sal_space *space = w->inner->space;
+    const double *table = w->log_table + k * w->R_inner;
+    double *p = w->p + k * w->R;
+    w->f_mean = w->log_weight[k];
+    for (int64_t v = 0, next = 0; v < space->n_variables; table += space->variables[v++].states) {
+        int64_t states = space->variables[v].states;
+        if (next == w->model->space->n_variables || w->original[next] != v) { /* it is fixed */
+            w->log_weight[k] += table[w->full[v]];
+            w->f_mean += table[w->full[v]];
+            continue;
+        }
+        double total = sali_log_sum(states, table);
+        w->log_weight[k] += total;
+        for (int64_t s = 0; s < states; s++) {
+            p[s] = exp(table[s] - total);
+            w->f_mean += p[s] > 0 ? p[s] * table[s] : 0;
+        }
+        p += states;
+        next++;
+    }
+}
+
+static void add_pairs(const work *w, double weight, const double *p, double *pairs)
+{
+    for (int64_t a = 0; a < w->R; a++) {
+        for (int64_t b = a + 1; b < w->R; b++) { /* those within a variable are put right later */
+            pairs[a * w->R + b] += weight * p[a] * p[b];
+        }
+    }
+}
+
+static sal_status combine(work *w, sali_question *q, sal_error *err)
+{
+    q->log_z = sali_log_sum(w->components, w->log_weight);
+    q->log_prob_mean = w->components == 1 ? w->f_mean : NAN;
+    if (!isfinite(q->log_z)) {
+        return sali_fail(err, SAL_ERR_MODEL,
+                         "%s: log Z is %g: f is NaN or +inf at some state, or -inf at all of them",
+                         w->model->name, q->log_z);
+    }
+    for (int64_t k = 0; k < w->components; k++) {
+        double weight = exp(w->log_weight[k] - q->log_z);
+        const double *p = w->p + k * w->R;
+        for (int64_t a = 0; weight > 0 && a < w->R; a++) {
+            q->marginals[a] += weight * p[a];
+        }
+        if (weight > 0 && q->pairs) {
+            add_pairs(w, weight, p, q->pairs);
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
+{
+    (void)offer;
+    work w = { 0 };
+    sal_status status = work_create(&w, q->model, err);
+    for (int64_t k = 0; status == SAL_OK && k < w.components; k++) {
+        sum_component(&w, k);
+    }
+    status = status ? status : combine(&w, q, err);
+    work_free(&w);
+    return status;
+}
+
+/* Of small mixtures enumeration knows more: they come here only when asked for by name. */
+static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
+{
+    const sal_model *inner = sali_clamp_inner(q->model);
+    (void)err;
+    if (!inner->products) {
+        snprintf(offer->why, sizeof offer->why,
+                 "it is not known to be independent variables, nor a mixture of them");
+        return SAL_OK;
+    }
+    int64_t components = inner->products->components(inner);
+    double R = (double)q->model->space->n_states;
+    snprintf(offer->why, sizeof offer->why, "enumeration of this mixture gives E f as well");
+    offer->serves = q->options.oracle || components == 1 ||
+                    sali_states_count(q->model->space) > (double)q->options.limit;
+    offer->cost = (double)components * R * (10 + (q->with_pairs ? R : 0));
+    return SAL_OK;
+}
+
+const sali_oracle sali_oracle_closed_form = { "closed form", offer, answer, NULL };

@@ -1,0 +1,403 @@
+/* Greedy orders. Kjaerulff 1990, "Triangulation of graphs: algorithms giving small total state
+ * space"; min-fill with random ties and many tries: Gogate & Dechter 2004. */
+#include "models/exact/elimination_order.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+
+/* Entries of neighbour lists read in all tries, and in the first, which alone may be long. */
+#define BUDGET (INT64_C(1) << 27)
+#define FIRST_BUDGET (INT64_C(1) << 30)
+#define MOST_TRIES 200
+/* Orders of no more work than this need not be improved. */
+#define LITTLE_WORK 0x1p14
+
+typedef enum rule { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM } rule;
+
+/* Undirected, without loops; lists in no order. */
+typedef struct graph {
+    int32_t n;
+    int32_t **neighbour; /* [n][degree] */
+    int32_t *degree;
+    int64_t *room;
+} graph;
+
+/* What is to be least, first by first. */
+typedef struct score {
+    double first, second;
+    uint32_t third;
+} score;
+
+typedef struct search {
+    const sali_local_terms *terms;
+    graph graph;
+    rule rule;
+    score *score;          /* [n] */
+    int32_t *heap, *place; /* [n] a binary heap of the variables left, and where each is in it */
+    int32_t left;          /* variables left */
+    int64_t *seen, stamp;  /* marks of sets in the making */
+    int64_t *queued;       /* marks of variables whose scores are to be made anew */
+    int32_t *stale;        /* [n] those */
+    int32_t n_stale;
+    uint32_t *ties; /* [n] random numbers */
+    int64_t steps, budget;
+    bool memory;
+} search;
+
+/* ---- graphs */
+
+static void graph_free(graph *g)
+{
+    for (int32_t v = 0; g->neighbour && v < g->n; v++) {
+        sali_free(g->neighbour[v]);
+    }
+    sali_free(g->neighbour);
+    sali_free(g->degree);
+    sali_free(g->room);
+}
+
+static bool graph_create(graph *g, int32_t n)
+{
+    *g = (graph){ .n = n,
+                  .neighbour = SALI_NEW_ARRAY(int32_t *, n),
+                  .degree = SALI_NEW_ARRAY(int32_t, n),
+                  .room = SALI_NEW_ARRAY(int64_t, n) };
+    return g->neighbour && g->degree && g->room;
+}
+
+static bool append(graph *g, int32_t v, int32_t u)
+{
+    if (sali_grow((void **)&g->neighbour[v], &g->room[v], (int64_t)g->degree[v] + 1,
+                  sizeof **g->neighbour) != 0) {
+        return false;
+    }
+    g->neighbour[v][g->degree[v]++] = u;
+    return true;
+}
+
+static void drop(graph *g, int32_t v, int32_t u)
+{
+    int32_t *list = g->neighbour[v], at = 0;
+    while (list[at] != u) {
+        at++;
+    }
+    list[at] = list[--g->degree[v]];
+}
+
+static void mark_neighbours(search *s, int32_t v)
+{
+    s->stamp++;
+    s->seen[v] = s->stamp;
+    for (int32_t k = 0; k < s->graph.degree[v]; k++) {
+        s->seen[s->graph.neighbour[v][k]] = s->stamp;
+    }
+    s->steps += s->graph.degree[v];
+}
+
+/* Two variables of a term are neighbours. */
+static bool add_scope(search *s, const int32_t *scope, int32_t n)
+{
+    bool ok = true;
+    for (int32_t i = 0; ok && i < n; i++) {
+        mark_neighbours(s, scope[i]);
+        for (int32_t j = 0; ok && j < n; j++) {
+            ok = s->seen[scope[j]] == s->stamp || append(&s->graph, scope[i], scope[j]);
+        }
+    }
+    return ok;
+}
+
+static bool build_graph(search *s)
+{
+    const sali_local_terms *t = s->terms;
+    bool ok = graph_create(&s->graph, t->n);
+    for (int64_t m = 0; ok && m < t->n_terms; m++) {
+        ok = add_scope(s, t->scopes + t->terms[m].scope, t->terms[m].n);
+    }
+    return ok;
+}
+
+/* ---- scores */
+
+static double clique_size(const search *s, int32_t v)
+{
+    double size = s->terms->states[v];
+    for (int32_t k = 0; k < s->graph.degree[v]; k++) {
+        size *= s->terms->states[s->graph.neighbour[v][k]];
+    }
+    return size;
+}
+
+/* Edges that eliminating v adds, each counted twice, or with the product of its ends' states. */
+static double fill_of(search *s, int32_t v)
+{
+    const graph *g = &s->graph;
+    double fill = 0;
+    for (int32_t k = 0; k < g->degree[v]; k++) {
+        int32_t u = g->neighbour[v][k];
+        mark_neighbours(s, u);
+        s->steps += g->degree[v];
+        double missing = 0;
+        for (int32_t l = 0; l < g->degree[v]; l++) {
+            int32_t w = g->neighbour[v][l];
+            bool weighted = s->rule == MIN_WEIGHTED_FILL;
+            missing += s->seen[w] == s->stamp ? 0 : weighted ? s->terms->states[w] : 1;
+        }
+        fill += s->rule == MIN_WEIGHTED_FILL ? missing * s->terms->states[u] : missing;
+    }
+    return fill;
+}
+
+static score score_of(search *s, int32_t v)
+{
+    double size = clique_size(s, v);
+    s->steps += s->graph.degree[v];
+    switch (s->rule) {
+    case IN_ORDER:
+        return (score){ v, 0, 0 };
+    case MIN_WEIGHT:
+        return (score){ size, 0, s->ties[v] };
+    case MIN_FILL_RANDOM:
+        return (score){ fill_of(s, v), 0, s->ties[v] };
+    default:
+        return (score){ fill_of(s, v), size, s->ties[v] };
+    }
+}
+
+/* ---- the heap: the least score on top */
+
+static bool before(const search *s, int32_t v, int32_t u)
+{
+    const score *a = &s->score[v], *b = &s->score[u];
+    if (a->first != b->first) {
+        return a->first < b->first;
+    }
+    if (a->second != b->second) {
+        return a->second < b->second;
+    }
+    return a->third != b->third ? a->third < b->third : v < u;
+}
+
+static void put(search *s, int32_t at, int32_t v)
+{
+    s->heap[at] = v;
+    s->place[v] = at;
+}
+
+/* Variable v, whose score has changed, to where it belongs. */
+static void settle(search *s, int32_t v)
+{
+    int32_t at = s->place[v];
+    while (at > 0 && before(s, v, s->heap[(at - 1) / 2])) {
+        put(s, at, s->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    for (int32_t child = 2 * at + 1; child < s->left; child = 2 * at + 1) {
+        child += child + 1 < s->left && before(s, s->heap[child + 1], s->heap[child]);
+        if (!before(s, s->heap[child], v)) {
+            break;
+        }
+        put(s, at, s->heap[child]);
+        at = child;
+    }
+    put(s, at, v);
+}
+
+static void remove_from_heap(search *s, int32_t v)
+{
+    int32_t at = s->place[v], last = s->heap[--s->left];
+    s->place[v] = -1;
+    if (last != v) {
+        put(s, at, last);
+        settle(s, last);
+    }
+}
+
+static void make_heap(search *s)
+{
+    s->left = 0;
+    for (int32_t v = 0; v < s->graph.n; v++) {
+        s->score[v] = score_of(s, v);
+        put(s, s->left++, v);
+        settle(s, v);
+    }
+}
+
+/* ---- one elimination */
+
+static void queue(search *s, int32_t v, int64_t round)
+{
+    if (s->queued[v] != round) {
+        s->queued[v] = round;
+        s->stale[s->n_stale++] = v;
+    }
+}
+
+/* The neighbours of v become neighbours of each other; whose scores that changes is queued: theirs,
+ * and where fill counts, those of the neighbours of both ends of a new edge or a superset. */
+static void connect_neighbours(search *s, int32_t v, int64_t round)
+{
+    graph *g = &s->graph;
+    bool added = false;
+    for (int32_t k = 0; k < g->degree[v] && !s->memory; k++) {
+        int32_t u = g->neighbour[v][k];
+        mark_neighbours(s, u);
+        drop(g, u, v);
+        queue(s, u, round);
+        for (int32_t l = 0; l < g->degree[v] && !s->memory; l++) {
+            int32_t w = g->neighbour[v][l];
+            if (s->seen[w] != s->stamp) {
+                s->memory = !append(g, u, w);
+                added = true;
+            }
+        }
+        s->steps += g->degree[v];
+    }
+    for (int32_t k = 0; k < g->degree[v] && added && s->rule >= MIN_FILL; k++) {
+        int32_t u = g->neighbour[v][k];
+        for (int32_t l = 0; l < g->degree[u]; l++) {
+            queue(s, g->neighbour[u][l], round);
+        }
+        s->steps += g->degree[u];
+    }
+}
+
+static void eliminate(search *s, int32_t v, int64_t round)
+{
+    s->n_stale = 0;
+    remove_from_heap(s, v);
+    connect_neighbours(s, v, round);
+    for (int32_t k = 0; k < s->n_stale; k++) {
+        int32_t u = s->stale[k];
+        s->score[u] = score_of(s, u);
+        settle(s, u);
+    }
+    s->graph.degree[v] = 0;
+}
+
+/* ---- one order */
+
+static void count_clique(sali_elimination_order *o, double size, int32_t degree, int32_t states)
+{
+    o->work += size;
+    o->messages += size / states;
+    o->largest = fmax(o->largest, size);
+    o->width = degree > o->width ? degree : o->width;
+    o->states = states > o->states ? states : o->states;
+}
+
+/* The variables left, all neighbours of each other from the first elimination on. */
+static void finish_clique(search *s, sali_elimination_order *o, int32_t at)
+{
+    double size = 1;
+    for (int32_t k = 0; k < s->left; k++) {
+        int32_t v = s->heap[s->left - 1 - k];
+        o->variable[o->n - 1 - k] = v;
+        size *= s->terms->states[v];
+        count_clique(o, size, k, s->terms->states[v]);
+    }
+    o->complete = at + s->left == o->n;
+}
+
+/* An order by s->rule; given up beyond `most` work or the budget. */
+static void find_order(search *s, double most, sali_elimination_order *o)
+{
+    memset(s->queued, -1, (size_t)o->n * sizeof *s->queued);
+    make_heap(s);
+    for (int32_t at = 0; at < o->n; at++) {
+        int32_t v = s->heap[0], degree = s->graph.degree[v];
+        if (degree == s->left - 1) {
+            finish_clique(s, o, at);
+            return;
+        }
+        count_clique(o, clique_size(s, v), degree, s->terms->states[v]);
+        if (o->work >= most || s->steps > s->budget || s->memory) {
+            return;
+        }
+        o->variable[at] = v;
+        eliminate(s, v, at);
+    }
+}
+
+static bool open_search(search *s, const sali_local_terms *terms)
+{
+    int32_t n = terms->n;
+    *s = (search){ .terms = terms,
+                   .score = SALI_NEW_ARRAY(score, n),
+                   .heap = SALI_NEW_ARRAY(int32_t, n),
+                   .place = SALI_NEW_ARRAY(int32_t, n),
+                   .seen = SALI_NEW_ARRAY(int64_t, n),
+                   .queued = SALI_NEW_ARRAY(int64_t, n),
+                   .stale = SALI_NEW_ARRAY(int32_t, n),
+                   .ties = SALI_NEW_ARRAY(uint32_t, n) };
+    return s->score && s->heap && s->place && s->seen && s->queued && s->stale && s->ties;
+}
+
+static void close_search(search *s)
+{
+    graph_free(&s->graph);
+    sali_free(s->score);
+    sali_free(s->heap);
+    sali_free(s->place);
+    sali_free(s->seen);
+    sali_free(s->queued);
+    sali_free(s->stale);
+    sali_free(s->ties);
+}
+
+/* Try number `attempt`; *spent rises by what it took. */
+static sal_status try_order(const sali_local_terms *terms, int attempt, double most,
+                            sali_elimination_order *o, int64_t *spent)
+{
+    static const rule rules[] = { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL,
+                                  MIN_FILL_RANDOM };
+    search s;
+    *o = (sali_elimination_order){ .n = terms->n, .variable = SALI_NEW_ARRAY(int32_t, terms->n) };
+    bool ok = open_search(&s, terms) && o->variable && build_graph(&s);
+    if (ok) {
+        sali_rng_words(&(sali_stream){ .step = (uint64_t)attempt, .purpose = SALI_RNG_ORDER }, 0,
+                       attempt > 0 ? terms->n : 0, s.ties);
+        s.rule = rules[attempt < 4 ? attempt : 4];
+        s.budget = attempt == 0 ? FIRST_BUDGET : BUDGET - *spent;
+        s.steps = 0;
+        find_order(&s, most, o);
+    }
+    *spent += attempt > 0 ? s.steps + terms->n : 0;
+    ok = ok && !s.memory;
+    close_search(&s);
+    return ok ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+sal_status sali_elimination_order_create(const sali_local_terms *terms,
+                                         sali_elimination_order *order, sal_error *err)
+{
+    int64_t spent = 0;
+    sal_status status = try_order(terms, 0, INFINITY, order, &spent);
+    for (int k = 1; status == SAL_OK && order->complete && order->work > LITTLE_WORK &&
+                    k < MOST_TRIES && spent < BUDGET;
+         k++) {
+        sali_elimination_order other;
+        status = try_order(terms, k, order->work, &other, &spent);
+        if (status == SAL_OK && other.complete && other.work < order->work) {
+            sali_elimination_order_free(order);
+            *order = other;
+        } else {
+            sali_elimination_order_free(&other);
+        }
+    }
+    if (status != SAL_OK) {
+        sali_elimination_order_free(order);
+        return sali_fail_memory(err);
+    }
+    return SAL_OK;
+}
+
+void sali_elimination_order_free(sali_elimination_order *order)
+{
+    sali_free(order->variable);
+    *order = (sali_elimination_order){ 0 };
+}

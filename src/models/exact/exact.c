@@ -1,0 +1,163 @@
+/* sal_model_exact: arguments, and which oracle. */
+#include "models/exact/exact.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/text.h"
+
+#define STANDARD_LIMIT (INT64_C(1) << 20)
+#define STANDARD_MEMORY (INT64_C(1) << 30)
+/* An oracle of no more than this cost is taken before the later ones are asked. */
+#define LITTLE_COST 4e6
+
+static const sali_oracle *const oracles[] = {
+    &sali_oracle_forward_backward, &sali_oracle_closed_form, &sali_oracle_enumeration,
+    &sali_oracle_elimination,      &sali_oracle_parts,
+};
+
+#define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))
+
+static sal_status fill_options(const sal_exact_options *given, sal_exact_options *options,
+                               sal_error *err)
+{
+    *options = given ? *given : (sal_exact_options){ 0 };
+    options->limit = options->limit ? options->limit : STANDARD_LIMIT;
+    options->memory = options->memory ? options->memory : STANDARD_MEMORY;
+    if (options->limit < 1 || options->memory < 1 || options->threads < 0 ||
+        options->threads > 4096) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "exact: limit %lld, memory %lld, threads %d; expected a limit and memory "
+                         "of at least 1, and 0 to 4096 threads",
+                         (long long)options->limit, (long long)options->memory, options->threads);
+    }
+    return SAL_OK;
+}
+
+static sal_status unknown_oracle(const char *name, sal_error *err)
+{
+    char names[200] = "";
+    for (int k = 0; k < N_ORACLES; k++) {
+        sali_list_name(names, sizeof names, oracles[k]->name);
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT, "exact: there is no oracle '%.100s'; there are: %s",
+                     name, names);
+}
+
+static void release(const sali_oracle *oracle, sali_offer *offer)
+{
+    if (offer->plan) {
+        oracle->release(offer->plan);
+    }
+    offer->plan = NULL;
+}
+
+/* Keep the cheaper of the best offer so far and another, and add the reason of one that is none. */
+static void weigh(const sali_oracle *oracle, sali_offer *offer, const sali_oracle **best,
+                  sali_offer *best_offer, char *reasons, size_t room)
+{
+    size_t used = strlen(reasons);
+    if (!offer->serves) {
+        snprintf(reasons + used, room - used, "%s%s: %s", used ? "; " : "", oracle->name,
+                 offer->why);
+    }
+    if (offer->serves && (!*best || offer->cost < best_offer->cost)) {
+        if (*best) {
+            release(*best, best_offer);
+        }
+        *best = oracle;
+        *best_offer = *offer;
+    } else {
+        release(oracle, offer);
+    }
+}
+
+/* The cheapest oracle that can, or that of the name if one is given; else the reasons of all. */
+static sal_status choose(sali_question *q, const sali_oracle **best, sali_offer *best_offer,
+                         sal_error *err)
+{
+    char reasons[1000] = "";
+    bool known = false;
+    sal_status status = SAL_OK;
+    for (int k = 0; k < N_ORACLES && status == SAL_OK; k++) {
+        sali_offer offer = { .width = -1 };
+        if (q->options.oracle && strcmp(q->options.oracle, oracles[k]->name) != 0) {
+            continue;
+        }
+        known = true;
+        if (*best && best_offer->cost <= LITTLE_COST) {
+            break;
+        }
+        q->affordable = *best ? best_offer->cost : INFINITY;
+        status = oracles[k]->offer(q, &offer, err);
+        if (status == SAL_OK) {
+            weigh(oracles[k], &offer, best, best_offer, reasons, sizeof reasons);
+        }
+    }
+    if (status != SAL_OK || *best) {
+        return status;
+    }
+    return known ? sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: no exact answers; %s", q->model->name,
+                             reasons)
+                 : unknown_oracle(q->options.oracle, err);
+}
+
+/* Scratch for the question: one array of R numbers, or R + R^2. */
+static sal_status prepare(sali_question *q, sal_error *err)
+{
+    int64_t R = q->model->space->n_states, size = R;
+    if (q->with_pairs &&
+        (__builtin_mul_overflow(R, R, &size) || __builtin_add_overflow(size, R, &size))) {
+        return sali_fail_memory(err);
+    }
+    q->marginals = SALI_NEW_ARRAY(double, size);
+    q->pairs = q->marginals && q->with_pairs ? q->marginals + R : NULL;
+    return q->marginals ? SAL_OK : sali_fail_memory(err);
+}
+
+static void hand_out(const sali_question *q, double *marginals, double *pairs, double *covariance)
+{
+    const sal_space *space = q->model->space;
+    size_t R = (size_t)space->n_states;
+    if (q->pairs) {
+        sali_pairs_complete(space, q->marginals, q->pairs);
+    }
+    if (marginals) {
+        memcpy(marginals, q->marginals, R * sizeof *marginals);
+    }
+    if (pairs) {
+        memcpy(pairs, q->pairs, R * R * sizeof *pairs);
+    }
+    if (covariance) {
+        sali_pairs_covariance(space, q->marginals, q->pairs, covariance);
+    }
+}
+
+sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,
+                           sal_exact *exact, double *marginals, double *pairs, double *covariance,
+                           sal_error *err)
+{
+    if (!model || !exact) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_model_exact: %s is NULL",
+                         model ? "exact" : "the model");
+    }
+    sali_question q = { .model = model, .with_pairs = pairs || covariance };
+    const sali_oracle *oracle = NULL;
+    sali_offer offer = { 0 };
+    sal_status status = fill_options(options, &q.options, err);
+    status = status ? status : choose(&q, &oracle, &offer, err);
+    status = status ? status : prepare(&q, err);
+    status = status ? status : oracle->answer(&q, &offer, err);
+    if (status == SAL_OK) {
+        hand_out(&q, marginals, pairs, covariance);
+        *exact = (sal_exact){ q.log_z, q.log_prob_mean, oracle->name, offer.width, offer.memory };
+    }
+    if (oracle) {
+        release(oracle, &offer);
+    }
+    sali_free(q.marginals);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* The extension as the sum over all states, Newton paper eq. 11 and supplement eq. 6. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/exact/extension.h"
+#include "models/states.h"
+
+typedef struct walk {
+    sali_extension *ext;
+    sali_evaluator *e;
+    int64_t n;      /* states in the batch */
+    int32_t *codes; /* [rows x V] */
+    int32_t *state; /* [V]: the one reached */
+    void *x;        /* real [rows x N] */
+    double *f;      /* [rows] */
+    double *p,
+        *before; /* [V], [V + 1]: probabilities of a state's variables, products of the first */
+} walk;
+
+static sal_status walk_create(sali_extension *ext, walk *w, sal_error *err)
+{
+    const sal_space *space = ext->model->space;
+    enum { ROWS = SALI_EXTENSION_ROWS };
+    w->ext = ext;
+    w->codes = SALI_NEW_ARRAY(int32_t, ROWS * space->n_variables);
+    w->state = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    w->x = SALI_NEW_ARRAY(double, ROWS * space->width);
+    w->f = SALI_NEW_ARRAY(double, ROWS);
+    w->p = SALI_NEW_ARRAY(double, space->n_variables);
+    w->before = SALI_NEW_ARRAY(double, space->n_variables + 1);
+    bool ok = w->codes && w->state && w->x && w->f && w->p && w->before;
+    return ok ? sali_evaluator_create(ext->model, ROWS, SALI_WANT_VALUE, &w->e, err)
+              : sali_fail_memory(err);
+}
+
+static void walk_free(walk *w)
+{
+    sali_evaluator_destroy(w->e);
+    sali_free(w->codes);
+    sali_free(w->state);
+    sali_free(w->x);
+    sali_free(w->f);
+    sali_free(w->p);
+    sali_free(w->before);
+}
+
+/* The probabilities of a state's variables into w->p; how many of them are zero. */
+static int64_t look_up(walk *w, const int32_t *state)
+{
+    const sal_space *space = w->ext->model->space;
+    const double *theta = w->ext->theta;
+    int64_t zeros = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        w->p[v] = theta[state[v]];
+        zeros += w->p[v] == 0;
+        theta += space->variables[v].states;
+    }
+    return zeros;
+}
+
+/* Add f of one state to F, and to the gradient's entries of its own variables' states, whose
+ * weights are the products over all other variables. */
+static void add_state(walk *w, const int32_t *state, double f)
+{
+    sali_extension *ext = w->ext;
+    const sal_space *space = ext->model->space;
+    int64_t V = space->n_variables, zeros = look_up(w, state);
+    w->before[0] = 1;
+    for (int64_t v = 0; v < V; v++) {
+        w->before[v + 1] = w->before[v] * w->p[v];
+    }
+    if (zeros == 0) {
+        ext->F = sali_expect(ext->F, w->before[V], f);
+    }
+    double after = 1;
+    int64_t at = space->n_states;
+    for (int64_t v = V; ext->gradient && v-- > 0; after *= w->p[v]) {
+        at -= space->variables[v].states;
+        if (zeros == (w->p[v] == 0)) {
+            double *g = &ext->gradient[at + state[v]];
+            *g = sali_expect(*g, w->before[v] * after, f);
+        }
+    }
+}
+
+static sal_status flush(walk *w, sal_error *err)
+{
+    const sal_model *model = w->ext->model;
+    sali_model_embed(model, w->n, w->codes, w->x);
+    sali_value(w->e, w->n, w->codes, w->x, w->f);
+    sal_status status = sali_states_check(model, w->n, w->codes, w->f, err);
+    for (int64_t c = 0; status == SAL_OK && c < w->n; c++) {
+        add_state(w, w->codes + c * model->space->n_variables, w->f[c]);
+    }
+    w->n = 0;
+    return status;
+}
+
+sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
+{
+    const sal_space *space = ext->model->space;
+    walk w = { 0 };
+    sal_status status = walk_create(ext, &w, err);
+    bool more = true;
+    while (status == SAL_OK && more) {
+        /* A state with two impossible variables counts nowhere. */
+        if (look_up(&w, w.state) <= (ext->gradient != NULL)) {
+            memcpy(w.codes + w.n * space->n_variables, w.state,
+                   (size_t)space->n_variables * sizeof *w.state);
+            w.n++;
+        }
+        more = sali_states_next(space, w.state);
+        if (w.n == SALI_EXTENSION_ROWS || (!more && w.n > 0)) {
+            status = flush(&w, err);
+        }
+    }
+    walk_free(&w);
+    return status;
+}

@@ -1,0 +1,415 @@
+/* Local terms of a formula: which they are and the elements that they are made of, then their
+ * tables. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+#include "models/structure/local_elements.h"
+#include "models/structure/local_terms.h"
+#include "models/structure/weights.h"
+
+typedef struct sali_terms_reader {
+    const sal_model *model;
+    const sali_program *program;
+    sali_scopes scopes;
+    sali_weights weights;
+    sali_elements elements;
+    sali_local_terms *terms;
+    int32_t *free; /* by the tape's variable: the model's, -1 for those with one code */
+    int32_t *base; /* by the tape's variable: its code if it has one only */
+    double most;   /* entries of tables */
+    sal_status status;
+    const char *reason; /* of SAL_ERR_UNSUPPORTED, and the node that is to blame, or -1 */
+    int32_t blame;
+    int64_t table_start; /* of the factor that comes next in its node's tables */
+    const int64_t *table_scope;
+    int64_t *axes; /* [2 V] scratch */
+    int32_t *code; /* [V] zeros, scratch */
+} reader;
+
+static bool refuse(reader *r, const char *reason, int32_t node)
+{
+    r->status = SAL_ERR_UNSUPPORTED;
+    r->reason = reason;
+    r->blame = node;
+    return false;
+}
+
+/* ---- adding products of tables */
+
+/* The free ones of the tape's variables in the visit's union, ascending, at the beginning of the
+ * list; *entries of a table over them. */
+static int32_t sort_scope(reader *r, double *entries)
+{
+    int32_t *list = r->scopes.list, n = 0;
+    *entries = 1;
+    for (int64_t i = 0; i < r->scopes.n_list; i++) {
+        if (r->free[list[i]] >= 0) {
+            list[n++] = r->free[list[i]];
+            *entries *= r->terms->states[list[n - 1]];
+        }
+    }
+    qsort(list, (size_t)n, sizeof *list, sali_compare_variables);
+    return n;
+}
+
+/* There is to be a term over the visit's union. */
+static bool ask_for_table(reader *r)
+{
+    double entries;
+    int32_t n = sort_scope(r, &entries);
+    r->terms->effort += entries;
+    if (entries <= r->most && n > 0 &&
+        !sali_local_terms_add(r->terms, n, r->scopes.list, (int64_t)entries)) {
+        r->status = SAL_ERR_MEMORY;
+        return false;
+    }
+    return (entries <= r->most &&
+            (double)r->terms->n_tables + (double)r->elements.n_tables <= r->most) ||
+           refuse(r, "its terms' tables take more memory than is allowed", -1);
+}
+
+/* The table of the term over the visit's union. */
+static double *term_table(reader *r, const int32_t **scope, int32_t *n, int64_t *size)
+{
+    double entries;
+    *n = sort_scope(r, &entries);
+    *scope = r->scopes.list;
+    *size = (int64_t)entries;
+    return sali_local_terms_at(r->terms, *n, *scope);
+}
+
+/* Strides of an element's table over the variables of `scope`; 0 where it has none. */
+static void element_strides(const reader *r, const sali_element *e, int32_t n, const int32_t *scope,
+                            int64_t *strides)
+{
+    int64_t stride = 1;
+    int32_t k = e->n - 1;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        bool has = k >= 0 && r->elements.scope[e->scope + k] == scope[i];
+        strides[i] = has ? stride : 0;
+        stride *= has ? r->terms->states[scope[i]] : 1;
+        k -= has;
+    }
+}
+
+static int64_t offset_of(const reader *r, int64_t at, int32_t n, const int32_t *scope,
+                         const int64_t *strides)
+{
+    int64_t offset = 0;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        offset += at % r->terms->states[scope[i]] * strides[i];
+        at /= r->terms->states[scope[i]];
+    }
+    return offset;
+}
+
+/* Add `factor` times element a, or times a and b. */
+static void add_elements(reader *r, double factor, const sali_element *a, const sali_element *b)
+{
+    const double *A = r->elements.tables + a->table, one = 1;
+    const double *B = b ? r->elements.tables + b->table : &one;
+    const int32_t *scope;
+    int64_t size, at_a = 0, at_b = 0;
+    int32_t n;
+    double *table = term_table(r, &scope, &n, &size);
+    int64_t *step_a = r->axes, *step_b = r->axes + n;
+    element_strides(r, a, n, scope, step_a);
+    element_strides(r, b ? b : &(sali_element){ 0 }, n, scope, step_b);
+    for (int64_t at = 0; at < size; at++) {
+        table[at] += factor * (A[at_a] * B[at_b]);
+        for (int32_t i = n - 1; i >= 0; i--) {
+            int32_t states = r->terms->states[scope[i]];
+            bool carry = ++r->code[i] == states;
+            at_a += carry ? step_a[i] * (1 - states) : step_a[i];
+            at_b += carry ? step_b[i] * (1 - states) : step_b[i];
+            if (!carry) {
+                break;
+            }
+            r->code[i] = 0;
+        }
+    }
+}
+
+/* ---- terms of each kind */
+
+static double weight_of(const reader *r, int32_t node, int64_t k)
+{
+    return r->weights.node[node] ? r->weights.node[node][k] : 0;
+}
+
+/* The strides of a factor's table by the variables of `scope`; returns the entry at which it
+ * begins with all variables at 0. */
+static int64_t factor_strides(const reader *r, int64_t length, const int64_t *variables, int32_t n,
+                              const int32_t *scope, int64_t *strides, int64_t *size)
+{
+    int64_t first = 0;
+    memset(strides, 0, (size_t)n * sizeof *strides);
+    *size = 1;
+    for (int64_t k = length - 1; k >= 0; k--) {
+        int32_t v = r->free[variables[k]];
+        first += v < 0 ? *size * r->base[variables[k]] : 0;
+        if (v >= 0) {
+            const int32_t *found =
+                bsearch(&v, scope, (size_t)n, sizeof *scope, sali_compare_variables);
+            strides[found - scope] += *size;
+        }
+        *size *= r->program->space->variables[variables[k]].states;
+    }
+    return first;
+}
+
+static void add_factor(reader *r, const sali_term *term)
+{
+    const sali_node *node = &r->program->nodes[term->node];
+    if (term->index == 0) {
+        r->table_start = 0;
+        r->table_scope = node->ints + 1;
+    }
+    int64_t length = *r->table_scope++, entries, size = 0;
+    const int64_t *variables = r->table_scope;
+    double weight = weight_of(r, term->node, 0);
+    const int32_t *scope;
+    int32_t n;
+    double *table = term_table(r, &scope, &n, &size);
+    int64_t first = factor_strides(r, length, variables, n, scope, r->axes, &entries);
+    for (int64_t at = 0; at < size && weight != 0; at++) {
+        int64_t from = r->table_start + first + offset_of(r, at, n, scope, r->axes);
+        table[at] += weight * sali_weights_value(&r->weights, node->in[1], from);
+    }
+    r->table_start += entries;
+    r->table_scope += length;
+}
+
+/* The inputs that the elements of a product are of. */
+static void product_inputs(const sali_node *node, int32_t *x, int32_t *y)
+{
+    *x = node->in[0];
+    *y = node->op == SALI_OP_dot ? node->in[1] : node->in[0];
+}
+
+/* What the elements of a term, or their product, are multiplied by. */
+static double factor_of(const reader *r, const sali_term *term)
+{
+    const sali_node *node = &r->program->nodes[term->node];
+    if (term->kind == SALI_TERM_ELEMENT) {
+        return weight_of(r, term->node, term->index);
+    }
+    int64_t n = r->program->steps[node->in[0]].size;
+    double weight = weight_of(r, term->node, 0), factor = weight;
+    if (node->op != SALI_OP_dot && factor != 0) {
+        factor *= sali_weights_value(&r->weights, node->in[1], term->index);
+    }
+    if (node->op == SALI_OP_quad && term->a != term->b && factor != 0) {
+        factor += weight * sali_weights_value(&r->weights, node->in[1], term->b * n + term->a);
+    }
+    return factor;
+}
+
+static bool add_term(void *context, const sali_term *term)
+{
+    reader *r = context;
+    int32_t x, y;
+    if (term->kind == SALI_TERM_TABLE) {
+        add_factor(r, term);
+        return true;
+    }
+    double factor = factor_of(r, term);
+    if (factor == 0) {
+        return true;
+    }
+    if (term->kind == SALI_TERM_PRODUCT) {
+        product_inputs(&r->program->nodes[term->node], &x, &y);
+        add_elements(r, factor, sali_elements_find(&r->elements, x, term->a),
+                     sali_elements_find(&r->elements, y, term->b));
+    } else {
+        add_elements(r, factor, sali_elements_find(&r->elements, term->node, term->index), NULL);
+    }
+    return true;
+}
+
+/* ---- first, which terms there are, and the elements that they are made of */
+
+static bool ask(reader *r, int32_t node, int64_t k)
+{
+    if (r->program->nodes[node].pixel_major) {
+        return refuse(r, "it has terms in images, by", node);
+    }
+    r->status = sali_elements_ask(&r->elements, node, k);
+    return r->status != SAL_ERR_UNSUPPORTED
+               ? r->status == SAL_OK
+               : refuse(r, "too many variables are in one term, by", node);
+}
+
+static bool ask_for_term(void *context, const sali_term *term)
+{
+    reader *r = context;
+    const sali_node *node = &r->program->nodes[term->node];
+    int32_t x, y;
+    switch (term->kind) {
+    case SALI_TERM_WHOLE:
+        return refuse(r, "all variables are in one term, by", term->node);
+    case SALI_TERM_ELEMENT:
+        return ask(r, term->node, term->index) && (factor_of(r, term) == 0 || ask_for_table(r));
+    case SALI_TERM_PRODUCT:
+        product_inputs(node, &x, &y);
+        if (node->op != SALI_OP_dot && r->program->nodes[node->in[1]].varying) {
+            return refuse(r, "the weights vary of", term->node);
+        }
+        return ask(r, x, term->a) && ask(r, y, term->b) &&
+               (factor_of(r, term) == 0 || ask_for_table(r));
+    case SALI_TERM_TABLE:
+        return r->program->nodes[node->in[1]].varying ? refuse(r, "the tables vary of", term->node)
+                                                      : ask_for_table(r);
+    }
+    return false;
+}
+
+/* The weights of the terms; what does not vary adds to the constant. */
+static bool push_weights(reader *r)
+{
+    for (int32_t i = r->program->output; i >= 0; i--) {
+        const double *weight = r->weights.node[i];
+        bool varies = r->program->nodes[i].varying;
+        for (int64_t k = 0; weight && !varies && k < r->program->steps[i].size; k++) {
+            r->terms->constant += weight[k] * sali_weights_value(&r->weights, i, k);
+        }
+        if (weight && varies && sali_scopes_adds_up(r->program, i)) {
+            r->status = sali_weights_push(&r->weights, i);
+            if (r->status == SAL_ERR_UNSUPPORTED) {
+                return refuse(r, "its terms cannot be told apart behind", i);
+            }
+            if (r->status != SAL_OK) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- all of it */
+
+static void open_reader(reader *r, const sal_model *model, const sali_tape_model *tape)
+{
+    int64_t V = model->space->n_variables, whole = tape->program->space->n_variables;
+    r->free = SALI_NEW_ARRAY(int32_t, whole);
+    r->base = SALI_NEW_ARRAY(int32_t, whole);
+    r->axes = SALI_NEW_ARRAY(int64_t, 2 * whole);
+    r->code = SALI_NEW_ARRAY(int32_t, whole);
+    r->terms->n = (int32_t)V;
+    r->terms->states = SALI_NEW_ARRAY(int32_t, V);
+    bool ok = r->free && r->base && r->axes && r->code && r->terms->states &&
+              sali_clamp_index(model, r->free, r->base) == SAL_OK &&
+              sali_scopes_create(tape, &r->scopes) == SAL_OK &&
+              sali_weights_create(tape, &r->weights) == SAL_OK;
+    for (int64_t v = 0; ok && v < V; v++) {
+        r->terms->states[v] = model->space->variables[v].states;
+    }
+    for (int64_t v = 0; ok && v < whole; v++) {
+        r->free[v] = tape->program->space->variables[v].states == 1 ? -1 : r->free[v];
+    }
+    r->elements =
+        (sali_elements){ .model = model,
+                         .scopes = &r->scopes,
+                         .free = r->free,
+                         .number = ok ? SALI_NEW_ARRAY(int64_t *, tape->program->n_nodes) : NULL,
+                         .most = r->most };
+    r->status = ok && r->elements.number ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+void sali_terms_reader_free(reader *r)
+{
+    if (r) {
+        sali_elements_free(&r->elements);
+        sali_scopes_free(&r->scopes);
+        sali_weights_free(&r->weights);
+        sali_free(r->free);
+        sali_free(r->base);
+        sali_free(r->axes);
+        sali_free(r->code);
+        sali_free(r);
+    }
+}
+
+static sal_status check_entries(const sal_model *model, const sali_local_terms *t, sal_error *err)
+{
+    bool good = t->constant < INFINITY;
+    for (int64_t k = 0; good && k < t->n_tables; k++) {
+        good = t->tables[k] < INFINITY; /* false for NaN */
+    }
+    return good ? SAL_OK
+                : sali_fail(err, SAL_ERR_MODEL,
+                            "%s: f is NaN or +inf: a term is at some states of its variables; "
+                            "expected finite numbers or -inf",
+                            model->name);
+}
+
+/* What the reader says; if it is no good, the reason or the message, and the terms are freed. */
+static sal_status conclude(sali_local_terms *terms, char *why, size_t room, sal_error *err)
+{
+    const reader *r = terms->reader;
+    sal_status status = r->status;
+    if (status == SAL_ERR_UNSUPPORTED) {
+        snprintf(why, room, "%s%s%s", r->reason, r->blame >= 0 ? " " : "",
+                 r->blame >= 0 ? r->program->steps[r->blame].op->name : "");
+    }
+    status = status == SAL_ERR_MEMORY ? sali_fail_memory(err) : status;
+    if (status != SAL_OK) {
+        sali_local_terms_free(terms);
+    }
+    return status;
+}
+
+sal_status sali_local_terms_read(const sal_model *model, double memory, sali_local_terms *terms,
+                                 char *why, size_t room, sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    *terms = (sali_local_terms){ 0 };
+    if (model->space->unbounded || !tape) {
+        snprintf(why, room,
+                 tape ? "it has counts without a cap" : "its f is a function, not a formula");
+        return SAL_ERR_UNSUPPORTED;
+    }
+    reader *r = SALI_NEW(reader);
+    if (!r) {
+        return sali_fail_memory(err);
+    }
+    *r = (reader){ .model = model,
+                   .program = tape->program,
+                   .terms = terms,
+                   .most = memory / sizeof(double),
+                   .blame = -1 };
+    terms->reader = r;
+    open_reader(r, model, tape);
+    if (r->status == SAL_OK && push_weights(r) && sali_scopes_visit(&r->scopes, ask_for_term, r)) {
+        terms->effort += sali_elements_effort(&r->elements);
+    }
+    return conclude(terms, why, room, err);
+}
+
+sal_status sali_local_terms_fill(sali_local_terms *terms, char *why, size_t room, sal_error *err)
+{
+    reader *r = terms->reader;
+    terms->tables = SALI_NEW_ARRAY(double, terms->n_tables);
+    r->status = terms->tables ? sali_elements_fill(&r->elements, r->base) : SAL_ERR_MEMORY;
+    r->reason = "its terms overlap too much to be tabulated";
+    if (r->status == SAL_OK) {
+        sali_scopes_visit(&r->scopes, add_term, r);
+    }
+    const sal_model *model = r->model;
+    sal_status status = conclude(terms, why, room, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_terms_reader_free(r);
+    terms->reader = NULL;
+    status = check_entries(model, terms, err);
+    if (status != SAL_OK) {
+        sali_local_terms_free(terms);
+    }
+    return status;
+}

@@ -1,0 +1,51 @@
+/* Recognition of RBMs with their hidden units summed out, over binary variables or spins. */
+#include "core/alloc.h"
+#include "models/structure/rbm_layers.h"
+
+static bool has_two_levels(const sal_space *space)
+{
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        sal_kind kind = space->variables[v].kind;
+        if (kind != SAL_BINARY && kind != SAL_SPIN) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether every hidden unit counts once. Of a bridge this holds at its end, and elsewhere all count
+ * alike. */
+static sal_status check_weights(const sali_tape_model *tape, const sali_rbm_form *form)
+{
+    sali_sum_reader sum;
+    sal_status status = sali_sum_reader_open(tape, &form->sum, &sum);
+    for (int64_t k = 0; status == SAL_OK && k < form->units.size; k++) {
+        status = sum.weight[k] == 1 ? SAL_OK : SAL_ERR_UNSUPPORTED;
+    }
+    sali_sum_reader_close(&sum);
+    return status;
+}
+
+sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, bool bridge)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    const sali_program *program = tape->program;
+    sali_rbm_form form = { .sum = *sum };
+    if (sum->core < 0 || program->nodes[sum->core].op != SALI_OP_softplus ||
+        !(sum->plain || bridge) || !has_two_levels(program->space) ||
+        !sali_affine_form_find(program, program->nodes[sum->core].in[0], &form.units)) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    sal_status status = check_weights(tape, &form);
+    sali_rbm_form *data = status == SAL_OK ? sali_memdup(&form, 1, sizeof form) : NULL;
+    if (status != SAL_OK || !data) {
+        return status ? status : SAL_ERR_MEMORY;
+    }
+    bool f32 = model->dtype == SAL_F32;
+    const sali_structure *layers = f32 ? &sali_rbm_layers_f32 : &sali_rbm_layers_f64;
+    if (!sum->plain) {
+        layers = f32 ? &sali_bridge_layers_f32 : &sali_bridge_layers_f64;
+    }
+    sali_model_set_structure(model, layers, data);
+    return SAL_OK;
+}

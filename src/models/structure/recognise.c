@@ -1,0 +1,27 @@
+/* Structure by recognition: a formula that has a known form gets that form's structure, wherever
+ * the formula comes from. Forms are told by ops and constants, never by the values of parameters.
+ */
+#include "core/error.h"
+#include "models/structure.h"
+#include "models/structure/sum_form.h"
+
+/* The first form that f has. */
+static sal_status recognise(sal_model *model, const sali_sum_form *form, bool bridge)
+{
+    sal_status status = sali_recognise_layers(model, form, bridge);
+    status = status == SAL_ERR_UNSUPPORTED ? sali_recognise_chain(model, form) : status;
+    status = status == SAL_ERR_UNSUPPORTED ? sali_recognise_chains(model, form) : status;
+    return status == SAL_ERR_UNSUPPORTED ? sali_recognise_mixture(model, form) : status;
+}
+
+sal_status sali_structure_recognise(sal_model *model, bool bridge, sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    sali_sum_form form;
+    if (tape->program->state < 0) {
+        return SAL_OK;
+    }
+    sal_status status = sali_sum_form_find(tape, &form);
+    status = status == SAL_OK ? recognise(model, &form, bridge) : status;
+    return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
+}

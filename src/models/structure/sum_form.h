@@ -1,0 +1,39 @@
+/* Formulas that are a constant, a linear function of the state's reals and one more node, the core:
+ *
+ *     f = constant + linear'x + sum_k weight_k core_k(x).
+ *
+ * Whether f has this form follows from its ops. The numbers are read from the parameters as they
+ * are at the time. */
+#ifndef SALI_SUM_FORM_H
+#define SALI_SUM_FORM_H
+
+#include "models/structure/weights.h"
+
+typedef struct sali_sum_form {
+    int32_t core; /* a softplus, logsumexp or edges node that varies; -1: there is none */
+    bool plain;   /* no parameter has a part in the core's weights */
+} sali_sum_form;
+
+/* Returns: SAL_ERR_UNSUPPORTED when f is not known to have this form; SAL_ERR_MEMORY; no messages.
+ * Cost: O(nodes). */
+sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form);
+
+/* The numbers of a form. */
+typedef struct sali_sum_reader {
+    const sali_tape_model *tape;
+    sali_sum_form form;
+    sali_weights weights;
+    double constant;
+    const double *linear; /* [N] */
+    const double *weight; /* [size of the core]; NULL: there is no core */
+} sali_sum_reader;
+
+/* Room for the numbers, and the numbers. Close it in any case. Returns: SAL_ERR_MEMORY. */
+sal_status sali_sum_reader_open(const sali_tape_model *tape, const sali_sum_form *form,
+                                sali_sum_reader *reader);
+void sali_sum_reader_close(sali_sum_reader *reader);
+
+/* The numbers anew, after parameters have changed. Allocates nothing. */
+void sali_sum_reader_update(sali_sum_reader *reader);
+
+#endif

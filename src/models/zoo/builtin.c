@@ -1,0 +1,194 @@
+#include "models/zoo/builtin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "core/suggest.h"
+#include "ad/op.h"
+
+static const sali_builtin *const builtins[] = {
+#define SALI_BUILTIN_ENTRY(name) &sali_builtin_##name,
+    SALI_BUILTIN_LIST(SALI_BUILTIN_ENTRY)
+#undef SALI_BUILTIN_ENTRY
+};
+
+#define N_BUILTINS ((int64_t)(sizeof builtins / sizeof *builtins))
+
+bool sal_builtin_list(int64_t index, sal_builtin_info *info)
+{
+    if (index < 0 || index >= N_BUILTINS) {
+        return false;
+    }
+    const sali_builtin *b = builtins[index];
+    *info = (sal_builtin_info){ .name = b->name, .doc = b->doc, .source = b->source };
+    sali_specification_keys(b->parameters, info->parameters, sizeof info->parameters);
+    info->file = b->content ? sali_content_name(b->content) : NULL;
+    info->needs_file = !b->make;
+    return true;
+}
+
+sal_status sali_builtin_find(const char *specification, const sali_builtin **out, sal_error *err)
+{
+    size_t length = sali_specification_name(specification);
+    char asked[200];
+    snprintf(asked, sizeof asked, "%.*s", (int)length, specification);
+    sali_nearest nearest = sali_nearest_begin(asked);
+    for (int64_t k = 0; k < N_BUILTINS; k++) {
+        const char *name = builtins[k]->name;
+        if (strlen(name) == length && strncmp(name, specification, length) == 0) {
+            *out = builtins[k];
+            return SAL_OK;
+        }
+        sali_nearest_offer(&nearest, name);
+    }
+    return nearest.name
+               ? sali_fail(err, SAL_ERR_NOT_FOUND,
+                           "there is no model or file '%s'; did you mean '%s'?", asked,
+                           nearest.name)
+               : sali_fail(err, SAL_ERR_NOT_FOUND,
+                           "there is no model or file '%s'; see 'saltus list models'", asked);
+}
+
+sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
+                              sal_error *err)
+{
+    sal_status status = sali_builtin_find(specification, out, err);
+    return status ? status
+                  : sali_specification_values(specification, (*out)->parameters, values, err);
+}
+
+/* Whether the record can be made of that (NULL: of no file). */
+static sal_status check_content(const sali_builtin *b, const sali_content *content, sal_error *err)
+{
+    if (!content && !b->make) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s: %s:file=PATH", b->name,
+                         sali_content_name(b->content), b->name);
+    }
+    if (content && content->kind != b->content) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s, and this file holds %s", b->name,
+                         b->content ? sali_content_name(b->content) : "no file",
+                         sali_content_name(content->kind));
+    }
+    return SAL_OK;
+}
+
+sal_status sali_builtin_make(const char *specification, const sali_content *content,
+                             sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    const sali_builtin *b = NULL;
+    double values[SALI_SETTINGS];
+    sal_model *made = NULL;
+    sal_status status = sali_builtin_parse(specification, &b, values, err);
+    status = status ? status : check_content(b, content, err);
+    if (status == SAL_OK) {
+        dtype = dtype ? dtype : b->dtype;
+        status = content ? b->make_from(values, content, dtype, &made, err)
+                         : b->make(values, dtype, &made, err);
+    }
+    if (status == SAL_OK) {
+        status = sal_model_set_name(made, specification, err);
+    }
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *model = made;
+    return SAL_OK;
+}
+
+sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
+                             sal_error *err)
+{
+    return sali_builtin_make(specification, NULL, dtype, model, err);
+}
+
+sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
+                               sal_error *err)
+{
+    for (int k = 0; b->parameters[k].name; k++) {
+        if (keys >> k & 1 && values[k] != b->parameters[k].standard) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "%s: %s means nothing for this file; leave it out", b->name,
+                             b->parameters[k].name);
+        }
+    }
+    return SAL_OK;
+}
+
+sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,
+                            sal_dtype dtype)
+{
+    sal_space *space = sal_space_create();
+    sal_tape *tape = NULL;
+    sal_block b = { .name = block, .kind = kind, .count = count, .states = states };
+    if (space && sal_space_add(space, &b, NULL) == SAL_OK) {
+        tape = sal_tape_create(space, dtype);
+    }
+    sal_space_destroy(space);
+    return tape;
+}
+
+sal_status sali_builtin_finish(sal_tape *tape, sal_expr f, const char *name, sal_model **out,
+                               sal_error *err)
+{
+    sal_model *model = NULL;
+    sal_status status = sal_model_from_tape(tape, f, &model, err);
+    if (status == SAL_OK) {
+        status = sal_model_set_name(model, name, err);
+    }
+    sal_tape_destroy(tape);
+    if (status != SAL_OK) {
+        sal_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return SAL_OK;
+}
+
+static int64_t parameter_size(const sal_model *model, const char *name)
+{
+    sal_shape shape;
+    const char *known;
+    for (int64_t k = 0; (known = sal_model_parameter(model, k, &shape)); k++) {
+        if (strcmp(known, name) == 0) {
+            return sali_shape_size(&shape);
+        }
+    }
+    return 0;
+}
+
+sal_status sali_builtin_randomise(sal_model *model, const char *parameter, double deviation,
+                                  uint64_t seed, uint32_t index, sal_error *err)
+{
+    int64_t size = parameter_size(model, parameter);
+    double *values = SALI_NEW_ARRAY(double, size);
+    if (!values) {
+        return sali_fail_memory(err);
+    }
+    sali_stream stream = { .seed = seed, .chain = index, .purpose = SALI_RNG_PARAMS };
+    sali_rng_normal(&stream, size, values);
+    for (int64_t i = 0; i < size; i++) {
+        values[i] *= deviation;
+    }
+    sal_status status = sal_model_set_params(model, parameter, values, err);
+    sali_free(values);
+    return status;
+}
+
+sal_status sali_builtin_fill(sal_model *model, const char *parameter, double value, sal_error *err)
+{
+    int64_t size = parameter_size(model, parameter);
+    double *values = SALI_NEW_ARRAY(double, size);
+    if (!values) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t i = 0; i < size; i++) {
+        values[i] = value;
+    }
+    sal_status status = sal_model_set_params(model, parameter, values, err);
+    sali_free(values);
+    return status;
+}

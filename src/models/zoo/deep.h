@@ -1,0 +1,59 @@
+/* What the deep energy-based models share: f(s) = net(s) + s'Js + b's + log p_0(s), the terms after
+ * the net as settings ask. Parameters bear PyTorch's names and shapes, so that weights trained
+ * there load as they are.
+ *
+ * p_0 is a factorised distribution: sum_i of the log-probability of s_i under the logits "base",
+ * [variables] of code 1 for two levels, [variables x states] otherwise. */
+#ifndef SALI_DEEP_H
+#define SALI_DEEP_H
+
+#include "models/zoo/builtin.h"
+
+extern const char *const sali_deep_kinds[];
+
+/* The settings after a model's own; sali_deep_settings reads their values. */
+#define SALI_DEEP_PARAMETERS                                                                     \
+    { "kind", 0, 0, 1, true, "two states as {0,1} or {-1,+1}", sali_deep_kinds },                \
+        { "states", 2, 2, 256, true, "of a variable; above 2: one-hot, a channel each", NULL },  \
+        { "quadratic", 0, 0, 1, true, "1: add s'Js + b's", NULL },                               \
+        { "base", 0, 0, 1, true, "1: add log p_0(s), p_0 factorised with logits `base`", NULL }, \
+    {                                                                                            \
+        "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL                     \
+    }
+
+typedef struct sali_deep {
+    const char *name;
+    int64_t variables;
+    sal_kind kind;
+    int64_t states;
+    bool quadratic, base;
+    uint64_t seed;
+} sali_deep;
+
+/* The values of SALI_DEEP_PARAMETERS. Returns: ARGUMENT when they contradict each other. */
+sal_status sali_deep_settings(const char *name, int64_t variables, const double *values,
+                              sali_deep *out, sal_error *err);
+
+/* A tape over one block "pixel"; NULL when out of memory. */
+sal_tape *sali_deep_tape(const sali_deep *deep, sal_dtype dtype);
+
+/* The model of the net's output f, a scalar, and of the terms that are asked for, with random
+ * weights; destroys the tape. */
+sal_status sali_deep_finish(const sali_deep *deep, sal_tape *tape, sal_expr f, sal_model **out,
+                            sal_error *err);
+
+/* A parameter "layer.part" of the tape. */
+sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part, sal_shape shape);
+
+/* W x + b (x of any shape) with W [outputs, features of x] and b [outputs], called "layer.weight",
+ * "layer.bias". */
+sal_expr sali_deep_linear(const char *layer, sal_expr x, int64_t outputs);
+
+/* Starting values for training, as sali_builtin.init: the net's random; J small; the data's mean in
+ * the base distribution or, without one, in b. */
+sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
+
+/* With a base distribution the starting model is near independent variables. */
+extern const sali_training sali_deep_training;
+
+#endif

@@ -1,0 +1,238 @@
+/* Random factor graphs with random factors of the exponential family.
+ *
+ * The thesis discards a model with an invalid output and draws another. Here terms are drawn again
+ * one by one: they are independent, and f is NaN or +inf at some state exactly if one of them is,
+ * so the factors of a graph have the same distribution, and the attempts do not multiply with the
+ * number of terms. A model whose every state is forbidden is discarded as a whole, graph and all,
+ * if its states are few enough to look. h ~ N(0, 1), a constant of each factor that could be
+ * negative, is left out. */
+#include "models/zoo/random_factors.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/zoo/builtin.h"
+
+/* One in five draws is the bare parameter, which is always valid. */
+#define ATTEMPTS 1000
+
+/* Models of a seed, before giving up. */
+#define ROUNDS 100
+
+/* ---- drawing */
+
+/* Streams of a term lie apart: in each round `part` 0 is the graph, then each attempt has two. */
+static sali_stream stream_of(const sali_random_spec *spec, int64_t j, int64_t variable,
+                             uint64_t part)
+{
+    return (sali_stream){ .seed = spec->seed,
+                          .step = (uint64_t)spec->round * (2 * ATTEMPTS + 1) + part,
+                          .chain = (uint32_t)(j * spec->n + variable),
+                          .purpose = SALI_RNG_PARAMS };
+}
+
+int64_t sali_random_scope(const sali_random_spec *spec, int64_t j, int64_t *scope)
+{
+    int64_t n_scope = 0;
+    for (int64_t i = 0; i < spec->n; i++) {
+        sali_stream stream = stream_of(spec, j, i, 0);
+        if (sali_rng_uniform_at(&stream, 0) < spec->p) {
+            scope[n_scope++] = i;
+        }
+    }
+    return n_scope;
+}
+
+sal_status sali_random_term(const sali_random_spec *spec, int64_t j, int64_t k, int64_t n_scope,
+                            const int64_t *scope, double *T, sali_tree *tree, sal_error *err)
+{
+    for (uint64_t attempt = 0; attempt < ATTEMPTS; attempt++) {
+        sali_stream normal = stream_of(spec, j, scope[k], 2 * attempt + 1);
+        sali_stream rules = stream_of(spec, j, scope[k], 2 * attempt + 2);
+        sali_rng_normal(&normal, 1, T);
+        if (sali_tree_draw(&rules, scope[k], n_scope, scope, tree) &&
+            sali_tree_valid(tree, *T, spec->states)) {
+            return SAL_OK;
+        }
+    }
+    return sali_fail(err, SAL_ERR_MODEL,
+                     "random-factors: no valid function of variable %lld in %d attempts",
+                     (long long)scope[k], ATTEMPTS);
+}
+
+/* ---- recording */
+
+typedef struct recorder {
+    sal_tape *tape;
+    sal_expr state, one;
+    sal_expr *variables; /* [n]: slices of the state, recorded when first needed */
+    sal_expr sum;        /* of the terms so far; no tape before the first */
+} recorder;
+
+static sal_expr record_variable(recorder *r, int64_t i)
+{
+    if (!r->variables[i].tape) {
+        r->variables[i] = sal_slice(r->state, 0, i, 1);
+    }
+    return r->variables[i];
+}
+
+static sal_expr record_node(recorder *r, const sali_tree_node *node, const sal_expr *value)
+{
+    sal_expr a = value[node->in[0]], b = value[node->in[1]];
+    switch (node->op) {
+    case SALI_TREE_ADD:
+        return sal_add(a, b);
+    case SALI_TREE_SUBTRACT:
+        return sal_sub(a, b);
+    case SALI_TREE_MULTIPLY:
+        return sal_mul(a, b);
+    case SALI_TREE_LOG:
+        return sal_log(a);
+    case SALI_TREE_SQUARE:
+        return sal_square(a);
+    case SALI_TREE_INVERSE:
+        return sal_div(r->one, a);
+    case SALI_TREE_NEGATE:
+        return sal_neg(a);
+    case SALI_TREE_VARIABLE:
+        return record_variable(r, node->variable);
+    default:
+        return sal_scalar(r->tape, node->constant);
+    }
+}
+
+static void record_term(recorder *r, double T, const sali_tree *tree)
+{
+    sal_expr value[SALI_TREE_NODES] = { 0 };
+    for (int32_t i = 0; i < tree->n; i++) {
+        value[i] = record_node(r, &tree->nodes[i], value);
+    }
+    sal_expr term = sal_sum(sal_scale(value[tree->n - 1], T));
+    r->sum = r->sum.tape ? sal_add(r->sum, term) : term;
+}
+
+static sal_status record_terms(const sali_random_spec *spec, recorder *r, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    int64_t *scope = SALI_NEW_ARRAY(int64_t, spec->n);
+    sali_tree *tree = SALI_NEW(sali_tree);
+    if (!scope || !tree) {
+        status = sali_fail_memory(err);
+    }
+    for (int64_t j = 0; status == SAL_OK && j < spec->m; j++) {
+        int64_t n_scope = sali_random_scope(spec, j, scope);
+        for (int64_t k = 0; status == SAL_OK && k < n_scope; k++) {
+            double T;
+            status = sali_random_term(spec, j, k, n_scope, scope, &T, tree, err);
+            if (status == SAL_OK) {
+                record_term(r, T, tree);
+            }
+        }
+    }
+    sali_free(scope);
+    sali_free(tree);
+    return status;
+}
+
+/* ---- the model */
+
+enum { VARIABLES, FACTORS, CHANCE, SEED, STATES };
+
+static sal_status make_round(const sali_random_spec *spec, sal_dtype dtype, sal_model **out,
+                             sal_error *err)
+{
+    sal_tape *tape = sali_builtin_tape("theta", spec->states == 2 ? SAL_BINARY : SAL_ORDINAL,
+                                       spec->n, spec->states, dtype);
+    recorder r = { .tape = tape, .variables = SALI_NEW_ARRAY(sal_expr, spec->n) };
+    sal_status status = tape && r.variables ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        r.state = sal_state(tape);
+        r.one = sal_scalar(tape, 1);
+        status = record_terms(spec, &r, err);
+    }
+    if (status == SAL_OK) {
+        sal_expr f = r.sum.tape ? r.sum : sal_scalar(tape, 0); /* no variable in any factor */
+        status = sali_builtin_finish(tape, f, "random-factors", out, err);
+    } else {
+        sal_tape_destroy(tape);
+    }
+    sali_free(r.variables);
+    return status;
+}
+
+/* The most states to look through for one of finite f. */
+#define MOST_STATES 65536.0
+#define BATCH 256
+
+/* Whether some state has finite f; true unseen if there are too many. */
+static sal_status look_for_state(const sali_random_spec *spec, const sal_model *model, bool *found,
+                                 sal_error *err)
+{
+    double states = pow(spec->states, (double)spec->n), f[BATCH];
+    *found = states > MOST_STATES;
+    if (*found) {
+        return SAL_OK;
+    }
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, BATCH * spec->n);
+    sal_status status = codes ? SAL_OK : sali_fail_memory(err);
+    for (int64_t first = 0; status == SAL_OK && !*found && first < (int64_t)states;
+         first += BATCH) {
+        for (int64_t c = 0; c < BATCH; c++) { /* past the last state they start anew */
+            int64_t digits = first + c;
+            for (int64_t v = 0; v < spec->n; v++, digits /= spec->states) {
+                codes[c * spec->n + v] = (int32_t)(digits % spec->states);
+            }
+        }
+        status = sal_model_evaluate(model, BATCH, codes, f, NULL, NULL, err);
+        for (int64_t c = 0; status == SAL_OK && c < BATCH; c++) {
+            *found = *found || isfinite(f[c]);
+        }
+    }
+    sali_free(codes);
+    return status;
+}
+
+static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+{
+    sali_random_spec spec = { .n = (int64_t)values[VARIABLES],
+                              .m = (int64_t)values[FACTORS],
+                              .p = values[CHANCE],
+                              .states = (int32_t)values[STATES],
+                              .seed = (uint64_t)values[SEED] };
+    for (; spec.round < ROUNDS; spec.round++) {
+        sal_model *model = NULL;
+        bool found = false;
+        sal_status status = make_round(&spec, dtype, &model, err);
+        status = status == SAL_OK ? look_for_state(&spec, model, &found, err) : status;
+        if (status == SAL_OK && found) {
+            *out = model;
+            return SAL_OK;
+        }
+        sal_model_destroy(model);
+        if (status != SAL_OK) {
+            return status;
+        }
+    }
+    return sali_fail(err, SAL_ERR_MODEL,
+                     "random-factors: all of %d models drawn forbid every state; use fewer factors",
+                     ROUNDS);
+}
+
+const sali_builtin sali_builtin_random_factors = {
+    .name = "random-factors",
+    .doc = "sum of T_k eta_k(theta) over m random factors, eta_k random expressions of a grammar, "
+           "T_k ~ N(0, 1), theta in {0 .. states - 1}^n",
+    .source = "van den Hoek 2022, sec. 3, algorithms 5 and 6",
+    .dtype = SAL_F64,
+    .parameters = { [VARIABLES] = { "n", 10, 1, 1000, true, "variables", NULL },
+                    [FACTORS] = { "m", 5, 1, 1000, true, "factors", NULL },
+                    [CHANCE] = { "p", 0.5, 0, 1, false, "chance that a variable is in a factor",
+                                 NULL },
+                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the graph and factors",
+                               NULL },
+                    [STATES] = { "states", 2, 2, 64, true, "values of a variable: 0, 1, ..",
+                                 NULL } },
+    .make = make,
+};

@@ -1,0 +1,273 @@
+/* Sparse Bayesian linear regression: the posterior of which columns of X explain y (Rhodes &
+ * Gutmann 2022, section 5.2 and appendix K). With k = sum s, X_s the selected columns,
+ *
+ *     y = X_s w + sigma nu,  (w, sigma^2) ~ N(w | 0, sigma^2 A_s^-1) InvGamma(alpha_sigma,
+ *     beta_sigma),           s_i ~ Bernoulli(pi), pi ~ Beta(alpha_pi, beta_pi),
+ *
+ * A = X'X / g + lambda I and B = A + X'X, the weights, sigma and pi integrated out:
+ *
+ *     f(s) = log Gamma(k + alpha_pi) + log Gamma(D - k + beta_pi) + (log |A_s| - log |B_s|) / 2
+ *            - (alpha_sigma + N/2) log(2 beta_sigma + y'y - y'X_s B_s^-1 X_s'y).
+ *
+ * Equation 46 as printed lacks the square root of the determinants and the inverse, and its
+ * matrices are g times these, with g lambda in place of lambda. Its matrices are D x D, made of the
+ * columns X_i s_i, of which det and inverse are taken as they stand between the states too: so this
+ * f has the paper's gradient, which tells what switching a variable off would change, but of
+ * switching one on only what the prior has to say. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "models/zoo/builtin.h"
+
+enum {
+    DIM,
+    ROWS,
+    IRRELEVANT,
+    CHANCE,
+    SEED,
+    G_PRIOR,
+    LAMBDA,
+    ALPHA_SIGMA,
+    BETA_SIGMA,
+    ALPHA_PI,
+    BETA_PI
+};
+
+/* Columns that are drawn; the others repeat them. */
+#define COVARIATES 5
+#define MOST_COLUMNS 4096
+
+/* What f needs of the data. */
+typedef struct data {
+    int64_t rows, columns;
+    double *XX; /* [columns x columns] X'X */
+    double *Xy; /* [columns] X'y */
+    double yy;  /* y'y */
+} data;
+
+static bool data_create(int64_t rows, int64_t columns, data *d)
+{
+    *d = (data){ rows, columns, SALI_NEW_ARRAY(double, columns *columns),
+                 SALI_NEW_ARRAY(double, columns), 0 };
+    return d->XX && d->Xy;
+}
+
+static void data_free(data *d)
+{
+    sali_free(d->XX);
+    sali_free(d->Xy);
+}
+
+static void add_row(data *d, const double *x, double y)
+{
+    for (int64_t i = 0; i < d->columns; i++) {
+        d->Xy[i] += x[i] * y;
+        for (int64_t j = 0; x[i] != 0 && j < d->columns; j++) {
+            d->XX[i * d->columns + j] += x[i] * x[j];
+        }
+    }
+    d->yy += y * y;
+}
+
+/* ---- the formula */
+
+static double g_of(const data *d, const double *values)
+{
+    return values[G_PRIOR] > 0 ? values[G_PRIOR] : (double)d->rows;
+}
+
+/* factor X'X */
+static sal_expr scaled_products(sal_tape *tape, const data *d, double factor)
+{
+    sal_expr XX = sal_constant(tape, d->XX, SAL_SHAPE(d->columns, d->columns));
+    return sal_scale(XX, factor);
+}
+
+/* log Gamma(k + alpha) + log Gamma(D - k + beta). */
+static sal_expr log_prior(sal_tape *tape, sal_expr k, int64_t D, double alpha, double beta)
+{
+    return sal_add(sal_lgamma(sal_add(k, sal_scalar(tape, alpha))),
+                   sal_lgamma(sal_sub(sal_scalar(tape, (double)D + beta), k)));
+}
+
+/* A_s / lambda and B_s / lambda are I + D G D with G = X'X / (g lambda) and (1 + g) times that. */
+static sal_expr log_likelihood(sal_tape *tape, sal_expr s, const data *d, const double *values)
+{
+    double g = g_of(d, values), lambda = values[LAMBDA];
+    sal_expr A = scaled_products(tape, d, 1 / (g * lambda));
+    sal_expr B = scaled_products(tape, d, (1 + g) / (g * lambda));
+    sal_expr Xy = sal_constant(tape, d->Xy, SAL_SHAPE(d->columns));
+    sal_expr dets = sal_sub(sal_ridge_logdet(s, A), sal_ridge_logdet(s, B));
+    sal_expr explained = sal_scale(sal_ridge_quad_inverse(s, B, Xy), 1 / lambda);
+    /* never negative but for rounding */
+    sal_expr rest = sal_clamp(sal_sub(sal_scalar(tape, d->yy), explained), 0, INFINITY);
+    sal_expr fit = sal_log(sal_add(sal_scalar(tape, 2 * values[BETA_SIGMA]), rest));
+    return sal_sub(sal_scale(dets, 0.5),
+                   sal_scale(fit, values[ALPHA_SIGMA] + 0.5 * (double)d->rows));
+}
+
+/* n independent Bernoulli(p) variables. */
+static sal_expr log_bernoulli(sal_tape *tape, sal_expr s, double n, double p)
+{
+    return sal_add(sal_scale(sal_sum(s), log(p) - log1p(-p)), sal_scalar(tape, n * log1p(-p)));
+}
+
+static sal_tape *make_tape(int64_t columns, int64_t irrelevant, sal_dtype dtype)
+{
+    sal_space *space = sal_space_create();
+    sal_tape *tape = NULL;
+    sal_block blocks[] = { { .name = "s", .kind = SAL_BINARY, .count = columns },
+                           { .name = "irrelevant", .kind = SAL_BINARY, .count = irrelevant } };
+    sal_status status = space ? sal_space_add(space, &blocks[0], NULL) : SAL_ERR_MEMORY;
+    if (status == SAL_OK && irrelevant > 0) {
+        status = sal_space_add(space, &blocks[1], NULL);
+    }
+    if (status == SAL_OK) {
+        tape = sal_tape_create(space, dtype);
+    }
+    sal_space_destroy(space);
+    return tape;
+}
+
+/* Whether B is computed as positive definite, whatever columns repeat each other. */
+static sal_status check_ridge(const data *d, double g, double lambda, sal_dtype dtype,
+                              sal_error *err)
+{
+    double largest = 0, epsilon = dtype == SAL_F32 ? 0x1p-23 : 0x1p-52;
+    for (int64_t i = 0; i < d->columns; i++) {
+        largest = fmax(largest, d->XX[i * (d->columns + 1)] * (1 + g) / g);
+    }
+    double least = epsilon * (double)d->columns * largest;
+    return lambda > least
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "regression: lambda = %g is lost beside (1 + 1/g) X'X with entries up "
+                           "to %g; scale the columns, or take lambda above %g",
+                           lambda, largest, least);
+}
+
+static sal_status record(const data *d, const double *values, sal_dtype dtype, sal_model **out,
+                         sal_error *err)
+{
+    int64_t irrelevant = (int64_t)values[IRRELEVANT];
+    sal_status status = check_ridge(d, g_of(d, values), values[LAMBDA], dtype, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sal_tape *tape = make_tape(d->columns, irrelevant, dtype);
+    if (!tape) {
+        return sali_fail_memory(err);
+    }
+    sal_expr s = sal_state_block(tape, "s");
+    sal_expr f = sal_add(log_prior(tape, sal_sum(s), d->columns, values[ALPHA_PI], values[BETA_PI]),
+                         log_likelihood(tape, s, d, values));
+    if (irrelevant > 0) {
+        sal_expr rest = sal_state_block(tape, "irrelevant");
+        f = sal_add(f, log_bernoulli(tape, rest, (double)irrelevant, values[CHANCE]));
+    }
+    return sali_builtin_finish(tape, f, "regression", out, err);
+}
+
+/* ---- the paper's data */
+
+/* 5 covariates uniform on {0, 1, 2}, each several times among the columns, and y their sum. The
+ * paper's indices would put the copy of x_1 at j = 10; here, as its text says, x_6 is one. */
+static void draw_row(uint64_t seed, int64_t row, int64_t columns, double *x, double *y)
+{
+    sali_stream stream = { .seed = seed, .step = (uint64_t)row, .purpose = SALI_RNG_PARAMS };
+    *y = 0;
+    for (int64_t j = 0; j < columns; j++) {
+        x[j] = j < COVARIATES ? (double)sali_rng_below(&stream, (uint32_t)j, 3) : x[j - COVARIATES];
+        *y += j < COVARIATES ? x[j] : 0;
+    }
+}
+
+static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+{
+    int64_t columns = (int64_t)values[DIM], rows = (int64_t)values[ROWS];
+    double *x = SALI_NEW_ARRAY(double, columns), y;
+    data d = { 0 };
+    sal_status status = x && data_create(rows, columns, &d) ? SAL_OK : sali_fail_memory(err);
+    for (int64_t n = 0; status == SAL_OK && n < rows; n++) {
+        draw_row((uint64_t)values[SEED], n, columns, x, &y);
+        add_row(&d, x, y);
+    }
+    status = status ? status : record(&d, values, dtype, out, err);
+    data_free(&d);
+    sali_free(x);
+    return status;
+}
+
+/* ---- data of a file */
+
+static sal_status check_table(const sali_array *table, sal_error *err)
+{
+    if (table->ndim != 2 || table->shape[1] < 2 || table->shape[1] > MOST_COLUMNS + 1) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "regression: an array of %d dimensions, %lld columns; expected rows of 1 "
+                         "to %d explanatory variables and, last, the response",
+                         table->ndim, (long long)(table->ndim > 1 ? table->shape[1] : 1),
+                         MOST_COLUMNS);
+    }
+    for (int64_t i = 0; i < table->count; i++) {
+        if (!isfinite(table->values[i]) || fabs(table->values[i]) > 1e100) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "regression: row %lld, column %lld is %g; expected a finite number, "
+                             "1e100 at most",
+                             (long long)(i / table->shape[1]), (long long)(i % table->shape[1]),
+                             table->values[i]);
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status make_from(const double *values, const sali_content *content, sal_dtype dtype,
+                            sal_model **out, sal_error *err)
+{
+    const sali_array *table = &content->array;
+    uint32_t unused = 1u << DIM | 1u << ROWS | 1u << SEED;
+    sal_status status = sali_builtin_refuse(&sali_builtin_regression, values, unused, err);
+    status = status ? status : check_table(table, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    int64_t rows = table->shape[0], columns = table->shape[1] - 1;
+    data d;
+    status = data_create(rows, columns, &d) ? SAL_OK : sali_fail_memory(err);
+    for (int64_t n = 0; status == SAL_OK && n < rows; n++) {
+        const double *row = table->values + n * (columns + 1);
+        add_row(&d, row, row[columns]);
+    }
+    status = status ? status : record(&d, values, dtype, out, err);
+    data_free(&d);
+    return status;
+}
+
+const sali_builtin sali_builtin_regression = {
+    .name = "regression",
+    .doc =
+        "log p(s | X, y) of y = X(s w) + sigma nu, (w, sigma^2) integrated out, and `irrelevant` "
+        "Bernoulli(p) variables; a file has rows of X and, last, y",
+    .source = "Rhodes & Gutmann 2022, sec. 5.2, appendix K",
+    .dtype = SAL_F64,
+    .parameters = { [DIM] = { "dim", 20, COVARIATES, 1000, true,
+                              "columns of X: 5 covariates again and again", NULL },
+                    [ROWS] = { "rows", 20, 1, 1e5, true, "observations (without a file)", NULL },
+                    [IRRELEVANT] = { "irrelevant", 80, 0, 1e6, true, "variables beside X", NULL },
+                    [CHANCE] = { "p", 0.001, 1e-12, 0.999, false, "their chance to be 1", NULL },
+                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of X", NULL },
+                    [G_PRIOR] = { "g", 0, 0, 1e12, false, "of the g-prior; 0: the number of rows",
+                                  NULL },
+                    [LAMBDA] = { "lambda", 1e-3, 1e-9, 1e12, false, "ridge", NULL },
+                    [ALPHA_SIGMA] = { "alpha_sigma", 0.1, 1e-6, 1e6, false,
+                                      "shape of the noise's inverse gamma prior", NULL },
+                    [BETA_SIGMA] = { "beta_sigma", 0.1, 1e-6, 1e6, false, "its scale", NULL },
+                    [ALPHA_PI] = { "alpha_pi", 1e-3, 1e-6, 1e6, false,
+                                   "Beta prior of the inclusion rate", NULL },
+                    [BETA_PI] = { "beta_pi", 10, 1e-6, 1e6, false, "the same", NULL } },
+    .make = make,
+    .content = SALI_CONTENT_ARRAY,
+    .make_from = make_from,
+};

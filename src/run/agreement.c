@@ -1,0 +1,201 @@
+/* Whether chains agree: R-hat of the variables, from the counts of a run's draws. */
+#include <math.h>
+
+#include <saltus/stats.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "run/run.h"
+#include "stats/rhat.h"
+
+/* States rarer than this say little: one visit more or less makes any R-hat. */
+#define RARE 0.01
+
+/* Half-chains, R-hat's chains. */
+typedef struct halves {
+    const sal_run *run;
+    int64_t count;    /* 2 chains: those of one chain are neighbours */
+    int64_t draws[2]; /* of a chain's first half and of its second, as record.c divides them */
+    int64_t n;        /* the fewer: what R-hat goes by */
+    int64_t *ones;    /* [count] */
+    double *mean;     /* [count] */
+    double *variance; /* [count] */
+} halves;
+
+static void halves_free(halves *h)
+{
+    sali_free(h->ones);
+    sali_free(h->mean);
+    sali_free(h->variance);
+}
+
+static sal_status halves_create(const sal_run *run, halves *h, sal_error *err)
+{
+    const int64_t boundary = run->options.draws / 2, count = 2 * run->options.chains;
+    const int64_t first = run->draws_made < boundary ? run->draws_made : boundary;
+    const int64_t second = run->draws_made - first;
+    *h = (halves){ .run = run,
+                   .count = count,
+                   .draws = { first, second },
+                   .n = first < second ? first : second,
+                   .ones = SALI_NEW_ARRAY(int64_t, count),
+                   .mean = SALI_NEW_ARRAY(double, count),
+                   .variance = SALI_NEW_ARRAY(double, count) };
+    if (!h->ones || !h->mean || !h->variance) {
+        halves_free(h);
+        return sali_fail_memory(err);
+    }
+    return SAL_OK;
+}
+
+/* The counts of half-chain k from a bin on. */
+static const uint32_t *counts_of(const halves *h, int64_t k, int64_t bin)
+{
+    return h->run->counts + k * h->run->model->space->bins + bin;
+}
+
+/* ---- indicators of states */
+
+/* Split R-hat of the indicator behind a bin; NaN if the state is too rare or too common to tell. */
+static double bin_rhat(halves *h, int64_t bin)
+{
+    double rhat = NAN, p = 0;
+    for (int64_t k = 0; k < h->count; k++) {
+        double share = (double)*counts_of(h, k, bin) / (double)h->draws[k % 2];
+        h->ones[k] = (int64_t)llround(share * (double)h->n); /* odd numbers of draws: same size */
+        p += share / (double)h->count;
+    }
+    if (p >= RARE && p <= 1 - RARE) {
+        sal_stats_rhat_counts(h->count, h->n, h->ones, &rhat, NULL);
+    }
+    return rhat;
+}
+
+/* ---- values */
+
+/* Split R-hat of a count without a cap. */
+static double count_rhat(halves *h, int64_t v)
+{
+    const int64_t V = h->run->model->space->n_variables;
+    for (int64_t k = 0; k < h->count; k++) {
+        const sali_running *moments = &h->run->moments[k * V + v];
+        h->mean[k] = moments->mean;
+        h->variance[k] = moments->squares / (double)(h->draws[k % 2] - 1);
+    }
+    return sali_rhat_moments(h->count, h->n, h->mean, h->variance);
+}
+
+/* What R-hat compares of a level: its value, or its distance to a centre that is not NaN. */
+static double value_at(const sali_variable *v, int32_t code, double centre)
+{
+    return isnan(centre) ? v->levels[code] : fabs(v->levels[code] - centre);
+}
+
+/* Mean and variance of the values behind counts [K]. They are exact where all values are equal:
+ * sums are of differences to the first that occurs. */
+static void find_moments(const sali_variable *v, const uint32_t *counts, double centre,
+                         double *mean, double *variance)
+{
+    double n = 0, sum = 0, squares = 0, base = NAN;
+    for (int32_t code = 0; code < v->states; code++) {
+        if (counts[code] > 0) {
+            double x = value_at(v, code, centre);
+            base = isnan(base) ? x : base;
+            sum += counts[code] * (x - base);
+            n += counts[code];
+        }
+    }
+    *mean = base + sum / n;
+    for (int32_t code = 0; code < v->states; code++) {
+        double off = value_at(v, code, centre) - *mean;
+        squares += counts[code] * off * off;
+    }
+    *variance = squares / (n - 1);
+}
+
+static double moments_rhat(halves *h, const sali_variable *v, double centre)
+{
+    for (int64_t k = 0; k < h->count; k++) {
+        find_moments(v, counts_of(h, k, v->bin), centre, &h->mean[k], &h->variance[k]);
+    }
+    return sali_rhat_moments(h->count, h->n, h->mean, h->variance);
+}
+
+/* The median of a variable's draws; NaN if nearly all have one value. */
+static double find_median(const halves *h, const sali_variable *v)
+{
+    const double all = (double)h->run->options.chains * (double)h->run->draws_made;
+    double below = 0, most = 0, median = NAN;
+    for (int32_t code = 0; code < v->states; code++) {
+        double here = 0;
+        for (int64_t k = 0; k < h->count; k++) {
+            here += *counts_of(h, k, v->bin + code);
+        }
+        below += here;
+        most = fmax(most, here);
+        median = isnan(median) && below >= all / 2 ? v->levels[code] : median;
+    }
+    return most <= (1 - RARE) * all ? median : NAN;
+}
+
+/* Split R-hat of the values of a variable with levels, or of their distances to the median if it is
+ * larger: that of chains that differ in spread. */
+static double level_rhat(halves *h, const sali_variable *v)
+{
+    const double median = find_median(h, v);
+    return isnan(median) ? NAN : fmax(moments_rhat(h, v, NAN), moments_rhat(h, v, median));
+}
+
+/* ---- all variables */
+
+/* R-hat of variable v of the run's space, and of categorical and two-level variables a state where
+ * it is: the largest of all, -1 for R-hat of values. */
+static double variable_rhat(halves *h, int64_t v, int32_t *code)
+{
+    const sali_variable *variable = &h->run->model->space->variables[v];
+    *code = -1;
+    if (variable->states == 0) {
+        return count_rhat(h, v);
+    }
+    if (sali_is_two_level(variable)) {
+        *code = 1;
+        return bin_rhat(h, variable->bin);
+    }
+    if (variable->levels) {
+        return level_rhat(h, variable);
+    }
+    double largest = NAN;
+    for (int32_t k = 0; k < variable->states; k++) {
+        double rhat = bin_rhat(h, variable->bin + k);
+        if (rhat > largest || (isnan(largest) && !isnan(rhat))) {
+            largest = rhat;
+            *code = k;
+        }
+    }
+    return largest;
+}
+
+sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    const sal_space *space = run->model->space;
+    halves h;
+    int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
+    sal_status status = original ? halves_create(run, &h, err) : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_free(original);
+        return status;
+    }
+    sali_run_variables(run, original);
+    for (int64_t v = 0; h.n >= 2 && v < space->n_variables; v++) {
+        int32_t code;
+        double rhat = variable_rhat(&h, v, &code);
+        if (rhat > s->rhat_max || (isnan(s->rhat_max) && !isnan(rhat))) {
+            s->rhat_max = rhat;
+            s->rhat_variable = original[v];
+            s->rhat_code = code;
+        }
+        s->disagreeing += rhat > SAL_RHAT_LIMIT;
+    }
+    halves_free(&h);
+    sali_free(original);
+    return SAL_OK;
+}

@@ -1,0 +1,145 @@
+/* Annealed importance sampling: options, the schedule, and making what a path needs. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "models/base.h"
+#include "run/ais.h"
+
+/* The sigmoid's slope at the ends, and the last interval of a geometric schedule over the first. */
+#define SIGMOID_END 4.0
+#define GEOMETRIC_RATIO 100.0
+/* Chains of a reverse path are numbered from here, so that it shares no random numbers with the
+ * forward one of the same seed. */
+#define FIRST_REVERSE UINT32_C(0x80000000)
+
+double sali_ais_beta(sal_ais_schedule schedule, int64_t t, int64_t T)
+{
+    double share = (double)t / (double)T;
+    if (t == 0 || t == T) {
+        return share;
+    }
+    switch (schedule) {
+    case SAL_AIS_SIGMOID: /* sigmoid(2 a) = (1 + tanh a) / 2 */
+        return 0.5 + 0.5 * tanh(SIGMOID_END * (share - 0.5)) / tanh(SIGMOID_END / 2);
+    case SAL_AIS_GEOMETRIC:
+        return expm1(share * log(GEOMETRIC_RATIO)) / (GEOMETRIC_RATIO - 1);
+    default:
+        return share;
+    }
+}
+
+static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error *err)
+{
+    o->chains = o->chains ? o->chains : 100;
+    o->temperatures = o->temperatures ? o->temperatures : 1000;
+    o->steps = o->steps ? o->steps : 1;
+    sal_status status = o->sampler ? SAL_OK : sali_sampler_usual(model, &o->sampler, err);
+    status = status ? status : sali_check_range("ais: chains", o->chains, 1, INT32_MAX, err);
+    status = status
+                 ? status
+                 : sali_check_range("ais: temperatures", o->temperatures, 1, INT64_C(1) << 40, err);
+    status = status ? status : sali_check_range("ais: steps", o->steps, 1, INT64_C(1) << 20, err);
+    status =
+        status ? status : sali_check_range("ais: schedule", o->schedule, 0, SAL_AIS_GEOMETRIC, err);
+    return status ? status : sali_check_range("ais: threads", o->threads, 0, 4096, err);
+}
+
+/* Weights want chains that are independent and leave each temperature's distribution invariant. */
+static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *err)
+{
+    const sal_ais_options *o = &ais->options;
+    const sal_model *model = ais->bridge.model;
+    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, model, o->step_size,
+                                                 &ais->sampler, &ais->settings, err);
+    const sali_sampler *known =
+        status == SAL_ERR_UNSUPPORTED ? sali_sampler_find(o->sampler) : NULL;
+    if (known && sali_sampler_serves(known, of)) { /* by its structure */
+        return sali_fail(err, status,
+                         "ais: sampler '%s' can sample %s, but not the distributions between it "
+                         "and independent variables, which lack its structure; try 'gibbs'",
+                         o->sampler, of->name);
+    }
+    if (status != SAL_OK) {
+        return status;
+    }
+    /* f changes at every temperature: what takes N gradients each time pays off if many more steps
+     * use it. */
+    ais->settings.training = (double)o->chains * (double)o->steps < 4 * (double)model->space->width;
+    unsigned flags = ais->sampler->flags;
+    if (!(flags & SALI_SAMPLER_EXACT) || flags & SALI_SAMPLER_COUPLED) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "ais: sampler '%s' %s: importance weights want exact, independent chains",
+                         ais->sampler->name,
+                         flags & SALI_SAMPLER_COUPLED ? "couples its chains" : "is approximate");
+    }
+    return ais->sampler->share ? ais->sampler->share(model, &ais->settings, &ais->shared, err)
+                               : SAL_OK;
+}
+
+static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)
+{
+    sali_ais_shard *shard = &ais->shards[k];
+    const sal_model *model = ais->bridge.model;
+    shard->first = sali_shard_first(ais->options.chains, ais->n_shards, k);
+    shard->n = sali_shard_first(ais->options.chains, ais->n_shards, k + 1) - shard->first;
+    shard->f = SALI_NEW_ARRAY(double, shard->n);
+    shard->uniform = SALI_NEW_ARRAY(double, model->space->n_variables);
+    if (!shard->f || !shard->uniform) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_chains_create(model, shard->n, sali_sampler_wants(ais->sampler),
+                                           ais->options.seed, &shard->chains, err);
+    status = status ? status
+                    : sali_sampler_open(ais->sampler, &ais->settings, ais->shared, shard->chains,
+                                        &shard->self, err);
+    uint32_t first = ais->options.reverse_from ? FIRST_REVERSE : 0;
+    for (int64_t c = 0; status == SAL_OK && c < shard->n; c++) {
+        shard->chains->id[c] = first + (uint32_t)(shard->first + c);
+    }
+    return status;
+}
+
+sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_options *options,
+                            sal_error *err)
+{
+    ais->options = options ? *options : (sal_ais_options){ 0 };
+    sal_status status = resolve(&ais->options, model, err);
+    status = status ? status
+                    : sali_base_create(model->space, ais->options.log_base, &ais->log_base, err);
+    status = status ? status : sali_bridge_create(model, ais->log_base, &ais->bridge, err);
+    status = status ? status : choose_sampler(ais, model, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    ais->n_shards = sali_shard_count(ais->options.chains);
+    ais->shards = SALI_NEW_ARRAY(sali_ais_shard, ais->n_shards);
+    ais->log_weight = SALI_NEW_ARRAY(double, ais->options.chains);
+    status = ais->shards && ais->log_weight ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < ais->n_shards; k++) {
+        status = create_shard(ais, k, err);
+    }
+    return status;
+}
+
+void sali_ais_free(sali_ais *ais)
+{
+    for (int64_t k = 0; ais->shards && k < ais->n_shards; k++) {
+        sali_ais_shard *shard = &ais->shards[k];
+        if (shard->self) {
+            ais->sampler->destroy(shard->self);
+        }
+        sali_chains_destroy(shard->chains);
+        sali_free(shard->f);
+        sali_free(shard->uniform);
+    }
+    if (ais->shared) {
+        ais->sampler->unshare(ais->shared);
+    }
+    sali_sampler_release(ais->sampler);
+    sali_bridge_free(&ais->bridge);
+    sali_free(ais->shards);
+    sali_free(ais->log_weight);
+    sali_free(ais->log_base);
+}

@@ -1,0 +1,71 @@
+/* Annealing: a geometric schedule of temperatures (Kirkpatrick, Gelatt & Vecchi 1983). */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "run/ascent.h"
+#include "run/run.h"
+
+/* The usual temperatures. The first is the mean size of a difference at the starts: a step down by
+ * that much is accepted with probability 1/e. The last is d / (1 + log V), d a small size at states
+ * from which no single change leads up: of V variables that can step down by d about one does so in
+ * three sweeps. Penalties make the two sizes very different. */
+
+/* Chains that are looked at, and entries of all of them. */
+#define CHAINS 8
+#define ENTRIES (INT64_C(1) << 22)
+/* Where f does not vary; and the least range. */
+#define FLAT_FROM 1.0
+#define LEAST_RANGE 10.0
+
+static sal_status find_range(sal_run *run, double *from, double *to, sal_error *err)
+{
+    const sali_chains *chains = run->shards[0].chains;
+    const sal_space *space = chains->space;
+    int64_t n = ENTRIES / space->n_states;
+    n = n < 1 ? 1 : n > CHAINS ? CHAINS : n;
+    n = n < chains->n ? n : chains->n;
+    sali_sizes_seen seen = { 0 };
+    int32_t *codes = sali_memdup(chains->codes, n * space->n_variables, sizeof *codes);
+    sal_status status = codes ? sali_ascend(run->model, n, codes, run->options.seed, &seen, err)
+                              : sali_fail_memory(err);
+    *from = seen.mean > 0 ? seen.mean : FLAT_FROM;
+    *to = seen.small / (1 + log((double)space->n_variables));
+    *to = *to > 0 && *to < *from / LEAST_RANGE ? *to : *from / LEAST_RANGE;
+    sali_free(codes);
+    return status;
+}
+
+sal_status sali_anneal_range(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    double from = o->anneal_from, to = o->anneal_to;
+    if (from == 0 || to == 0) {
+        sal_status status = find_range(run, &from, &to, err);
+        if (status != SAL_OK) {
+            return status;
+        }
+    }
+    run->anneal_from = o->anneal_from > 0 ? o->anneal_from : from;
+    run->anneal_to = o->anneal_to > 0        ? o->anneal_to
+                     : to < run->anneal_from ? to
+                                             : run->anneal_from / LEAST_RANGE;
+    if (run->anneal_to > run->anneal_from) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "annealing from temperature %g to %g; expected it to fall",
+                         run->anneal_from, run->anneal_to);
+    }
+    return SAL_OK;
+}
+
+double sali_anneal_temperature(const sal_run *run, double share)
+{
+    return run->anneal_from * pow(run->anneal_to / run->anneal_from, share);
+}
+
+void sali_set_temperature(sali_chains *chains, double temperature)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->beta[c] = 1 / temperature;
+    }
+}

@@ -1,0 +1,238 @@
+#include "run/ascent.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/rng.h"
+
+/* Rounds, and evaluations of a chain that they may take. */
+#define MOST_ROUNDS 200
+#define LEAST_ROUNDS 8
+#define EVALUATIONS 8192
+/* The largest p. */
+#define MOST_SHARE 0.5
+/* Sizes below this many roundings of the largest are errors of rounding. */
+#define ROUNDINGS 64
+
+typedef struct ascent {
+    const sal_model *model;
+    sali_evaluator *evaluator;
+    int64_t chains;
+    uint64_t seed;
+    int32_t *codes;  /* [chains x V] the highest states yet */
+    int32_t *better; /* [chains x V] the best code of each variable there */
+    double *f;       /* [chains] */
+    double *share;   /* [chains] p */
+    int32_t *tried;  /* [chains x V] */
+    double *f_tried; /* [chains] */
+    void *x;         /* of the model's type, [chains x N] */
+    void *slots;     /* [chains x S] */
+    double *rows;    /* [chains x entries] */
+} ascent;
+
+static void ascent_free(ascent *a)
+{
+    sali_evaluator_destroy(a->evaluator);
+    sali_free(a->better);
+    sali_free(a->f);
+    sali_free(a->share);
+    sali_free(a->tried);
+    sali_free(a->f_tried);
+    sali_free(a->x);
+    sali_free(a->slots);
+    sali_free(a->rows);
+}
+
+static sal_status ascent_create(ascent *a, sal_error *err)
+{
+    const sal_space *space = a->model->space;
+    int64_t n = a->chains;
+    size_t element = a->model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    a->better = sali_memdup(a->codes, n * space->n_variables, sizeof *a->codes);
+    a->tried = sali_memdup(a->codes, n * space->n_variables, sizeof *a->codes);
+    a->f = SALI_NEW_ARRAY(double, n);
+    a->f_tried = SALI_NEW_ARRAY(double, n);
+    a->share = SALI_NEW_ARRAY(double, n);
+    a->x = sali_alloc(n * space->width, element);
+    a->slots = sali_alloc(n * space->slots, element);
+    a->rows = SALI_NEW_ARRAY(double, n * space->n_states);
+    if (!a->better || !a->tried || !a->f || !a->f_tried || !a->share || !a->x || !a->slots ||
+        !a->rows) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t c = 0; c < n; c++) {
+        a->share[c] = MOST_SHARE;
+        a->f[c] = -INFINITY;
+    }
+    return sali_evaluator_create(a->model, n, SALI_WANT_DIFFERENCES, &a->evaluator, err);
+}
+
+/* f and all differences, as rows of entries, at the states tried. */
+static void evaluate(ascent *a)
+{
+    sali_model_embed(a->model, a->chains, a->tried, a->x);
+    sali_differences(a->evaluator, a->chains, a->tried, a->x, a->f_tried, a->slots);
+    sali_spread_slots(a->model, a->chains, a->tried, a->slots, a->rows);
+}
+
+/* Keep what chain c tried, and find each variable's best code there; whether any raises f. */
+static void keep(ascent *a, int64_t c)
+{
+    const sal_space *space = a->model->space;
+    int64_t V = space->n_variables;
+    const double *delta = a->rows + c * space->n_states;
+    memcpy(a->codes + c * V, a->tried + c * V, (size_t)V * sizeof *a->codes);
+    a->f[c] = a->f_tried[c];
+    for (int64_t v = 0; v < V; v++) {
+        int32_t now = a->codes[c * V + v], states = space->variables[v].states;
+        double best = 0;
+        a->better[c * V + v] = now;
+        for (int32_t k = 0; k < sali_entries(states); k++) {
+            if (delta[k] > best) {
+                best = delta[k];
+                a->better[c * V + v] = sali_entry_code(states, now, k);
+            }
+        }
+        delta += sali_entries(states);
+    }
+}
+
+/* Let variables of chain c that can raise f do so with probability p, or one of them if that
+ * leaves none; false: none can. */
+static bool try_moves(ascent *a, int64_t c, uint64_t round)
+{
+    int64_t V = a->model->space->n_variables, able = 0, moved = 0, at = 0;
+    const int32_t *codes = a->codes + c * V, *better = a->better + c * V;
+    int32_t *tried = a->tried + c * V;
+    sali_stream stream = {
+        .seed = a->seed, .step = round, .chain = (uint32_t)c, .purpose = SALI_RNG_ANNEAL
+    };
+    memcpy(tried, codes, (size_t)V * sizeof *tried);
+    for (int64_t v = 0; v < V; v++) {
+        if (better[v] == codes[v]) {
+            continue;
+        }
+        if (sali_rng_uniform_at(&stream, (uint32_t)able++) < a->share[c]) {
+            tried[v] = better[v];
+            moved++;
+        }
+    }
+    for (int64_t left = moved == 0 && able > 0 ? (int64_t)(round % (uint64_t)able) : -1; left >= 0;
+         at++) {
+        if (better[at] != codes[at] && left-- == 0) {
+            tried[at] = better[at];
+        }
+    }
+    return able > 0;
+}
+
+/* Rounds that the work allows. */
+static int64_t most_rounds(const sal_model *model)
+{
+    int64_t cost = sali_strategy_best(model) == SALI_BY_NEIGHBOURS ? model->space->slots : 1;
+    int64_t rounds = EVALUATIONS / cost;
+    return rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
+}
+
+/* Move the sizes of those of n differences that are finite and other than 0 to the front; their
+ * number. */
+static int64_t pick_sizes(int64_t n, double *delta, double noise)
+{
+    int64_t some = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double size = fabs(delta[k]);
+        if (isfinite(size) && size > noise) {
+            delta[some++] = size;
+        }
+    }
+    return some;
+}
+
+/* Of the sizes at the starts, in place of the rows: their mean, and what is rounding. */
+static double mean_size(ascent *a, double *noise)
+{
+    int64_t n = pick_sizes(a->chains * a->model->space->n_states, a->rows, 0), some;
+    double largest = 0, mean = 0;
+    for (int64_t k = 0; k < n; k++) {
+        largest = fmax(largest, a->rows[k]);
+    }
+    *noise = ROUNDINGS * (a->model->dtype == SAL_F32 ? FLT_EPSILON : DBL_EPSILON) * largest;
+    some = pick_sizes(n, a->rows, *noise);
+    for (int64_t k = 0; k < some; k++) {
+        mean += a->rows[k] / (double)some;
+    }
+    return mean;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of each chain's n sizes the ceil(sqrt(n))-th smallest, and of these the median; 0: there are
+ * none. In place of the rows. */
+static double small_size(ascent *a, double noise)
+{
+    int64_t entries = a->model->space->n_states, some = 0;
+    for (int64_t c = 0; c < a->chains; c++) {
+        double *sizes = a->rows + c * entries;
+        int64_t n = pick_sizes(entries, sizes, noise);
+        qsort(sizes, (size_t)n, sizeof *sizes, ascending);
+        if (n > 0) {
+            a->f_tried[some++] = sizes[(int64_t)ceil(sqrt((double)n)) - 1];
+        }
+    }
+    qsort(a->f_tried, (size_t)some, sizeof *a->f_tried, ascending);
+    return some > 0 ? a->f_tried[(some - 1) / 2] : 0;
+}
+
+/* Rounds from the states tried, evaluated already, until nothing rises. */
+static void climb(ascent *a)
+{
+    int64_t rounds = most_rounds(a->model);
+    bool able = true;
+    for (int64_t round = 0; able && round < rounds; round++) {
+        able = false;
+        for (int64_t c = 0; c < a->chains; c++) {
+            if (a->f_tried[c] > a->f[c]) {
+                keep(a, c);
+                a->share[c] = fmin(2 * a->share[c], MOST_SHARE);
+            } else {
+                a->share[c] /= 2;
+            }
+            able |= try_moves(a, c, (uint64_t)round);
+        }
+        evaluate(a);
+    }
+}
+
+/* Sizes at the starts and at the ends. */
+static void look(ascent *a, sali_sizes_seen *seen)
+{
+    double noise;
+    evaluate(a);
+    seen->mean = mean_size(a, &noise);
+    evaluate(a);
+    climb(a);
+    memcpy(a->tried, a->codes,
+           (size_t)(a->chains * a->model->space->n_variables) * sizeof *a->codes);
+    evaluate(a);
+    seen->small = small_size(a, noise);
+}
+
+sal_status sali_ascend(const sal_model *model, int64_t chains, int32_t *starts, uint64_t seed,
+                       sali_sizes_seen *seen, sal_error *err)
+{
+    ascent a = { .model = model, .chains = chains, .seed = seed, .codes = starts };
+    sal_status status = ascent_create(&a, err);
+    if (status == SAL_OK) {
+        look(&a, seen);
+    }
+    ascent_free(&a);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* The best state that each chain met. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+#include "run/run.h"
+
+sal_status sali_best_create(sali_run_shard *shard, sal_error *err)
+{
+    int64_t n = shard->chains->n;
+    shard->best = SALI_NEW_ARRAY(double, n);
+    shard->best_codes = SALI_NEW_ARRAY(int32_t, n * shard->chains->space->n_variables);
+    if (!shard->best || !shard->best_codes) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t c = 0; c < n; c++) {
+        shard->best[c] = -INFINITY;
+    }
+    return SAL_OK;
+}
+
+void sali_best_note(sali_run_shard *shard)
+{
+    const sali_chains *chains = shard->chains;
+    int64_t V = chains->space->n_variables;
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->f[c] > shard->best[c]) {
+            shard->best[c] = chains->f[c];
+            memcpy(shard->best_codes + c * V, chains->codes + c * V,
+                   (size_t)V * sizeof *chains->codes);
+        }
+    }
+}
+
+sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
+{
+    const sali_run_shard *found = NULL;
+    int64_t best = 0;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t c = 0; shard->best && c < shard->chains->n; c++) {
+            double largest = found ? found->best[best] : -INFINITY;
+            if (shard->best[c] > largest) {
+                found = shard;
+                best = c;
+            }
+        }
+    }
+    if (!found) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "the run noted no best state: it needs anneal or track_best, and a step "
+                         "after warm-up");
+    }
+    if (codes) {
+        sali_run_expand(run, 1, found->best_codes + best * found->chains->space->n_variables,
+                        codes);
+    }
+    if (log_prob) {
+        *log_prob = found->best[best];
+    }
+    return SAL_OK;
+}

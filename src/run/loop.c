@@ -1,0 +1,343 @@
+/* The run loop. Shards advance independently in windows of steps; between windows the calling
+ * thread looks for errors, in warm-up adapts, and shows draws and progress. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/error.h"
+#include "core/shard.h"
+#include "run/run.h"
+#include "run/walk.h"
+
+/* Temperatures that annealing goes through. */
+#define ANNEAL_LEVELS 256
+
+double sali_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- work of one shard, in parallel */
+
+typedef struct window {
+    sal_run *run;
+    int64_t steps;
+    bool refresh; /* first: step sizes, temperatures or the sampler's shared state have changed */
+    bool record;
+    bool show;    /* the caller wants to see the states that are draws */
+    int64_t done; /* steps before this window, after warm-up or of it */
+} window;
+
+/* Swap states between temperatures, at fixed steps of the chains' lives. */
+static void swap_when_due(sal_run *run, sali_run_shard *shard)
+{
+    uint64_t step = shard->chains->step[0], every = (uint64_t)run->ladder.every;
+    if (run->ladder.n > 1 && step % every == 0) {
+        sali_swap(&shard->swaps, shard->chains, (int64_t)(step / every % 2));
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+}
+
+/* Annealing: the temperature of step number `step` after warm-up, where a level of it begins. */
+static void cool_when_due(sal_run *run, sali_run_shard *shard, int64_t step)
+{
+    int64_t steps = run->options.draws * run->options.thin;
+    int64_t level = steps > ANNEAL_LEVELS ? steps / ANNEAL_LEVELS : 1;
+    if (step % level == 0) {
+        double share = (double)step / (double)steps;
+        sali_set_temperature(shard->chains, sali_anneal_temperature(run, share));
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+}
+
+/* How many steps until something is due: the end of the window, a draw, a swap, a lower
+ * temperature; one at a time where each state counts. */
+static int64_t steps_until_due(const window *w, const sali_run_shard *shard, int64_t i)
+{
+    const sal_run *run = w->run;
+    int64_t n = w->steps - i, thin = run->options.thin, every = run->ladder.every;
+    if (w->record && (shard->best || run->options.anneal)) {
+        return 1;
+    }
+    if ((w->record || w->show) && thin - (w->done + i) % thin < n) {
+        n = thin - (w->done + i) % thin;
+    }
+    if (run->ladder.n > 1) {
+        int64_t swap = every - (int64_t)(shard->chains->step[0] % (uint64_t)every);
+        n = swap < n ? swap : n;
+    }
+    return n;
+}
+
+static void advance_shard(void *context, int64_t k)
+{
+    const window *w = context;
+    sal_run *run = w->run;
+    sali_run_shard *shard = &run->shards[k];
+    if (w->refresh) {
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+    for (int64_t i = 0, n; i < w->steps; i += n) {
+        if (w->record && run->options.anneal) {
+            cool_when_due(run, shard, w->done + i);
+        }
+        n = steps_until_due(w, shard, i);
+        sali_sampler_steps(run->sampler, shard->self, shard->chains, n);
+        swap_when_due(run, shard);
+        int64_t step = w->done + i + n;
+        if (w->record && shard->best) {
+            sali_best_note(shard);
+        }
+        if (w->record && step % run->options.thin == 0) {
+            sali_record_draw(run, shard, step / run->options.thin - 1);
+        }
+        if (w->show && step % run->options.thin == 0) {
+            sali_shown_note(run, shard, step / run->options.thin - 1);
+        }
+    }
+}
+
+/* The first step of a run finds out how long steps take. */
+static void advance(window *w)
+{
+    sal_run *run = w->run;
+    window part = *w;
+    w->refresh = false;
+    if (w->steps == 0) { /* a refresh */
+        sali_shard_run(run->n_shards, run->options.threads, advance_shard, &part);
+        return;
+    }
+    for (int64_t made = 0; made < w->steps; made += part.steps) {
+        part.steps = run->pace.alone == 0 ? 1 : w->steps - made;
+        part.done = w->done + made;
+        sali_shard_run_paced(&run->pace, (double)part.steps, run->n_shards, run->options.threads,
+                             advance_shard, &part);
+        part.refresh = false;
+    }
+}
+
+void sali_run_refresh(sal_run *run)
+{
+    advance(&(window){ .run = run, .refresh = true });
+}
+
+/* Where one is due the run goes on from an anchor, refreshed. Not if a draw has stopped it: the
+ * last state is to count no draws that were not shown. */
+static sal_status anchor(window *w, int64_t before, int64_t done, sal_error *err)
+{
+    if (w->run->stopped || !sali_run_anchor_is_due(w->run, before, done)) {
+        return SAL_OK;
+    }
+    w->refresh = false;
+    sali_run_refresh(w->run);
+    return sali_run_note_state(w->run, err);
+}
+
+/* ---- between windows */
+
+sal_status sali_run_check(const sal_run *run, sal_error *err)
+{
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_chains *chains = run->shards[k].chains;
+        if (chains->bad_chain < 0) {
+            continue;
+        }
+        return sali_chains_report(chains, run->sampler,
+                                  run->shards[k].first + chains->bad_chain / run->ladder.n, err);
+    }
+    return SAL_OK;
+}
+
+/* Clear the sums gathered since the last time, after adding those of temperature 1 to the run's if
+ * they count; shard by shard. */
+static void collect(sal_run *run, bool count)
+{
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_chains *chains = run->shards[k].chains;
+        for (int64_t c = 0; count && c < chains->n; c++) {
+            bool coldest = c % run->ladder.n == 0;
+            run->accepted_sum += coldest ? chains->accepted_sum[c] : 0;
+            run->jump_sum += coldest ? chains->jump_sum[c] : 0;
+            run->moved[run->shards[k].first + c / run->ladder.n] += chains->jump_sum[c];
+        }
+        sali_shown_carry(run, &run->shards[k]);
+        sali_chains_take_sums(chains);
+    }
+}
+
+static bool asked_to_stop(sal_run *run, int64_t done)
+{
+    const sal_run_options *o = &run->options;
+    int64_t total = o->warmup + o->draws * o->thin;
+    if (o->progress && o->progress(done, total, o->progress_data) != 0) {
+        run->stopped = true;
+    }
+    return run->stopped;
+}
+
+/* ---- warm-up */
+
+/* The sampler's own adaptation, unless its values were given. */
+static sal_status adapt_sampler(sal_run *run, window *w, int64_t done, sal_error *err)
+{
+    sali_warmup warmup = {
+        .model = run->model,
+        .seed = run->options.seed,
+        .n_shards = run->n_shards,
+        .chains = run->shard_chains,
+        .selves = run->shard_selves,
+        .window = w->steps,
+        .done = done,
+        .total = run->options.warmup,
+    };
+    bool changed = false;
+    if (!run->sampler->adapt || run->tuned) {
+        return SAL_OK;
+    }
+    sal_status status = run->sampler->adapt(run->shared, &warmup, &changed, err);
+    w->refresh |= changed;
+    return status;
+}
+
+static void adapt_step_sizes(sal_run *run, window *w, int64_t done, int64_t total)
+{
+    w->refresh |= sali_step_sizes_learn(&run->step_sizes, run->n_shards, run->shard_chains,
+                                        run->shard_first, w->steps, done, total);
+}
+
+static void adapt_ladder(sal_run *run, window *w, int64_t done)
+{
+    if (!sali_ladder_is_due(&run->ladder, done - w->steps, done, run->options.warmup)) {
+        return;
+    }
+    sali_ladder_update(&run->ladder, run->n_shards, run->shard_swaps);
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_chains *chains = run->shards[k].chains;
+        for (int64_t c = 0; c < chains->n; c++) {
+            chains->beta[c] = run->ladder.beta[c % run->ladder.n];
+        }
+    }
+    w->refresh = true;
+}
+
+/* Its end, an anchor: what was counted in it is forgotten. */
+static sal_status end_warm_up(sal_run *run, sal_error *err)
+{
+    for (int64_t k = 0; run->ladder.n > 1 && k < run->n_shards; k++) {
+        sali_swaps_clear(&run->shards[k].swaps, true);
+    }
+    sali_shown_begin(run);
+    run->sampling = 1;
+    sali_run_refresh(run);
+    return sali_run_note_state(run, err);
+}
+
+static sal_status walk(sal_run *run, window *w, sal_error *err)
+{
+    bool walked = false;
+    sal_status status = sali_walk(run, w->steps, &walked, err);
+    for (int64_t k = 0; walked && run->sampler->forget && k < run->n_shards; k++) {
+        run->sampler->forget(run->shards[k].self);
+    }
+    w->refresh |= walked;
+    return status;
+}
+
+static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
+{
+    int64_t warmup = run->options.warmup, done = run->warmup_done;
+    int64_t longest = run->inner ? 1 : SALI_ADAPT_WINDOW;
+    int64_t most = warmup - done < longest ? warmup - done : longest;
+    w->done = done;
+    run->shown.first = done / run->options.thin;
+    w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
+    advance(w);
+    sal_status status = sali_run_check(run, err);
+    status = status ? status : adapt_sampler(run, w, done + w->steps, err);
+    adapt_step_sizes(run, w, done + w->steps, warmup);
+    adapt_ladder(run, w, done + w->steps);
+    run->warmup_done += w->steps;
+    status = status ? status : walk(run, w, err);
+    collect(run, false);
+    if (status == SAL_OK && w->show) {
+        sali_shown_hand_over(run, run->warmup_done / run->options.thin, true);
+    }
+    if (status == SAL_OK && run->warmup_done < warmup) {
+        status = anchor(w, done, run->warmup_done, err);
+    }
+    return status;
+}
+
+sal_status sali_run_warm_up(sal_run *run, sal_error *err)
+{
+    double start = sali_now(), before = run->warmup_seconds;
+    window w = { .run = run, .show = run->shown.codes && run->options.show_warmup };
+    sal_status status = SAL_OK;
+    while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
+        status = warm_up_window(run, &w, err);
+        run->warmup_seconds = before + sali_now() - start;
+        if (status == SAL_OK) {
+            asked_to_stop(run, run->warmup_done);
+        }
+    }
+    run->stopped_in_warmup = run->stopped;
+    return status || run->stopped ? status : end_warm_up(run, err);
+}
+
+/* ---- after warm-up: nothing adapts, but for annealing */
+
+/* Steps of the next window: draws that are shown must fit into their buffer. Whatever room that
+ * has, windows end where anchors may be. */
+static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
+{
+    const sal_run_options *o = &run->options;
+    int64_t n = SALI_SAMPLE_WINDOW - done % SALI_SAMPLE_WINDOW;
+    n = run->inner ? 1 : n; /* a step is a sweep over many levels */
+    n = steps - done < n ? steps - done : n;
+    if (run->shown.codes) {
+        int64_t room = (done / o->thin + run->shown.room) * o->thin - done;
+        n = room < n ? room : n;
+    }
+    return n;
+}
+
+static sal_status sample_window(sal_run *run, window *w, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    int64_t steps = o->draws * o->thin;
+    w->done = run->steps;
+    w->steps = window_steps(run, w->done, steps);
+    run->shown.first = run->draws_made;
+    advance(w);
+    if (o->anneal) {
+        adapt_step_sizes(run, w, o->warmup, o->warmup);
+    }
+    collect(run, true);
+    run->steps += w->steps;
+    run->draws_made = run->steps / o->thin;
+    sal_status status = sali_run_check(run, err);
+    if (status == SAL_OK) {
+        sali_shown_hand_over(run, run->draws_made, false);
+    }
+    /* none at the end: a longer run would not have its last window */
+    return status || run->steps == steps ? status : anchor(w, w->done, run->steps, err);
+}
+
+sal_status sali_run_sample(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    double start = sali_now(), before = run->seconds;
+    window w = { .run = run, .record = true, .show = run->shown.codes };
+    sal_status status = SAL_OK;
+    while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped) {
+        status = sample_window(run, &w, err);
+        run->seconds = before + sali_now() - start;
+        if (status == SAL_OK) {
+            asked_to_stop(run, o->warmup + run->steps);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,531 @@
+/* Making runs and taking them apart. */
+#include "run/run.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/vector/blas.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "samplers/langevin/preconditioner.h"
+#include "samplers/start.h"
+#include "run/trajectory.h"
+#include "models/clamp.h"
+#include "models/tape_model.h"
+
+/* ---- the sampler, its step sizes and temperatures */
+
+/* The sampler's shared state. A preconditioner is read here and not kept. */
+static sal_status share_sampler(sal_run *run, sal_error *err)
+{
+    const double *given = run->options.preconditioner;
+    double *part = NULL;
+    if (given && !(run->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' takes no preconditioner",
+                         run->sampler->name);
+    }
+    run->options.preconditioner = NULL;
+    if (!run->sampler->share) {
+        return SAL_OK;
+    }
+    if (given && !(part = sali_preconditioner_restrict(run->base, run->model, given))) {
+        return sali_fail_memory(err);
+    }
+    run->settings.preconditioner = part;
+    sal_status status = run->sampler->share(run->model, &run->settings, &run->shared, err);
+    run->settings.preconditioner = NULL;
+    sali_free(part);
+    return status;
+}
+
+/* Whether a run along a trajectory can be made as asked. */
+static sal_status check_trajectory(const sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    const sali_tape_model *tape = sali_model_tape(run->model);
+    const char *what = o->replicas > 1     ? "replicas at other temperatures"
+                       : o->anneal         ? "annealing"
+                       : o->tuning         ? "a tuning"
+                       : o->step_size_rule ? "a step size that is adapted"
+                       : o->preconditioner ? "a preconditioner"
+                       : run->base->space->n_variables != run->model->space->n_variables ||
+                               sali_clamp_inner(run->model) != run->model
+                           ? "clamped variables"
+                           : NULL;
+    if (what) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "a run along a trajectory does not go together with %s", what);
+    }
+    if (!tape || tape->program->parameters_size != o->trajectory->parameters ||
+        run->model->space->n_states != o->trajectory->states) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
+                         run->model->name);
+    }
+    return !(run->sampler->flags & SALI_SAMPLER_EXACT) || run->sampler->flags & SALI_SAMPLER_COUPLED
+               ? sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "sampler '%s' cannot move states along a trajectory: that wants exact, "
+                           "independent chains",
+                           run->sampler->name)
+               : SAL_OK;
+}
+
+/* The sampler that was asked for moves states at each level of sweeps over all. */
+static sal_status take_trajectory(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    if (!o->trajectory) {
+        return SAL_OK;
+    }
+    sal_status status = check_trajectory(run, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    run->inner = run->sampler;
+    run->levels = sal_trajectory_levels(o->trajectory);
+    run->inner_settings = run->settings;
+    run->sampler = &sali_trajectory_record;
+    run->settings = (sali_sampler_settings){
+        .step_size = run->settings.step_size,
+        .trajectory = o->trajectory,
+        .inner = run->inner,
+        .inner_settings = &run->inner_settings,
+        .level_step_sizes = o->step_size == 0 && strcmp(o->sampler, o->trajectory->sampler) == 0,
+    };
+    return SAL_OK;
+}
+
+static sal_status choose_sampler(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, run->model,
+                                                 o->step_size, &run->sampler, &run->settings, err);
+    status = status ? status : take_trajectory(run, err);
+    if (status == SAL_OK) {
+        /* the caller's may not live on */
+        run->options.sampler =
+            sali_sampler_called(run->inner ? run->inner : run->sampler, o->sampler);
+        status = share_sampler(run, err);
+    }
+    return status;
+}
+
+/* How step sizes are found, ADAPT or SEARCH; USUAL: not at all. */
+static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    bool has_step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE;
+    bool exact = run->sampler->flags & SALI_SAMPLER_EXACT;
+    *rule = o->step_size_rule;
+    if (*rule != SAL_STEP_SIZE_USUAL && !has_step_size) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size",
+                         run->sampler->name);
+    }
+    if (*rule != SAL_STEP_SIZE_USUAL && !exact) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s' accepts every proposal, so nothing keeps a tuned step size "
+                         "from growing: give one",
+                         run->sampler->name);
+    }
+    if (o->step_size != 0 || !has_step_size || !exact || run->tuned) {
+        *rule = SAL_STEP_SIZE_USUAL;
+    } else if (*rule == SAL_STEP_SIZE_USUAL) {
+        *rule = SAL_STEP_SIZE_ADAPT;
+    }
+    return SAL_OK;
+}
+
+/* Temperatures and step sizes, given ones or where they start from. */
+static sal_status prepare_tuning(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    int64_t replicas = o->replicas > 0 ? o->replicas : 1;
+    sal_step_size_rule rule;
+    sal_status status = choose_rule(run, &rule, err);
+    if (status == SAL_OK && o->tuning) {
+        return sali_run_tune(run, err);
+    }
+    status = status ? status : sali_ladder_create(&run->ladder, replicas, o->temperatures, err);
+    run->ladder.adapt &= !run->tuned;
+    status = status ? status
+                    : sali_step_sizes_create(&run->step_sizes, run->model->space, run->ladder.n,
+                                             rule, run->settings.step_size, NULL, err);
+    return status;
+}
+
+static sal_status check_replicas(const sal_run *run, sal_error *err)
+{
+    unsigned flags = run->sampler->flags;
+    if (run->ladder.n > 1 && (!(flags & SALI_SAMPLER_EXACT) || flags & SALI_SAMPLER_COUPLED)) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s' %s: swaps between temperatures want exact, independent "
+                         "chains",
+                         run->sampler->name,
+                         flags & SALI_SAMPLER_COUPLED ? "couples its chains" : "is approximate");
+    }
+    return SAL_OK;
+}
+
+/* ---- creation */
+
+/* Whether so many bytes fit into the machine's memory: it is promised to anyone who asks, and the
+ * process killed when it is used. */
+static bool fits_memory(double bytes)
+{
+    return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+}
+
+/* A chain and its replicas are in one shard. */
+static int64_t count_shards(const sal_run *run)
+{
+    int64_t chains = run->options.chains, n = sali_shard_count(chains * run->ladder.n);
+    n = run->sampler->flags & SALI_SAMPLER_COUPLED ? 1 : n;
+    return n < chains ? n : chains;
+}
+
+static sal_status allocate(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    const sal_space *whole = run->base->space;
+    int64_t kept = 0, codes = 0;
+    if (__builtin_mul_overflow(o->chains, o->draws, &kept) ||
+        __builtin_mul_overflow(kept, whole->n_variables, &codes)) {
+        return sali_fail_memory(err);
+    }
+    run->draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
+    double bytes = 2.0 * sizeof(double) * (double)kept +
+                   (o->keep_draws ? (double)run->draw_bytes * (double)codes : 0.0);
+    if (!fits_memory(bytes)) {
+        return sali_fail(err, SAL_ERR_MEMORY,
+                         "%lld chains of %lld draws need %.1f GB, more than this machine has; thin "
+                         "them, or ask for fewer",
+                         (long long)o->chains, (long long)o->draws, bytes / 1e9);
+    }
+    run->log_prob = SALI_NEW_ARRAY(double, kept);
+    run->distance = SALI_NEW_ARRAY(double, kept);
+    run->moved = SALI_NEW_ARRAY(double, o->chains);
+    run->counts = SALI_NEW_ARRAY(uint32_t, 2 * o->chains * run->model->space->bins);
+    if (run->model->space->unbounded) {
+        run->moments = SALI_NEW_ARRAY(sali_running, 2 * o->chains * run->model->space->n_variables);
+    }
+    run->n_shards = count_shards(run);
+    run->shards = SALI_NEW_ARRAY(sali_run_shard, run->n_shards);
+    run->shard_chains = SALI_NEW_ARRAY(sali_chains *, run->n_shards);
+    run->shard_selves = SALI_NEW_ARRAY(void *, run->n_shards);
+    run->shard_first = SALI_NEW_ARRAY(int64_t, run->n_shards);
+    run->shard_swaps = SALI_NEW_ARRAY(sali_swaps *, run->n_shards);
+    if (o->keep_draws) {
+        run->draws = sali_alloc(codes, (size_t)run->draw_bytes);
+    }
+    bool ok = run->log_prob && run->distance && run->moved && run->counts && run->shards &&
+              run->shard_chains && run->shard_selves && run->shard_first && run->shard_swaps &&
+              (run->draws || !o->keep_draws) && (run->moments || !run->model->space->unbounded);
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+/* Random streams, temperatures and step sizes of a shard's chains. */
+static void number_chains(sal_run *run, sali_run_shard *shard)
+{
+    for (int64_t c = 0; c < shard->chains->n; c++) {
+        int64_t replica = c % run->ladder.n;
+        shard->chains->id[c] = (uint32_t)(shard->first * run->ladder.n + c);
+        shard->chains->beta[c] = run->ladder.beta[replica];
+        shard->chains->step_size[c] = run->step_sizes.value[replica];
+    }
+}
+
+static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
+{
+    sali_run_shard *shard = &run->shards[k];
+    const sal_space *space = run->model->space;
+    unsigned wants = sali_sampler_wants(run->sampler);
+    shard->first = sali_shard_first(run->options.chains, run->n_shards, k);
+    shard->groups = sali_shard_first(run->options.chains, run->n_shards, k + 1) - shard->first;
+    shard->reference = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    shard->full = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
+    if (!shard->reference || !shard->full) {
+        return sali_fail_memory(err);
+    }
+    sali_stream stream = { .seed = run->options.seed, .purpose = SALI_RNG_STATISTIC };
+    sali_random_codes(space, &stream, shard->reference);
+    sal_status status = sali_chains_create(run->model, shard->groups * run->ladder.n, wants,
+                                           run->options.seed, &shard->chains, err);
+    if (status == SAL_OK && run->ladder.n > 1) {
+        status = sali_swaps_create(&shard->swaps, shard->chains, run->ladder.n, err);
+    }
+    if (status == SAL_OK && (run->options.anneal || run->options.track_best)) {
+        status = sali_best_create(shard, err);
+    }
+    if (status == SAL_OK) {
+        status = sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
+                                   &shard->self, err);
+    }
+    if (status == SAL_OK) {
+        number_chains(run, shard);
+    }
+    return status;
+}
+
+static sal_status create_shards(sal_run *run, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        sali_run_shard *shard = &run->shards[k];
+        status = create_shard(run, k, err);
+        run->shard_chains[k] = shard->chains;
+        run->shard_selves[k] = shard->self;
+        run->shard_first[k] = shard->first;
+        run->shard_swaps[k] = &shard->swaps;
+    }
+    return status;
+}
+
+/* ---- starting states */
+
+/* Starting codes of the free variables of all replicas, from those of the whole space by chain. */
+static sal_status restrict_init(sal_run *run, const int32_t *init, int32_t **codes, sal_error *err)
+{
+    int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
+    *codes = NULL;
+    if (!init) {
+        return SAL_OK;
+    }
+    sal_status status = sali_codes_check(run->base->space, run->options.chains, init, err);
+    if (status != SAL_OK) {
+        return sali_fail_prefix(err, status, "init");
+    }
+    *codes = SALI_NEW_ARRAY(int32_t, run->options.chains * run->ladder.n * V);
+    if (!*codes) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t c = 0; c < run->options.chains * run->ladder.n; c++) {
+        sali_run_restrict(run, 1, init + c / run->ladder.n * whole, *codes + c * V);
+    }
+    return SAL_OK;
+}
+
+typedef struct start_work {
+    sal_run *run;
+    const int32_t *init;
+    const sal_model *guide;
+} start_work;
+
+sal_status sali_run_shards_status(const sal_run *run, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        status = run->shards[k].status;
+        if (status != SAL_OK && err) {
+            *err = run->shards[k].error;
+        }
+    }
+    return status;
+}
+
+static void start_shard(void *context, int64_t k)
+{
+    start_work *work = context;
+    sal_run *run = work->run;
+    sali_run_shard *shard = &run->shards[k];
+    int64_t first = shard->first * run->ladder.n * run->model->space->n_variables;
+    shard->status = sali_start(shard->chains, work->init ? work->init + first : NULL, work->guide,
+                               &shard->error);
+    if (shard->status == SAL_OK) {
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+}
+
+/* Rows of `draws` entries of `size` bytes become rows of `made`. */
+static void close_gaps(void *array, int64_t chains, int64_t draws, int64_t made, size_t size)
+{
+    char *bytes = array;
+    for (int64_t c = 1; bytes && made < draws && c < chains; c++) {
+        memmove(bytes + (size_t)(c * made) * size, bytes + (size_t)(c * draws) * size,
+                (size_t)made * size);
+    }
+}
+
+/* Draws that a stopped run did not make leave no gaps between the chains. */
+static void compact(sal_run *run)
+{
+    int64_t chains = run->options.chains, draws = run->options.draws, made = run->draws_made;
+    close_gaps(run->log_prob, chains, draws, made, sizeof *run->log_prob);
+    close_gaps(run->distance, chains, draws, made, sizeof *run->distance);
+    close_gaps(run->draws, chains, draws, made,
+               (size_t)(run->base->space->n_variables * run->draw_bytes));
+}
+
+static sal_status start_chains(sal_run *run, const int32_t *init, sal_error *err)
+{
+    int32_t *codes = NULL;
+    sal_model *guide = NULL;
+    sal_status status = restrict_init(run, init, &codes, err);
+    if (status == SAL_OK && run->model->ops->feasibility) {
+        status = run->model->ops->feasibility(run->model, &guide, err);
+    }
+    if (status == SAL_OK) {
+        start_work work = { .run = run, .init = codes, .guide = guide };
+        sali_shard_run(run->n_shards, run->options.threads, start_shard, &work);
+    }
+    status = status ? status : sali_run_shards_status(run, err);
+    sal_model_destroy(guide);
+    sali_free(codes);
+    return status == SAL_OK ? sali_run_check(run, err) : status;
+}
+
+static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    run->base = sali_model_hold(model);
+    sal_status status = sali_run_resolve(&run->options, model, err);
+    if (status == SAL_OK && o->clamped > 0) {
+        status = sal_model_clamp(model, o->clamped, o->clamp_variables, o->clamp_codes, &run->model,
+                                 err);
+    } else {
+        run->model = sali_model_hold(model);
+    }
+    status = status ? status : sali_run_take_given(run, err);
+    status = status ? status : sali_run_note_given(run, err);
+    status = status ? status : choose_sampler(run, err);
+    status = status ? status : prepare_tuning(run, err);
+    status = status ? status : check_replicas(run, err);
+    status = status ? status : allocate(run, err);
+    status = status ? status : create_shards(run, err);
+    status = status ? status : sali_statistic_create(run, err);
+    status = status ? status : sali_run_resolve_intervals(run, err);
+    status = status ? status : sali_run_note_resolved(run, err);
+    return status ? status : sali_shown_create(run, err);
+}
+
+/* Warm-up at the first temperature of annealing. */
+static sal_status prepare_annealing(sal_run *run, sal_error *err)
+{
+    if (!run->options.anneal) {
+        return SAL_OK;
+    }
+    sal_status status = sali_anneal_range(run, err);
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        sali_run_shard *shard = &run->shards[k];
+        sali_set_temperature(shard->chains, run->anneal_from);
+        run->sampler->refresh(shard->self, shard->chains);
+    }
+    return status;
+}
+
+/* The chains where they start, or where an earlier run left them; both an anchor. */
+static sal_status begin(sal_run *run, sal_error *err)
+{
+    sal_status status;
+    if (run->options.resume) {
+        status = sali_run_compare_given(run, err);
+        status = status ? status : sali_run_restore(run, err);
+    } else {
+        status = start_chains(run, run->options.init, err);
+        status = status ? status : prepare_annealing(run, err);
+    }
+    return status ? status : sali_run_note_state(run, err);
+}
+
+/* All of a run. */
+static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
+{
+    sal_status status = prepare(run, model, err);
+    status = status ? status : begin(run, err);
+    run->stopped_in_warmup = run->stopped && !run->sampling;
+    if (status != SAL_OK && run->options.resume && run->options.resume->name) {
+        return sali_fail_prefix(err, status, "%s", run->options.resume->name);
+    }
+    if (status == SAL_OK && !run->sampling && !run->stopped) {
+        status = sali_run_warm_up(run, err);
+    }
+    if (status == SAL_OK && !run->stopped) {
+        status = sali_run_sample(run, err);
+    }
+    return status;
+}
+
+/* Pointers of the caller's are not kept. */
+static void forget_pointers(sal_run_options *o)
+{
+    o->own_samplers = NULL;
+    o->trajectory = NULL;
+    o->init = NULL;
+    o->resume = NULL;
+    o->temperatures = NULL;
+    o->tuning = NULL;
+    o->clamp_variables = NULL;
+    o->clamp_codes = NULL;
+}
+
+sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **out,
+                      sal_error *err)
+{
+    if (!model) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_sample: the model is NULL");
+    }
+    sal_run *run = SALI_NEW(sal_run);
+    if (!run) {
+        return sali_fail_memory(err);
+    }
+    run->options = options ? *options : (sal_run_options){ 0 };
+    sali_blas_single_thread_begin(); /* once for all windows */
+    sal_status status = run_all(run, model, err);
+    sali_blas_single_thread_end();
+    if (status == SAL_OK) {
+        compact(run);
+        status = sali_run_keep_past(run, err);
+    }
+    if (status != SAL_OK) {
+        sal_run_destroy(run);
+        return status;
+    }
+    if (run->ladder.n > 1) {
+        sali_ladder_finish(&run->ladder, run->n_shards, run->shard_swaps);
+    }
+    forget_pointers(&run->options);
+    *out = run;
+    return SAL_OK;
+}
+
+void sal_run_destroy(sal_run *run)
+{
+    if (!run) {
+        return;
+    }
+    for (int64_t k = 0; run->shards && k < run->n_shards; k++) {
+        sali_run_shard *shard = &run->shards[k];
+        if (shard->self) {
+            run->sampler->destroy(shard->self);
+        }
+        sali_chains_destroy(shard->chains);
+        sali_free(shard->reference);
+        sali_free(shard->full);
+        sali_free(shard->inner);
+        sali_swaps_free(&shard->swaps);
+        sali_free(shard->best);
+        sali_free(shard->best_codes);
+    }
+    if (run->shared) {
+        run->sampler->unshare(run->shared);
+    }
+    sali_sampler_release(run->inner ? run->inner : run->sampler);
+    sali_free(run->shard_chains);
+    sali_free(run->shard_selves);
+    sali_free(run->shard_first);
+    sali_free(run->shard_swaps);
+    sali_ladder_free(&run->ladder);
+    sali_step_sizes_free(&run->step_sizes);
+    sali_shown_free(&run->shown);
+    sali_free(run->shards);
+    sali_free(run->log_prob);
+    sali_free(run->distance);
+    sali_free(run->moved);
+    sali_free(run->counts);
+    sali_free(run->moments);
+    sali_free(run->statistic);
+    sali_free(run->draws);
+    sal_run_state_destroy(run->state);
+    sal_model_destroy(run->model);
+    sal_model_destroy(run->base);
+    sali_free(run);
+}

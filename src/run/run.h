@@ -1,0 +1,222 @@
+/* A run: shards of chains, what is recorded of them, and its options with defaults filled in.
+ *
+ * With tempering, chain c of the run is the group of `replicas` chains of which the first, at
+ * temperature 1, is what is recorded: chain g replicas + r of a shard is replica r of its group g,
+ * and has the random streams of chain number (first + g) replicas + r. */
+#ifndef SALI_RUN_H
+#define SALI_RUN_H
+
+#include "core/run_state.h"
+#include "core/shard.h"
+#include "samplers/sampler.h"
+#include "run/step_size.h"
+#include "run/tempering.h"
+
+/* Mean and sum of squared deviations from it of some draws (Welford 1962). */
+typedef struct sali_running {
+    double mean, squares;
+} sali_running;
+
+/* Add the n-th draw's x. */
+static inline void sali_running_add(sali_running *r, int64_t n, double x)
+{
+    double off = x - r->mean;
+    r->mean += off / (double)n;
+    r->squares += off * (x - r->mean);
+}
+
+/* Windows of warm-up have at most so many steps. */
+#define SALI_ADAPT_WINDOW 25
+/* And those after it. */
+#define SALI_SAMPLE_WINDOW 256
+
+/* Sums over a chain's steps since its last draw, without what the chain itself has gathered in the
+ * window under way; less than 0 if that draw was made in this window. */
+typedef struct sali_shown_sums {
+    double acceptance, jump;
+} sali_shown_sums;
+
+/* The draws of the window under way, on their way to the caller (shown.c). */
+typedef struct sali_shown {
+    int64_t room;   /* draws that a window may make */
+    int64_t first;  /* the first draw of the window under way */
+    int32_t *codes; /* [room x chains x V of base]; NULL: nothing is shown */
+    double *log_prob, *acceptance, *jump, *step_size; /* [room x chains] */
+    sali_shown_sums *before;                          /* [chains] */
+} sali_shown;
+
+/* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
+ * that belong to its chains are written by it alone. */
+typedef struct sali_run_shard {
+    int64_t first;  /* chain of the run */
+    int64_t groups; /* number of chains of the run */
+    sali_chains *chains;
+    void *self;
+    sali_swaps swaps;
+    int32_t *reference; /* [V] a random state, for distances */
+    int32_t *full;      /* [V of base] one state of the whole space */
+    int32_t *inner;     /* [V of the model that base clamps, or of base] for the statistic */
+    int64_t draws_made;
+    double *best;        /* [chains->n] the largest f met; NULL: not tracked */
+    int32_t *best_codes; /* [chains->n x V] */
+    sal_status status;   /* of its start, and of its walk (walk.h) */
+    sal_error error;
+} sali_run_shard;
+
+struct sal_run {
+    sal_model *base;  /* as given */
+    sal_model *model; /* with clamped variables taken out: what is sampled */
+    const sali_sampler *sampler;
+    sal_run_options options; /* pointers in it are not kept */
+    sali_sampler_settings settings;
+    const sali_sampler *inner; /* moves states at the levels of a trajectory; NULL without one */
+    int64_t levels;            /* of that */
+    sali_sampler_settings inner_settings;
+    void *shared; /* of the sampler; NULL without */
+    int64_t n_shards;
+    sali_pace pace; /* of a step of all shards */
+    sali_run_shard *shards;
+    sali_chains **shard_chains; /* [n_shards], as in shards: for the sampler's adaptation */
+    void **shard_selves;
+    int64_t *shard_first;
+    sali_swaps **shard_swaps;
+
+    sali_ladder ladder;         /* of temperatures */
+    sali_step_sizes step_sizes; /* by temperature */
+    double anneal_from, anneal_to;
+
+    /* By chain and draw; draws_made = draws unless the run was stopped, and after it the arrays are
+     * [chains x draws_made]. */
+    int64_t draws_made;
+    double *log_prob;      /* [chains x draws] */
+    double *distance;      /* [chains x draws] L1 distance to the reference state */
+    uint32_t *counts;      /* [chains x 2 x bins] draws by half of the run, chain and bin: two-level
+                              variables count code 1 */
+    sali_running *moments; /* [chains x 2 x V] of counts without a cap; NULL if there are none */
+    sali_running *statistic; /* [chains] the model's statistic over draws; NULL: it has none */
+    void *draws;             /* [chains x draws x V of base], or NULL */
+    int draw_bytes;
+
+    sali_shown shown;
+
+    double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
+    double *moved;                 /* [chains] jumps after warm-up, over steps and all replicas */
+    int64_t warmup_done;           /* steps of warm-up */
+    int64_t sampling;              /* 1: warm-up is over */
+    int64_t steps;                 /* after warm-up */
+    double seconds, warmup_seconds;
+    bool stopped, stopped_in_warmup;
+
+    bool tuned;           /* what adapts was given: nothing does */
+    sal_run_state *state; /* at the last anchor */
+};
+
+/* Put defaults in place of zeros, and check ranges (run_options.c); and those that depend on the
+ * sampler's interval, once there are chains. */
+sal_status sali_run_resolve(sal_run_options *options, const sal_model *model, sal_error *err);
+sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
+
+/* The loop (loop.c): warm-up, and the steps after it. */
+sal_status sali_run_warm_up(sal_run *run, sal_error *err);
+sal_status sali_run_sample(sal_run *run, sal_error *err);
+
+/* The first status of the shards that is not SAL_OK, with its error. */
+sal_status sali_run_shards_status(const sal_run *run, sal_error *err);
+
+/* NaN or +inf in any shard as an error. */
+sal_status sali_run_check(const sal_run *run, sal_error *err);
+
+/* Record the present states of a shard as draw number `draw`. */
+void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw);
+
+/* Call options.draw, if there is one, for a draw; what it returns may stop the run. */
+void sali_shown_call(sal_run *run, const sal_draw *draw);
+
+/* Draws for the caller (shown.c): room for them; before the first draw of warm-up, and of what
+ * comes after it; the present states of a shard as draw number `draw`; a shard's sums before they
+ * are cleared; and the calls for draws up to number `made`, after a window. */
+sal_status sali_shown_create(sal_run *run, sal_error *err);
+void sali_shown_free(sali_shown *shown);
+void sali_shown_begin(sal_run *run);
+void sali_shown_note(sal_run *run, sali_run_shard *shard, int64_t draw);
+void sali_shown_carry(sal_run *run, const sali_run_shard *shard);
+void sali_shown_hand_over(sal_run *run, int64_t made, bool warmup);
+
+/* The code of variable v of the whole space in a draw of a chain; the run must have kept them. */
+static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t draw, int64_t v)
+{
+    int64_t at = (chain * run->draws_made + draw) * run->base->space->n_variables + v;
+    return run->draw_bytes == 1 ? ((const uint8_t *)run->draws)[at]
+                                : ((const int32_t *)run->draws)[at];
+}
+
+/* The most states that sal_run_total_variation enumerates unless told otherwise. */
+#define SALI_VARIATION_LIMIT (INT64_C(1) << 20)
+
+/* Between the codes of the model that is sampled and those of the whole space, the model's that was
+ * given (which may be a clamped one itself): as sali_clamp_expand and so on. */
+void sali_run_expand(const sal_run *run, int64_t chains, const int32_t *codes, int32_t *full);
+void sali_run_restrict(const sal_run *run, int64_t chains, const int32_t *full, int32_t *codes);
+void sali_run_variables(const sal_run *run, int64_t *original);
+
+/* Note states better than any before (best.c). */
+sal_status sali_best_create(sali_run_shard *shard, sal_error *err);
+void sali_best_note(sali_run_shard *shard);
+
+/* The model's statistic, if it has one (run_statistic.c): room for it, once there are shards; of
+ * the present codes [V of model] of a chain, draw number `draw`; and in the summary, whose
+ * best_log_prob is there. */
+sal_status sali_statistic_create(sal_run *run, sal_error *err);
+void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t chain,
+                         int64_t draw);
+sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
+
+/* R-hat of the variables, numbered as in the whole space, in a summary that has that of f
+ * (agreement.c). */
+sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
+
+/* The range of temperatures of annealing, and the temperature when a share of it is done
+ * (annealing.c). */
+sal_status sali_anneal_range(sal_run *run, sal_error *err);
+double sali_anneal_temperature(const sal_run *run, double share);
+void sali_set_temperature(sali_chains *chains, double temperature);
+
+/* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are
+ * chains (tuning.c). */
+sal_status sali_run_tune(sal_run *run, sal_error *err);
+
+/* The sampler as "name:key=value,..." with every setting spelt out: the same for the same sampler
+ * however it was asked for (tuning.c). */
+void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT]);
+
+/* Anchors: steps at which every run lets all shards make anew what they keep of their chains, so
+ * that a run which begins there goes on with the same bits (run_state.c). Whether one lies between
+ * `before` and `done` steps of warm-up, or of what comes after it; */
+bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done);
+/* what the run is there (its shards are fresh), into run->state, and for options.state; */
+sal_status sali_run_note_state(sal_run *run, sal_error *err);
+/* and a run's place, chains and adaptation from options.resume, checked: SAL_ERR_DATA. */
+sal_status sali_run_restore(sal_run *run, sal_error *err);
+sal_status sali_run_restore_shards(sal_run *run, sal_error *err);
+
+/* Make anew what all shards keep of their chains, and f (loop.c). */
+void sali_run_refresh(sal_run *run);
+
+/* The draws that were made before, as if they were made now (run_past.c). Uses the chains' codes
+ * and f. Returns: DATA. And draws in memory, for another run to go on from: run->state's. */
+sal_status sali_run_replay(sal_run *run, sal_error *err);
+sal_status sali_run_keep_past(sal_run *run, sal_error *err);
+
+/* The options of a run among the items of its state (run_given.c): first arrays, while the
+ * caller's are there, then numbers, when all are resolved. What a run that goes on needs before it
+ * is prepared: whether it was tuned; its preconditioner. And whether it has the same options:
+ * SAL_ERR_ARGUMENT. */
+sal_status sali_run_note_given(sal_run *run, sal_error *err);
+sal_status sali_run_note_resolved(sal_run *run, sal_error *err);
+sal_status sali_run_take_given(sal_run *run, sal_error *err);
+sal_status sali_run_compare_given(const sal_run *run, sal_error *err);
+
+/* Seconds of a clock that does not jump. */
+double sali_now(void);
+
+#endif

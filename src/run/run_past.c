@@ -1,0 +1,154 @@
+/* The draws made before a run goes on: into its records, and for another run out of memory. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "run/run.h"
+
+/* ---- as if they were made now */
+
+/* A draw must be one of this run: its numbers come from outside. `back` [V of base] is room. */
+static sal_status check_draw(const sal_run *run, const sal_draw *draw, int32_t *back,
+                             sal_error *err)
+{
+    const sal_space *space = run->base->space;
+    if (draw->chains != run->options.chains || draw->variables != space->n_variables) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "the draws are of %lld chains and %lld variables; expected %lld and %lld",
+                         (long long)draw->chains, (long long)draw->variables,
+                         (long long)run->options.chains, (long long)space->n_variables);
+    }
+    sal_status status = sali_codes_check(space, draw->chains, draw->codes, err);
+    for (int64_t c = 0; status == SAL_OK && c < draw->chains; c++) {
+        const int32_t *full = draw->codes + c * space->n_variables;
+        int32_t *restricted = run->shards[0].chains->codes;
+        sali_run_restrict(run, 1, full, restricted);
+        sali_run_expand(run, 1, restricted, back);
+        if (memcmp(back, full, (size_t)space->n_variables * sizeof *full) != 0) {
+            return sali_fail(err, SAL_ERR_DATA, "draw %lld: a clamped variable has another code",
+                             (long long)draw->index);
+        }
+        if (!(draw->log_prob[c] < INFINITY)) {
+            return sali_fail(err, SAL_ERR_DATA, "draw %lld: f is %g", (long long)draw->index,
+                             draw->log_prob[c]);
+        }
+    }
+    return status ? sali_fail_prefix(err, SAL_ERR_DATA, "draw %lld", (long long)draw->index)
+                  : SAL_OK;
+}
+
+/* Into the records, by way of the chains. */
+static void record(sal_run *run, const sal_draw *draw)
+{
+    int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_run_shard *shard = &run->shards[k];
+        for (int64_t g = 0; g < shard->groups; g++) {
+            int64_t c = g * run->ladder.n, chain = shard->first + g;
+            sali_run_restrict(run, 1, draw->codes + chain * whole, shard->chains->codes + c * V);
+            shard->chains->f[c] = draw->log_prob[chain];
+        }
+        sali_record_draw(run, shard, draw->index);
+    }
+}
+
+/* Draws 0 .. n - 1, of warm-up or after it. The caller may want to see no more of them, but those
+ * that are counted are all recorded. */
+static sal_status replay(sal_run *run, bool warmup, int64_t n, int32_t *room, sal_error *err)
+{
+    const sali_past *past = &run->options.resume->past;
+    sal_status status = SAL_OK;
+    for (int64_t d = 0; status == SAL_OK && d < n; d++) {
+        sal_draw draw;
+        status = past->read(past->source, warmup, d, &draw, err);
+        status = status ? status : check_draw(run, &draw, room, err);
+        if (status == SAL_OK && !warmup) {
+            record(run, &draw);
+        }
+        if (status == SAL_OK && !run->stopped) {
+            sali_shown_call(run, &draw);
+        }
+    }
+    return status;
+}
+
+sal_status sali_run_replay(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    int64_t warmup = o->draw && o->show_warmup ? run->warmup_done / o->thin : 0;
+    if (warmup + run->draws_made > 0 && !o->resume->past.read) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "the state is without the draws made before: let the run keep its draws "
+                         "(keep_draws), or write them to a file NAME.nc");
+    }
+    int32_t *room = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
+    sal_status status = room ? replay(run, true, warmup, room, err) : sali_fail_memory(err);
+    status = status ? status : replay(run, false, run->draws_made, room, err);
+    sali_free(room);
+    return status;
+}
+
+/* ---- out of memory */
+
+typedef struct memory {
+    const sal_run *run;
+    int32_t *codes;             /* [chains x V] */
+    double *log_prob, *unknown; /* [chains] */
+} memory;
+
+static void close_memory(void *source)
+{
+    memory *m = source;
+    sali_free(m->codes);
+    sali_free(m->log_prob);
+    sali_free(m->unknown);
+    sali_free(m);
+}
+
+static sal_status read_memory(void *source, bool warmup, int64_t index, sal_draw *draw,
+                              sal_error *err)
+{
+    memory *m = source;
+    const sal_run *run = m->run;
+    int64_t chains = run->options.chains, V = run->base->space->n_variables;
+    if (warmup || index >= run->draws_made) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "runs do not keep the states of warm-up: write "
+                         "them to a file NAME.nc");
+    }
+    for (int64_t c = 0; c < chains; c++) {
+        m->log_prob[c] = run->log_prob[c * run->draws_made + index];
+        m->unknown[c] = NAN;
+        for (int64_t v = 0; v < V; v++) {
+            m->codes[c * V + v] = sali_run_draw(run, c, index, v);
+        }
+    }
+    *draw = (sal_draw){ .index = index,
+                        .chains = chains,
+                        .variables = V,
+                        .codes = m->codes,
+                        .log_prob = m->log_prob,
+                        .acceptance_rate = m->unknown,
+                        .jump = m->unknown,
+                        .step_size = m->unknown };
+    return SAL_OK;
+}
+
+sal_status sali_run_keep_past(sal_run *run, sal_error *err)
+{
+    int64_t chains = run->options.chains;
+    if (!run->draws) {
+        return SAL_OK;
+    }
+    memory *m = SALI_NEW(memory);
+    if (!m) {
+        return sali_fail_memory(err);
+    }
+    m->run = run;
+    m->codes = SALI_NEW_ARRAY(int32_t, chains * run->base->space->n_variables);
+    m->log_prob = SALI_NEW_ARRAY(double, chains);
+    m->unknown = SALI_NEW_ARRAY(double, chains);
+    run->state->past = (sali_past){ m, read_memory, close_memory, run->draws_made };
+    return m->codes && m->log_prob && m->unknown ? SAL_OK : sali_fail_memory(err);
+}

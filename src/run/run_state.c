@@ -1,0 +1,378 @@
+/* The state of a run at an anchor: taking it, and going on from it. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "run/run.h"
+
+/* Steps from one anchor to the next: of samplers to which a step is about as much as a refresh; of
+ * others, which follow their chains by small changes, so many sweeps. */
+#define ANCHOR_STEPS 256
+#define ANCHOR_SWEEPS 16
+
+bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
+{
+    const sali_sampler *sampler = run->sampler;
+    int64_t V = run->model->space->n_variables, every = ANCHOR_STEPS;
+    if (sampler->follows && sampler->follows(run->shards[0].self)) {
+        every *= (ANCHOR_SWEEPS * V + ANCHOR_STEPS - 1) / ANCHOR_STEPS;
+    }
+    return before / every != done / every;
+}
+
+/* ---- what is kept */
+
+#define STEP_SIZES "step_sizes."
+#define SAMPLER "sampler."
+#define MOST_SHARD_ITEMS 20
+#define MOST_RUN_ITEMS 16
+
+/* Of one shard: in the state, those of all shards follow each other. */
+static int64_t list_shard(const sal_run *run, const sali_run_shard *shard, sali_state_item *items)
+{
+    const sali_chains *c = shard->chains;
+    const sali_swaps *w = &shard->swaps;
+    int64_t n = c->n, codes = n * c->space->n_variables, k = 0;
+    items[k++] = sali_state_f64("f", n, c->f);
+    items[k++] = sali_state_i32("codes", codes, c->codes);
+    items[k++] = sali_state_u64("step", n, c->step);
+    items[k++] = sali_state_f64("step_size", n, c->step_size);
+    items[k++] = sali_state_f64("beta", n, c->beta);
+    if (shard->best) {
+        items[k++] = sali_state_f64("best", n, shard->best);
+        items[k++] = sali_state_i32("best_codes", codes, shard->best_codes);
+    }
+    if (run->ladder.n > 1) {
+        items[k++] = sali_state_i64("swaps.tried", w->replicas, w->tried);
+        items[k++] = sali_state_i64("swaps.made", w->replicas, w->made);
+        items[k++] = sali_state_f64("swaps.probability", w->replicas, w->probability);
+        items[k++] = sali_state_i32("swaps.walker", n, w->walker);
+        items[k++] = sali_state_u8("swaps.from_hottest", n, (uint8_t *)w->from_hottest);
+        items[k++] = sali_state_i64("swaps.round_trips", 1, (int64_t *)&w->round_trips);
+        items[k++] = sali_state_i64("swaps.f_count", 1, (int64_t *)&w->f_count);
+        items[k++] = sali_state_f64("swaps.f", 3, (double *)&w->f_first);
+    }
+    return k + (run->sampler->hidden ? run->sampler->hidden(shard->self, items + k) : 0);
+}
+
+static int64_t list_run(sal_run *run, sali_state_item *items)
+{
+    int64_t k = 0;
+    items[k++] = sali_state_i64("sampling", 1, &run->sampling);
+    items[k++] = sali_state_i64("warmup_done", 1, &run->warmup_done);
+    items[k++] = sali_state_i64("steps", 1, &run->steps);
+    items[k++] = sali_state_i64("draws_made", 1, &run->draws_made);
+    items[k++] = sali_state_f64("accepted_sum", 1, &run->accepted_sum);
+    items[k++] = sali_state_f64("jump_sum", 1, &run->jump_sum);
+    items[k++] = sali_state_f64("moved", run->options.chains, run->moved);
+    items[k++] = sali_state_f64("seconds", 1, &run->seconds);
+    items[k++] = sali_state_f64("warmup_seconds", 1, &run->warmup_seconds);
+    items[k++] = sali_state_f64("anneal_from", 1, &run->anneal_from);
+    items[k++] = sali_state_f64("anneal_to", 1, &run->anneal_to);
+    items[k++] = sali_state_f64("ladder", run->ladder.n, run->ladder.beta);
+    items[k++] = sali_state_i64("ladder.updates", 1, &run->ladder.updates);
+    return k;
+}
+
+/* ---- taking it */
+
+static bool put_shards(sal_run *run)
+{
+    sali_state_item items[MOST_SHARD_ITEMS];
+    int64_t total[MOST_SHARD_ITEMS] = { 0 }, n = 0;
+    char *to[MOST_SHARD_ITEMS];
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        n = list_shard(run, &run->shards[k], items);
+        for (int64_t i = 0; i < n; i++) {
+            total[i] += items[i].count;
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = sali_run_state_room(run->state, items[i].name, items[i].type, total[i]);
+        if (!to[i]) {
+            return false;
+        }
+    }
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        list_shard(run, &run->shards[k], items);
+        for (int64_t i = 0; i < n; i++) {
+            size_t bytes = (size_t)items[i].count * sali_state_bytes(items[i].type);
+            memcpy(to[i], items[i].data, bytes);
+            to[i] += bytes;
+        }
+    }
+    return true;
+}
+
+static bool put_all(sal_run_state *state, const char *prefix, int64_t n,
+                    const sali_state_item *items)
+{
+    bool ok = true;
+    for (int64_t k = 0; ok && k < n; k++) {
+        char name[160];
+        sali_state_item item = items[k];
+        snprintf(name, sizeof name, "%s%s", prefix, item.name);
+        item.name = name;
+        ok = sali_run_state_put(state, &item);
+    }
+    return ok;
+}
+
+sal_status sali_run_note_state(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    sali_state_item items[MOST_RUN_ITEMS + SALI_MOST_STATE];
+    int64_t n = list_run(run, items);
+    if (run->shown.before) {
+        items[n++] = sali_state_f64("shown", 2 * o->chains, &run->shown.before->acceptance);
+    }
+    bool ok = put_shards(run) && put_all(run->state, "", n, items);
+    ok = ok &&
+         put_all(run->state, STEP_SIZES, sali_step_sizes_state(&run->step_sizes, items), items);
+    if (ok && run->sampler->state) {
+        ok = put_all(run->state, SAMPLER, run->sampler->state(run->shared, items), items);
+    }
+    if (!ok) {
+        return sali_fail_memory(err);
+    }
+    if (o->state && !run->stopped) { /* else it counts draws that were not shown */
+        run->stopped = o->state(run->state, o->state_data) != 0;
+    }
+    return SAL_OK;
+}
+
+const sal_run_state *sal_run_last_state(const sal_run *run)
+{
+    return run->state;
+}
+
+/* ---- going on from it: the run itself */
+
+static sal_status check_position(const sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    bool ok = run->warmup_done >= 0 && run->warmup_done <= o->warmup && run->steps >= 0 &&
+              run->draws_made == run->steps / o->thin &&
+              (run->sampling == 1 ? run->warmup_done == o->warmup
+                                  : run->sampling == 0 && run->steps == 0);
+    if (!ok) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "the state is after %lld steps of warm-up, %lld others and %lld draws: "
+                         "these do not go together",
+                         (long long)run->warmup_done, (long long)run->steps,
+                         (long long)run->draws_made);
+    }
+    int64_t made = o->resume->past.made > run->draws_made ? o->resume->past.made : run->draws_made;
+    return made <= o->draws && run->steps <= o->draws * o->thin
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "draws is %lld, but the run has made %lld already; ask for as many or "
+                           "more in all",
+                           (long long)o->draws, (long long)made);
+}
+
+static sal_status check_run(const sal_run *run, sal_error *err)
+{
+    const sali_ladder *ladder = &run->ladder;
+    double sums[] = { run->accepted_sum, run->jump_sum, run->seconds, run->warmup_seconds };
+    sal_status status = check_position(run, err);
+    status = status ? status : sali_state_check_f64("sums", 4, sums, 0, DBL_MAX, err);
+    status = status
+                 ? status
+                 : sali_state_check_f64("moved", run->options.chains, run->moved, 0, DBL_MAX, err);
+    status = status ? status : sali_state_check_f64("ladder", 1, ladder->beta, 1, 1, err);
+    status =
+        status ? status : sali_state_check_i64("ladder.updates", 1, &ladder->updates, 0, 1000, err);
+    for (int64_t r = 1; status == SAL_OK && r < ladder->n; r++) {
+        double below = ladder->beta[r - 1];
+        bool falls = ladder->beta[r] > 0 && ladder->beta[r] < below;
+        status = falls ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "ladder: it does not fall");
+    }
+    if (status == SAL_OK && run->options.anneal) {
+        bool ok =
+            run->anneal_to > 0 && run->anneal_to <= run->anneal_from && run->anneal_from <= DBL_MAX;
+        status = ok ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "anneal_from, anneal_to: not a range");
+    }
+    return status;
+}
+
+static sal_status restore_run(sal_run *run, sal_error *err)
+{
+    sali_run_state_reader reader = { run->options.resume, "" };
+    sali_state_item items[MOST_RUN_ITEMS];
+    int64_t n = list_run(run, items);
+    sal_status status = sali_state_fill(n, items, sali_run_state_fetch, &reader, err);
+    return status ? status : check_run(run, err);
+}
+
+/* Sums since the last draw; not known if that run showed none. */
+static void restore_shown(sal_run *run)
+{
+    const sali_state_item *item = sali_run_state_find(run->options.resume, "shown");
+    int64_t n = 2 * run->options.chains;
+    bool known = item && item->type == SALI_STATE_F64 && item->count == n;
+    double *to = run->shown.before ? &run->shown.before->acceptance : NULL;
+    for (int64_t k = 0; to && k < n; k++) {
+        to[k] = known ? ((const double *)item->data)[k] : NAN;
+    }
+}
+
+/* ---- its shards */
+
+/* All but f, which comes of them. */
+static sal_status scatter(sal_run *run, sal_error *err)
+{
+    sali_state_item items[MOST_SHARD_ITEMS];
+    int64_t used[MOST_SHARD_ITEMS] = { 0 };
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        for (int64_t i = 1, n = list_shard(run, &run->shards[k], items); i < n; i++) {
+            const sali_state_item *from = sali_run_state_find(run->options.resume, items[i].name);
+            size_t size = sali_state_bytes(items[i].type);
+            if (!from || from->type != items[i].type || items[i].count > from->count - used[i]) {
+                return sali_fail(err, SAL_ERR_DATA,
+                                 "the state of the run has no array '%s' of the right type and "
+                                 "size",
+                                 items[i].name);
+            }
+            memcpy(items[i].data, (const char *)from->data + (size_t)used[i] * size,
+                   (size_t)items[i].count * size);
+            used[i] += items[i].count;
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status check_swaps(const sali_swaps *w, sal_error *err)
+{
+    int64_t n = w->groups * w->replicas;
+    sal_status status = SAL_OK;
+    for (int64_t c = 0; status == SAL_OK && c < n; c++) {
+        bool ok = w->walker[c] >= 0 && w->walker[c] < w->replicas &&
+                  ((const uint8_t *)w->from_hottest)[c] <= 1;
+        status = ok ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "swaps.walker: no such replica");
+    }
+    status =
+        status ? status
+               : sali_state_check_i64("swaps.tried", w->replicas, w->tried, 0, INT64_MAX / 2, err);
+    for (int64_t r = 0; status == SAL_OK && r < w->replicas; r++) {
+        status = sali_state_check_i64("swaps.made", 1, &w->made[r], 0, w->tried[r], err);
+    }
+    status = status ? status
+                    : sali_state_check_f64("swaps.probability", w->replicas, w->probability, 0,
+                                           DBL_MAX, err);
+    const int64_t counts[] = { w->round_trips, w->f_count };
+    const double sums[] = { w->f_first, w->f_sum, w->f_squares };
+    status =
+        status ? status : sali_state_check_i64("swaps.f_count", 2, counts, 0, INT64_MAX / 2, err);
+    return status ? status : sali_state_check_f64("swaps.f", 3, sums, -DBL_MAX, DBL_MAX, err);
+}
+
+static sal_status check_chains(const sal_run *run, const sali_run_shard *shard, sal_error *err)
+{
+    const sali_chains *chains = shard->chains;
+    uint64_t step = (uint64_t)(run->warmup_done + run->steps);
+    sal_status status = sali_codes_check(chains->space, chains->n, chains->codes, err);
+    status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "codes") : SAL_OK;
+    for (int64_t c = 0; status == SAL_OK && c < chains->n; c++) {
+        if (chains->step[c] != step) {
+            status = sali_fail(err, SAL_ERR_DATA, "step: a chain has made %llu steps, not %llu",
+                               (unsigned long long)chains->step[c], (unsigned long long)step);
+        } else if (sali_step_size_check(chains->step_size[c], chains->model->dtype, err) !=
+                   SAL_OK) {
+            status = sali_fail_prefix(err, SAL_ERR_DATA, "step_size");
+        }
+    }
+    return status ? status
+                  : sali_state_check_f64("beta", chains->n, chains->beta, DBL_MIN, DBL_MAX, err);
+}
+
+static sal_status check_best(const sali_run_shard *shard, sal_error *err)
+{
+    int64_t n = shard->chains->n;
+    if (!shard->best) {
+        return SAL_OK;
+    }
+    sal_status status = sali_state_check_f64("best", n, shard->best, -INFINITY, DBL_MAX, err);
+    if (status == SAL_OK) {
+        status = sali_codes_check(shard->chains->space, n, shard->best_codes, err);
+        status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "best_codes") : SAL_OK;
+    }
+    return status;
+}
+
+sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
+{
+    sal_status status = scatter(run, err);
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        status = check_chains(run, shard, err);
+        status = status ? status : check_best(shard, err);
+        status = status || run->ladder.n == 1 ? status : check_swaps(&shard->swaps, err);
+        status = status || !run->sampler->unhide ? status : run->sampler->unhide(shard->self, err);
+        if (status == SAL_OK) {
+            sali_chains_embed(shard->chains);
+        }
+    }
+    if (status == SAL_OK) {
+        sali_run_refresh(run);
+        status = sali_run_check(run, err);
+    }
+    return status;
+}
+
+/* The model must give f as the state has it, bit by bit. */
+static sal_status compare_f(const sal_run *run, sal_error *err)
+{
+    const sali_state_item *item = sali_run_state_find(run->options.resume, "f");
+    int64_t n = run->options.chains * run->ladder.n, at = 0;
+    bool same = item && item->type == SALI_STATE_F64 && item->count == n;
+    for (int64_t k = 0; same && k < run->n_shards; k++) {
+        const sali_chains *chains = run->shards[k].chains;
+        same = memcmp((const double *)item->data + at, chains->f,
+                      (size_t)chains->n * sizeof(double)) == 0;
+        at += chains->n;
+    }
+    return same ? SAL_OK
+                : sali_fail(err, SAL_ERR_ARGUMENT,
+                            "f of the states where the run stopped is not what it was: the model "
+                            "is another one (or the library, or the machine)");
+}
+
+/* ---- its adaptation */
+
+static sal_status restore_adaptation(sal_run *run, sal_error *err)
+{
+    sali_run_state_reader reader = { run->options.resume, STEP_SIZES };
+    sali_state_item items[SALI_MOST_STATE];
+    const sali_warmup at = { .model = run->model,
+                             .seed = run->options.seed,
+                             .n_shards = run->n_shards,
+                             .chains = run->shard_chains,
+                             .selves = run->shard_selves };
+    int64_t n = sali_step_sizes_state(&run->step_sizes, items);
+    sal_status status = sali_state_fill(n, items, sali_run_state_fetch, &reader, err);
+    status = status ? status
+                    : sali_step_sizes_restored(&run->step_sizes, run->model->dtype,
+                                               run->warmup_done, run->options.warmup, err);
+    reader.prefix = SAMPLER;
+    return status ? status
+                  : sali_sampler_restore(run->sampler, run->shared, &at, sali_run_state_fetch,
+                                         &reader, err);
+}
+
+sal_status sali_run_restore(sal_run *run, sal_error *err)
+{
+    sal_status status = restore_run(run, err);
+    status = status ? status : restore_adaptation(run, err);
+    status = status ? status : sali_run_restore_shards(run, err);
+    status = status ? status : compare_f(run, err);
+    status = status ? status : sali_run_replay(run, err);
+    status = status ? status : sali_run_restore_shards(run, err);
+    if (status == SAL_OK) {
+        restore_shown(run);
+    }
+    return status;
+}

@@ -1,0 +1,315 @@
+#include "run/step_size.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* Appendix H searches 0.05, 0.5, .. 500, and 0.2, 0.4, .. 1.8 times the best of them, in units of
+ * the least move. */
+#define FIRST_MAGNITUDE 0.05
+/* Adaptation goes on to where the distance of the widest move no longer counts, and as far down as
+ * the steepest f that single precision bears asks for. */
+#define LOWEST 1e-8
+#define HIGHEST (1.8 * 500)
+
+/* ---- stochastic approximation */
+
+/* |s' - s|^2 of the widest move of one variable. */
+static double widest_move(const sal_space *space)
+{
+    double widest = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        const int32_t last = sali_last_code(variable);
+        double range =
+            variable->states == 0 ? 1 : sali_level(variable, last) - sali_level(variable, 0);
+        widest = fmax(widest, variable->kind == SAL_CATEGORICAL ? 2 : range * range);
+    }
+    return widest;
+}
+
+bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, double step_size)
+{
+    double unit = sali_default_step_size(space, 1);
+    *a = (sali_adaptation){
+        .n = n,
+        .windows = SALI_NEW_ARRAY(int64_t, n),
+        .log_step = SALI_NEW_ARRAY(double, n),
+        .low = log(LOWEST * unit),
+        .high = log(HIGHEST * fmax(unit, widest_move(space))),
+    };
+    for (int64_t r = 0; a->log_step && r < n; r++) {
+        a->log_step[r] = log(step_size);
+    }
+    return a->windows && a->log_step;
+}
+
+void sali_adapt_free(sali_adaptation *a)
+{
+    sali_free(a->windows);
+    sali_free(a->log_step);
+    *a = (sali_adaptation){ 0 };
+}
+
+static double move(sali_adaptation *a, int64_t r, double gain, double acceptance)
+{
+    double log_step = a->log_step[r] + gain * (acceptance - SALI_TARGET_ACCEPTANCE);
+    a->log_step[r] = fmin(fmax(log_step, a->low), a->high);
+    return exp(a->log_step[r]);
+}
+
+int sali_adapt_bound(const sali_adaptation *a, int64_t r)
+{
+    return (a->log_step[r] >= a->high) - (a->log_step[r] <= a->low);
+}
+
+double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance)
+{
+    return move(a, r, 4 / pow((double)++a->windows[r], 0.6), acceptance);
+}
+
+double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance)
+{
+    return move(a, r, 0.1, acceptance);
+}
+
+int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
+{
+    items[0] = sali_state_i64("windows", a->n, a->windows);
+    items[1] = sali_state_f64("log_step", a->n, a->log_step);
+    return 2;
+}
+
+sal_status sali_adaptation_restored(const sali_adaptation *a, sal_error *err)
+{
+    sal_status status = sali_state_check_i64("windows", a->n, a->windows, 0, INT64_MAX - 1, err);
+    return status ? status
+                  : sali_state_check_f64("log_step", a->n, a->log_step, -DBL_MAX, DBL_MAX, err);
+}
+
+/* ---- the search */
+
+static double magnitude(double unit, double centre, int64_t k)
+{
+    (void)centre;
+    return unit * FIRST_MAGNITUDE * pow(10, (double)k);
+}
+
+static double decile(double unit, double centre, int64_t k)
+{
+    (void)unit;
+    return centre * 0.2 * (double)(k + 1);
+}
+
+/* The stage of `n` candidates that a quarter of warm-up goes to begins. */
+static void begin_stage(sali_step_sizes *s, int64_t n, double (*candidate)(double, double, int64_t),
+                        int64_t done, int64_t total)
+{
+    s->candidates = n;
+    s->candidate = candidate;
+    s->begin = done;
+    s->length = total / 4 / n;
+    memset(s->jump, 0, (size_t)(s->rungs * SALI_DECILES) * sizeof *s->jump);
+}
+
+/* In turns, each group tries another candidate, so that all groups try all of them. */
+static int64_t candidate_of(const sali_step_sizes *s, int64_t group, int64_t done)
+{
+    return (group + (done - s->begin) / s->length) % s->candidates;
+}
+
+/* Every rung takes the candidate of the largest mean jump; the smaller of equal ones. */
+static void choose(sali_step_sizes *s)
+{
+    for (int64_t r = 0; r < s->rungs; r++) {
+        const double *jump = s->jump + r * SALI_DECILES;
+        int64_t best = 0;
+        for (int64_t k = 1; k < s->candidates; k++) {
+            best = jump[k] > jump[best] ? k : best;
+        }
+        s->value[r] = s->candidate(s->unit, s->value[r], best);
+    }
+    s->candidates = 0;
+}
+
+static void add_jumps(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                      const int64_t *first, int64_t started)
+{
+    for (int64_t k = 0; k < n_shards; k++) {
+        for (int64_t c = 0; c < chains[k]->n; c++) {
+            int64_t group = first[k] + c / s->rungs, rung = c % s->rungs;
+            s->jump[rung * SALI_DECILES + candidate_of(s, group, started)] +=
+                chains[k]->jump_sum[c];
+        }
+    }
+}
+
+static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                           const int64_t *first, int64_t done)
+{
+    for (int64_t k = 0; k < n_shards; k++) {
+        for (int64_t c = 0; c < chains[k]->n; c++) {
+            int64_t candidate = candidate_of(s, first[k] + c / s->rungs, done);
+            chains[k]->step_size[c] = s->candidate(s->unit, s->value[c % s->rungs], candidate);
+        }
+    }
+}
+
+/* One window of the search is over. */
+static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                   const int64_t *first, int64_t window, int64_t done, int64_t total)
+{
+    bool magnitudes = s->candidates == SALI_MAGNITUDES;
+    add_jumps(s, n_shards, chains, first, done - window);
+    if (done - s->begin < s->length * s->candidates) {
+        set_candidates(s, n_shards, chains, first, done);
+        return (done - s->begin) % s->length == 0;
+    }
+    choose(s);
+    sali_step_sizes_set(s, n_shards, chains);
+    if (magnitudes) {
+        begin_stage(s, SALI_DECILES, decile, done, total);
+        set_candidates(s, n_shards, chains, first, done);
+    }
+    return true;
+}
+
+/* ---- all rungs */
+
+sal_status sali_step_sizes_create(sali_step_sizes *s, const sal_space *space, int64_t rungs,
+                                  sal_step_size_rule rule, double step_size, const double *given,
+                                  sal_error *err)
+{
+    *s = (sali_step_sizes){
+        .rule = rule,
+        .rungs = rungs,
+        .unit = sali_default_step_size(space, 1),
+        .value = SALI_NEW_ARRAY(double, rungs),
+        .jump = SALI_NEW_ARRAY(double, rungs *SALI_DECILES),
+    };
+    bool begun = sali_adapt_begin(&s->adaptation, rungs, space, step_size);
+    if (!begun || !s->value || !s->jump) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t r = 0; r < rungs; r++) {
+        s->value[r] = given ? given[r] : step_size;
+        s->adaptation.log_step[r] = log(s->value[r]);
+    }
+    return SAL_OK;
+}
+
+void sali_step_sizes_free(sali_step_sizes *s)
+{
+    sali_free(s->value);
+    sali_adapt_free(&s->adaptation);
+    sali_free(s->jump);
+    *s = (sali_step_sizes){ 0 };
+}
+
+void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains)
+{
+    for (int64_t k = 0; k < n_shards; k++) {
+        for (int64_t c = 0; c < chains[k]->n; c++) {
+            chains[k]->step_size[c] = s->value[c % s->rungs];
+        }
+    }
+}
+
+int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t total, int64_t most)
+{
+    int64_t left = most;
+    if (s->candidates) {
+        left = s->length - (done - s->begin) % s->length;
+    } else if (s->rule == SAL_STEP_SIZE_SEARCH && s->begin == 0) {
+        left = total / 4 - done;
+    }
+    return left < most ? left : most;
+}
+
+/* Each rung follows the mean acceptance of its chains. */
+static void approximate(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                        int64_t window)
+{
+    for (int64_t r = 0; r < s->rungs; r++) {
+        double acceptance = 0, steps = 0;
+        for (int64_t k = 0; k < n_shards; k++) {
+            for (int64_t c = r; c < chains[k]->n; c += s->rungs) {
+                acceptance += chains[k]->acceptance_sum[c];
+                steps += (double)window;
+            }
+        }
+        s->value[r] = sali_adapt_next(&s->adaptation, r, acceptance / steps);
+    }
+    sali_step_sizes_set(s, n_shards, chains);
+}
+
+bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                           const int64_t *first, int64_t window, int64_t done, int64_t total)
+{
+    if (s->rule == SAL_STEP_SIZE_USUAL) {
+        return false;
+    }
+    if (s->candidates) {
+        return search(s, n_shards, chains, first, window, done, total);
+    }
+    if (s->rule == SAL_STEP_SIZE_SEARCH && s->begin > 0) {
+        return false; /* found */
+    }
+    approximate(s, n_shards, chains, window);
+    if (s->rule == SAL_STEP_SIZE_SEARCH && done >= total / 4) {
+        begin_stage(s, SALI_MAGNITUDES, magnitude, done, total);
+        set_candidates(s, n_shards, chains, first, done);
+    }
+    return true;
+}
+
+/* ---- the state */
+
+int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
+{
+    int64_t n = sali_adaptation_state(&s->adaptation, items);
+    items[n++] = sali_state_f64("value", s->rungs, s->value);
+    items[n++] = sali_state_f64("jump", s->rungs * SALI_DECILES, s->jump);
+    items[n++] = sali_state_i64("begin", 1, &s->begin);
+    items[n++] = sali_state_i64("length", 1, &s->length);
+    items[n++] = sali_state_i64("candidates", 1, &s->candidates);
+    return n;
+}
+
+/* The stage of the search, of which none is after `done`, and the first at a quarter of warm-up. */
+static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total, sal_error *err)
+{
+    int64_t last = s->rule == SAL_STEP_SIZE_SEARCH ? done : 0;
+    bool stage = s->rule == SAL_STEP_SIZE_SEARCH && s->begin > 0 && s->length > 0;
+    bool magnitudes = s->candidates == SALI_MAGNITUDES, deciles = s->candidates == SALI_DECILES;
+    sal_status status =
+        sali_state_check_f64("jump", s->rungs * SALI_DECILES, s->jump, 0, DBL_MAX, err);
+    status = status ? status : sali_state_check_i64("begin", 1, &s->begin, 0, last, err);
+    status =
+        status ? status : sali_state_check_i64("length", 1, &s->length, 0, INT64_MAX / 16, err);
+    if (status == SAL_OK && s->candidates != 0 && !(stage && (magnitudes || deciles))) {
+        status = sali_fail(err, SAL_ERR_DATA, "candidates is %lld; expected 0, %d or %d",
+                           (long long)s->candidates, SALI_MAGNITUDES, SALI_DECILES);
+    }
+    if (status == SAL_OK && s->rule == SAL_STEP_SIZE_SEARCH && s->begin == 0 && done >= total / 4) {
+        status = sali_fail(err, SAL_ERR_DATA, "begin is 0 after %lld steps of %lld",
+                           (long long)done, (long long)total);
+    }
+    s->candidate = magnitudes ? magnitude : decile;
+    return status;
+}
+
+sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
+                                    int64_t total, sal_error *err)
+{
+    sal_status status = sali_adaptation_restored(&s->adaptation, err);
+    for (int64_t r = 0; status == SAL_OK && r < s->rungs; r++) {
+        status = s->value[r] == 0 ? sali_fail(err, SAL_ERR_DATA, "value: a step size is 0")
+                                  : sali_step_size_check(s->value[r], dtype, err);
+    }
+    status = status == SAL_ERR_ARGUMENT ? sali_fail_prefix(err, SAL_ERR_DATA, "value") : status;
+    return status ? status : restore_stage(s, done, total, err);
+}

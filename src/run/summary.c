@@ -1,0 +1,379 @@
+/* The figures of a run. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <saltus/stats.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/shard.h"
+#include "run/run.h"
+#include "run/trajectory.h"
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Antithetic chains have estimates above their number of draws, without bound and past it negative;
+ * the cap is that of Vehtari et al. 2021. */
+static double capped(double ess, double draws)
+{
+    double cap = draws * log10(draws);
+    return ess <= 0 || ess > cap ? cap : ess;
+}
+
+/* The most numbers that a look at all single changes may need. */
+#define MOST_CODES (1 << 24)
+
+/* Whether f is -inf after each change of a single variable of a state. */
+static sal_status find_isolated(const sal_model *model, const int32_t *codes, bool *isolated,
+                                sal_error *err)
+{
+    const sal_space *space = model->space;
+    const int64_t V = space->n_variables;
+    int64_t n = 0;
+    *isolated = false;
+    if (space->unbounded || space->n_states > MOST_CODES / V) {
+        return SAL_OK;
+    }
+    int32_t *rows = SALI_NEW_ARRAY(int32_t, space->n_states * V);
+    double *f = SALI_NEW_ARRAY(double, space->n_states);
+    sal_status status = rows && f ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0; status == SAL_OK && v < V; v++) {
+        for (int32_t k = 0; k < space->variables[v].states; k++) {
+            if (k != codes[v]) {
+                memcpy(rows + n * V, codes, (size_t)V * sizeof *rows);
+                rows[n++ * V + v] = k;
+            }
+        }
+    }
+    if (status == SAL_OK && n > 0) {
+        status = sal_model_evaluate(model, n, rows, f, NULL, NULL, err);
+        *isolated = status == SAL_OK;
+        status = status == SAL_ERR_MODEL ? SAL_OK : status; /* NaN beside it: not known */
+    }
+    for (int64_t k = 0; *isolated && k < n; k++) {
+        *isolated = f[k] == -INFINITY;
+    }
+    sali_free(rows);
+    sali_free(f);
+    return status;
+}
+
+/* Chains that no step moved, and whether the first of them stands alone. */
+static sal_status summarise_movement(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    const int32_t *codes = NULL;
+    s->unmoved = 0;
+    s->isolated = false;
+    for (int64_t k = 0; run->draws_made > 0 && k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t g = 0; g < shard->groups; g++) {
+            if (run->moved[shard->first + g] > 0) {
+                continue;
+            }
+            s->unmoved++;
+            codes = codes
+                        ? codes
+                        : shard->chains->codes + g * run->ladder.n * run->model->space->n_variables;
+        }
+    }
+    return codes ? find_isolated(run->model, codes, &s->isolated, err) : SAL_OK;
+}
+
+/* f of all draws, where values that differ by rounding are one: a sampler that follows f by
+ * differences gives equal states values that are not quite equal, and ranks must not tell them
+ * apart. */
+static void tie(const sal_run *run, int64_t n, double *f)
+{
+    double largest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        largest = fmax(largest, fabs(run->log_prob[k]));
+    }
+    double rounding = run->base->dtype == SAL_F32 ? 8 * FLT_EPSILON : 1024 * DBL_EPSILON;
+    double unit = exp2(ceil(log2(fmax(largest, DBL_MIN) * rounding)));
+    for (int64_t k = 0; k < n; k++) {
+        f[k] = rint(run->log_prob[k] / unit) * unit;
+    }
+}
+
+/* `f` is tied. */
+static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_summary *s,
+                                sal_error *err)
+{
+    int64_t chains = run->options.chains, known = 0;
+    double sum = 0;
+    double *ess = SALI_NEW_ARRAY(double, chains);
+    sal_status status = ess ? SAL_OK : sali_fail_memory(err);
+    for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
+        status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->draws_made,
+                                   &ess[known], err);
+        if (status == SAL_OK && isnan(ess[known])) { /* the distance happens not to change */
+            status = sal_stats_ess_tfp(run->draws_made, f + c * run->draws_made, &ess[known], err);
+        }
+        if (status == SAL_OK && !isnan(ess[known])) {
+            ess[known] = capped(ess[known], (double)run->draws_made);
+            sum += ess[known++];
+        }
+    }
+    s->ess_min = s->ess_median = s->ess_max = NAN;
+    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
+    if (status == SAL_OK && known == chains) {
+        qsort(ess, (size_t)known, sizeof *ess, ascending);
+        s->ess_min = ess[0];
+        s->ess_median = (ess[(known - 1) / 2] + ess[known / 2]) / 2;
+        s->ess_max = ess[known - 1];
+        s->ess_total = sum;
+        s->ess_per_step = sum / ((double)chains * (double)run->steps);
+        s->ess_per_second = run->seconds > 0 ? sum / run->seconds : NAN;
+    }
+    sali_free(ess);
+    return status;
+}
+
+/* R-hat and mean of f, which is tied. */
+static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_run_summary *s,
+                                     sal_error *err)
+{
+    int64_t n = run->options.chains * run->draws_made;
+    s->log_prob_mean = s->rhat_max = NAN;
+    s->rhat_variable = -1;
+    if (n == 0) {
+        return SAL_OK;
+    }
+    sal_diagnostics d;
+    sal_status status = sal_stats_diagnose(run->options.chains, run->draws_made, f, &d, err);
+    if (status == SAL_OK) {
+        double sum = 0;
+        for (int64_t k = 0; k < n; k++) {
+            sum += run->log_prob[k];
+        }
+        s->log_prob_mean = sum / (double)n;
+        s->rhat_max = d.rhat;
+    }
+    return status;
+}
+
+static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    double tau = NAN;
+    sal_status status = run->draws_made > 0
+                            ? sal_stats_autocorrelation_time(run->options.chains, run->draws_made,
+                                                             run->distance, &tau, err)
+                            : SAL_OK;
+    s->autocorrelation_time = tau * (double)run->options.thin;
+    return status;
+}
+
+/* What adaptation of the step size came to: warm-up, of exact samplers that were given none. */
+static void summarise_step_size(const sal_run *run, sal_run_summary *s)
+{
+    const sali_step_sizes *sizes = &run->step_sizes;
+    bool adapts = sizes->rule == SAL_STEP_SIZE_ADAPT && !run->tuned &&
+                  sali_sampler_adapts(run->sampler) && run->options.warmup > 0;
+    s->step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE ? sizes->value[0] : NAN;
+    s->step_size_bound = adapts ? sali_adapt_bound(&sizes->adaptation, 0) : 0;
+    s->step_size_target = adapts ? SALI_TARGET_ACCEPTANCE : NAN;
+}
+
+/* Temperatures and swaps. */
+static void summarise_tempering(const sal_run *run, sal_run_summary *s)
+{
+    const sali_ladder *ladder = &run->ladder;
+    s->replicas = ladder->n;
+    s->temperatures = ladder->temperature;
+    s->swap_rates = ladder->rate;
+    s->swap_rate_min = s->round_trips = s->barrier = NAN;
+    for (int64_t r = 0; r + 1 < ladder->n; r++) {
+        s->swap_rate_min = r > 0 ? fmin(s->swap_rate_min, ladder->rate[r]) : ladder->rate[r];
+    }
+    if (ladder->n > 1) {
+        s->round_trips = ladder->round_trips;
+        s->barrier = ladder->barrier;
+    }
+}
+
+/* Sweeps over the levels of a trajectory. */
+static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    s->levels = 0;
+    s->level_rate_min = s->arrivals = NAN;
+    if (!run->inner) {
+        return SAL_OK;
+    }
+    s->levels = run->levels;
+    double *rate = SALI_NEW_ARRAY(double, s->levels);
+    if (!rate) {
+        return sali_fail_memory(err);
+    }
+    sali_trajectory_count((const void *const *)run->shard_selves, run->n_shards, rate,
+                          &s->arrivals);
+    s->level_rate_min = 1;
+    for (int64_t k = 0; k < s->levels; k++) {
+        s->level_rate_min = fmin(s->level_rate_min, rate[k]);
+    }
+    sali_free(rate);
+    return SAL_OK;
+}
+
+/* Replicas that swap states which no step changes look like chains that mix. Where a chain never
+ * moved nothing good is said of mixing: of its R-hat only that chains disagree. */
+static void forget_mixing(sal_run_summary *s)
+{
+    s->ess_min = s->ess_median = s->ess_max = NAN;
+    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
+    s->autocorrelation_time = NAN;
+    if (s->unmoved == s->chains || !(s->rhat_max > SAL_RHAT_LIMIT)) {
+        s->rhat_max = NAN;
+        s->rhat_variable = -1;
+        s->disagreeing = 0;
+    }
+}
+
+sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    double moves = (double)run->steps * (double)o->chains;
+    sal_run_summary s = {
+        .model = run->base->name,
+        .sampler = run->options.sampler,
+        .variables = run->base->space->n_variables,
+        .chains = o->chains,
+        .warmup = o->warmup,
+        .draws = run->draws_made,
+        .thin = o->thin,
+        .seed = o->seed,
+        .threads = sali_shard_threads(o->threads),
+        .stopped = run->stopped,
+        .acceptance_rate = run->accepted_sum / moves,
+        .mean_jump = run->jump_sum / moves,
+        .seconds = run->seconds,
+        .warmup_seconds = run->warmup_seconds,
+        .steps_per_second = run->seconds > 0 ? (double)run->steps / run->seconds : NAN,
+        .annealed = o->anneal,
+        .anneal_from = run->anneal_from,
+        .anneal_to = run->anneal_to,
+        .best_log_prob = NAN,
+    };
+    summarise_step_size(run, &s);
+    summarise_tempering(run, &s);
+    sal_run_best(run, NULL, &s.best_log_prob, NULL);
+    double *f = SALI_NEW_ARRAY(double, o->chains * run->draws_made);
+    sal_status status = f ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        tie(run, o->chains * run->draws_made, f);
+        status = summarise_levels(run, &s, err);
+    }
+    status = status ? status : summarise_movement(run, &s, err);
+    status = status ? status : summarise_ess(run, f, &s, err);
+    status = status ? status : summarise_time(run, &s, err);
+    status = status ? status : summarise_log_prob(run, f, &s, err);
+    status = status ? status : sali_agreement_summarise(run, &s, err);
+    status = status ? status : sali_statistic_summarise(run, &s, err);
+    sali_free(f);
+    if (s.unmoved > 0) {
+        forget_mixing(&s);
+    }
+    if (status == SAL_OK) {
+        *summary = s;
+    }
+    return status;
+}
+
+/* ---- marginals and draws */
+
+/* Entries of a variable's row of marginals. */
+static int32_t levels_of(const sali_variable *v)
+{
+    return v->states > 0 ? v->states : SAL_COUNT_LEVELS;
+}
+
+sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err)
+{
+    const sal_space *whole = run->base->space, *space = run->model->space;
+    if (run->draws_made == 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the run was stopped before its first draw");
+    }
+    int64_t draws = run->options.chains * run->draws_made;
+    int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
+    int32_t *full = SALI_NEW_ARRAY(int32_t, whole->n_variables);
+    int64_t *row_of = SALI_NEW_ARRAY(int64_t, whole->n_variables + 1);
+    if (!original || !full || !row_of) {
+        sali_free(original);
+        sali_free(full);
+        sali_free(row_of);
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < whole->n_variables; v++) {
+        row_of[v + 1] = row_of[v] + levels_of(&whole->variables[v]);
+    }
+    memset(marginals, 0, (size_t)row_of[whole->n_variables] * sizeof *marginals);
+    sali_run_expand(run, 1, run->shards[0].chains->codes, full);
+    for (int64_t v = 0; v < whole->n_variables; v++) {
+        int32_t last = levels_of(&whole->variables[v]) - 1;
+        int32_t level = full[v] < last ? full[v] : last;
+        marginals[row_of[v] + level] = 1; /* stays so for clamped variables */
+    }
+    sali_run_variables(run, original);
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        double *row = marginals + row_of[original[v]];
+        bool two = sali_is_two_level(variable);
+        for (int32_t k = 0; k < levels_of(variable); k++) {
+            double ones = 0;
+            for (int64_t h = 0; h < 2 * run->options.chains; h++) {
+                ones += run->counts[h * space->bins + variable->bin + (two ? 0 : k)];
+            }
+            row[k] = two && k == 0 ? 1 - ones / (double)draws : ones / (double)draws;
+        }
+    }
+    sali_free(original);
+    sali_free(full);
+    sali_free(row_of);
+    return SAL_OK;
+}
+
+const double *sal_run_log_probs(const sal_run *run)
+{
+    return run->log_prob;
+}
+
+const void *sal_run_draws(const sal_run *run, int *bytes)
+{
+    *bytes = run->draw_bytes;
+    return run->draws;
+}
+
+void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables)
+{
+    *chains = run->options.chains;
+    *draws = run->draws_made;
+    *variables = run->base->space->n_variables;
+}
+
+const sal_model *sal_run_model(const sal_run *run)
+{
+    return run->base;
+}
+
+int64_t sal_run_n_draws(const sal_run *run)
+{
+    return run->draws_made;
+}
+
+sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err)
+{
+    (void)err;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
+        for (int64_t g = 0; g < shard->groups; g++) {
+            sali_run_expand(run, 1, shard->chains->codes + g * run->ladder.n * V,
+                            codes + (shard->first + g) * whole);
+        }
+    }
+    return SAL_OK;
+}

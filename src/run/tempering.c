@@ -1,0 +1,308 @@
+#include "run/tempering.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* The hot end is where the standard deviation of f / T is this: nearly all states are then as
+ * likely as any other. */
+#define HOT_SPREAD 0.5
+#define HOTTEST 1e6
+#define COOLEST_HOT_END 2.0
+#define FIRST_GUESS 0.01 /* its inverse */
+/* A pair counts as if it rejected at least this share, so that no two temperatures meet. */
+#define LEAST_REJECTION 1e-3
+/* Updates of the ladder in warm-up; its last half runs with the last one. */
+#define UPDATES 5
+
+/* ---- swaps of one shard */
+
+sal_status sali_swaps_create(sali_swaps *swaps, const sali_chains *chains, int64_t replicas,
+                             sal_error *err)
+{
+    *swaps = (sali_swaps){
+        .groups = chains->n / replicas,
+        .replicas = replicas,
+        .tried = SALI_NEW_ARRAY(int64_t, replicas),
+        .made = SALI_NEW_ARRAY(int64_t, replicas),
+        .probability = SALI_NEW_ARRAY(double, replicas),
+        .walker = SALI_NEW_ARRAY(int32_t, chains->n),
+        .from_hottest = SALI_NEW_ARRAY(bool, chains->n),
+        .codes = SALI_NEW_ARRAY(int32_t, chains->space->n_variables),
+        .x = sali_alloc(chains->space->width, chains->element),
+    };
+    if (!swaps->tried || !swaps->made || !swaps->probability || !swaps->walker ||
+        !swaps->from_hottest || !swaps->codes || !swaps->x) {
+        sali_swaps_free(swaps);
+        return sali_fail_memory(err);
+    }
+    sali_swaps_clear(swaps, true);
+    return SAL_OK;
+}
+
+void sali_swaps_free(sali_swaps *swaps)
+{
+    sali_free(swaps->tried);
+    sali_free(swaps->made);
+    sali_free(swaps->probability);
+    sali_free(swaps->walker);
+    sali_free(swaps->from_hottest);
+    sali_free(swaps->codes);
+    sali_free(swaps->x);
+    *swaps = (sali_swaps){ 0 };
+}
+
+void sali_swaps_clear(sali_swaps *swaps, bool trips)
+{
+    for (int64_t r = 0; r < swaps->replicas; r++) {
+        swaps->tried[r] = swaps->made[r] = 0;
+        swaps->probability[r] = 0;
+    }
+    swaps->f_count = 0;
+    swaps->f_sum = swaps->f_squares = 0;
+    for (int64_t c = 0; trips && c < swaps->groups * swaps->replicas; c++) {
+        swaps->walker[c] = (int32_t)(c % swaps->replicas);
+        swaps->from_hottest[c] = false;
+    }
+    swaps->round_trips = trips ? 0 : swaps->round_trips;
+}
+
+double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b)
+{
+    if (f_a == -INFINITY || f_b == -INFINITY) {
+        return -INFINITY;
+    }
+    return (beta_a - beta_b) * (f_b - f_a);
+}
+
+static void exchange(void *a, void *b, void *work, size_t size)
+{
+    memcpy(work, a, size);
+    memcpy(a, b, size);
+    memcpy(b, work, size);
+}
+
+/* The states of chains a and b change places. */
+static void exchange_states(sali_swaps *swaps, sali_chains *chains, int64_t a, int64_t b)
+{
+    const sal_space *space = chains->space;
+    double f = chains->f[a];
+    int32_t walker = swaps->walker[a];
+    exchange(chains->codes + a * space->n_variables, chains->codes + b * space->n_variables,
+             swaps->codes, (size_t)space->n_variables * sizeof *chains->codes);
+    exchange(sali_row(chains, chains->x, a, space->width),
+             sali_row(chains, chains->x, b, space->width), swaps->x,
+             (size_t)space->width * chains->element);
+    chains->f[a] = chains->f[b];
+    chains->f[b] = f;
+    swaps->walker[a] = swaps->walker[b];
+    swaps->walker[b] = walker;
+}
+
+/* Round trips of one group, by who is at the two ends. */
+static void count_trips(sali_swaps *swaps, int64_t group)
+{
+    const int32_t *walker = swaps->walker + group * swaps->replicas;
+    bool *from_hottest = swaps->from_hottest + group * swaps->replicas;
+    from_hottest[walker[swaps->replicas - 1]] = true;
+    if (from_hottest[walker[0]]) {
+        from_hottest[walker[0]] = false;
+        swaps->round_trips++;
+    }
+}
+
+static void note_hottest(sali_swaps *swaps, double f)
+{
+    if (!isfinite(f)) {
+        return;
+    }
+    swaps->f_first = swaps->f_count++ == 0 ? f : swaps->f_first;
+    swaps->f_sum += f - swaps->f_first;
+    swaps->f_squares += (f - swaps->f_first) * (f - swaps->f_first);
+}
+
+void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity)
+{
+    for (int64_t g = 0; g < swaps->groups; g++) {
+        int64_t group = g * swaps->replicas;
+        note_hottest(swaps, chains->f[group + swaps->replicas - 1]);
+        for (int64_t r = parity; r + 1 < swaps->replicas; r += 2) {
+            int64_t a = group + r, b = a + 1;
+            sali_stream stream = sali_chains_stream(chains, a, SALI_RNG_SWAP);
+            double log_ratio =
+                sali_swap_log_ratio(chains->beta[a], chains->beta[b], chains->f[a], chains->f[b]);
+            swaps->tried[r]++;
+            swaps->probability[r] += exp(fmin(log_ratio, 0));
+            if (log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio) {
+                exchange_states(swaps, chains, a, b);
+                swaps->made[r]++;
+            }
+        }
+        count_trips(swaps, g);
+    }
+}
+
+/* ---- the ladder */
+
+sal_status sali_ladder_check(int64_t n, const double *temperatures, const char *what,
+                             sal_error *err)
+{
+    for (int64_t r = 0; r < n; r++) {
+        double least = r == 0 ? 1 : temperatures[r - 1];
+        bool fits =
+            r == 0 ? temperatures[0] == 1 : temperatures[r] > least && temperatures[r] <= 1e100;
+        if (!fits) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "%s: number %lld is %g; expected 1 first, then rising ones up to "
+                             "1e100",
+                             what, (long long)(r + 1), temperatures[r]);
+        }
+    }
+    return SAL_OK;
+}
+
+/* A geometric ladder from beta = 1 down to `last`. */
+static void spread_geometrically(sali_ladder *ladder, double last)
+{
+    for (int64_t r = 0; r < ladder->n; r++) {
+        ladder->beta[r] = r == 0 ? 1 : pow(last, (double)r / (double)(ladder->n - 1));
+    }
+}
+
+sal_status sali_ladder_create(sali_ladder *ladder, int64_t n, const double *temperatures,
+                              sal_error *err)
+{
+    ladder->n = n;
+    ladder->adapt = n > 1 && !temperatures;
+    ladder->beta = SALI_NEW_ARRAY(double, n);
+    ladder->temperature = SALI_NEW_ARRAY(double, n);
+    ladder->rate = SALI_NEW_ARRAY(double, n);
+    if (!ladder->beta || !ladder->temperature || !ladder->rate) {
+        return sali_fail_memory(err);
+    }
+    spread_geometrically(ladder, FIRST_GUESS);
+    for (int64_t r = 0; temperatures && r < n; r++) {
+        ladder->beta[r] = 1 / temperatures[r];
+    }
+    return SAL_OK;
+}
+
+void sali_ladder_free(sali_ladder *ladder)
+{
+    sali_free(ladder->beta);
+    sali_free(ladder->temperature);
+    sali_free(ladder->rate);
+    *ladder = (sali_ladder){ 0 };
+}
+
+bool sali_ladder_is_due(const sali_ladder *ladder, int64_t before, int64_t done, int64_t total)
+{
+    bool due = false;
+    for (int k = 1; k <= UPDATES; k++) {
+        int64_t at = total >> k;
+        due |= before < at && at <= done;
+    }
+    return due && ladder->adapt;
+}
+
+/* Where f / T has the standard deviation HOT_SPREAD, f varying as it did at the hot end; NaN when
+ * that is not known. */
+static double hot_end(int64_t n_shards, sali_swaps *const *swaps)
+{
+    double n = 0, variance = 0;
+    for (int64_t k = 0; k < n_shards; k++) {
+        double count = (double)swaps[k]->f_count;
+        if (count > 1) {
+            variance += swaps[k]->f_squares - swaps[k]->f_sum * swaps[k]->f_sum / count;
+            n += count - 1;
+        }
+    }
+    return n > 0 ? sqrt(fmax(variance, 0) / n) / HOT_SPREAD : NAN;
+}
+
+/* Rejection rates of the pairs, summed from temperature 1 on, [n]: an estimate of the communication
+ * barrier Lambda (Syed et al. 2022, eq. 22); pairs that were never tried count as 0.5. */
+static void cumulate(const sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps,
+                     double *barrier)
+{
+    barrier[0] = 0;
+    for (int64_t r = 0; r + 1 < ladder->n; r++) {
+        double tried = 0, probability = 0;
+        for (int64_t k = 0; k < n_shards; k++) {
+            tried += (double)swaps[k]->tried[r];
+            probability += swaps[k]->probability[r];
+        }
+        double rejection = tried > 0 ? 1 - probability / tried : 0.5;
+        barrier[r + 1] = barrier[r] + fmax(rejection, LEAST_REJECTION);
+    }
+}
+
+/* Inverse temperatures at equal parts of the barrier, which is linear in log beta in between; past
+ * its end it rises like before it. */
+static void spread_evenly(sali_ladder *ladder, const double *barrier, double last)
+{
+    int64_t n = ladder->n, at = 0;
+    const double *beta = ladder->temperature; /* a copy of the old ones */
+    double total = barrier[n - 1], end = barrier[n - 1];
+    memcpy(ladder->temperature, ladder->beta, (size_t)n * sizeof *ladder->beta);
+    double slope = (barrier[n - 1] - barrier[n - 2]) / log(beta[n - 2] / beta[n - 1]);
+    if (last < beta[n - 1]) {
+        total += slope * log(beta[n - 1] / last);
+    } else { /* end where the barrier reaches `last` */
+        while (beta[at + 1] > last) {
+            at++;
+        }
+        total = barrier[at] + (barrier[at + 1] - barrier[at]) * log(beta[at] / last) /
+                                  log(beta[at] / beta[at + 1]);
+    }
+    at = 0;
+    for (int64_t r = 1; r < n; r++) {
+        double want = total * (double)r / (double)(n - 1);
+        while (at + 2 < n && barrier[at + 1] < want) {
+            at++;
+        }
+        double share = (want - barrier[at]) / (barrier[at + 1] - barrier[at]);
+        ladder->beta[r] = want > end ? beta[n - 1] * exp(-(want - end) / slope)
+                                     : beta[at] * pow(beta[at + 1] / beta[at], share);
+    }
+}
+
+void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps)
+{
+    double last = 1 / hot_end(n_shards, swaps), barrier[SALI_MOST_REPLICAS];
+    last = isnan(last) ? ladder->beta[ladder->n - 1]
+                       : fmin(fmax(last, 1 / HOTTEST), 1 / COOLEST_HOT_END);
+    cumulate(ladder, n_shards, swaps, barrier);
+    if (ladder->updates++ == 0) { /* rates of a first guess that may lie far off */
+        spread_geometrically(ladder, last);
+    } else {
+        spread_evenly(ladder, barrier, last);
+    }
+    for (int64_t k = 0; k < n_shards; k++) {
+        sali_swaps_clear(swaps[k], false);
+    }
+}
+
+void sali_ladder_finish(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps)
+{
+    double groups = 0;
+    ladder->round_trips = 0;
+    for (int64_t k = 0; k < n_shards; k++) {
+        groups += (double)swaps[k]->groups;
+        ladder->round_trips += (double)swaps[k]->round_trips;
+    }
+    ladder->round_trips /= groups;
+    ladder->barrier = 0;
+    for (int64_t r = 0; r < ladder->n; r++) {
+        int64_t tried = 0, made = 0;
+        ladder->temperature[r] = 1 / ladder->beta[r];
+        for (int64_t k = 0; k < n_shards; k++) {
+            tried += swaps[k]->tried[r];
+            made += swaps[k]->made[r];
+        }
+        ladder->rate[r] = tried > 0 ? (double)made / (double)tried : NAN;
+        ladder->barrier += r + 1 < ladder->n ? 1 - ladder->rate[r] : 0;
+    }
+}

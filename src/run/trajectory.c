@@ -1,0 +1,249 @@
+/* Levels of a trajectory, and chains that visit them. */
+#include "run/trajectory.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/base.h"
+#include "models/tape_model.h"
+
+/* ---- levels */
+
+sal_trajectory *sali_trajectory_create(int64_t parameters, int64_t states, const double *log_base,
+                                       const char *sampler, int64_t steps)
+{
+    sal_trajectory *t = SALI_NEW(sal_trajectory);
+    double *zeros = SALI_NEW_ARRAY(double, parameters);
+    if (t) {
+        *t = (sal_trajectory){ .parameters = parameters,
+                               .states = states,
+                               .log_base = sali_memdup(log_base, states, sizeof *log_base),
+                               .sampler = sali_strdup(sampler),
+                               .steps = steps,
+                               .log_z = NAN,
+                               .log_z_error = NAN };
+    }
+    const sal_trajectory_level first = { .acceptance = NAN };
+    bool ok = t && zeros && t->log_base && t->sampler && sali_trajectory_push(t, &first, 0, zeros);
+    sali_free(zeros);
+    if (!ok) {
+        sal_trajectory_destroy(t);
+        return NULL;
+    }
+    return t;
+}
+
+bool sali_trajectory_push(sal_trajectory *t, const sal_trajectory_level *info, double step_size,
+                          const double *values)
+{
+    double *copy = sali_memdup(values, t->parameters, sizeof *values);
+    if (!copy || sali_grow((void **)&t->levels, &t->room, t->n + 1, sizeof *t->levels) != 0) {
+        sali_free(copy);
+        return false;
+    }
+    t->levels[t->n++] = (sali_path_level){ .info = *info, .step_size = step_size, .values = copy };
+    return true;
+}
+
+void sal_trajectory_destroy(sal_trajectory *t)
+{
+    if (!t) {
+        return;
+    }
+    for (int64_t k = 0; k < t->n; k++) {
+        sali_free(t->levels[k].values);
+    }
+    sali_free(t->levels);
+    sali_free(t->log_base);
+    sali_free(t->sampler);
+    sali_free(t);
+}
+
+int64_t sal_trajectory_levels(const sal_trajectory *t)
+{
+    return t->n;
+}
+
+sal_trajectory_level sal_trajectory_level_at(const sal_trajectory *t, int64_t k)
+{
+    if (k < 0 || k >= t->n) {
+        return (sal_trajectory_level){
+            .beta = NAN, .log_z = NAN, .log_z_error = NAN, .acceptance = NAN, .relaxation = NAN
+        };
+    }
+    return t->levels[k].info;
+}
+
+const char *sal_trajectory_sampler(const sal_trajectory *t, int64_t *steps)
+{
+    if (steps) {
+        *steps = t->steps;
+    }
+    return t->sampler;
+}
+
+void sali_round_values(sal_dtype dtype, int64_t n, double *values)
+{
+    for (int64_t i = 0; dtype == SAL_F32 && i < n; i++) {
+        values[i] = (double)(float)values[i];
+    }
+}
+
+/* ---- chains that visit them */
+
+enum { PLAIN, MIXED };
+
+static sal_status open_chains(sali_visitor *v, int which, const sal_model *model,
+                              const sali_sampler *sampler, const sali_sampler_settings *settings,
+                              int64_t n, uint64_t seed, sal_error *err)
+{
+    sal_status status =
+        sali_chains_create(model, n, sali_sampler_wants(sampler), seed, &v->chains[which], err);
+    if (status == SAL_OK && sampler->share) {
+        status = sampler->share(model, settings, &v->shared[which], err);
+    }
+    return status ? status
+                  : sali_sampler_open(sampler, settings, v->shared[which], v->chains[which],
+                                      &v->self[which], err);
+}
+
+static sal_status open_bridge(sali_visitor *v, int64_t n, uint64_t seed, sal_error *err)
+{
+    sal_status status = sali_bridge_create(v->model, v->log_base, &v->bridge, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    v->bridge_sampler = v->sampler;
+    v->bridge_settings = v->settings;
+    if (!sali_sampler_serves(v->sampler, v->bridge.model)) {
+        status = sali_sampler_choose("gwg", v->bridge.model, 0, &v->bridge_sampler,
+                                     &v->bridge_settings, err);
+    }
+    return status ? status
+                  : open_chains(v, MIXED, v->bridge.model, v->bridge_sampler, &v->bridge_settings,
+                                n, seed, err);
+}
+
+sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const double *log_base,
+                               const sali_sampler *sampler, const sali_sampler_settings *settings,
+                               bool mixed, int64_t n, uint64_t seed, sal_error *err)
+{
+    const int64_t parameters = sali_model_tape(of)->program->parameters_size;
+    *v = (sali_visitor){
+        .log_base = log_base, .sampler = sampler, .settings = *settings, .beta = 1
+    };
+    v->settings.training = true; /* parameters change at every visit */
+    v->flat = SALI_NEW_ARRAY(double, parameters + 1);
+    v->uniform = SALI_NEW_ARRAY(double, of->space->n_variables);
+    sal_status status = v->flat && v->uniform ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sali_tape_model_copy(of, &v->model, err);
+    status = status ? status : open_chains(v, PLAIN, v->model, sampler, &v->settings, n, seed, err);
+    return status == SAL_OK && mixed ? open_bridge(v, n, seed, err) : status;
+}
+
+void sali_visitor_free(sali_visitor *v)
+{
+    const sali_sampler *samplers[] = { v->sampler, v->bridge_sampler };
+    for (int k = PLAIN; k <= MIXED; k++) {
+        if (v->self[k]) {
+            samplers[k]->destroy(v->self[k]);
+        }
+        if (v->shared[k]) {
+            samplers[k]->unshare(v->shared[k]);
+        }
+        sali_chains_destroy(v->chains[k]);
+    }
+    sali_bridge_free(&v->bridge);
+    sal_model_destroy(v->model);
+    sali_free(v->flat);
+    sali_free(v->uniform);
+    *v = (sali_visitor){ 0 };
+}
+
+static bool is_mixed(const sali_visitor *v)
+{
+    return v->beta > 0 && v->beta < 1;
+}
+
+void sali_visitor_go(sali_visitor *v, const double *values, double beta)
+{
+    const sali_tape_model *tape = sali_model_tape(v->model);
+    v->beta = beta;
+    if (!is_mixed(v)) {
+        if (beta > 0) {
+            sali_params_set(tape->params, values);
+        }
+        return;
+    }
+    const int64_t n = tape->program->parameters_size;
+    memcpy(v->flat, values, (size_t)n * sizeof *values);
+    v->flat[n] = beta;
+    sali_params_set(sali_model_tape(v->bridge.model)->params, v->flat);
+}
+
+void sali_visitor_value(sali_visitor *v, int64_t n, const int32_t *codes, double *f)
+{
+    const sal_space *space = v->model->space;
+    if (v->beta == 0) {
+        for (int64_t c = 0; c < n; c++) {
+            f[c] = sali_base_value(space, v->log_base, codes + c * space->n_variables);
+        }
+        return;
+    }
+    sali_chains *chains = v->chains[is_mixed(v) ? MIXED : PLAIN];
+    sali_model_embed(v->model, n, codes, chains->x_new);
+    sali_value(chains->evaluator, n, codes, chains->x_new, f);
+}
+
+static void draw_base(sali_visitor *v, const uint32_t *id, uint64_t *step, int32_t *codes)
+{
+    const sali_chains *chains = v->chains[PLAIN];
+    for (int64_t c = 0; c < chains->n; c++) {
+        const sali_stream stream = {
+            .seed = chains->seed, .chain = id[c], .step = step[c], .purpose = SALI_RNG_INIT
+        };
+        sali_base_draw(v->model->space, v->log_base, &stream, v->uniform,
+                       codes + c * v->model->space->n_variables);
+        step[c]++;
+    }
+}
+
+void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint32_t *id,
+                       uint64_t *step, int32_t *codes)
+{
+    if (v->beta == 0) {
+        draw_base(v, id, step, codes);
+        return;
+    }
+    const int which = is_mixed(v) ? MIXED : PLAIN;
+    const sali_sampler *sampler = which == MIXED ? v->bridge_sampler : v->sampler;
+    const double usual = (which == MIXED ? v->bridge_settings : v->settings).step_size;
+    sali_chains *chains = v->chains[which];
+    const size_t bytes = (size_t)(chains->n * chains->space->n_variables) * sizeof *codes;
+    memcpy(chains->codes, codes, bytes);
+    memcpy(chains->id, id, (size_t)chains->n * sizeof *id);
+    memcpy(chains->step, step, (size_t)chains->n * sizeof *step);
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->step_size[c] = step_size > 0 ? step_size : usual;
+    }
+    sali_chains_embed(chains);
+    if (sampler->forget) {
+        sampler->forget(v->self[which]);
+    }
+    sampler->refresh(v->self[which], chains);
+    sali_sampler_steps(sampler, v->self[which], chains, K);
+    memcpy(codes, chains->codes, bytes);
+    memcpy(step, chains->step, (size_t)chains->n * sizeof *step);
+}
+
+const sali_chains *sali_visitor_fault(const sali_visitor *v)
+{
+    for (int k = PLAIN; k <= MIXED; k++) {
+        if (v->chains[k] && v->chains[k]->bad_chain >= 0) {
+            return v->chains[k];
+        }
+    }
+    return NULL;
+}

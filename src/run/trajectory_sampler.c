@@ -1,0 +1,356 @@
+/* Sampling along a trajectory: a step of a chain is a sweep from the independent model up to the
+ * model itself. At each level the chain's state there moves by the inner sampler, then changes
+ * places with the state of the level above with the probability of Metropolis for the product of
+ * the two targets. States of level 0 are drawn anew each time, so fresh ones keep coming up. Each
+ * of these moves leaves the product of all levels invariant, and so does the sweep. Bereux,
+ * Decelle, Furtlehner & Seoane 2026 (parallel trajectory tempering). */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/tape_model.h"
+#include "run/trajectory.h"
+
+typedef struct climb {
+    const sal_trajectory *t;
+    bool level_step_sizes;
+    int64_t n, V, L;
+    sali_visitor visitor;
+    double *top; /* [parameters] of the model itself */
+    int32_t *codes, *work;
+    uint64_t *step;             /* [L + 1 x n] */
+    uint8_t *fresh;             /* [L + 1 x n] has come up from level 0 */
+    int64_t *counts;            /* [L + 2]: sweeps, swaps made, arrivals */
+    uint32_t *id;               /* [n] */
+    double *here[2], *above[2]; /* [n] f of this level and of the next one */
+} climb;
+
+enum { MINE, NEXT };
+
+/* ---- making and taking apart */
+
+static void climb_destroy(void *self)
+{
+    climb *s = self;
+    if (!s) {
+        return;
+    }
+    sali_visitor_free(&s->visitor);
+    sali_free(s->top);
+    sali_free(s->codes);
+    sali_free(s->work);
+    sali_free(s->step);
+    sali_free(s->fresh);
+    sali_free(s->counts);
+    sali_free(s->id);
+    for (int k = MINE; k <= NEXT; k++) {
+        sali_free(s->here[k]);
+        sali_free(s->above[k]);
+    }
+    sali_free(s);
+}
+
+static bool is_mixed(const sal_trajectory *t)
+{
+    bool mixed = false;
+    for (int64_t k = 0; k < t->n; k++) {
+        mixed |= t->levels[k].info.beta > 0 && t->levels[k].info.beta < 1;
+    }
+    return mixed;
+}
+
+static sal_status climb_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                               void *shared, void **self, sal_error *err)
+{
+    (void)shared;
+    climb *s = SALI_NEW(climb);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    const sal_trajectory *t = s->t = settings->trajectory;
+    s->level_step_sizes = settings->level_step_sizes;
+    const int64_t n = s->n = chains->n, V = s->V = chains->space->n_variables, L = s->L = t->n;
+    s->top = SALI_NEW_ARRAY(double, t->parameters);
+    s->codes = SALI_NEW_ARRAY(int32_t, L * n * V);
+    s->work = SALI_NEW_ARRAY(int32_t, n * V);
+    s->step = SALI_NEW_ARRAY(uint64_t, (L + 1) * n);
+    s->fresh = SALI_NEW_ARRAY(uint8_t, (L + 1) * n);
+    s->counts = SALI_NEW_ARRAY(int64_t, L + 2);
+    s->id = SALI_NEW_ARRAY(uint32_t, n);
+    bool ok = s->top && s->codes && s->work && s->step && s->fresh && s->counts && s->id;
+    for (int k = MINE; k <= NEXT; k++) {
+        s->here[k] = SALI_NEW_ARRAY(double, n);
+        s->above[k] = SALI_NEW_ARRAY(double, n);
+        ok = ok && s->here[k] && s->above[k];
+    }
+    sal_status status = ok ? SAL_OK : sali_fail_memory(err);
+    status = status
+                 ? status
+                 : sali_visitor_create(&s->visitor, chains->model, t->log_base, settings->inner,
+                                       settings->inner_settings, is_mixed(t), n, chains->seed, err);
+    if (status != SAL_OK) {
+        climb_destroy(s);
+        return status;
+    }
+    *self = s;
+    return SAL_OK;
+}
+
+static void climb_refresh(void *self, sali_chains *chains)
+{
+    climb *s = self;
+    sali_params_get(sali_model_tape(chains->model)->params, s->top);
+    sali_chains_start(chains, false);
+}
+
+static void climb_forget(void *self)
+{
+    climb *s = self;
+    s->counts[0] = 0;
+}
+
+static int64_t climb_hidden(void *self, sali_state_item *items)
+{
+    climb *s = self;
+    items[0] = sali_state_i32("levels.codes", s->L * s->n * s->V, s->codes);
+    items[1] = sali_state_u64("levels.step", (s->L + 1) * s->n, s->step);
+    items[2] = sali_state_u8("levels.fresh", (s->L + 1) * s->n, s->fresh);
+    items[3] = sali_state_i64("levels.counts", s->L + 2, s->counts);
+    return 4;
+}
+
+static sal_status climb_unhide(void *self, sal_error *err)
+{
+    const climb *s = self;
+    const sal_space *space = s->visitor.model->space;
+    for (int64_t k = 0; k < s->L * s->n * s->V; k++) {
+        if (!sali_has_code(&space->variables[k % s->V], s->codes[k])) {
+            return sali_fail(err, SAL_ERR_DATA, "levels.codes: %d is no code of variable %lld",
+                             (int)s->codes[k], (long long)(k % s->V));
+        }
+    }
+    return sali_state_check_i64("levels.counts", s->L + 2, s->counts, 0, INT64_MAX / 2, err);
+}
+
+/* ---- levels */
+
+static int32_t *codes_at(const climb *s, const sali_chains *chains, int64_t k)
+{
+    return k < s->L ? s->codes + k * s->n * s->V : chains->codes;
+}
+
+static void go(climb *s, const sali_chains *chains, int64_t k)
+{
+    const sali_path_level *level = &s->t->levels[k];
+    sali_visitor_go(&s->visitor, k < s->L ? level->values : s->top,
+                    k < s->L ? level->info.beta : 1);
+    for (int64_t c = 0; c < s->n; c++) {
+        s->id[c] = (uint32_t)((uint64_t)chains->id[c] * (uint64_t)(s->L + 1) + (uint64_t)k);
+    }
+}
+
+static void move(climb *s, const sali_chains *chains, int64_t k)
+{
+    double own = k < s->L ? s->t->levels[k].step_size : s->t->step_size;
+    double step_size = s->level_step_sizes ? own : 0;
+    sali_visitor_move(&s->visitor, s->t->steps, step_size, s->id, s->step + k * s->n,
+                      codes_at(s, chains, k));
+    for (int64_t c = 0; k == 0 && c < s->n; c++) {
+        s->fresh[c] = 1;
+    }
+}
+
+static void exchange(void *a, void *b, void *work, size_t size)
+{
+    memcpy(work, a, size);
+    memcpy(a, b, size);
+    memcpy(b, work, size);
+}
+
+/* Neighbours change places; the visitor is at level k. */
+static void swap_with_below(climb *s, const sali_chains *chains, int64_t k)
+{
+    const size_t bytes = (size_t)s->V * sizeof(int32_t);
+    int32_t *low = codes_at(s, chains, k - 1), *high = codes_at(s, chains, k);
+    sali_visitor_value(&s->visitor, s->n, low, s->above[MINE]);
+    sali_visitor_value(&s->visitor, s->n, high, s->above[NEXT]);
+    for (int64_t c = 0; c < s->n; c++) {
+        sali_stream stream = { .seed = chains->seed,
+                               .chain = s->id[c],
+                               .step = chains->step[c],
+                               .purpose = SALI_RNG_SWAP };
+        double log_ratio =
+            s->here[NEXT][c] + s->above[MINE][c] - s->here[MINE][c] - s->above[NEXT][c];
+        if (log(sali_rng_uniform_at(&stream, 0)) < log_ratio) {
+            uint8_t *fresh = s->fresh + k * s->n + c, was = *fresh;
+            exchange(low + c * s->V, high + c * s->V, s->work, bytes);
+            *fresh = fresh[-s->n];
+            fresh[-s->n] = was;
+            s->counts[k]++;
+        }
+    }
+}
+
+/* What has come all the way up counts once. */
+static void count_arrivals(climb *s)
+{
+    uint8_t *fresh = s->fresh + s->L * s->n;
+    for (int64_t c = 0; c < s->n; c++) {
+        s->counts[s->L + 1] += fresh[c];
+        fresh[c] = 0;
+    }
+}
+
+static void sweep(climb *s, sali_chains *chains)
+{
+    for (int64_t k = 0; k <= s->L; k++) {
+        go(s, chains, k);
+        if (k > 0) {
+            swap_with_below(s, chains, k);
+        }
+        if (k == s->L) {
+            (void)sali_chains_take_sums(s->visitor.chains[0]);
+        }
+        move(s, chains, k);
+        if (k < s->L) {
+            sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k), s->here[MINE]);
+            sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k + 1), s->here[NEXT]);
+        }
+    }
+    s->counts[0]++;
+    count_arrivals(s);
+}
+
+/* ---- the start: a population climbs from level 0, drawn again by its weights at each level */
+
+/* Systematic resampling of the states below by exp(above - here) into `to`. */
+static void resample(climb *s, const sali_chains *chains, const int32_t *from, int32_t *to)
+{
+    double most = -INFINITY, total = 0, below = 0;
+    for (int64_t c = 0; c < s->n; c++) {
+        most = fmax(most, s->above[MINE][c] - s->here[MINE][c]);
+    }
+    if (most == -INFINITY) { /* all are forbidden here: where the chains start is not */
+        memcpy(to, chains->codes, to == chains->codes ? 0 : (size_t)(s->n * s->V) * sizeof *to);
+        return;
+    }
+    for (int64_t c = 0; c < s->n; c++) {
+        double d = s->above[MINE][c] - s->here[MINE][c] - most;
+        s->above[NEXT][c] = exp(d);
+        total += s->above[NEXT][c];
+    }
+    sali_stream stream = {
+        .seed = chains->seed, .chain = s->id[0], .step = 0, .purpose = SALI_RNG_SWAP
+    };
+    const double shift = sali_rng_uniform_at(&stream, 2);
+    int64_t from_row = 0;
+    for (int64_t c = 0; c < s->n; c++) {
+        double place = ((double)c + shift) / (double)s->n * total;
+        while (from_row + 1 < s->n && below + s->above[NEXT][from_row] < place) {
+            below += s->above[NEXT][from_row++];
+        }
+        memcpy(to + c * s->V, from + from_row * s->V, (size_t)s->V * sizeof *to);
+    }
+}
+
+static void begin(climb *s, sali_chains *chains)
+{
+    memset(s->step, 0, (size_t)((s->L + 1) * s->n) * sizeof *s->step);
+    memset(s->fresh, 0, (size_t)((s->L + 1) * s->n));
+    memset(s->counts, 0, (size_t)(s->L + 2) * sizeof *s->counts);
+    for (int64_t k = 0; k <= s->L; k++) {
+        go(s, chains, k);
+        if (k > 0) {
+            sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k - 1), s->above[MINE]);
+            resample(s, chains, codes_at(s, chains, k - 1), codes_at(s, chains, k));
+        }
+        move(s, chains, k);
+        if (k < s->L) {
+            sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k), s->here[MINE]);
+        }
+    }
+}
+
+/* ---- a step */
+
+/* L1 distances from the states in x_new, where the sweep began, and what the inner sampler's steps
+ * on the model itself were like. */
+static void note_sums(const climb *s, sali_chains *chains)
+{
+    const sali_chains *inner = s->visitor.chains[0];
+    const int64_t N = chains->space->width;
+    const double steps = (double)s->t->steps;
+    for (int64_t c = 0; c < s->n; c++) {
+        double distance = 0;
+        const void *now = sali_row(chains, chains->x, c, N);
+        const void *before = sali_row(chains, chains->x_new, c, N);
+        for (int64_t i = 0; i < N; i++) {
+            distance += fabs(sali_load(chains->model->dtype, now, i) -
+                             sali_load(chains->model->dtype, before, i));
+        }
+        chains->jump_sum[c] += distance;
+        chains->accepted_sum[c] += inner->accepted_sum[c] / steps;
+        chains->acceptance_sum[c] += inner->acceptance_sum[c] / steps;
+    }
+}
+
+static void climb_step(void *self, sali_chains *chains)
+{
+    climb *s = self;
+    memcpy(chains->x_new, chains->x, (size_t)(s->n * chains->space->width) * chains->element);
+    if (s->counts[0] == 0) {
+        begin(s, chains);
+    }
+    sweep(s, chains);
+    sali_chains_embed(chains);
+    note_sums(s, chains);
+    sali_chains_start(chains, false);
+    const sali_chains *fault = sali_visitor_fault(&s->visitor);
+    if (fault && chains->bad_chain < 0) {
+        chains->bad_chain = fault->bad_chain;
+        chains->bad_what = fault->bad_what;
+        chains->bad_step = fault->bad_step;
+        chains->bad_value = fault->bad_value;
+        memcpy(chains->bad_codes, fault->bad_codes, (size_t)s->V * sizeof *chains->bad_codes);
+    }
+    sali_chains_tick(chains);
+}
+
+void sali_trajectory_count(const void *const *selves, int64_t n_shards, double *rate,
+                           double *arrivals)
+{
+    const climb *first = selves[0];
+    double chains = 0;
+    *arrivals = 0;
+    for (int64_t k = 0; k < first->L; k++) {
+        rate[k] = 0;
+    }
+    for (int64_t i = 0; i < n_shards; i++) {
+        const climb *s = selves[i];
+        chains += (double)s->n;
+        *arrivals += (double)s->counts[s->L + 1];
+        for (int64_t k = 0; k < s->L; k++) {
+            rate[k] += (double)s->counts[k + 1];
+        }
+    }
+    for (int64_t k = 0; k < first->L; k++) {
+        rate[k] /= chains * (double)first->counts[0];
+    }
+    *arrivals /= chains;
+}
+
+const sali_sampler sali_trajectory_record = {
+    .name = "trajectory",
+    .doc = "sweeps over the levels of a training's trajectory",
+    .source = "Bereux, Decelle, Furtlehner & Seoane 2026",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_HIDDEN,
+    .kinds = SALI_FINITE_KINDS,
+    .create = climb_create,
+    .destroy = climb_destroy,
+    .refresh = climb_refresh,
+    .forget = climb_forget,
+    .hidden = climb_hidden,
+    .unhide = climb_unhide,
+    .step = climb_step,
+};

@@ -1,0 +1,247 @@
+/* What warm-up found, out of a run and into another one. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <saltus/sample.h>
+#include "core/error.h"
+#include "core/number.h"
+#include "core/text.h"
+#include "core/tuning.h"
+#include "run/run.h"
+
+#define STEP_SIZE "step_size"
+#define TEMPERATURES "temperatures"
+/* Before the names of the sampler's own values. */
+#define OWN "sampler."
+
+void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
+{
+    const sali_sampler *sampler = run->inner ? run->inner : run->sampler;
+    const sali_sampler_settings *settings = run->inner ? &run->inner_settings : &run->settings;
+    const sali_setting *p = sampler->parameters;
+    snprintf(text, SALI_SAMPLER_TEXT, "%s", sampler->name);
+    for (int k = 0; p && p[k].name; k++) {
+        size_t used = strlen(text), room = SALI_SAMPLER_TEXT - used;
+        double value = settings->values[k];
+        char number[SALI_NUMBER_SIZE] = "";
+        sali_format_double(value, number);
+        snprintf(text + used, room, "%c%s=%s", k ? ',' : ':', p[k].name,
+                 p[k].choices ? p[k].choices[(int)value] : number);
+    }
+}
+
+static int64_t own_values(const sal_run *run, sali_tuned items[SALI_MOST_TUNED])
+{
+    return run->sampler->tuned ? run->sampler->tuned(run->shared, items) : 0;
+}
+
+static void own_name(const sali_tuned *item, char name[128])
+{
+    snprintf(name, 128, OWN "%s", item->name);
+}
+
+sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
+{
+    char text[SALI_SAMPLER_TEXT];
+    double temperatures[SALI_MOST_REPLICAS];
+    sali_tuned items[SALI_MOST_TUNED];
+    if (run->stopped_in_warmup) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "the run was stopped in its warm-up, which found nothing to be kept");
+    }
+    sali_run_sampler_text(run, text);
+    sal_tuning *tuning = sali_tuning_make(text, run->model->space->n_variables);
+    bool ok = tuning != NULL;
+    if (ok && run->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
+        ok = sali_tuning_add(tuning, STEP_SIZE, run->ladder.n, run->step_sizes.value);
+    }
+    for (int64_t r = 0; r < run->ladder.n; r++) {
+        temperatures[r] = 1 / run->ladder.beta[r];
+    }
+    if (ok && run->ladder.n > 1) {
+        ok = sali_tuning_add(tuning, TEMPERATURES, run->ladder.n, temperatures);
+    }
+    for (int64_t k = 0, n = own_values(run, items); ok && k < n; k++) {
+        char name[128];
+        own_name(&items[k], name);
+        ok = sali_tuning_add(tuning, name, items[k].n, items[k].values);
+    }
+    if (!ok) {
+        sali_tuning_free(tuning);
+        return sali_fail_memory(err);
+    }
+    *out = tuning;
+    return SAL_OK;
+}
+
+sal_status sal_tuning_values(const sal_tuning *tuning, const char *name, const double **values,
+                             int64_t *n, sal_error *err)
+{
+    const sali_tuning_list *list = sali_tuning_find(tuning, name);
+    if (!list) {
+        char names[SAL_ERROR_SIZE] = "";
+        for (int64_t k = 0; k < tuning->n_lists; k++) {
+            sali_list_name(names, sizeof names, tuning->lists[k].name);
+        }
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "the tuning of %s has no '%.100s'; it has: %s",
+                         tuning->sampler, name, names[0] ? names : "nothing");
+    }
+    if (values) {
+        *values = list->values;
+    }
+    if (n) {
+        *n = list->n;
+    }
+    return SAL_OK;
+}
+
+void sal_tuning_destroy(sal_tuning *tuning)
+{
+    sali_tuning_free(tuning);
+}
+
+/* ---- into a run */
+
+static sal_status check_owner(const sal_run *run, const sal_tuning *tuning, sal_error *err)
+{
+    char text[SALI_SAMPLER_TEXT];
+    sali_run_sampler_text(run, text);
+    if (strcmp(text, tuning->sampler) != 0) {
+        return sali_fail(err, SAL_ERR_DATA, "the tuning is of sampler '%.200s', not '%s'",
+                         tuning->sampler, text);
+    }
+    if (tuning->variables != run->model->space->n_variables) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "the tuning is of a model with %lld free variables, not %lld",
+                         (long long)tuning->variables, (long long)run->model->space->n_variables);
+    }
+    return SAL_OK;
+}
+
+/* Options that the tuning already decides. */
+static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sal_error *err)
+{
+    const char *what = o->step_size != 0   ? "step_size"
+                       : o->step_size_rule ? "step_size_rule"
+                       : o->temperatures   ? "temperatures"
+                                           : NULL;
+    if (what) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "both %s and tuning are given", what);
+    }
+    if (o->replicas > 0 && o->replicas != replicas) {
+        return sali_fail(err, SAL_ERR_DATA, "the tuning has %lld temperatures, not %lld",
+                         (long long)replicas, (long long)o->replicas);
+    }
+    if (o->anneal && replicas > 1) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "a run either anneals or has replicas, and the tuning has them");
+    }
+    return SAL_OK;
+}
+
+/* The list of a name, which must have n numbers; NULL after an error. */
+static const sali_tuning_list *find_list(const sal_tuning *tuning, const char *name, int64_t n,
+                                         sal_error *err)
+{
+    const sali_tuning_list *list = sali_tuning_find(tuning, name);
+    if (!list || list->n != n) {
+        sali_fail(err, SAL_ERR_DATA, "the tuning needs a list '%s' of %lld numbers", name,
+                  (long long)n);
+        return NULL;
+    }
+    return list;
+}
+
+static sal_status take_temperatures(sal_run *run, const sal_tuning *tuning, sal_error *err)
+{
+    const sali_tuning_list *list = sali_tuning_find(tuning, TEMPERATURES);
+    int64_t replicas = list ? list->n : 1;
+    sal_status status = check_conflicts(&run->options, replicas, err);
+    if (status == SAL_OK && list && (list->n < 2 || list->n > SALI_MOST_REPLICAS)) {
+        return sali_fail(err, SAL_ERR_DATA, "the tuning has %lld temperatures; expected 2 to %d",
+                         (long long)list->n, SALI_MOST_REPLICAS);
+    }
+    if (status == SAL_OK && list &&
+        sali_ladder_check(list->n, list->values, TEMPERATURES, err) != SAL_OK) {
+        return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
+    }
+    if (status == SAL_OK && replicas > (INT64_C(1) << 31) / run->options.chains) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "chains times temperatures is more than 2^31");
+    }
+    return status ? status
+                  : sali_ladder_create(&run->ladder, replicas, list ? list->values : NULL, err);
+}
+
+static sal_status take_step_sizes(sal_run *run, const sal_tuning *tuning, sal_error *err)
+{
+    const double *given = NULL;
+    if (run->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
+        const sali_tuning_list *list = find_list(tuning, STEP_SIZE, run->ladder.n, err);
+        if (!list) {
+            return SAL_ERR_DATA;
+        }
+        for (int64_t r = 0; r < list->n; r++) {
+            sal_status status = list->values[r] == 0
+                                    ? sali_fail(err, SAL_ERR_DATA, "step_size is 0")
+                                    : sali_step_size_check(list->values[r], run->model->dtype, err);
+            if (status != SAL_OK) {
+                return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
+            }
+        }
+        given = list->values;
+    }
+    return sali_step_sizes_create(&run->step_sizes, run->model->space, run->ladder.n,
+                                  SAL_STEP_SIZE_USUAL, run->settings.step_size, given, err);
+}
+
+/* Whether values of the sampler's own lie where it can use them. */
+static sal_status check_own(const sali_tuned *item, const char *name, const double *values,
+                            sal_error *err)
+{
+    bool bounded = item->low < item->high || item->whole;
+    for (int64_t i = 0; i < item->n; i++) {
+        double value = values[i];
+        bool ok = isfinite(value) && (!bounded || (value >= item->low && value <= item->high)) &&
+                  (!item->whole || value == floor(value));
+        if (!ok) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "the tuning's '%s' holds %g; expected %s from %g to %g", name, value,
+                             item->whole ? "a whole number" : "numbers",
+                             bounded ? item->low : -DBL_MAX, bounded ? item->high : DBL_MAX);
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *err)
+{
+    sali_tuned items[SALI_MOST_TUNED];
+    const sali_tuning_list *lists[SALI_MOST_TUNED];
+    int64_t n = own_values(run, items);
+    for (int64_t k = 0; k < n; k++) {
+        char name[128];
+        own_name(&items[k], name);
+        lists[k] = find_list(tuning, name, items[k].n, err);
+        sal_status status =
+            lists[k] ? check_own(&items[k], name, lists[k]->values, err) : SAL_ERR_DATA;
+        if (status != SAL_OK) {
+            return status;
+        }
+    }
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(items[k].values, lists[k]->values, (size_t)items[k].n * sizeof *items[k].values);
+    }
+    sal_status status = n > 0 ? run->sampler->retune(run->shared, err) : SAL_OK;
+    return status == SAL_ERR_DATA ? sali_fail_prefix(err, status, "the tuning") : status;
+}
+
+sal_status sali_run_tune(sal_run *run, sal_error *err)
+{
+    const sal_tuning *tuning = run->options.tuning;
+    sal_status status = check_owner(run, tuning, err);
+    status = status ? status : take_temperatures(run, tuning, err);
+    status = status ? status : take_step_sizes(run, tuning, err);
+    return status ? status : take_own(run, tuning, err);
+}

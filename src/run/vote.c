@@ -1,0 +1,165 @@
+/* Majority votes over the draws of a run. */
+#include <string.h>
+
+#include <saltus/sample.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "run/run.h"
+
+/* ---- sample-wise: whole states, counted in a hash table of draws */
+
+typedef struct ballot {
+    const uint8_t *rows;
+    size_t bytes;   /* of a row */
+    int64_t size;   /* of the table, a power of two */
+    int64_t *first; /* [size] the first draw with a state, plus 1; 0: free */
+    int64_t *votes; /* [size] */
+} ballot;
+
+/* FNV-1a. */
+static uint64_t hash(const uint8_t *row, size_t bytes)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (size_t k = 0; k < bytes; k++) {
+        h = (h ^ row[k]) * UINT64_C(1099511628211);
+    }
+    return h ^ h >> 32;
+}
+
+/* The place of a draw's state, which may be free still. */
+static int64_t place_of(const ballot *b, int64_t draw)
+{
+    const uint8_t *row = b->rows + (size_t)draw * b->bytes;
+    int64_t at = (int64_t)(hash(row, b->bytes) & (uint64_t)(b->size - 1));
+    while (b->first[at] &&
+           memcmp(b->rows + (size_t)(b->first[at] - 1) * b->bytes, row, b->bytes) != 0) {
+        at = (at + 1) & (b->size - 1);
+    }
+    return at;
+}
+
+/* Whether a place beats another. Draws are numbered as in log_prob. */
+static bool beats(const ballot *b, const sal_run *run, int64_t one, int64_t other)
+{
+    if (b->votes[one] != b->votes[other]) {
+        return b->votes[one] > b->votes[other];
+    }
+    double f = run->log_prob[b->first[one] - 1], f_other = run->log_prob[b->first[other] - 1];
+    return f != f_other ? f > f_other : b->first[one] < b->first[other];
+}
+
+/* Count all draws; the winner's place. */
+static int64_t count_votes(ballot *b, const sal_run *run)
+{
+    int64_t winner = -1;
+    for (int64_t c = 0; c < run->options.chains; c++) {
+        for (int64_t d = 0; d < run->draws_made; d++) {
+            int64_t draw = c * run->draws_made + d, at = place_of(b, draw);
+            b->first[at] = b->first[at] ? b->first[at] : draw + 1;
+            b->votes[at]++;
+        }
+    }
+    for (int64_t at = 0; at < b->size; at++) {
+        if (b->first[at] && (winner < 0 || beats(b, run, at, winner))) {
+            winner = at;
+        }
+    }
+    return winner;
+}
+
+/* Codes of a row of draws. */
+static void read_row(const sal_run *run, int64_t draw, int32_t *codes)
+{
+    int64_t V = run->base->space->n_variables;
+    for (int64_t v = 0; v < V; v++) {
+        codes[v] = run->draw_bytes == 1 ? ((const uint8_t *)run->draws)[draw * V + v]
+                                        : ((const int32_t *)run->draws)[draw * V + v];
+    }
+}
+
+sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_error *err)
+{
+    if (!run->draws || run->draws_made == 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         run->draws ? "the run was stopped before its first draw"
+                                    : "the run kept no draws; set keep_draws in its options");
+    }
+    ballot b = { .rows = run->draws,
+                 .bytes = (size_t)(run->base->space->n_variables * run->draw_bytes),
+                 .size = 1 };
+    while (b.size < 2 * run->options.chains * run->draws_made) {
+        b.size *= 2;
+    }
+    b.first = SALI_NEW_ARRAY(int64_t, b.size);
+    b.votes = SALI_NEW_ARRAY(int64_t, b.size);
+    sal_status status = b.first && b.votes ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        int64_t winner = count_votes(&b, run);
+        read_row(run, b.first[winner] - 1, codes);
+        if (votes) {
+            *votes = b.votes[winner];
+        }
+    }
+    sali_free(b.first);
+    sali_free(b.votes);
+    return status;
+}
+
+/* ---- dimension-wise */
+
+static void most_frequent(const sal_space *space, const double *marginals, int32_t *codes)
+{
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        codes[v] = 0;
+        for (int32_t k = 1; k < space->variables[v].states; k++) {
+            codes[v] = marginals[k] > marginals[codes[v]] ? k : codes[v];
+        }
+        marginals += space->variables[v].states;
+    }
+}
+
+/* Code 1 for the `ones` variables that have it most often: those with fewer than that before them.
+ */
+static void select_top(const sal_space *space, const double *marginals, int64_t ones,
+                       int32_t *codes)
+{
+    memset(codes, 0, (size_t)space->n_variables * sizeof *codes);
+    for (int64_t k = 0; k < ones; k++) {
+        int64_t best = -1;
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            if (!codes[v] && (best < 0 || marginals[2 * v + 1] > marginals[2 * best + 1])) {
+                best = v;
+            }
+        }
+        codes[best] = 1;
+    }
+}
+
+sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, int32_t *codes,
+                                     sal_error *err)
+{
+    const sal_space *space = run->base->space;
+    if (ones < 0 || ones > space->n_variables) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "ones is %lld; expected 0 to %lld", (long long)ones,
+                         (long long)space->n_variables);
+    }
+    if (ones > 0 && space->n_states != 2 * space->n_variables) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "ones is for variables of two levels; %s has others", run->base->name);
+    }
+    if (space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s has counts without a cap, whose marginals do not list all states; "
+                         "vote on states instead",
+                         run->base->name);
+    }
+    double *marginals = SALI_NEW_ARRAY(double, space->n_states);
+    sal_status status = marginals ? sal_run_marginals(run, marginals, err) : sali_fail_memory(err);
+    if (status == SAL_OK && ones > 0) {
+        select_top(space, marginals, ones, codes);
+    } else if (status == SAL_OK) {
+        most_frequent(space, marginals, codes);
+    }
+    sali_free(marginals);
+    return status;
+}

@@ -1,0 +1,118 @@
+#include "run/walk.h"
+
+#include <string.h>
+
+#include "samplers/settle.h"
+
+/* The most steps for each of a window's, where they need evaluations: the windows that may end with
+ * a walk are an eighth of warm-up. */
+#define MOST_STEPS 8
+
+static bool stands_still(const sali_chains *chains, int64_t c)
+{
+    return chains->jump_sum[c] == 0;
+}
+
+static int64_t count_still(const sali_chains *chains)
+{
+    int64_t n = 0;
+    for (int64_t c = 0; c < chains->n; c++) {
+        n += stands_still(chains, c);
+    }
+    return n;
+}
+
+/* ---- one shard */
+
+typedef struct walk {
+    sal_run *run;
+    int64_t window; /* steps */
+    sali_settling settling;
+} walk;
+
+/* The chains that stand still, as chains of their own. */
+static void take(const sali_chains *from, sali_chains *still)
+{
+    int64_t V = from->space->n_variables, i = 0;
+    for (int64_t c = 0; c < from->n; c++) {
+        if (stands_still(from, c)) {
+            memcpy(still->codes + i * V, from->codes + c * V, (size_t)V * sizeof *from->codes);
+            still->id[i] = from->id[c];
+            still->beta[i++] = from->beta[c];
+        }
+    }
+}
+
+static void put_back(sali_chains *to, const sali_chains *still)
+{
+    int64_t V = to->space->n_variables, i = 0;
+    for (int64_t c = 0; c < to->n; c++) {
+        if (stands_still(to, c)) {
+            memcpy(to->codes + c * V, still->codes + i++ * V, (size_t)V * sizeof *to->codes);
+        }
+    }
+    sali_chains_embed(to);
+}
+
+static sal_status walk_chains(const walk *w, sali_chains *chains, sal_error *err)
+{
+    int64_t n = count_still(chains);
+    sali_chains *still = NULL;
+    if (n == 0) {
+        return SAL_OK;
+    }
+    sal_status status = sali_settling_chains(&w->settling, n, w->run->options.seed, &still, err);
+    if (status == SAL_OK) {
+        take(chains, still);
+        status = sali_settle(&w->settling, still, 1, MOST_STEPS * w->window,
+                             w->run->warmup_done / SALI_ADAPT_WINDOW, err);
+    }
+    if (status == SAL_OK && still->bad_chain >= 0) {
+        int64_t chain = still->id[still->bad_chain] / w->run->ladder.n;
+        status = sali_chains_report(still, w->run->sampler, chain, err);
+    }
+    if (status == SAL_OK) {
+        put_back(chains, still);
+    }
+    sali_chains_destroy(still);
+    return status;
+}
+
+static void walk_shard(void *context, int64_t k)
+{
+    const walk *w = context;
+    sali_run_shard *shard = &w->run->shards[k];
+    shard->status = walk_chains(w, shard->chains, &shard->error);
+}
+
+/* ---- all of them */
+
+static bool is_due(const sal_run *run, int64_t window)
+{
+    int64_t done = run->warmup_done, warmup = run->options.warmup, still = 0;
+    bool early = done > warmup / 8 && done - window < warmup / 4;
+    if (run->step_sizes.rule == SAL_STEP_SIZE_USUAL || !early) {
+        return false;
+    }
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        still += count_still(run->shards[k].chains);
+    }
+    return still > 0 && sali_settles(run->model);
+}
+
+sal_status sali_walk(sal_run *run, int64_t window, bool *walked, sal_error *err)
+{
+    walk w = { .run = run, .window = window };
+    if (!is_due(run, window)) {
+        return SAL_OK;
+    }
+    sal_status status = sali_settling_open(&w.settling, run->model, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_shard_run(run->n_shards, run->options.threads, walk_shard, &w);
+    sali_settling_close(&w.settling);
+    status = sali_run_shards_status(run, err);
+    *walked = status == SAL_OK;
+    return status;
+}

@@ -1,0 +1,500 @@
+#include "samplers/blocks/block_conditional.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/neighbours.h"
+#include "models/structure.h"
+#include "models/tracker.h"
+
+struct sali_block_conditional {
+    const sal_space *space;
+    sali_blocks blocks;
+    int64_t radius;
+    int64_t most_sites, most_states; /* of a block */
+    int64_t *states;                 /* [n_blocks] within the radius of a centre */
+    sali_tracker *tracker;           /* or, where changes do not pay, */
+    sali_neighbours *neighbours;
+    int64_t *block;  /* [chains] of this step */
+    int32_t *centre; /* [chains x most_sites] */
+    double *f;       /* [chains x most_states] */
+    int32_t *offset; /* [most_sites] of the state that is listed, from the centre */
+    int32_t *codes;  /* [most_sites] that state */
+    /* For log_q, which is asked for many states around one centre: whether f is of the states
+     * around listed_centre, and the log of the sum of their weights [chains]. */
+    bool listed;
+    int32_t *listed_centre;
+    double *log_norm;
+};
+
+/* ---- blocks */
+
+static bool allocate_blocks(const sal_space *space, int64_t n, sali_blocks *blocks)
+{
+    *blocks = (sali_blocks){ .n = n,
+                             .begin = SALI_NEW_ARRAY(int64_t, n + 1),
+                             .sites = SALI_NEW_ARRAY(int64_t, space->n_variables) };
+    return blocks->begin && blocks->sites;
+}
+
+void sali_blocks_free(sali_blocks *blocks)
+{
+    sali_free(blocks->begin);
+    sali_free(blocks->sites);
+    *blocks = (sali_blocks){ 0 };
+}
+
+sal_status sali_blocks_consecutive(const sal_space *space, int64_t size, sali_blocks *blocks,
+                                   sal_error *err)
+{
+    int64_t V = space->n_variables;
+    if (!allocate_blocks(space, (V - 1) / size + 1, blocks)) {
+        sali_blocks_free(blocks);
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < V; v++) {
+        blocks->sites[v] = v;
+        blocks->begin[v / size + 1] = v + 1;
+    }
+    return SAL_OK;
+}
+
+sal_status sali_blocks_of_model(const sal_model *model, sali_blocks *blocks, sal_error *err)
+{
+    const sali_structure *structure = model->structure;
+    int64_t V = model->space->n_variables, n = structure->groups(model);
+    int64_t *next = SALI_NEW_ARRAY(int64_t, n);
+    if (!allocate_blocks(model->space, n, blocks) || !next) {
+        sali_blocks_free(blocks);
+        sali_free(next);
+        return sali_fail_memory(err);
+    }
+    for (int64_t v = 0; v < V; v++) {
+        blocks->begin[structure->group_of(model, v) + 1]++;
+    }
+    for (int64_t g = 0; g < n; g++) {
+        next[g] = blocks->begin[g];
+        blocks->begin[g + 1] += blocks->begin[g];
+    }
+    for (int64_t v = 0; v < V; v++) {
+        blocks->sites[next[structure->group_of(model, v)]++] = v;
+    }
+    sali_free(next);
+    return SAL_OK;
+}
+
+static const int64_t *sites_of(const sali_block_conditional *b, int64_t block, int64_t *n)
+{
+    *n = b->blocks.begin[block + 1] - b->blocks.begin[block];
+    return b->blocks.sites + b->blocks.begin[block];
+}
+
+/* ---- states within the radius of a centre, listed by their offsets from it */
+
+/* Their number, perhaps infinite. */
+static double count_states(const sali_block_conditional *b, int64_t block)
+{
+    int64_t n;
+    const int64_t *sites = sites_of(b, block, &n);
+    int64_t most = b->radius < n ? b->radius : n;
+    double at[64] = { 1 }, total = 0, all = 1; /* at[r]: states at distance r */
+    for (int64_t i = 0; i < n; i++) {
+        double others = b->space->variables[sites[i]].states - 1;
+        all *= others + 1;
+        for (int64_t r = most < 63 ? most : 63; r > 0; r--) {
+            at[r] += at[r - 1] * others;
+        }
+    }
+    for (int64_t r = 0; r <= most && r < 64; r++) {
+        total += at[r];
+    }
+    return most == n || most >= 64 ? all : total;
+}
+
+/* To the next state, of offsets with at most `radius` that are not 0 (*moved of them); false past
+ * the last. The first is the centre. */
+static bool next_state(const sali_block_conditional *b, int64_t n, const int64_t *sites,
+                       int64_t *moved)
+{
+    for (int64_t i = n - 1; i >= 0; i--) {
+        int32_t *d = &b->offset[i];
+        bool room = *d > 0 || *moved < b->radius;
+        if (room && *d + 1 < b->space->variables[sites[i]].states) {
+            *moved += *d == 0;
+            *d += 1;
+            return true;
+        }
+        *moved -= *d > 0;
+        *d = 0;
+    }
+    return false;
+}
+
+/* b->codes from the offsets. */
+static void state_codes(const sali_block_conditional *b, int64_t n, const int64_t *sites,
+                        const int32_t *centre)
+{
+    for (int64_t i = 0; i < n; i++) {
+        b->codes[i] = (centre[i] + b->offset[i]) % b->space->variables[sites[i]].states;
+    }
+}
+
+/* b->codes: state k of the list around a centre. */
+static void state_at(const sali_block_conditional *b, int64_t n, const int64_t *sites,
+                     const int32_t *centre, int64_t k)
+{
+    int64_t moved = 0;
+    memset(b->offset, 0, (size_t)n * sizeof *b->offset);
+    while (k-- > 0) {
+        next_state(b, n, sites, &moved);
+    }
+    state_codes(b, n, sites, centre);
+}
+
+/* ---- creation */
+
+static sal_status check_size(const sali_block_conditional *b, int64_t block, sal_error *err)
+{
+    int64_t n;
+    double states = count_states(b, block);
+    sites_of(b, block, &n);
+    if (states <= SALI_BLOCK_STATES) {
+        return SAL_OK;
+    }
+    return b->radius < n
+               ? sali_fail(err, SAL_ERR_ARGUMENT,
+                           "a block of %lld variables has %.4g states within radius %lld; at most "
+                           "%d can be listed: take a smaller radius or smaller blocks",
+                           (long long)n, states, (long long)b->radius, SALI_BLOCK_STATES)
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "a block of %lld variables has %.4g joint states; at most %d can be "
+                           "listed: take smaller blocks, or 'hamming-ball' with a small radius",
+                           (long long)n, states, SALI_BLOCK_STATES);
+}
+
+static sal_status measure(sali_block_conditional *b, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    b->states = SALI_NEW_ARRAY(int64_t, b->blocks.n);
+    if (!b->states) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; status == SAL_OK && k < b->blocks.n; k++) {
+        int64_t n;
+        sites_of(b, k, &n);
+        status = check_size(b, k, err);
+        b->states[k] = status == SAL_OK ? (int64_t)count_states(b, k) : 0;
+        b->most_sites = n > b->most_sites ? n : b->most_sites;
+        b->most_states = b->states[k] > b->most_states ? b->states[k] : b->most_states;
+    }
+    return status;
+}
+
+static sal_status allocate(sali_block_conditional *b, const sali_chains *chains, sal_error *err)
+{
+    b->block = SALI_NEW_ARRAY(int64_t, chains->n);
+    b->centre = SALI_NEW_ARRAY(int32_t, chains->n * b->most_sites);
+    b->f = SALI_NEW_ARRAY(double, chains->n * b->most_states);
+    b->offset = SALI_NEW_ARRAY(int32_t, b->most_sites);
+    b->codes = SALI_NEW_ARRAY(int32_t, b->most_sites);
+    b->listed_centre = SALI_NEW_ARRAY(int32_t, b->most_sites);
+    b->log_norm = SALI_NEW_ARRAY(double, chains->n);
+    if (!b->block || !b->centre || !b->f || !b->offset || !b->codes || !b->listed_centre ||
+        !b->log_norm) {
+        return sali_fail_memory(err);
+    }
+    return chains->model->trackable
+               ? sali_tracker_create_values(chains->model, chains->n, &b->tracker, err)
+               : sali_neighbours_create(chains->model, chains->n, &b->neighbours, err);
+}
+
+sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
+                                         int64_t radius, sali_block_conditional **out,
+                                         sal_error *err)
+{
+    sali_block_conditional *b = SALI_NEW(sali_block_conditional);
+    if (!b) {
+        sali_blocks_free(&blocks);
+        return sali_fail_memory(err);
+    }
+    b->space = chains->space;
+    b->blocks = blocks;
+    b->radius = radius;
+    sal_status status = measure(b, err);
+    status = status ? status : allocate(b, chains, err);
+    if (status != SAL_OK) {
+        sali_block_conditional_destroy(b);
+        return status;
+    }
+    *out = b;
+    return SAL_OK;
+}
+
+void sali_block_conditional_destroy(sali_block_conditional *b)
+{
+    if (!b) {
+        return;
+    }
+    sali_blocks_free(&b->blocks);
+    sali_tracker_destroy(b->tracker);
+    sali_neighbours_destroy(b->neighbours);
+    sali_free(b->states);
+    sali_free(b->block);
+    sali_free(b->centre);
+    sali_free(b->f);
+    sali_free(b->offset);
+    sali_free(b->codes);
+    sali_free(b->listed_centre);
+    sali_free(b->log_norm);
+    sali_free(b);
+}
+
+void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chains)
+{
+    b->listed = false;
+    sali_chains_start(chains, false);
+    if (b->tracker) {
+        sali_tracker_start(b->tracker, chains->n, chains->codes, chains->f);
+    }
+}
+
+bool sali_block_conditional_follows(const sali_block_conditional *b)
+{
+    return b->tracker != NULL;
+}
+
+int64_t sali_block_conditional_pieces(const sali_block_conditional *b)
+{
+    return b->blocks.n;
+}
+
+const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
+                                            const sali_chains *chains, int64_t *n)
+{
+    return sites_of(b, (int64_t)(chains->step[0] % (uint64_t)b->blocks.n), n);
+}
+
+/* ---- f of the states around the centres */
+
+/* f of all listed states of chain c; those that are evaluated in batches come later. */
+static void list_states(sali_block_conditional *b, int64_t c)
+{
+    int64_t n, moved = 0, k = c * b->most_states;
+    const int64_t *sites = sites_of(b, b->block[c], &n);
+    memset(b->offset, 0, (size_t)n * sizeof *b->offset);
+    do {
+        state_codes(b, n, sites, b->centre + c * b->most_sites);
+        if (b->tracker) {
+            b->f[k++] = sali_tracker_try(b->tracker, c, n, sites, b->codes, false);
+        } else {
+            sali_neighbours_add_several(b->neighbours, c, n, sites, b->codes, k++);
+        }
+    } while (next_state(b, n, sites, &moved));
+}
+
+static void evaluate(sali_block_conditional *b, const sali_chains *chains)
+{
+    if (b->neighbours) {
+        sali_neighbours_begin(b->neighbours, chains->codes, chains->x, NULL, SAL_F64, b->f);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        list_states(b, c);
+    }
+    if (b->neighbours) {
+        sali_neighbours_end(b->neighbours);
+    }
+}
+
+/* The largest f, and the sum of exp(beta (f - largest)). */
+static double norm(const double *f, int64_t states, double beta, double *largest)
+{
+    double sum = 0;
+    *largest = -INFINITY;
+    for (int64_t k = 0; k < states; k++) {
+        *largest = f[k] > *largest ? f[k] : *largest;
+    }
+    for (int64_t k = 0; k < states; k++) {
+        sum += exp(beta * (f[k] - *largest));
+    }
+    return sum;
+}
+
+/* ---- a step */
+
+/* The block of this step, and its centre: the present state for all that matters when the radius
+ * covers the block, else drawn from the ball around it. */
+static void choose_centre(sali_block_conditional *b, const sali_chains *chains, int64_t c)
+{
+    int64_t n, block = (int64_t)(chains->step[c] % (uint64_t)b->blocks.n);
+    const int64_t *sites = sites_of(b, block, &n);
+    const int32_t *codes = chains->codes + c * b->space->n_variables;
+    int32_t *centre = b->centre + c * b->most_sites;
+    b->block[c] = block;
+    for (int64_t i = 0; i < n; i++) {
+        centre[i] = codes[sites[i]];
+    }
+    if (b->radius < n) {
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+        state_at(b, n, sites, centre, sali_rng_below(&stream, 1, (uint32_t)b->states[block]));
+        memcpy(centre, b->codes, (size_t)n * sizeof *centre);
+    }
+}
+
+/* Report a listed state of chain c where f is not a number below +inf. */
+static void note_bad(const sali_block_conditional *b, sali_chains *chains, int64_t c)
+{
+    int64_t n, bad = 0, V = b->space->n_variables;
+    const int64_t *sites = sites_of(b, b->block[c], &n);
+    const double *f = b->f + c * b->most_states;
+    while (bad < b->states[b->block[c]] && f[bad] < INFINITY) {
+        bad++;
+    }
+    if (bad == b->states[b->block[c]]) { /* all are forbidden, the present state too: it stays */
+        return;
+    }
+    state_at(b, n, sites, b->centre + c * b->most_sites, bad);
+    memcpy(chains->codes_new + c * V, chains->codes + c * V, (size_t)V * sizeof *chains->codes_new);
+    for (int64_t i = 0; i < n; i++) {
+        chains->codes_new[c * V + sites[i]] = b->codes[i];
+    }
+    sali_chains_note_bad(chains, c, chains->codes_new, f[bad]);
+}
+
+/* A listed state of chain c by its probability; -1 if an f is NaN or +inf. */
+static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, int64_t c)
+{
+    const double *f = b->f + c * b->most_states;
+    int64_t states = b->states[b->block[c]], chosen = 0;
+    double largest, sum = norm(f, states, chains->beta[c], &largest);
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    double rest = sali_rng_uniform_at(&stream, 0) * sum;
+    if (isnan(sum)) {
+        return -1;
+    }
+    for (int64_t k = 0; k < states && rest >= 0; k++) {
+        double weight = exp(chains->beta[c] * (f[k] - largest));
+        chosen = weight > 0 ? k : chosen;
+        rest -= weight;
+    }
+    return chosen;
+}
+
+/* f is carried along by changes; at these steps it is made anew. */
+#define REBUILD_EVERY 65536
+
+void sali_block_conditional_step(sali_block_conditional *b, sali_chains *chains)
+{
+    if (chains->step[0] % REBUILD_EVERY == 0) {
+        sali_block_conditional_refresh(b, chains);
+    }
+    b->listed = false;
+    for (int64_t c = 0; c < chains->n; c++) {
+        choose_centre(b, chains, c);
+    }
+    evaluate(b, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        int64_t n, k = draw(b, chains, c);
+        const int64_t *sites = sites_of(b, b->block[c], &n);
+        if (k < 0) {
+            note_bad(b, chains, c);
+            continue;
+        }
+        state_at(b, n, sites, b->centre + c * b->most_sites, k);
+        if (b->tracker) {
+            sali_tracker_try(b->tracker, c, n, sites, b->codes, true);
+        }
+        sali_chains_move_several(chains, c, n, sites, b->codes, b->f[c * b->most_states + k]);
+    }
+    sali_chains_tick(chains);
+}
+
+/* ---- probabilities, for tests */
+
+/* Which of the listed states of chain c has these codes [n]; -1: none. */
+static int64_t find_state(const sali_block_conditional *b, int64_t c, const int32_t *codes)
+{
+    int64_t n, moved = 0, k = 0;
+    const int64_t *sites = sites_of(b, b->block[c], &n);
+    memset(b->offset, 0, (size_t)n * sizeof *b->offset);
+    do {
+        state_codes(b, n, sites, b->centre + c * b->most_sites);
+        if (memcmp(b->codes, codes, (size_t)n * sizeof *codes) == 0) {
+            return k;
+        }
+        k++;
+    } while (next_state(b, n, sites, &moved));
+    return -1;
+}
+
+/* Whether chain c's block can go to `to` [V]; then the codes of its variables there. */
+static bool restrict_to_block(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
+                              const int32_t *to, int32_t *codes)
+{
+    int64_t n, V = b->space->n_variables, moved = 0;
+    const int64_t *sites = sites_of(b, b->block[c], &n);
+    const int32_t *from = chains->codes + c * V;
+    for (int64_t v = 0; v < V; v++) {
+        moved += from[v] != to[v];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        codes[i] = to[sites[i]];
+        moved -= from[sites[i]] != to[sites[i]];
+    }
+    return moved == 0;
+}
+
+/* Log-probability of this centre, uniform in the ball around the present state. */
+static double centre_log_q(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
+                           const int32_t *centre)
+{
+    int64_t n, distance = 0;
+    const int64_t *sites = sites_of(b, b->block[c], &n);
+    for (int64_t i = 0; i < n; i++) {
+        distance += centre[i] != chains->codes[c * b->space->n_variables + sites[i]];
+    }
+    return distance > b->radius ? -INFINITY : -log((double)b->states[b->block[c]]);
+}
+
+/* List the states around a centre, unless the last call did; keep log of the sum of their weights.
+ */
+static void list_for_log_q(sali_block_conditional *b, sali_chains *chains, const int32_t *centre)
+{
+    int64_t n;
+    sali_block_conditional_sites(b, chains, &n);
+    size_t bytes = (size_t)n * sizeof *centre;
+    if (b->listed && (!centre || memcmp(b->listed_centre, centre, bytes) == 0)) {
+        return;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        choose_centre(b, chains, c);
+        if (centre) {
+            memcpy(b->centre + c * b->most_sites, centre, bytes);
+            memcpy(b->listed_centre, centre, bytes);
+        }
+    }
+    evaluate(b, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        double largest, sum = norm(b->f + c * b->most_states, b->states[b->block[c]],
+                                   chains->beta[c], &largest);
+        b->log_norm[c] = chains->beta[c] * largest + log(sum);
+    }
+    b->listed = true;
+}
+
+void sali_block_conditional_log_q(sali_block_conditional *b, sali_chains *chains,
+                                  const int32_t *centre, const int32_t *to, double *log_q)
+{
+    int64_t V = b->space->n_variables;
+    list_for_log_q(b, chains, centre);
+    for (int64_t c = 0; c < chains->n; c++) {
+        int32_t *codes = chains->codes_new + c * V; /* scratch */
+        double log_centre = centre ? centre_log_q(b, chains, c, centre) : 0;
+        bool inside = log_centre > -INFINITY && restrict_to_block(b, chains, c, to + c * V, codes);
+        int64_t k = inside ? find_state(b, c, codes) : -1;
+        log_q[c] =
+            k < 0 ? -INFINITY
+                  : log_centre + chains->beta[c] * b->f[c * b->most_states + k] - b->log_norm[c];
+    }
+}

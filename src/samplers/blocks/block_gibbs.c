@@ -1,0 +1,241 @@
+/* Block Gibbs sampling by the model's structure: the layers of an RBM, the chains of a factorial
+ * hidden Markov model, the one chain of a plain one or of a random field (models/structure.h), else
+ * classes of variables that are independent given all others (samplers/blocks/colour_classes.h).
+ * Step t draws piece t mod the number of pieces.
+ *
+ * All draws are from exact conditionals at any inverse temperature and taken, but for the layers of
+ * an RBM and mixtures where it is not 1, and the layers of a bridge (models/bridge.h): the tempered
+ * marginal has no such layers or components, so their draws are proposals and a Metropolis-Hastings
+ * step follows. */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/structure.h"
+#include "samplers/blocks/colour_classes.h"
+
+typedef struct block_gibbs {
+    const sali_structure *structure; /* NULL: by classes */
+    void *ws;
+    int64_t n_pieces;
+    int64_t *piece;       /* [n] */
+    sali_stream *streams; /* [n] */
+    double *here, *there; /* [n] log-densities that the draws leave invariant */
+    sali_class_draws *draws;
+} block_gibbs;
+
+/* ---- what all shards share: the classes */
+
+static const char *block_gibbs_obstacle(const sal_model *model,
+                                        const sali_sampler_settings *settings)
+{
+    sali_blocks classes = { 0 };
+    const char *why = NULL;
+    (void)settings;
+    if (!model->structure) {
+        sali_colour_classes(model, &classes, &why, NULL); /* no memory: `share` will say so */
+        sali_blocks_free(&classes);
+    }
+    return why;
+}
+
+static sal_status block_gibbs_share(const sal_model *model, const sali_sampler_settings *settings,
+                                    void **shared, sal_error *err)
+{
+    const char *why = NULL;
+    (void)settings;
+    sali_blocks *classes = SALI_NEW(sali_blocks);
+    sal_status status = classes ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && !model->structure) {
+        status = sali_colour_classes(model, classes, &why, err);
+    }
+    if (status == SAL_OK && why) {
+        status = sali_fail(err, SAL_ERR_UNSUPPORTED, "%s", why);
+    }
+    if (status != SAL_OK) {
+        sali_free(classes);
+        return status;
+    }
+    *shared = classes;
+    return SAL_OK;
+}
+
+static void block_gibbs_unshare(void *shared)
+{
+    sali_blocks_free(shared);
+    sali_free(shared);
+}
+
+/* ---- a shard */
+
+static void block_gibbs_destroy(void *self)
+{
+    block_gibbs *g = self;
+    if (!g) {
+        return;
+    }
+    if (g->structure) {
+        g->structure->close(g->ws);
+    }
+    sali_class_draws_destroy(g->draws);
+    sali_free(g->piece);
+    sali_free(g->streams);
+    sali_free(g->here);
+    sali_free(g->there);
+    sali_free(g);
+}
+
+static sal_status open_structure(block_gibbs *g, const sali_chains *chains, sal_error *err)
+{
+    g->n_pieces = g->structure->pieces(chains->model);
+    g->piece = SALI_NEW_ARRAY(int64_t, chains->n);
+    g->streams = SALI_NEW_ARRAY(sali_stream, chains->n);
+    g->here = SALI_NEW_ARRAY(double, chains->n);
+    g->there = SALI_NEW_ARRAY(double, chains->n);
+    return g->piece && g->streams && g->here && g->there
+               ? g->structure->open(chains->model, chains->n, &g->ws, err)
+               : sali_fail_memory(err);
+}
+
+static sal_status block_gibbs_create(const sali_chains *chains,
+                                     const sali_sampler_settings *settings, void *shared,
+                                     void **self, sal_error *err)
+{
+    (void)settings;
+    block_gibbs *g = SALI_NEW(block_gibbs);
+    if (!g) {
+        return sali_fail_memory(err);
+    }
+    g->structure = chains->model->structure;
+    g->n_pieces = ((const sali_blocks *)shared)->n;
+    sal_status status = g->structure ? open_structure(g, chains, err)
+                                     : sali_class_draws_create(chains, shared, &g->draws, err);
+    if (status != SAL_OK) {
+        block_gibbs_destroy(g);
+        return status;
+    }
+    *self = g;
+    return SAL_OK;
+}
+
+static void block_gibbs_refresh(void *self, sali_chains *chains)
+{
+    block_gibbs *g = self;
+    if (g->structure) {
+        sali_chains_start(chains, false);
+    } else {
+        sali_class_draws_refresh(g->draws, chains);
+    }
+}
+
+static int64_t block_gibbs_pieces(const void *self, const sali_chains *chains)
+{
+    (void)chains;
+    return ((const block_gibbs *)self)->n_pieces;
+}
+
+/* ---- a step by structure */
+
+/* The next pieces of the chains, from the states `codes`. */
+static sali_piece next_pieces(block_gibbs *g, const sali_chains *chains, const int32_t *codes)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        g->piece[c] = (int64_t)(chains->step[c] % (uint64_t)g->n_pieces);
+        g->streams[c] = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    }
+    return (sali_piece){ .n = chains->n, .piece = g->piece, .beta = chains->beta, .codes = codes };
+}
+
+/* The draws are reversible with respect to exp(here); chains target exp(beta f). */
+static void weigh_draws(block_gibbs *g, sali_chains *chains)
+{
+    bool exact = true;
+    for (int64_t c = 0; c < chains->n; c++) {
+        exact &= sali_structure_is_exact(g->structure, chains->beta[c]);
+        chains->log_ratio[c] = 0;
+    }
+    if (exact) {
+        return;
+    }
+    sali_piece from = next_pieces(g, chains, chains->codes);
+    sali_piece to = next_pieces(g, chains, chains->codes_new);
+    g->structure->log_density(g->ws, &from, g->here);
+    g->structure->log_density(g->ws, &to, g->there);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (!sali_structure_is_exact(g->structure, chains->beta[c])) {
+            chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->there[c], g->here[c]);
+        }
+    }
+}
+
+static void step_by_structure(block_gibbs *g, sali_chains *chains)
+{
+    sali_piece at = next_pieces(g, chains, chains->codes);
+    g->structure->draw(g->ws, &at, g->streams, chains->codes_new);
+    sali_model_embed(chains->model, chains->n, chains->codes_new, chains->x_new);
+    sali_chains_propose(chains, false);
+    weigh_draws(g, chains);
+    sali_chains_decide(chains);
+    sali_chains_tick(chains);
+}
+
+static void block_gibbs_step(void *self, sali_chains *chains)
+{
+    block_gibbs *g = self;
+    if (g->structure) {
+        step_by_structure(g, chains);
+    } else {
+        sali_class_draws_step(g->draws, chains);
+    }
+}
+
+/* ---- units drawn on the way, as auxiliary variables */
+
+static int64_t hidden_size(const void *self, const sali_chains *chains)
+{
+    const block_gibbs *g = self;
+    return g->structure && g->structure->hidden ? g->structure->hidden(chains->model) : 0;
+}
+
+static int32_t hidden_bound(const void *self, const sali_chains *chains, int64_t k)
+{
+    (void)self;
+    (void)chains;
+    (void)k;
+    return 2;
+}
+
+static void hidden_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
+                         double *log_q)
+{
+    block_gibbs *g = self;
+    if (g->structure) {
+        sali_piece at = next_pieces(g, chains, chains->codes);
+        g->structure->log_q(g->ws, &at, to, u, log_q);
+    } else {
+        sali_class_draws_log_q(g->draws, chains, to, log_q);
+    }
+}
+
+static const sali_auxiliary hidden = {
+    .size = hidden_size,
+    .bound = hidden_bound,
+    .log_q = hidden_log_q,
+};
+
+const sali_sampler sali_sampler_block_gibbs = {
+    .name = "block-gibbs",
+    .doc = "block Gibbs: RBM layers, hidden chains, mixtures, or classes of independent variables",
+    .source = "Grathwohl et al. 2021, sec. 6; Hinton 2002; Carter & Kohn 1994",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_SWEEP | SALI_SAMPLER_REJECTION_FREE,
+    .kinds = SALI_FINITE_KINDS,
+    .obstacle = block_gibbs_obstacle,
+    .share = block_gibbs_share,
+    .unshare = block_gibbs_unshare,
+    .create = block_gibbs_create,
+    .destroy = block_gibbs_destroy,
+    .refresh = block_gibbs_refresh,
+    .step = block_gibbs_step,
+    .auxiliary = &hidden,
+    .pieces = block_gibbs_pieces,
+};

@@ -1,0 +1,26 @@
+/* Classes of variables that are in no term of f together, so that given all others they are
+ * independent and can be drawn at once (a lattice is a checkerboard of two). */
+#ifndef SALI_COLOUR_CLASSES_H
+#define SALI_COLOUR_CLASSES_H
+
+#include "samplers/blocks/block_conditional.h"
+
+/* The classes of a model by a greedy colouring of its interaction graph
+ * (models/structure/interactions.h), as blocks of variables. *why: NULL, or why there are none that
+ * would help. */
+sal_status sali_colour_classes(const sal_model *model, sali_blocks *classes, const char **why,
+                               sal_error *err);
+
+/* Draws of classes, for the chains of one shard; `classes` must outlive it. */
+typedef struct sali_class_draws sali_class_draws;
+sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks *classes,
+                                   sali_class_draws **out, sal_error *err);
+void sali_class_draws_destroy(sali_class_draws *d); /* NULL is fine */
+void sali_class_draws_refresh(sali_class_draws *d, sali_chains *chains);
+
+/* Step t of a chain draws class t mod n; log q(present state -> to) of the next step, [n]. */
+void sali_class_draws_step(sali_class_draws *d, sali_chains *chains);
+void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains, const int32_t *to,
+                            double *log_q);
+
+#endif

@@ -1,0 +1,229 @@
+#include "samplers/blocks/field_scan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* Fields and f are made anew at multiples of this many steps of a chain, so that rounding cannot
+ * drift. */
+#define REBUILD_EVERY 65536
+
+struct sali_field_scan {
+    sali_couplings *couplings;
+    sali_field_tile tile;
+    size_t element; /* bytes of a real */
+    uint32_t *id;   /* [lanes] */
+};
+
+void sali_field_scan_destroy(sali_field_scan *s)
+{
+    if (!s) {
+        return;
+    }
+    sali_free(s->id);
+    sali_free(s->tile.square);
+    sali_free(s->tile.h);
+    sali_free(s->tile.beta);
+    sali_free(s->tile.weights);
+    sali_free(s->tile.own);
+    sali_free(s->tile.largest);
+    sali_free(s->tile.words);
+    sali_free(s->tile.u);
+    sali_free(s->tile.total);
+    sali_free(s->tile.site);
+    sali_free(s->tile.code);
+    sali_free(s);
+}
+
+static int64_t round_up(int64_t n, int64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+static bool allocate(sali_field_scan *s)
+{
+    sali_field_tile *t = &s->tile;
+    int64_t lanes = t->lanes, states = t->space->max_states;
+    s->id = SALI_NEW_ARRAY(uint32_t, lanes);
+    t->square = sali_alloc(t->space->width, s->element);
+    t->h = sali_alloc(t->n * t->stride, s->element);
+    t->beta = sali_alloc(lanes, s->element);
+    t->weights = sali_alloc(states * lanes, s->element);
+    t->own = sali_alloc(states, s->element);
+    t->largest = sali_alloc(lanes, s->element);
+    t->words = SALI_NEW_ARRAY(uint32_t, 4 * lanes);
+    t->u = SALI_NEW_ARRAY(double, lanes);
+    t->total = SALI_NEW_ARRAY(double, lanes);
+    t->site = SALI_NEW_ARRAY(int64_t, lanes);
+    t->code = SALI_NEW_ARRAY(int32_t, lanes);
+    return s->id && t->square && t->h && t->beta && t->weights && t->own && t->largest &&
+           t->words && t->u && t->total && t->site && t->code;
+}
+
+sal_status sali_field_scan_create(const sali_chains *chains, sali_couplings *couplings,
+                                  sali_field_scan **out, sal_error *err)
+{
+    sali_field_scan *s = SALI_NEW(sali_field_scan);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    s->couplings = couplings;
+    s->element = chains->element;
+    s->tile.space = chains->space;
+    s->tile.n = chains->n;
+    s->tile.lanes = round_up(chains->n, SALI_FIELD_LANES);
+    s->tile.stride = round_up(chains->space->width, 64 / (int64_t)chains->element);
+    if (!allocate(s)) {
+        sali_field_scan_destroy(s);
+        return sali_fail_memory(err);
+    }
+    *out = s;
+    return SAL_OK;
+}
+
+/* Fields and f of `count` chains from `first` on. */
+static void start(sali_field_scan *s, sali_chains *chains, int64_t first, int64_t count)
+{
+    (chains->model->dtype == SAL_F32 ? sali_field_start_f32 : sali_field_start_f64)(
+        &s->tile, first, count, chains->codes, chains->f);
+    for (int64_t c = first; c < first + count; c++) {
+        if (!(chains->f[c] < INFINITY)) {
+            sali_chains_note_bad(chains, c, chains->codes, chains->f[c]);
+        }
+    }
+}
+
+bool sali_field_scan_refresh(sali_field_scan *s, sali_chains *chains)
+{
+    const sali_coupling_values *values = sali_couplings_values(s->couplings);
+    if (!values) {
+        return false;
+    }
+    s->tile.J = values->J;
+    s->tile.scale = values->scale;
+    s->tile.constant = values->constant;
+    s->tile.linear = values->linear;
+    for (int64_t c = 0; c < chains->n; c++) {
+        s->id[c] = chains->id[c];
+        sali_store(chains->model->dtype, s->tile.beta, c, chains->beta[c]);
+    }
+    (chains->model->dtype == SAL_F32 ? sali_field_square_f32 : sali_field_square_f64)(&s->tile);
+    start(s, chains, 0, chains->n);
+    return true;
+}
+
+/* ---- steps */
+
+/* A block of random numbers for each chain. */
+static void make_words(sali_field_scan *s, const sali_chains *chains)
+{
+    sali_stream stream = sali_chains_stream(chains, 0, SALI_RNG_PROPOSAL);
+    if (sali_chains_together(chains)) {
+        sali_rng_words_by_chain(&stream, 0, s->tile.lanes, s->id, s->tile.words);
+        return;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        uint32_t words[4];
+        stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+        sali_rng_words(&stream, 0, 4, words);
+        for (int w = 0; w < 4; w++) {
+            s->tile.words[w * s->tile.lanes + c] = words[w];
+        }
+    }
+}
+
+/* 1 - p(present state | rest). */
+static void note_wish(const sali_field_scan *s, const sali_chains *chains,
+                      const sali_scan_wishes *wishes, int64_t c)
+{
+    int64_t site = s->tile.site[c];
+    int32_t now = chains->codes[c * chains->space->n_variables + site];
+    double weight = sali_load(chains->model->dtype, s->tile.weights, now * s->tile.lanes + c);
+    wishes->wishes[site] += 1 - weight / s->tile.total[c];
+    wishes->visits[site] += 1;
+}
+
+/* Chain c takes the code that was drawn. */
+static void take(sali_field_scan *s, sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    int64_t site = s->tile.site[c];
+    const sali_variable *v = &space->variables[site];
+    int32_t *now = &chains->codes[c * space->n_variables + site], code = s->tile.code[c];
+    if (code == *now) {
+        return;
+    }
+    void *x = sali_row(chains, chains->x, c, space->width);
+    chains->f[c] += (chains->model->dtype == SAL_F32 ? sali_field_move_f32 : sali_field_move_f64)(
+        &s->tile, c, site, *now, code, x);
+    chains->jump_sum[c] +=
+        v->kind == SAL_CATEGORICAL ? 2 : fabs(sali_level(v, code) - sali_level(v, *now));
+    *now = code;
+}
+
+static void step(sali_field_scan *s, sali_chains *chains, const sali_site_choice *how,
+                 const sali_scan_wishes *wishes)
+{
+    sali_field_tile *t = &s->tile;
+    make_words(s, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->step[c] % REBUILD_EVERY == 0) {
+            start(s, chains, c, 1);
+        }
+        t->site[c] = sali_choose_site(how, chains->step[c], t->words[2 * t->lanes + c],
+                                      t->words[3 * t->lanes + c]);
+    }
+    (chains->model->dtype == SAL_F32 ? sali_field_draw_f32 : sali_field_draw_f64)(t);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (t->code[c] < 0) {
+            sali_chains_note_bad(chains, c, chains->codes, NAN);
+            continue;
+        }
+        if (wishes && chains->beta[c] == wishes->coldest) {
+            note_wish(s, chains, wishes, c);
+        }
+        take(s, chains, c);
+        chains->acceptance_sum[c] += 1;
+        chains->accepted_sum[c] += 1;
+    }
+    sali_chains_tick(chains);
+}
+
+void sali_field_scan_steps(sali_field_scan *s, sali_chains *chains, const sali_site_choice *how,
+                           const sali_scan_wishes *wishes, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        step(s, chains, how, wishes);
+    }
+}
+
+/* ---- what the fields say */
+
+const void *sali_field_scan_row(const sali_field_scan *s, int64_t c)
+{
+    return (const char *)s->tile.h + (size_t)(c * s->tile.stride) * s->element;
+}
+
+/* f as a function of variable i alone. */
+static double energy(const sali_field_scan *s, const sali_chains *chains, int64_t c, int64_t i,
+                     int32_t code)
+{
+    const sali_variable *v = &chains->space->variables[i];
+    sal_dtype dtype = chains->model->dtype;
+    bool one_hot = v->kind == SAL_CATEGORICAL;
+    int64_t k = v->offset + (one_hot ? code : 0);
+    double level = one_hot ? 1 : sali_level(v, code);
+    return level * (sali_load(dtype, sali_field_scan_row(s, c), k) +
+                    level * sali_load(dtype, s->tile.square, k));
+}
+
+void sali_field_scan_differences(const sali_field_scan *s, const sali_chains *chains, int64_t c,
+                                 int64_t i, double *delta)
+{
+    int32_t now = chains->codes[c * chains->space->n_variables + i];
+    for (int32_t k = 0; k < chains->space->variables[i].states; k++) {
+        delta[k] = k == now ? 0 : energy(s, chains, c, i, k) - energy(s, chains, c, i, now);
+    }
+}

@@ -1,0 +1,501 @@
+/* Gibbs sampling: one variable a step is drawn from its exact conditional. In a systematic scan
+ * step t moves variable t mod V; in a random one each chain draws its variable, uniformly or by
+ * probabilities that warm-up adapts (samplers/blocks/adaptive_scan.h).
+ *
+ * Or it draws a whole block of variables (samplers/blocks/block_conditional.h), in turn. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/tracker.h"
+#include "samplers/blocks/adaptive_scan.h"
+#include "samplers/blocks/block_conditional.h"
+#include "samplers/blocks/field_scan.h"
+#include "samplers/blocks/pairwise_scan.h"
+#include "samplers/sampler.h"
+
+enum { SCAN, BLOCK };
+
+static const char *const scans[] = { "systematic", "random", "adaptive", NULL };
+
+static const sali_setting parameters[] = {
+    { "scan", SALI_SCAN_SYSTEMATIC, 0, 2, true, "which variable moves: t mod V, any, or adapted",
+      scans },
+    { "block", 1, 1, INT32_MAX, true, "variables drawn at once, from their joint conditional",
+      NULL },
+    { 0 },
+};
+
+static const char *const variants[] = { "",        "scan=random", "scan=adaptive",
+                                        "block=2", "block=3",     NULL };
+
+/* ---- what shards share */
+
+typedef struct gibbs_shared {
+    sali_adaptive_scan *adaptive; /* NULL with another scan */
+    sali_couplings *couplings;    /* NULL: they are not dense, or blocks are drawn */
+} gibbs_shared;
+
+static void unshare(void *shared)
+{
+    gibbs_shared *s = shared;
+    if (s) {
+        sali_adaptive_scan_destroy(s->adaptive);
+        sali_couplings_destroy(s->couplings);
+        sali_free(s);
+    }
+}
+
+static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err)
+{
+    bool adaptive = settings->values[SCAN] == SALI_SCAN_ADAPTIVE;
+    gibbs_shared *s = SALI_NEW(gibbs_shared);
+    if (s && adaptive) {
+        s->adaptive = sali_adaptive_scan_create(model->space->n_variables);
+    }
+    sal_status status = s && (s->adaptive || !adaptive) ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && settings->values[BLOCK] <= 1) {
+        status = sali_couplings_create(model, &s->couplings, err);
+    }
+    if (status != SAL_OK) {
+        unshare(s);
+        return status;
+    }
+    *shared = s;
+    return SAL_OK;
+}
+
+static sali_adaptive_scan *adaptive_of(void *shared)
+{
+    return ((gibbs_shared *)shared)->adaptive;
+}
+
+static int64_t tuned(void *shared, sali_tuned *items)
+{
+    return adaptive_of(shared) ? sali_adaptive_scan_tuned(adaptive_of(shared), items) : 0;
+}
+
+static sal_status retune(void *shared, sal_error *err)
+{
+    return sali_adaptive_scan_retune(adaptive_of(shared), err);
+}
+
+static int64_t state(void *shared, sali_state_item *items)
+{
+    return adaptive_of(shared) ? sali_adaptive_scan_state(adaptive_of(shared), items) : 0;
+}
+
+static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    (void)at;
+    return sali_adaptive_scan_restored(adaptive_of(shared), err);
+}
+
+/* ---- one shard */
+
+typedef struct gibbs {
+    sali_block_conditional *blocks; /* of more than one variable; then nothing else is used */
+    sali_site_choice choice;
+    const sali_adaptive_scan *adaptive; /* shared; NULL with another scan */
+    double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
+    sali_scan_wishes wishes;  /* what `adapt` collects; NULLs unless adaptive */
+    sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
+    uint64_t scan_version;    /* of the model's parameters when a scan was last looked for */
+    bool scans;               /* from the last refresh on, by `scan`; else by what follows */
+    sali_field_scan *fields;  /* NULL: couplings are not dense */
+    bool fielded;             /* from the last refresh on, by `fields`; else by what follows */
+    sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply, or has `fields` */
+    int64_t *site;            /* [n] the variable of this step */
+    double *delta;            /* [n x max_states] differences of f */
+} gibbs;
+
+static void gibbs_destroy(void *self)
+{
+    gibbs *g = self;
+    if (g) {
+        sali_pairwise_scan_destroy(g->scan);
+        sali_field_scan_destroy(g->fields);
+        sali_block_conditional_destroy(g->blocks);
+        sali_tracker_destroy(g->tracker);
+        sali_free(g->cumulative);
+        sali_free(g->wishes.wishes);
+        sali_free(g->wishes.visits);
+        sali_free(g->site);
+        sali_free(g->delta);
+        sali_free(g);
+    }
+}
+
+static bool allocate_adaptive(gibbs *g)
+{
+    int64_t n = g->adaptive->n;
+    g->choice.cumulative = g->cumulative = SALI_NEW_ARRAY(double, n);
+    g->wishes.wishes = SALI_NEW_ARRAY(double, n);
+    g->wishes.visits = SALI_NEW_ARRAY(double, n);
+    return g->cumulative && g->wishes.wishes && g->wishes.visits;
+}
+
+static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size, sal_error *err)
+{
+    sali_blocks blocks;
+    sal_status status = sali_blocks_consecutive(chains->space, size, &blocks, err);
+    return status ? status : sali_block_conditional_create(chains, blocks, size, &g->blocks, err);
+}
+
+/* Whether a model is pairwise may depend on its parameters. */
+static sal_status find_scan(gibbs *g, const sali_chains *chains, sal_error *err)
+{
+    g->scan_version = sali_model_version(chains->model);
+    return sali_pairwise_scan_create(chains, &g->scan, err);
+}
+
+static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                               void *shared, void **self, sal_error *err)
+{
+    int64_t block = (int64_t)settings->values[BLOCK];
+    const gibbs_shared *common = shared;
+    gibbs *g = SALI_NEW(gibbs);
+    if (!g) {
+        return sali_fail_memory(err);
+    }
+    g->site = SALI_NEW_ARRAY(int64_t, chains->n);
+    g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
+    g->choice.scan = (int)settings->values[SCAN];
+    g->choice.n = chains->space->n_variables;
+    g->adaptive = common->adaptive;
+    sal_status status = g->site && g->delta && (!g->adaptive || allocate_adaptive(g))
+                            ? SAL_OK
+                            : sali_fail_memory(err);
+    if (status == SAL_OK && block > 1) {
+        status = create_blocks(g, chains, block, err);
+    } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {
+        status = find_scan(g, chains, err);
+    }
+    if (status == SAL_OK && common->couplings) {
+        status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
+    }
+    if (status == SAL_OK && block == 1 && !common->couplings && chains->model->trackable) {
+        status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
+    }
+    if (status != SAL_OK) {
+        gibbs_destroy(g);
+        return status;
+    }
+    *self = g;
+    return SAL_OK;
+}
+
+/* By the fastest way that there is. */
+static void start(gibbs *g, sali_chains *chains)
+{
+    bool pairwise = g->scan && sali_chains_together(chains);
+    g->scans = false;
+    g->fielded = !pairwise && g->fields && sali_field_scan_refresh(g->fields, chains);
+    if (g->fielded) {
+        return;
+    }
+    sali_chains_start(chains, false);
+    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
+    if (g->tracker && !g->scans) {
+        sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
+    }
+}
+
+static void gibbs_refresh(void *self, sali_chains *chains)
+{
+    gibbs *g = self;
+    if (g->blocks) {
+        sali_block_conditional_refresh(g->blocks, chains);
+        return;
+    }
+    g->wishes.coldest = sali_chains_coldest(chains);
+    double sum = 0;
+    for (int64_t i = 0; g->adaptive && i < g->adaptive->n; i++) {
+        g->cumulative[i] = sum += g->adaptive->p[i];
+    }
+    if (g->choice.scan == SALI_SCAN_SYSTEMATIC && !g->scan &&
+        g->scan_version != sali_model_version(chains->model)) {
+        find_scan(g, chains, NULL);
+    }
+    start(g, chains);
+}
+
+static bool gibbs_follows(const void *self)
+{
+    const gibbs *g = self;
+    return g->blocks ? sali_block_conditional_follows(g->blocks)
+                     : g->scans || g->fielded || g->tracker;
+}
+
+/* By the couplings: of two states at most. */
+static void scan_differences(const gibbs *g, const sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    int32_t now = chains->codes[c * space->n_variables + g->site[c]];
+    double rise = sali_pairwise_scan_rise(g->scan, chains, c, g->site[c]);
+    for (int32_t k = 0; k < space->variables[g->site[c]].states; k++) {
+        g->delta[c * space->max_states + k] = (double)(k - now) * rise;
+    }
+}
+
+/* The variable that chain c moves at its present step. */
+static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
+{
+    uint32_t words[4];
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    sali_rng_words(&stream, 0, 4, words);
+    return sali_choose_site(&g->choice, chains->step[c], words[2], words[3]);
+}
+
+/* Differences of each chain's variable `site`, times its inverse temperature. */
+static void conditionals(gibbs *g, sali_chains *chains)
+{
+    for (int64_t c = 0; g->scans && c < chains->n; c++) {
+        scan_differences(g, chains, c);
+    }
+    for (int64_t c = 0; g->fielded && c < chains->n; c++) {
+        sali_field_scan_differences(g->fields, chains, c, g->site[c],
+                                    g->delta + c * chains->space->max_states);
+    }
+    bool tracked = !g->scans && !g->fielded && g->tracker;
+    for (int64_t c = 0; tracked && c < chains->n; c++) {
+        sali_tracker_differences(g->tracker, c, g->site[c],
+                                 g->delta + c * chains->space->max_states);
+    }
+    if (!g->scans && !g->fielded && !g->tracker) {
+        sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site,
+                            chains->f, g->delta);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        double *delta = g->delta + c * chains->space->max_states;
+        for (int32_t k = 0; k < chains->space->variables[g->site[c]].states; k++) {
+            delta[k] *= chains->beta[c];
+        }
+    }
+}
+
+/* The largest difference, and the sum of exp(delta - largest). */
+static double norm(const double *delta, int32_t states, double *largest)
+{
+    double sum = 0;
+    *largest = -INFINITY;
+    for (int32_t k = 0; k < states; k++) {
+        *largest = delta[k] > *largest ? delta[k] : *largest;
+    }
+    for (int32_t k = 0; k < states; k++) {
+        sum += exp(delta[k] - *largest);
+    }
+    return sum;
+}
+
+/* A code by its conditional probability; -1 if a difference is NaN or +inf. */
+static int32_t draw(const double *delta, int32_t states, double u)
+{
+    double largest, sum = norm(delta, states, &largest), rest = u * sum;
+    int32_t chosen = 0;
+    if (isnan(sum)) {
+        return -1;
+    }
+    for (int32_t k = 0; k < states; k++) {
+        double weight = exp(delta[k] - largest);
+        if (weight > 0) {
+            chosen = k;
+            rest -= weight;
+            if (rest < 0) {
+                break;
+            }
+        }
+    }
+    return chosen;
+}
+
+/* Report the state of chain c with its variable at a code where f is not a number below +inf. */
+static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
+{
+    const double *delta = g->delta + c * chains->space->max_states;
+    int32_t bad = 0;
+    while (delta[bad] < INFINITY) {
+        bad++;
+    }
+    sali_chains_note_bad_move(chains, c, chains->codes, g->site[c], bad, delta[bad]);
+}
+
+/* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift
+ * and a resumed run sees the same numbers. */
+#define REBUILD_EVERY 65536
+
+/* 1 - p(present state | rest): the present state's difference is 0. */
+static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
+{
+    double largest, sum = norm(delta, states, &largest);
+    g->wishes.wishes[g->site[c]] += 1 - exp(-largest) / sum;
+    g->wishes.visits[g->site[c]] += 1;
+}
+
+/* A step by the tracker, or by evaluating neighbours. */
+static void track_step(gibbs *g, sali_chains *chains)
+{
+    const sal_space *space = chains->space;
+    if (g->blocks) {
+        sali_block_conditional_step(g->blocks, chains);
+        return;
+    }
+    if (chains->step[0] % REBUILD_EVERY == 0) {
+        gibbs_refresh(g, chains);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        g->site[c] = choose_site(g, chains, c);
+    }
+    conditionals(g, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        const double *delta = g->delta + c * space->max_states;
+        int64_t site = g->site[c];
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+        int32_t code = draw(delta, space->variables[site].states, sali_rng_uniform_at(&stream, 0));
+        if (code < 0) {
+            note_bad(g, chains, c);
+            continue;
+        }
+        if (g->adaptive && chains->beta[c] == g->wishes.coldest) {
+            note_wish(g, c, delta, space->variables[site].states);
+        }
+        double f = chains->f[c] + delta[code] / chains->beta[c];
+        if (g->tracker && code != chains->codes[c * space->n_variables + site]) {
+            f = sali_tracker_move(g->tracker, c, site, code);
+        }
+        sali_chains_move(chains, c, site, code, f);
+    }
+    sali_chains_tick(chains);
+}
+
+static void gibbs_steps(void *self, sali_chains *chains, int64_t n)
+{
+    gibbs *g = self;
+    if (g->scans) {
+        sali_pairwise_scan_steps(g->scan, chains, n);
+        return;
+    }
+    if (g->fielded) {
+        sali_field_scan_steps(g->fields, chains, &g->choice, g->adaptive ? &g->wishes : NULL, n);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        track_step(g, chains);
+    }
+}
+
+static void gibbs_step(void *self, sali_chains *chains)
+{
+    gibbs_steps(self, chains, 1);
+}
+
+/* ---- the proposal's probability */
+
+/* log p(state of `to` at the site | rest); -inf if `to` differs elsewhere. */
+static double conditional_log_q(const gibbs *g, const sali_chains *chains, int64_t c,
+                                const int32_t *target)
+{
+    const sal_space *space = chains->space;
+    const int32_t *from = chains->codes + c * space->n_variables;
+    const double *delta = g->delta + c * space->max_states;
+    bool elsewhere = false;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        elsewhere |= v != g->site[c] && from[v] != target[v];
+    }
+    double largest, sum = norm(delta, space->variables[g->site[c]].states, &largest);
+    return elsewhere ? -INFINITY : delta[target[g->site[c]]] - largest - log(sum);
+}
+
+/* Of a random scan: summed over the variables that may be drawn. */
+static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, double *log_q)
+{
+    int64_t V = chains->space->n_variables;
+    memset(log_q, 0, (size_t)chains->n * sizeof *log_q);
+    for (int64_t v = 0; v < V; v++) {
+        double p = g->adaptive ? g->adaptive->p[v] : 1 / (double)V;
+        for (int64_t c = 0; c < chains->n; c++) {
+            g->site[c] = v;
+        }
+        conditionals(g, chains);
+        for (int64_t c = 0; c < chains->n; c++) {
+            log_q[c] += p * exp(conditional_log_q(g, chains, c, to + c * V));
+        }
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        log_q[c] = log(log_q[c]);
+    }
+}
+
+static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
+{
+    gibbs *g = self;
+    if (g->blocks) {
+        sali_block_conditional_log_q(g->blocks, chains, NULL, to, log_q);
+        return;
+    }
+    if (g->choice.scan != SALI_SCAN_SYSTEMATIC) {
+        random_log_q(g, chains, to, log_q);
+        return;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        g->site[c] = choose_site(g, chains, c);
+    }
+    conditionals(g, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        log_q[c] = conditional_log_q(g, chains, c, to + c * chains->space->n_variables);
+    }
+}
+
+/* A random scan is the same kernel at every step. */
+static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
+{
+    const gibbs *g = self;
+    return g->blocks                                ? sali_block_conditional_pieces(g->blocks)
+           : g->choice.scan == SALI_SCAN_SYSTEMATIC ? chains->space->n_variables
+                                                    : 1;
+}
+
+/* ---- adaptation */
+
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    (void)err;
+    sali_adaptive_scan *adaptive = adaptive_of(shared);
+    for (int64_t k = 0; adaptive && k < warmup->n_shards; k++) {
+        gibbs *g = warmup->selves[k];
+        sali_adaptive_scan_collect(adaptive, g->wishes.wishes, g->wishes.visits);
+    }
+    if (adaptive && sali_adaptive_scan_due(adaptive, warmup)) {
+        sali_adaptive_scan_learn(adaptive);
+        *changed = true;
+    }
+    return SAL_OK;
+}
+
+const sali_sampler sali_sampler_gibbs = {
+    .name = "gibbs",
+    .doc = "Gibbs: exact conditional of a variable, or of a block, in turn or at random",
+    .source = "Geman & Geman 1984; van den Hoek 2022, sec. 2.1.2",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP |
+             SALI_SAMPLER_REJECTION_FREE,
+    .kinds = SALI_FINITE_KINDS,
+    .parameters = parameters,
+    .variants = variants,
+    .share = share,
+    .unshare = unshare,
+    .adapt = adapt,
+    .tuned = tuned,
+    .retune = retune,
+    .state = state,
+    .restored = restored,
+    .create = gibbs_create,
+    .destroy = gibbs_destroy,
+    .refresh = gibbs_refresh,
+    .follows = gibbs_follows,
+    .step = gibbs_step,
+    .steps = gibbs_steps,
+    .log_q = gibbs_log_q,
+    .pieces = gibbs_pieces,
+};

@@ -1,0 +1,121 @@
+/* The Hamming ball sampler: within a block of variables, u uniform in the ball of radius R around
+ * the present state, then the new state from the target restricted to the ball around u. Titsias &
+ * Yau 2017. (All balls of one radius are of one size, so u is as probable from either state, and
+ * what is drawn is always taken. The ball around the present state itself would not do.) */
+#include "core/error.h"
+#include "models/structure.h"
+#include "samplers/blocks/block_conditional.h"
+
+enum { BLOCK, RADIUS, BLOCKS };
+enum { CONSECUTIVE, OF_MODEL };
+
+static const char *const partitions[] = { "consecutive", "model", NULL };
+
+static const sali_setting parameters[] = {
+    { "block", 10, 1, INT32_MAX, true, "variables of a block", NULL },
+    { "radius", 1, 1, INT32_MAX, true, "of the ball, in variables that differ", NULL },
+    { "blocks", 0, 0, 1, true, "blocks of consecutive variables, or those that the model gives",
+      partitions },
+    { 0 },
+};
+
+static const char *const variants[] = { "",         "block=2",      "block=3,radius=2",
+                                        "radius=2", "blocks=model", NULL };
+
+static const char *ball_obstacle(const sal_model *model, const sali_sampler_settings *settings)
+{
+    bool known = model->structure && model->structure->groups;
+    return settings->values[BLOCKS] == OF_MODEL && !known
+               ? "the model gives no blocks; leave blocks=consecutive"
+               : NULL;
+}
+
+static sal_status ball_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                              void *shared, void **self, sal_error *err)
+{
+    (void)shared;
+    sali_blocks blocks;
+    sali_block_conditional *made = NULL;
+    sal_status status = settings->values[BLOCKS] == OF_MODEL
+                            ? sali_blocks_of_model(chains->model, &blocks, err)
+                            : sali_blocks_consecutive(
+                                  chains->space, (int64_t)settings->values[BLOCK], &blocks, err);
+    if (status == SAL_OK) {
+        status = sali_block_conditional_create(chains, blocks, (int64_t)settings->values[RADIUS],
+                                               &made, err);
+    }
+    *self = made;
+    return status;
+}
+
+static void ball_destroy(void *self)
+{
+    sali_block_conditional_destroy(self);
+}
+
+static void ball_refresh(void *self, sali_chains *chains)
+{
+    sali_block_conditional_refresh(self, chains);
+}
+
+static bool ball_follows(const void *self)
+{
+    return sali_block_conditional_follows(self);
+}
+
+static void ball_step(void *self, sali_chains *chains)
+{
+    sali_block_conditional_step(self, chains);
+}
+
+static int64_t ball_pieces(const void *self, const sali_chains *chains)
+{
+    (void)chains;
+    return sali_block_conditional_pieces(self);
+}
+
+/* ---- the centre, as an auxiliary variable */
+
+static int64_t centre_size(const void *self, const sali_chains *chains)
+{
+    int64_t n;
+    sali_block_conditional_sites(self, chains, &n);
+    return n;
+}
+
+static int32_t centre_bound(const void *self, const sali_chains *chains, int64_t k)
+{
+    int64_t n;
+    const int64_t *sites = sali_block_conditional_sites(self, chains, &n);
+    return chains->space->variables[sites[k]].states;
+}
+
+static void centre_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
+                         double *log_q)
+{
+    sali_block_conditional_log_q(self, chains, u, to, log_q);
+}
+
+static const sali_auxiliary centre = {
+    .size = centre_size,
+    .bound = centre_bound,
+    .log_q = centre_log_q,
+};
+
+const sali_sampler sali_sampler_hamming_ball = {
+    .name = "hamming-ball",
+    .doc = "Hamming ball: a block's states within radius of a random centre, by their probability",
+    .source = "Titsias & Yau 2017; Grathwohl et al. 2021, sec. 6",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_SWEEP | SALI_SAMPLER_REJECTION_FREE,
+    .kinds = SALI_FINITE_KINDS,
+    .parameters = parameters,
+    .variants = variants,
+    .obstacle = ball_obstacle,
+    .create = ball_create,
+    .destroy = ball_destroy,
+    .refresh = ball_refresh,
+    .follows = ball_follows,
+    .step = ball_step,
+    .auxiliary = &centre,
+    .pieces = ball_pieces,
+};

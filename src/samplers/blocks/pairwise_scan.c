@@ -1,0 +1,332 @@
+#include "samplers/blocks/pairwise_scan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift.
+ */
+#define REBUILD_EVERY 65536
+
+/* A sum of this size leaves an error of 2^-12 in a float's log-odds. */
+#define MOST_SCALE_F32 4096.0
+
+/* How far a flip of a variable goes. */
+typedef struct reach {
+    double span;   /* L1 distance of its two states; 0: it has one state only */
+    int64_t alike; /* variables from this one up to that have the same span */
+} reach;
+
+struct sali_pairwise_scan {
+    const sal_model *model;
+    sali_pairwise *pairs;
+    int64_t n;      /* chains */
+    size_t element; /* bytes of a real */
+    sali_scan_tile tile;
+    reach *reaches; /* [V] */
+    void *h, *J, *beta;
+    int32_t *neighbour;
+    uint32_t *id;    /* [lanes] */
+    uint32_t *words; /* [SALI_SCAN_CHUNK x lanes x 1 or 2] */
+    uint64_t chunk;  /* whose thresholds there are, + 1; 0: none */
+};
+
+void sali_pairwise_scan_destroy(sali_pairwise_scan *s)
+{
+    if (!s) {
+        return;
+    }
+    sali_pairwise_destroy(s->pairs);
+    sali_free(s->reaches);
+    sali_free(s->h);
+    sali_free(s->J);
+    sali_free(s->neighbour);
+    sali_free(s->beta);
+    sali_free(s->id);
+    sali_free(s->words);
+    sali_free(s->tile.bits);
+    sali_free(s->tile.thresholds);
+    sali_free(s->tile.flips);
+    sali_free(s->tile.f);
+    sali_free(s);
+}
+
+static void fill_reaches(const sal_space *space, reach *reaches)
+{
+    for (int64_t v = space->n_variables - 1; v >= 0; v--) {
+        const sali_variable *variable = &space->variables[v];
+        reach *r = &reaches[v];
+        bool one_hot = variable->kind == SAL_CATEGORICAL;
+        if (variable->states == 2) {
+            r->span = one_hot ? 2 : fabs(variable->levels[1] - variable->levels[0]);
+        }
+        bool runs_on = v + 1 < space->n_variables && r[1].span == r->span;
+        r->alike = runs_on ? r[1].alike : v + 1;
+    }
+}
+
+/* The couplings in the model's type; false: no memory. */
+static bool take_pairs(sali_pairwise_scan *s, sali_pairwise *pairs)
+{
+    sal_dtype dtype = s->model->dtype;
+    int64_t entries = pairs->begin[pairs->n];
+    void *h = sali_alloc(pairs->n, s->element), *J = sali_alloc(entries, s->element);
+    int32_t *neighbour = SALI_NEW_ARRAY(int32_t, entries);
+    if (!h || !J || !neighbour) {
+        sali_free(h);
+        sali_free(J);
+        sali_free(neighbour);
+        return false;
+    }
+    for (int64_t i = 0; i < pairs->n; i++) {
+        sali_store(dtype, h, i, pairs->h[i]);
+    }
+    for (int64_t k = 0; k < entries; k++) {
+        sali_store(dtype, J, k, pairs->couplings[k].J);
+        neighbour[k] = pairs->couplings[k].to;
+    }
+    sali_free(s->h);
+    sali_free(s->J);
+    sali_free(s->neighbour);
+    sali_pairwise_destroy(s->pairs);
+    s->pairs = pairs;
+    s->tile.h = s->h = h;
+    s->tile.J = s->J = J;
+    s->tile.begin = pairs->begin;
+    s->tile.neighbour = s->neighbour = neighbour;
+    return true;
+}
+
+static bool fine_enough(const sali_pairwise *pairs, sal_dtype dtype)
+{
+    return dtype == SAL_F64 || pairs->scale <= MOST_SCALE_F32;
+}
+
+static bool allocate(sali_pairwise_scan *s, int64_t V)
+{
+    int64_t lanes = s->tile.lanes;
+    s->reaches = SALI_NEW_ARRAY(reach, V);
+    s->id = SALI_NEW_ARRAY(uint32_t, lanes);
+    s->words = SALI_NEW_ARRAY(uint32_t, 2 * SALI_SCAN_CHUNK * lanes);
+    s->tile.beta = s->beta = sali_alloc(lanes, s->element);
+    s->tile.bits = sali_alloc(V * lanes, s->element);
+    s->tile.thresholds = sali_alloc(SALI_SCAN_CHUNK * lanes, s->element);
+    s->tile.flips = sali_alloc(lanes, s->element);
+    s->tile.f = SALI_NEW_ARRAY(double, lanes);
+    return s->reaches && s->id && s->words && s->beta && s->tile.bits && s->tile.thresholds &&
+           s->tile.flips && s->tile.f;
+}
+
+sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_scan **out,
+                                     sal_error *err)
+{
+    sali_pairwise *pairs = NULL;
+    *out = NULL;
+    sal_status status = sali_pairwise_create(chains->model, &pairs, err);
+    if (status != SAL_OK || !pairs || !fine_enough(pairs, chains->model->dtype)) {
+        sali_pairwise_destroy(pairs);
+        return status;
+    }
+    sali_pairwise_scan *s = SALI_NEW(sali_pairwise_scan);
+    if (!s) {
+        sali_pairwise_destroy(pairs);
+        return sali_fail_memory(err);
+    }
+    s->model = chains->model;
+    s->n = chains->n;
+    s->element = chains->element;
+    s->tile.lanes = (chains->n + SALI_SCAN_LANES - 1) / SALI_SCAN_LANES * SALI_SCAN_LANES;
+    bool taken = take_pairs(s, pairs);
+    if (!taken) {
+        sali_pairwise_destroy(pairs);
+    }
+    if (!taken || !allocate(s, chains->space->n_variables)) {
+        sali_pairwise_scan_destroy(s);
+        return sali_fail_memory(err);
+    }
+    fill_reaches(chains->space, s->reaches);
+    *out = s;
+    return SAL_OK;
+}
+
+static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
+{
+    int64_t V = chains->space->n_variables, lanes = s->tile.lanes;
+    for (int64_t c = 0; c < s->n; c++) {
+        s->id[c] = chains->id[c];
+        s->tile.f[c] = chains->f[c];
+        sali_store(s->model->dtype, s->beta, c, chains->beta[c]);
+        for (int64_t v = 0; v < V; v++) {
+            sali_store(s->model->dtype, s->tile.bits, v * lanes + c, chains->codes[c * V + v]);
+        }
+    }
+}
+
+bool sali_pairwise_scan_refresh(sali_pairwise_scan *s, const sali_chains *chains)
+{
+    if (!sali_chains_together(chains)) {
+        return false;
+    }
+    if (sali_pairwise_is_stale(s->pairs, s->model)) {
+        sali_pairwise *pairs = NULL;
+        bool good = sali_pairwise_create(s->model, &pairs, NULL) == SAL_OK && pairs &&
+                    fine_enough(pairs, s->model->dtype) && take_pairs(s, pairs);
+        if (!good) {
+            sali_pairwise_destroy(pairs);
+            return false;
+        }
+    }
+    s->chunk = 0;
+    load_states(s, chains);
+    return true;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- random numbers */
+
+/* Thresholds of the chunk of steps that step t is in. */
+static void make_thresholds(sali_pairwise_scan *s, const sali_chains *chains, uint64_t t)
+{
+    uint64_t chunk = t / SALI_SCAN_CHUNK;
+    int64_t lanes = s->tile.lanes, blocks = s->model->dtype == SAL_F32 ? 1 : 2;
+    uint32_t *words = s->words;
+    if (s->chunk == chunk + 1) {
+        return;
+    }
+    sali_stream stream = { .seed = chains->seed, .purpose = SALI_RNG_SCAN };
+    for (int64_t four = 0; four < SALI_SCAN_CHUNK / 4; four++) {
+        stream.step = chunk * (SALI_SCAN_CHUNK / 4) + (uint64_t)four;
+        for (int64_t b = 0; b < blocks; b++, words += 4 * lanes) {
+            sali_rng_words_by_chain(&stream, (uint32_t)b, lanes, s->id, words);
+        }
+    }
+    if (s->model->dtype == SAL_F32) {
+        sali_scan_thresholds_f32(SALI_SCAN_CHUNK * lanes, s->words, s->tile.thresholds);
+    } else {
+        sali_scan_thresholds_f64(SALI_SCAN_CHUNK * lanes, lanes, s->words, s->tile.thresholds);
+    }
+    s->chunk = chunk + 1;
+}
+
+/* ---- states */
+
+/* Two-state categorical variables first .. end - 1. */
+static void store_one_hot(const sali_pairwise_scan *s, sali_chains *chains, int64_t first,
+                          int64_t end)
+{
+    const sal_space *space = chains->space;
+    for (int64_t c = 0; c < s->n; c++) {
+        void *x = sali_row(chains, chains->x, c, space->width);
+        for (int64_t v = first; v < end; v++) {
+            double bit = sali_load(s->model->dtype, s->tile.bits, v * s->tile.lanes + c);
+            chains->codes[c * space->n_variables + v] = (int32_t)bit;
+            sali_store(s->model->dtype, x, space->variables[v].offset, 1 - bit);
+            sali_store(s->model->dtype, x, space->variables[v].offset + 1, bit);
+        }
+    }
+}
+
+/* Make codes and x of variables first .. end - 1 what the bits are. */
+static void store_states(const sali_pairwise_scan *s, sali_chains *chains, int64_t first,
+                         int64_t end)
+{
+    const sal_space *space = chains->space;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *stretch = &space->stretches[b];
+        int64_t from = larger(first, stretch->first);
+        int64_t to = smaller(end, stretch->first + stretch->count);
+        if (from >= to || stretch->states < 2) {
+            continue;
+        }
+        if (stretch->kind == SAL_CATEGORICAL) {
+            store_one_hot(s, chains, from, to);
+            continue;
+        }
+        (s->model->dtype == SAL_F32 ? sali_scan_store_f32 : sali_scan_store_f64)(
+            &s->tile, s->n, from, to - from, stretch->levels, chains->codes + from,
+            space->n_variables,
+            (char *)chains->x + (size_t)(stretch->offset + from - stretch->first) * chains->element,
+            space->width);
+    }
+}
+
+/* After n steps, the last of them that of variable `end` - 1. */
+static void store_steps(const sali_pairwise_scan *s, sali_chains *chains, int64_t end, int64_t n)
+{
+    int64_t V = chains->space->n_variables;
+    if (n <= end) {
+        store_states(s, chains, end - n, end);
+    } else {
+        store_states(s, chains, 0, end);
+        store_states(s, chains, larger(end, V - (n - end)), V);
+    }
+    for (int64_t c = 0; c < s->n; c++) {
+        chains->f[c] = s->tile.f[c];
+        chains->acceptance_sum[c] += (double)n;
+        chains->accepted_sum[c] += (double)n;
+        chains->step[c] += (uint64_t)n;
+    }
+}
+
+/* ---- steps */
+
+/* n steps from step t of all chains: in runs within one chunk and of variables of one span. */
+static void scan_together(sali_pairwise_scan *s, sali_chains *chains, uint64_t t, int64_t n)
+{
+    int64_t V = chains->space->n_variables, site = (int64_t)(t % (uint64_t)V);
+    for (int64_t left = n; left > 0;) {
+        const reach *r = &s->reaches[site];
+        int64_t row = (int64_t)(t % SALI_SCAN_CHUNK);
+        int64_t run = smaller(smaller(left, r->alike - site), SALI_SCAN_CHUNK - row);
+        make_thresholds(s, chains, t);
+        if (r->span > 0) {
+            memset(s->tile.flips, 0, (size_t)s->tile.lanes * s->element);
+            (s->model->dtype == SAL_F32 ? sali_scan_sites_f32 : sali_scan_sites_f64)(&s->tile, site,
+                                                                                     run, row);
+            for (int64_t c = 0; c < s->n; c++) {
+                chains->jump_sum[c] += r->span * sali_load(s->model->dtype, s->tile.flips, c);
+            }
+        }
+        left -= run;
+        t += (uint64_t)run;
+        site = site + run == V ? 0 : site + run;
+    }
+    store_steps(s, chains, site == 0 ? V : site, n);
+}
+
+/* f of the present states, by the model. */
+static void rebuild(sali_pairwise_scan *s, sali_chains *chains)
+{
+    sali_chains_start(chains, false);
+    memcpy(s->tile.f, chains->f, (size_t)s->n * sizeof *chains->f);
+}
+
+void sali_pairwise_scan_steps(sali_pairwise_scan *s, sali_chains *chains, int64_t n)
+{
+    while (n > 0) {
+        uint64_t t = chains->step[0], before = REBUILD_EVERY - t % REBUILD_EVERY;
+        int64_t run = (uint64_t)n < before ? n : (int64_t)before;
+        if (before == REBUILD_EVERY) {
+            rebuild(s, chains);
+        }
+        scan_together(s, chains, t, run);
+        n -= run;
+    }
+}
+
+double sali_pairwise_scan_rise(const sali_pairwise_scan *s, const sali_chains *chains, int64_t c,
+                               int64_t i)
+{
+    return sali_pairwise_rise(s->pairs, chains->codes + c * chains->space->n_variables, i);
+}

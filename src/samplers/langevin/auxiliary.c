@@ -1,0 +1,285 @@
+#include "samplers/langevin/auxiliary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* The function for the model's type. */
+#define BY_TYPE(chains, name) ((chains)->model->dtype == SAL_F32 ? name##_f32 : name##_f64)
+
+/* ---- creation */
+
+void sali_auxiliary_destroy(void *self)
+{
+    sali_auxiliary_state *a = self;
+    if (a) {
+        sali_move_rows_free(&a->moves);
+        sali_free(a->gradient);
+        sali_free(a->noise);
+        sali_free(a->w);
+        sali_free(a->product);
+        sali_free(a->scale);
+        sali_free(a->y);
+        sali_free(a->factor);
+        sali_free(a->delta);
+        sali_free(a->log_q);
+        sali_free(a);
+    }
+}
+
+sal_status sali_auxiliary_create(const sali_chains *chains, sali_preconditioner *preconditioner,
+                                 void **self, sal_error *err)
+{
+    sali_auxiliary_state *a = SALI_NEW(sali_auxiliary_state);
+    if (!a) {
+        return sali_fail_memory(err);
+    }
+    int64_t n = chains->n, all = n * chains->space->width, rest = preconditioner ? all : 0;
+    a->kernels = sali_kernels_of(chains->model->dtype);
+    a->preconditioner = preconditioner;
+    a->gradient = sali_alloc(all, chains->element);
+    a->noise = sali_alloc(all, chains->element);
+    a->w = sali_alloc(rest, chains->element);
+    a->product = sali_alloc(rest, chains->element);
+    a->scale = sali_alloc(rest, chains->element);
+    a->y = sali_alloc(chains->space->width, chains->element);
+    a->factor = SALI_NEW_ARRAY(double, n);
+    a->delta = SALI_NEW_ARRAY(double, n);
+    a->log_q = SALI_NEW_ARRAY(double, n);
+    bool ok = a->gradient && a->noise && a->w && a->product && a->scale && a->y && a->factor &&
+              a->delta && a->log_q;
+    if (!ok || !sali_move_rows_create(chains->space, chains->space->slots, chains->model->dtype, 1,
+                                      &a->moves)) {
+        sali_auxiliary_destroy(a);
+        return sali_fail_memory(err);
+    }
+    *self = a;
+    return SAL_OK;
+}
+
+/* ---- refresh */
+
+/* H and delta of chain c by its step size and temperature (the text's f is beta f here). */
+static void scale_chain(sali_auxiliary_state *a, const sali_chains *chains, int64_t c)
+{
+    const sali_preconditioner *p = a->preconditioner;
+    a->factor[c] = a->flat ? 0 : p->gamma * chains->beta[c];
+    double least = a->flat ? 0 : sali_preconditioner_least(p, a->factor[c]);
+    a->delta[c] = 2 / chains->step_size[c] - fmin(0, least);
+    for (int64_t k = 0; !a->flat && k < p->n; k++) {
+        sali_store(p->dtype, a->scale, c * p->n + k,
+                   sqrt(a->factor[c] * p->lambda[k] + a->delta[c]));
+    }
+}
+
+/* What was evaluated last becomes the gradient of chain c's present state. */
+static void keep_gradient(sali_auxiliary_state *a, const sali_chains *chains, int64_t c)
+{
+    int64_t N = chains->space->width;
+    memcpy(sali_row(chains, a->gradient, c, N), sali_row(chains, chains->gradient, c, N),
+           (size_t)N * chains->element);
+}
+
+void sali_auxiliary_refresh(void *self, sali_chains *chains)
+{
+    sali_auxiliary_state *a = self;
+    a->flat = true;
+    if (a->preconditioner) {
+        sali_preconditioner_refresh(a->preconditioner);
+        a->flat = a->preconditioner->zero || a->preconditioner->gamma == 0;
+    }
+    sali_chains_start(chains, true);
+    for (int64_t c = 0; c < chains->n; c++) {
+        keep_gradient(a, chains, c);
+        scale_chain(a, chains, c);
+    }
+}
+
+/* ---- the step */
+
+/* w of all chains; where it lies. */
+static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
+{
+    int64_t N = chains->space->width;
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_AUXILIARY);
+        void *noise = sali_row(chains, a->noise, c, N);
+        a->kernels->normals(&stream, N, noise);
+        if (a->flat) {
+            BY_TYPE(chains, sali_scale_all)(N, sqrt(a->delta[c]), noise);
+        } else {
+            BY_TYPE(chains, sali_scale_each)(N, sali_row(chains, a->scale, c, N), noise);
+        }
+    }
+    if (a->flat) {
+        return a->noise;
+    }
+    BY_TYPE(chains, sali_auxiliary_product)
+    (chains->n, N, a->noise, a->preconditioner->Q_real, a->w);
+    return a->w;
+}
+
+/* Whether M is the Hessian of f: then M d is the change of the gradient. */
+static bool has_hessian(const sali_auxiliary_state *a)
+{
+    return !a->flat && a->preconditioner->kind == SALI_PRECONDITIONER_HESSIAN;
+}
+
+/* Gradients have the temperature in them, M has not. */
+static double bend_factor(const sali_auxiliary_state *a, int64_t c)
+{
+    return has_hessian(a) ? a->preconditioner->gamma : a->factor[c];
+}
+
+/* The proposal of chain c from `codes`, of gradient rows `gradient`, given w and, for the way back,
+ * M d. */
+static sali_move_row *prepare(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+                              const int32_t *codes, void *gradient, void *w, void *product)
+{
+    const sal_space *space = chains->space;
+    int64_t N = space->width;
+    BY_TYPE(chains, sali_auxiliary_shift)
+    (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N),
+     bend_factor(a, c), product ? sali_row(chains, product, c, N) : NULL, a->y);
+    a->kernels->factorised_prepare(space, codes + c * space->n_variables, 1,
+                                   sali_row(chains, gradient, c, N), 1, a->y, -0.5 * a->delta[c],
+                                   &a->moves.rows[0], a->moves.buffer);
+    return &a->moves.rows[0];
+}
+
+static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
+{
+    const sal_space *space = chains->space;
+    int64_t V = space->n_variables;
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+        sali_move_row *row = prepare(a, chains, c, chains->codes, a->gradient, w, NULL);
+        a->kernels->uniforms(&stream, V, a->moves.buffer);
+        a->log_q[c] = a->kernels->factorised_draw(space, chains->codes + c * V, a->moves.buffer,
+                                                  row, chains->codes_new + c * V,
+                                                  sali_row(chains, chains->x_new, c, space->width));
+    }
+}
+
+/* H d of all chains without a factor that `bend_factor` gives, or NULL. */
+static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
+{
+    int64_t N = chains->space->width;
+    if (a->flat) {
+        return NULL;
+    }
+    if (has_hessian(a)) {
+        BY_TYPE(chains, sali_subtract)(chains->n * N, chains->gradient, a->gradient, a->product);
+        return a->product;
+    }
+    BY_TYPE(chains, sali_subtract)(chains->n * N, chains->x_new, chains->x, a->noise);
+    BY_TYPE(chains, sali_auxiliary_product)
+    (chains->n, N, a->noise, a->preconditioner->M_real, a->product);
+    return a->product;
+}
+
+void sali_auxiliary_step(void *self, sali_chains *chains)
+{
+    sali_auxiliary_state *a = self;
+    const sal_space *space = chains->space;
+    int64_t N = space->width, V = space->n_variables;
+    void *w = draw_noise(a, chains);
+    propose(a, chains, w);
+    sali_chains_propose(chains, true);
+    void *product = bend(a, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_move_row *row = prepare(a, chains, c, chains->codes_new, chains->gradient, w, product);
+        double reverse = a->kernels->factorised_log_q(space, chains->codes_new + c * V,
+                                                      chains->codes + c * V, row);
+        double gaussian = BY_TYPE(chains, sali_auxiliary_ratio)(
+            N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
+            sali_row(chains, w, c, N), a->delta[c], bend_factor(a, c),
+            product ? sali_row(chains, product, c, N) : NULL);
+        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, a->log_q[c], gaussian + reverse);
+    }
+    if (a->history) {
+        sali_history_propose(a->history, chains, a->gradient);
+    }
+    sali_chains_decide(chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->accepted[c]) {
+            keep_gradient(a, chains, c);
+        }
+    }
+    if (a->history) {
+        sali_history_decide(a->history, chains);
+    }
+    sali_chains_tick(chains);
+}
+
+/* ---- for tests: z and the proposal given z */
+
+/* out = R v for the symmetric root R of H + delta I of chain c. */
+static void times_root(const sali_auxiliary_state *a, int64_t c, int64_t N, const double *v,
+                       double *out)
+{
+    const sali_preconditioner *p = a->preconditioner;
+    for (int64_t i = 0; i < N; i++) {
+        out[i] = a->flat ? sqrt(a->delta[c]) * v[i] : 0;
+    }
+    for (int64_t k = 0; !a->flat && k < N; k++) {
+        double along = 0;
+        for (int64_t i = 0; i < N; i++) {
+            along += p->Q[k * N + i] * v[i];
+        }
+        along *= sqrt(a->factor[c] * p->lambda[k] + a->delta[c]);
+        for (int64_t i = 0; i < N; i++) {
+            out[i] += along * p->Q[k * N + i];
+        }
+    }
+}
+
+static int64_t size(const void *self, const sali_chains *chains)
+{
+    (void)self;
+    return chains->space->width;
+}
+
+/* log N(z; R s, I), and y = R z - H s, of chain c. */
+static double place(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, const double *z,
+                    double *work)
+{
+    const sali_preconditioner *p = a->preconditioner;
+    int64_t N = chains->space->width;
+    double *s = work, *mean = work + N, *y = work + 2 * N,
+           log_p = -0.5 * (double)N * log(2 * acos(-1.0));
+    for (int64_t i = 0; i < N; i++) {
+        s[i] = sali_load(chains->model->dtype, chains->x, c * N + i);
+    }
+    times_root(a, c, N, s, mean);
+    times_root(a, c, N, z, y);
+    for (int64_t i = 0; i < N; i++) {
+        log_p -= 0.5 * (z[i] - mean[i]) * (z[i] - mean[i]);
+        for (int64_t j = 0; !a->flat && j < N; j++) {
+            y[i] -= a->factor[c] * p->M[i * N + j] * s[j];
+        }
+        sali_store(chains->model->dtype, a->y, i, y[i]);
+    }
+    return log_p;
+}
+
+static void log_q(void *self, sali_chains *chains, const void *u, const int32_t *to, double *out)
+{
+    sali_auxiliary_state *a = self;
+    const sal_space *space = chains->space;
+    int64_t N = space->width, V = space->n_variables;
+    double *work = SALI_NEW_ARRAY(double, 3 * N);
+    for (int64_t c = 0; c < chains->n; c++) {
+        out[c] = work ? place(a, chains, c, u, work) : (double)NAN;
+        a->kernels->factorised_prepare(space, chains->codes + c * V, 1,
+                                       sali_row(chains, a->gradient, c, N), 1, a->y,
+                                       -0.5 * a->delta[c], &a->moves.rows[0], a->moves.buffer);
+        out[c] += a->kernels->factorised_log_q(space, chains->codes + c * V, to + c * V,
+                                               &a->moves.rows[0]);
+    }
+    sali_free(work);
+}
+
+const sali_auxiliary sali_auxiliary_gaussian = { .gaussian = true, .size = size, .log_q = log_q };

@@ -1,0 +1,72 @@
+/* The step of the auxiliary-variable samplers, AVG and PAVG (Rhodes & Gutmann 2022, sec. 3.2-3.3,
+ * algorithms B.2, B.3, F.2), for every kind of variable.
+ *
+ * Of a chain with target exp(f), H = gamma M is a symmetric matrix that may know of f's curvature
+ * (0: AVG), delta = 2/eps - min(0, least eigenvalue of H), and R the symmetric root of
+ * H + delta I. With xi standard normal, z = R s + xi is drawn, then s' from
+ *
+ *     q(s' | z, s) ~ exp((g(s) - H s + R z)'s' - delta |s'|^2 / 2)
+ *
+ * which is accepted with the ratio of exp(f) N(z; R ., I) q there and back. Only w = R xi, normal
+ * with covariance H + delta I, enters:
+ *
+ *     g(s)  - H s  + R z = g(s)  + delta s + w
+ *     g(s') - H s' + R z = g(s') + delta s + w - H d,    d = s' - s
+ *     log N(z; R s', I) - log N(z; R s, I) = w'd - d'(H + delta I) d / 2
+ *
+ * so R is never formed: xi = Q zeta for the eigenvectors Q of M and standard normal zeta, hence
+ * w = Q (sqrt(gamma lambda + delta) zeta), one matrix product for all chains, whatever step size
+ * and temperature each has. */
+#ifndef SALI_AUXILIARY_H
+#define SALI_AUXILIARY_H
+
+#include "samplers/kernels.h"
+#include "samplers/langevin/preconditioner.h"
+#include "samplers/sampler.h"
+
+typedef struct sali_auxiliary_state {
+    const sali_kernels *kernels;
+    sali_preconditioner *preconditioner; /* of all shards; NULL: AVG */
+    sali_move_rows moves;                /* scratch: one chain's */
+    void *gradient;                      /* real [n x N] at the present states */
+    void *noise, *w, *product;           /* real [n x N] */
+    void *scale;                         /* real [n x N] sqrt(gamma lambda + delta) */
+    void *y;                             /* real [N] */
+    double *factor, *delta;              /* [n] gamma times beta, delta */
+    double *log_q;                       /* [n] of the proposal made */
+    bool flat;                           /* H = 0 */
+    sali_history *history;               /* where to note steps, or NULL */
+} sali_auxiliary_state;
+
+sal_status sali_auxiliary_create(const sali_chains *chains, sali_preconditioner *preconditioner,
+                                 void **self, sal_error *err);
+void sali_auxiliary_destroy(void *self);
+void sali_auxiliary_refresh(void *self, sali_chains *chains);
+void sali_auxiliary_step(void *self, sali_chains *chains);
+
+/* u is z, [N]. */
+extern const sali_auxiliary sali_auxiliary_gaussian;
+
+/* ---- for one element type (auxiliary_real.c) */
+
+#define SALI_AUXILIARY_KERNELS(suffix)                                                            \
+    /* noise[k] scale[k], or times one factor. */                                                 \
+    void sali_scale_each_##suffix(int64_t n, const void *scale, void *noise);                     \
+    void sali_scale_all_##suffix(int64_t n, double factor, void *noise);                          \
+    /* d = to - from. */                                                                          \
+    void sali_subtract_##suffix(int64_t n, const void *to, const void *from, void *d);            \
+    /* y = delta x + w - factor product; product may be NULL. */                                  \
+    void sali_auxiliary_shift_##suffix(int64_t n, double delta, const void *x, const void *w,     \
+                                       double factor, const void *product, void *y);              \
+    /* w'd - d'(factor product + delta d) / 2, d = to - from; product may be NULL. */             \
+    double sali_auxiliary_ratio_##suffix(int64_t n, const void *from, const void *to,             \
+                                         const void *w, double delta, double factor,              \
+                                         const void *product);                                    \
+    /* C = A B, [chains x n] times [n x n]. */                                                    \
+    void sali_auxiliary_product_##suffix(int64_t chains, int64_t n, const void *A, const void *B, \
+                                         void *C);
+SALI_AUXILIARY_KERNELS(f32)
+SALI_AUXILIARY_KERNELS(f64)
+#undef SALI_AUXILIARY_KERNELS
+
+#endif

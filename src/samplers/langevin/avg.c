@@ -1,0 +1,26 @@
+/* The auxiliary-variable gradient sampler: Gaussian z given s, then all variables independently by
+ * exp((g + z sqrt(2/eps))'s' - |s'|^2 / eps). Rhodes & Gutmann 2022, eq. 13, algorithm B.2,
+ * appendix A for one-hot variables. The step is auxiliary.c's. */
+#include "samplers/langevin/auxiliary.h"
+
+static sal_status avg_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
+{
+    (void)settings;
+    (void)shared;
+    return sali_auxiliary_create(chains, NULL, self, err);
+}
+
+const sali_sampler sali_sampler_avg = {
+    .name = "avg",
+    .doc = "auxiliary-variable gradient: all sites at once given Gaussian z, step size eps",
+    .source = "Rhodes & Gutmann 2022, eq. 13, alg. B.2",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
+             SALI_SAMPLER_STEP_SIZE,
+    .kinds = SALI_FINITE_KINDS,
+    .create = avg_create,
+    .destroy = sali_auxiliary_destroy,
+    .refresh = sali_auxiliary_refresh,
+    .step = sali_auxiliary_step,
+    .auxiliary = &sali_auxiliary_gaussian,
+};

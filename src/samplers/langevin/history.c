@@ -1,0 +1,320 @@
+#include "samplers/langevin/history.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/langevin/preconditioner.h"
+#include "stats/covariance.h"
+
+/* Numbers of app. F. */
+#define IGNORED 100
+#define COLLECTED 1000
+#define BLOCK 100
+#define RATE 0.25
+#define DECAY 0.99
+/* Directions of the covariance with less than this part of the largest variance have no inverse. */
+#define SINGULAR 1e-6
+
+/* ---- collecting */
+
+static double along_gradient(const sali_chains *chains, const void *gradient, int64_t c)
+{
+    int64_t N = chains->space->width;
+    sal_dtype type = chains->model->dtype;
+    double sum = 0;
+    for (int64_t i = c * N; i < (c + 1) * N; i++) {
+        double d = sali_load(type, chains->x_new, i) - sali_load(type, chains->x, i);
+        sum += d != 0 ? d * sali_load(type, gradient, i) : 0;
+    }
+    return sum;
+}
+
+static bool wanted(const sali_history *h, const sali_chains *chains)
+{
+    return h->seen % h->every == 0 && h->n + chains->n <= h->room;
+}
+
+void sali_history_propose(sali_history *h, const sali_chains *chains, const void *gradient)
+{
+    size_t bytes = (size_t)(chains->n * chains->space->n_variables) * sizeof *h->from;
+    if (!wanted(h, chains)) {
+        return;
+    }
+    memcpy(h->from + h->n * chains->space->n_variables, chains->codes, bytes);
+    memcpy(h->to + h->n * chains->space->n_variables, chains->codes_new, bytes);
+    for (int64_t c = 0; c < chains->n; c++) { /* of f itself, not of beta f */
+        h->y[h->n + c] =
+            chains->f_new[c] - chains->f[c] - along_gradient(chains, gradient, c) / chains->beta[c];
+    }
+}
+
+void sali_history_decide(sali_history *h, const sali_chains *chains)
+{
+    int64_t V = chains->space->n_variables;
+    bool kept = wanted(h, chains);
+    h->seen++;
+    double coldest = kept ? sali_chains_coldest(chains) : 0;
+    for (int64_t c = 0, at = h->n; kept && c < chains->n; c++, at++) {
+        if (chains->beta[c] != coldest) {
+            continue;
+        }
+        const int32_t *to = chains->accepted[c] ? h->to + at * V : h->from + at * V;
+        memmove(h->from + h->n * V, h->from + at * V, (size_t)V * sizeof *h->from);
+        memmove(h->to + h->n * V, to, (size_t)V * sizeof *h->to);
+        h->y[h->n++] = chains->accepted[c] ? h->y[at] : 0;
+    }
+}
+
+void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window, bool empirical)
+{
+    a->phase = empirical ? SALI_PHASE_IGNORE : SALI_PHASE_GAMMA;
+    int64_t ignored = total / 10 < IGNORED ? total / 10 : IGNORED;
+    int64_t collected = total / 2 < COLLECTED ? total / 2 : COLLECTED;
+    a->begin = (ignored + window - 1) / window * window;
+    a->end = a->begin + (collected + window - 1) / window * window;
+    a->jump_before = -1;
+    a->direction = 1;
+    a->rate = RATE;
+}
+
+void sali_history_clear(sali_adaptation_history *a)
+{
+    sali_free(a->from);
+    sali_free(a->to);
+    sali_free(a->y);
+    sali_free(a->progress);
+    sali_free(a->shards);
+    a->from = a->to = NULL;
+    a->y = NULL;
+    a->progress = NULL;
+    a->shards = NULL;
+}
+
+/* Shards' parts of the arrays. */
+static void divide(sali_adaptation_history *a, int64_t V)
+{
+    for (int64_t k = 0, first = 0; k < a->n_shards; k++) {
+        sali_history *h = &a->shards[k];
+        h->from = a->from + first * V;
+        h->to = a->to + first * V;
+        h->y = a->y + first;
+        first += h->room;
+    }
+}
+
+sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warmup, sal_error *err)
+{
+    int64_t V = warmup->model->space->n_variables, chains = 0, steps = a->end - a->begin;
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        chains += warmup->chains[k]->n;
+    }
+    double pair = 2.0 * sizeof(int32_t) * (double)V + sizeof(double);
+    double bytes = (double)steps * (double)chains * pair;
+    int64_t every = (int64_t)ceil(bytes / (double)SALI_HISTORY_BYTES);
+    a->n_shards = warmup->n_shards;
+    a->room = 0;
+    a->shards = SALI_NEW_ARRAY(sali_history, a->n_shards);
+    for (int64_t k = 0; a->shards && k < a->n_shards; k++) {
+        sali_history *h = &a->shards[k];
+        h->every = every;
+        h->room = ((steps + every - 1) / every) * warmup->chains[k]->n;
+        a->room += h->room;
+    }
+    a->from = SALI_NEW_ARRAY(int32_t, a->room * V);
+    a->to = SALI_NEW_ARRAY(int32_t, a->room * V);
+    a->y = SALI_NEW_ARRAY(double, a->room);
+    a->progress = SALI_NEW_ARRAY(int64_t, 2 * a->n_shards);
+    if (!a->shards || !a->from || !a->to || !a->y || !a->progress) {
+        sali_history_clear(a);
+        return sali_fail_memory(err);
+    }
+    divide(a, V);
+    a->variables = V;
+    return SAL_OK;
+}
+
+/* ---- candidates */
+
+/* The covariance of the collected states, variances below 0.01 made larger. */
+static bool covariance(const sal_space *space, const sali_adaptation_history *a, double *M)
+{
+    int64_t N = space->width, states = 0;
+    double *x = SALI_NEW_ARRAY(double, N), *sums = SALI_NEW_ARRAY(double, N);
+    bool ok = x && sums;
+    memset(M, 0, (size_t)(N * N) * sizeof *M);
+    for (int64_t k = 0; ok && k < a->n_shards; k++) {
+        for (int64_t m = 0; m < a->shards[k].n; m++, states++) {
+            sali_embed_f64(space, 1, a->shards[k].from + m * space->n_variables, x);
+            sali_covariance_add(N, 1, x, sums, M);
+        }
+    }
+    if (states > 0) {
+        sali_covariance_finish(N, (double)states, sums, M);
+    }
+    sali_free(x);
+    sali_free(sums);
+    return ok;
+}
+
+/* The inverse of the covariance C into M, by its eigenvectors; 0 along directions that have no
+ * variance, as one-hot variables do. */
+static void invert(const sali_preconditioner *p, const double *C, double *M, double *lambda)
+{
+    int n = (int)p->n;
+    memcpy(p->Q, C, (size_t)(p->n * p->n) * sizeof *C);
+    memset(M, 0, (size_t)(p->n * p->n) * sizeof *M);
+    if (!sali_eigen(n, p->Q, lambda, p->work, p->work_size, p->iwork, p->iwork_size)) {
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const double *q = p->Q + k * n;
+        for (int64_t i = 0; lambda[k] > SINGULAR * lambda[n - 1] && i < n; i++) {
+            for (int64_t j = 0; j < n; j++) {
+                M[i * n + j] += q[i] * q[j] / lambda[k];
+            }
+        }
+    }
+}
+
+/* ---- the better candidate, by least squares (eq. 36) */
+
+typedef struct fit {
+    double n, x, y, xx, xy, yy;
+} fit;
+
+/* d'M d / 2 with d from the codes; only variables that moved count. `d` [N] is zero before and
+ * after, `moved` [N] is room. */
+static double curvature(const sal_space *space, const double *M, const int32_t *from,
+                        const int32_t *to, double *d, int64_t *moved)
+{
+    int64_t n = 0;
+    double sum = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        if (from[v] == to[v]) {
+            continue;
+        }
+        if (variable->kind == SAL_CATEGORICAL) {
+            d[moved[n++] = variable->offset + from[v]] = -1;
+            d[moved[n++] = variable->offset + to[v]] = 1;
+        } else {
+            d[moved[n++] = variable->offset] = variable->levels[to[v]] - variable->levels[from[v]];
+        }
+    }
+    for (int64_t a = 0; a < n; a++) {
+        for (int64_t b = 0; b < n; b++) {
+            sum += M[moved[a] * space->width + moved[b]] * d[moved[a]] * d[moved[b]];
+        }
+    }
+    for (int64_t a = 0; a < n; a++) {
+        d[moved[a]] = 0;
+    }
+    return 0.5 * sum;
+}
+
+static fit fit_candidate(const sal_space *space, const sali_adaptation_history *a, const double *M,
+                         double *d, int64_t *moved)
+{
+    fit s = { 0 };
+    for (int64_t k = 0; k < a->n_shards; k++) {
+        const sali_history *h = &a->shards[k];
+        for (int64_t m = 0; m < h->n; m++) {
+            double y = h->y[m];
+            if (!isfinite(y)) {
+                continue;
+            }
+            double x = curvature(space, M, h->from + m * space->n_variables,
+                                 h->to + m * space->n_variables, d, moved);
+            s.n++;
+            s.x += x;
+            s.y += y;
+            s.xx += x * x;
+            s.xy += x * y;
+            s.yy += y * y;
+        }
+    }
+    return s;
+}
+
+/* Slope of y on x, and its loss; the loss is infinite where x does not vary. */
+static double slope(const fit *s, double *loss)
+{
+    double xx = s->xx - s->x * s->x / s->n, xy = s->xy - s->x * s->y / s->n;
+    bool varies = s->n > 1 && xx > 1e-12 * s->xx;
+    *loss = varies ? s->yy - s->y * s->y / s->n - xy * xy / xx : INFINITY;
+    return varies ? xy / xx : 0;
+}
+
+/* Try the candidate M: scaled, it becomes p->M if its loss is less than *least. */
+static void try_candidate(const sal_model *model, sali_preconditioner *p, double *M, double *least,
+                          double *d, int64_t *moved)
+{
+    double loss;
+    sali_separate_states(model->space, M);
+    fit s = fit_candidate(model->space, &p->adaptation, M, d, moved);
+    double scale = slope(&s, &loss);
+    if (loss < *least) {
+        *least = loss;
+        for (int64_t k = 0; k < p->n * p->n; k++) {
+            p->M[k] = scale * M[k];
+        }
+        p->revision++;
+    }
+}
+
+sal_status sali_history_choose(const sal_model *model, sali_preconditioner *p, sal_error *err)
+{
+    double least = INFINITY, *C = SALI_NEW_ARRAY(double, p->n * p->n);
+    double *M = SALI_NEW_ARRAY(double, p->n * p->n), *d = SALI_NEW_ARRAY(double, p->n);
+    double *lambda = SALI_NEW_ARRAY(double, p->n);
+    int64_t *moved = SALI_NEW_ARRAY(int64_t, p->n);
+    bool ok = C && M && d && lambda && moved && covariance(model->space, &p->adaptation, C);
+    if (ok && (p->adaptation.candidates & SALI_PRECISION)) {
+        invert(p, C, M, lambda);
+        try_candidate(model, p, M, &least, d, moved);
+    }
+    if (ok && (p->adaptation.candidates & SALI_COVARIANCE)) {
+        try_candidate(model, p, C, &least, d, moved);
+    }
+    sali_free(C);
+    sali_free(M);
+    sali_free(d);
+    sali_free(lambda);
+    sali_free(moved);
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+/* ---- gamma */
+
+double sali_gamma_next(double gamma, bool fell, double *direction, double rate)
+{
+    *direction = fell ? -*direction : *direction;
+    if (fabs(gamma) < 1) {
+        return gamma + *direction * rate;
+    }
+    return *direction * gamma > 0 ? gamma * (1 + rate) : gamma / (1 + rate);
+}
+
+bool sali_gamma_adapt(sali_adaptation_history *a, const sali_warmup *warmup, double *gamma)
+{
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        const sali_chains *chains = warmup->chains[k];
+        double coldest = sali_chains_coldest(chains);
+        for (int64_t c = 0; c < chains->n; c++) {
+            a->jump += chains->beta[c] == coldest ? chains->jump_sum[c] : 0;
+        }
+    }
+    a->steps += warmup->window;
+    if (a->steps < BLOCK) {
+        return false;
+    }
+    double mean = a->jump / (double)a->steps;
+    *gamma = sali_gamma_next(*gamma, mean < a->jump_before, &a->direction, a->rate);
+    a->rate *= DECAY;
+    a->jump_before = mean;
+    a->jump = 0;
+    a->steps = 0;
+    return true;
+}

@@ -1,0 +1,190 @@
+#include "samplers/langevin/langevin.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+const char *const sali_schedule_forms[] = { "constant", "polynomial", "exponential", NULL };
+
+void sali_langevin_destroy(void *self)
+{
+    sali_langevin *l = self;
+    if (l) {
+        sali_move_rows_free(&l->moves);
+        sali_free(l->log_q);
+        sali_free(l->held);
+        sali_free(l->w);
+        sali_free(l->to);
+        sali_free(l->slots);
+        sali_free(l->y);
+        sali_free(l);
+    }
+}
+
+sal_status sali_langevin_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                                bool adjusted, sali_langevin **out, sal_error *err)
+{
+    sali_langevin *l = SALI_NEW(sali_langevin);
+    if (!l) {
+        return sali_fail_memory(err);
+    }
+    l->kernels = sali_kernels_of(chains->model->dtype);
+    l->adjusted = adjusted;
+    l->schedule = (sali_schedule){ (int)settings->values[SALI_SCHEDULE_FORM],
+                                   settings->values[SALI_SCHEDULE_DECAY],
+                                   settings->values[SALI_SCHEDULE_HORIZON] };
+    bool hold = !adjusted || l->schedule.form != SALI_CONSTANT;
+    l->held = hold ? sali_alloc(chains->n * chains->space->width, chains->element) : NULL;
+    l->log_q = SALI_NEW_ARRAY(double, chains->n);
+    if (!l->log_q || (hold && !l->held) ||
+        !sali_move_rows_create(chains->space, chains->space->slots, chains->model->dtype, chains->n,
+                               &l->moves)) {
+        sali_langevin_destroy(l);
+        return sali_fail_memory(err);
+    }
+    *out = l;
+    return SAL_OK;
+}
+
+/* Reals of a label without that of level 0, which is all zeros: the kernel's first real stands for
+ * it if its y is 1/2 throughout, since then beta y + b = 0 there. So level 0 to j costs 1, and j
+ * to k costs 2 (Xiang et al. 2023, supplement 3.2). */
+static const void *drop_first_reals(sali_langevin *l, const sali_chains *chains, const void *x)
+{
+    const sal_space *space = chains->space;
+    memcpy(l->y, x, (size_t)space->width * chains->element);
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (space->variables[v].kind == SAL_CATEGORICAL) {
+            sali_store(chains->model->dtype, l->y, space->variables[v].offset, 0.5);
+        }
+    }
+    return l->y;
+}
+
+/* The row of chain c at (codes, x) from rows of directions there:
+ * a = D/2 + x/(eps d), b = -1/(2 eps d). */
+static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int32_t *codes, void *x,
+                    void *direction, sali_move_row *row)
+{
+    const sal_space *space = chains->space;
+    double eps = chains->step_size[c] * sali_schedule_at(&l->schedule, chains->step[c]);
+    const void *d = sali_row(chains, direction, c, space->width);
+    const void *y = sali_row(chains, x, c, space->width);
+    y = l->fewer_reals ? drop_first_reals(l, chains, y) : y;
+    codes += c * space->n_variables;
+    if (l->w) {
+        l->kernels->factorised_prepare_weighted(space, codes, 0.5, d, 1 / eps, y, -0.5 / eps, l->w,
+                                                row, l->moves.buffer);
+    } else {
+        l->kernels->factorised_prepare(space, codes, 0.5, d, 1 / eps, y, -0.5 / eps, row,
+                                       l->moves.buffer);
+    }
+}
+
+/* The rows of this step, where they are not kept. Weights that are no numbers come from a
+ * direction that is none; a forbidden state has such a one by right. */
+static void prepare_held(sali_langevin *l, sali_chains *chains)
+{
+    for (int64_t c = 0; l->held && c < chains->n; c++) {
+        sali_move_row *row = sali_move_now(&l->moves, c);
+        prepare(l, chains, c, chains->codes, chains->x, l->held, row);
+        if (!(row->log_norm < INFINITY) && chains->f[c] > -INFINITY) {
+            sali_chains_note_bad(chains, c, chains->codes, NAN);
+        }
+    }
+}
+
+/* 1 / d of every coordinate, as the shared scale now is. */
+static void set_weights(sali_langevin *l, const sali_chains *chains)
+{
+    for (int64_t v = 0; l->scale && v < chains->space->n_variables; v++) {
+        const sali_variable *variable = &chains->space->variables[v];
+        for (int32_t k = 0; k < variable->width; k++) {
+            sali_store(chains->model->dtype, l->w, variable->offset + k, 1 / l->scale[v]);
+        }
+    }
+}
+
+static void hold(sali_langevin *l, sali_chains *chains, int64_t c)
+{
+    int64_t N = chains->space->width;
+    if (l->held) {
+        memcpy(sali_row(chains, l->held, c, N), sali_row(chains, chains->gradient, c, N),
+               (size_t)N * chains->element);
+    }
+}
+
+void sali_langevin_refresh(void *self, sali_chains *chains)
+{
+    sali_langevin *l = self;
+    set_weights(l, chains);
+    l->evaluate(l, chains, false);
+    for (int64_t c = 0; c < chains->n; c++) {
+        hold(l, chains, c);
+        if (!l->held) {
+            prepare(l, chains, c, chains->codes, chains->x, chains->gradient,
+                    sali_move_now(&l->moves, c));
+        }
+    }
+}
+
+static void draw(sali_langevin *l, sali_chains *chains)
+{
+    const sal_space *space = chains->space;
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+        l->kernels->uniforms(&stream, space->n_variables, l->moves.buffer);
+        l->log_q[c] = l->kernels->factorised_draw(space, chains->codes + c * space->n_variables,
+                                                  l->moves.buffer, sali_move_now(&l->moves, c),
+                                                  chains->codes_new + c * space->n_variables,
+                                                  sali_row(chains, chains->x_new, c, space->width));
+    }
+}
+
+/* The log-ratio of the proposals, from which they are accepted. */
+static void judge(sali_langevin *l, sali_chains *chains)
+{
+    const sal_space *space = chains->space;
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (!l->adjusted) {
+            chains->log_ratio[c] = chains->f_new[c] > -INFINITY ? INFINITY : -INFINITY;
+            continue;
+        }
+        sali_move_row *row = sali_move_next(&l->moves, c);
+        prepare(l, chains, c, chains->codes_new, chains->x_new, chains->gradient, row);
+        double log_q_reverse =
+            l->kernels->factorised_log_q(space, chains->codes_new + c * space->n_variables,
+                                         chains->codes + c * space->n_variables, row);
+        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, l->log_q[c], log_q_reverse);
+    }
+}
+
+void sali_langevin_step(void *self, sali_chains *chains)
+{
+    sali_langevin *l = self;
+    prepare_held(l, chains);
+    draw(l, chains);
+    l->evaluate(l, chains, true);
+    judge(l, chains);
+    sali_chains_decide(chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->accepted[c]) {
+            hold(l, chains, c);
+            sali_move_flip(&l->moves, c);
+        }
+    }
+    sali_chains_tick(chains);
+}
+
+void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
+{
+    sali_langevin *l = self;
+    int64_t V = chains->space->n_variables;
+    prepare_held(l, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        log_q[c] = l->kernels->factorised_log_q(chains->space, chains->codes + c * V, to + c * V,
+                                                sali_move_now(&l->moves, c));
+    }
+}

@@ -1,0 +1,59 @@
+/* Langevin-like samplers: all variables move at once and independently, by
+ *
+ *   q(s') proportional to exp(D'(s' - s) / 2 - sum over k of (s'_k - s_k)^2 / (2 eps d_k))
+ *
+ * with a direction D in place of a gradient: the gradient itself (ncg, dula) or differences (mana,
+ * una); with acceptance or without. d is the scale of a diagonal preconditioner, 1 without. */
+#ifndef SALI_LANGEVIN_H
+#define SALI_LANGEVIN_H
+
+#include "samplers/kernels.h"
+#include "samplers/sampler.h"
+#include "samplers/langevin/schedule.h"
+
+/* The settings that all of them have, first in their lists; own ones begin at
+ * SALI_LANGEVIN_SETTINGS. */
+enum { SALI_SCHEDULE_FORM, SALI_SCHEDULE_DECAY, SALI_SCHEDULE_HORIZON, SALI_LANGEVIN_SETTINGS };
+extern const char *const sali_schedule_forms[];
+#define SALI_LANGEVIN_PARAMETERS                                                                  \
+    { "schedule", 0, 0, 0, true, "of the step size over the steps", sali_schedule_forms },        \
+        { "decay", 0.6, 0, 10, false, "exponent or rate of the schedule", NULL },                 \
+    {                                                                                             \
+        "horizon", 1000, 1e-3, 1e18, false, "steps after which the schedule begins to fall", NULL \
+    }
+
+typedef struct sali_langevin {
+    const sali_kernels *kernels;
+    sali_move_rows moves;
+    double *log_q; /* [n] of the proposal made */
+    bool adjusted; /* by Metropolis-Hastings; else every proposal but a forbidden one is taken */
+    sali_schedule schedule;
+
+    /* Evaluate the proposed or the present states: f_new or f, and beta D into
+     * chains->gradient. */
+    void (*evaluate)(struct sali_langevin *l, sali_chains *chains, bool proposed);
+
+    /* Where a row serves one step only (unadjusted, or a step size that changes) it is made anew at
+     * every step from what is held of the present state; else rows of accepted states are kept. */
+    void *held;          /* real [n x N] beta D, or NULL */
+    const double *scale; /* [V] of the preconditioner, or NULL */
+    void *w;             /* real [N] 1 / d, if there is a scale */
+
+    /* Of forward differences (newton.c). */
+    bool fewer_reals; /* K - 1 reals stand for a label of K */
+    int32_t *to;      /* [n x V] */
+    void *slots;      /* real [n x S] */
+    void *y;          /* real [N] */
+} sali_langevin;
+
+/* What all have; the caller sets `evaluate` and what it needs. SAL_ERR_MEMORY. */
+sal_status sali_langevin_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                                bool adjusted, sali_langevin **out, sal_error *err);
+void sali_langevin_destroy(void *self);
+
+/* Functions of the descriptor. */
+void sali_langevin_refresh(void *self, sali_chains *chains);
+void sali_langevin_step(void *self, sali_chains *chains);
+void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);
+
+#endif

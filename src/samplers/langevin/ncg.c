@@ -1,0 +1,138 @@
+/* The norm-constrained gradient sampler: all variables move at once and independently, by
+ * exp(g'(s' - s)/2 - |s' - s|^2 / (2 eps)). Rhodes & Gutmann 2022, eq. 8, algorithm B.1, appendix A
+ * for one-hot variables; the same as DMALA, Zhang et al. 2022, whose unadjusted form is DULA. */
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/langevin/langevin.h"
+#include "samplers/langevin/step_scale.h"
+
+enum { PRECONDITIONER = SALI_LANGEVIN_SETTINGS };
+
+enum { NONE, DIAGONAL, SPREAD, AUTO };
+
+static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
+
+static const sali_setting ncg_parameters[] = {
+    SALI_LANGEVIN_PARAMETERS,
+    { "preconditioner", AUTO, 0, 0, true,
+      "step sizes by variable, by slopes or spread; auto: by spread where units differ",
+      preconditioners },
+    { 0 },
+};
+
+static const sali_setting dula_parameters[] = {
+    SALI_LANGEVIN_PARAMETERS,
+    { "preconditioner", NONE, 0, 0, true, "step sizes by variable, by slopes or spread",
+      preconditioners },
+    { 0 },
+};
+
+static const char *const ncg_variants[] = { "", "preconditioner=diagonal", "preconditioner=spread",
+                                            NULL };
+static const char *const dula_variants[] = {
+    "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", NULL
+};
+
+static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err)
+{
+    static const sali_step_rule rules[] = { SALI_STEP_NONE, SALI_STEP_SLOPES, SALI_STEP_SPREAD };
+    int choice = (int)settings->values[PRECONDITIONER];
+    sali_step_scale *p = NULL;
+    if (choice == AUTO) {
+        choice = sali_step_units_differ(model->space) ? SPREAD : NONE;
+    }
+    sal_status status = sali_step_scale_create(model, rules[choice], &p, err);
+    *shared = p;
+    return status;
+}
+
+static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
+{
+    (void)l;
+    if (proposed) {
+        sali_chains_propose(chains, true);
+    } else {
+        sali_chains_start(chains, true);
+    }
+}
+
+static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
+                         const sali_step_scale *preconditioner, bool adjusted, void **self,
+                         sal_error *err)
+{
+    sali_langevin *l = NULL;
+    sal_status status = sali_langevin_create(chains, settings, adjusted, &l, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    l->evaluate = evaluate;
+    if (preconditioner) {
+        l->scale = preconditioner->scale;
+        l->w = sali_alloc(chains->space->width, chains->element);
+        if (!l->w) {
+            sali_langevin_destroy(l);
+            return sali_fail_memory(err);
+        }
+    }
+    *self = l;
+    return SAL_OK;
+}
+
+static sal_status ncg_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
+{
+    return create(chains, settings, shared, true, self, err);
+}
+
+static sal_status dula_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                              void *shared, void **self, sal_error *err)
+{
+    return create(chains, settings, shared, false, self, err);
+}
+
+const sali_sampler sali_sampler_ncg = {
+    .name = "ncg",
+    .alias = "dmala",
+    .doc = "norm-constrained gradient (DMALA): all sites at once, step size eps",
+    .source = "Rhodes & Gutmann 2022, eq. 8, alg. B.1; Zhang et al. 2022",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
+             SALI_SAMPLER_STEP_SIZE,
+    .kinds = SALI_FINITE_KINDS,
+    .parameters = ncg_parameters,
+    .variants = ncg_variants,
+    .share = share,
+    .unshare = sali_step_scale_destroy,
+    .adapt = sali_step_scale_adapt,
+    .tuned = sali_step_scale_tuned,
+    .retune = sali_step_scale_retune,
+    .state = sali_step_scale_state,
+    .restored = sali_step_scale_restored,
+    .create = ncg_create,
+    .destroy = sali_langevin_destroy,
+    .refresh = sali_langevin_refresh,
+    .step = sali_langevin_step,
+    .log_q = sali_langevin_log_q,
+};
+
+const sali_sampler sali_sampler_dula = {
+    .name = "dula",
+    .doc = "ncg without acceptance: biased, the less the smaller eps, which is not adapted",
+    .source = "Zhang et al. 2022",
+    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
+    .kinds = SALI_FINITE_KINDS,
+    .parameters = dula_parameters,
+    .variants = dula_variants,
+    .share = share,
+    .unshare = sali_step_scale_destroy,
+    .adapt = sali_step_scale_adapt,
+    .tuned = sali_step_scale_tuned,
+    .retune = sali_step_scale_retune,
+    .state = sali_step_scale_state,
+    .restored = sali_step_scale_restored,
+    .create = dula_create,
+    .destroy = sali_langevin_destroy,
+    .refresh = sali_langevin_refresh,
+    .step = sali_langevin_step,
+    .log_q = sali_langevin_log_q,
+};

@@ -1,0 +1,185 @@
+/* Newton proposals: forward differences in place of the gradient, so that a model needs values
+ * only. Xiang et al. 2023, eq. 7-10, supplement 3 for labels; MANA with acceptance, UNA without.
+ *
+ * D_i is a slope, (f(s_i = next level) - f(s)) / (next - s_i): levels need not be 1 apart. The top
+ * level of an ordinal variable has no next one and takes the one below; a two-level variable takes
+ * its other value. Where the next level is forbidden the slope would be infinite: the one below
+ * serves, and 0 if that is forbidden as well. Of a label, entry j is f(s_i = j) - f(s). */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/langevin/langevin.h"
+
+enum { CATEGORICAL = SALI_LANGEVIN_SETTINGS };
+
+static const sali_setting parameters[] = {
+    SALI_LANGEVIN_PARAMETERS,
+    { "categorical", 1, 1, 2, true, "reals of a label of K states: 1: K, one-hot; 2: K - 1", NULL },
+    { 0 },
+};
+
+static const char *const mana_variants[] = { "", "categorical=2",
+                                             "schedule=polynomial,decay=0.05,horizon=1", NULL };
+static const char *const una_variants[] = {
+    "", "categorical=2,schedule=polynomial,decay=0.05,horizon=1", NULL
+};
+
+/* The neighbour whose difference gives the slope: -1 for all labels. */
+static int32_t neighbour(const sali_variable *v, int32_t code)
+{
+    if (v->kind == SAL_CATEGORICAL) {
+        return -1;
+    }
+    return code < v->states - 1 ? code + 1 : code > 0 ? code - 1 : code;
+}
+
+/* All kinds here have finitely many states: a slot tells where it goes, from wherever. */
+static double difference(const sali_langevin *l, const sali_chains *chains, int64_t c, int64_t i,
+                         int32_t code)
+{
+    return sali_load(chains->model->dtype, l->slots,
+                     c * chains->space->slots + sali_move_slot(chains->space, i, code, code));
+}
+
+/* Where a state's next level is forbidden but not the state: ask for the level below, if there is
+ * one, and for nothing else. Whether any was found. */
+static bool turn_back(sali_langevin *l, const sali_chains *chains, const int32_t *codes,
+                      const double *f)
+{
+    const sal_space *space = chains->space;
+    bool any = false;
+    for (int64_t k = 0; k < chains->n * space->n_variables; k++) {
+        int64_t c = k / space->n_variables, i = k % space->n_variables;
+        bool up = l->to[k] > codes[k] && !sali_is_two_level(&space->variables[i]);
+        bool forbidden =
+            up && f[c] > -INFINITY && difference(l, chains, c, i, l->to[k]) == -INFINITY;
+        l->to[k] = forbidden && codes[k] > 0 ? codes[k] - 1 : codes[k];
+        any |= forbidden;
+    }
+    return any;
+}
+
+/* The difference to a code, from a state of finite f; what cannot be is noted, with the neighbour
+ * where f is no number below +inf. */
+static double checked(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
+                      const int32_t *codes, const double *f, int32_t code)
+{
+    double delta = difference(l, chains, c, i, code);
+    if (!(delta < INFINITY) && f[c] > -INFINITY) {
+        sali_chains_note_bad_move(chains, c, codes, i, code, delta);
+    }
+    return delta;
+}
+
+/* beta D of variable i of chain c into chains->gradient. */
+static void set_slopes(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
+                       const int32_t *codes, const double *f, int32_t to)
+{
+    const sali_variable *v = &chains->space->variables[i];
+    int32_t now = codes[c * chains->space->n_variables + i];
+    int64_t at = c * chains->space->width + v->offset;
+    double beta = chains->beta[c];
+    for (int32_t k = 0; v->kind == SAL_CATEGORICAL && k < v->states; k++) {
+        double delta = k == now ? 0 : beta * checked(l, chains, c, i, codes, f, k);
+        sali_store(chains->model->dtype, chains->gradient, at + k, delta);
+    }
+    if (v->kind != SAL_CATEGORICAL) {
+        double run = v->levels[to] - v->levels[now];
+        double slope = to == now ? 0 : beta * checked(l, chains, c, i, codes, f, to) / run;
+        bool infinite = slope == INFINITY || slope == -INFINITY;
+        sali_store(chains->model->dtype, chains->gradient, at,
+                   infinite && v->states > 2 ? 0 : slope);
+    }
+}
+
+static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
+{
+    const sal_space *space = chains->space;
+    const int32_t *codes = proposed ? chains->codes_new : chains->codes;
+    const void *x = proposed ? chains->x_new : chains->x;
+    double *f = proposed ? chains->f_new : chains->f;
+    int64_t V = space->n_variables, cells = chains->n * V;
+    for (int64_t k = 0; k < cells; k++) {
+        l->to[k] = neighbour(&space->variables[k % V], codes[k]);
+    }
+    sali_chains_differences_to(chains, codes, x, l->to, f, l->slots);
+    for (int64_t k = 0; k < cells; k++) {
+        set_slopes(l, chains, k / V, k % V, codes, f, l->to[k]);
+    }
+    if (turn_back(l, chains, codes, f)) {
+        sali_chains_differences_to(chains, codes, x, l->to, f, l->slots);
+        for (int64_t k = 0; k < cells; k++) {
+            if (l->to[k] != codes[k]) {
+                set_slopes(l, chains, k / V, k % V, codes, f, l->to[k]);
+            }
+        }
+    }
+}
+
+static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
+                         bool adjusted, void **self, sal_error *err)
+{
+    const sal_space *space = chains->space;
+    sali_langevin *l = NULL;
+    sal_status status = sali_langevin_create(chains, settings, adjusted, &l, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    l->evaluate = evaluate;
+    l->fewer_reals = settings->values[CATEGORICAL] == 2;
+    l->to = SALI_NEW_ARRAY(int32_t, chains->n * space->n_variables);
+    l->slots = sali_alloc(chains->n * space->slots, chains->element);
+    l->y = sali_alloc(space->width, chains->element);
+    if (!l->to || !l->slots || !l->y) {
+        sali_langevin_destroy(l);
+        return sali_fail_memory(err);
+    }
+    *self = l;
+    return SAL_OK;
+}
+
+static sal_status mana_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                              void *shared, void **self, sal_error *err)
+{
+    (void)shared;
+    return create(chains, settings, true, self, err);
+}
+
+static sal_status una_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
+{
+    (void)shared;
+    return create(chains, settings, false, self, err);
+}
+
+const sali_sampler sali_sampler_mana = {
+    .name = "mana",
+    .doc = "Newton proposal: as ncg with forward differences for the gradient",
+    .source = "Xiang et al. 2023, eq. 7-10, alg. 1, suppl. 3",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
+             SALI_SAMPLER_STEP_SIZE,
+    .kinds = SALI_FINITE_KINDS,
+    .parameters = parameters,
+    .variants = mana_variants,
+    .create = mana_create,
+    .destroy = sali_langevin_destroy,
+    .refresh = sali_langevin_refresh,
+    .step = sali_langevin_step,
+    .log_q = sali_langevin_log_q,
+};
+
+const sali_sampler sali_sampler_una = {
+    .name = "una",
+    .doc = "mana without acceptance: biased, the less the smaller eps, which is not adapted",
+    .source = "Xiang et al. 2023, eq. 9",
+    .flags = SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_STEP_SIZE,
+    .kinds = SALI_FINITE_KINDS,
+    .parameters = parameters,
+    .variants = una_variants,
+    .create = una_create,
+    .destroy = sali_langevin_destroy,
+    .refresh = sali_langevin_refresh,
+    .step = sali_langevin_step,
+    .log_q = sali_langevin_log_q,
+};

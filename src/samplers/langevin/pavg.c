@@ -1,0 +1,225 @@
+/* The preconditioned auxiliary-variable gradient sampler: avg with a matrix M that may hold what f
+ * has of second-order interactions. Rhodes & Gutmann 2022, eq. 17 and 38-40, algorithms B.3 and
+ * F.4; appendix A for one-hot variables. With M the Hessian of a quadratic f it is the block Gibbs
+ * sampler of Martens & Sutskever 2010 and never rejects. The step is auxiliary.c's. */
+#include <float.h>
+
+#include "core/error.h"
+#include "samplers/langevin/auxiliary.h"
+
+enum { PRECONDITIONER };
+enum { AUTO, HESSIAN, EMPIRICAL, COVARIANCE, PRECISION, NONE };
+
+static const char *const choices[] = { "auto",      "hessian", "empirical", "covariance",
+                                       "precision", "none",    NULL };
+
+static const sali_setting parameters[] = {
+    { "preconditioner", AUTO, AUTO, NONE, true,
+      "M: the Hessian of a quadratic f; else learned in warm-up from the states' covariance and "
+      "precision, the better one or a given one; or none",
+      choices },
+    { 0 },
+};
+
+static const char *const variants[] = { "", "preconditioner=hessian", NULL };
+
+static int choice(const sali_sampler_settings *settings)
+{
+    return (int)settings->values[PRECONDITIONER];
+}
+
+static const char *obstacle(const sal_model *model, const sali_sampler_settings *settings)
+{
+    if (choice(settings) == HESSIAN && !sali_has_constant_hessian(model)) {
+        return "preconditioner=hessian needs an f that is known to be quadratic";
+    }
+    if (choice(settings) != NONE && model->space->width > SALI_MOST_PRECONDITIONED) {
+        return "its preconditioner is a dense matrix, of at most 4096 x 4096 reals";
+    }
+    return NULL;
+}
+
+static sal_status open_hessian(const sal_model *model, const sali_sampler_settings *settings,
+                               sali_preconditioner **p, sal_error *err)
+{
+    sal_status status =
+        sali_preconditioner_create(model, SALI_PRECONDITIONER_HESSIAN, NULL, p, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_preconditioner_refresh(*p);
+    if (sali_preconditioner_finite(*p)) {
+        return SAL_OK;
+    }
+    sali_preconditioner_destroy(*p);
+    *p = NULL;
+    return choice(settings) == AUTO
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "preconditioner=hessian: the Hessian of %s is not finite (forbidden "
+                           "states?); use preconditioner=empirical",
+                           model->name);
+}
+
+/* Where M comes from is decided here, once: by the formula, and whether the Hessian is finite at
+ * the present parameters. */
+static sal_status pavg_share(const sal_model *model, const sali_sampler_settings *settings,
+                             void **shared, sal_error *err)
+{
+    sali_preconditioner *p = NULL;
+    sal_status status = SAL_OK;
+    int wanted = choice(settings);
+    bool quadratic =
+        wanted <= HESSIAN && !settings->preconditioner && sali_has_constant_hessian(model);
+    if (settings->preconditioner && wanted != AUTO) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "pavg: a preconditioner is given; it goes with preconditioner=auto, not "
+                         "with %s",
+                         choices[wanted]);
+    }
+    if (quadratic) {
+        status = open_hessian(model, settings, &p, err);
+    }
+    if (status == SAL_OK && !p) {
+        status = sali_preconditioner_create(model,
+                                            settings->preconditioner ? SALI_PRECONDITIONER_GIVEN
+                                            : wanted == NONE         ? SALI_PRECONDITIONER_NONE
+                                                             : SALI_PRECONDITIONER_EMPIRICAL,
+                                            settings->preconditioner, &p, err);
+    }
+    if (status == SAL_OK) {
+        p->adaptation.candidates = wanted == COVARIANCE  ? SALI_COVARIANCE
+                                   : wanted == PRECISION ? SALI_PRECISION
+                                                         : SALI_COVARIANCE | SALI_PRECISION;
+        *shared = p;
+    }
+    return status;
+}
+
+static void pavg_unshare(void *shared)
+{
+    sali_preconditioner_destroy(shared);
+}
+
+/* Where the shards note their steps: nowhere once `shards` is NULL. */
+static void attach(const sali_warmup *warmup, sali_history *shards)
+{
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        ((sali_auxiliary_state *)warmup->selves[k])->history = shards ? &shards[k] : NULL;
+    }
+}
+
+static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool *changed,
+                        sal_error *err)
+{
+    sali_adaptation_history *a = &p->adaptation;
+    bool last = warmup->done == warmup->total;
+    sal_status status = SAL_OK;
+    if (a->phase == SALI_PHASE_START) {
+        sali_history_plan(a, warmup->total, warmup->window,
+                          p->kind == SALI_PRECONDITIONER_EMPIRICAL);
+    }
+    if (a->phase == SALI_PHASE_IGNORE && warmup->done >= a->begin && !last) {
+        status = sali_history_open(a, warmup, err);
+        attach(warmup, a->shards);
+        a->phase = status ? a->phase : SALI_PHASE_COLLECT;
+    } else if (a->phase == SALI_PHASE_COLLECT && (warmup->done >= a->end || last)) {
+        attach(warmup, NULL);
+        status = sali_history_choose(warmup->model, p, err);
+        sali_history_clear(a);
+        a->phase = SALI_PHASE_GAMMA;
+        *changed = true;
+    } else if (a->phase == SALI_PHASE_GAMMA) {
+        *changed = sali_gamma_adapt(a, warmup, &p->gamma);
+    }
+    return status;
+}
+
+/* Whether there is something to find: not where M is the Hessian, or none is wanted. */
+static bool learns(const sali_preconditioner *p)
+{
+    return p->kind == SALI_PRECONDITIONER_EMPIRICAL || p->kind == SALI_PRECONDITIONER_GIVEN;
+}
+
+static sal_status pavg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    return learns(shared) ? adapt(shared, warmup, changed, err) : SAL_OK;
+}
+
+static int64_t pavg_state(void *shared, sali_state_item *items)
+{
+    sali_preconditioner *p = shared;
+    if (!learns(p)) {
+        return 0;
+    }
+    items[0] = sali_state_f64("gamma", 1, &p->gamma);
+    items[1] = sali_state_f64("preconditioner", p->n * p->n, p->M);
+    return 2 + sali_history_state(&p->adaptation, items + 2);
+}
+
+static sal_status pavg_restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    sali_preconditioner *p = shared;
+    sal_status status = sali_state_check_f64("gamma", 1, &p->gamma, -DBL_MAX, DBL_MAX, err);
+    status =
+        status ? status
+               : sali_state_check_f64("preconditioner", p->n * p->n, p->M, -DBL_MAX, DBL_MAX, err);
+    status = status ? status
+                    : sali_history_restored(&p->adaptation,
+                                            p->kind == SALI_PRECONDITIONER_EMPIRICAL, at, err);
+    if (status == SAL_OK) {
+        sali_preconditioner_changed(p);
+        attach(at, p->adaptation.shards);
+    }
+    return status;
+}
+
+/* The matrix that was found or given and its factor. */
+static int64_t pavg_tuned(void *shared, sali_tuned *items)
+{
+    sali_preconditioner *p = shared;
+    if (!learns(p)) {
+        return 0;
+    }
+    items[0] = (sali_tuned){ .name = "gamma", .n = 1, .values = &p->gamma };
+    items[1] = (sali_tuned){ .name = "preconditioner", .n = p->n * p->n, .values = p->M };
+    return 2;
+}
+
+static sal_status pavg_retune(void *shared, sal_error *err)
+{
+    (void)err;
+    sali_preconditioner_changed(shared);
+    return SAL_OK;
+}
+
+static sal_status pavg_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                              void *shared, void **self, sal_error *err)
+{
+    (void)settings;
+    return sali_auxiliary_create(chains, shared, self, err);
+}
+
+const sali_sampler sali_sampler_pavg = {
+    .name = "pavg",
+    .doc = "avg preconditioned by a matrix; block Gibbs without rejections where f is quadratic",
+    .source = "Rhodes & Gutmann 2022, eq. 17, 40, alg. B.3, F.4; Martens & Sutskever 2010",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
+             SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_PRECONDITIONED,
+    .kinds = SALI_FINITE_KINDS,
+    .parameters = parameters,
+    .variants = variants,
+    .obstacle = obstacle,
+    .share = pavg_share,
+    .unshare = pavg_unshare,
+    .adapt = pavg_adapt,
+    .tuned = pavg_tuned,
+    .retune = pavg_retune,
+    .state = pavg_state,
+    .restored = pavg_restored,
+    .create = pavg_create,
+    .destroy = sali_auxiliary_destroy,
+    .refresh = sali_auxiliary_refresh,
+    .step = sali_auxiliary_step,
+    .auxiliary = &sali_auxiliary_gaussian,
+};

@@ -1,0 +1,216 @@
+#include "samplers/langevin/preconditioner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/vector/lapack.h"
+#include "models/clamp.h"
+
+/* ---- eigenvectors */
+
+void sali_eigen_sizes(int n, int *work_size, int *iwork_size)
+{
+    double work = 0;
+    int iwork = 0, ask = -1, info = 0;
+    dsyevd_("V", "L", &n, NULL, &n, NULL, &work, &ask, &iwork, &ask, &info, 1, 1);
+    *work_size = (int)work;
+    *iwork_size = iwork;
+}
+
+bool sali_eigen(int n, double *A, double *lambda, double *work, int work_size, int32_t *iwork,
+                int iwork_size)
+{
+    int info = 0;
+    dsyevd_("V", "L", &n, A, &n, lambda, work, &work_size, iwork, &iwork_size, &info, 1, 1);
+    return info == 0;
+}
+
+static bool all_zero(const sali_preconditioner *p)
+{
+    for (int64_t k = 0; k < p->n * p->n; k++) {
+        if (p->M[k] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Everything that is made of M. One that is not finite, or that has no eigenvectors to be found,
+ * counts as 0: the sampler is exact with any M. */
+static void prepare(sali_preconditioner *p)
+{
+    int n = (int)p->n;
+    p->prepared = p->revision;
+    p->zero = !sali_preconditioner_finite(p) || all_zero(p);
+    if (p->zero) {
+        return;
+    }
+    memcpy(p->Q, p->M, (size_t)(p->n * p->n) * sizeof *p->Q);
+    p->zero = !sali_eigen(n, p->Q, p->lambda, p->work, p->work_size, p->iwork, p->iwork_size);
+    for (int64_t k = 0; k < p->n * p->n; k++) {
+        sali_store(p->dtype, p->Q_real, k, p->Q[k]);
+        sali_store(p->dtype, p->M_real, k, p->M[k]);
+    }
+}
+
+double sali_preconditioner_least(const sali_preconditioner *p, double factor)
+{
+    return p->zero ? 0 : fmin(factor * p->lambda[0], factor * p->lambda[p->n - 1]);
+}
+
+bool sali_preconditioner_finite(const sali_preconditioner *p)
+{
+    for (int64_t k = 0; k < p->n * p->n; k++) {
+        if (!isfinite(p->M[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the matrix */
+
+void sali_preconditioner_changed(sali_preconditioner *p)
+{
+    sali_symmetrise(p->n, p->M);
+    p->revision++;
+}
+
+void sali_preconditioner_refresh(sali_preconditioner *p)
+{
+    if (p->kind == SALI_PRECONDITIONER_NONE) {
+        return;
+    }
+    pthread_mutex_lock(&p->lock);
+    if (p->kind == SALI_PRECONDITIONER_HESSIAN && p->version != sali_model_version(p->model)) {
+        p->version = sali_model_version(p->model);
+        sali_hessian_find(p->search, p->M);
+        p->revision++;
+    }
+    if (p->prepared != p->revision) {
+        prepare(p);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sali_separate_states(const sal_space *space, double *M)
+{
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        int64_t first = space->variables[v].offset, width = space->variables[v].width;
+        for (int64_t k = 0; k < width * width; k++) {
+            if (k / width != k % width) {
+                M[(first + k / width) * space->width + first + k % width] = 0;
+            }
+        }
+    }
+}
+
+double *sali_preconditioner_restrict(const sal_model *whole, const sal_model *model,
+                                     const double *M)
+{
+    const sal_space *space = model->space;
+    int64_t N = space->width, *variable = SALI_NEW_ARRAY(int64_t, space->n_variables);
+    int64_t *real_of = SALI_NEW_ARRAY(int64_t, N);
+    double *part = SALI_NEW_ARRAY(double, N *N);
+    if (variable && real_of && part) {
+        sali_clamp_variables(model, variable);
+        for (int64_t v = 0, k = 0; v < space->n_variables; v++) {
+            for (int32_t i = 0; i < space->variables[v].width; i++) {
+                real_of[k++] = whole->space->variables[variable[v]].offset + i;
+            }
+        }
+        for (int64_t k = 0; k < N * N; k++) {
+            part[k] = M[real_of[k / N] * whole->space->width + real_of[k % N]];
+        }
+    } else {
+        sali_free(part);
+        part = NULL;
+    }
+    sali_free(variable);
+    sali_free(real_of);
+    return part;
+}
+
+/* ---- creation */
+
+void sali_preconditioner_destroy(sali_preconditioner *p)
+{
+    if (!p) {
+        return;
+    }
+    sali_history_clear(&p->adaptation);
+    sali_hessian_search_destroy(p->search);
+    sali_free(p->M);
+    sali_free(p->lambda);
+    sali_free(p->Q);
+    sali_free(p->Q_real);
+    sali_free(p->M_real);
+    sali_free(p->work);
+    sali_free(p->iwork);
+    pthread_mutex_destroy(&p->lock);
+    sali_free(p);
+}
+
+static bool allocate(sali_preconditioner *p)
+{
+    size_t element = p->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    sali_eigen_sizes((int)p->n, &p->work_size, &p->iwork_size);
+    p->M = SALI_NEW_ARRAY(double, p->n * p->n);
+    p->Q = SALI_NEW_ARRAY(double, p->n * p->n);
+    p->lambda = SALI_NEW_ARRAY(double, p->n);
+    p->Q_real = sali_alloc(p->n * p->n, element);
+    p->M_real = sali_alloc(p->n * p->n, element);
+    p->work = SALI_NEW_ARRAY(double, p->work_size);
+    p->iwork = SALI_NEW_ARRAY(int32_t, p->iwork_size);
+    return p->M && p->Q && p->lambda && p->Q_real && p->M_real && p->work && p->iwork;
+}
+
+static sal_status take_given(sali_preconditioner *p, const double *given, sal_error *err)
+{
+    memcpy(p->M, given, (size_t)(p->n * p->n) * sizeof *p->M);
+    for (int64_t k = 0; k < p->n * p->n; k++) {
+        if (!isfinite(given[k])) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "preconditioner: entry (%lld, %lld) is %g; expected a number",
+                             (long long)(k / p->n), (long long)(k % p->n), given[k]);
+        }
+    }
+    sali_symmetrise(p->n, p->M);
+    sali_separate_states(p->model->space, p->M);
+    return SAL_OK;
+}
+
+sal_status sali_preconditioner_create(const sal_model *model, sali_preconditioner_kind kind,
+                                      const double *given, sali_preconditioner **out,
+                                      sal_error *err)
+{
+    sali_preconditioner *p = SALI_NEW(sali_preconditioner);
+    if (!p) {
+        return sali_fail_memory(err);
+    }
+    pthread_mutex_init(&p->lock, NULL);
+    p->kind = kind;
+    p->model = model;
+    p->n = model->space->width;
+    p->dtype = model->dtype;
+    p->gamma = 1;
+    p->revision = 1;
+    p->zero = true;
+    sal_status status =
+        kind == SALI_PRECONDITIONER_NONE || allocate(p) ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && kind == SALI_PRECONDITIONER_HESSIAN) {
+        p->version = sali_model_version(model) - 1;
+        status = sali_hessian_search_create(model, &p->search, err);
+    }
+    if (status == SAL_OK && kind == SALI_PRECONDITIONER_GIVEN) {
+        status = take_given(p, given, err);
+    }
+    if (status != SAL_OK) {
+        sali_preconditioner_destroy(p);
+        return status;
+    }
+    *out = p;
+    return SAL_OK;
+}

@@ -1,0 +1,276 @@
+#include "samplers/langevin/step_scale.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/start.h"
+
+#define RANDOM_STATES 64
+/* Of the mean of v, so that no d is above 10 times that of a variable of mean slope. */
+#define DAMPING 0.01
+/* The least weight of a new window in the running mean. */
+#define LEAST_WEIGHT 0.05
+/* Scales that can be given or loaded. */
+#define LEAST_SCALE 1e-30
+#define MOST_SCALE 1e30
+
+/* |s' - s| of the least and of the widest move of a variable. */
+static double least_move(const sali_stretch *s)
+{
+    return s->kind == SAL_CATEGORICAL ? sqrt(2) : sali_stretch_spacing(s);
+}
+
+static double widest_move(const sali_stretch *s)
+{
+    return s->kind == SAL_CATEGORICAL || s->states == 0 ? least_move(s)
+                                                        : least_move(s) * (s->states - 1);
+}
+
+static bool has_levels(sal_kind kind, int32_t states)
+{
+    return kind != SAL_CATEGORICAL && states != 2;
+}
+
+bool sali_step_units_differ(const sal_space *space)
+{
+    bool levels = false, differ = false;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b], *first = &space->stretches[0];
+        levels |= has_levels(s->kind, s->states);
+        differ |= least_move(s) != least_move(first) || widest_move(s) != widest_move(first);
+    }
+    return levels && differ;
+}
+
+/* ---- what is seen of the chains */
+
+/* Squared slope of f along a variable. */
+static double squared_slope(const sal_model *model, const sali_variable *v, const void *gradient)
+{
+    double sum = 0, square = 0;
+    for (int32_t k = 0; k < v->width; k++) {
+        double g = sali_load(model->dtype, gradient, v->offset + k);
+        sum += g;
+        square += g * g;
+    }
+    return v->kind == SAL_CATEGORICAL ? 2 * fmax(square - sum * sum / v->width, 0) / v->width
+                                      : square;
+}
+
+static void add_slopes(sali_step_scale *p, const sali_chains *chains, int64_t c)
+{
+    const void *g = sali_row(chains, chains->gradient, c, p->space->width);
+    for (int64_t v = 0; v < p->n; v++) {
+        double slope = squared_slope(chains->model, &p->space->variables[v], g);
+        p->squares[v] += isfinite(slope) ? slope : 0;
+    }
+}
+
+static void add_levels(sali_step_scale *p, const sali_chains *chains, int64_t c)
+{
+    const int32_t *codes = chains->codes + c * p->n;
+    for (int64_t v = 0; v < p->n; v++) {
+        const sali_variable *variable = &p->space->variables[v];
+        if (has_levels(variable->kind, variable->states)) {
+            double level = sali_level(variable, codes[v]) - sali_level(variable, 0);
+            p->sum[v] += level;
+            p->squares[v] += level * level;
+        }
+    }
+}
+
+/* Add what is seen at the coldest chains where f is a number; the number of these. */
+static int64_t add_chains(sali_step_scale *p, const sali_chains *chains)
+{
+    double coldest = sali_chains_coldest(chains);
+    int64_t rows = 0;
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (isfinite(chains->f[c]) && chains->beta[c] == coldest) {
+            (p->rule == SALI_STEP_SLOPES ? add_slopes : add_levels)(p, chains, c);
+            rows++;
+        }
+    }
+    return rows;
+}
+
+/* ---- d of it */
+
+static void scale_by_slopes(sali_step_scale *p)
+{
+    double mean = 0;
+    for (int64_t v = 0; v < p->n; v++) {
+        mean += p->square[v] / (double)p->n;
+    }
+    for (int64_t v = 0; v < p->n; v++) {
+        p->scale[v] = 1 / sqrt(mean > 0 ? p->square[v] + DAMPING * mean : 1);
+    }
+}
+
+static void scale_by_spread(sali_step_scale *p)
+{
+    for (int64_t b = 0; b < p->space->n_blocks; b++) {
+        const sali_stretch *s = &p->space->stretches[b];
+        for (int64_t v = s->first; v < s->first + s->count; v++) {
+            double variance = fmax(p->square[v] - p->mean[v] * p->mean[v], 0);
+            p->scale[v] = least_move(s) * least_move(s) + variance;
+        }
+    }
+}
+
+/* Take the sums over `rows` states into the running means, and make d of them. */
+static void update(sali_step_scale *p, int64_t rows)
+{
+    double weight = fmax(1.0 / (double)(p->windows > 0 ? p->windows : 1), LEAST_WEIGHT);
+    double log_mean = 0;
+    for (int64_t v = 0; v < p->n; v++) {
+        p->mean[v] += weight * (p->sum[v] / (double)rows - p->mean[v]);
+        p->square[v] += weight * (p->squares[v] / (double)rows - p->square[v]);
+    }
+    (p->rule == SALI_STEP_SLOPES ? scale_by_slopes : scale_by_spread)(p);
+    for (int64_t v = 0; v < p->n; v++) {
+        log_mean += log(p->scale[v]) / (double)p->n;
+    }
+    for (int64_t v = 0; v < p->n; v++) {
+        p->scale[v] *= exp(-log_mean);
+    }
+}
+
+/* A first estimate, from random states. */
+static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error *err)
+{
+    sali_chains *chains = NULL;
+    sal_status status =
+        sali_chains_create(model, RANDOM_STATES, SALI_WANT_GRADIENT, 0, &chains, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t c = 0; c < RANDOM_STATES; c++) {
+        sali_stream stream = { .chain = (uint32_t)c, .purpose = SALI_RNG_STATISTIC };
+        sali_random_codes(model->space, &stream, chains->codes + c * p->n);
+    }
+    sali_chains_embed(chains);
+    sali_chains_start(chains, true);
+    int64_t rows = add_chains(p, chains);
+    update(p, rows > 0 ? rows : 1);
+    sali_chains_destroy(chains);
+    return SAL_OK;
+}
+
+sal_status sali_step_scale_create(const sal_model *model, sali_step_rule rule,
+                                  sali_step_scale **out, sal_error *err)
+{
+    if (rule == SALI_STEP_NONE) {
+        *out = NULL;
+        return SAL_OK;
+    }
+    sali_step_scale *p = SALI_NEW(sali_step_scale);
+    if (!p) {
+        return sali_fail_memory(err);
+    }
+    p->rule = rule;
+    p->space = model->space;
+    p->n = model->space->n_variables;
+    p->scale = SALI_NEW_ARRAY(double, p->n);
+    p->mean = SALI_NEW_ARRAY(double, p->n);
+    p->square = SALI_NEW_ARRAY(double, p->n);
+    p->sum = SALI_NEW_ARRAY(double, p->n);
+    p->squares = SALI_NEW_ARRAY(double, p->n);
+    bool ok = p->scale && p->mean && p->square && p->sum && p->squares;
+    sal_status status = ok ? estimate(p, model, err) : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_step_scale_destroy(p);
+        return status;
+    }
+    *out = p;
+    return SAL_OK;
+}
+
+void sali_step_scale_destroy(void *shared)
+{
+    sali_step_scale *p = shared;
+    if (p) {
+        sali_free(p->scale);
+        sali_free(p->mean);
+        sali_free(p->square);
+        sali_free(p->sum);
+        sali_free(p->squares);
+        sali_free(p);
+    }
+}
+
+sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
+                                 sal_error *err)
+{
+    sali_step_scale *p = shared;
+    (void)err;
+    bool settling = warmup->total != SALI_WARMUP_ENDLESS && 4 * warmup->done > 3 * warmup->total;
+    if (!p || settling) {
+        return SAL_OK;
+    }
+    int64_t rows = 0;
+    memset(p->sum, 0, (size_t)p->n * sizeof *p->sum);
+    memset(p->squares, 0, (size_t)p->n * sizeof *p->squares);
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        sali_chains *chains = warmup->chains[k];
+        sali_chains_start(chains, true);
+        rows += add_chains(p, chains);
+    }
+    if (rows > 0) {
+        p->windows++;
+        update(p, rows);
+        *changed = true;
+    }
+    return SAL_OK;
+}
+
+int64_t sali_step_scale_tuned(void *shared, sali_tuned *items)
+{
+    sali_step_scale *p = shared;
+    if (!p) {
+        return 0;
+    }
+    items[0] = (sali_tuned){ .name = "preconditioner",
+                             .n = p->n,
+                             .values = p->scale,
+                             .low = LEAST_SCALE,
+                             .high = MOST_SCALE };
+    return 1;
+}
+
+sal_status sali_step_scale_retune(void *shared, sal_error *err)
+{
+    const sali_step_scale *p = shared;
+    for (int64_t v = 0; v < p->n; v++) {
+        if (!(p->scale[v] > 0)) {
+            return sali_fail(err, SAL_ERR_DATA, "preconditioner: number %lld is %g; expected > 0",
+                             (long long)(v + 1), p->scale[v]);
+        }
+    }
+    return SAL_OK;
+}
+
+int64_t sali_step_scale_state(void *shared, sali_state_item *items)
+{
+    sali_step_scale *p = shared;
+    if (!p) {
+        return 0;
+    }
+    items[0] = sali_state_f64("scale", p->n, p->scale);
+    items[1] = sali_state_f64("square", p->n, p->square);
+    items[2] = sali_state_f64("mean", p->n, p->mean);
+    items[3] = sali_state_i64("windows", 1, &p->windows);
+    return 4;
+}
+
+sal_status sali_step_scale_restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    const sali_step_scale *p = shared;
+    (void)at;
+    sal_status status = sali_state_check_f64("scale", p->n, p->scale, LEAST_SCALE, MOST_SCALE, err);
+    status = status ? status : sali_state_check_f64("square", p->n, p->square, 0, DBL_MAX, err);
+    status = status ? status : sali_state_check_f64("mean", p->n, p->mean, -DBL_MAX, DBL_MAX, err);
+    return status ? status : sali_state_check_i64("windows", 1, &p->windows, 0, INT64_MAX - 1, err);
+}

@@ -1,0 +1,87 @@
+/* Gibbs with gradients: one variable moves, chosen by the softmax of half the first-order
+ * differences. Grathwohl et al. 2021, algorithm 1; ordinal windows: Rhodes & Gutmann 2022, app. G;
+ * several hops: Grathwohl et al. 2021, sec. 6; balls: Rhodes & Gutmann 2022, eq. 29. */
+#include "samplers/local/single_site_sampler.h"
+
+enum { RADIUS, HOPS, BALL, BALANCE };
+
+static const sali_setting parameters[] = {
+    { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
+    { "hops", 1, 1, 1024, true, "sites drawn a step; distinct ones move", NULL },
+    { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
+      NULL },
+    { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
+    { 0 },
+};
+
+static const char *const variants[] = {
+    "",
+    "radius=1",
+    "balance=barker,radius=2",
+    "hops=2,radius=1",
+    "ball=2",
+    "ball=3,radius=1,balance=barker",
+    NULL,
+};
+
+static const char *gwg_obstacle(const sal_model *model, const sali_sampler_settings *settings)
+{
+    int64_t ball = (int64_t)settings->values[BALL];
+    if (ball > 1 && settings->values[HOPS] > 1) {
+        return "it takes either hops or a ball, not both";
+    }
+    return ball > 1 && sali_ball_size(model->space, ball) > SALI_BALL_MOST
+               ? "its ball has more than 65536 moves; a smaller ball, or hops, moves several sites"
+               : NULL;
+}
+
+/* The Hessian, where f is quadratic; in training it would have to be found too often. */
+static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
+                            void **shared, sal_error *err)
+{
+    sali_hessian *hessian = NULL;
+    sal_status status = settings->training ? SAL_OK : sali_hessian_create(model, &hessian, err);
+    *shared = hessian;
+    return status;
+}
+
+static void gwg_unshare(void *shared)
+{
+    sali_hessian_destroy(shared);
+}
+
+static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
+{
+    sali_single_site_options options = {
+        .direction = SALI_FIRST_ORDER,
+        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[BALANCE]),
+        .radius = (int64_t)settings->values[RADIUS],
+        .hops = (int64_t)settings->values[HOPS],
+        .ball = (int64_t)settings->values[BALL],
+        .hessian = shared,
+    };
+    return sali_single_site_create(chains, &options, self, err);
+}
+
+const sali_sampler sali_sampler_gwg = {
+    .name = "gwg",
+    .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
+    .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
+    .flags =
+        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_WINDOW,
+    .kinds = SALI_ALL_KINDS,
+    .parameters = parameters,
+    .variants = variants,
+    .obstacle = gwg_obstacle,
+    .share = gwg_share,
+    .unshare = gwg_unshare,
+    .create = gwg_create,
+    .destroy = sali_single_site_destroy,
+    .refresh = sali_single_site_refresh,
+    .follows = sali_single_site_follows,
+    .step = sali_single_site_step,
+    .steps = sali_single_site_steps,
+    .log_q = sali_single_site_log_q,
+    .auxiliary = &sali_single_site_hops,
+};

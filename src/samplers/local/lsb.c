@@ -1,0 +1,222 @@
+/* Locally self-balancing proposals: `lb` with a balancing function that warm-up learns. Sansone
+ * 2022; g and the objective are in lsb_function.c and lsb_objective.c. */
+#include "samplers/local/lsb.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/local/single_site_sampler.h"
+
+/* Chains whose states an update of theta sees (Sansone 2022, supplement, sec. 12). */
+enum { BATCH = 30 };
+
+enum { RATE, UPDATES, RADIUS, BLOCKS, UNITS };
+
+#define PARAMETERS(rate)                                                                       \
+    { "rate", rate, 0, 10, false, "of learning, by Adam; 0: g stays as it starts", NULL },     \
+        { "updates", 10, 1, 1000, true, "of theta after every 25 steps of warm-up", NULL },    \
+    {                                                                                          \
+        "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", \
+            NULL                                                                               \
+    }
+
+static const sali_setting lsb1_parameters[] = { PARAMETERS(0.05), { 0 } };
+
+static const sali_setting lsb2_parameters[] = {
+    PARAMETERS(0.01),
+    { "blocks", 20, 1, 100, true, "of the monotonic network: h is their least", NULL },
+    { "units", 20, 1, 100, true, "of each block: it is their largest", NULL },
+    { 0 },
+};
+
+static const char *const lsb1_variants[] = { "", "radius=1", NULL };
+static const char *const lsb2_variants[] = { "blocks=3,units=4", "blocks=2,units=2,radius=1",
+                                             NULL };
+
+/* ---- what all shards share */
+
+static void unshare(void *shared)
+{
+    sali_lsb *lsb = shared;
+    sali_lsb_batch_close(&lsb->batch);
+    sali_lsb_close(&lsb->g);
+    sali_optimiser_free(&lsb->adam);
+    sali_free(lsb->gradient);
+    sali_free(lsb->candidate);
+    sali_free(lsb);
+}
+
+static sal_status share(const sali_sampler_settings *settings, bool network, void **shared,
+                        sal_error *err)
+{
+    sali_lsb *lsb = SALI_NEW(sali_lsb);
+    const double *values = settings->values;
+    if (!lsb) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_lsb_open(&lsb->g, network, network ? (int64_t)values[BLOCKS] : 0,
+                                      network ? (int64_t)values[UNITS] : 0, err);
+    lsb->rate = values[RATE];
+    lsb->updates = (int64_t)values[UPDATES];
+    lsb->radius = (int64_t)values[RADIUS];
+    lsb->gradient = SALI_NEW_ARRAY(double, lsb->g.n);
+    lsb->candidate = SALI_NEW_ARRAY(double, lsb->g.n);
+    lsb->adam = sali_optimiser_usual(SALI_ADAM, lsb->rate);
+    bool ok = lsb->gradient && lsb->candidate && sali_optimiser_create(&lsb->adam, lsb->g.n);
+    status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
+    if (status != SAL_OK) {
+        unshare(lsb);
+        return status;
+    }
+    *shared = lsb;
+    return SAL_OK;
+}
+
+static sal_status lsb1_share(const sal_model *model, const sali_sampler_settings *settings,
+                             void **shared, sal_error *err)
+{
+    (void)model;
+    return share(settings, false, shared, err);
+}
+
+static sal_status lsb2_share(const sal_model *model, const sali_sampler_settings *settings,
+                             void **shared, sal_error *err)
+{
+    (void)model;
+    return share(settings, true, shared, err);
+}
+
+/* ---- learning */
+
+static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
+{
+    int64_t chains = sali_lsb_chains(warmup);
+    chains = chains < BATCH ? chains : BATCH;
+    return sali_lsb_batch_open(&lsb->batch, warmup->model, 2 * chains, lsb->radius, err);
+}
+
+/* One step downhill, unless it leads nowhere. */
+static void update(sali_lsb *lsb, const sali_warmup *warmup)
+{
+    int64_t n = lsb->g.n;
+    bool finite = true;
+    sali_lsb_batch_draw(&lsb->batch, &lsb->g, warmup, lsb->made++);
+    sali_lsb_objective(&lsb->batch, &lsb->g, lsb->gradient);
+    for (int64_t k = 0; k < n; k++) {
+        finite &= isfinite(lsb->gradient[k]);
+        lsb->gradient[k] = -lsb->gradient[k];
+        lsb->candidate[k] = lsb->g.theta[k];
+    }
+    if (finite) {
+        sali_optimiser_update(&lsb->adam, 1, lsb->gradient, lsb->candidate);
+        sali_lsb_set(&lsb->g, lsb->candidate);
+    }
+}
+
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    sali_lsb *lsb = shared;
+    sal_status status = SAL_OK;
+    if (lsb->rate == 0) {
+        return SAL_OK;
+    }
+    if (!lsb->batch.pool) {
+        status = open_batch(lsb, warmup, err);
+    }
+    for (int64_t k = 0; status == SAL_OK && k < lsb->updates; k++) {
+        update(lsb, warmup);
+    }
+    if (warmup->done == warmup->total || status != SAL_OK) {
+        sali_lsb_batch_close(&lsb->batch);
+    }
+    *changed = true;
+    return status;
+}
+
+static int64_t tuned(void *shared, sali_tuned *items)
+{
+    sali_lsb *lsb = shared;
+    items[0] = (sali_tuned){
+        .name = "theta", .n = lsb->g.n, .values = lsb->g.theta, .low = -100, .high = 100
+    };
+    return 1;
+}
+
+static sal_status retune(void *shared, sal_error *err)
+{
+    sali_lsb *lsb = shared;
+    (void)err;
+    sali_lsb_set(&lsb->g, lsb->g.theta);
+    return SAL_OK;
+}
+
+static int64_t state(void *shared, sali_state_item *items)
+{
+    sali_lsb *lsb = shared;
+    if (lsb->rate == 0) {
+        return 0;
+    }
+    items[0] = sali_state_f64("theta", lsb->g.n, lsb->g.theta);
+    items[1] = sali_state_f64("moment1", lsb->adam.n, lsb->adam.m);
+    items[2] = sali_state_f64("moment2", lsb->adam.n, lsb->adam.v);
+    items[3] = sali_state_i64("adam_updates", 1, &lsb->adam.updates);
+    items[4] = sali_state_u64("updates", 1, &lsb->made);
+    return 5;
+}
+
+static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    sali_lsb *lsb = shared;
+    const sali_optimiser *adam = &lsb->adam;
+    (void)at;
+    sal_status status =
+        sali_state_check_f64("theta", lsb->g.n, lsb->g.theta, -DBL_MAX, DBL_MAX, err);
+    status =
+        status ? status : sali_state_check_f64("moment1", adam->n, adam->m, -DBL_MAX, DBL_MAX, err);
+    status = status ? status : sali_state_check_f64("moment2", adam->n, adam->v, 0, DBL_MAX, err);
+    status = status
+                 ? status
+                 : sali_state_check_i64("adam_updates", 1, &adam->updates, 0, INT64_MAX - 1, err);
+    return status ? status : retune(lsb, err);
+}
+
+/* ---- the sampler */
+
+static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
+                         void *shared, void **self, sal_error *err)
+{
+    const sali_lsb *lsb = shared;
+    sali_single_site_options options = {
+        .direction = SALI_EXACT_DIFFERENCES,
+        .balance = sali_lsb_balance(&lsb->g, chains->model->dtype),
+        .radius = (int64_t)settings->values[RADIUS],
+        .hops = 1,
+        .ball = 1,
+    };
+    return sali_single_site_create(chains, &options, self, err);
+}
+
+#define LSB(title, sharing, settings, tries)                                              \
+    .source = "Sansone 2022", .doc = title,                                               \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |    \
+             SALI_SAMPLER_WINDOW,                                                         \
+    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing, \
+    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .state = state, \
+    .restored = restored, .create = create, .destroy = sali_single_site_destroy,          \
+    .refresh = sali_single_site_refresh, .follows = sali_single_site_follows,             \
+    .step = sali_single_site_step, .steps = sali_single_site_steps,                       \
+    .log_q = sali_single_site_log_q
+
+const sali_sampler sali_sampler_lsb1 = {
+    .name = "lsb1",
+    LSB("locally self-balancing: lb with a learned mixture of balancing functions", lsb1_share,
+        lsb1_parameters, lsb1_variants),
+};
+
+const sali_sampler sali_sampler_lsb2 = {
+    .name = "lsb2",
+    LSB("locally self-balancing: lb with a balancing function by a monotonic network", lsb2_share,
+        lsb2_parameters, lsb2_variants),
+};

@@ -1,0 +1,289 @@
+/* The objective of learning: J(theta, s) = E[omega A log(A Q(s'|s) / p(s'))] with s' drawn by the
+ * theta of before, omega = Q / Q_before (Sansone 2022, eq. 5), at states of the chains and at
+ * random ones (eq. 6). The density p of eq. 5 is known up to a factor, on which J depends because
+ * the normaliser of A Q was dropped; here it is p(s') / p(s), so that J depends on differences of f
+ * only, as the sampler does. A = min(1, Z(s) / Z(s')), Z the sum of g(t) over all moves. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/kernels.h"
+#include "samplers/local/lsb.h"
+#include "samplers/start.h"
+
+/* The streams of one update. */
+enum { STATES, PROPOSALS, SLOPES, STREAMS };
+
+/* ---- the tape */
+
+/* Its "state": log g(t) of the S moves from s and of those from s', then of the move that was drawn
+ * log g(t), log t and log Q_before. */
+static sal_expr record(sal_tape *tape, int64_t S)
+{
+    sal_expr x = sal_state(tape), zero = sal_scalar(tape, 0);
+    sal_expr log_Z = sal_logsumexp(sal_slice(x, 0, 0, S));
+    sal_expr log_Z_new = sal_logsumexp(sal_slice(x, 0, S, S));
+    sal_expr log_g = sal_sum(sal_slice(x, 0, 2 * S, 1));
+    sal_expr log_t = sal_sum(sal_slice(x, 0, 2 * S + 1, 1));
+    sal_expr log_Q_before = sal_sum(sal_slice(x, 0, 2 * S + 2, 1));
+    sal_expr log_Q = sal_sub(log_g, log_Z);
+    sal_expr log_A = sal_minimum(zero, sal_sub(log_Z, log_Z_new));
+    sal_expr weight = sal_exp(sal_add(sal_sub(log_Q, log_Q_before), log_A));
+    return sal_mul(weight, sal_sub(sal_add(log_A, log_Q), log_t));
+}
+
+static sal_status make_tape(sali_lsb_batch *batch, sal_error *err)
+{
+    sal_tape *tape = sali_lsb_tape(2 * batch->S + 3);
+    if (!tape) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_program_create(tape, record(tape, batch->S), &batch->program, err);
+    status = status ? status : sali_params_create(batch->program, &batch->params, err);
+    status = status ? status
+                    : sali_workspace_create(batch->program, batch->params, 1,
+                                            SALI_WANT_STATE_GRADIENT, &batch->ws, err);
+    sal_tape_destroy(tape);
+    return status;
+}
+
+/* ---- creation */
+
+sal_status sali_lsb_batch_open(sali_lsb_batch *batch, const sal_model *model, int64_t rows,
+                               int64_t radius, sal_error *err)
+{
+    int64_t S = model->space->slots;
+    batch->S = S;
+    batch->radius = radius > 0 ? radius : INT64_MAX;
+    sal_status status =
+        sali_chains_create(model, rows, SALI_WANT_DIFFERENCES, 0, &batch->pool, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    batch->rows = rows;
+    batch->slots = sali_alloc(rows * S, batch->pool->element);
+    batch->log_t[0] = SALI_NEW_ARRAY(double, rows *S);
+    batch->log_t[1] = SALI_NEW_ARRAY(double, rows *S);
+    batch->log_g = SALI_NEW_ARRAY(double, S);
+    batch->move = SALI_NEW_ARRAY(int64_t, rows);
+    batch->log_q = SALI_NEW_ARRAY(double, rows);
+    batch->t = SALI_NEW_ARRAY(double, rows);
+    batch->x = SALI_NEW_ARRAY(double, 2 * S + 3);
+    batch->slope = SALI_NEW_ARRAY(double, 2 * S + 3);
+    batch->weight = SALI_NEW_ARRAY(double, S);
+    bool ok = batch->slots && batch->log_t[0] && batch->log_t[1] && batch->log_g && batch->move &&
+              batch->log_q && batch->t && batch->x && batch->slope && batch->weight;
+    return ok ? make_tape(batch, err) : sali_fail_memory(err);
+}
+
+void sali_lsb_batch_close(sali_lsb_batch *batch)
+{
+    sali_workspace_destroy(batch->ws);
+    sali_params_destroy(batch->params);
+    sali_program_destroy(batch->program);
+    sali_chains_destroy(batch->pool);
+    sali_free(batch->slots);
+    sali_free(batch->log_t[0]);
+    sali_free(batch->log_t[1]);
+    sali_free(batch->log_g);
+    sali_free(batch->move);
+    sali_free(batch->log_q);
+    sali_free(batch->t);
+    sali_free(batch->x);
+    sali_free(batch->slope);
+    sali_free(batch->weight);
+    *batch = (sali_lsb_batch){ 0 };
+}
+
+/* ---- states and proposals */
+
+static sali_stream stream_of(const sali_lsb_batch *batch, uint64_t number, int64_t row, int what)
+{
+    return (sali_stream){ .seed = batch->pool->seed,
+                          .step = number * STREAMS + (uint64_t)what,
+                          .chain = (uint32_t)row,
+                          .purpose = SALI_RNG_LEARNING };
+}
+
+static int64_t count_coldest(const sali_chains *chains)
+{
+    double coldest = sali_chains_coldest(chains);
+    int64_t n = 0;
+    for (int64_t c = 0; c < chains->n; c++) {
+        n += chains->beta[c] == coldest;
+    }
+    return n;
+}
+
+/* Of all shards' coldest chains, number `index`: its shard, and its place there. */
+static const sali_chains *chain_at(const sali_warmup *warmup, int64_t index, int64_t *place)
+{
+    int64_t k = 0, c = 0;
+    for (int64_t n; index >= (n = count_coldest(warmup->chains[k])); k++) {
+        index -= n;
+    }
+    double coldest = sali_chains_coldest(warmup->chains[k]);
+    while (warmup->chains[k]->beta[c] != coldest || index-- > 0) {
+        c++;
+    }
+    *place = c;
+    return warmup->chains[k];
+}
+
+int64_t sali_lsb_chains(const sali_warmup *warmup)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        n += count_coldest(warmup->chains[k]);
+    }
+    return n;
+}
+
+/* States of chains in turn, and as many random ones at their temperature. */
+static void take_states(sali_lsb_batch *batch, const sali_warmup *warmup, uint64_t number)
+{
+    sali_chains *pool = batch->pool;
+    int64_t V = pool->space->n_variables, half = batch->rows / 2, n = sali_lsb_chains(warmup);
+    for (int64_t r = 0; r < half; r++) {
+        int64_t place, index = (int64_t)((number * (uint64_t)half + (uint64_t)r) % (uint64_t)n);
+        const sali_chains *chains = chain_at(warmup, index, &place);
+        sali_stream stream = stream_of(batch, number, half + r, STATES);
+        memcpy(pool->codes + r * V, chains->codes + place * V, (size_t)V * sizeof *pool->codes);
+        sali_random_codes(pool->space, &stream, pool->codes + (half + r) * V);
+        pool->beta[r] = pool->beta[half + r] = chains->beta[place];
+    }
+    sali_chains_embed(pool);
+}
+
+/* log t of the moves from the pool's present states. */
+static void differences(sali_lsb_batch *batch, double *f, double *log_t)
+{
+    sali_chains *pool = batch->pool;
+    sal_dtype dtype = pool->model->dtype;
+    int64_t V = pool->space->n_variables, S = batch->S;
+    sali_chains_differences(pool, pool->codes, pool->x, f, batch->slots);
+    for (int64_t r = 0; r < batch->rows; r++) {
+        void *row = sali_row(pool, batch->slots, r, S);
+        sali_kernels_of(dtype)->single_site_exclude(pool->space, pool->codes + r * V, batch->radius,
+                                                    row);
+        for (int64_t k = 0; k < S; k++) {
+            log_t[r * S + k] = sali_load(dtype, row, k);
+        }
+    }
+}
+
+/* log of the sum of exp(values); not finite: none is possible, or one is infinite or NaN. */
+static double log_sum(int64_t n, const double *values)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        largest = values[k] > largest || isnan(values[k]) ? values[k] : largest;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        sum += exp(values[k] - largest);
+    }
+    return largest + log(sum);
+}
+
+/* The slot that u selects from weights exp(log_g - log_Z); the last possible one past the end. */
+static int64_t pick(int64_t n, const double *log_g, double log_Z, double u)
+{
+    int64_t chosen = -1;
+    for (int64_t k = 0; k < n && (chosen < 0 || u >= 0); k++) {
+        double q = exp(log_g[k] - log_Z);
+        chosen = q > 0 ? k : chosen;
+        u -= q;
+    }
+    return chosen;
+}
+
+/* A move from row r's state: into the pool, with its probability. */
+static void propose(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uint64_t number)
+{
+    sali_chains *pool = batch->pool;
+    int64_t site, V = pool->space->n_variables, S = batch->S;
+    const double *log_t = batch->log_t[0] + r * S;
+    int32_t code, *codes = pool->codes + r * V;
+    sali_stream stream = stream_of(batch, number, r, PROPOSALS);
+    g->log_g(g->context, S, log_t, batch->log_g);
+    double log_Z = log_sum(S, batch->log_g);
+    batch->move[r] = -1;
+    if (isfinite(pool->f[r]) && isfinite(log_Z)) {
+        int64_t move = pick(S, batch->log_g, log_Z, sali_rng_uniform_at(&stream, 0));
+        sali_slot_move(pool->space, codes, move, &site, &code);
+        codes[site] = code;
+        batch->move[r] = move;
+        batch->log_q[r] = batch->log_g[move] - log_Z;
+    }
+}
+
+/* Rows whose proposed states have no finite sum of g(t) do not count either. */
+static void drop_rows(sali_lsb_batch *batch, const sali_balance *g)
+{
+    for (int64_t r = 0; r < batch->rows; r++) {
+        g->log_g(g->context, batch->S, batch->log_t[1] + r * batch->S, batch->log_g);
+        if (!isfinite(batch->pool->f_new[r]) || !isfinite(log_sum(batch->S, batch->log_g))) {
+            batch->move[r] = -1;
+        }
+    }
+}
+
+void sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
+                         const sali_warmup *warmup, uint64_t number)
+{
+    sali_balance balance = sali_lsb_balance(g, SAL_F64);
+    batch->pool->seed = warmup->seed;
+    take_states(batch, warmup, number);
+    differences(batch, batch->pool->f, batch->log_t[0]);
+    for (int64_t r = 0; r < batch->rows; r++) {
+        propose(batch, &balance, r, number);
+    }
+    sali_chains_embed(batch->pool);
+    differences(batch, batch->pool->f_new, batch->log_t[1]);
+    drop_rows(batch, &balance);
+    sali_stream stream = stream_of(batch, number, 0, SLOPES);
+    sali_rng_uniform_f64(&stream, batch->rows, batch->t);
+    for (int64_t r = 0; r < batch->rows; r++) {
+        batch->t[r] *= 2;
+    }
+}
+
+/* ---- the estimate */
+
+/* J of row r, and its gradient added to g's. `share` of it counts. */
+static double add_row(sali_lsb_batch *batch, sali_lsb_function *g, int64_t r, double share)
+{
+    int64_t S = batch->S, move = batch->move[r];
+    sali_balance balance = sali_lsb_balance(g, SAL_F64);
+    double J, *x = batch->x;
+    for (int k = 0; k < 2; k++) {
+        balance.log_g(balance.context, S, batch->log_t[k] + r * S, x + k * S);
+    }
+    x[2 * S] = x[move];
+    x[2 * S + 1] = batch->log_t[0][r * S + move];
+    x[2 * S + 2] = batch->log_q[r];
+    sali_workspace_gradient(batch->ws, 1, NULL, x, &J, batch->slope);
+    batch->slope[move] += batch->slope[2 * S];
+    for (int k = 0; k < 2; k++) {
+        for (int64_t j = 0; j < S; j++) {
+            batch->weight[j] = share * batch->slope[k * S + j];
+        }
+        sali_lsb_gradient_add(g, S, batch->log_t[k] + r * S, batch->weight);
+    }
+    return share * J;
+}
+
+double sali_lsb_objective(sali_lsb_batch *batch, sali_lsb_function *g, double *gradient)
+{
+    double sum = 0, share = 2 / (double)batch->rows;
+    sali_lsb_gradient_begin(g);
+    for (int64_t r = 0; r < batch->rows; r++) {
+        sum += batch->move[r] >= 0 ? add_row(batch, g, r, share) : 0;
+    }
+    if (g->network) {
+        sum += sali_lsb_gradient_slopes(g, batch->rows, batch->t);
+    }
+    sali_lsb_gradient_end(g, gradient);
+    return sum;
+}

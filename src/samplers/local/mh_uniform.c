@@ -1,0 +1,332 @@
+/* Metropolis-Hastings with a uniform proposal. Ordinal variables and counts of more than two levels
+ * all move by at most r levels, uniformly over the window cut at its borders; of the others at most
+ * r change, uniformly over that Hamming ball. Rhodes & Gutmann 2022, app. G. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/sampler.h"
+#include "samplers/local/uniform_ball.h"
+
+/* Of random-walk proposals: Roberts, Gelman & Gilks 1997. */
+#define TARGET_ACCEPTANCE 0.234
+
+/* Windows of counts without a cap whose logarithms are kept. */
+#define COUNT_SIZES 256
+
+enum { RADIUS };
+
+static const sali_setting parameters[] = {
+    { "radius", 0, 0, INT32_MAX, true, "levels of a window, sites of a ball; 0: tuned in warm-up",
+      NULL },
+    { 0 },
+};
+
+static const char *const variants[] = { "", "radius=1", "radius=2", "radius=3", NULL };
+
+/* ---- the radius */
+
+typedef struct uniform_shared {
+    const sal_space *space;
+    bool tune;
+    int64_t windows; /* of warm-up so far */
+    double log_radius, most;
+    double radius; /* a whole number */
+    sali_uniform_ball ball;
+} uniform_shared;
+
+static void uniform_unshare(void *shared)
+{
+    uniform_shared *s = shared;
+    sali_uniform_ball_free(&s->ball);
+    sali_free(s);
+}
+
+static int64_t last_level(const sali_stretch *s)
+{
+    return s->states > 0 ? s->states - 1 : SAL_COUNT_MOST;
+}
+
+/* The radius that reaches everything. */
+static double most_radius(const sal_space *space)
+{
+    int64_t variables = 0, levels = 0;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        variables += sali_unordered(s) && s->states > 1 ? s->count : 0;
+        levels = !sali_unordered(s) && last_level(s) > levels ? last_level(s) : levels;
+    }
+    return (double)(variables > levels ? variables : levels);
+}
+
+static sal_status uniform_share(const sal_model *model, const sali_sampler_settings *settings,
+                                void **shared, sal_error *err)
+{
+    uniform_shared *s = SALI_NEW(uniform_shared);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    s->space = model->space;
+    s->tune = settings->values[RADIUS] == 0;
+    s->radius = s->tune ? 1 : settings->values[RADIUS];
+    s->most = most_radius(model->space);
+    sal_status status = sali_uniform_ball_create(s->space, (int64_t)s->radius, &s->ball, err);
+    if (status != SAL_OK) {
+        uniform_unshare(s);
+        return status;
+    }
+    *shared = s;
+    return SAL_OK;
+}
+
+/* Make the ball of a radius, which becomes the one in use. */
+static sal_status take_radius(uniform_shared *s, double radius, sal_error *err)
+{
+    sali_uniform_ball ball;
+    sal_status status = sali_uniform_ball_create(s->space, (int64_t)radius, &ball, err);
+    if (status == SAL_OK) {
+        sali_uniform_ball_free(&s->ball);
+        s->ball = ball;
+        s->radius = radius;
+    }
+    return status;
+}
+
+/* Robbins-Monro on log r. */
+static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *changed,
+                                sal_error *err)
+{
+    uniform_shared *s = shared;
+    (void)changed; /* nothing cached depends on r */
+    if (!s->tune) {
+        return SAL_OK;
+    }
+    double gain = 4 / pow((double)++s->windows, 0.6);
+    s->log_radius += gain * (sali_warmup_acceptance(warmup) - TARGET_ACCEPTANCE);
+    s->log_radius = fmax(0, fmin(s->log_radius, log(fmax(1, s->most))));
+    double radius = round(exp(s->log_radius));
+    return radius == s->radius ? SAL_OK : take_radius(s, radius, err);
+}
+
+static int64_t uniform_tuned(void *shared, sali_tuned *items)
+{
+    uniform_shared *s = shared;
+    items[0] = (sali_tuned){ .name = "radius",
+                             .n = 1,
+                             .values = &s->radius,
+                             .low = 1,
+                             .high = s->tune ? fmax(s->most, 1) : s->radius,
+                             .whole = true };
+    return 1;
+}
+
+static sal_status uniform_retune(void *shared, sal_error *err)
+{
+    uniform_shared *s = shared;
+    double most = s->tune ? fmax(1, s->most) : INT32_MAX;
+    if (!(s->radius >= 1 && s->radius <= most) || s->radius != floor(s->radius)) {
+        return sali_fail(err, SAL_ERR_DATA, "radius is %g; expected a whole number from 1 to %g",
+                         s->radius, most);
+    }
+    return take_radius(s, s->radius, err);
+}
+
+static int64_t uniform_state(void *shared, sali_state_item *items)
+{
+    uniform_shared *s = shared;
+    if (!s->tune) {
+        return 0;
+    }
+    items[0] = sali_state_f64("radius", 1, &s->radius);
+    items[1] = sali_state_f64("log_radius", 1, &s->log_radius);
+    items[2] = sali_state_i64("windows", 1, &s->windows);
+    return 3;
+}
+
+static sal_status uniform_restored(void *shared, const sali_warmup *at, sal_error *err)
+{
+    uniform_shared *s = shared;
+    (void)at;
+    sal_status status =
+        sali_state_check_f64("log_radius", 1, &s->log_radius, 0, log(fmax(1, s->most)), err);
+    status =
+        status ? status : sali_state_check_i64("windows", 1, &s->windows, 0, INT64_MAX - 1, err);
+    return status ? status : uniform_retune(s, err);
+}
+
+/* ---- a shard */
+
+typedef struct uniform {
+    const uniform_shared *shared;
+    double *u;        /* [V] uniforms */
+    double *log_size; /* [sizes] log of whole numbers */
+    int64_t sizes;
+    bool window; /* some variables have one */
+} uniform;
+
+static void uniform_destroy(void *self)
+{
+    uniform *g = self;
+    if (g) {
+        sali_free(g->u);
+        sali_free(g->log_size);
+        sali_free(g);
+    }
+}
+
+static sal_status uniform_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                                 void *shared, void **self, sal_error *err)
+{
+    (void)settings;
+    const sal_space *space = chains->space;
+    uniform *g = SALI_NEW(uniform);
+    if (!g) {
+        return sali_fail_memory(err);
+    }
+    g->shared = shared;
+    g->u = SALI_NEW_ARRAY(double, space->n_variables);
+    g->sizes = (int64_t)space->max_states + 1 + (space->unbounded ? COUNT_SIZES : 0);
+    g->log_size = SALI_NEW_ARRAY(double, g->sizes);
+    if (!g->u || !g->log_size) {
+        uniform_destroy(g);
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 1; k < g->sizes; k++) {
+        g->log_size[k] = log((double)k);
+    }
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        g->window |= !sali_unordered(&space->stretches[b]);
+    }
+    *self = g;
+    return SAL_OK;
+}
+
+static void uniform_refresh(void *self, sali_chains *chains)
+{
+    (void)self;
+    sali_chains_start(chains, false);
+}
+
+typedef struct span {
+    int32_t low, size;
+} span;
+
+/* Levels of the window around a code. */
+static span window_of(const uniform *g, const sali_stretch *s, int32_t code)
+{
+    int64_t radius = (int64_t)g->shared->radius;
+    int64_t low = code - radius > 0 ? code - radius : 0;
+    int64_t high = code + radius < last_level(s) ? code + radius : last_level(s);
+    return (span){ (int32_t)low, (int32_t)(high - low + 1) };
+}
+
+/* log of the number of states in the windows around `codes`. */
+static double log_windows(const uniform *g, const sal_space *space, const int32_t *codes)
+{
+    double sum = 0;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        for (int64_t i = 0; !sali_unordered(s) && i < s->count; i++) {
+            int32_t size = window_of(g, s, codes[s->first + i]).size;
+            sum += size < g->sizes ? g->log_size[size] : log(size);
+        }
+    }
+    return sum;
+}
+
+static void draw_windows(const uniform *g, const sal_space *space, const int32_t *codes,
+                         int32_t *codes_new)
+{
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        for (int64_t i = s->first; !sali_unordered(s) && i < s->first + s->count; i++) {
+            span w = window_of(g, s, codes[i]);
+            codes_new[i] = w.low + (int32_t)(g->u[i] * w.size);
+        }
+    }
+}
+
+/* Elements 0 .. V - 1 of the stream are for windows, later ones for the ball. */
+static void draw(const uniform *g, sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    int64_t V = space->n_variables;
+    int32_t *codes = chains->codes + c * V, *codes_new = chains->codes_new + c * V;
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    memcpy(codes_new, codes, (size_t)V * sizeof *codes);
+    if (g->window) {
+        sali_rng_uniform_f64(&stream, V, g->u);
+        draw_windows(g, space, codes, codes_new);
+    }
+    sali_uniform_ball_draw(&g->shared->ball, space, &stream, (uint32_t)V, codes, codes_new);
+    sali_model_embed(chains->model, 1, codes_new, sali_row(chains, chains->x_new, c, space->width));
+}
+
+static void uniform_step(void *self, sali_chains *chains)
+{
+    const uniform *g = self;
+    const sal_space *space = chains->space;
+    for (int64_t c = 0; c < chains->n; c++) {
+        draw(g, chains, c);
+    }
+    sali_chains_propose(chains, false);
+    for (int64_t c = 0; c < chains->n; c++) {
+        double there = log_windows(g, space, chains->codes + c * space->n_variables);
+        double back = log_windows(g, space, chains->codes_new + c * space->n_variables);
+        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, -there, -back);
+    }
+    sali_chains_decide(chains);
+    sali_chains_tick(chains);
+}
+
+/* Whether `to` can be proposed from `from`. */
+static bool within(const uniform *g, const sal_space *space, const int32_t *from, const int32_t *to)
+{
+    int64_t changed = 0, radius = (int64_t)g->shared->radius;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        for (int64_t i = s->first; i < s->first + s->count; i++) {
+            changed += sali_unordered(s) && from[i] != to[i];
+            if (!sali_unordered(s) && (to[i] < from[i] - radius || to[i] > from[i] + radius)) {
+                return false;
+            }
+        }
+    }
+    return changed <= radius;
+}
+
+static void uniform_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
+{
+    const uniform *g = self;
+    const sal_space *space = chains->space;
+    double log_ball = sali_uniform_ball_log_size(&g->shared->ball);
+    for (int64_t c = 0; c < chains->n; c++) {
+        const int32_t *from = chains->codes + c * space->n_variables;
+        log_q[c] = within(g, space, from, to + c * space->n_variables)
+                       ? -log_windows(g, space, from) - log_ball
+                       : -INFINITY;
+    }
+}
+
+const sali_sampler sali_sampler_mh_uniform = {
+    .name = "mh-uniform",
+    .doc = "Metropolis-Hastings: uniform in a window of r levels, or with up to r sites changed",
+    .source = "Rhodes & Gutmann 2022, app. G",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_REVERSIBLE,
+    .kinds = SALI_ALL_KINDS,
+    .parameters = parameters,
+    .variants = variants,
+    .share = uniform_share,
+    .unshare = uniform_unshare,
+    .adapt = uniform_adapt,
+    .tuned = uniform_tuned,
+    .retune = uniform_retune,
+    .state = uniform_state,
+    .restored = uniform_restored,
+    .create = uniform_create,
+    .destroy = uniform_destroy,
+    .refresh = uniform_refresh,
+    .step = uniform_step,
+    .log_q = uniform_log_q,
+};

@@ -1,0 +1,311 @@
+/* Fast path auxiliary sampler: the sites of a path are drawn without replacement from the softmax
+ * of balanced first-order differences at the present state, and all move; the way back is the same
+ * path in reversed order by the differences at its end. One gradient a step. Sun et al. 2022. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/local/path_length.h"
+#include "samplers/local/single_site_sampler.h"
+
+static const char *const variants[] = {
+    "length=2",
+    "length=2,radius=1",
+    "length=1,balance=barker",
+    NULL,
+};
+
+typedef struct pafs {
+    sali_single_site core;
+    const sali_path_length *path;
+    int64_t most;       /* room for sites of a chain */
+    int64_t *length;    /* [n] moves meant, when that many are possible */
+    sali_move_row left; /* moves that are left, on the way */
+} pafs;
+
+/* ---- the path */
+
+/* The row without the sites of a path so far. Weights are relative to exp(shift). */
+typedef struct walk {
+    const sali_move_row *row;
+    double shift, total;
+} walk;
+
+/* Below this sum of weights they are made anew, relative to the largest that is left. */
+#define RENEW_BELOW 1e-15
+
+static double sum_of_blocks(const pafs *p, const sali_move_row *row)
+{
+    double total = 0;
+    for (int64_t b = 0; b < (p->core.moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK; b++) {
+        total += row->partial[b];
+    }
+    return total;
+}
+
+static walk walk_begin(pafs *p, const sali_chains *chains, const sali_move_row *row)
+{
+    int64_t S = p->core.moves;
+    walk w = { .row = row, .total = sum_of_blocks(p, row) };
+    memcpy(p->left.weight, row->weight, (size_t)S * chains->element);
+    memcpy(p->left.partial, row->partial, (size_t)(S / SALI_MOVE_BLOCK + 1) * sizeof(double));
+    w.shift = row->log_norm - log(w.total);
+    return w;
+}
+
+static void slots_of(const sali_variable *v, int64_t *first, int64_t *count)
+{
+    *first = v->slot;
+    *count = sali_is_two_level(v) ? 1 : sali_entries(v->states);
+}
+
+/* Make the weights that are left anew after `made` sites. */
+static void renew(pafs *p, const sali_chains *chains, walk *w, const int64_t *sites, int64_t made)
+{
+    int64_t first, count;
+    memcpy(p->left.log_weight, w->row->log_weight, (size_t)p->core.moves * chains->element);
+    for (int64_t k = 0; k < made; k++) {
+        slots_of(&chains->space->variables[sites[k]], &first, &count);
+        for (int64_t slot = first; slot < first + count; slot++) {
+            sali_store(chains->model->dtype, p->left.log_weight, slot, -INFINITY);
+        }
+    }
+    p->core.kernels->single_site_prepare(p->core.moves, &p->left);
+    w->total = sum_of_blocks(p, &p->left);
+    w->shift = w->total > 0 ? p->left.log_norm - log(w->total) : 0;
+}
+
+/* Take the last of `made` sites out. */
+static void take_out(pafs *p, const sali_chains *chains, walk *w, const int64_t *sites,
+                     int64_t made)
+{
+    int64_t first, count;
+    slots_of(&chains->space->variables[sites[made - 1]], &first, &count);
+    w->total = p->core.kernels->single_site_remove(p->core.moves, &p->left, first, count);
+    if (w->total < RENEW_BELOW) {
+        renew(p, chains, w, sites, made);
+    }
+}
+
+static double move_log_q(const sali_chains *chains, const walk *w, int64_t slot)
+{
+    return sali_load(chains->model->dtype, w->row->log_weight, slot) - w->shift - log(w->total);
+}
+
+/* log q of the path that moves `made` sites in this order from `from` to `to` and then ends:
+ * it has `length` moves, or as many as are possible. */
+static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row *row,
+                         const int64_t *sites, int64_t made, int64_t length, const int32_t *from,
+                         const int32_t *to)
+{
+    walk w = walk_begin(p, chains, row);
+    double log_q = 0;
+    for (int64_t k = 0; k < made; k++) {
+        if (w.total == 0) {
+            return -INFINITY;
+        }
+        int64_t slot = sali_move_slot(chains->space, sites[k], from[sites[k]], to[sites[k]]);
+        if (slot < 0) {
+            return -INFINITY;
+        }
+        log_q += move_log_q(chains, &w, slot);
+        take_out(p, chains, &w, sites, k + 1);
+    }
+    return made < length && w.total > 0 ? -INFINITY : log_q;
+}
+
+static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
+{
+    pafs *p = (pafs *)g;
+    const int32_t *codes = chains->codes + c * chains->space->n_variables;
+    int64_t *sites = g->sites + c * p->most, made = 0;
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    walk w = walk_begin(p, chains, sali_move_now(&g->rows, c));
+    p->length[c] = sali_path_length_draw(p->path, sali_rng_uniform_at(&stream, 0));
+    while (made < p->length[c] && w.total > 0) {
+        double u = sali_rng_uniform_at(&stream, (uint32_t)made + 1);
+        int64_t slot = g->kernels->single_site_pick(g->moves, &p->left, u);
+        int32_t code;
+        sali_slot_move(chains->space, codes, slot, &sites[made++], &code);
+        sali_single_site_put(chains, c, sites[made - 1], code);
+        g->log_q[c] += move_log_q(chains, &w, slot);
+        take_out(p, chains, &w, sites, made);
+    }
+    g->made[c] = made;
+}
+
+static double pafs_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
+                           const sali_move_row *row)
+{
+    pafs *p = (pafs *)g;
+    int64_t *sites = g->sites + c * p->most, made = g->made[c];
+    for (int64_t k = 0; k < made / 2; k++) {
+        int64_t site = sites[k];
+        sites[k] = sites[made - 1 - k];
+        sites[made - 1 - k] = site;
+    }
+    int64_t first = c * chains->space->n_variables;
+    return path_log_q(p, chains, row, sites, made, p->length[c], chains->codes_new + first,
+                      chains->codes + first);
+}
+
+static const sali_site_rule path_rule = { pafs_draw, pafs_reverse };
+
+/* ---- auxiliary variables: whether the path is one shorter, and the order of its sites (0 past its
+ * end). None with L = 1. */
+
+static int64_t pafs_size(const void *self, const sali_chains *chains)
+{
+    const pafs *p = self;
+    (void)chains;
+    return p->path->length > 1 ? 1 + p->most : 0;
+}
+
+static int32_t pafs_bound(const void *self, const sali_chains *chains, int64_t k)
+{
+    (void)self;
+    return k == 0 ? 2 : (int32_t)chains->space->n_variables;
+}
+
+/* Number of variables where two states differ. */
+static int64_t distance(const sal_space *space, const int32_t *from, const int32_t *to)
+{
+    int64_t n = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        n += from[v] != to[v];
+    }
+    return n;
+}
+
+/* The sites of u, whether they are those where the states differ, `made` of them, each once. */
+static bool sites_of(const pafs *p, const int32_t *u, const int32_t *from, const int32_t *to,
+                     int64_t made, int64_t *sites)
+{
+    bool fits = made <= p->most;
+    for (int64_t k = 0; fits && k < p->most; k++) {
+        sites[k] = u[1 + k];
+        fits = k < made ? from[sites[k]] != to[sites[k]] : sites[k] == 0;
+        for (int64_t j = 0; j < k && k < made; j++) {
+            fits &= sites[j] != sites[k];
+        }
+    }
+    return fits;
+}
+
+static void pafs_auxiliary(void *self, sali_chains *chains, const void *u, const int32_t *to,
+                           double *log_q)
+{
+    pafs *p = self;
+    int64_t V = chains->space->n_variables;
+    int64_t length = (int64_t)p->path->length - *(const int32_t *)u;
+    for (int64_t c = 0; c < chains->n; c++) {
+        const int32_t *from = chains->codes + c * V, *target = to + c * V;
+        const sali_move_row *row = sali_move_now(&p->core.rows, c);
+        int64_t made = distance(chains->space, from, target), *sites = p->core.sites;
+        bool stuck = row->log_norm == -INFINITY;
+        log_q[c] = -INFINITY;
+        if (sites_of(p, u, from, target, made, sites) && (made == 0) == stuck) {
+            log_q[c] = stuck ? 0 : path_log_q(p, chains, row, sites, made, length, from, target);
+        }
+        log_q[c] += made <= length ? log(0.5) : -INFINITY;
+    }
+}
+
+static void pafs_back(const void *self, const sali_chains *chains, const int32_t *from,
+                      const int32_t *to, const int32_t *u, int32_t *back)
+{
+    const pafs *p = self;
+    int64_t made = distance(chains->space, from, to);
+    back[0] = u[0];
+    for (int64_t k = 0; k < p->most; k++) {
+        back[1 + k] = k < made ? u[made - k] : 0;
+    }
+}
+
+static const sali_auxiliary auxiliary = {
+    .size = pafs_size,
+    .bound = pafs_bound,
+    .log_q = pafs_auxiliary,
+    .back = pafs_back,
+};
+
+/* ---- the descriptor */
+
+static void pafs_destroy(void *self)
+{
+    pafs *p = self;
+    if (p) {
+        sali_single_site_close(&p->core);
+        sali_free(p->length);
+        sali_free(p->left.log_weight);
+        sali_free(p->left.weight);
+        sali_free(p->left.partial);
+        sali_free(p);
+    }
+}
+
+static sal_status allocate(pafs *p, const sali_chains *chains,
+                           const sali_sampler_settings *settings, sal_error *err)
+{
+    int64_t S = chains->space->slots;
+    p->most = (int64_t)(p->path->adapted ? p->path->most : fmin(p->path->length, p->path->most));
+    p->length = SALI_NEW_ARRAY(int64_t, chains->n);
+    p->left.log_weight = sali_alloc(S, chains->element);
+    p->left.weight = sali_alloc(S, chains->element);
+    p->left.partial = SALI_NEW_ARRAY(double, S / SALI_MOVE_BLOCK + 1);
+    if (!p->length || !p->left.log_weight || !p->left.weight || !p->left.partial) {
+        return sali_fail_memory(err);
+    }
+    sali_single_site_options options = {
+        .direction = SALI_FIRST_ORDER,
+        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
+        .radius = (int64_t)settings->values[SALI_PATH_RADIUS],
+        .hops = p->most,
+        .ball = 1,
+        .rule = &path_rule,
+    };
+    return sali_single_site_open(&p->core, chains, &options, err);
+}
+
+static sal_status pafs_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                              void *shared, void **self, sal_error *err)
+{
+    pafs *p = SALI_NEW(pafs);
+    if (!p) {
+        return sali_fail_memory(err);
+    }
+    p->path = shared;
+    sal_status status = allocate(p, chains, settings, err);
+    if (status != SAL_OK) {
+        pafs_destroy(p);
+        return status;
+    }
+    *self = p;
+    return SAL_OK;
+}
+
+const sali_sampler sali_sampler_pafs = {
+    .name = "pafs",
+    .doc = "fast path auxiliary: L sites without replacement by one gradient",
+    .source = "Sun, Dai, Xia & Ramamurthy 2022",
+    .flags =
+        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_WINDOW,
+    .kinds = SALI_ALL_KINDS,
+    .parameters = sali_path_settings,
+    .variants = variants,
+    .share = sali_path_length_share,
+    .unshare = sali_path_length_unshare,
+    .adapt = sali_path_length_adapt,
+    .tuned = sali_path_length_tuned,
+    .retune = sali_path_length_retune,
+    .state = sali_path_length_state,
+    .restored = sali_path_length_restored,
+    .create = pafs_create,
+    .destroy = pafs_destroy,
+    .refresh = sali_single_site_refresh,
+    .follows = sali_single_site_follows,
+    .step = sali_single_site_step,
+    .log_q = sali_single_site_log_q,
+    .auxiliary = &auxiliary,
+};

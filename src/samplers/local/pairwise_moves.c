@@ -1,0 +1,337 @@
+#include "samplers/local/pairwise_moves.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/vector/vmath.h"
+#include "samplers/local/sum_tree.h"
+
+/* f and the rises are carried along by differences. They are made anew after this many steps, in
+ * large models after 16 for each variable, so that it costs O(1) a step. */
+static int64_t rebuild_every(int64_t V)
+{
+    return V < 4096 ? 65536 : 16 * V;
+}
+
+/* The largest |log t|: weights and their sums then are well within the range of double. */
+#define MOST_LOG_T 300.0
+
+struct sali_pairwise_moves {
+    const sal_model *model;
+    sali_balance balance;
+    sali_pairwise *pairs;
+    sali_sum_tree tree;
+    double *nodes; /* [chains x tree.size] */
+    double *rise;  /* [chains x V] f(b_i = 1) - f(b_i = 0) */
+    /* Of one move: the variable that flips and its neighbours, [V] each. */
+    int32_t *site, *leaf;
+    double *new_rise, *old_weight, *weight;
+    void *log_t, *log_g; /* real */
+};
+
+void sali_pairwise_moves_destroy(sali_pairwise_moves *m)
+{
+    if (!m) {
+        return;
+    }
+    sali_pairwise_destroy(m->pairs);
+    sali_free(m->nodes);
+    sali_free(m->rise);
+    sali_free(m->site);
+    sali_free(m->leaf);
+    sali_free(m->new_rise);
+    sali_free(m->old_weight);
+    sali_free(m->weight);
+    sali_free(m->log_t);
+    sali_free(m->log_g);
+    sali_free(m);
+}
+
+static bool allocate(sali_pairwise_moves *m, const sali_chains *chains)
+{
+    int64_t V = chains->space->n_variables;
+    m->nodes = SALI_NEW_ARRAY(double, chains->n * m->tree.size);
+    m->rise = SALI_NEW_ARRAY(double, chains->n *V);
+    m->site = SALI_NEW_ARRAY(int32_t, V);
+    m->leaf = SALI_NEW_ARRAY(int32_t, V);
+    m->new_rise = SALI_NEW_ARRAY(double, V);
+    m->old_weight = SALI_NEW_ARRAY(double, V);
+    m->weight = SALI_NEW_ARRAY(double, V);
+    m->log_t = sali_alloc(V, chains->element);
+    m->log_g = sali_alloc(V, chains->element);
+    return m->nodes && m->rise && m->site && m->leaf && m->new_rise && m->old_weight && m->weight &&
+           m->log_t && m->log_g;
+}
+
+sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_balance *balance,
+                                      sali_pairwise_moves **out, sal_error *err)
+{
+    sali_pairwise *pairs = NULL;
+    *out = NULL;
+    sal_status status = sali_pairwise_create(chains->model, &pairs, err);
+    if (status != SAL_OK || !pairs) {
+        return status;
+    }
+    sali_pairwise_moves *m = SALI_NEW(sali_pairwise_moves);
+    if (!m) {
+        sali_pairwise_destroy(pairs);
+        return sali_fail_memory(err);
+    }
+    m->model = chains->model;
+    m->balance = *balance;
+    m->pairs = pairs;
+    m->tree = sali_sum_tree_shape(pairs->n);
+    if (!allocate(m, chains)) {
+        sali_pairwise_moves_destroy(m);
+        return sali_fail_memory(err);
+    }
+    *out = m;
+    return SAL_OK;
+}
+
+/* ---- weights */
+
+/* g(t) of k flips, from log t. */
+static void weigh(const sali_pairwise_moves *m, int64_t k)
+{
+    sal_dtype dtype = m->model->dtype;
+    m->balance.log_g(m->balance.context, k, m->log_t, m->log_g);
+    for (int64_t j = 0; j < k; j++) {
+        m->weight[j] = sali_load(dtype, m->log_g, j);
+    }
+    sali_vexp_f64(k, m->weight, m->weight);
+}
+
+/* Rises, weights and f of chain c from its codes. */
+static void rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
+{
+    int64_t V = m->pairs->n;
+    const int32_t *codes = chains->codes + c * V;
+    double *rise = m->rise + c * V, *nodes = m->nodes + c * m->tree.size;
+    for (int64_t v = 0; v < V; v++) {
+        rise[v] = sali_pairwise_rise(m->pairs, codes, v);
+        double sign = codes[v] ? -chains->beta[c] : chains->beta[c];
+        sali_store(m->model->dtype, m->log_t, v, sign * rise[v]);
+    }
+    weigh(m, V);
+    double sum = m->pairs->constant;
+    for (int64_t v = 0; v < V; v++) { /* a coupling is in the rises of both its variables */
+        sum += codes[v] ? (m->pairs->h[v] + rise[v]) / 2 : 0;
+    }
+    chains->f[c] = sum;
+    /* A variable of one state cannot move, and is nobody's neighbour. */
+    for (int64_t v = 0; v < V; v++) {
+        nodes[v] = m->model->space->variables[v].states == 2 ? m->weight[v] : 0;
+    }
+    sali_sum_tree_build(&m->tree, nodes);
+}
+
+bool sali_pairwise_moves_refresh(sali_pairwise_moves *m, sali_chains *chains)
+{
+    if (sali_pairwise_is_stale(m->pairs, m->model)) {
+        sali_pairwise *pairs = NULL;
+        if (sali_pairwise_create(m->model, &pairs, NULL) != SAL_OK || !pairs) {
+            return false;
+        }
+        sali_pairwise_destroy(m->pairs);
+        m->pairs = pairs;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (!(chains->beta[c] * m->pairs->scale <= MOST_LOG_T)) {
+            return false;
+        }
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        rebuild(m, chains, c);
+    }
+    return true;
+}
+
+/* ---- one step */
+
+/* List variable i, flipped, and its neighbours, with what their rises and weights become. */
+static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int64_t c, int64_t i)
+{
+    const sali_pairwise *p = m->pairs;
+    const int32_t *codes = chains->codes + c * p->n;
+    const double *rise = m->rise + c * p->n, *nodes = m->nodes + c * m->tree.size;
+    const double beta = chains->beta[c], sign = codes[i] ? -1 : 1;
+    int64_t k = 1, first = p->begin[i], n = p->begin[i + 1] - first;
+    m->site[0] = (int32_t)i;
+    m->new_rise[0] = rise[i];
+    m->old_weight[0] = nodes[i];
+    sali_store(m->model->dtype, m->log_t, 0, -beta * sign * rise[i]);
+    for (int64_t e = first; e < first + n; e++, k++) {
+        int32_t j = p->couplings[e].to;
+        m->site[k] = j;
+        m->new_rise[k] = rise[j] + sign * p->couplings[e].J;
+        m->old_weight[k] = nodes[j];
+        sali_store(m->model->dtype, m->log_t, k, (codes[j] ? -beta : beta) * m->new_rise[k]);
+    }
+    weigh(m, k);
+    return k;
+}
+
+static void put(sali_pairwise_moves *m, double *nodes, int64_t k, const double *weight)
+{
+    for (int64_t j = 0; j < k; j++) {
+        m->leaf[j] = m->site[j];
+    }
+    sali_sum_tree_set(&m->tree, nodes, k, m->leaf, weight);
+}
+
+static void accept(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64_t k, double df)
+{
+    int64_t V = m->pairs->n, i = m->site[0];
+    const sali_variable *v = sali_space_kind(m->model->space, i);
+    int32_t *code = chains->codes + c * V + i;
+    for (int64_t j = 1; j < k; j++) {
+        m->rise[c * V + m->site[j]] = m->new_rise[j];
+    }
+    *code = 1 - *code;
+    sali_model_embed_one(m->model, i, *code, sali_row(chains, chains->x, c, chains->space->width));
+    chains->f[c] += df;
+    chains->accepted_sum[c] += 1;
+    chains->jump_sum[c] += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[1] - v->levels[0]);
+}
+
+/* Some chains take turns, so that a processor can work on several at a time. What many variables
+ * need does not stay in the nearest caches: it is on its way for one chain while others work. */
+enum { GROUP = SALI_SUM_TREE_PICKS };
+
+/* The variable that a chain is to flip (-1: nothing can move), and the uniform that decides. */
+typedef struct proposal {
+    int64_t i;
+    double u;
+} proposal;
+
+/* Of the chains first .. first + count - 1. */
+static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
+                    int64_t count, proposal *made)
+{
+    double u[GROUP];
+    int64_t picked[GROUP];
+    for (int64_t c = 0; c < count; c++) {
+        sali_stream stream = sali_chains_stream(chains, first + c, SALI_RNG_PROPOSAL);
+        double two[2];
+        sali_rng_uniform_f64(&stream, 2, two);
+        u[c] = two[0];
+        made[c].u = two[1];
+    }
+    sali_sum_tree_pick_each(&m->tree, count, m->nodes + first * m->tree.size, u, picked);
+    for (int64_t c = 0; c < count; c++) {
+        made[c].i = picked[c];
+    }
+}
+
+static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, proposal made)
+{
+    double *nodes = m->nodes + c * m->tree.size;
+    int64_t i = made.i, V = m->pairs->n;
+    chains->step[c]++;
+    if (i < 0) { /* the proposal is to stay */
+        chains->accepted_sum[c] += 1;
+        chains->acceptance_sum[c] += 1;
+        return;
+    }
+    double df = m->rise[c * V + i] * (chains->codes[c * V + i] ? -1 : 1);
+    double there = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
+    int64_t k = look_ahead(m, chains, c, i);
+    put(m, nodes, k, m->weight);
+    double back = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
+    double ratio = exp(chains->beta[c] * df) * (back / there);
+    chains->acceptance_sum[c] += ratio < 1 ? ratio : 1;
+    if (ratio >= 1 || made.u < ratio) {
+        accept(m, chains, c, k, df);
+    } else {
+        put(m, nodes, k, m->old_weight);
+    }
+}
+
+/* ---- many steps */
+
+static void fetch_rows(const sali_pairwise_moves *m, const proposal *made, int64_t count)
+{
+    for (int64_t c = 0; c < count; c++) {
+        int64_t i = made[c].i < 0 ? 0 : made[c].i;
+        __builtin_prefetch(&m->pairs->begin[i]);
+        __builtin_prefetch(sali_space_kind(m->model->space, i));
+    }
+    for (int64_t c = 0; c < count; c++) {
+        int64_t first = m->pairs->begin[made[c].i < 0 ? 0 : made[c].i];
+        __builtin_prefetch(&m->pairs->couplings[first]);
+    }
+}
+
+static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
+                             int64_t i)
+{
+    const sali_pairwise *p = m->pairs;
+    int64_t V = p->n, last = i < 0 ? 0 : p->begin[i + 1];
+    __builtin_prefetch(sali_row(chains, chains->x, c * chains->space->width + (i < 0 ? 0 : i), 1));
+    for (int64_t e = i < 0 ? 0 : p->begin[i]; e < last; e++) {
+        int64_t j = p->couplings[e].to;
+        __builtin_prefetch(&m->rise[c * V + j]);
+        __builtin_prefetch(&chains->codes[c * V + j]);
+        sali_sum_tree_fetch(&m->tree, m->nodes + c * m->tree.size, j);
+    }
+}
+
+static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t first, int64_t count)
+{
+    const uint64_t every = (uint64_t)rebuild_every(m->pairs->n);
+    proposal made[GROUP];
+    for (int64_t c = 0; c < count; c++) {
+        if (chains->step[first + c] % every == 0) {
+            rebuild(m, chains, first + c);
+        }
+    }
+    propose(m, chains, first, count, made);
+    fetch_rows(m, made, count);
+    for (int64_t c = 0; c < count; c++) {
+        fetch_neighbours(m, chains, first + c, made[c].i);
+    }
+    for (int64_t c = 0; c < count; c++) {
+        decide(m, chains, first + c, made[c]);
+    }
+}
+
+void sali_pairwise_moves_steps(sali_pairwise_moves *m, sali_chains *chains, int64_t n)
+{
+    for (int64_t first = 0; first < chains->n; first += GROUP) {
+        int64_t left = chains->n - first;
+        for (int64_t k = 0; k < n; k++) {
+            step_group(m, chains, first, left < GROUP ? left : GROUP);
+        }
+    }
+}
+
+/* ---- the proposal's probability */
+
+static double log_q_of(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
+                       const int32_t *to)
+{
+    const int32_t *from = chains->codes + c * m->pairs->n;
+    const double *nodes = m->nodes + c * m->tree.size;
+    double total = sali_sum_tree_total(&m->tree, nodes);
+    int64_t moved = 0, site = 0;
+    for (int64_t v = 0; v < m->pairs->n; v++) {
+        if (from[v] != to[v]) {
+            site = v;
+            moved++;
+        }
+    }
+    if (moved == 1) {
+        return log(nodes[site] / total);
+    }
+    return moved == 0 && total == 0 ? 0 : -INFINITY;
+}
+
+void sali_pairwise_moves_log_q(const sali_pairwise_moves *m, const sali_chains *chains,
+                               const int32_t *to, double *log_q)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        log_q[c] = log_q_of(m, chains, c, to + c * m->pairs->n);
+    }
+}

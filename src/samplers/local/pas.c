@@ -1,0 +1,338 @@
+/* Path auxiliary sampler: a path of single-site moves, each drawn from the locally balanced
+ * proposal at the state reached, by exact differences; the ends are compared with the probability
+ * of the reversed path. Sun et al. 2022. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/local/path_length.h"
+#include "samplers/local/single_site_sampler.h"
+
+static const char *const variants[] = {
+    "length=2",
+    "length=1,balance=barker,radius=1",
+    NULL,
+};
+
+typedef struct pas {
+    sali_single_site core;
+    const sali_path_length *path;
+    int64_t *length; /* [n] moves of this step's path */
+    int64_t *site;   /* [n] variable of the present move, and the code it had */
+    int32_t *old_code;
+    double *back; /* [n] log q of the way back so far */
+} pas;
+
+/* ---- the step */
+
+/* The row at the end of the path so far. */
+static sali_move_row *row_after(const pas *p, int64_t c, int64_t made)
+{
+    return made == 0 ? sali_move_now(&p->core.rows, c) : sali_move_next(&p->core.rows, c);
+}
+
+/* Move number `made` of chain c. A state where nothing can move is where the chain started: from
+ * any other the move back is possible. */
+static void draw(pas *p, sali_chains *chains, int64_t c, int64_t made)
+{
+    const sal_space *space = chains->space;
+    const sali_move_row *row = row_after(p, c, made);
+    const int32_t *codes = chains->codes_new + c * space->n_variables;
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    double u = sali_rng_uniform_at(&stream, (uint32_t)made + 1);
+    int64_t slot = isnan(row->log_norm) || row->log_norm == -INFINITY
+                       ? -1
+                       : p->core.kernels->single_site_pick(p->core.moves, row, u);
+    if (isnan(row->log_norm)) {
+        sali_chains_note_bad(chains, c, chains->codes_new, NAN);
+    }
+    if (slot < 0) {
+        p->length[c] = made;
+        return;
+    }
+    int32_t code;
+    sali_slot_move(space, codes, slot, &p->site[c], &code);
+    p->old_code[c] = codes[p->site[c]];
+    p->core.log_q[c] += sali_move_log_q(chains->model->dtype, row, slot);
+    sali_single_site_put(chains, c, p->site[c], code);
+}
+
+/* The row at the state reached, and the move back from there. */
+static void look_back(pas *p, sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    sali_move_row *row = sali_move_next(&p->core.rows, c);
+    int64_t slot = sali_move_slot(
+        space, p->site[c], chains->codes_new[c * space->n_variables + p->site[c]], p->old_code[c]);
+    sali_single_site_prepare(&p->core, chains, c, chains->codes_new + c * space->n_variables, row);
+    p->back[c] += sali_move_log_q(chains->model->dtype, row, slot);
+}
+
+static void begin(pas *p, const sali_chains *chains, int64_t c)
+{
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    sali_single_site_stay(chains, c);
+    p->length[c] = sali_path_length_draw(p->path, sali_rng_uniform_at(&stream, 0));
+    p->core.log_q[c] = p->back[c] = 0;
+}
+
+static void pas_step(void *self, sali_chains *chains)
+{
+    pas *p = self;
+    for (int64_t c = 0; c < chains->n; c++) {
+        begin(p, chains, c);
+    }
+    for (int64_t made = 0; made < (int64_t)p->path->length; made++) {
+        for (int64_t c = 0; c < chains->n; c++) {
+            if (made < p->length[c]) {
+                draw(p, chains, c, made);
+            }
+        }
+        sali_single_site_evaluate(&p->core, chains);
+        for (int64_t c = 0; c < chains->n; c++) {
+            if (made < p->length[c]) {
+                look_back(p, chains, c);
+            }
+        }
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (p->length[c] == 0) { /* no move: the row is that of the present state */
+            sali_single_site_prepare(&p->core, chains, c,
+                                     chains->codes + c * chains->space->n_variables,
+                                     sali_move_next(&p->core.rows, c));
+        }
+        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, p->core.log_q[c], p->back[c]);
+    }
+    sali_single_site_decide(&p->core, chains);
+}
+
+/* ---- auxiliary variables: whether the path is one shorter, and its moves but the last, numbered
+ * over the states of all variables (0 past the end), so that all must have a last one. None with
+ * L = 1. */
+
+static int64_t pas_size(const void *self, const sali_chains *chains)
+{
+    const pas *p = self;
+    (void)chains;
+    return p->path->length > 1 ? (int64_t)p->path->length : 0;
+}
+
+static int32_t pas_bound(const void *self, const sali_chains *chains, int64_t k)
+{
+    (void)self;
+    return k == 0 ? 2 : (int32_t)chains->space->n_states;
+}
+
+/* Variable and code of a number, and back. */
+static void move_of(const sal_space *space, int32_t number, int64_t *variable, int32_t *code)
+{
+    int64_t v = 0;
+    while (number >= space->variables[v].states) {
+        number -= space->variables[v++].states;
+    }
+    *variable = v;
+    *code = number;
+}
+
+static int32_t number_of(const sal_space *space, int64_t variable, int32_t code)
+{
+    int32_t number = code;
+    for (int64_t v = 0; v < variable; v++) {
+        number += space->variables[v].states;
+    }
+    return number;
+}
+
+/* The variable where two states differ; -1 unless it is exactly one. */
+static int64_t only_difference(const sal_space *space, const int32_t *from, const int32_t *to)
+{
+    int64_t site = -1, n = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (from[v] != to[v]) {
+            site = v;
+            n++;
+        }
+    }
+    return n == 1 ? site : -1;
+}
+
+/* Add log q of the next move of chain c, which is made. */
+static void follow(pas *p, const sali_chains *chains, int64_t c, int64_t made, int64_t site,
+                   int32_t code, double *log_q)
+{
+    int32_t now = chains->codes_new[c * chains->space->n_variables + site];
+    if (*log_q == -INFINITY || code == now) {
+        *log_q = -INFINITY;
+        return;
+    }
+    *log_q += sali_move_log_q(chains->model->dtype, row_after(p, c, made),
+                              sali_move_slot(chains->space, site, now, code));
+    if (*log_q > -INFINITY) {
+        sali_single_site_put(chains, c, site, code);
+    }
+}
+
+/* The moves of u, `most` of them, and the rows after each. */
+static void follow_all(pas *p, sali_chains *chains, const int32_t *u, int64_t most, double *log_q)
+{
+    for (int64_t made = 0; made < most; made++) {
+        int64_t site;
+        int32_t code;
+        move_of(chains->space, u[1 + made], &site, &code);
+        for (int64_t c = 0; c < chains->n; c++) {
+            follow(p, chains, c, made, site, code, &log_q[c]);
+        }
+        sali_single_site_evaluate(&p->core, chains);
+        for (int64_t c = 0; c < chains->n; c++) {
+            sali_single_site_prepare(&p->core, chains, c,
+                                     chains->codes_new + c * chains->space->n_variables,
+                                     sali_move_next(&p->core.rows, c));
+        }
+    }
+}
+
+static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const int32_t *to,
+                          double *log_q)
+{
+    pas *p = self;
+    const int32_t *path = u;
+    int64_t V = chains->space->n_variables, length = (int64_t)p->path->length;
+    int64_t moves = length - path[0];
+    bool padded = path[0] == 1 && path[length - 1] != 0; /* a move past the end */
+    bool zero = true;
+    for (int64_t k = 1; k < length; k++) {
+        zero &= path[k] == 0;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_single_site_stay(chains, c);
+        log_q[c] = padded ? -INFINITY : log(0.5);
+    }
+    follow_all(p, chains, path, padded ? 0 : moves - 1, log_q);
+    for (int64_t c = 0; c < chains->n; c++) {
+        const int32_t *from = chains->codes + c * V, *target = to + c * V;
+        int64_t site = only_difference(chains->space, chains->codes_new + c * V, target);
+        if (sali_move_now(&p->core.rows, c)->log_norm == -INFINITY) { /* nothing can move */
+            bool stays = memcmp(from, target, (size_t)V * sizeof *from) == 0;
+            log_q[c] = zero && stays ? log(0.5) : -INFINITY;
+        } else if (site < 0) {
+            log_q[c] = -INFINITY;
+        } else {
+            follow(p, chains, c, moves - 1, site, target[site], &log_q[c]);
+        }
+    }
+}
+
+/* The states of the path from its end: each move back sets the code that the move replaced. */
+static void pas_back(const void *self, const sali_chains *chains, const int32_t *from,
+                     const int32_t *to, const int32_t *u, int32_t *back)
+{
+    const pas *p = self;
+    const sal_space *space = chains->space;
+    int64_t length = (int64_t)p->path->length, moves = length - u[0], V = space->n_variables;
+    int32_t *codes = chains->codes_new; /* scratch */
+    memcpy(codes, from, (size_t)V * sizeof *codes);
+    memset(back, 0, (size_t)length * sizeof *back);
+    back[0] = u[0];
+    if (memcmp(from, to, (size_t)V * sizeof *from) == 0 && moves == 1) {
+        return; /* nothing can move */
+    }
+    for (int64_t k = 1; k <= moves; k++) {
+        int64_t site;
+        int32_t code;
+        if (k < moves) {
+            move_of(space, u[k], &site, &code);
+        } else {
+            site = only_difference(space, codes, to);
+            code = to[site];
+        }
+        if (k > 1) { /* the first move's reverse is the last, which `from` tells */
+            back[moves - k + 1] = number_of(space, site, codes[site]);
+        }
+        codes[site] = code;
+    }
+}
+
+static const sali_auxiliary auxiliary = {
+    .size = pas_size,
+    .bound = pas_bound,
+    .log_q = pas_auxiliary,
+    .back = pas_back,
+};
+
+/* ---- the descriptor */
+
+static void pas_destroy(void *self)
+{
+    pas *p = self;
+    if (p) {
+        sali_single_site_close(&p->core);
+        sali_free(p->length);
+        sali_free(p->site);
+        sali_free(p->old_code);
+        sali_free(p->back);
+        sali_free(p);
+    }
+}
+
+static sal_status allocate(pas *p, const sali_chains *chains, const sali_sampler_settings *settings,
+                           sal_error *err)
+{
+    p->length = SALI_NEW_ARRAY(int64_t, chains->n);
+    p->site = SALI_NEW_ARRAY(int64_t, chains->n);
+    p->old_code = SALI_NEW_ARRAY(int32_t, chains->n);
+    p->back = SALI_NEW_ARRAY(double, chains->n);
+    if (!p->length || !p->site || !p->old_code || !p->back) {
+        return sali_fail_memory(err);
+    }
+    sali_single_site_options options = {
+        .direction = SALI_EXACT_DIFFERENCES,
+        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
+        .radius = (int64_t)settings->values[SALI_PATH_RADIUS],
+        .hops = 1,
+        .ball = 1,
+    };
+    return sali_single_site_open(&p->core, chains, &options, err);
+}
+
+static sal_status pas_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
+{
+    pas *p = SALI_NEW(pas);
+    if (!p) {
+        return sali_fail_memory(err);
+    }
+    p->path = shared;
+    sal_status status = allocate(p, chains, settings, err);
+    if (status != SAL_OK) {
+        pas_destroy(p);
+        return status;
+    }
+    *self = p;
+    return SAL_OK;
+}
+
+const sali_sampler sali_sampler_pas = {
+    .name = "pas",
+    .doc = "path auxiliary: L single-site moves by exact differences, accepted as one",
+    .source = "Sun, Dai, Xia & Ramamurthy 2022",
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
+             SALI_SAMPLER_WINDOW,
+    .kinds = SALI_ALL_KINDS,
+    .parameters = sali_path_settings,
+    .variants = variants,
+    .share = sali_path_length_share,
+    .unshare = sali_path_length_unshare,
+    .adapt = sali_path_length_adapt,
+    .tuned = sali_path_length_tuned,
+    .retune = sali_path_length_retune,
+    .state = sali_path_length_state,
+    .restored = sali_path_length_restored,
+    .create = pas_create,
+    .destroy = pas_destroy,
+    .refresh = sali_single_site_refresh,
+    .follows = sali_single_site_follows,
+    .step = pas_step,
+    .log_q = sali_single_site_log_q,
+    .auxiliary = &auxiliary,
+};

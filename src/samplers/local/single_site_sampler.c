@@ -1,0 +1,302 @@
+#include "samplers/local/single_site_sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* ---- creation */
+
+sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
+                                 const sali_single_site_options *options, sal_error *err)
+{
+    const sal_space *space = chains->space;
+    bool exact = options->direction == SALI_EXACT_DIFFERENCES;
+    bool ball = options->ball > 1;
+    int64_t most = ball ? options->ball : options->hops;
+    g->kernels = sali_kernels_of(chains->model->dtype);
+    g->options = *options;
+    g->options.radius = options->radius > 0 ? options->radius : SALI_ALL_LEVELS;
+    if (!options->rule) {
+        g->options.rule = ball ? &sali_ball_rule : &sali_hops_rule;
+    }
+    sal_status status = ball ? sali_ball_create(space, options->ball, &g->ball, err) : SAL_OK;
+    if (status != SAL_OK) {
+        return status;
+    }
+    g->moves = ball ? g->ball.size : space->slots;
+    g->log_t = sali_alloc(exact ? chains->n * space->slots : space->slots + 1, chains->element);
+    g->sites = SALI_NEW_ARRAY(int64_t, chains->n * most);
+    g->made = SALI_NEW_ARRAY(int64_t, chains->n);
+    g->log_q = SALI_NEW_ARRAY(double, chains->n);
+    bool ok = g->log_t && g->sites && g->made && g->log_q &&
+              sali_move_rows_create(space, g->moves, chains->model->dtype, chains->n, &g->rows);
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+void sali_single_site_close(sali_single_site *g)
+{
+    sali_move_rows_free(&g->rows);
+    sali_ball_free(&g->ball);
+    sali_free(g->log_t);
+    sali_free(g->sites);
+    sali_free(g->made);
+    sali_free(g->log_q);
+    sali_pairwise_moves_destroy(g->pairwise);
+    sali_followed_gradient_close(&g->followed);
+}
+
+/* One site a step, and differences that are those of the couplings. */
+static bool suits_pairs(const sali_single_site_options *options, const sal_model *model)
+{
+    return options->hops == 1 && options->ball == 1 && !options->rule &&
+           (options->direction == SALI_EXACT_DIFFERENCES || model->multilinear);
+}
+
+/* Whether a model is pairwise may depend on its parameters. */
+static sal_status find_pairs(sali_single_site *g, const sali_chains *chains, sal_error *err)
+{
+    g->pairs_version = sali_model_version(chains->model);
+    return sali_pairwise_moves_create(chains, &g->options.balance, &g->pairwise, err);
+}
+
+sal_status sali_single_site_create(const sali_chains *chains,
+                                   const sali_single_site_options *options, void **self,
+                                   sal_error *err)
+{
+    sali_single_site *g = SALI_NEW(sali_single_site);
+    if (!g) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sali_single_site_open(g, chains, options, err);
+    if (status == SAL_OK && suits_pairs(options, chains->model)) {
+        g->suits_pairs = true;
+        status = find_pairs(g, chains, err);
+    }
+    if (status == SAL_OK) {
+        status = sali_followed_gradient_open(&g->followed, chains, options->hessian, err);
+    }
+    if (status != SAL_OK) {
+        sali_single_site_destroy(g);
+        return status;
+    }
+    *self = g;
+    return SAL_OK;
+}
+
+void sali_single_site_destroy(void *self)
+{
+    if (self) {
+        sali_single_site_close(self);
+        sali_free(self);
+    }
+}
+
+/* ---- rows of weights */
+
+void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains)
+{
+    if (g->options.direction == SALI_EXACT_DIFFERENCES) {
+        sali_chains_differences(chains, chains->codes_new, chains->x_new, chains->f_new, g->log_t);
+    } else if (sali_followed_gradient_active(&g->followed)) {
+        sali_followed_gradient_propose(&g->followed, chains);
+    } else {
+        sali_chains_propose(chains, true);
+    }
+}
+
+/* The gradient at `codes`: those of the present state or of the proposed one. */
+static const void *gradient_at(const sali_single_site *g, const sali_chains *chains, int64_t c,
+                               const int32_t *codes)
+{
+    int64_t V = chains->space->n_variables;
+    if (!sali_followed_gradient_active(&g->followed)) {
+        return sali_row(chains, chains->gradient, c, chains->space->width);
+    }
+    return codes == chains->codes + c * V ? sali_followed_gradient_now(&g->followed, chains, c)
+                                          : sali_followed_gradient_next(&g->followed, chains, c);
+}
+
+/* log t of the moves of chain c from `codes`, -inf for those that are none. */
+static void *log_ratios(sali_single_site *g, sali_chains *chains, int64_t c, const int32_t *codes)
+{
+    const sal_space *space = chains->space;
+    void *log_t = g->log_t;
+    if (g->options.direction == SALI_EXACT_DIFFERENCES) {
+        log_t = sali_row(chains, g->log_t, c, space->slots);
+    } else {
+        sali_taylor_slots(chains->model, 1, codes, gradient_at(g, chains, c, codes), log_t);
+    }
+    g->kernels->single_site_exclude(space, codes, g->options.radius, log_t);
+    return log_t;
+}
+
+void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t c,
+                              const int32_t *codes, sali_move_row *row)
+{
+    const sali_balance *balance = &g->options.balance;
+    void *log_t = log_ratios(g, chains, c, codes);
+    if (g->ball.size > 0) {
+        g->kernels->single_site_combine(g->moves, g->ball.radius, g->ball.slots, log_t,
+                                        g->rows.buffer);
+        log_t = g->rows.buffer;
+    }
+    balance->log_g(balance->context, g->moves, log_t, row->log_weight);
+    g->kernels->single_site_prepare(g->moves, row);
+}
+
+/* ---- the step */
+
+void sali_single_site_refresh(void *self, sali_chains *chains)
+{
+    sali_single_site *g = self;
+    if (g->suits_pairs && !g->pairwise && g->pairs_version != sali_model_version(chains->model)) {
+        find_pairs(g, chains, NULL);
+    }
+    g->fast = g->pairwise && sali_pairwise_moves_refresh(g->pairwise, chains);
+    if (g->fast) {
+        return;
+    }
+    if (g->options.direction == SALI_EXACT_DIFFERENCES) {
+        sali_chains_differences(chains, chains->codes, chains->x, chains->f, g->log_t);
+    } else {
+        sali_followed_gradient_start(&g->followed, chains);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_single_site_prepare(g, chains, c, chains->codes + c * chains->space->n_variables,
+                                 sali_move_now(&g->rows, c));
+    }
+}
+
+bool sali_single_site_follows(const void *self)
+{
+    const sali_single_site *g = self;
+    return g->fast || sali_followed_gradient_active(&g->followed);
+}
+
+void sali_single_site_stay(const sali_chains *chains, int64_t c)
+{
+    int64_t V = chains->space->n_variables, N = chains->space->width;
+    memcpy(chains->codes_new + c * V, chains->codes + c * V, (size_t)V * sizeof *chains->codes);
+    memcpy(sali_row(chains, chains->x_new, c, N), sali_row(chains, chains->x, c, N),
+           (size_t)N * chains->element);
+}
+
+void sali_single_site_put(const sali_chains *chains, int64_t c, int64_t site, int32_t code)
+{
+    chains->codes_new[c * chains->space->n_variables + site] = code;
+    sali_model_embed_one(chains->model, site, code,
+                         sali_row(chains, chains->x_new, c, chains->space->width));
+}
+
+/* Gradients that were followed for long are made anew, and what came of them. */
+static void renew(sali_single_site *g, sali_chains *chains)
+{
+    for (int64_t c = 0; sali_followed_gradient_active(&g->followed) && c < chains->n; c++) {
+        if (sali_followed_gradient_renew(&g->followed, chains, c)) {
+            sali_single_site_prepare(g, chains, c, chains->codes + c * chains->space->n_variables,
+                                     sali_move_now(&g->rows, c));
+        }
+    }
+}
+
+/* Propose for chain c. */
+static void draw(sali_single_site *g, sali_chains *chains, int64_t c)
+{
+    const sali_move_row *row = sali_move_now(&g->rows, c);
+    sali_single_site_stay(chains, c);
+    g->made[c] = 0;
+    g->log_q[c] = 0;
+    if (isnan(row->log_norm)) {
+        sali_chains_note_bad(chains, c, chains->codes, NAN);
+    } else if (row->log_norm > -INFINITY) {
+        g->options.rule->draw(g, chains, c);
+    }
+}
+
+void sali_single_site_decide(sali_single_site *g, sali_chains *chains)
+{
+    sali_chains_decide(chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->accepted[c]) {
+            sali_move_flip(&g->rows, c);
+            if (sali_followed_gradient_active(&g->followed)) {
+                sali_followed_gradient_flip(&g->followed, c);
+            }
+        }
+    }
+    sali_chains_tick(chains);
+}
+
+void sali_single_site_step(void *self, sali_chains *chains)
+{
+    sali_single_site *g = self;
+    if (g->fast) {
+        sali_pairwise_moves_steps(g->pairwise, chains, 1);
+        return;
+    }
+    renew(g, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        draw(g, chains, c);
+    }
+    sali_single_site_evaluate(g, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_move_row *row = sali_move_next(&g->rows, c);
+        sali_single_site_prepare(g, chains, c, chains->codes_new + c * chains->space->n_variables,
+                                 row);
+        double back = g->made[c] > 0 ? g->options.rule->reverse(g, chains, c, row) : 0;
+        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->log_q[c], back);
+    }
+    sali_single_site_decide(g, chains);
+}
+
+void sali_single_site_steps(void *self, sali_chains *chains, int64_t n)
+{
+    sali_single_site *g = self;
+    if (g->fast) {
+        sali_pairwise_moves_steps(g->pairwise, chains, n);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        sali_single_site_step(g, chains);
+    }
+}
+
+/* ---- the proposal's probability */
+
+static double log_q_of(const sali_single_site *g, const sali_chains *chains, int64_t c,
+                       const int32_t *to)
+{
+    const sal_space *space = chains->space;
+    const int32_t *from = chains->codes + c * space->n_variables;
+    const sali_move_row *row = sali_move_now(&g->rows, c);
+    int64_t moved = 0, site = 0, move = -1;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (from[v] != to[v]) {
+            site = v;
+            moved++;
+        }
+    }
+    if (moved == 0 || row->log_norm == -INFINITY) {
+        return moved == 0 && row->log_norm == -INFINITY ? 0 : -INFINITY;
+    }
+    if (g->ball.size > 0) {
+        move = sali_ball_find(&g->ball, space, from, to);
+    } else if (moved == 1) {
+        move = sali_move_slot(space, site, from[site], to[site]);
+    }
+    return sali_move_log_q(chains->model->dtype, row, move);
+}
+
+void sali_single_site_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
+{
+    const sali_single_site *g = self;
+    if (g->fast) {
+        sali_pairwise_moves_log_q(g->pairwise, chains, to, log_q);
+        return;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        log_q[c] = log_q_of(self, chains, c, to + c * chains->space->n_variables);
+    }
+}

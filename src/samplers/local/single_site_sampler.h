@@ -1,0 +1,106 @@
+/* Samplers that move single variables by locally informed proposals: a direction (how log t =
+ * beta (f(s') - f(s)) of all moves is found), a balancing function g, and a way to draw moves from
+ * the softmax of log g(t). A step is
+ *
+ *   row of weights for s; draw s' from it; row of weights for s'; the way back from that; decide.
+ *
+ * Named samplers fill in sali_single_site_options and use the functions below as they are, or put
+ * sali_single_site first in a struct of their own. */
+#ifndef SALI_SINGLE_SITE_SAMPLER_H
+#define SALI_SINGLE_SITE_SAMPLER_H
+
+#include "samplers/local/ball.h"
+#include "samplers/local/followed_gradient.h"
+#include "samplers/kernels.h"
+#include "samplers/local/pairwise_moves.h"
+#include "samplers/sampler.h"
+
+typedef enum sali_direction {
+    SALI_FIRST_ORDER,      /* the gradient's Taylor expansion */
+    SALI_EXACT_DIFFERENCES /* of f */
+} sali_direction;
+
+typedef struct sali_single_site sali_single_site;
+
+/* How moves are drawn from the rows of weights. */
+typedef struct sali_site_rule {
+    /* Move chain c, whose codes_new and x_new hold its present state, by its present row; sets
+     * `made`, `sites` and log_q of chain c. Not called when no move is possible. */
+    void (*draw)(sali_single_site *g, sali_chains *chains, int64_t c);
+    /* log q of the way back by a row of the moved state; after `draw`. */
+    double (*reverse)(sali_single_site *g, sali_chains *chains, int64_t c,
+                      const sali_move_row *row);
+} sali_site_rule;
+
+/* Several sites drawn independently (one by default); all moves of up to `ball` sites. */
+extern const sali_site_rule sali_hops_rule, sali_ball_rule;
+
+typedef struct sali_single_site_options {
+    sali_direction direction;
+    sali_balance balance;
+    int64_t radius;             /* window of moves in levels; 0: all, and counts by 1 */
+    int64_t hops;               /* sites drawn a step, >= 1 */
+    int64_t ball;               /* sites that move together, >= 1; first-order only */
+    const sali_site_rule *rule; /* NULL: by hops and ball */
+    sali_hessian *hessian;      /* first-order: shared; NULL: gradients are evaluated */
+} sali_single_site_options;
+
+struct sali_single_site {
+    const sali_kernels *kernels;
+    sali_single_site_options options;
+    int64_t moves; /* of a row: slots, or entries of the ball */
+    sali_move_rows rows;
+    sali_ball ball;
+    void *log_t;    /* real: exact [n x S] of the states last evaluated; first-order [S + 1] */
+    int64_t *sites; /* [n x hops or ball] variables drawn, in their order */
+    int64_t *made;  /* [n] entries in it */
+    double *log_q;  /* [n] of the proposal made */
+    /* Of sali_single_site_create on pairwise models, one site a step: takes over refresh, steps and
+     * log_q from the last refresh on if `fast`. NULL on others. */
+    sali_pairwise_moves *pairwise; /* NULL: the model is not pairwise, or its moves are not */
+    bool suits_pairs;              /* its moves are */
+    uint64_t pairs_version; /* of the model's parameters when couplings were last looked for */
+    bool fast;
+    sali_followed_gradient followed; /* where f is quadratic, and not `fast` */
+};
+
+/* Open within `g`, which is zeroed; on failure the caller still closes it. */
+sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
+                                 const sali_single_site_options *options, sal_error *err);
+void sali_single_site_close(sali_single_site *g);
+
+/* A sali_single_site alone, as a sampler's `self`. */
+sal_status sali_single_site_create(const sali_chains *chains,
+                                   const sali_single_site_options *options, void **self,
+                                   sal_error *err);
+void sali_single_site_destroy(void *self);
+
+/* The descriptor's functions. */
+void sali_single_site_refresh(void *self, sali_chains *chains);
+bool sali_single_site_follows(const void *self);
+void sali_single_site_step(void *self, sali_chains *chains);
+void sali_single_site_steps(void *self, sali_chains *chains, int64_t n);
+void sali_single_site_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);
+
+/* Several hops: the sites in the order drawn are auxiliary variables. None with one hop. */
+extern const sali_auxiliary sali_single_site_hops;
+
+/* ---- for rules and steps of other samplers */
+
+/* f_new of the proposed states, and what their rows are made of: gradient or differences. */
+void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains);
+
+/* The row of chain c at `codes` [V], from what was last evaluated. */
+void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t c,
+                              const int32_t *codes, sali_move_row *row);
+
+/* codes_new and x_new of chain c as its present state, to move from there. */
+void sali_single_site_stay(const sali_chains *chains, int64_t c);
+
+/* Set variable `site` of chain c's proposed state. */
+void sali_single_site_put(const sali_chains *chains, int64_t c, int64_t site, int32_t code);
+
+/* Take over the rows of accepted chains, and end the step; after log_ratio is filled. */
+void sali_single_site_decide(sali_single_site *g, sali_chains *chains);
+
+#endif

@@ -1,0 +1,336 @@
+/* The step of the caller's own samplers: drawn and weighed by a descriptor's functions in double,
+ * chain by chain; evaluated, judged and kept by the library. What is known of a state (its reals,
+ * gradient, differences, and the row made of them) is held twice a chain, of the present and of the
+ * proposed state, which change places when a proposal is accepted. */
+#include "samplers/own/own.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+typedef struct own {
+    const sal_sampler_descriptor *d;
+    sali_own_shared *shared; /* NULL: it tunes nothing */
+    double values[SAL_SAMPLER_PARAMETERS];
+    void *work;
+    bool created;                             /* work is there */
+    int64_t *real, *entry;                    /* [V + 1] */
+    int64_t row_size;                         /* 0: none */
+    double *x, *gradient, *differences, *row; /* [2 n x N, N, R, row_size]; NULL: not wanted */
+    void *slots;                              /* real [n x S] */
+    bool *second;                             /* [n] the present state is the second of the two */
+    bool *fault;                              /* [n] what was drawn cannot be used */
+    double *log_q;                            /* [n] of the proposal made */
+} own;
+
+/* ---- making and taking apart */
+
+void sali_own_destroy(void *self)
+{
+    own *o = self;
+    if (!o) {
+        return;
+    }
+    if (o->created) {
+        o->d->destroy(o->work);
+    }
+    sali_free(o->real);
+    sali_free(o->entry);
+    sali_free(o->x);
+    sali_free(o->gradient);
+    sali_free(o->differences);
+    sali_free(o->row);
+    sali_free(o->slots);
+    sali_free(o->second);
+    sali_free(o->fault);
+    sali_free(o->log_q);
+    sali_free(o);
+}
+
+/* Where each variable's reals and entries begin. */
+static void number(own *o, const sal_space *space)
+{
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        o->real[v + 1] = o->real[v] + variable->width;
+        o->entry[v + 1] = o->entry[v] + sali_entries(variable->states);
+    }
+}
+
+static bool allocate(own *o, const sali_chains *chains)
+{
+    const sal_space *space = chains->space;
+    const int64_t n = chains->n, V = space->n_variables;
+    o->real = SALI_NEW_ARRAY(int64_t, V + 1);
+    o->entry = SALI_NEW_ARRAY(int64_t, V + 1);
+    o->x = SALI_NEW_ARRAY(double, 2 * n * space->width);
+    o->second = SALI_NEW_ARRAY(bool, n);
+    o->fault = SALI_NEW_ARRAY(bool, n);
+    o->log_q = SALI_NEW_ARRAY(double, n);
+    bool ok = o->real && o->entry && o->x && o->second && o->fault && o->log_q;
+    if (ok && o->d->needs_gradient) {
+        ok = (o->gradient = SALI_NEW_ARRAY(double, 2 * n * space->width)) != NULL;
+    }
+    if (ok && o->d->needs_differences) {
+        o->differences = SALI_NEW_ARRAY(double, 2 * n * space->n_states);
+        o->slots = sali_alloc(n * space->slots, chains->element);
+        ok = o->differences && o->slots;
+    }
+    if (ok && o->row_size > 0) {
+        ok = o->row_size <= INT64_MAX / (2 * n) &&
+             (o->row = SALI_NEW_ARRAY(double, 2 * n * o->row_size)) != NULL;
+    }
+    return ok;
+}
+
+static sal_status create_work(own *o, const sal_model *model, sal_error *err)
+{
+    sal_error why = { 0 };
+    sal_status status =
+        o->d->create ? o->d->create(model, o->values, o->d->data, &o->work, &why) : SAL_OK;
+    o->created = o->d->create && status == SAL_OK;
+    why.message[SAL_ERROR_SIZE - 1] = '\0';
+    return status ? sali_fail(err, status, "sampler '%s': create: %s", o->d->name,
+                              why.message[0] ? why.message : sal_status_string(status))
+                  : SAL_OK;
+}
+
+sal_status sali_own_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                           void *shared, void **self, sal_error *err)
+{
+    own *o = SALI_NEW(own);
+    if (!o) {
+        return sali_fail_memory(err);
+    }
+    o->d = settings->own;
+    o->shared = shared;
+    memcpy(o->values, settings->values, sizeof o->values);
+    sal_status status = SAL_OK;
+    if (o->d->row_size) {
+        o->row_size = o->d->row_size(chains->space, o->values, o->d->data);
+        status = o->row_size >= 1
+                     ? SAL_OK
+                     : sali_fail(err, SAL_ERR_ARGUMENT,
+                                 "sampler '%s': row_size gave %lld; expected 1 or more", o->d->name,
+                                 (long long)o->row_size);
+    }
+    if (status == SAL_OK) {
+        status = allocate(o, chains) ? SAL_OK : sali_fail_memory(err);
+    }
+    status = status ? status : create_work(o, chains->model, err);
+    if (status != SAL_OK) {
+        sali_own_destroy(o);
+        return status;
+    }
+    number(o, chains->space);
+    *self = o;
+    return SAL_OK;
+}
+
+/* ---- what is known of a state */
+
+/* Which of chain c's two rows holds the present or the proposed state. */
+static int64_t place(const own *o, int64_t c, bool proposed)
+{
+    return 2 * c + (o->second[c] != proposed);
+}
+
+static double *part(double *rows, int64_t at, int64_t width)
+{
+    return rows ? rows + at * width : NULL;
+}
+
+static sal_origin origin(const own *o, const sali_chains *chains, int64_t c, bool proposed)
+{
+    const sal_space *space = chains->space;
+    const int64_t at = place(o, c, proposed), V = space->n_variables, N = space->width;
+    return (sal_origin){
+        .space = space,
+        .variables = V,
+        .reals = N,
+        .real = o->real,
+        .entry = o->entry,
+        .codes = (proposed ? chains->codes_new : chains->codes) + c * V,
+        .x = part(o->x, at, N),
+        .f = chains->beta[c] * (proposed ? chains->f_new[c] : chains->f[c]),
+        .gradient = part(o->gradient, at, N),
+        .differences = part(o->differences, at, space->n_states),
+        .beta = chains->beta[c],
+        .step_size = o->d->has_step_size ? chains->step_size[c] : NAN,
+        .step = (int64_t)chains->step[c],
+        .values = o->values,
+        .tuned = o->shared ? o->shared->tuned : NULL,
+        .row = part(o->row, at, o->row_size),
+        .work = o->work,
+        .data = o->d->data,
+    };
+}
+
+/* Numbers of the model's type as doubles; false if one is NaN. */
+static bool take(const sali_chains *chains, const void *from, int64_t n, double *to)
+{
+    bool good = true;
+    for (int64_t k = 0; k < n; k++) {
+        to[k] = sali_load(chains->model->dtype, from, k);
+        good &= !isnan(to[k]);
+    }
+    return good;
+}
+
+static void clear(double *numbers, int64_t n)
+{
+    if (numbers) {
+        memset(numbers, 0, (size_t)n * sizeof *numbers);
+    }
+}
+
+/* Gradient and differences of one state into its place; zeros for a forbidden one. */
+static void learn_one(own *o, sali_chains *chains, int64_t c, bool proposed)
+{
+    const sal_space *space = chains->space;
+    const int64_t at = place(o, c, proposed), N = space->width, R = space->n_states;
+    const int32_t *codes = proposed ? chains->codes_new : chains->codes;
+    double *gradient = part(o->gradient, at, N), *differences = part(o->differences, at, R);
+    sali_embed_f64(space, 1, codes + c * space->n_variables, part(o->x, at, N));
+    if ((proposed ? chains->f_new[c] : chains->f[c]) == -INFINITY) {
+        clear(gradient, N);
+        clear(differences, R);
+        return;
+    }
+    if (gradient && !take(chains, sali_row(chains, chains->gradient, c, N), N, gradient)) {
+        sali_chains_note_bad(chains, c, codes, NAN);
+    }
+    if (differences) { /* looked at for NaN already */
+        sali_spread_slots(chains->model, 1, codes + c * space->n_variables,
+                          sali_row(chains, o->slots, c, space->slots), differences);
+    }
+}
+
+static void make_row(const own *o, const sali_chains *chains, int64_t c, bool proposed)
+{
+    if (o->row) {
+        sal_origin s = origin(o, chains, c, proposed);
+        double *row = part(o->row, place(o, c, proposed), o->row_size);
+        s.row = NULL;
+        o->d->prepare(&s, row);
+    }
+}
+
+/* Evaluate the present or the proposed states of all chains; f comes with the differences. */
+static void learn(own *o, sali_chains *chains, bool proposed)
+{
+    bool gradient = o->gradient != NULL;
+    if (gradient || !o->differences) {
+        (proposed ? sali_chains_propose : sali_chains_start)(chains, gradient);
+    }
+    if (o->differences) {
+        sali_chains_differences(chains, proposed ? chains->codes_new : chains->codes,
+                                proposed ? chains->x_new : chains->x,
+                                proposed ? chains->f_new : chains->f, o->slots);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        learn_one(o, chains, c, proposed);
+    }
+}
+
+/* ---- the step */
+
+void sali_own_refresh(void *self, sali_chains *chains)
+{
+    own *o = self;
+    memset(o->second, 0, (size_t)chains->n * sizeof *o->second);
+    learn(o, chains, false);
+    for (int64_t c = 0; c < chains->n; c++) {
+        make_row(o, chains, c, false);
+    }
+}
+
+/* NULL, or what is wrong with what was drawn; *value is the number to be shown. */
+static const char *proposal_fault(const sali_chains *chains, const int32_t *to, double log_q,
+                                  double *value)
+{
+    for (int64_t v = 0; v < chains->space->n_variables; v++) {
+        if (!sali_has_code(&chains->space->variables[v], to[v])) {
+            *value = to[v];
+            return "draw gave a code out of range";
+        }
+    }
+    *value = log_q;
+    /* Rounding may take a sum of weights past 1. */
+    return log_q > -INFINITY && log_q < 1e-6
+               ? NULL
+               : "log_q of what draw gave is no log-probability of a state that can be drawn";
+}
+
+static void draw(own *o, sali_chains *chains, int64_t c)
+{
+    const int64_t V = chains->space->n_variables;
+    const int32_t *codes = chains->codes + c * V;
+    int32_t *to = chains->codes_new + c * V;
+    bool weigh = !o->d->unadjusted && chains->f[c] > -INFINITY;
+    sal_origin s = origin(o, chains, c, false);
+    sal_random random = { .stream = sali_chains_stream(chains, c, SALI_RNG_OWN) };
+    double value;
+    memcpy(to, codes, (size_t)V * sizeof *to);
+    o->d->draw(&s, &random, to);
+    const char *fault = proposal_fault(chains, to, 0, &value);
+    if (!fault && weigh) {
+        o->log_q[c] = o->d->log_q(&s, to);
+        fault = proposal_fault(chains, to, o->log_q[c], &value);
+    }
+    o->fault[c] = fault != NULL;
+    if (fault) {
+        memcpy(to, codes, (size_t)V * sizeof *to);
+        sali_chains_note_fault(chains, c, chains->codes, fault, value);
+    }
+    sali_model_embed(chains->model, 1, to,
+                     sali_row(chains, chains->x_new, c, chains->space->width));
+}
+
+/* The log-ratio of a proposal. */
+static double judge(const own *o, sali_chains *chains, int64_t c)
+{
+    if (o->fault[c] || !(chains->f_new[c] > -INFINITY)) {
+        return -INFINITY;
+    }
+    make_row(o, chains, c, true);
+    if (o->d->unadjusted || chains->f[c] == -INFINITY) {
+        return INFINITY;
+    }
+    sal_origin s = origin(o, chains, c, true);
+    double reverse = o->d->log_q(&s, chains->codes + c * chains->space->n_variables);
+    if (!(reverse < 1e-6)) {
+        sali_chains_note_fault(chains, c, chains->codes_new,
+                               "log_q of the way back is no log-probability", reverse);
+        return -INFINITY;
+    }
+    return sali_chains_log_ratio(chains, c, o->log_q[c], reverse);
+}
+
+void sali_own_step(void *self, sali_chains *chains)
+{
+    own *o = self;
+    for (int64_t c = 0; c < chains->n; c++) {
+        draw(o, chains, c);
+    }
+    learn(o, chains, true);
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->log_ratio[c] = judge(o, chains, c);
+    }
+    sali_chains_decide(chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        o->second[c] ^= chains->accepted[c];
+    }
+    sali_chains_tick(chains);
+}
+
+void sali_own_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
+{
+    const own *o = self;
+    for (int64_t c = 0; c < chains->n; c++) {
+        sal_origin s = origin(o, chains, c, false);
+        log_q[c] = s.f > -INFINITY ? o->d->log_q(&s, to + c * s.variables) : NAN;
+    }
+}

@@ -1,0 +1,211 @@
+/* From a public descriptor to a record of the library, and what has to be right with it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/number.h"
+#include "samplers/own/own.h"
+
+typedef struct own_record {
+    sali_sampler sampler; /* first: a record is freed by its address */
+    sali_setting parameters[SAL_SAMPLER_PARAMETERS + 1];
+} own_record;
+
+_Static_assert(SAL_SAMPLER_PARAMETERS <= SALI_SETTINGS, "settings hold all parameters");
+_Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_TUNED && SAL_SAMPLER_TUNED <= SALI_MOST_STATE,
+               "lists of what is tuned have room");
+_Static_assert((int)SAL_MOVES_UNBOUNDED == 1 << SALI_UNBOUNDED_COUNT, "the same bits");
+
+/* ---- checks */
+
+/* The longest name of a sampler or a number, so that texts hold all of them. */
+#define NAME_SIZE 40
+
+_Static_assert(NAME_SIZE + SAL_SAMPLER_PARAMETERS * (NAME_SIZE + 2 + SALI_NUMBER_SIZE) <
+                   SALI_SAMPLER_TEXT,
+               "a specification is written in full");
+
+static bool is_name(const char *name)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    return name && *name && strspn(name, letters) == strlen(name);
+}
+
+/* What is wrong with number k of a list, or NULL. */
+static const char *parameter_fault(const sal_sampler_parameter *list, int k)
+{
+    const sal_sampler_parameter *p = &list[k];
+    for (int other = 0; other < k; other++) {
+        if (strcmp(list[other].name, p->name) == 0) {
+            return "is there twice";
+        }
+    }
+    if (strlen(p->name) > NAME_SIZE) {
+        return "has a name of more than 40 characters";
+    }
+    if (!is_name(p->name)) {
+        return "has a name of other characters than letters, digits, '_' and '-'";
+    }
+    if (!isfinite(p->low) || !isfinite(p->high) || !(p->low <= p->standard) ||
+        !(p->standard <= p->high)) {
+        return "needs finite numbers low <= standard <= high";
+    }
+    bool whole =
+        p->low == floor(p->low) && p->high == floor(p->high) && p->standard == floor(p->standard);
+    return p->whole && !whole ? "is whole, but its range or default is not" : NULL;
+}
+
+static sal_status check_parameters(const char *sampler, const char *what,
+                                   const sal_sampler_parameter *list, int most, sal_error *err)
+{
+    for (int k = 0; list && list[k].name; k++) {
+        const char *fault = k < most ? parameter_fault(list, k) : "is one too many";
+        if (fault) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s': %s '%.100s' %s", sampler, what,
+                             list[k].name, fault);
+        }
+    }
+    return SAL_OK;
+}
+
+/* What is missing among the functions, or NULL. */
+static const char *function_fault(const sal_sampler_descriptor *d)
+{
+    if (!d->draw) {
+        return "draw is NULL";
+    }
+    if (!d->log_q && !d->unadjusted) {
+        return "log_q is NULL; without it proposals cannot be accepted or refused";
+    }
+    if (!d->create != !d->destroy) {
+        return "create and destroy go together";
+    }
+    if (!d->row_size != !d->prepare) {
+        return "row_size and prepare go together";
+    }
+    return (!d->tuned || !d->tuned->name) != !d->adapt ? "tuned and adapt go together" : NULL;
+}
+
+static sal_status check_one(const sal_sampler_descriptor *d, sal_error *err)
+{
+    const char *fault = function_fault(d);
+    if (fault) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s': %s", d->name, fault);
+    }
+    if (d->kinds & ~(unsigned)SALI_ALL_KINDS) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sampler '%s': kinds is %#x; expected an OR of SAL_MOVES_*", d->name,
+                         d->kinds);
+    }
+    sal_status status =
+        check_parameters(d->name, "parameter", d->parameters, SAL_SAMPLER_PARAMETERS, err);
+    return status ? status : check_parameters(d->name, "tuned", d->tuned, SAL_SAMPLER_TUNED, err);
+}
+
+sal_status sali_own_check(const sal_sampler_descriptor *const *own, sal_error *err)
+{
+    for (int64_t k = 0; own && own[k]; k++) {
+        const char *name = own[k]->name;
+        if (!is_name(name) || strlen(name) > NAME_SIZE) {
+            return sali_fail(
+                err, SAL_ERR_ARGUMENT,
+                "own_samplers[%lld]: its name is %s%.100s%s; expected letters, digits, "
+                "'_' and '-', at most 40 of them",
+                (long long)k, name ? "'" : "", name ? name : "NULL", name ? "'" : "");
+        }
+        if (sali_sampler_find(name)) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "own_samplers[%lld]: the library has a sampler '%s' already",
+                             (long long)k, name);
+        }
+        for (int64_t other = 0; other < k; other++) {
+            if (strcmp(own[other]->name, name) == 0) {
+                return sali_fail(err, SAL_ERR_ARGUMENT,
+                                 "own_samplers[%lld]: '%s' is the name of number %lld too",
+                                 (long long)k, name, (long long)other);
+            }
+        }
+        sal_status status = check_one(own[k], err);
+        if (status != SAL_OK) {
+            return status;
+        }
+    }
+    return SAL_OK;
+}
+
+/* ---- the record */
+
+const sal_sampler_descriptor *sali_own_find(const sal_sampler_descriptor *const *own,
+                                            const char *specification)
+{
+    size_t length = sali_specification_name(specification);
+    for (int64_t k = 0; own && own[k]; k++) {
+        if (strlen(own[k]->name) == length && strncmp(own[k]->name, specification, length) == 0) {
+            return own[k];
+        }
+    }
+    return NULL;
+}
+
+static const char *obstacle(const sal_model *model, const sali_sampler_settings *settings)
+{
+    const sal_sampler_descriptor *d = settings->own;
+    return d->obstacle ? d->obstacle(model, settings->values, d->data) : NULL;
+}
+
+static unsigned flags_of(const sal_sampler_descriptor *d)
+{
+    return (d->unadjusted ? 0u : (unsigned)(SALI_SAMPLER_EXACT | SALI_SAMPLER_REVERSIBLE)) |
+           (d->needs_gradient ? (unsigned)SALI_SAMPLER_GRADIENT : 0u) |
+           (d->needs_differences ? (unsigned)SALI_SAMPLER_DIFFERENCES : 0u) |
+           (d->has_step_size ? (unsigned)SALI_SAMPLER_STEP_SIZE : 0u);
+}
+
+sali_sampler *sali_own_record(const sal_sampler_descriptor *d)
+{
+    own_record *r = SALI_NEW(own_record);
+    if (!r) {
+        return NULL;
+    }
+    for (int k = 0; d->parameters && d->parameters[k].name; k++) {
+        const sal_sampler_parameter *p = &d->parameters[k];
+        r->parameters[k] = (sali_setting){ .name = p->name,
+                                           .standard = p->standard,
+                                           .low = p->low,
+                                           .high = p->high,
+                                           .integer = p->whole,
+                                           .doc = p->doc };
+    }
+    r->sampler = (sali_sampler){
+        .name = d->name,
+        .doc = d->doc ? d->doc : "",
+        .source = d->source ? d->source : "",
+        .flags = flags_of(d),
+        .kinds = d->kinds ? d->kinds : SALI_FINITE_KINDS,
+        .parameters = r->parameters,
+        .obstacle = obstacle,
+        .create = sali_own_create,
+        .destroy = sali_own_destroy,
+        .refresh = sali_own_refresh,
+        .step = sali_own_step,
+        .log_q = d->log_q ? sali_own_log_q : NULL,
+    };
+    if (d->adapt) {
+        r->sampler.share = sali_own_share;
+        r->sampler.unshare = sali_own_unshare;
+        r->sampler.adapt = sali_own_adapt;
+        r->sampler.tuned = sali_own_tuned;
+        r->sampler.retune = sali_own_retune;
+        r->sampler.state = sali_own_state;
+        r->sampler.restored = sali_own_restored;
+    }
+    return &r->sampler;
+}
+
+void sali_own_record_free(const sali_sampler *sampler)
+{
+    sali_free((void *)sampler);
+}

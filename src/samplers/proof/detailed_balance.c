@@ -1,0 +1,279 @@
+/* Whether a sampler leaves the distribution of a small model invariant: its exact matrix against
+ * the states' probabilities, and steps that it makes against the matrix. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/states.h"
+#include "samplers/proof/look.h"
+
+#define MOST_STATES 4096
+#define USUAL_STEPS 1000
+#define ROUNDING 1e-12
+
+/* The largest value of a pair of states yet. */
+typedef struct worst_pair {
+    double value;
+    int64_t from, to;
+} worst_pair;
+
+static void note(worst_pair *w, double value, int64_t from, int64_t to)
+{
+    if (!(value <= w->value)) {
+        *w = (worst_pair){ value, from, to };
+    }
+}
+
+typedef struct findings {
+    sal_balance b;
+    worst_pair reversibility, normalisation, steps;
+    double chi_square, cells;
+    bool *reached; /* [states x states] by one step of any kind */
+} findings;
+
+/* ---- the matrix */
+
+/* A caller's own log_q may give anything. */
+static sal_status check_numbers(const sali_transition *t, const sali_sampler *sampler,
+                                sal_error *err)
+{
+    for (int64_t k = 0; k < t->n * t->n; k++) {
+        if (t->pi[k / t->n] > 0 && !(t->log_q[k] < INFINITY)) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "sampler '%s': log_q from state number %lld to number %lld is %g (the "
+                             "last variable counts fastest); expected a log-probability, or -inf",
+                             sampler->name, (long long)(k / t->n), (long long)(k % t->n),
+                             t->log_q[k]);
+        }
+    }
+    return SAL_OK;
+}
+
+static void look_at_rows(const sali_transition *t, findings *f)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < t->n; j++) {
+            double there = t->pi[i] * t->P[i * t->n + j], back = t->pi[j] * t->P[j * t->n + i];
+            /* Rows of forbidden states mean nothing. */
+            there = t->pi[i] == 0 ? 0 : there;
+            back = t->pi[j] == 0 ? 0 : back;
+            sum += exp(t->log_q[i * t->n + j]);
+            f->reached[i * t->n + j] |= t->P[i * t->n + j] > 0;
+            note(&f->reversibility, fabs(there - back), i, j);
+        }
+        if (t->pi[i] > 0) {
+            note(&f->normalisation, fabs(sum - 1), i, i);
+        }
+    }
+}
+
+static void look_at_columns(const sali_transition *t, findings *f)
+{
+    for (int64_t j = 0; j < t->n; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < t->n; i++) {
+            sum += t->pi[i] > 0 ? t->pi[i] * t->P[i * t->n + j] : 0;
+        }
+        if (!(fabs(sum - t->pi[j]) <= f->b.invariance)) {
+            f->b.invariance = fabs(sum - t->pi[j]);
+        }
+    }
+}
+
+/* States that can be reached from the most probable one: a walk over all of them. */
+static sal_status count_unreached(const sali_transition *t, findings *f, sal_error *err)
+{
+    bool *seen = SALI_NEW_ARRAY(bool, t->n);
+    int64_t *stack = SALI_NEW_ARRAY(int64_t, t->n), top = 0, start = 0;
+    sal_status status = seen && stack ? SAL_OK : sali_fail_memory(err);
+    for (int64_t i = 1; i < t->n; i++) {
+        start = t->pi[i] > t->pi[start] ? i : start;
+    }
+    if (status == SAL_OK) {
+        seen[start] = true;
+        stack[top++] = start;
+    }
+    while (top > 0) {
+        int64_t i = stack[--top];
+        for (int64_t j = 0; j < t->n; j++) {
+            if (!seen[j] && f->reached[i * t->n + j]) {
+                seen[j] = true;
+                stack[top++] = j;
+            }
+        }
+    }
+    f->b.unreached = 0;
+    for (int64_t i = 0; status == SAL_OK && i < t->n; i++) {
+        f->b.unreached += !seen[i] && t->pi[i] > 0;
+    }
+    sali_free(seen);
+    sali_free(stack);
+    return status;
+}
+
+/* ---- steps */
+
+/* Add the chi-square statistic of row i: `steps` steps, counted [n], against P. Cells that expect
+ * fewer than 5 are one cell, or part of the largest one. */
+static void add_row(findings *f, const sali_transition *t, int64_t i, const double *counted,
+                    double steps)
+{
+    const int64_t n = t->n;
+    const double *p = t->P + i * n;
+    double rest_expected = 0, rest_counted = 0, sum = 0;
+    int64_t largest = 0, cells = 0;
+    for (int64_t j = 0; j < n; j++) {
+        largest = p[j] > p[largest] ? j : largest;
+        if (counted[j] > 0 && !(p[j] > 0)) {
+            f->chi_square = INFINITY; /* what cannot be has been seen */
+            note(&f->steps, INFINITY, i, j);
+        }
+        if (p[j] * steps < 5) {
+            rest_expected += p[j] * steps;
+            rest_counted += counted[j];
+        }
+    }
+    bool joins = rest_expected < 5;
+    for (int64_t j = 0; j < n; j++) {
+        double expected = p[j] * steps, count = counted[j];
+        if (expected >= 5) {
+            expected += joins && j == largest ? rest_expected : 0;
+            count += joins && j == largest ? rest_counted : 0;
+            double term = (count - expected) * (count - expected) / expected;
+            note(&f->steps, term, i, j);
+            sum += term;
+            cells++;
+        }
+    }
+    if (!joins) {
+        sum += (rest_counted - rest_expected) * (rest_counted - rest_expected) / rest_expected;
+        cells++;
+    }
+    if (cells > 1) {
+        f->chi_square += sum;
+        f->cells += (double)(cells - 1);
+    }
+}
+
+/* Make `steps` steps of this kind from every state. */
+static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t steps, findings *f,
+                             sal_error *err)
+{
+    const sal_space *space = b->chains->space;
+    const int64_t n = t->n, V = space->n_variables;
+    const uint64_t step = b->chains->step[0];
+    double *counted = SALI_NEW_ARRAY(double, n *n);
+    if (!counted) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < steps && b->chains->bad_chain < 0; k++) {
+        sali_bench_spread(b);
+        for (int64_t c = 0; c < n; c++) {
+            b->chains->id[c] = (uint32_t)(c + k * n);
+            b->chains->step[c] = step;
+        }
+        sali_bench_start(b);
+        b->sampler->step(b->self, b->chains);
+        for (int64_t c = 0; c < n; c++) {
+            counted[c * n + sali_states_index(space, b->chains->codes + c * V)]++;
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (t->pi[i] > 0 && steps > 0) {
+            add_row(f, t, i, counted + i * n, (double)steps);
+        }
+    }
+    sali_free(counted);
+    return b->chains->bad_chain < 0
+               ? SAL_OK
+               : sali_chains_report(b->chains, b->sampler, b->chains->bad_chain, err);
+}
+
+/* A chi-square statistic as a standard normal. */
+static double as_normal(double chi_square, double cells)
+{
+    double share = 2 / (9 * cells);
+    return cells > 0 ? (cbrt(chi_square / cells) - 1 + share) / sqrt(share) : 0;
+}
+
+/* ---- all of it */
+
+/* Step number `piece` of a sweep. */
+static sal_status look_at_piece(const sali_look *look, const sal_model *model, int64_t piece,
+                                int64_t steps, int64_t *pieces, findings *f, sal_error *err)
+{
+    sali_bench b = { 0 };
+    sali_transition t = { 0 };
+    sal_status status = sali_look_bench(look, model, f->b.states, (uint64_t)piece, &b, err);
+    if (status == SAL_OK) {
+        sali_bench_spread(&b);
+        sali_bench_start(&b);
+        *pieces = sali_bench_pieces(&b);
+        status = sali_transition_make(&b, &t, err);
+    }
+    status = status ? status : check_numbers(&t, look->sampler, err);
+    if (status == SAL_OK) {
+        look_at_rows(&t, f);
+        look_at_columns(&t, f);
+        status = make_steps(&b, &t, steps, f, err);
+    }
+    if (status == SAL_OK && piece == *pieces - 1) {
+        status = count_unreached(&t, f, err);
+    }
+    sali_transition_free(&t);
+    sali_bench_close(&b);
+    return status;
+}
+
+static sal_status check_size(const sal_model *model, int64_t steps, sal_error *err)
+{
+    double states = sali_states_count(model->space);
+    if (states > MOST_STATES) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s has %g states; a sampler's matrix is made for up to %d", model->name,
+                         states, MOST_STATES);
+    }
+    /* Chains have numbers of 32 bits. */
+    return (double)steps <= UINT32_MAX / states
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "draws is %lld; expected at most %lld",
+                           (long long)steps, (long long)(UINT32_MAX / states));
+}
+
+sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *options,
+                               sal_balance *balance, int32_t *worst, sal_error *err)
+{
+    const int64_t draws = options ? options->draws : 0;
+    const int64_t steps = draws == 0 ? USUAL_STEPS : draws < 0 ? 0 : draws;
+    sali_look look;
+    sal_status status = check_size(model, steps, err);
+    status = status ? status : sali_look_open(model, options, &look, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    findings f = { .b.states = (int64_t)sali_states_count(model->space) };
+    int64_t pieces = 1;
+    f.reached = SALI_NEW_ARRAY(bool, f.b.states *f.b.states);
+    status = f.reached ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < pieces; k++) {
+        status = look_at_piece(&look, model, k, steps, &pieces, &f, err);
+    }
+    if (status == SAL_OK) {
+        const worst_pair *w = f.reversibility.value > ROUNDING   ? &f.reversibility
+                              : f.normalisation.value > ROUNDING ? &f.normalisation
+                                                                 : &f.steps;
+        f.b.reversibility = f.reversibility.value;
+        f.b.normalisation = f.normalisation.value;
+        f.b.frequency = steps > 0 ? as_normal(f.chi_square, f.cells) : NAN;
+        *balance = f.b;
+        if (worst) {
+            sali_states_at(model->space, w->from, worst);
+            sali_states_at(model->space, w->to, worst + model->space->n_variables);
+        }
+    }
+    sali_free(f.reached);
+    sali_sampler_release(look.sampler);
+    return status;
+}

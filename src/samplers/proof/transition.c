@@ -1,0 +1,388 @@
+#include "samplers/proof/transition.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/states.h"
+#include "models/structure.h"
+
+/* ---- chains */
+
+sal_status sali_bench_open(const sali_sampler *sampler, const sal_model *model,
+                           const sali_sampler_settings *settings, double beta, int64_t n,
+                           uint64_t step, uint64_t seed, sali_bench *bench, sal_error *err)
+{
+    *bench = (sali_bench){ .sampler = sampler };
+    sal_status status =
+        sali_chains_create(model, n, sali_sampler_wants(sampler), seed, &bench->chains, err);
+    if (status == SAL_OK && sampler->share) {
+        status = sampler->share(model, settings, &bench->shared, err);
+    }
+    status = status ? status
+                    : sali_sampler_open(sampler, settings, bench->shared, bench->chains,
+                                        &bench->self, err);
+    for (int64_t c = 0; status == SAL_OK && c < n; c++) {
+        bench->chains->beta[c] = beta;
+        bench->chains->id[c] = (uint32_t)c;
+        bench->chains->step[c] = step;
+    }
+    if (status != SAL_OK) {
+        sali_bench_close(bench);
+    }
+    return status;
+}
+
+void sali_bench_close(sali_bench *bench)
+{
+    if (bench->self) {
+        bench->sampler->destroy(bench->self);
+    }
+    if (bench->shared) {
+        bench->sampler->unshare(bench->shared);
+    }
+    sali_chains_destroy(bench->chains);
+    *bench = (sali_bench){ 0 };
+}
+
+void sali_bench_spread(sali_bench *bench)
+{
+    const sal_space *space = bench->chains->space;
+    int64_t states = (int64_t)sali_states_count(space);
+    for (int64_t c = 0; c < bench->chains->n; c++) {
+        sali_states_at(space, c % states, bench->chains->codes + c * space->n_variables);
+    }
+}
+
+void sali_bench_start(sali_bench *bench)
+{
+    sali_chains_embed(bench->chains);
+    if (bench->sampler->forget) {
+        bench->sampler->forget(bench->self);
+    }
+    bench->sampler->refresh(bench->self, bench->chains);
+}
+
+int64_t sali_bench_pieces(const sali_bench *bench)
+{
+    if (!(bench->sampler->flags & SALI_SAMPLER_SWEEP)) {
+        return 1;
+    }
+    return bench->sampler->pieces ? bench->sampler->pieces(bench->self, bench->chains)
+                                  : bench->chains->space->n_variables;
+}
+
+/* ---- discrete auxiliary variables u */
+
+#define MOST_AUXILIARY 64
+#define MOST_VALUES (INT64_C(1) << 20) /* of all of them together */
+
+/* Their number; 0 without. */
+static int64_t auxiliary_size(const sali_bench *b)
+{
+    const sali_auxiliary *a = b->sampler->auxiliary;
+    return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
+}
+
+/* Number of vectors u; 1 without. */
+static int64_t auxiliary_count(const sali_bench *b)
+{
+    int64_t count = 1;
+    for (int64_t k = 0, size = auxiliary_size(b); k < size && count <= MOST_VALUES; k++) {
+        count *= b->sampler->auxiliary->bound(b->self, b->chains, k);
+    }
+    return count;
+}
+
+/* Vector number `index`, and the number of a vector; -1 if it is out of bounds. */
+static void auxiliary_vector(const sali_bench *b, int64_t index, int32_t *u)
+{
+    for (int64_t k = 0, size = auxiliary_size(b); k < size; k++) {
+        int32_t bound = b->sampler->auxiliary->bound(b->self, b->chains, k);
+        u[k] = (int32_t)(index % bound);
+        index /= bound;
+    }
+}
+
+static int64_t auxiliary_index(const sali_bench *b, const int32_t *u)
+{
+    int64_t index = 0;
+    for (int64_t k = auxiliary_size(b) - 1; k >= 0; k--) {
+        int32_t bound = b->sampler->auxiliary->bound(b->self, b->chains, k);
+        if (u[k] < 0 || u[k] >= bound) {
+            return -1;
+        }
+        index = index * bound + u[k];
+    }
+    return index;
+}
+
+sal_status sali_bench_can(const sali_bench *b, sal_error *err)
+{
+    const sali_sampler *s = b->sampler;
+    if (!s->log_q && (!s->auxiliary || s->auxiliary->gaussian)) {
+        return sali_fail(
+            err, SAL_ERR_UNSUPPORTED,
+            "sampler '%s' cannot tell the probabilities of its proposals; draws of them "
+            "can be looked at (sal_sampler_draw_proposals)",
+            s->name);
+    }
+    if (auxiliary_size(b) > MOST_AUXILIARY || auxiliary_count(b) > MOST_VALUES) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s' has auxiliary variables with more than 2^20 values to be "
+                         "summed over",
+                         s->name);
+    }
+    return SAL_OK;
+}
+
+/* log q(u, to | present states); of u number `index`, if there are auxiliary variables. */
+static void log_q_at(sali_bench *b, int64_t index, const int32_t *to, double *log_q)
+{
+    int32_t u[MOST_AUXILIARY];
+    if (auxiliary_size(b) == 0 && b->sampler->log_q) {
+        b->sampler->log_q(b->self, b->chains, to, log_q);
+        return;
+    }
+    auxiliary_vector(b, index, u);
+    b->sampler->auxiliary->log_q(b->self, b->chains, u, to, log_q);
+}
+
+sal_status sali_bench_log_q(sali_bench *b, const int32_t *to, double *log_q, sal_error *err)
+{
+    const int64_t n = b->chains->n;
+    double *one = SALI_NEW_ARRAY(double, n);
+    sal_status status = one ? sali_bench_can(b, err) : sali_fail_memory(err);
+    int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
+    if (count == 1) {
+        log_q_at(b, 0, to, log_q);
+    } else if (count > 1) {
+        memset(log_q, 0, (size_t)n * sizeof *log_q);
+        for (int64_t u = 0; u < count; u++) {
+            log_q_at(b, u, to, one);
+            for (int64_t c = 0; c < n; c++) {
+                log_q[c] += exp(one[c]);
+            }
+        }
+        for (int64_t c = 0; c < n; c++) {
+            log_q[c] = log(log_q[c]);
+        }
+    }
+    sali_free(one);
+    return status;
+}
+
+/* log q(u, j | present states) [n], every chain to state j; codes [n x V] are work space. */
+static void log_q_to(sali_bench *b, int64_t u, int64_t j, int32_t *codes, double *column)
+{
+    const sal_space *space = b->chains->space;
+    for (int64_t c = 0; c < b->chains->n; c++) {
+        sali_states_at(space, j, codes + c * space->n_variables);
+    }
+    log_q_at(b, u, codes, column);
+}
+
+sal_status sali_bench_log_q_all(sali_bench *b, double *log_q, sal_error *err)
+{
+    const int64_t n = b->chains->n;
+    int32_t *to = SALI_NEW_ARRAY(int32_t, n * b->chains->space->n_variables);
+    double *column = SALI_NEW_ARRAY(double, n);
+    sal_status status = to && column ? sali_bench_can(b, err) : sali_fail_memory(err);
+    int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
+    memset(log_q, 0, (size_t)(n * n) * sizeof *log_q);
+    for (int64_t k = 0; k < count * n; k++) {
+        int64_t u = k / n, j = k % n;
+        log_q_to(b, u, j, to, column);
+        for (int64_t i = 0; i < n; i++) {
+            log_q[i * n + j] += exp(column[i]);
+        }
+    }
+    for (int64_t k = 0; k < n * n; k++) {
+        log_q[k] = log(log_q[k]);
+    }
+    sali_free(to);
+    sali_free(column);
+    return status;
+}
+
+/* ---- the matrix */
+
+void sali_transition_free(sali_transition *t)
+{
+    sali_free(t->f);
+    sali_free(t->pi);
+    sali_free(t->log_q);
+    sali_free(t->P);
+    *t = (sali_transition){ 0 };
+}
+
+double sali_transition_acceptance(const sali_transition *t, int64_t i, int64_t j, double forward,
+                                  double reverse)
+{
+    double log_ratio = sali_mh_log_ratio(t->f[i], t->f[j], forward, reverse);
+    return log_ratio >= 0 ? 1 : exp(log_ratio);
+}
+
+/* Whether what is proposed is always taken. Draws of a model's structure that are not exact when
+ * tempered are proposals then (models/structure.h). */
+static bool is_taken(const sali_bench *b)
+{
+    const sal_model *model = b->chains->model;
+    bool by_structure = strcmp(b->sampler->name, "block-gibbs") == 0 && model->structure;
+    if (by_structure && !sali_structure_is_exact(model->structure, b->chains->beta[0])) {
+        return false;
+    }
+    unsigned flags = b->sampler->flags;
+    return !(flags & SALI_SAMPLER_EXACT) || (flags & SALI_SAMPLER_REJECTION_FREE);
+}
+
+/* The proposal as it is (one that is forbidden is refused), or its acceptance by
+ * Metropolis-Hastings. */
+static void add_moves(sali_transition *t, const double *log_q, const double *log_q_back)
+{
+    int64_t n = t->n;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            double q = exp(log_q[i * n + j]);
+            double a = t->taken ? t->f[j] > -INFINITY
+                       : q == 0 ? 1
+                                : sali_transition_acceptance(t, i, j, log_q[i * n + j],
+                                                             log_q_back[i * n + j]);
+            t->log_q[i * n + j] += q; /* not yet its log */
+            t->P[i * n + j] += q * a;
+            t->P[i * n + i] += q * (1 - a);
+        }
+    }
+}
+
+/* log q(u, j | i) of all pairs of states into each [count x n x n]; codes [n x V] and column [n]
+ * are work space. */
+static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, double *column)
+{
+    int64_t n = b->chains->n;
+    for (int64_t k = 0; k < count * n; k++) {
+        int64_t u = k / n, j = k % n;
+        log_q_to(b, u, j, codes, column);
+        for (int64_t i = 0; i < n; i++) {
+            all[(u * n + i) * n + j] = column[i];
+        }
+    }
+}
+
+/* log q(back(u), i | j) of all pairs where log q(u, j | i) is finite. `codes` has room for two
+ * states. */
+static sal_status fill_back(const sali_bench *b, int64_t u, const double *all, double *log_q_back,
+                            int32_t *codes, sal_error *err)
+{
+    const sali_auxiliary *a = b->sampler->auxiliary;
+    const sal_space *space = b->chains->space;
+    int64_t n = b->chains->n;
+    int32_t *to = codes + space->n_variables, vector[MOST_AUXILIARY], other[MOST_AUXILIARY];
+    bool turns = auxiliary_size(b) > 0 && a->back;
+    auxiliary_vector(b, u, vector);
+    for (int64_t k = 0; k < n * n; k++) {
+        int64_t back = u;
+        if (turns && all[u * n * n + k] > -INFINITY) {
+            sali_states_at(space, k / n, codes);
+            sali_states_at(space, k % n, to);
+            a->back(b->self, b->chains, codes, to, vector, other);
+            back = auxiliary_index(b, other);
+            if (back < 0) {
+                return sali_fail(err, SAL_ERR_INTERNAL,
+                                 "sampler '%s': an auxiliary variable is out of its bounds",
+                                 b->sampler->name);
+            }
+        }
+        log_q_back[k] = all[back * n * n + k % n * n + k / n];
+    }
+    return SAL_OK;
+}
+
+/* beta f of all states, and their probabilities under exp(beta f); f is evaluated anew, whatever
+ * the sampler holds of it. */
+static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, int32_t *codes,
+                                     sal_error *err)
+{
+    const sal_model *model = b->chains->model;
+    double largest = -INFINITY, total = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        sali_states_at(model->space, i, codes + i * model->space->n_variables);
+    }
+    sal_status status = sal_model_evaluate(model, t->n, codes, t->f, NULL, NULL, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        t->f[i] *= b->chains->beta[i];
+        largest = fmax(largest, t->f[i]);
+    }
+    if (largest == -INFINITY) {
+        return sali_fail(err, SAL_ERR_MODEL, "%s: f is -inf at all of its %lld states", model->name,
+                         (long long)t->n);
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        t->pi[i] = exp(t->f[i] - largest);
+        total += t->pi[i];
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        t->pi[i] /= total;
+    }
+    return SAL_OK;
+}
+
+#define MOST_ENTRIES (INT64_C(1) << 26)
+
+static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
+{
+    const int64_t n = b->chains->n, V = b->chains->space->n_variables, count = auxiliary_count(b);
+    if (n > MOST_ENTRIES / n || count > MOST_ENTRIES / n / n) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s': %lld states and %lld values of auxiliary variables are too "
+                         "many for a matrix",
+                         b->sampler->name, (long long)n, (long long)count);
+    }
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, (n > 2 ? n : 2) * V);
+    double *column = SALI_NEW_ARRAY(double, n), *back = SALI_NEW_ARRAY(double, n *n);
+    double *all = SALI_NEW_ARRAY(double, count *n *n);
+    sal_status status = codes && column && back && all ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : fill_probabilities(b, t, codes, err);
+    if (status == SAL_OK) {
+        fill_all(b, count, all, codes, column);
+    }
+    for (int64_t u = 0; status == SAL_OK && u < count; u++) {
+        status = fill_back(b, u, all, back, codes, err);
+        if (status == SAL_OK) {
+            add_moves(t, all + u * n * n, back);
+        }
+    }
+    for (int64_t k = 0; status == SAL_OK && k < n * n; k++) {
+        t->log_q[k] = log(t->log_q[k]);
+    }
+    sali_free(codes);
+    sali_free(column);
+    sali_free(back);
+    sali_free(all);
+    return status;
+}
+
+sal_status sali_transition_make(sali_bench *b, sali_transition *t, sal_error *err)
+{
+    const int64_t n = b->chains->n;
+    *t = (sali_transition){ .n = n,
+                            .f = SALI_NEW_ARRAY(double, n),
+                            .pi = SALI_NEW_ARRAY(double, n),
+                            .log_q = SALI_NEW_ARRAY(double, n *n),
+                            .P = SALI_NEW_ARRAY(double, n *n),
+                            .taken = is_taken(b) };
+    sal_status status =
+        t->f && t->pi && t->log_q && t->P ? sali_bench_can(b, err) : sali_fail_memory(err);
+    if (status == SAL_OK && b->chains->bad_chain >= 0) {
+        status = sali_chains_report(b->chains, b->sampler, b->chains->bad_chain, err);
+    }
+    status = status ? status : make(b, t, err);
+    if (status != SAL_OK) {
+        sali_transition_free(t);
+    }
+    return status;
+}

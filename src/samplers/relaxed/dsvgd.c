@@ -1,0 +1,159 @@
+/* Discrete Stein variational gradient descent (Han et al. 2020, in Grathwohl et al. 2021, sec. 5):
+ * the chains are particles y of a relaxation (samplers/relaxed/relaxation.h) that move together,
+ *
+ *   y_c += eps sum over j of w_j (k(y_j, y_c) slope(y_j) + d/dy_j k(y_j, y_c)),
+ *   k(y, y') = exp(-|y - y'|^2 / (2 bandwidth V)),
+ *
+ * towards high density and away from each other. w_j, which sum to 1, are proportional to
+ * p(y_j) over the same with f of the thresholded state: they correct for the relaxation to first
+ * order. Nothing is random after the start, and the particles come to rest: the draws are one
+ * sample of as many states as there are chains. */
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/relaxed/relaxation.h"
+
+enum { BANDWIDTH = SALI_RELAXATION_SETTINGS };
+
+static const sali_setting parameters[] = {
+    SALI_RELAXATION_PARAMETERS,
+    { "bandwidth", 1, 1e-6, 1e6, false, "of the kernel, mean squared distance by variable", NULL },
+    { 0 },
+};
+
+typedef struct dsvgd {
+    sali_relaxation *relaxation;
+    double bandwidth;
+    double *w; /* [n] */
+} dsvgd;
+
+static void dsvgd_destroy(void *self)
+{
+    dsvgd *d = self;
+    if (d) {
+        sali_relaxation_destroy(d->relaxation);
+        sali_free(d->w);
+        sali_free(d);
+    }
+}
+
+static sal_status dsvgd_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                               void *shared, void **self, sal_error *err)
+{
+    (void)shared;
+    dsvgd *d = SALI_NEW(dsvgd);
+    if (!d) {
+        return sali_fail_memory(err);
+    }
+    d->bandwidth = settings->values[BANDWIDTH];
+    d->w = SALI_NEW_ARRAY(double, chains->n);
+    sal_status status =
+        d->w ? sali_relaxation_create(chains, settings->values[SALI_RELAXATION_TEMPERATURE],
+                                      &d->relaxation, err)
+             : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        dsvgd_destroy(d);
+        return status;
+    }
+    *self = d;
+    return SAL_OK;
+}
+
+static void dsvgd_refresh(void *self, sali_chains *chains)
+{
+    dsvgd *d = self;
+    sali_relaxation_refresh(d->relaxation, chains);
+}
+
+static void dsvgd_forget(void *self)
+{
+    dsvgd *d = self;
+    sali_relaxation_forget(d->relaxation);
+}
+
+static int64_t dsvgd_hidden(void *self, sali_state_item *items)
+{
+    dsvgd *d = self;
+    return sali_relaxation_state(d->relaxation, items);
+}
+
+static sal_status dsvgd_unhide(void *self, sal_error *err)
+{
+    dsvgd *d = self;
+    return sali_relaxation_restored(d->relaxation, err);
+}
+
+/* Weights of the particles; one whose f is no number in either form has none. */
+static void weigh(dsvgd *d, const sali_chains *chains)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t c = 0; c < chains->n; c++) {
+        double log_w = chains->beta[c] * (d->relaxation->now.f[c] - chains->f[c]);
+        d->w[c] = isfinite(log_w) ? log_w : -INFINITY;
+        largest = fmax(largest, d->w[c]);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        d->w[c] = d->w[c] > -INFINITY ? exp(d->w[c] - largest) : 0;
+        sum += d->w[c];
+    }
+    for (int64_t c = 0; sum > 0 && c < chains->n; c++) {
+        d->w[c] /= sum;
+    }
+}
+
+/* Add particle j's pull and push, times `size`, to the next point of particle c. */
+static void interact(const dsvgd *d, int64_t V, int64_t j, int64_t c, double size)
+{
+    const sali_relaxed *now = &d->relaxation->now;
+    const double *from = now->y + j * V, *at = now->y + c * V, *slope = now->slope + j * V;
+    double *next = d->relaxation->next.y + c * V;
+    double square = 0, scale = d->bandwidth * (double)V;
+    for (int64_t v = 0; v < V; v++) {
+        square += (from[v] - at[v]) * (from[v] - at[v]);
+    }
+    double k = size * exp(-square / (2 * scale));
+    for (int64_t v = 0; v < V; v++) {
+        next[v] += k * (slope[v] + (at[v] - from[v]) / scale);
+    }
+}
+
+static void dsvgd_step(void *self, sali_chains *chains)
+{
+    dsvgd *d = self;
+    sali_relaxation *r = d->relaxation;
+    int64_t V = chains->space->n_variables;
+    weigh(d, chains);
+    for (int64_t k = 0; k < chains->n * V; k++) {
+        r->next.y[k] = r->now.y[k];
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        double eps = chains->step_size[c] / r->unit;
+        for (int64_t j = 0; j < chains->n; j++) {
+            interact(d, V, j, c, eps * d->w[j]);
+        }
+    }
+    sali_relaxation_evaluate(r, chains, &r->next);
+    sali_relaxation_propose(r, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->log_ratio[c] = r->next.log_p[c] > -INFINITY ? INFINITY : -INFINITY;
+    }
+    sali_relaxation_decide(r, chains);
+}
+
+const sali_sampler sali_sampler_d_svgd = {
+    .name = "d-svgd",
+    .doc = "discrete Stein variational gradient descent: the chains are particles that interact",
+    .source = "Han et al. 2020; Grathwohl et al. 2021, sec. 5",
+    .flags =
+        SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_HIDDEN | SALI_SAMPLER_COUPLED,
+    .kinds = SALI_RELAXED_KINDS,
+    .parameters = parameters,
+    .create = dsvgd_create,
+    .destroy = dsvgd_destroy,
+    .refresh = dsvgd_refresh,
+    .forget = dsvgd_forget,
+    .hidden = dsvgd_hidden,
+    .unhide = dsvgd_unhide,
+    .step = dsvgd_step,
+};

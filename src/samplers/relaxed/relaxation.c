@@ -1,0 +1,187 @@
+#include "samplers/relaxed/relaxation.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+static bool points_create(int64_t n, int64_t V, sali_relaxed *p)
+{
+    p->y = SALI_NEW_ARRAY(double, n *V);
+    p->f = SALI_NEW_ARRAY(double, n);
+    p->log_p = SALI_NEW_ARRAY(double, n);
+    p->slope = SALI_NEW_ARRAY(double, n *V);
+    return p->y && p->f && p->log_p && p->slope;
+}
+
+static void points_free(sali_relaxed *p)
+{
+    sali_free(p->y);
+    sali_free(p->f);
+    sali_free(p->log_p);
+    sali_free(p->slope);
+}
+
+sal_status sali_relaxation_create(const sali_chains *chains, double temperature,
+                                  sali_relaxation **out, sal_error *err)
+{
+    int64_t n = chains->n, V = chains->space->n_variables;
+    sali_relaxation *r = SALI_NEW(sali_relaxation);
+    if (!r) {
+        return sali_fail_memory(err);
+    }
+    r->n = n;
+    r->V = V;
+    r->temperature = temperature;
+    r->unit = sali_default_step_size(chains->space, 1);
+    r->made = SALI_NEW_ARRAY(bool, n);
+    r->x = sali_alloc(n * V, chains->element);
+    if (!points_create(n, V, &r->now) || !points_create(n, V, &r->next) || !r->made || !r->x) {
+        sali_relaxation_destroy(r);
+        return sali_fail_memory(err);
+    }
+    *out = r;
+    return SAL_OK;
+}
+
+void sali_relaxation_destroy(sali_relaxation *r)
+{
+    if (r) {
+        points_free(&r->now);
+        points_free(&r->next);
+        sali_free(r->made);
+        sali_free(r->x);
+        sali_free(r);
+    }
+}
+
+static double sigmoid(double t)
+{
+    double e = exp(-fabs(t));
+    return (t >= 0 ? 1 : e) / (1 + e);
+}
+
+/* ds/dy of one variable, s to *s. */
+static double relax(const sali_relaxation *r, const sali_variable *v, double y, double *s)
+{
+    double p = sigmoid(y / r->temperature), width = v->levels[1] - v->levels[0];
+    *s = v->levels[0] + width * p;
+    return width * p * (1 - p) / r->temperature;
+}
+
+/* log_p and slope of chain c from f and the gradient at s(y). A slope that is no number is taken as
+ * that of the base: any function of y will do for a leapfrog step. */
+static void chain_rule(const sali_relaxation *r, const sali_chains *chains, int64_t c,
+                       sali_relaxed *at)
+{
+    int64_t V = chains->space->n_variables;
+    double square = 0;
+    for (int64_t v = 0; v < V; v++) {
+        double s, y = at->y[c * V + v];
+        double rise = relax(r, &chains->space->variables[v], y, &s);
+        double g =
+            chains->beta[c] * rise * sali_load(chains->model->dtype, chains->gradient, c * V + v);
+        at->slope[c * V + v] = (isfinite(g) ? g : 0) - y;
+        square += y * y;
+    }
+    double log_p = chains->beta[c] * at->f[c] - square / 2;
+    at->log_p[c] = isfinite(log_p) ? log_p : -INFINITY;
+}
+
+void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_relaxed *at)
+{
+    int64_t V = chains->space->n_variables;
+    for (int64_t k = 0; k < chains->n * V; k++) {
+        double s;
+        relax(r, &chains->space->variables[k % V], at->y[k], &s);
+        sali_store(chains->model->dtype, r->x, k, s);
+    }
+    sali_gradient(chains->evaluator, chains->n, NULL, r->x, at->f, chains->gradient);
+    for (int64_t c = 0; c < chains->n; c++) {
+        chain_rule(r, chains, c, at);
+    }
+}
+
+/* Whether the point of a chain lies in the orthant of its codes. */
+static bool fits(const sali_relaxation *r, const sali_chains *chains, int64_t c)
+{
+    int64_t V = chains->space->n_variables;
+    bool fit = r->made[c];
+    for (int64_t k = c * V; k < (c + 1) * V; k++) {
+        fit &= (r->now.y[k] > 0) == (chains->codes[k] == 1);
+    }
+    return fit;
+}
+
+void sali_relaxation_forget(sali_relaxation *r)
+{
+    memset(r->made, 0, (size_t)r->n * sizeof *r->made);
+}
+
+int64_t sali_relaxation_state(sali_relaxation *r, sali_state_item *items)
+{
+    items[0] = sali_state_u8("made", r->n, (uint8_t *)r->made);
+    items[1] = sali_state_f64("y", r->n * r->V, r->now.y);
+    return 2;
+}
+
+sal_status sali_relaxation_restored(const sali_relaxation *r, sal_error *err)
+{
+    for (int64_t c = 0; c < r->n; c++) {
+        if (((const uint8_t *)r->made)[c] > 1) {
+            return sali_fail(err, SAL_ERR_DATA, "made: expected 0 or 1");
+        }
+    }
+    return sali_state_check_f64("y", r->n * r->V, r->now.y, -DBL_MAX, DBL_MAX, err);
+}
+
+void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains)
+{
+    int64_t V = chains->space->n_variables;
+    for (int64_t c = 0; c < chains->n; c++) {
+        double *y = r->now.y + c * V;
+        if (fits(r, chains, c)) {
+            continue;
+        }
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_RELAXATION);
+        sali_rng_normal(&stream, V, y);
+        for (int64_t v = 0; v < V; v++) {
+            double size = fmax(fabs(y[v]), 1e-12);
+            y[v] = chains->codes[c * V + v] ? size : -size;
+        }
+        r->made[c] = true;
+    }
+    sali_chains_start(chains, false);
+    sali_relaxation_evaluate(r, chains, &r->now);
+}
+
+void sali_relaxation_propose(sali_relaxation *r, sali_chains *chains)
+{
+    for (int64_t k = 0; k < chains->n * chains->space->n_variables; k++) {
+        chains->codes_new[k] = r->next.y[k] > 0;
+    }
+    sali_model_embed(chains->model, chains->n, chains->codes_new, chains->x_new);
+    sali_chains_propose(chains, false);
+}
+
+void sali_relaxation_decide(sali_relaxation *r, sali_chains *chains)
+{
+    int64_t V = chains->space->n_variables;
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->f_new[c] == -INFINITY) {
+            chains->log_ratio[c] = -INFINITY;
+        }
+    }
+    sali_chains_decide(chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->accepted[c]) {
+            memcpy(r->now.y + c * V, r->next.y + c * V, (size_t)V * sizeof *r->now.y);
+            memcpy(r->now.slope + c * V, r->next.slope + c * V, (size_t)V * sizeof *r->now.slope);
+            r->now.f[c] = r->next.f[c];
+            r->now.log_p[c] = r->next.log_p[c];
+        }
+    }
+    sali_chains_tick(chains);
+}

@@ -1,0 +1,186 @@
+/* Relaxed Hamiltonian Monte Carlo (Grathwohl et al. 2021, sec. 5): leapfrog steps of size sqrt(eps)
+ * in the relaxation's y (samplers/relaxed/relaxation.h) with Metropolis-Hastings on its density.
+ * One leapfrog step is a step of MALA with step size eps (Neal 2011, sec. 5.2): r-mala. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "samplers/relaxed/relaxation.h"
+
+enum { LEAPFROG = SALI_RELAXATION_SETTINGS };
+
+static const sali_setting mala_parameters[] = { SALI_RELAXATION_PARAMETERS, { 0 } };
+static const sali_setting hmc_parameters[] = {
+    SALI_RELAXATION_PARAMETERS,
+    { "leapfrog", 5, 1, 10000, true, "leapfrog steps of a proposal", NULL },
+    { 0 },
+};
+
+typedef struct relaxed_hmc {
+    sali_relaxation *relaxation;
+    int64_t leapfrog;
+    double *p;       /* [n x V] momentum */
+    double *kinetic; /* [n] |p|^2 / 2 at the start */
+} relaxed_hmc;
+
+static void hmc_destroy(void *self)
+{
+    relaxed_hmc *h = self;
+    if (h) {
+        sali_relaxation_destroy(h->relaxation);
+        sali_free(h->p);
+        sali_free(h->kinetic);
+        sali_free(h);
+    }
+}
+
+static sal_status create(const sali_chains *chains, double temperature, int64_t leapfrog,
+                         void **self, sal_error *err)
+{
+    relaxed_hmc *h = SALI_NEW(relaxed_hmc);
+    if (!h) {
+        return sali_fail_memory(err);
+    }
+    h->leapfrog = leapfrog;
+    h->p = SALI_NEW_ARRAY(double, chains->n * chains->space->n_variables);
+    h->kinetic = SALI_NEW_ARRAY(double, chains->n);
+    sal_status status = h->p && h->kinetic
+                            ? sali_relaxation_create(chains, temperature, &h->relaxation, err)
+                            : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        hmc_destroy(h);
+        return status;
+    }
+    *self = h;
+    return SAL_OK;
+}
+
+static sal_status mala_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                              void *shared, void **self, sal_error *err)
+{
+    (void)shared;
+    return create(chains, settings->values[SALI_RELAXATION_TEMPERATURE], 1, self, err);
+}
+
+static sal_status hmc_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
+{
+    (void)shared;
+    return create(chains, settings->values[SALI_RELAXATION_TEMPERATURE],
+                  (int64_t)settings->values[LEAPFROG], self, err);
+}
+
+static void hmc_refresh(void *self, sali_chains *chains)
+{
+    relaxed_hmc *h = self;
+    sali_relaxation_refresh(h->relaxation, chains);
+}
+
+static void hmc_forget(void *self)
+{
+    relaxed_hmc *h = self;
+    sali_relaxation_forget(h->relaxation);
+}
+
+static int64_t hmc_hidden(void *self, sali_state_item *items)
+{
+    relaxed_hmc *h = self;
+    return sali_relaxation_state(h->relaxation, items);
+}
+
+static sal_status hmc_unhide(void *self, sal_error *err)
+{
+    relaxed_hmc *h = self;
+    return sali_relaxation_restored(h->relaxation, err);
+}
+
+static double kinetic_energy(const double *p, int64_t V)
+{
+    double sum = 0;
+    for (int64_t v = 0; v < V; v++) {
+        sum += p[v] * p[v];
+    }
+    return sum / 2;
+}
+
+/* p += fraction sqrt(eps) slope, of all chains. */
+static void kick(relaxed_hmc *h, const sali_chains *chains, const double *slope, double fraction)
+{
+    int64_t V = chains->space->n_variables;
+    for (int64_t c = 0; c < chains->n; c++) {
+        double size = fraction * sqrt(chains->step_size[c] / h->relaxation->unit);
+        for (int64_t k = c * V; k < (c + 1) * V; k++) {
+            h->p[k] += size * slope[k];
+        }
+    }
+}
+
+/* y += sqrt(eps) p. */
+static void drift(relaxed_hmc *h, const sali_chains *chains, double *y)
+{
+    int64_t V = chains->space->n_variables;
+    for (int64_t c = 0; c < chains->n; c++) {
+        double size = sqrt(chains->step_size[c] / h->relaxation->unit);
+        for (int64_t k = c * V; k < (c + 1) * V; k++) {
+            y[k] += size * h->p[k];
+        }
+    }
+}
+
+static void hmc_step(void *self, sali_chains *chains)
+{
+    relaxed_hmc *h = self;
+    sali_relaxation *r = h->relaxation;
+    int64_t V = chains->space->n_variables;
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+        sali_rng_normal(&stream, V, h->p + c * V);
+        h->kinetic[c] = kinetic_energy(h->p + c * V, V);
+    }
+    memcpy(r->next.y, r->now.y, (size_t)(chains->n * V) * sizeof *r->now.y);
+    kick(h, chains, r->now.slope, 0.5);
+    for (int64_t leap = 1; leap <= h->leapfrog; leap++) {
+        drift(h, chains, r->next.y);
+        sali_relaxation_evaluate(r, chains, &r->next);
+        kick(h, chains, r->next.slope, leap < h->leapfrog ? 1 : 0.5);
+    }
+    sali_relaxation_propose(r, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->log_ratio[c] = sali_mh_log_ratio(r->now.log_p[c], r->next.log_p[c], -h->kinetic[c],
+                                                 -kinetic_energy(h->p + c * V, V));
+    }
+    sali_relaxation_decide(r, chains);
+}
+
+const sali_sampler sali_sampler_r_mala = {
+    .name = "r-mala",
+    .doc = "relaxed MALA: Langevin steps on a continuous relaxation, thresholded",
+    .source = "Grathwohl et al. 2021, sec. 5",
+    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_HIDDEN,
+    .kinds = SALI_RELAXED_KINDS,
+    .parameters = mala_parameters,
+    .create = mala_create,
+    .destroy = hmc_destroy,
+    .refresh = hmc_refresh,
+    .forget = hmc_forget,
+    .hidden = hmc_hidden,
+    .unhide = hmc_unhide,
+    .step = hmc_step,
+};
+
+const sali_sampler sali_sampler_r_hmc = {
+    .name = "r-hmc",
+    .doc = "relaxed HMC: leapfrog steps on a continuous relaxation, thresholded",
+    .source = "Grathwohl et al. 2021, sec. 5",
+    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_HIDDEN,
+    .kinds = SALI_RELAXED_KINDS,
+    .parameters = hmc_parameters,
+    .create = hmc_create,
+    .destroy = hmc_destroy,
+    .refresh = hmc_refresh,
+    .forget = hmc_forget,
+    .hidden = hmc_hidden,
+    .unhide = hmc_unhide,
+    .step = hmc_step,
+};

@@ -1,0 +1,422 @@
+/* The contract of every op: derivatives against differences, float against double, batches against
+ * single chains, replays, zero adjoints. The cases are data: op_cases.h. */
+#include "test.h"
+
+#include <math.h>
+
+#include "ad/workspace.h"
+#include "alloc_fail.h"
+#include "core/alloc.h"
+#include "core/vector/blas.h"
+#include "op_cases.h"
+
+/* More than one tile of the ops that work on tiles of chains, and not a multiple. */
+#define CHAINS 19
+
+/* A case as a program that runs. */
+typedef struct fixture {
+    sali_program *program;
+    sali_params *params;
+    sali_workspace *ws;
+    double *flat; /* the parameters */
+    double x[CHAINS * OP_WIDTH];
+} fixture;
+
+static fixture *fixture_create(const op_case *test, sal_dtype dtype)
+{
+    sal_error err = { 0 };
+    fixture *f = calloc(1, sizeof *f);
+    sal_space *space = op_space();
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr y = op_record(tape, test);
+    ck_ok(sali_program_create(tape, y, &f->program, &err), &err);
+    ck_ok(sali_params_create(f->program, &f->params, &err), &err);
+    ck_ok(sali_workspace_create(f->program, f->params, CHAINS,
+                                SALI_WANT_STATE_GRADIENT | SALI_WANT_PARAM_GRADIENT, &f->ws, &err),
+          &err);
+    const sali_op *op = sali_op_f64(test->op);
+    f->flat = calloc((size_t)f->program->parameters_size + 1, sizeof(double));
+    for (int64_t k = 0; k < f->program->parameters_size; k++) {
+        f->flat[k] = op_number(500 + k, op->test_low, op->test_high);
+    }
+    sali_params_set(f->params, f->flat);
+    for (int64_t k = 0; k < CHAINS * OP_WIDTH; k++) {
+        f->x[k] = op_number(k, 0.05, 0.95);
+    }
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return f;
+}
+
+static void fixture_destroy(fixture *f)
+{
+    sali_workspace_destroy(f->ws);
+    sali_params_destroy(f->params);
+    sali_program_destroy(f->program);
+    free(f->flat);
+    free(f);
+}
+
+/* f and its gradients in double, whatever the program computes with. NULL: not wanted. */
+static void evaluate(fixture *f, int64_t chains, const double *x, double *value, double *gradient)
+{
+    int64_t n = chains * OP_WIDTH;
+    if (f->program->dtype == SAL_F64) {
+        double to[CHAINS * OP_WIDTH];
+        sali_workspace_gradient(f->ws, chains, NULL, x, value, gradient ? gradient : to);
+        return;
+    }
+    float narrow[CHAINS * OP_WIDTH] = { 0 }, to[CHAINS * OP_WIDTH];
+    for (int64_t k = 0; k < n; k++) {
+        narrow[k] = (float)x[k];
+    }
+    sali_workspace_gradient(f->ws, chains, NULL, narrow, value, to);
+    for (int64_t k = 0; gradient && k < n; k++) {
+        gradient[k] = (double)to[k];
+    }
+}
+
+static double chain_weight(int64_t c)
+{
+    return op_number(2000 + c, -1, 1);
+}
+
+/* Gather weight_c df_c / dparameters of chains first .. first + chains - 1. value [chains]: f, or
+ * NULL. */
+static void gather_parameters(fixture *f, int64_t first, int64_t chains, double *value)
+{
+    double weight[CHAINS];
+    float narrow[CHAINS * OP_WIDTH];
+    const double *x = f->x + first * OP_WIDTH;
+    for (int64_t k = 0; k < chains * OP_WIDTH; k++) {
+        narrow[k] = (float)x[k];
+    }
+    for (int64_t c = 0; c < chains; c++) {
+        weight[c] = chain_weight(first + c);
+    }
+    bool wide = f->program->dtype == SAL_F64;
+    sali_workspace_param_gradient(f->ws, chains, NULL, wide ? (const void *)x : narrow, weight,
+                                  value);
+}
+
+static void parameter_gradient(fixture *f, double *gradient)
+{
+    double value[CHAINS];
+    sali_workspace_param_zero(f->ws);
+    gather_parameters(f, 0, CHAINS, value);
+    sali_workspace_param_reduce(&f->ws, 1, gradient);
+}
+
+static const char *label(const op_case *test)
+{
+    static char text[400];
+    char a[SALI_SHAPE_TEXT], b[SALI_SHAPE_TEXT];
+    snprintf(text, sizeof text, "%s of %c%s %c%s", sali_op_f64(test->op)->name,
+             test->in[0].kind ? test->in[0].kind : ' ', sali_shape_text(&test->in[0].shape, a),
+             test->in[1].kind ? test->in[1].kind : ' ', sali_shape_text(&test->in[1].shape, b));
+    return text;
+}
+
+/* |got - want| <= tolerance (1 + max |want|), element by element. */
+static void check_close(const op_case *test, const char *what, int64_t n, const double *got,
+                        const double *want, double tolerance)
+{
+    double scale = 1;
+    for (int64_t k = 0; k < n; k++) {
+        scale = fmax(scale, fabs(want[k]));
+    }
+    for (int64_t k = 0; k < n; k++) {
+        ck_assert_msg(fabs(got[k] - want[k]) <= tolerance * scale,
+                      "%s: %s %lld is %.17g, not %.17g", label(test), what, (long long)k, got[k],
+                      want[k]);
+    }
+}
+
+START_TEST(every_op_has_a_case)
+{
+    for (int id = 0; id < SALI_OP_COUNT; id++) {
+        bool found = false;
+        for (int k = 0; k < OP_CASES; k++) {
+            found |= op_cases[k].op == (sali_op_id)id;
+        }
+        ck_assert_msg(found, "%s: add cases to op_cases.h", sali_op_f64((sali_op_id)id)->name);
+    }
+}
+END_TEST
+
+START_TEST(every_record_is_complete)
+{
+    for (int id = 0; id < SALI_OP_COUNT; id++) {
+        const sali_op *op = sali_op_f64((sali_op_id)id), *narrow = sali_op_f32((sali_op_id)id);
+        ck_assert_str_eq(op->name, narrow->name);
+        ck_assert_ptr_nonnull(op->doc);
+        ck_assert_ptr_nonnull(op->shape);
+        bool computes = op->arity != 0 && !op->alias;
+        ck_assert_msg(!computes || (op->forward && op->backward), "%s: no kernels", op->name);
+    }
+}
+END_TEST
+
+/* Central differences with one step of Richardson's extrapolation, as a weighted sum of values:
+ * the error is O(h^4). Ops with kinks are affine between them, which one must not step over. */
+static double step_size(const op_case *test)
+{
+    return op_is_kinked(test->op) ? 0x1p-20 : 0x1p-10;
+}
+static const double steps[] = { 0.5, -0.5, 1, -1 };
+static const double factors[] = { 4.0 / 3, -4.0 / 3, -1.0 / 6, 1.0 / 6 };
+
+START_TEST(state_gradient_matches_differences)
+{
+    const op_case *test = &op_cases[_i];
+    const double h = step_size(test);
+    fixture *f = fixture_create(test, SAL_F64);
+    double value[CHAINS], gradient[CHAINS * OP_WIDTH], expected[CHAINS * OP_WIDTH] = { 0 };
+    for (int64_t i = 0; i < OP_WIDTH; i++) {
+        for (int k = 0; k < 4; k++) {
+            double x[CHAINS * OP_WIDTH];
+            memcpy(x, f->x, sizeof x);
+            for (int64_t c = 0; c < CHAINS; c++) {
+                x[c * OP_WIDTH + i] += h * steps[k];
+            }
+            evaluate(f, CHAINS, x, value, NULL);
+            for (int64_t c = 0; c < CHAINS; c++) {
+                expected[c * OP_WIDTH + i] += factors[k] / h * value[c];
+            }
+        }
+    }
+    evaluate(f, CHAINS, f->x, value, gradient);
+    check_close(test, "state derivative", CHAINS * OP_WIDTH, gradient, expected, 1e-8);
+    fixture_destroy(f);
+}
+END_TEST
+
+START_TEST(parameter_gradient_matches_differences)
+{
+    const op_case *test = &op_cases[_i];
+    const double h = step_size(test);
+    fixture *f = fixture_create(test, SAL_F64);
+    int64_t n = f->program->parameters_size;
+    double *gradient = calloc((size_t)n + 1, sizeof *gradient);
+    double *expected = calloc((size_t)n + 1, sizeof *expected);
+    for (int64_t i = 0; i < n; i++) {
+        double kept = f->flat[i];
+        for (int k = 0; k < 4; k++) {
+            double value[CHAINS];
+            f->flat[i] = kept + h * steps[k];
+            sali_params_set(f->params, f->flat);
+            evaluate(f, CHAINS, f->x, value, NULL);
+            for (int64_t c = 0; c < CHAINS; c++) {
+                expected[i] += factors[k] / h * chain_weight(c) * value[c];
+            }
+        }
+        f->flat[i] = kept;
+    }
+    sali_params_set(f->params, f->flat);
+    parameter_gradient(f, gradient);
+    check_close(test, "parameter derivative", n, gradient, expected, 1e-8);
+    free(gradient);
+    free(expected);
+    fixture_destroy(f);
+}
+END_TEST
+
+START_TEST(float_agrees_with_double)
+{
+    const op_case *test = &op_cases[_i];
+    fixture *wide = fixture_create(test, SAL_F64), *narrow = fixture_create(test, SAL_F32);
+    int64_t n = wide->program->parameters_size;
+    double value[2][CHAINS], gradient[2][CHAINS * OP_WIDTH], *parameters[2];
+    for (int k = 0; k < 2; k++) {
+        fixture *f = k == 0 ? wide : narrow;
+        parameters[k] = calloc((size_t)n + 1, sizeof(double));
+        evaluate(f, CHAINS, f->x, value[k], gradient[k]);
+        parameter_gradient(f, parameters[k]);
+    }
+    check_close(test, "f32 value", CHAINS, value[1], value[0], 1e-5);
+    check_close(test, "f32 state derivative", CHAINS * OP_WIDTH, gradient[1], gradient[0], 1e-5);
+    check_close(test, "f32 parameter derivative", n, parameters[1], parameters[0], 1e-5);
+    free(parameters[0]);
+    free(parameters[1]);
+    fixture_destroy(wide);
+    fixture_destroy(narrow);
+}
+END_TEST
+
+static void compare_batch_with_singles(const op_case *test, sal_dtype dtype, double tolerance)
+{
+    fixture *f = fixture_create(test, dtype);
+    int64_t n = f->program->parameters_size;
+    double value[2][CHAINS], gradient[2][CHAINS * OP_WIDTH];
+    double *parameters[2] = { calloc((size_t)n + 1, sizeof(double)),
+                              calloc((size_t)n + 1, sizeof(double)) };
+    evaluate(f, CHAINS, f->x, value[0], gradient[0]);
+    parameter_gradient(f, parameters[0]);
+    sali_workspace_param_zero(f->ws);
+    for (int64_t c = 0; c < CHAINS; c++) {
+        evaluate(f, 1, f->x + c * OP_WIDTH, value[1] + c, gradient[1] + c * OP_WIDTH);
+        gather_parameters(f, c, 1, &value[1][c]);
+    }
+    sali_workspace_param_reduce(&f->ws, 1, parameters[1]);
+    check_close(test, "single value", CHAINS, value[1], value[0], tolerance);
+    check_close(test, "single gradient", CHAINS * OP_WIDTH, gradient[1], gradient[0], tolerance);
+    check_close(test, "single parameters", n, parameters[1], parameters[0], tolerance);
+    free(parameters[0]);
+    free(parameters[1]);
+    fixture_destroy(f);
+}
+
+START_TEST(batch_agrees_with_single_chains)
+{
+    compare_batch_with_singles(&op_cases[_i], SAL_F64, 1e-12);
+    compare_batch_with_singles(&op_cases[_i], SAL_F32, 1e-6);
+}
+END_TEST
+
+START_TEST(parameter_gradient_needs_no_value_of_f)
+{
+    for (int dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        fixture *f = fixture_create(&op_cases[_i], (sal_dtype)dtype);
+        size_t bytes = (size_t)f->program->parameters_size * sizeof(double);
+        double *parameters[2] = { malloc(bytes + 1), malloc(bytes + 1) };
+        sali_workspace_param_zero(f->ws); /* in a fresh workspace: no values are left from before */
+        gather_parameters(f, 0, CHAINS, NULL);
+        sali_workspace_param_reduce(&f->ws, 1, parameters[0]);
+        parameter_gradient(f, parameters[1]);
+        ck_assert_mem_eq(parameters[0], parameters[1], bytes);
+        free(parameters[0]);
+        free(parameters[1]);
+        fixture_destroy(f);
+    }
+}
+END_TEST
+
+START_TEST(replays_are_bitwise_equal_and_allocate_nothing)
+{
+    for (int dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        fixture *f = fixture_create(&op_cases[_i], (sal_dtype)dtype);
+        size_t bytes = (size_t)f->program->parameters_size * sizeof(double);
+        double value[2][CHAINS], gradient[2][CHAINS * OP_WIDTH];
+        double *parameters[2] = { malloc(bytes + 1), malloc(bytes + 1) };
+        int64_t before = alloc_count();
+        for (int k = 0; k < 2; k++) {
+            evaluate(f, CHAINS, f->x, value[k], gradient[k]);
+            parameter_gradient(f, parameters[k]);
+        }
+        ck_assert_int_eq(alloc_count(), before);
+        ck_assert_mem_eq(value[0], value[1], sizeof value[0]);
+        ck_assert_mem_eq(gradient[0], gradient[1], sizeof gradient[0]);
+        ck_assert_mem_eq(parameters[0], parameters[1], bytes);
+        free(parameters[0]);
+        free(parameters[1]);
+        fixture_destroy(f);
+    }
+}
+END_TEST
+
+/* ---- zero adjoints: the backward kernel by itself, on infinite inputs */
+
+/* Products that BLAS computes: their matrices must be finite, for 0 times inf is NaN there. */
+static bool needs_finite(sali_op_id op)
+{
+    return op == SALI_OP_matvec || op == SALI_OP_matmul || op == SALI_OP_quad ||
+           op == SALI_OP_conv2d;
+}
+
+static double *filled(int64_t n, double number)
+{
+    double *to = sali_alloc(n, sizeof *to);
+    for (int64_t k = 0; k < n; k++) {
+        to[k] = number;
+    }
+    return to;
+}
+
+/* Forward, and backward with adjoints that are all zero. Buffers hold anything before. */
+static void run_with_zero_adjoint(const sali_op *op, const sali_node *const *in, sali_call call)
+{
+    int64_t n = call.chains * call.out.size;
+    call.out.value = filled(n, NAN);
+    call.out.adjoint = filled(n, 0);
+    call.saved = filled(op->saved_size ? call.chains * op->saved_size(call.node, in) : 0, NAN);
+    call.scratch = filled(op->scratch_size ? op->scratch_size(call.node, in, call.chains) : 0, NAN);
+    double *prepared = filled(op->prepare ? op->prepared_size(call.node, in) : 0, NAN);
+    if (op->prepare) {
+        op->prepare(&call, prepared);
+    }
+    call.prepared = prepared;
+    op->forward(&call);
+    op->backward(&call);
+    sali_free(prepared);
+    sali_free((void *)call.out.value);
+    sali_free(call.out.adjoint);
+    sali_free(call.saved);
+    sali_free(call.scratch);
+}
+
+START_TEST(zero_adjoint_contributes_zero_even_times_infinity)
+{
+    const op_case *test = &op_cases[_i];
+    const sali_op *op = sali_op_f64(test->op);
+    fixture *f = fixture_create(test, SAL_F64);
+    const sali_node *nodes = f->program->nodes; /* f = sum(c y) */
+    int32_t at = nodes[nodes[f->program->output].in[0]].in[1];
+    const sali_node *node = &nodes[at], *in[3];
+    int64_t chains = node->varying ? CHAINS : 1, size = f->program->steps[at].size;
+    static const int32_t codes[CHAINS * OP_VARIABLES];
+    sali_arg args[3] = { { 0 } };
+    for (int32_t k = 0; k < node->n_in; k++) {
+        in[k] = &nodes[node->in[k]];
+        args[k].size = f->program->steps[node->in[k]].size;
+        args[k].stride = in[k]->varying ? args[k].size : 0;
+        args[k].shape = &in[k]->shape;
+        args[k].value =
+            filled(chains * args[k].size, needs_finite(test->op) ? 2 : (double)INFINITY);
+        args[k].adjoint = filled(chains * args[k].size, 1.5);
+    }
+    for (int lattice = 0; op->backward && lattice < 2; lattice++) {
+        run_with_zero_adjoint(op, in,
+                              (sali_call){ .node = node,
+                                           .plan = f->program->steps[at].plan,
+                                           .chains = chains,
+                                           .codes = lattice ? codes : NULL,
+                                           .in = args,
+                                           .out = { .stride = node->varying ? size : 0,
+                                                    .size = size,
+                                                    .shape = &node->shape } });
+        for (int32_t k = 0; k < node->n_in; k++) {
+            for (int64_t e = 0; e < (in[k]->varying ? chains : 1) * args[k].size; e++) {
+                double got = ((double *)args[k].adjoint)[e];
+                ck_assert_msg(got == 1.5, "%s: input %d got %g", label(test), k, got - 1.5);
+            }
+        }
+    }
+    for (int32_t k = 0; k < node->n_in; k++) {
+        sali_free((void *)args[k].value);
+        sali_free(args[k].adjoint);
+    }
+    fixture_destroy(f);
+}
+END_TEST
+
+int main(void)
+{
+    if (TEST_SANITIZED) { /* a process for each of nearly two thousand checks starts slowly there */
+        setenv("CK_FORK", "no", 1);
+    }
+    Suite *suite = suite_create("ops");
+    TCase *list = tcase_create("list");
+    tcase_add_test(list, every_op_has_a_case);
+    tcase_add_test(list, every_record_is_complete);
+    suite_add_tcase(suite, list);
+    TCase *contract = tcase_create("contract");
+    tcase_add_loop_test(contract, state_gradient_matches_differences, 0, OP_CASES);
+    tcase_add_loop_test(contract, parameter_gradient_matches_differences, 0, OP_CASES);
+    tcase_add_loop_test(contract, float_agrees_with_double, 0, OP_CASES);
+    tcase_add_loop_test(contract, batch_agrees_with_single_chains, 0, OP_CASES);
+    tcase_add_loop_test(contract, parameter_gradient_needs_no_value_of_f, 0, OP_CASES);
+    tcase_add_loop_test(contract, replays_are_bitwise_equal_and_allocate_nothing, 0, OP_CASES);
+    tcase_add_loop_test(contract, zero_adjoint_contributes_zero_even_times_infinity, 0, OP_CASES);
+    suite_add_tcase(suite, contract);
+    return test_main(suite);
+}

@@ -1,0 +1,137 @@
+/* Runs that are told to stop, by Ctrl-C, by kill or by a terminal that closes, keep what they have.
+ */
+#include "spawn_program.h"
+
+#include <signal.h>
+
+#include "io/arrays/npy.h"
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+#define N_SIGNALS ((int)(sizeof signals / sizeof *signals))
+
+/* Hours of draws. */
+#define COMMAND "sample ising:side=4,theta=0.1 --chains 3 --draws 200000 --thin 2000 --out run.npy"
+
+#define COMPARE \
+    "compare ising:side=4,theta=0.1 --samplers gibbs,gwg,ncg,pavg --draws 20000 --thin 200000"
+
+/* Where the signal comes before it is caught or before the first draw, wait longer. */
+static int stop(const char *command, int number)
+{
+    int code = -number;
+    for (long wait = 100000; code != 0 && wait < 10000000; wait *= 2) {
+        pid_t pid = start(command);
+        pause_for(wait);
+        kill(pid, number);
+        code = finish(pid);
+    }
+    return code;
+}
+
+START_TEST(draws_so_far_are_a_whole_file)
+{
+    char text[2048];
+    long long draws = 0;
+    sali_npy array = { 0 };
+    sal_error err = { 0 };
+    ck_assert_int_eq(stop(COMMAND, signals[_i]), 0);
+    read_text("stderr.txt", text, sizeof text);
+    ck_assert_msg(
+        sscanf(text, "saltus: stopped; what follows is from %lld draws a chain", &draws) == 1, "%s",
+        text);
+    ck_ok(sali_npy_read(temp_path("run.npy"), &array, &err), &err);
+    ck_assert_int_eq(array.shape[0], 3);
+    ck_assert_int_eq(array.shape[1], draws);
+    ck_assert_int_eq(array.shape[2], 16);
+    sali_npy_free(&array);
+}
+END_TEST
+
+/* The first sampler has some of its draws, the others are named. */
+START_TEST(a_comparison_says_what_it_lacks)
+{
+    char text[2048];
+    long long draws = 0;
+    ck_assert_int_eq(stop(COMPARE, signals[_i]), 0);
+    read_text("stderr.txt", text, sizeof text);
+    ck_assert_msg(sscanf(text, "saltus: stopped; gibbs has %lld draws a chain only", &draws) == 1 &&
+                      draws > 0,
+                  "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, " only; not run: gwg, ncg, pavg\n"));
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\ngibbs "));
+    ck_assert_ptr_null(strstr(text, "gwg"));
+}
+END_TEST
+
+/* As nohup starts it. */
+START_TEST(a_hangup_that_is_ignored_stays_so)
+{
+    signal(SIGHUP, SIG_IGN);
+    pid_t pid = start(COMMAND);
+    signal(SIGHUP, SIG_DFL);
+    for (int k = 0; k < 10; k++) {
+        pause_for(50000);
+        kill(pid, SIGHUP);
+    }
+    ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+    kill(pid, SIGTERM);
+    int code = finish(pid);
+    ck_assert_msg(code == 0 || code == -SIGTERM, "exit %d", code); /* before it was caught */
+}
+END_TEST
+
+/* ---- the environment that it runs in */
+
+/* Its entry "NAME=value" of a variable, as libraries read it when the program was loaded last. */
+static bool runs_with(pid_t pid, const char *entry)
+{
+    char path[64], text[16384];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[size] = '\0';
+    bool found = false;
+    for (const char *at = text; at < text + size; at += strlen(at) + 1) {
+        found |= strcmp(at, entry) == 0;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return found;
+}
+
+/* Threads that wait sleep, unless the user has said what they do. */
+START_TEST(waiting_threads_sleep_unless_the_user_says_otherwise)
+{
+    static const char *const set[] = { NULL, "active" };
+    static const char *const entry[] = { "OMP_WAIT_POLICY=passive", "OMP_WAIT_POLICY=active" };
+    unsetenv("OMP_WAIT_POLICY");
+    if (set[_i]) {
+        setenv("OMP_WAIT_POLICY", set[_i], 1);
+    }
+    pid_t pid = start(COMMAND);
+    bool found = false;
+    for (int k = 0; k < 200 && !found; k++) {
+        pause_for(50000);
+        found = runs_with(pid, entry[_i]);
+    }
+    kill(pid, SIGKILL);
+    finish(pid);
+    ck_assert(found);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("signals_cli");
+    TCase *tcase = tcase_create("signals_cli");
+    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_loop_test(tcase, draws_so_far_are_a_whole_file, 0, N_SIGNALS);
+    tcase_add_loop_test(tcase, a_comparison_says_what_it_lacks, 0, N_SIGNALS);
+    tcase_add_test(tcase, a_hangup_that_is_ignored_stays_so);
+    tcase_add_loop_test(tcase, waiting_threads_sleep_unless_the_user_says_otherwise, 0, 2);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

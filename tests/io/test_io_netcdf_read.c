@@ -1,0 +1,158 @@
+/* Draws out of netCDF files, of this program and of others. */
+#include "netcdf_helpers.h"
+
+#include "io/file.h"
+#include "io/format.h"
+#include "io/draws/netcdf.h"
+
+START_TEST(draws_are_read_as_arrays)
+{
+    int bytes;
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    const sali_format *found = NULL;
+    sal_model *model = make_model();
+    sal_run *run = NULL;
+    ck_ok(sal_sample(model, &usual, &run, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("b.nc"), &err), &err);
+    ck_assert_int_eq(temp_count(), 1);
+    ck_ok(sali_content_read(temp_path("b.nc"), NULL, SALI_CONTENT_NONE, &content, &found, &err),
+          &err);
+    ck_assert_str_eq(found->name, "netcdf");
+    ck_assert_int_eq(content.kind, SALI_CONTENT_ARRAY);
+    ck_assert_int_eq(content.array.ndim, 3);
+    ck_assert_int_eq(content.array.shape[0], CHAINS);
+    ck_assert_int_eq(content.array.shape[1], 2500);
+    ck_assert_int_eq(content.array.shape[2], V);
+    const int32_t *kept = sal_run_draws(run, &bytes);
+    for (int64_t k = 0; k < content.array.count; k++) {
+        ck_assert_double_eq(content.array.values[k], kept[k]);
+    }
+    sali_content_free(&content);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Another program's posterior: floats of several shapes, a text, a variable without draws. */
+static const char *foreign_file(size_t draws, bool written)
+{
+    const char *path = temp_path("f.nc");
+    int file, group, d[4], a, b, c, other;
+    double values[2 * 3 * 4], mu[2 * 3];
+    size_t start[4] = { 0 }, count[4] = { 2, 3, 2, 2 };
+    for (int k = 0; k < 24; k++) {
+        values[k] = k / 8.0;
+        mu[k % 6] = -k;
+    }
+    ck_nc(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_def_dim(group, "chain", 2, &d[0]));
+    ck_nc(nc_def_dim(group, "draw", draws, &d[1]));
+    ck_nc(nc_def_dim(group, "i", 2, &d[2]));
+    ck_nc(nc_def_dim(group, "j", 2, &d[3]));
+    ck_nc(nc_def_var(group, "i", NC_STRING, 1, &d[2], &other));
+    ck_nc(nc_def_var(group, "fixed", NC_DOUBLE, 1, &d[2], &other));
+    ck_nc(nc_def_var(group, "named", NC_STRING, 2, d, &other));
+    ck_nc(nc_def_var(group, "theta", NC_FLOAT, 4, d, &a));
+    ck_nc(nc_def_var(group, "mu", NC_DOUBLE, 2, d, &b));
+    ck_nc(nc_def_var_deflate(group, a, 0, 1, 1));
+    ck_nc(nc_def_var_deflate(group, b, 0, 1, 1));
+    c = written ? nc_put_vara_double(group, a, start, count, values) : 0;
+    ck_nc(c ? c : written ? nc_put_vara_double(group, b, start, count, mu) : 0);
+    ck_nc(nc_close(file));
+    return path;
+}
+
+START_TEST(other_posteriors_are_read)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_ok(sali_content_read(foreign_file(3, true), NULL, SALI_CONTENT_ARRAY, &content, NULL, &err),
+          &err);
+    ck_assert_int_eq(content.array.shape[0], 2);
+    ck_assert_int_eq(content.array.shape[1], 3);
+    ck_assert_int_eq(content.array.shape[2], 5);
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < 4; i++) {
+            ck_assert_double_eq(content.array.values[5 * k + i], (4 * k + i) / 8.0);
+        }
+        ck_assert_double_eq(content.array.values[5 * k + 4], -(k + 18));
+    }
+    sali_content_free(&content);
+}
+END_TEST
+
+static void check_refused(const char *path, const char *text)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_fails(sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err), SAL_ERR_DATA,
+             &err, text);
+    ck_assert_int_eq(content.kind, SALI_CONTENT_NONE);
+}
+
+/* A group's own dimension `draw` hides that of the file: variables may use either. */
+static const char *two_draws(void)
+{
+    const char *path = temp_path("d.nc");
+    int file, group, chain, all[2], own[2], v;
+    ck_nc(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_def_dim(file, "chain", 2, &chain));
+    ck_nc(nc_def_dim(file, "draw", 1000, &all[1]));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_def_dim(group, "draw", 10, &own[1]));
+    all[0] = own[0] = chain;
+    ck_nc(nc_def_var(group, "a", NC_DOUBLE, 2, all, &v));
+    ck_nc(nc_def_var(group, "b", NC_DOUBLE, 2, own, &v));
+    ck_nc(nc_close(file));
+    return path;
+}
+
+START_TEST(files_without_draws_are_refused)
+{
+    check_refused(two_draws(), "different numbers of chains or draws");
+    int file, group;
+    check_refused(foreign_file(1000000000, false), "claims more draws");
+    check_refused(foreign_file(0, false), "no draws"); /* a growing dimension that did not grow */
+    check_refused(temp_write("x.nc", "CDF\001rest of a file", 18), "is no netCDF-4 file");
+    check_refused(temp_write("x.nc", "\x89HDF\r\n\x1a\nnot really", 18), "is no netCDF-4 file");
+    check_refused(temp_write("x.nc", "", 0), "is no netCDF-4 file");
+    ck_nc(nc_create(temp_path("e.nc"), NC_NETCDF4, &file));
+    ck_nc(nc_close(file));
+    check_refused(temp_path("e.nc"), "has no group 'posterior'");
+    ck_nc(nc_create(temp_path("g.nc"), NC_NETCDF4, &file));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_close(file));
+    check_refused(temp_path("g.nc"), "no numbers over the dimensions chain, draw");
+}
+END_TEST
+
+/* Cut anywhere, a file is refused, or read if what is missing does not matter. */
+START_TEST(cut_files_are_refused)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    ck_ok(sali_file_read(foreign_file(3, true), &bytes, &err), &err);
+    for (int64_t n = 0; n < bytes.size; n += n < 64 ? 1 : 97) {
+        sali_content content = { 0 };
+        sal_status status = sali_netcdf_parse("cut", (char *)bytes.data, n, &content, &err);
+        ck_assert(status == SAL_OK || status == SAL_ERR_DATA || status == SAL_ERR_MEMORY);
+        sali_content_free(&content);
+    }
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("io_netcdf_read");
+    TCase *tcase = tcase_create("io_netcdf_read");
+    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, draws_are_read_as_arrays);
+    tcase_add_test(tcase, other_posteriors_are_read);
+    tcase_add_test(tcase, files_without_draws_are_refused);
+    tcase_add_test(tcase, cut_files_are_refused);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

@@ -1,0 +1,360 @@
+/* Dense couplings read off formulas, against values of the model; and scans that carry fields
+ * along, against steps that know of no couplings. */
+#include "test.h"
+
+#include <math.h>
+
+#include "alloc_fail.h"
+#include "models/structure/couplings.h"
+#include "models/tape_model.h"
+#include "random_tape.h"
+#include "run_helpers.h"
+#include "samplers/blocks/field_scan.h"
+
+/* ---- couplings */
+
+static sali_couplings *couplings_of(const sal_model *model)
+{
+    sali_couplings *c = NULL;
+    sal_error err;
+    ck_ok(sali_couplings_create(model, &c, &err), &err);
+    return c;
+}
+
+static sal_model *builtin(const char *specification, sal_dtype dtype)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_builtin(specification, dtype, &model, &err), &err);
+    return model;
+}
+
+static double value_by(const sal_model *model, const sali_coupling_values *values,
+                       const int32_t *codes)
+{
+    int64_t N = values->n;
+    double *x = malloc((size_t)N * sizeof *x), f = values->constant;
+    sali_embed_f64(model->space, 1, codes, x);
+    for (int64_t i = 0; i < N; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < N; j++) {
+            double J = sali_load(model->dtype, values->J, i * N + j);
+            ck_assert(J == sali_load(model->dtype, values->J, j * N + i));
+            sum += J * x[j];
+        }
+        f += x[i] * (values->linear[i] + values->scale * sum / 2);
+    }
+    free(x);
+    return f;
+}
+
+/* f of a model in double at some states. */
+static void check_values(const sal_model *model, sali_couplings *couplings, const char *where)
+{
+    const sali_coupling_values *values = sali_couplings_values(couplings);
+    int64_t V = model->space->n_variables;
+    int32_t *codes = malloc((size_t)V * sizeof *codes);
+    ck_assert_ptr_nonnull(values);
+    for (uint64_t k = 0; k < 12; k++) {
+        sali_stream stream = { .seed = k, .purpose = SALI_RNG_TEST };
+        double f;
+        sal_error err;
+        for (int64_t v = 0; v < V; v++) {
+            codes[v] = (int32_t)sali_rng_below(&stream, (uint32_t)v,
+                                               (uint32_t)model->space->variables[v].states);
+        }
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        double got = value_by(model, values, codes);
+        ck_assert_msg(fabs(f - got) < 1e-11 * (1 + fabs(f)), "%s: f %.15g, expected %.15g", where,
+                      got, f);
+    }
+    free(codes);
+}
+
+START_TEST(random_quadratic_formulas_have_their_values_or_are_refused)
+{
+    int made = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        char where[40];
+        sal_expr f;
+        sal_model *model = NULL;
+        sal_error err;
+        sal_tape *tape = random_tape(seed, RANDOM_QUADRATIC, SAL_F64, &f);
+        snprintf(where, sizeof where, "random tape %d", (int)seed);
+        ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+        sali_couplings *c = couplings_of(model);
+        if (c) {
+            check_values(model, c, where);
+            made++;
+        }
+        sali_couplings_destroy(c);
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
+    }
+    ck_assert_int_ge(made, 20);
+}
+END_TEST
+
+START_TEST(the_form_of_a_potts_model_is_read_in_place)
+{
+    sal_model *model = builtin("potts-dense:dim=5,states=3", SAL_F64);
+    const sali_tape_model *tape = sali_model_tape(model);
+    sali_couplings *c = couplings_of(model);
+    bool found = false;
+    ck_assert_ptr_nonnull(c);
+    check_values(model, c, "potts-dense");
+    for (int32_t i = 0; i < tape->program->n_nodes; i++) {
+        found |= tape->params->value[i] == sali_couplings_values(c)->J;
+    }
+    ck_assert(found);
+    sali_couplings_destroy(c);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(clamped_variables_become_constants)
+{
+    static const int64_t variables[] = { 1, 3 };
+    static const int32_t codes[] = { 2, 0 };
+    sal_model *model = builtin("potts-dense:dim=5,states=3", SAL_F64), *clamped = NULL;
+    sal_error err;
+    ck_ok(sal_model_clamp(model, 2, variables, codes, &clamped, &err), &err);
+    sali_couplings *c = couplings_of(clamped);
+    ck_assert_ptr_nonnull(c);
+    check_values(clamped, c, "clamped potts-dense");
+    sali_couplings_destroy(c);
+    sal_model_destroy(clamped);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(new_parameters_are_seen)
+{
+    sal_model *model = builtin("potts-dense:dim=4,states=3", SAL_F64);
+    sali_couplings *c = couplings_of(model);
+    double J[144], h[12];
+    sal_error err;
+    check_values(model, c, "before");
+    tiny_normals(30, 144, 1, J);
+    tiny_normals(31, 12, 1, h);
+    ck_ok(sal_model_set_params(model, "J", J, &err), &err);
+    ck_ok(sal_model_set_params(model, "h", h, &err), &err);
+    check_values(model, c, "after");
+    sali_couplings_destroy(c);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(other_models_are_refused)
+{
+    static const char *const names[] = { "ising:side=4", "rbm:visible=6,hidden=3",
+                                         "hmm:length=3,states=3", "potts:side=3",
+                                         "mixture:dim=3,states=2,components=2" };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        sal_model *model = builtin(names[k], SAL_F64);
+        ck_assert_msg(couplings_of(model) == NULL, "%s", names[k]);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+static sali_couplings *swept;
+
+START_TEST(memory_running_out_is_an_error)
+{
+    sal_model *model = builtin("potts-dense:dim=3,states=2", SAL_F32);
+    sal_error err;
+    ck_alloc_sweep(sali_couplings_create(model, &swept, &err), sali_couplings_destroy(swept));
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- scans */
+
+/* The same f twice: as couplings, and with a term of value 0 that hides them. */
+static sal_model *dense_model(const sal_space *space, bool hidden, sal_dtype dtype)
+{
+    int64_t N = sal_space_width(space);
+    double J[TINY_MOST_REALS * TINY_MOST_REALS], b[TINY_MOST_REALS];
+    sal_model *model = NULL;
+    sal_error err;
+    tiny_normals(8, N * N, 0.5, J);
+    tiny_normals(9, N, 0.4, b);
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr s = sal_state(tape), h = sal_param(tape, "h", SAL_SHAPE(N));
+    sal_expr f =
+        sal_add(sal_scale(sal_quad(s, sal_param(tape, "J", SAL_SHAPE(N, N))), 0.5), sal_dot(h, s));
+    if (hidden) {
+        f = sal_add(f, sal_scale(sal_sum(sal_tanh(s)), 0));
+    }
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    ck_ok(sal_model_set_params(model, "J", J, &err), &err);
+    ck_ok(sal_model_set_params(model, "h", b, &err), &err);
+    sal_tape_destroy(tape);
+    sali_couplings *c = couplings_of(model);
+    ck_assert(hidden == (c == NULL));
+    sali_couplings_destroy(c);
+    return model;
+}
+
+static sali_sampler_settings gibbs_settings(int scan)
+{
+    return (sali_sampler_settings){ .values = { scan, 1 } };
+}
+
+/* Chains of which some are at other steps, if `apart`. */
+static bench open_at(const sal_model *model, const sali_sampler_settings *settings, double beta,
+                     bool apart)
+{
+    bench b = bench_open(sali_sampler_find("gibbs"), model, settings, beta, 21, 65536 - 30);
+    for (int64_t c = 0; apart && c < b.chains->n; c++) {
+        b.chains->step[c] += (uint64_t)(c % 3);
+    }
+    b.sampler->refresh(b.self, b.chains);
+    return b;
+}
+
+static void move_alike(const sal_space *space, int scan, double beta, bool apart)
+{
+    sal_model *fast = dense_model(space, false, SAL_F64);
+    sal_model *slow = dense_model(space, true, SAL_F64);
+    sali_sampler_settings settings = gibbs_settings(scan);
+    bench a = open_at(fast, &settings, beta, apart), b = open_at(slow, &settings, beta, apart);
+    size_t bytes = (size_t)(a.chains->n * space->n_variables) * sizeof(int32_t);
+    for (int step = 0; step < 120; step++) {
+        a.sampler->step(a.self, a.chains);
+        b.sampler->step(b.self, b.chains);
+        ck_assert_msg(memcmp(a.chains->codes, b.chains->codes, bytes) == 0,
+                      "scan %d, beta %g: step %d", scan, beta, step);
+    }
+    for (int64_t c = 0; c < a.chains->n; c++) {
+        ck_assert(fabs(a.chains->f[c] - b.chains->f[c]) < 1e-11 * (1 + fabs(b.chains->f[c])));
+    }
+    bench_close(&a);
+    bench_close(&b);
+    sal_model_destroy(fast);
+    sal_model_destroy(slow);
+}
+
+/* Spaces that pairwise scans do not serve. */
+static const char *const spaces[] = { "mixed", "grid", "label", "count", "factors" };
+
+START_TEST(chains_go_where_steps_without_couplings_take_them)
+{
+    sal_space *space = tiny_space_make(tiny_space_named(spaces[_i]));
+    for (int scan = 0; scan < 3; scan++) {
+        for (int apart = 0; apart < 2; apart++) {
+            move_alike(space, scan, apart ? 1 : 0.6, apart != 0);
+        }
+    }
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* A scan over f, and chains for it. */
+static void check_fields(sal_dtype dtype, double most)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("mixed"));
+    sal_model *model = dense_model(space, false, dtype);
+    sali_couplings *c = couplings_of(model);
+    sali_field_scan *scan = NULL;
+    sali_sampler_settings settings = gibbs_settings(0);
+    bench b = bench_open(sali_sampler_find("gibbs"), model, &settings, 1, 21, 0);
+    sali_site_choice how = { .n = space->n_variables };
+    double before[21 * TINY_MOST_REALS], f[21], after;
+    sal_error err;
+    ck_ok(sali_field_scan_create(b.chains, c, &scan, &err), &err);
+    ck_assert(sali_field_scan_refresh(scan, b.chains));
+    sali_field_scan_steps(scan, b.chains, &how, NULL, 300);
+    for (int64_t k = 0; k < 21 * space->width; k++) {
+        before[k] = sali_load(dtype, sali_field_scan_row(scan, k / space->width), k % space->width);
+    }
+    memcpy(f, b.chains->f, sizeof f);
+    ck_assert(sali_field_scan_refresh(scan, b.chains));
+    for (int64_t k = 0; k < 21 * space->width; k++) {
+        after = sali_load(dtype, sali_field_scan_row(scan, k / space->width), k % space->width);
+        ck_assert_msg(fabs(before[k] - after) < most, "%d: %g, expected %g", (int)k, before[k],
+                      after);
+        ck_assert(fabs(f[k / space->width] - b.chains->f[k / space->width]) < 10 * most);
+    }
+    sali_field_scan_destroy(scan);
+    sali_couplings_destroy(c);
+    bench_close(&b);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+
+START_TEST(fields_carried_along_are_fresh_ones)
+{
+    check_fields(SAL_F64, 1e-12);
+    check_fields(SAL_F32, 1e-4);
+}
+END_TEST
+
+/* As training has it: other parameters, then a refresh. */
+START_TEST(a_refresh_takes_new_parameters)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("label"));
+    sal_model *fast = dense_model(space, false, SAL_F64);
+    sal_model *slow = dense_model(space, true, SAL_F64);
+    sali_sampler_settings settings = gibbs_settings(1);
+    bench a = open_at(fast, &settings, 1, true), b = open_at(slow, &settings, 1, true);
+    size_t bytes = (size_t)(a.chains->n * space->n_variables) * sizeof(int32_t);
+    double J[TINY_MOST_REALS * TINY_MOST_REALS];
+    sal_error err;
+    for (uint64_t round = 0; round < 4; round++) {
+        tiny_normals(40 + round, space->width * space->width, 1.5, J);
+        ck_ok(sal_model_set_params(fast, "J", J, &err), &err);
+        ck_ok(sal_model_set_params(slow, "J", J, &err), &err);
+        a.sampler->refresh(a.self, a.chains);
+        b.sampler->refresh(b.self, b.chains);
+        a.sampler->steps(a.self, a.chains, 10);
+        b.sampler->steps(b.self, b.chains, 10);
+        ck_assert(memcmp(a.chains->codes, b.chains->codes, bytes) == 0);
+    }
+    bench_close(&a);
+    bench_close(&b);
+    sal_model_destroy(fast);
+    sal_model_destroy(slow);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* An f that is no number is reported, as without couplings. */
+START_TEST(a_parameter_that_is_nan_is_an_error)
+{
+    sal_model *model = builtin("potts-dense:dim=3,states=3", SAL_F64);
+    double J[81];
+    sal_run_options options = { .sampler = "gibbs", .chains = 4, .draws = 20 };
+    sal_error err;
+    tiny_normals(50, 81, 1, J);
+    J[5] = NAN;
+    ck_ok(sal_model_set_params(model, "J", J, &err), &err);
+    run_refused(model, &options, SAL_ERR_MODEL, "NaN");
+    sal_model_destroy(model);
+}
+END_TEST
+
+static Suite *couplings_suite(void)
+{
+    Suite *suite = suite_create("couplings");
+    TCase *tcase = tcase_create("couplings");
+    tcase_add_test(tcase, random_quadratic_formulas_have_their_values_or_are_refused);
+    tcase_add_test(tcase, the_form_of_a_potts_model_is_read_in_place);
+    tcase_add_test(tcase, clamped_variables_become_constants);
+    tcase_add_test(tcase, new_parameters_are_seen);
+    tcase_add_test(tcase, other_models_are_refused);
+    tcase_add_test(tcase, memory_running_out_is_an_error);
+    tcase_add_loop_test(tcase, chains_go_where_steps_without_couplings_take_them, 0,
+                        (int)(sizeof spaces / sizeof *spaces));
+    tcase_add_test(tcase, fields_carried_along_are_fresh_ones);
+    tcase_add_test(tcase, a_refresh_takes_new_parameters);
+    tcase_add_test(tcase, a_parameter_that_is_nan_is_an_error);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(couplings_suite());
+}

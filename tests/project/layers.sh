@@ -1,0 +1,75 @@
+#!/bin/sh
+# layers.sh SOURCE_DIR: a file of src/FOLDER includes only from its own folder and those below it;
+# and no folder but two lists has more than 45 files.
+set -eu
+cd "$1/src"
+bad=0
+
+# The folder, and those that it may include from; "models..." stands for all folders of models.
+check()
+{
+    folder=$1
+    allowed=$(echo "$@" | sed 's/\.\.\./(\/[a-z]+)?/g; s/ /|/g')
+    if grep -nE '^ *# *include "[a-z/]+/[^/]*"' "$folder"/*.[ch] | grep -vE "include \"($allowed)/[^/]*\""; then
+        echo "^ $folder may include from: $*"
+        bad=1
+    fi
+    checked="$checked $folder"
+}
+checked=
+
+below="core..."
+check core core/vector
+check core/vector
+check stats $below
+check ad $below ad/ops
+check ad/ops $below ad
+
+below="$below stats ad..."
+check models $below
+check models/structure $below models
+check models/exact $below models models/structure
+check models/zoo $below models models/structure
+
+below="$below models..."
+check samplers $below
+for kind in local langevin blocks relaxed own; do
+    check samplers/$kind $below samplers
+done
+check samplers/proof $below samplers...
+
+check io $below
+for kind in arrays graphs networks alignments; do
+    check io/$kind $below io
+done
+check io/tape $below io io/arrays io/networks
+check io/draws $below io io/arrays
+check figure $below io
+
+check run $below samplers...
+check train $below samplers... io... run
+check report $below io... figure
+for folder in cli cli/bench cli/training cli/help cli/list; do
+    check $folder $below samplers... io... run train report cli...
+done
+
+for folder in $(find . -type d | sed 's/^\.\///; /^\.$/d' | sort); do
+    case " $checked " in
+    *" $folder "*) ;;
+    *)
+        echo "$folder: has no rule in this test"
+        bad=1
+        ;;
+    esac
+    files=$(find "$folder" -maxdepth 1 -type f | wc -l)
+    case $folder in
+    ad/ops | models/zoo) ;;
+    *)
+        if [ "$files" -gt 45 ]; then
+            echo "$folder: $files files; expected 45 at most"
+            bad=1
+        fi
+        ;;
+    esac
+done
+exit $bad
