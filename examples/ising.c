@@ -1,4 +1,4 @@
-/* A ring of 100 spins: f(s) = K sum_i s_i s_(i+1). The mean of f is N K tanh K, but for 1e-33. */
+/* A ring of 100 spins: f(s) = K sum_i s_i s_(i+1). Its mean is N K tanh K (to within 1e-33). */
 #include <math.h>
 #include <saltus/saltus.h>
 
