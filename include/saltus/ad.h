@@ -7,6 +7,7 @@
 #ifndef SALTUS_AD_H
 #define SALTUS_AD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <saltus/space.h>
 #include <saltus/status.h>
@@ -344,6 +345,21 @@ SAL_API sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis,
                                const int64_t *indices);
 #define sal_gather(a, axis, n_indices, indices) \
     sal_gather_at(SAL_HERE, (a), (axis), (n_indices), (indices))
+
+/* ---- what operations there are */
+
+/* One operation of formulas. */
+typedef struct sal_op_info {
+    const char *name;   /* as in saved tapes */
+    const char *doc;    /* the formula, one line */
+    const char *degree; /* how the degree of its value in the state follows from its inputs' */
+    int32_t inputs;     /* how many; -1: one or more */
+    uint32_t fixed;     /* bit k: input k, from 0, must not depend on the state */
+    bool changes; /* its value follows changes of single variables; else it is evaluated anew */
+} sal_op_info;
+
+/* Operation `index`, from 0; false past the end. */
+SAL_API bool sal_op_list(int64_t index, sal_op_info *info);
 
 #ifdef __cplusplus
 }

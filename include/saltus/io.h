@@ -170,6 +170,28 @@ SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run 
  * Threads: as for the writers. */
 SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, sal_error *err);
 
+/* Replace a file by these bytes at once: until then, and if it fails, PATH is as it was.
+ * Returns: SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(size).
+ * Threads: any. */
+SAL_API sal_status sal_file_write(const char *path, const void *bytes, int64_t size,
+                                  sal_error *err);
+
+/* A format of files that models and data are made of. */
+typedef struct sal_format_info {
+    const char *name;            /* "graphml" */
+    const char *doc;             /* what it is, one line */
+    const char *content;         /* what a file holds: "graph", "network", "array", .. */
+    const char *const *suffixes; /* of names of such files, the usual one first; ends with NULL.
+                                    Without one, the content tells */
+    bool reads;                  /* whether it can be read */
+    bool writes;                 /* and written */
+    const char *model;           /* the model that such a file is by itself, or NULL */
+} sal_format_info;
+
+/* Format `index`, from 0; those of one content follow one another. False past the end. */
+SAL_API bool sal_format_list(int64_t index, sal_format_info *info);
+
 /* Write pictures of codes in a grid, with grey lines between: code 0 is black, the largest code
  * there is (at least 1) white.
  * Params:  path     a PNG file, replaced at once.

@@ -7,7 +7,6 @@
 #include "cli/derivatives.h"
 #include "cli/json.h"
 #include "cli/program.h"
-#include "io/json_text.h"
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
 
@@ -123,7 +122,7 @@ static json_t *blocks_json(const sal_space *space)
     json_t *list = json_array();
     for (int64_t b = 0; b < sal_space_blocks(space); b++) {
         const sal_block *block = sal_space_block(space, b);
-        json_t *item = json_pack("{s:o, s:s, s:I}", "name", sali_json_text(block->name), "kind",
+        json_t *item = json_pack("{s:o, s:s, s:I}", "name", cli_json_text(block->name), "kind",
                                  kinds[block->kind], "count", (json_int_t)block->count);
         if (item && block->states > 0) {
             json_object_set_new(item, "states", json_integer(block->states));
@@ -143,8 +142,8 @@ static json_t *parameters_json(const sal_model *model)
         for (int d = 0; d < shape.rank; d++) {
             json_array_append_new(sizes, json_integer(shape.dim[d]));
         }
-        json_array_append_new(
-            list, json_pack("{s:o, s:o}", "name", sali_json_text(name), "shape", sizes));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o}", "name", cli_json_text(name), "shape", sizes));
     }
     return list;
 }
@@ -196,7 +195,7 @@ static int print_json(const sal_model *model, const cli_derivatives *worst, cons
 {
     const sal_space *space = sal_model_space(model);
     json_t *object = json_pack(
-        "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "model", sali_json_text(sal_model_name(model)),
+        "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "model", cli_json_text(sal_model_name(model)),
         "dtype", sal_model_dtype(model) == SAL_F32 ? "f32" : "f64", "variables",
         (json_int_t)sal_space_variables(space), "width", (json_int_t)sal_space_width(space),
         "blocks", blocks_json(space), "parameters", parameters_json(model), "operations",
@@ -204,7 +203,7 @@ static int print_json(const sal_model *model, const cli_derivatives *worst, cons
     json_object_set_new(object, "derivatives",
                         worst ? derivatives_json(model, worst) : json_null());
     if (!worst) {
-        json_object_set_new(object, "not_checked", sali_json_text(why));
+        json_object_set_new(object, "not_checked", cli_json_text(why));
     }
     return cli_json_print(object);
 }

@@ -1,11 +1,10 @@
 /* What saltus compare prints. */
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "cli/compare.h"
 #include "cli/json.h"
-#include "core/shard.h"
-#include "io/json_text.h"
 
 /* ---- JSON */
 
@@ -30,7 +29,7 @@ static json_t *row_json(const compare_row *row)
     const sal_run_summary *s = &row->summary;
     json_t *o = json_pack("{s:s, s:b}", "sampler", row->sampler, "exact", row->exact);
     if (row->reason[0]) {
-        json_object_set_new(o, "reason", sali_json_text(row->reason));
+        json_object_set_new(o, "reason", cli_json_text(row->reason));
         return o;
     }
     const struct {
@@ -79,10 +78,12 @@ int compare_print_json(const compare_report *r)
                               r->reference->pairs != NULL);
         cli_json_number(reference, "log_z", r->reference->log_z);
     }
-    json_t *object = json_pack("{s:o, s:I, s:I, s:I, s:I}", "model", sali_json_text(r->model),
-                               "variables", (json_int_t)r->variables, "chains",
-                               (json_int_t)r->options->chains, "seed", (json_int_t)r->options->seed,
-                               "threads", (json_int_t)sali_shard_threads(r->options->threads));
+    const int threads = r->options->threads;
+    json_t *object =
+        json_pack("{s:o, s:I, s:I, s:I, s:I}", "model", cli_json_text(r->model), "variables",
+                  (json_int_t)r->variables, "chains", (json_int_t)r->options->chains, "seed",
+                  (json_int_t)r->options->seed, "threads",
+                  (json_int_t)(threads > 0 ? threads : omp_get_max_threads()));
     json_object_set_new(object, "time", r->time > 0 ? json_real(r->time) : json_null());
     json_object_set_new(object, "reference", reference);
     json_object_set_new(object, "samplers", rows);

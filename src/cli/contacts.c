@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "io/file.h"
-#include "io/json_text.h"
 #include "models/alphabet.h"
 #include "models/zoo/contacts.h"
 
@@ -99,7 +98,7 @@ static int print_json(const sal_model *model, int64_t n, const sali_contact *con
         json_array_append_new(list, pair);
     }
     return cli_json_print(
-        json_pack("{s:o, s:I, s:o}", "model", sali_json_text(sal_model_name(model)), "sites",
+        json_pack("{s:o, s:I, s:o}", "model", cli_json_text(sal_model_name(model)), "sites",
                   (json_int_t)sal_space_variables(sal_model_space(model)), "contacts", list));
 }
 

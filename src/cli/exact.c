@@ -5,7 +5,6 @@
 
 #include "cli/json.h"
 #include "cli/marginals_output.h"
-#include "io/json_text.h"
 #include "io/networks/uai_results.h"
 #include "models/clamp.h"
 
@@ -40,7 +39,7 @@ static int save_pr(double log_z, const char *path)
 static int print_json(const sal_model *model, const sal_exact *exact, int64_t clamped)
 {
     json_t *object = json_pack("{s:o, s:s, s:I, s:I}", "model",
-                               sali_json_text(sal_model_name(model)), "oracle", exact->oracle,
+                               cli_json_text(sal_model_name(model)), "oracle", exact->oracle,
                                "variables", (json_int_t)sal_space_variables(sal_model_space(model)),
                                "clamped", (json_int_t)clamped);
     cli_json_number(object, "log_z", exact->log_z);

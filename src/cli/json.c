@@ -5,7 +5,24 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "io/json_text.h"
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string) {
+        return string;
+    }
+    size_t length = 0;
+    char *ascii = malloc(3 * strlen(text) + 1);
+    for (; ascii && *text; text++) { /* bytes beyond ASCII become U+FFFD */
+        bool plain = (unsigned char)*text < 128;
+        memcpy(ascii + length, plain ? text : "\xEF\xBF\xBD", plain ? 1 : 3);
+        length += plain ? 1 : 3;
+    }
+    string = ascii ? json_stringn(ascii, length) : NULL;
+    free(ascii);
+    return string;
+}
 
 void cli_json_number(json_t *object, const char *key, double value)
 {
@@ -32,6 +49,10 @@ int cli_json_print_digits(json_t *object, int digits)
 int cli_json_save(json_t *object, int digits, const char *path)
 {
     sal_error err = { 0 };
-    sal_status status = sali_json_write(object, JSON_REAL_PRECISION(digits), path, &err);
+    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(digits)) : NULL;
+    json_decref(object);
+    sal_status status =
+        text ? sal_file_write(path, text, (int64_t)strlen(text), &err) : SAL_ERR_MEMORY;
+    free(text);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }

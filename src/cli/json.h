@@ -4,6 +4,10 @@
 
 #include <jansson.h>
 
+/* The text as a JSON string. JSON is UTF-8: of a text that is not, as a path may be, only ASCII is
+ * kept. NULL: no memory. */
+json_t *cli_json_text(const char *text);
+
 /* Set object[key] to a number, or to null where JSON has none (NaN, infinities). */
 void cli_json_number(json_t *object, const char *key, double value);
 

@@ -5,7 +5,6 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "io/json_text.h"
 #include "models/zoo/retrieval.h"
 #include "stats/average_precision.h"
 
@@ -91,7 +90,7 @@ static int print(const options *o, const double *precision)
     }
     if (o->json) {
         return cli_json_print(json_pack(
-            "{s:o, s:s, s:f, s:o}", "model", sali_json_text(o->specification), "sampler",
+            "{s:o, s:s, s:f, s:o}", "model", cli_json_text(o->specification), "sampler",
             o->run.sampler, "mean_average_precision", sum / (double)o->count, "queries", rows));
     }
     json_decref(rows);

@@ -12,7 +12,6 @@
 #include "cli/show.h"
 #include "core/text.h"
 #include "io/format.h"
-#include "io/json_text.h"
 #include "io/arrays/npy.h"
 #include "models/alphabet.h"
 #include "models/sequences.h"
@@ -28,7 +27,7 @@ bool cli_sample_streams(const cli_sample_outputs *o)
 static bool writes_sequences(const cli_sample_outputs *o)
 {
     const sali_format *f;
-    for (int64_t k = 0; o->out && (f = sali_format_list(k)); k++) {
+    for (int64_t k = 0; o->out && (f = sali_format_at(k)); k++) {
         if (f->content == SALI_CONTENT_ALIGNMENT && f->write && sali_format_has_suffix(f, o->out)) {
             return true;
         }
@@ -377,7 +376,7 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
         return cli_fail(status, &err);
     }
     json_t *object = json_pack(
-        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "model", sali_json_text(s.model),
+        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "model", cli_json_text(s.model),
         "sampler", s.sampler, "variables", (json_int_t)s.variables, "chains", (json_int_t)s.chains,
         "warmup", (json_int_t)s.warmup, "draws", (json_int_t)s.draws, "thin", (json_int_t)s.thin,
         "seed", (json_int_t)s.seed, "threads", s.threads, "stopped", s.stopped);

@@ -5,7 +5,6 @@
 
 #include "cli/json.h"
 #include "cli/cli.h"
-#include "io/json_text.h"
 #include "io/arrays/npy.h"
 
 typedef struct options {
@@ -160,7 +159,7 @@ static int print_json(const sal_model *model, const values *v)
         json_array_append_new(f, isfinite(v->f[i]) ? json_real(v->f[i]) : json_null());
     }
     return cli_json_print_digits(json_pack("{s:o, s:I, s:o}", "model",
-                                           sali_json_text(sal_model_name(model)), "states",
+                                           cli_json_text(sal_model_name(model)), "states",
                                            (json_int_t)v->states, "f", f),
                                  17);
 }

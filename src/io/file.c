@@ -219,7 +219,7 @@ fail:
     return status;
 }
 
-sal_status sali_file_write(const char *path, const void *data, int64_t size, sal_error *err)
+sal_status sal_file_write(const char *path, const void *data, int64_t size, sal_error *err)
 {
     sali_output out = { 0 };
     sal_status status = sali_output_open(path, &out, err);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <saltus/io.h>
 #include <saltus/status.h>
 
 /* The bytes of a file, followed by a NUL that is not counted. Zero is the empty value. */
@@ -63,8 +64,5 @@ void sali_output_discard(sali_output *out);
 
 /* Close and leave the temporary where it is. */
 void sali_output_leave(sali_output *out);
-
-/* All of it in one call. */
-sal_status sali_file_write(const char *path, const void *data, int64_t size, sal_error *err);
 
 #endif

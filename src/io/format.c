@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <saltus/io.h>
+
 #include "core/error.h"
 #include "io/file.h"
 #include "io/torch.h"
@@ -16,9 +18,32 @@ static const sali_format *const formats[] = {
 
 #define N_FORMATS ((int64_t)(sizeof formats / sizeof *formats))
 
-const sali_format *sali_format_list(int64_t index)
+const sali_format *sali_format_at(int64_t index)
 {
     return index >= 0 && index < N_FORMATS ? formats[index] : NULL;
+}
+
+/* Those of one content follow one another. */
+bool sal_format_list(int64_t index, sal_format_info *info)
+{
+    for (int kind = SALI_CONTENT_NONE; index >= 0 && kind <= SALI_CONTENT_TAPE; kind++) {
+        for (int64_t k = 0; k < N_FORMATS; k++) {
+            const sali_format *f = formats[k];
+            if ((int)f->content != kind || index-- > 0) {
+                continue;
+            }
+            bool tape = f->content == SALI_CONTENT_TAPE;
+            *info = (sal_format_info){ .name = f->name,
+                                       .doc = f->doc,
+                                       .content = sali_content_name(f->content),
+                                       .suffixes = f->suffixes,
+                                       .reads = f->parse || tape,
+                                       .writes = f->write || tape,
+                                       .model = f->model };
+            return true;
+        }
+    }
+    return false;
 }
 
 /* "graphml (.graphml), dimacs (.col)": those of a kind that can be written, or read. */

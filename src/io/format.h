@@ -5,7 +5,7 @@
 
 #include "models/content.h"
 
-#define SALI_FORMAT_SUFFIXES 6
+#define SALI_FORMAT_SUFFIXES 7 /* with the NULL that ends them */
 
 typedef struct sali_format {
     const char *name;                           /* "graphml" */
@@ -53,8 +53,8 @@ typedef struct sali_format {
 SALI_FORMAT_LIST(SALI_FORMAT_DECLARE)
 #undef SALI_FORMAT_DECLARE
 
-/* Entry `index`; NULL past the end. */
-const sali_format *sali_format_list(int64_t index);
+/* Entry `index`, in that order; NULL past the end. */
+const sali_format *sali_format_at(int64_t index);
 
 /* The format of that name. Returns: SAL_ERR_NOT_FOUND with the names that there are. */
 sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err);

@@ -23,7 +23,7 @@ sal_status sali_json_write(json_t *object, size_t flags, const char *path, sal_e
     if (!text) {
         return sali_fail_memory(err);
     }
-    sal_status status = sali_file_write(path, text, (int64_t)strlen(text), err);
+    sal_status status = sal_file_write(path, text, (int64_t)strlen(text), err);
     free(text);
     return status;
 }

@@ -55,7 +55,7 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
 
 static sal_status write(const char *path, const sali_content *content, sal_error *err)
 {
-    return sali_file_write(path, content->text.data, content->text.size, err);
+    return sal_file_write(path, content->text.data, content->text.size, err);
 }
 
 /* Anything printable is text: the suffix decides. */

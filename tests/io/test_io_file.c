@@ -46,13 +46,13 @@ START_TEST(write_replaces_the_file_and_leaves_no_temporary)
     sal_error err = { 0 };
     sali_bytes bytes = { 0 };
     const char *path = temp_write("a", "old content", 11);
-    ck_ok(sali_file_write(path, "new", 3, &err), &err);
+    ck_ok(sal_file_write(path, "new", 3, &err), &err);
     ck_ok(sali_file_read(path, &bytes, &err), &err);
     ck_assert_str_eq((char *)bytes.data, "new");
     ck_assert_int_eq(temp_count(), 1);
     sali_bytes_free(&bytes);
     ck_assert_int_eq(chdir(temp_dir), 0);
-    ck_ok(sali_file_write("relative", "r", 1, &err), &err);
+    ck_ok(sal_file_write("relative", "r", 1, &err), &err);
     ck_assert_int_eq(temp_count(), 2);
     ck_assert_int_eq(chdir("/"), 0);
 }
@@ -78,9 +78,9 @@ END_TEST
 START_TEST(write_refuses_directories_and_devices)
 {
     sal_error err = { 0 };
-    ck_fails(sali_file_write(temp_dir, "x", 1, &err), SAL_ERR_IO, &err, "a directory");
-    ck_fails(sali_file_write("/dev/null", "x", 1, &err), SAL_ERR_IO, &err, "device");
-    ck_fails(sali_file_write(temp_path("no/such"), "x", 1, &err), SAL_ERR_IO, &err, "no/such");
+    ck_fails(sal_file_write(temp_dir, "x", 1, &err), SAL_ERR_IO, &err, "a directory");
+    ck_fails(sal_file_write("/dev/null", "x", 1, &err), SAL_ERR_IO, &err, "device");
+    ck_fails(sal_file_write(temp_path("no/such"), "x", 1, &err), SAL_ERR_IO, &err, "no/such");
     ck_assert_int_eq(temp_count(), 0);
 }
 END_TEST
@@ -96,9 +96,9 @@ START_TEST(full_disk_is_an_error_and_leaves_the_old_file)
     struct rlimit limit = { 1000, before.rlim_max };
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    sal_status at_write = sali_file_write(path, large, sizeof large, &err);
+    sal_status at_write = sal_file_write(path, large, sizeof large, &err);
     sal_error commit_err = { 0 };
-    sal_status at_commit = sali_file_write(path, large, 2000, &commit_err); /* still buffered */
+    sal_status at_commit = sal_file_write(path, large, 2000, &commit_err); /* still buffered */
     setrlimit(RLIMIT_FSIZE, &before);
     ck_assert_int_eq(at_write, SAL_ERR_IO);
     ck_assert_int_eq(at_commit, SAL_ERR_IO);
@@ -116,7 +116,7 @@ START_TEST(file_functions_survive_failing_allocations)
     sal_error err = { 0 };
     const char *path = temp_write("a", "content", 7);
     ck_alloc_sweep(sali_file_read(path, &bytes, &err), sali_bytes_free(&bytes));
-    ck_alloc_sweep(sali_file_write(path, "new", 3, &err), (void)0);
+    ck_alloc_sweep(sal_file_write(path, "new", 3, &err), (void)0);
     ck_assert_int_eq(temp_count(), 1);
 }
 END_TEST

@@ -104,7 +104,7 @@ START_TEST(files_are_read_and_written)
     sali_content content = { 0 }, again = { 0 };
     const sali_format *found = NULL;
     sal_error err;
-    ck_ok(sali_file_write(path, "One. Two.", 9, &err), &err);
+    ck_ok(sal_file_write(path, "One. Two.", 9, &err), &err);
     ck_ok(sali_content_read(path, NULL, SALI_CONTENT_NONE, &content, &found, &err), &err);
     ck_assert_str_eq(found->name, "text");
     ck_assert_str_eq(found->model, "summary");

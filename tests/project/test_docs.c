@@ -81,7 +81,7 @@ START_TEST(every_format_and_suffix_is_described)
 {
     sali_bytes bytes = page("formats.md");
     const sali_format *f;
-    for (int64_t k = 0; (f = sali_format_list(k)); k++) {
+    for (int64_t k = 0; (f = sali_format_at(k)); k++) {
         bool tape = f->content == SALI_CONTENT_TAPE;
         const char *kind = strchr(sali_content_name(f->content), ' ');
         char want[512], heading[128];

@@ -4,7 +4,6 @@
 
 #include "cli/completion.h"
 #include "cli/help/help.h"
-#include "io/format.h"
 
 static void print_models(void)
 {
@@ -24,9 +23,9 @@ static void print_samplers(void)
 
 static void print_formats(void)
 {
-    const sali_format *f;
-    for (int64_t k = 0; (f = sali_format_list(k)); k++) {
-        printf(" %s", f->name);
+    sal_format_info format;
+    for (int64_t k = 0; sal_format_list(k, &format); k++) {
+        printf(" %s", format.name);
     }
 }
 

@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/list/list.h"
-#include "io/format.h"
 
 static void list_samplers(void)
 {
@@ -39,12 +38,13 @@ static void list_models(void)
 }
 
 /* Name, what can be done, suffixes; then what it is, and what a file of it is by itself. */
-static void list_format(const sali_format *f)
+static void list_format(const sal_format_info *f)
 {
-    bool tape = f->content == SALI_CONTENT_TAPE, reads = f->parse || tape,
-         writes = f->write || tape;
-    printf("  %-11s%-13s", f->name, reads && writes ? "read, write" : reads ? "read" : "write");
-    for (int i = 0; i < SALI_FORMAT_SUFFIXES && f->suffixes[i]; i++) {
+    printf("  %-11s%-13s", f->name,
+           f->reads && f->writes ? "read, write"
+           : f->reads            ? "read"
+                                 : "write");
+    for (int i = 0; f->suffixes[i]; i++) {
         printf("%s%s", i ? ", " : "", f->suffixes[i]);
     }
     printf("%s\n             %s\n", f->suffixes[0] ? "" : "any name", f->doc);
@@ -55,19 +55,14 @@ static void list_format(const sali_format *f)
 
 static void list_formats(void)
 {
-    for (int kind = SALI_CONTENT_NONE; kind <= SALI_CONTENT_TAPE; kind++) {
-        const sali_format *f;
-        bool first = true;
-        for (int64_t k = 0; (f = sali_format_list(k)); k++) {
-            if ((int)f->content != kind) {
-                continue;
-            }
-            if (first) {
-                printf("%s:\n", sali_content_name((sali_content_kind)kind));
-            }
-            list_format(f);
-            first = false;
+    const char *content = NULL;
+    sal_format_info format;
+    for (int64_t k = 0; sal_format_list(k, &format); k++) {
+        if (!content || strcmp(content, format.content) != 0) {
+            printf("%s:\n", format.content);
         }
+        content = format.content;
+        list_format(&format);
     }
     puts("other files:\n"
          "  safetensors  parameters (read, write)\n"

@@ -1,16 +1,14 @@
 /* saltus list WHAT --json. */
 #include <string.h>
 
-#include "ad/op.h"
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "cli/list/list.h"
-#include "io/format.h"
-#include "io/json_text.h"
 
 /* A text, or null. */
 static json_t *text_or_null(const char *text)
 {
-    return text && text[0] ? sali_json_text(text) : json_null();
+    return text && text[0] ? cli_json_text(text) : json_null();
 }
 
 /* The words of a text that blanks set apart. */
@@ -32,10 +30,10 @@ json_t *cli_samplers_json(void)
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         json_array_append_new(
             list, json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "name", info.name, "alias",
-                            text_or_null(info.alias), "doc", sali_json_text(info.doc), "settings",
+                            text_or_null(info.alias), "doc", cli_json_text(info.doc), "settings",
                             text_or_null(info.parameters), "exact", info.exact, "needs_gradient",
                             info.needs_gradient, "kinds", words_of(info.kinds), "source",
-                            sali_json_text(info.source)));
+                            cli_json_text(info.source)));
     }
     return list;
 }
@@ -47,9 +45,9 @@ json_t *cli_models_json(void)
     for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
         json_array_append_new(
             list, json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "name", info.name, "doc",
-                            sali_json_text(info.doc), "settings", text_or_null(info.parameters),
+                            cli_json_text(info.doc), "settings", text_or_null(info.parameters),
                             "file", text_or_null(info.file), "needs_file", info.needs_file,
-                            "source", sali_json_text(info.source)));
+                            "source", cli_json_text(info.source)));
     }
     return list;
 }
@@ -59,19 +57,18 @@ json_t *cli_models_json(void)
 json_t *cli_ops_json(void)
 {
     json_t *list = json_array();
-    for (int id = 0; id < SALI_OP_COUNT; id++) {
-        const sali_op *op = sali_op_f64((sali_op_id)id);
+    sal_op_info op;
+    for (int64_t i = 0; sal_op_list(i, &op); i++) {
         json_t *fixed = json_array();
         for (int k = 0; k < 32; k++) {
-            if (op->param_inputs >> k & 1) {
+            if (op.fixed >> k & 1) {
                 json_array_append_new(fixed, json_integer(k + 1));
             }
         }
-        json_array_append_new(
-            list,
-            json_pack("{s:s, s:o, s:o, s:o, s:b}", "name", op->name, "doc", sali_json_text(op->doc),
-                      "inputs", op->arity == SALI_VARIADIC ? json_null() : json_integer(op->arity),
-                      "fixed", fixed, "changes", op->change != NULL));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:b}", "name", op.name, "doc",
+                                              cli_json_text(op.doc), "inputs",
+                                              op.inputs < 0 ? json_null() : json_integer(op.inputs),
+                                              "fixed", fixed, "changes", op.changes));
     }
     return list;
 }
@@ -79,18 +76,17 @@ json_t *cli_ops_json(void)
 json_t *cli_formats_json(void)
 {
     json_t *list = json_array();
-    const sali_format *f;
-    for (int64_t k = 0; (f = sali_format_list(k)); k++) {
-        bool tape = f->content == SALI_CONTENT_TAPE;
+    sal_format_info format;
+    for (int64_t k = 0; sal_format_list(k, &format); k++) {
         json_t *suffixes = json_array();
-        for (int i = 0; i < SALI_FORMAT_SUFFIXES && f->suffixes[i]; i++) {
-            json_array_append_new(suffixes, json_string(f->suffixes[i]));
+        for (int i = 0; format.suffixes[i]; i++) {
+            json_array_append_new(suffixes, json_string(format.suffixes[i]));
         }
         json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name",
-                                              f->name, "content", sali_content_name(f->content),
-                                              "reads", f->parse || tape, "writes", f->write || tape,
-                                              "suffixes", suffixes, "doc", sali_json_text(f->doc),
-                                              "model", text_or_null(f->model)));
+                                              format.name, "content", format.content, "reads",
+                                              format.reads, "writes", format.writes, "suffixes",
+                                              suffixes, "doc", cli_json_text(format.doc), "model",
+                                              text_or_null(format.model)));
     }
     return list;
 }

@@ -1,35 +1,20 @@
 /* saltus list ops: the operations of formulas, as lines or as the page docs/ops.md. */
-#include "ad/op.h"
 #include "cli/cli.h"
 
 void cli_list_ops(void)
 {
-    for (int k = 0; k < SALI_OP_COUNT; k++) {
-        const sali_op *op = sali_op_f64((sali_op_id)k);
-        printf("%-19s %s\n", op->name, op->doc);
+    sal_op_info op;
+    for (int64_t k = 0; sal_op_list(k, &op); k++) {
+        printf("%-19s %s\n", op.name, op.doc);
     }
-}
-
-/* How f depends on the state through the op, by its rule. */
-static const char *degree(const sali_op *op)
-{
-    if (op->degree == sali_degree_nonlinear) {
-        return "general";
-    }
-    if (op->degree == sali_degree_bilinear) {
-        return "as one input, if the other is fixed";
-    }
-    return !op->degree || op->degree == sali_degree_linear || op->degree == sali_degree_mixing
-               ? "as its inputs"
-               : "a rule of its own";
 }
 
 /* "2, 3": the inputs that must not depend on the state. */
-static void print_fixed_inputs(const sali_op *op)
+static void print_fixed_inputs(const sal_op_info *op)
 {
     bool any = false;
     for (int k = 0; k < 32; k++) {
-        if (op->param_inputs >> k & 1) {
+        if (op->fixed >> k & 1) {
             printf("%s%d", any ? ", " : " ", k + 1);
             any = true;
         }
@@ -37,20 +22,20 @@ static void print_fixed_inputs(const sali_op *op)
     fputs(" |", stdout);
 }
 
-static void print_row(const sali_op *op)
+static void print_row(const sal_op_info *op)
 {
     printf("| `%s` | `", op->name);
     for (const char *c = op->doc; *c; c++) {
         printf(*c == '|' ? "\\%c" : "%c", *c); /* a bar ends a cell */
     }
     fputs("` |", stdout);
-    if (op->arity == SALI_VARIADIC) {
+    if (op->inputs < 0) {
         fputs(" any |", stdout);
     } else {
-        printf(" %d |", (int)op->arity);
+        printf(" %d |", (int)op->inputs);
     }
     print_fixed_inputs(op);
-    printf(" %s | %s |\n", op->arity == 0 ? "" : degree(op), op->change ? "yes" : "");
+    printf(" %s | %s |\n", op->degree, op->changes ? "yes" : "");
 }
 
 void cli_list_ops_markdown(void)
@@ -72,7 +57,8 @@ void cli_list_ops_markdown(void)
         "\n"
         "| name | value | inputs | fixed | degree | changes |\n"
         "|---|---|---|---|---|---|");
-    for (int k = 0; k < SALI_OP_COUNT; k++) {
-        print_row(sali_op_f64((sali_op_id)k));
+    sal_op_info op;
+    for (int64_t k = 0; sal_op_list(k, &op); k++) {
+        print_row(&op);
     }
 }

@@ -13,7 +13,6 @@
 #include "core/alloc.h"
 #include "core/space.h"
 #include "io/format.h"
-#include "io/json_text.h"
 #include "models/alphabet.h"
 #include "stats/mmd.h"
 #include "train/likelihood.h"
@@ -302,7 +301,7 @@ static int print_json(const session *s, int ways)
     json_t *reverse = ways > 1 ? direction_json(&s->ways[1]) : json_null();
     json_t *object = json_pack(
         "{s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s}", "model",
-        sali_json_text(sal_model_name(s->model)), "variables", (json_int_t)s->test.variables,
+        cli_json_text(sal_model_name(s->model)), "variables", (json_int_t)s->test.variables,
         "test_rows", (json_int_t)s->test.rows, "chains", (json_int_t)s->o->ais.chains,
         "temperatures", (json_int_t)s->o->ais.temperatures, "forward", direction_json(&s->ways[0]),
         "reverse", reverse, "reverse_from", s->samples.rows > 0 ? "samples" : "test");

@@ -9,7 +9,6 @@
 #include "core/number.h"
 #include "core/text.h"
 #include "io/format.h"
-#include "io/json_text.h"
 #include "io/arrays/png.h"
 
 #define MOST_ROWS 10000
@@ -234,10 +233,10 @@ static int print_end(const session *s)
     }
     json_t *object =
         json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "model",
-                  sali_json_text(sal_model_name(s->model)), "out", sali_json_text(s->o->out),
-                  "rows", rows, "samples", (json_int_t)o->samples, "steps", (json_int_t)o->steps,
-                  "seed", (json_int_t)o->seed, "variables", (json_int_t)s->pictures.variables,
-                  "hidden", (json_int_t)s->hidden);
+                  cli_json_text(sal_model_name(s->model)), "out", cli_json_text(s->o->out), "rows",
+                  rows, "samples", (json_int_t)o->samples, "steps", (json_int_t)o->steps, "seed",
+                  (json_int_t)o->seed, "variables", (json_int_t)s->pictures.variables, "hidden",
+                  (json_int_t)s->hidden);
     cli_json_number(object, "agreement", agreement(s));
     return cli_json_print(object);
 }

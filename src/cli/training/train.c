@@ -13,7 +13,6 @@
 #include "cli/pictures.h"
 #include "cli/training/training.h"
 #include "core/text.h"
-#include "io/json_text.h"
 
 /* ---- preparation */
 
@@ -162,8 +161,8 @@ static int print_json(const cli_training *s)
     bool reported = s->iteration > 0;
     int64_t iterations = reported || s->diverged ? s->iteration : s->o->train.iterations;
     json_t *object = json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:b}", "model", sali_json_text(sal_model_name(s->model)), "out",
-        sali_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
+        "{s:o, s:o, s:I, s:I, s:I, s:b}", "model", cli_json_text(sal_model_name(s->model)), "out",
+        cli_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
         (json_int_t)s->test.rows, "iterations", (json_int_t)iterations, "diverged", s->diverged);
     cli_json_number(object, "seconds", reported ? s->seconds : 0);
     cli_json_number(object, "difference", reported ? s->difference : NAN);

@@ -86,7 +86,7 @@ static int append_log(cli_training *s, const sal_train_report *r)
     strcat(log, line);
     sal_error err = { 0 };
     int code = in_directory(s, "log.csv", path, sizeof path);
-    sal_status status = code ? SAL_OK : sali_file_write(path, log, (int64_t)strlen(log), &err);
+    sal_status status = code ? SAL_OK : sal_file_write(path, log, (int64_t)strlen(log), &err);
     return status == SAL_OK ? code : cli_fail(status, &err);
 }
 

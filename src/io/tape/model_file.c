@@ -195,7 +195,7 @@ static bool looks_like_path(const char *spec)
     if (spec[slash] && slash < sali_specification_name(spec)) {
         return true;
     }
-    for (int64_t k = 0; !strchr(spec, ':') && (format = sali_format_list(k)); k++) {
+    for (int64_t k = 0; !strchr(spec, ':') && (format = sali_format_at(k)); k++) {
         if (sali_format_has_suffix(format, spec)) {
             return true;
         }

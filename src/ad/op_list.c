@@ -1,0 +1,34 @@
+/* What operations there are, for people and for other languages. */
+#include "ad/op.h"
+
+/* How the degree of an op's value follows from its inputs'. */
+static const char *degree(const sali_op *op)
+{
+    if (op->arity == 0) {
+        return "";
+    }
+    if (op->degree == sali_degree_nonlinear) {
+        return "general";
+    }
+    if (op->degree == sali_degree_bilinear) {
+        return "as one input, if the other is fixed";
+    }
+    return !op->degree || op->degree == sali_degree_linear || op->degree == sali_degree_mixing
+               ? "as its inputs"
+               : "a rule of its own";
+}
+
+bool sal_op_list(int64_t index, sal_op_info *info)
+{
+    if (index < 0 || index >= SALI_OP_COUNT) {
+        return false;
+    }
+    const sali_op *op = sali_op_f64((sali_op_id)index);
+    *info = (sal_op_info){ .name = op->name,
+                           .doc = op->doc,
+                           .degree = degree(op),
+                           .inputs = op->arity,
+                           .fixed = op->param_inputs,
+                           .changes = op->change != NULL };
+    return true;
+}
