@@ -13,7 +13,7 @@
 #include "core/space.h"
 
 typedef enum sali_op_id {
-#define SALI_OP(name) SALI_OP_##name,
+#define SALI_OP(name, recorded) SALI_OP_##name,
 #include "ad/ops.def"
 #undef SALI_OP
     SALI_OP_COUNT
@@ -105,7 +105,8 @@ typedef struct sali_op {
     sali_layout layout;
     bool linear;           /* in all inputs at once: their adjoints depend on the output's only */
     bool params_by_inputs; /* adjoints of param_inputs: from inputs and the output's adjoint only */
-    bool changes_gradient; /* `change` also keeps the gradient of input 0, the state */
+    bool by_rows; /* takes as long as its rows, few chains at a time too; SALI_LAYOUT_SAME does */
+    bool changes_gradient;      /* `change` also keeps the gradient of input 0, the state */
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */
 
@@ -153,6 +154,9 @@ static inline int64_t sali_shape_size(const sal_shape *shape)
     return size;
 }
 
+/* The same of a shape that a caller or a file gave; -1 if it is none. */
+int64_t sali_shape_checked_size(const sal_shape *shape);
+
 bool sali_shape_equal(const sal_shape *a, const sal_shape *b);
 
 /* "[500, 784]", "[]" for a scalar; into a buffer of SALI_SHAPE_TEXT bytes, which is returned. */
@@ -166,7 +170,12 @@ sal_status sali_shape_fail(const sali_node *node, const sali_shape_context *cont
 /* Shape rules and degree rules that several ops share. */
 sal_status sali_shape_same(sali_node *node, const sali_shape_context *context);
 sal_status sali_shape_broadcast(sali_node *node, const sali_shape_context *context);
+/* ints[0]: an axis, or -1 for all elements. Either the shape stays, or the axis goes. */
+sal_status sali_shape_along(sali_node *node, const sali_shape_context *context);
 sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context);
+/* Of a leaf that has so many real attributes for each element. */
+sal_status sali_shape_given(sali_node *node, const sali_shape_context *context,
+                            int64_t reals_per_element);
 sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const *in,
                                   const sali_degree *in_degree, const sal_space *space);
 sali_degree sali_degree_linear(const sali_node *node, const sali_node *const *in,

@@ -57,6 +57,30 @@ sal_status sali_expect_attributes(const sali_node *node, int64_t n_ints, int64_t
     return SAL_OK;
 }
 
+int64_t sali_shape_checked_size(const sal_shape *shape)
+{
+    int64_t size = 1;
+    if (shape->rank < 0 || shape->rank > SAL_MAX_RANK) {
+        return -1;
+    }
+    for (int32_t i = 0; i < shape->rank; i++) {
+        if (shape->dim[i] < 1 || __builtin_mul_overflow(size, shape->dim[i], &size)) {
+            return -1;
+        }
+    }
+    return size;
+}
+
+sal_status sali_shape_given(sali_node *node, const sali_shape_context *context,
+                            int64_t reals_per_element)
+{
+    int64_t size = sali_shape_checked_size(&node->shape);
+    return size < 0 ? sali_fail(context->err, SAL_ERR_SHAPE,
+                                "%s: expected a rank of 0 to %d and sizes >= 1",
+                                sali_op_f64(node->op)->name, SAL_MAX_RANK)
+                    : sali_expect_attributes(node, 0, reals_per_element * size, context->err);
+}
+
 sal_status sali_shape_same(sali_node *node, const sali_shape_context *context)
 {
     node->shape = context->in[0]->shape;
@@ -85,25 +109,26 @@ sal_status sali_shape_broadcast(sali_node *node, const sali_shape_context *conte
     return sali_expect_attributes(node, 0, 0, context->err);
 }
 
-/* ints[0]: the axis, or -1 for all elements. */
-sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context)
+sal_status sali_shape_along(sali_node *node, const sali_shape_context *context)
 {
     sal_status status = sali_expect_attributes(node, 1, 0, context->err);
-    if (status != SAL_OK) {
-        return status;
-    }
+    node->shape = context->in[0]->shape;
+    return status == SAL_OK && (node->ints[0] < -1 || node->ints[0] >= node->shape.rank)
+               ? sali_shape_fail(node, context, "an axis within the rank")
+               : status;
+}
+
+sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context)
+{
+    sal_status status = sali_shape_along(node, context);
     const sal_shape *a = &context->in[0]->shape;
-    int64_t axis = node->ints[0];
-    if (axis < -1 || axis >= a->rank) {
-        return sali_shape_fail(node, context, "an axis within the rank");
-    }
     node->shape = SAL_SCALAR;
-    for (int32_t i = 0; axis >= 0 && i < a->rank; i++) {
-        if (i != axis) {
+    for (int32_t i = 0; status == SAL_OK && node->ints[0] >= 0 && i < a->rank; i++) {
+        if (i != node->ints[0]) {
             node->shape.dim[node->shape.rank++] = a->dim[i];
         }
     }
-    return SAL_OK;
+    return status;
 }
 
 sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const *in,

@@ -7,23 +7,6 @@
 /* Bytes of a node's rows in one tile: several nodes' fit the nearest cache. */
 #define TILE_BYTES 8192
 
-/* Whether an op's time is in proportion to the chains, and few at a time cost no more. */
-static bool runs_by_rows(const sali_op *op, sali_op_id id)
-{
-    switch (id) {
-    case SALI_OP_sum:
-    case SALI_OP_mean:
-    case SALI_OP_logsumexp:
-    case SALI_OP_max:
-    case SALI_OP_dot:
-    case SALI_OP_slice:
-    case SALI_OP_where:
-        return true;
-    default:
-        return op->layout == SALI_LAYOUT_SAME;
-    }
-}
-
 static bool fits_a_run(const sali_program *program, int32_t i)
 {
     const sali_node *node = &program->nodes[i];
@@ -31,7 +14,8 @@ static bool fits_a_run(const sali_program *program, int32_t i)
     for (int32_t k = 0; k < node->n_in; k++) {
         by_chain &= !program->nodes[node->in[k]].pixel_major;
     }
-    return by_chain && runs_by_rows(program->steps[i].op, node->op);
+    const sali_op *op = program->steps[i].op;
+    return by_chain && (op->by_rows || op->layout == SALI_LAYOUT_SAME);
 }
 
 /* The chains of which the widest row of node i, or of an input, takes the bytes of a tile. */

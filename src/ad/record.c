@@ -4,34 +4,38 @@
 #include "ad/tape.h"
 #include "core/alloc.h"
 
-#define UNARY(name)                                                                               \
-    sal_expr sal_##name##_at(const char *file, int line, sal_expr a)                              \
-    {                                                                                             \
-        return sali_record(                                                                       \
-            a.tape, &(sali_recipe){                                                               \
-                        .op = SALI_OP_##name, .n_in = 1, .in = &a, .file = file, .line = line }); \
+/* A node of attributes that are integers. A matrix that the op wants symmetric is made so. */
+static sal_expr record(sali_op_id op, const char *file, int line, int32_t n_in, const sal_expr *in,
+                       int64_t n_ints, const int64_t *ints)
+{
+    enum { FIXED_MOST = 3 };
+    sal_expr fixed[FIXED_MOST];
+    uint32_t symmetric = sali_op_f64(op)->symmetric_inputs;
+    for (int32_t k = 0; symmetric && k < n_in; k++) {
+        fixed[k] =
+            symmetric >> k & 1 ? record(SALI_OP_symmetrise, file, line, 1, &in[k], 0, NULL) : in[k];
     }
+    return sali_record(in[0].tape, &(sali_recipe){ .op = op,
+                                                   .n_in = n_in,
+                                                   .in = symmetric ? fixed : in,
+                                                   .n_ints = n_ints,
+                                                   .ints = ints,
+                                                   .file = file,
+                                                   .line = line });
+}
 
-#define BINARY(name)                                                             \
-    sal_expr sal_##name##_at(const char *file, int line, sal_expr a, sal_expr b) \
-    {                                                                            \
-        return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_##name,         \
-                                                   .n_in = 2,                    \
-                                                   .in = (sal_expr[]){ a, b },   \
-                                                   .file = file,                 \
-                                                   .line = line });              \
-    }
-
-/* Over all elements, or over one axis that may count from the last. */
-#define REDUCTION(name)                                                               \
-    sal_expr sal_##name##_at(const char *file, int line, sal_expr a)                  \
-    {                                                                                 \
-        return record_reduction(SALI_OP_##name, file, line, a, -1);                   \
-    }                                                                                 \
-    sal_expr sal_##name##_axis_at(const char *file, int line, sal_expr a, int axis)   \
-    {                                                                                 \
-        return record_reduction(SALI_OP_##name, file, line, a, normal_axis(a, axis)); \
-    }
+/* A node of one input, of attributes that are real numbers. */
+static sal_expr with_numbers(sali_op_id op, const char *file, int line, sal_expr a, int64_t n,
+                             const double *numbers)
+{
+    return sali_record(a.tape, &(sali_recipe){ .op = op,
+                                               .n_in = 1,
+                                               .in = &a,
+                                               .n_reals = n,
+                                               .reals = numbers,
+                                               .file = file,
+                                               .line = line });
+}
 
 /* Axis counted from the front; INT64_MAX if it is out of range, which the shape rule refuses. */
 static int64_t normal_axis(sal_expr a, int axis)
@@ -41,45 +45,59 @@ static int64_t normal_axis(sal_expr a, int axis)
     return from_front < 0 ? INT64_MAX : from_front;
 }
 
-static sal_expr record_reduction(sali_op_id op, const char *file, int line, sal_expr a,
-                                 int64_t axis)
-{
-    return sali_record(a.tape, &(sali_recipe){ .op = op,
-                                               .n_in = 1,
-                                               .in = &a,
-                                               .n_ints = 1,
-                                               .ints = &axis,
-                                               .file = file,
-                                               .line = line });
-}
+/* ---- the ways of recording that ops.def names */
 
-BINARY(add)
-BINARY(sub)
-BINARY(mul)
-BINARY(div)
-UNARY(exp)
-UNARY(log)
-UNARY(softplus)
-UNARY(sigmoid)
-UNARY(silu)
-UNARY(gelu)
-UNARY(tanh)
-UNARY(square)
-UNARY(sqrt)
-UNARY(log1p)
-UNARY(abs)
-UNARY(relu)
-UNARY(lgamma)
-BINARY(minimum)
-BINARY(maximum)
-REDUCTION(sum)
-REDUCTION(mean)
-REDUCTION(logsumexp)
-REDUCTION(max)
-BINARY(dot)
-BINARY(matvec)
-BINARY(matmul)
-BINARY(max_coverage)
+#define RECORD_OWN(name)
+
+#define RECORD_UNARY(name)                                           \
+    sal_expr sal_##name##_at(const char *file, int line, sal_expr a) \
+    {                                                                \
+        return record(SALI_OP_##name, file, line, 1, &a, 0, NULL);   \
+    }
+
+#define RECORD_BINARY(name)                                                          \
+    sal_expr sal_##name##_at(const char *file, int line, sal_expr a, sal_expr b)     \
+    {                                                                                \
+        return record(SALI_OP_##name, file, line, 2, (sal_expr[]){ a, b }, 0, NULL); \
+    }
+
+#define RECORD_TERNARY(name)                                                                 \
+    sal_expr sal_##name##_at(const char *file, int line, sal_expr a, sal_expr b, sal_expr c) \
+    {                                                                                        \
+        return record(SALI_OP_##name, file, line, 3, (sal_expr[]){ a, b, c }, 0, NULL);      \
+    }
+
+/* With a fixed number. */
+#define RECORD_NUMBER(name)                                                         \
+    sal_expr sal_##name##_at(const char *file, int line, sal_expr a, double number) \
+    {                                                                               \
+        return with_numbers(SALI_OP_##name, file, line, a, 1, &number);             \
+    }
+
+/* Over all elements, or along one axis that may count from the last. */
+#define RECORD_ALONG(name)                                                                        \
+    sal_expr sal_##name##_at(const char *file, int line, sal_expr a)                              \
+    {                                                                                             \
+        return record(SALI_OP_##name, file, line, 1, &a, 1, (int64_t[]){ -1 });                   \
+    }                                                                                             \
+    sal_expr sal_##name##_axis_at(const char *file, int line, sal_expr a, int axis)               \
+    {                                                                                             \
+        return record(SALI_OP_##name, file, line, 1, &a, 1, (int64_t[]){ normal_axis(a, axis) }); \
+    }
+
+/* Over windows of kernel x kernel pixels, `stride` apart. */
+#define RECORD_WINDOW(name)                                                                 \
+    sal_expr sal_##name##_at(const char *file, int line, sal_expr x, int64_t kernel,        \
+                             int64_t stride)                                                \
+    {                                                                                       \
+        return record(SALI_OP_##name, file, line, 1, &x, 2, (int64_t[]){ kernel, stride }); \
+    }
+
+#define SALI_OP(name, recorded) RECORD_##recorded(name)
+#include "ad/ops.def"
+#undef SALI_OP
+
+/* ---- those of their own */
 
 sal_expr sal_state_at(const char *file, int line, sal_tape *tape)
 {
@@ -127,21 +145,14 @@ sal_expr sal_param_at(const char *file, int line, sal_tape *tape, const char *na
 sal_expr sal_constant_at(const char *file, int line, sal_tape *tape, const double *values,
                          sal_shape shape)
 {
-    if (shape.rank < 0 || shape.rank > SAL_MAX_RANK) {
-        return sali_latch(tape, file, line, SAL_ERR_SHAPE, "constant: rank out of range");
-    }
-    int64_t size = 1;
-    for (int32_t i = 0; i < shape.rank; i++) {
-        if (shape.dim[i] < 1 || __builtin_mul_overflow(size, shape.dim[i], &size)) {
-            return sali_latch(tape, file, line, SAL_ERR_SHAPE, "constant: a size below 1");
-        }
-    }
-    return sali_record(tape, &(sali_recipe){ .op = SALI_OP_constant,
-                                             .n_reals = size,
-                                             .reals = values,
-                                             .shape = &shape,
-                                             .file = file,
-                                             .line = line });
+    int64_t size = sali_shape_checked_size(&shape);
+    return sali_record(tape,
+                       &(sali_recipe){ .op = SALI_OP_constant,
+                                       .n_reals = size < 0 ? 0 : size, /* the shape rule fails */
+                                       .reals = values,
+                                       .shape = &shape,
+                                       .file = file,
+                                       .line = line });
 }
 
 sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape, double value)
@@ -149,100 +160,9 @@ sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape, double value)
     return sal_constant_at(file, line, tape, &value, SAL_SCALAR);
 }
 
-/* An operation on one expression with fixed numbers. */
-static sal_expr with_numbers(const char *file, int line, sali_op_id op, sal_expr a, int64_t n,
-                             const double *numbers)
-{
-    return sali_record(a.tape, &(sali_recipe){ .op = op,
-                                               .n_in = 1,
-                                               .in = &a,
-                                               .n_reals = n,
-                                               .reals = numbers,
-                                               .file = file,
-                                               .line = line });
-}
-
-sal_expr sal_scale_at(const char *file, int line, sal_expr a, double factor)
-{
-    return with_numbers(file, line, SALI_OP_scale, a, 1, &factor);
-}
-
-sal_expr sal_elu_at(const char *file, int line, sal_expr a, double alpha)
-{
-    return with_numbers(file, line, SALI_OP_elu, a, 1, &alpha);
-}
-
 sal_expr sal_clamp_at(const char *file, int line, sal_expr a, double low, double high)
 {
-    return with_numbers(file, line, SALI_OP_clamp, a, 2, (double[]){ low, high });
-}
-
-sal_expr sal_pow_at(const char *file, int line, sal_expr a, double p)
-{
-    return with_numbers(file, line, SALI_OP_pow, a, 1, &p);
-}
-
-sal_expr sal_where_at(const char *file, int line, sal_expr cond, sal_expr a, sal_expr b)
-{
-    return sali_record(cond.tape, &(sali_recipe){ .op = SALI_OP_where,
-                                                  .n_in = 3,
-                                                  .in = (sal_expr[]){ cond, a, b },
-                                                  .file = file,
-                                                  .line = line });
-}
-
-static sal_expr symmetrise(const char *file, int line, sal_expr J)
-{
-    return sali_record(
-        J.tape, &(sali_recipe){
-                    .op = SALI_OP_symmetrise, .n_in = 1, .in = &J, .file = file, .line = line });
-}
-
-sal_expr sal_quad_at(const char *file, int line, sal_expr s, sal_expr J)
-{
-    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_quad,
-                                               .n_in = 2,
-                                               .in = (sal_expr[]){ s, symmetrise(file, line, J) },
-                                               .file = file,
-                                               .line = line });
-}
-
-sal_expr sal_masked_logdet_at(const char *file, int line, sal_expr s, sal_expr A)
-{
-    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_masked_logdet,
-                                               .n_in = 2,
-                                               .in = (sal_expr[]){ s, symmetrise(file, line, A) },
-                                               .file = file,
-                                               .line = line });
-}
-
-sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr B, sal_expr y)
-{
-    return sali_record(s.tape,
-                       &(sali_recipe){ .op = SALI_OP_masked_quad_inverse,
-                                       .n_in = 3,
-                                       .in = (sal_expr[]){ s, symmetrise(file, line, B), y },
-                                       .file = file,
-                                       .line = line });
-}
-
-sal_expr sal_ridge_logdet_at(const char *file, int line, sal_expr s, sal_expr G)
-{
-    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_ridge_logdet,
-                                               .n_in = 2,
-                                               .in = (sal_expr[]){ s, symmetrise(file, line, G) },
-                                               .file = file,
-                                               .line = line });
-}
-
-sal_expr sal_ridge_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr G, sal_expr y)
-{
-    return sali_record(s.tape,
-                       &(sali_recipe){ .op = SALI_OP_ridge_quad_inverse,
-                                       .n_in = 3,
-                                       .in = (sal_expr[]){ s, symmetrise(file, line, G), y },
-                                       .file = file,
-                                       .line = line });
+    return with_numbers(SALI_OP_clamp, file, line, a, 2, (double[]){ low, high });
 }
 
 sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w, int64_t n_edges,
@@ -251,13 +171,7 @@ sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w, int64_
     if (n_edges < 0 || n_edges > INT64_MAX / 4 || (n_edges > 0 && !pairs)) {
         return sali_latch(s.tape, file, line, SAL_ERR_ARGUMENT, "edges: no list of pairs");
     }
-    return sali_record(s.tape, &(sali_recipe){ .op = SALI_OP_edges,
-                                               .n_in = 2,
-                                               .in = (sal_expr[]){ s, w },
-                                               .n_ints = 2 * n_edges,
-                                               .ints = pairs,
-                                               .file = file,
-                                               .line = line });
+    return record(SALI_OP_edges, file, line, 2, (sal_expr[]){ s, w }, 2 * n_edges, pairs);
 }
 
 /* The attributes of a table node: n_factors, then for each factor its length and its scope. */
@@ -287,13 +201,7 @@ sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_expr T, in
         at += length;
     }
     sal_expr s = sal_state_at(file, line, tape);
-    sal_expr f = sali_record(tape, &(sali_recipe){ .op = SALI_OP_table,
-                                                   .n_in = 2,
-                                                   .in = (sal_expr[]){ s, T },
-                                                   .n_ints = n_ints,
-                                                   .ints = ints,
-                                                   .file = file,
-                                                   .line = line });
+    sal_expr f = record(SALI_OP_table, file, line, 2, (sal_expr[]){ s, T }, n_ints, ints);
     sali_free(ints);
     return f;
 }
@@ -301,36 +209,8 @@ sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_expr T, in
 sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr weight, sal_expr bias,
                        int64_t stride, int64_t padding)
 {
-    return sali_record(x.tape, &(sali_recipe){ .op = SALI_OP_conv2d,
-                                               .n_in = 3,
-                                               .in = (sal_expr[]){ x, weight, bias },
-                                               .n_ints = 2,
-                                               .ints = (int64_t[]){ stride, padding },
-                                               .file = file,
-                                               .line = line });
-}
-
-/* Windows of kernel x kernel pixels, `stride` apart. */
-static sal_expr record_pool(sali_op_id op, const char *file, int line, sal_expr x, int64_t kernel,
-                            int64_t stride)
-{
-    return sali_record(x.tape, &(sali_recipe){ .op = op,
-                                               .n_in = 1,
-                                               .in = &x,
-                                               .n_ints = 2,
-                                               .ints = (int64_t[]){ kernel, stride },
-                                               .file = file,
-                                               .line = line });
-}
-
-sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel, int64_t stride)
-{
-    return record_pool(SALI_OP_avg_pool2d, file, line, x, kernel, stride);
-}
-
-sal_expr sal_max_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel, int64_t stride)
-{
-    return record_pool(SALI_OP_max_pool2d, file, line, x, kernel, stride);
+    return record(SALI_OP_conv2d, file, line, 3, (sal_expr[]){ x, weight, bias }, 2,
+                  (int64_t[]){ stride, padding });
 }
 
 sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape)
@@ -340,26 +220,14 @@ sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape)
     for (int32_t i = 0; i < rank; i++) {
         ints[i] = shape.dim[i];
     }
-    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_reshape,
-                                               .n_in = 1,
-                                               .in = &a,
-                                               .n_ints = rank,
-                                               .ints = ints,
-                                               .file = file,
-                                               .line = line });
+    return record(SALI_OP_reshape, file, line, 1, &a, rank, ints);
 }
 
 sal_expr sal_slice_at(const char *file, int line, sal_expr a, int axis, int64_t start,
                       int64_t length)
 {
     int64_t ints[3] = { normal_axis(a, axis), start, length };
-    return sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_slice,
-                                               .n_in = 1,
-                                               .in = &a,
-                                               .n_ints = 3,
-                                               .ints = ints,
-                                               .file = file,
-                                               .line = line });
+    return record(SALI_OP_slice, file, line, 1, &a, 3, ints);
 }
 
 sal_expr sal_concat_at(const char *file, int line, const sal_expr *parts, int64_t n_parts, int axis)
@@ -371,13 +239,7 @@ sal_expr sal_concat_at(const char *file, int line, const sal_expr *parts, int64_
         return sali_latch(parts[0].tape, file, line, SAL_ERR_ARGUMENT, "concat: too many parts");
     }
     int64_t from_front = normal_axis(parts[0], axis);
-    return sali_record(parts[0].tape, &(sali_recipe){ .op = SALI_OP_concat,
-                                                      .n_in = (int32_t)n_parts,
-                                                      .in = parts,
-                                                      .n_ints = 1,
-                                                      .ints = &from_front,
-                                                      .file = file,
-                                                      .line = line });
+    return record(SALI_OP_concat, file, line, (int32_t)n_parts, parts, 1, &from_front);
 }
 
 sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis, int64_t n_indices,
@@ -392,13 +254,7 @@ sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis, int64_t
     }
     ints[0] = normal_axis(a, axis);
     memcpy(ints + 1, indices, (size_t)n_indices * sizeof *ints);
-    sal_expr y = sali_record(a.tape, &(sali_recipe){ .op = SALI_OP_gather,
-                                                     .n_in = 1,
-                                                     .in = &a,
-                                                     .n_ints = n_indices + 1,
-                                                     .ints = ints,
-                                                     .file = file,
-                                                     .line = line });
+    sal_expr y = record(SALI_OP_gather, file, line, 1, &a, n_indices + 1, ints);
     sali_free(ints);
     return y;
 }

@@ -13,10 +13,11 @@
 #include "core/rng.h"
 #include "models/tape_model.h"
 #include "models/tracker.h"
+#include "op_cases.h"
 #include "random_tape.h"
 #include "samplers/start.h"
 
-enum { CHAINS = 3, TRIES = 400, RANDOM_TAPES = 1200, RANDOM_TRIES = 21 };
+enum { CHAINS = 3, TRIES = 400, OP_TRIES = 60, RANDOM_TAPES = 1200, RANDOM_TRIES = 21 };
 
 /* What is compared, of all chains. */
 typedef struct snapshot {
@@ -158,7 +159,8 @@ static void check_tries(const sal_model *model, uint32_t tries)
                 check_same_bits(model, &before, &after);
                 free_snapshot(&after);
             } else {
-                ck_assert_double_eq(sali_changes_value(ch, c), before.f[c]);
+                f = sali_changes_value(ch, c);
+                ck_assert_mem_eq(&f, &before.f[c], sizeof f);
             }
         }
         free_snapshot(&before);
@@ -335,6 +337,34 @@ START_TEST(mixed_tapes_follow_changes)
         f = sal_add(f, sal_div(sal_dot(s, s), sal_scalar(tape, 10)));
         ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
         check_model(model);
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
+/* The contract of rules, and of ops without one. */
+START_TEST(every_op_follows_changes)
+{
+    const op_case *test = &op_cases[_i];
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        sal_error err = { 0 };
+        sal_space *space = op_space();
+        sal_tape *tape = sal_tape_create(space, dtype);
+        sal_model *model = NULL;
+        ck_ok(sal_model_from_tape(tape, op_record(tape, test), &model, &err), &err);
+        int64_t n = sal_model_parameters_size(model);
+        double *values = calloc((size_t)(n + 1), sizeof *values);
+        for (int64_t k = 0; k < n; k++) {
+            values[k] =
+                op_number(k, sali_op_f64(test->op)->test_low, sali_op_f64(test->op)->test_high);
+        }
+        ck_ok(sal_model_set_params(model, NULL, values, &err), &err);
+        if (sali_model_tape(model)->program->state >= 0) {
+            check_tries(model, OP_TRIES);
+        }
+        free(values);
         sal_model_destroy(model);
         sal_tape_destroy(tape);
         sal_space_destroy(space);
@@ -533,6 +563,7 @@ int main(void)
     tcase_add_test(tcase, large_terms_leave_nothing_behind);
     tcase_add_test(tcase, factor_graphs_follow_changes);
     tcase_add_test(tcase, mixed_tapes_follow_changes);
+    tcase_add_loop_test(tcase, every_op_follows_changes, 0, OP_CASES);
     tcase_add_test(tcase, products_with_constants_follow_changes);
     tcase_add_test(tcase, sparse_products_pay);
     tcase_add_test(tcase, a_change_of_a_sparse_form_touches_its_neighbours);

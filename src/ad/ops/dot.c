@@ -74,6 +74,7 @@ static sali_change_outcome change(sali_change *ch)
 const sali_op RN(sali_op_dot) = {
     .name = "dot",
     .arity = 2,
+    .by_rows = true,
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_i a_i b_i",

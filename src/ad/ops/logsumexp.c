@@ -97,6 +97,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_logsumexp) = {
     .name = "logsumexp",
     .arity = 1,
+    .by_rows = true,
     .test_low = -3,
     .test_high = 3,
     .doc = "log sum_k exp a_k, over all elements or one axis",

@@ -3,14 +3,13 @@
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
-    int64_t size = 1;
     bool good = node->n_ints <= SAL_MAX_RANK && node->n_reals == 0;
     node->shape = SAL_SCALAR;
     for (int64_t i = 0; good && i < node->n_ints; i++) {
-        good = node->ints[i] >= 1 && !__builtin_mul_overflow(size, node->ints[i], &size);
         node->shape.dim[node->shape.rank++] = node->ints[i];
     }
-    if (!good || size != sali_shape_size(&context->in[0]->shape)) {
+    int64_t size = sali_shape_size(&context->in[0]->shape);
+    if (!good || sali_shape_checked_size(&node->shape) != size) {
         return sali_shape_fail(node, context, "as many elements in at most 4 axes as before");
     }
     return SAL_OK;

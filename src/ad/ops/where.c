@@ -67,6 +67,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_where) = {
     .name = "where",
     .arity = 3,
+    .by_rows = true,
     .test_low = -1,
     .test_high = 1,
     .doc = "a where cond is not 0, else b",
