@@ -149,11 +149,17 @@ SALI_DECLARE_UNARY(square) /* a a */
 #define sal_tanh(a) sal_tanh_at(SAL_HERE, (a))
 #define sal_square(a) sal_square_at(SAL_HERE, (a))
 
+SALI_DECLARE_UNARY(sin)    /* of radians */
+SALI_DECLARE_UNARY(cos)    /* of radians */
+SALI_DECLARE_UNARY(erf)    /* 2 / sqrt(pi) int_0^a exp(-t^2) dt */
 SALI_DECLARE_UNARY(sqrt)   /* NaN below 0; derivative infinite at 0 */
 SALI_DECLARE_UNARY(log1p)  /* log(1 + a); -inf at -1, NaN below */
 SALI_DECLARE_UNARY(abs)    /* derivative 0 at 0 */
 SALI_DECLARE_UNARY(relu)   /* max(a, 0); derivative 0 at 0 */
 SALI_DECLARE_UNARY(lgamma) /* log |Gamma(a)|; derivative digamma; infinite at 0, -1, -2, ... */
+#define sal_sin(a) sal_sin_at(SAL_HERE, (a))
+#define sal_cos(a) sal_cos_at(SAL_HERE, (a))
+#define sal_erf(a) sal_erf_at(SAL_HERE, (a))
 #define sal_sqrt(a) sal_sqrt_at(SAL_HERE, (a))
 #define sal_log1p(a) sal_log1p_at(SAL_HERE, (a))
 #define sal_abs(a) sal_abs_at(SAL_HERE, (a))
@@ -217,14 +223,31 @@ SAL_API sal_expr sal_max_axis_at(const char *file, int line, sal_expr a, int axi
 #define sal_logsumexp_axis(a, axis) sal_logsumexp_axis_at(SAL_HERE, (a), (axis))
 #define sal_max_axis(a, axis) sal_max_axis_at(SAL_HERE, (a), (axis))
 
+/* ---- over all elements, in row-major order, or along one axis; the shape stays */
+
+SALI_DECLARE_UNARY(cumsum)  /* sums of the elements up to each one */
+SALI_DECLARE_UNARY(softmax) /* exp a_k / sum_l exp a_l; NaN if all are -inf */
+#define sal_cumsum(a) sal_cumsum_at(SAL_HERE, (a))
+#define sal_softmax(a) sal_softmax_at(SAL_HERE, (a))
+
+/* Sums up to each element along an axis in -rank .. rank - 1; negative counts from the last. */
+SAL_API sal_expr sal_cumsum_axis_at(const char *file, int line, sal_expr a, int axis);
+/* Softmax along an axis, counted so. */
+SAL_API sal_expr sal_softmax_axis_at(const char *file, int line, sal_expr a, int axis);
+#define sal_cumsum_axis(a, axis) sal_cumsum_axis_at(SAL_HERE, (a), (axis))
+#define sal_softmax_axis(a, axis) sal_softmax_axis_at(SAL_HERE, (a), (axis))
+
 /* ---- linear algebra */
 
 SALI_DECLARE_BINARY(dot)    /* sum_i a_i b_i of two vectors of one length: a scalar */
 SALI_DECLARE_BINARY(matvec) /* [m, n] times [n]: [m] */
 SALI_DECLARE_BINARY(matmul) /* [m, k] times [k, n]: [m, n] */
+/* [b, m, k] times [b, k, n], one product for each of the first axis: [b, m, n]. */
+SALI_DECLARE_BINARY(batched_matmul)
 #define sal_dot(a, b) sal_dot_at(SAL_HERE, (a), (b))
 #define sal_matvec(A, x) sal_matvec_at(SAL_HERE, (A), (x))
 #define sal_matmul(A, B) sal_matmul_at(SAL_HERE, (A), (B))
+#define sal_batched_matmul(A, B) sal_batched_matmul_at(SAL_HERE, (A), (B))
 
 /* s'Js of a vector s [n] and couplings J [n, n] that do not depend on the state. J counts as
  * (J + J')/2, so its gradient is symmetric. There is no factor 1/2. */
@@ -329,6 +352,11 @@ SALI_DECLARE_BINARY(max_coverage)
 /* The same numbers in row-major order under another shape of the same size. */
 SAL_API sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape);
 #define sal_reshape(a, ...) sal_reshape_at(SAL_HERE, (a), __VA_ARGS__)
+
+/* Two different axes, in -rank .. rank - 1, change places: the transpose of a matrix is
+ * sal_transpose(A, 0, 1). */
+SAL_API sal_expr sal_transpose_at(const char *file, int line, sal_expr a, int axis, int other);
+#define sal_transpose(a, axis, other) sal_transpose_at(SAL_HERE, (a), (axis), (other))
 
 /* Elements start .. start + length - 1 along an axis. */
 SAL_API sal_expr sal_slice_at(const char *file, int line, sal_expr a, int axis, int64_t start,

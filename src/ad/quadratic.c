@@ -45,9 +45,6 @@ static int node_degree(const sali_node *node, const int *degree, const sal_space
     case SALI_OP_state:
         return 1;
     case SALI_OP_mul:
-    case SALI_OP_dot:
-    case SALI_OP_matvec:
-    case SALI_OP_matmul:
         return sum;
     case SALI_OP_quad:
     case SALI_OP_edges:
@@ -67,7 +64,7 @@ static int node_degree(const sali_node *node, const int *degree, const sal_space
     case SALI_OP_table:
         return rest_fixed ? table_degree(node, space) : MORE;
     default:
-        return op->linear ? most : MORE;
+        return op->linear ? most : op->degree == sali_degree_bilinear ? sum : MORE;
     }
 }
 

@@ -223,6 +223,12 @@ sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape)
     return record(SALI_OP_reshape, file, line, 1, &a, rank, ints);
 }
 
+sal_expr sal_transpose_at(const char *file, int line, sal_expr a, int axis, int other)
+{
+    int64_t ints[2] = { normal_axis(a, axis), normal_axis(a, other) };
+    return record(SALI_OP_transpose, file, line, 1, &a, 2, ints);
+}
+
 sal_expr sal_slice_at(const char *file, int line, sal_expr a, int axis, int64_t start,
                       int64_t length)
 {

@@ -319,8 +319,8 @@ END_TEST
 /* Products that BLAS computes: their matrices must be finite, for 0 times inf is NaN there. */
 static bool needs_finite(sali_op_id op)
 {
-    return op == SALI_OP_matvec || op == SALI_OP_matmul || op == SALI_OP_quad ||
-           op == SALI_OP_conv2d;
+    return op == SALI_OP_matvec || op == SALI_OP_matmul || op == SALI_OP_batched_matmul ||
+           op == SALI_OP_quad || op == SALI_OP_conv2d;
 }
 
 static double *filled(int64_t n, double number)

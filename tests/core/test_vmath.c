@@ -38,7 +38,7 @@ typedef struct function {
 #define SLEEF_ULPS 1.0001
 
 /* The functions of one instruction set. */
-#define FUNCTIONS 9
+#define FUNCTIONS 11
 static void functions_of(sali_isa isa, function f[FUNCTIONS])
 {
     const sali_vmath_table *t = &sali_vmath_tables[isa];
@@ -53,6 +53,8 @@ static void functions_of(sali_isa isa, function f[FUNCTIONS])
                        lgamma_reference, SLEEF_ULPS,    OF_ONE_IF_NEGATIVE };
     f[7] = (function){ "expm1", t->expm1_f32, t->expm1_f64, expm1l, SLEEF_ULPS, OF_RESULT };
     f[8] = (function){ "erf", t->erf_f32, t->erf_f64, erfl, 2, OF_RESULT };
+    f[9] = (function){ "sin", t->sin_f32, t->sin_f64, sinl, SLEEF_ULPS, OF_RESULT };
+    f[10] = (function){ "cos", t->cos_f32, t->cos_f64, cosl, SLEEF_ULPS, OF_RESULT };
 }
 
 /* What a type's numbers look like: FLT_MANT_DIG, FLT_MIN_EXP, FLT_MAX and their like. */

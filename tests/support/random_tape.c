@@ -268,13 +268,10 @@ static term unary_of(generator *g, sali_op_id id, term a, int64_t n_reals, const
 
 static term unary(generator *g, term a)
 {
-    static const sali_op_id ops[] = { SALI_OP_scale,    SALI_OP_exp,     SALI_OP_log,
-                                      SALI_OP_softplus, SALI_OP_sigmoid, SALI_OP_silu,
-                                      SALI_OP_tanh,     SALI_OP_square,  SALI_OP_sqrt,
-                                      SALI_OP_log1p,    SALI_OP_lgamma,  SALI_OP_pow,
-                                      SALI_OP_abs,      SALI_OP_relu,    SALI_OP_clamp,
-                                      SALI_OP_gelu,     SALI_OP_elu };
-    sali_op_id id = ops[below(g, sizeof ops / sizeof *ops)];
+    sali_op_id id;
+    do {
+        id = (sali_op_id)below(g, SALI_OP_COUNT);
+    } while (sali_op_f64(id)->arity != 1 || sali_op_f64(id)->layout != SALI_LAYOUT_SAME);
     double reals[2] = { 0 };
     int64_t n_reals = id == SALI_OP_scale || id == SALI_OP_pow || id == SALI_OP_elu ? 1
                       : id == SALI_OP_clamp                                         ? 2
@@ -378,6 +375,29 @@ static term reduction_of(generator *g, sali_op_id op, term a, int64_t axis, int6
                   : op == SALI_OP_logsumexp ? a.high + log(size)
                                             : a.high;
     return record(g, op, 1, &a, 1, &axis, 0, NULL, low, high);
+}
+
+/* Softmax and sums up to each element, along an axis or over all. */
+static term along(generator *g, sal_shape shape, int depth)
+{
+    sali_op_id op = chance(g, 50) ? SALI_OP_softmax : SALI_OP_cumsum;
+    double n = (double)sali_shape_size(&shape);
+    int64_t axis = below(g, shape.rank + 1) - 1;
+    term a = fitted(g, grow(g, shape, depth), op);
+    return op == SALI_OP_softmax
+               ? record(g, op, 1, &a, 1, &axis, 0, NULL, 0, 1)
+               : record(g, op, 1, &a, 1, &axis, 0, NULL, n * fmin(a.low, 0), n * fmax(a.high, 0));
+}
+
+/* The last axis and the first change places. */
+static term transposed(generator *g, sal_shape shape, int depth)
+{
+    int64_t axes[2] = { shape.rank - 1, 0 };
+    sal_shape turned = shape;
+    turned.dim[0] = shape.dim[axes[0]];
+    turned.dim[axes[0]] = shape.dim[0];
+    term a = grow(g, turned, depth);
+    return record(g, SALI_OP_transpose, 1, &a, 2, axes, 0, NULL, a.low, a.high);
 }
 
 /* With one more axis, which is summed over; or everything, to a scalar. */
@@ -533,16 +553,25 @@ static term matrix(generator *g, sal_shape shape, int depth)
         return record(g, SALI_OP_symmetrise, 1, &a, 0, NULL, 0, NULL, a.low, a.high);
     }
     if (chance(g, 40)) {
-        return reshaped(g, grow(g, SAL_SHAPE(m * n), depth), shape);
+        return chance(g, 50) ? transposed(g, shape, depth)
+                             : reshaped(g, grow(g, SAL_SHAPE(m * n), depth), shape);
     }
     term A = grow(g, SAL_SHAPE(m, k), depth), B = grow(g, SAL_SHAPE(k, n), depth);
     return product(g, SALI_OP_matmul, A, B, k);
 }
 
-/* Images [C, H, W]: convolution of the same size, or pooling of a picture twice as large. */
+/* Images [C, H, W]: convolution of the same size, pooling of a picture twice as large, products. */
 static term image(generator *g, sal_shape shape, int depth)
 {
-    int64_t C = 1 + below(g, 2);
+    int64_t C = 1 + below(g, 2), b = shape.dim[0];
+    if (chance(g, 15)) {
+        return transposed(g, shape, depth);
+    }
+    if (chance(g, 20)) {
+        term A = grow(g, SAL_SHAPE(b, shape.dim[1], C), depth);
+        term B = grow(g, SAL_SHAPE(b, C, shape.dim[2]), depth);
+        return product(g, SALI_OP_batched_matmul, A, B, C);
+    }
     if (chance(g, 40)) {
         term x = grow(g, SAL_SHAPE(shape.dim[0], 2 * shape.dim[1], 2 * shape.dim[2]), depth);
         sali_op_id pool =
@@ -577,7 +606,8 @@ static term produce(generator *g, sal_shape shape, int depth)
            : k < 60 ? twice(g, shape, depth - 1)
            : k < 65 ? power(g, shape)
            : k < 70 ? (find_again(g, shape, &again) ? again : leaf(g, shape))
-           : k < 73 && g->style == RANDOM_ANY ? choice(g, shape, depth - 1)
+           : k < 73 ? along(g, shape, depth - 1)
+           : k < 76 && g->style == RANDOM_ANY ? choice(g, shape, depth - 1)
                                               : of_shape(g, shape, depth - 1);
 }
 

@@ -1,9 +1,6 @@
 /* log sum_k exp x_k = m + log sum_k e_k with e_k = exp(x_k - m), m = max x; -inf if all are -inf.
  * The e_k are kept: the backward pass, g softmax(x)_k = g e_k / sum e, needs no exponentials. */
-#include <math.h>
-
-#include "ad/ops/reduce.h"
-#include "core/vector/vmath.h"
+#include "ad/ops/exponentials.h"
 
 static int64_t saved_size(const sali_node *node, const sali_node *const *in)
 {
@@ -17,40 +14,12 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return chains * sali_shape_size(&node->shape);
 }
 
-/* e[o, k, i] = x[o, k, i] - m[o, i] */
-static inline void subtract(reduce_view view, const real *x, const real *m, real *e)
-{
-    for (int64_t o = 0; o < view.outer; o++, m += view.inner) {
-        if (view.inner == 1) {
-#pragma omp simd
-            for (int64_t k = 0; k < view.n; k++) {
-                e[k] = x[k] - *m;
-            }
-            x += view.n;
-            e += view.n;
-            continue;
-        }
-        for (int64_t k = 0; k < view.n; k++, x += view.inner, e += view.inner) {
-#pragma omp simd
-            for (int64_t i = 0; i < view.inner; i++) {
-                e[i] = x[i] - m[i];
-            }
-        }
-    }
-}
-
 SALI_CLONES static void forward(const sali_call *call)
 {
     reduce_view view = view_of(call);
     int64_t rows = view.outer * view.inner;
-    real *y = (real *)call->out.value, *e = call->saved, *sum = call->scratch;
-    reduce_max(view, call->in[0].value, y);
-    for (int64_t i = 0; i < rows; i++) {
-        y[i] = isinf(y[i]) ? 0 : y[i]; /* then exp(x - m) is 0 or inf, as it should be */
-    }
-    subtract(view, call->in[0].value, y, e);
-    RN(sali_vexp)(rows * view.n, e, e);
-    reduce_sum(view, e, sum);
+    real *y = (real *)call->out.value, *sum = call->scratch;
+    exponentials(view, call->in[0].value, y, call->saved, sum);
     RN(sali_vlog)(rows, sum, sum);
 #pragma omp simd
     for (int64_t i = 0; i < rows; i++) {

@@ -66,8 +66,7 @@ static void backward(const sali_call *call)
     }
 }
 
-/* One operand stays, few elements of the other move: of A_ij, row j of B in row i; of B_jc, column
- * j of A in column c. */
+/* One operand stays, few elements of the other move. */
 SALI_CLONES static sali_change_outcome change(sali_change *ch)
 {
     const sali_call *call = ch->call;
@@ -84,14 +83,8 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     }
     change_save_row(ch, 0);
     for (int64_t l = 0; l < ch->in[moving]->n; l++) {
-        real rise = change_rise(ch, moving, l);
-        int64_t at = ch->in[moving]->index[l];
-        for (int64_t c = 0; moving == 0 && c < n; c++) {
-            out[at / k * n + c] += rise * still[at % k * n + c];
-        }
-        for (int64_t i = 0; moving == 1 && i < m; i++) {
-            out[i * n + at % n] += rise * still[i * k + at / n];
-        }
+        change_product(m, k, n, moving, ch->in[moving]->index[l], change_rise(ch, moving, l), still,
+                       out);
     }
     return SALI_CHANGE_DONE;
 }

@@ -4,7 +4,6 @@
 #define SALI_REDUCE_H
 
 #include <math.h>
-#include <math.h>
 #include <string.h>
 
 #include "ad/change.h"
@@ -117,6 +116,32 @@ static inline void reduce_spread(reduce_view view, real factor, const real *g, r
             }
         }
     }
+}
+
+/* ---- changes: a line is what is reduced to one number, [n] of the elements [outer, n, inner] */
+
+/* Where the line of element `at` begins; its elements are `inner` apart. */
+static inline int64_t line_begin(reduce_view view, int64_t at)
+{
+    return at - at / view.inner % view.n * view.inner;
+}
+
+/* Whether finding the lines of changed elements, each by looking at all others, takes too long. */
+static inline bool lines_are_many(const sali_change *ch)
+{
+    return ch->in[0]->n * ch->in[0]->n > ch->call->in[0].size;
+}
+
+/* Whether listed element k is the first one, by its place, of its line. */
+static inline bool is_first_of_line(const sali_change *ch, reduce_view view, int64_t k)
+{
+    const int32_t *index = ch->in[0]->index;
+    for (int64_t j = 0; j < ch->in[0]->n; j++) {
+        if (index[j] < index[k] && line_begin(view, index[j]) == line_begin(view, index[k])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* A sum over all elements, times `factor`, rises with them. */

@@ -45,7 +45,7 @@ void cli_list_ops_markdown(void)
         "\n"
         "Made from the operations' records by `saltus list ops --format markdown`. In C an\n"
         "operation NAME is the function `sal_NAME` of `<saltus/ad.h>`, which says more of shapes,\n"
-        "derivatives and costs; a reduction over one axis is `sal_NAME_axis`; `symmetrise` is\n"
+        "derivatives and costs; over one axis it is `sal_NAME_axis`; `symmetrise` is\n"
         "recorded where it is needed. In a saved tape it is a node with that `op`\n"
         "([formats.md](formats.md)).\n"
         "\n"
