@@ -71,11 +71,14 @@ function finish() {
 /^ *SAL_STATUS_LIST\(SAL_STATUS_ENUM\)/ { print codes; next }
 /^#define SAL_STATUS_ENUM|^#undef/ { next }
 
-# The macro by which C calls a function NAME_at.
-match($0, /^#define sal_[a-z0-9_]+\(/) {
+# A macro without a comment of its own: that by which C calls a function NAME_at, or one like the
+# macro above along an axis.
+!documented && !/\/\*/ && match($0, /^#define sal_[a-z0-9_]+\(/) {
     name = substr($0, 9, RLENGTH - 9)
-    print "/** " name "_at(), recorded at the caller's file and line. */"
+    print name ~ /_axis$/ ? "/** The same along an axis, -rank to rank - 1. */" : \
+        "/** " name "_at(), recorded at the caller's file and line. */"
 }
+{ documented = /\*\/ *$/ }
 
 inside {
     line = $0

@@ -87,8 +87,8 @@ SAL_API void sal_tape_set_passes(sal_tape *tape, uint32_t passes);
 SAL_API sal_shape sal_expr_shape(sal_expr a);
 
 /* Every function below records one node, at the caller's file and line; call it by the macro of the
- * same name without _at (from other languages: pass NULL, 0). All are O(1) but for copies of their
- * arrays. Broadcasting follows NumPy: shapes are aligned at the last axis, 1 stretches. */
+ * same name without _at. All are O(1) but for copies of their arrays. Broadcasting follows NumPy:
+ * shapes are aligned at the last axis, 1 stretches. */
 #define SAL_HERE __FILE__, __LINE__
 
 /* ---- leaves */
@@ -111,153 +111,190 @@ SAL_API sal_expr sal_param_at(const char *file, int line, sal_tape *tape, const 
 /* A constant array (copied). */
 SAL_API sal_expr sal_constant_at(const char *file, int line, sal_tape *tape, const double *values,
                                  sal_shape shape);
+#define sal_constant(tape, values, ...) sal_constant_at(SAL_HERE, (tape), (values), __VA_ARGS__)
 
 /* A constant number. */
-SAL_API sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape, double value);
-#define sal_constant(tape, values, ...) sal_constant_at(SAL_HERE, (tape), (values), __VA_ARGS__)
+static inline sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape, double value)
+{
+    const sal_shape scalar = { 0, { 0 } };
+    return sal_constant_at(file, line, tape, &value, scalar);
+}
 #define sal_scalar(tape, value) sal_scalar_at(SAL_HERE, (tape), (value))
+
+/* ---- any operation */
+
+/* An operation by its name. From C it is easier to use the macros below; from other languages this
+ * is the only function needed. */
+typedef struct sal_operation {
+    const char *op;      /* a name of sal_op_list; not a leaf */
+    int32_t n_in;        /* how many inputs */
+    const sal_expr *in;  /* [n_in], in the order of the macro's arguments */
+    int64_t n_ints;      /* how many whole attributes: axes, sizes, indices */
+    const int64_t *ints; /* [n_ints], in the order of the macro's arguments; copied. No axis where
+                            one could be: over all elements */
+    int64_t n_reals;     /* how many real attributes */
+    const double *reals; /* [n_reals], likewise */
+} sal_operation;
+
+/* Record an operation. From other languages pass NULL and 0 for the place.
+ * Cost:    O(inputs + attributes). */
+SAL_API sal_expr sal_operation_at(const char *file, int line, const sal_operation *operation);
+
+/* The forms in which the macros need it: inputs, and a few attributes. */
+static inline sal_expr sal_op1_at(const char *file, int line, const char *op, sal_expr a)
+{
+    const sal_operation o = { op, 1, &a, 0, 0, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
+
+/* Two inputs. */
+static inline sal_expr sal_op2_at(const char *file, int line, const char *op, sal_expr a,
+                                  sal_expr b)
+{
+    const sal_expr in[2] = { a, b };
+    const sal_operation o = { op, 2, in, 0, 0, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
+
+/* Three inputs. */
+static inline sal_expr sal_op3_at(const char *file, int line, const char *op, sal_expr a,
+                                  sal_expr b, sal_expr c)
+{
+    const sal_expr in[3] = { a, b, c };
+    const sal_operation o = { op, 3, in, 0, 0, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
+
+/* One input and up to three whole numbers, of which `n` count. */
+static inline sal_expr sal_op_ints_at(const char *file, int line, const char *op, sal_expr a,
+                                      int64_t n, int64_t i, int64_t j, int64_t k)
+{
+    const int64_t ints[3] = { i, j, k };
+    const sal_operation o = { op, 1, &a, n, ints, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
+
+/* One input and up to two real numbers, of which `n` count. */
+static inline sal_expr sal_op_reals_at(const char *file, int line, const char *op, sal_expr a,
+                                       int64_t n, double x, double y)
+{
+    const double reals[2] = { x, y };
+    const sal_operation o = { op, 1, &a, 0, 0, n, reals };
+    return sal_operation_at(file, line, &o);
+}
 
 /* ---- elementwise */
 
-#define SALI_DECLARE_UNARY(name) SAL_API sal_expr sal_##name##_at(const char *, int, sal_expr a);
-#define SALI_DECLARE_BINARY(name) \
-    SAL_API sal_expr sal_##name##_at(const char *, int, sal_expr a, sal_expr b);
+#define sal_add(a, b) sal_op2_at(SAL_HERE, "add", (a), (b)) /* a + b */
+#define sal_sub(a, b) sal_op2_at(SAL_HERE, "sub", (a), (b)) /* a - b */
+#define sal_mul(a, b) sal_op2_at(SAL_HERE, "mul", (a), (b)) /* a b */
+#define sal_div(a, b) sal_op2_at(SAL_HERE, "div", (a), (b)) /* a / b */
 
-SALI_DECLARE_BINARY(add) /* a + b */
-SALI_DECLARE_BINARY(sub) /* a - b */
-SALI_DECLARE_BINARY(mul) /* a b */
-SALI_DECLARE_BINARY(div) /* a / b */
-#define sal_add(a, b) sal_add_at(SAL_HERE, (a), (b))
-#define sal_sub(a, b) sal_sub_at(SAL_HERE, (a), (b))
-#define sal_mul(a, b) sal_mul_at(SAL_HERE, (a), (b))
-#define sal_div(a, b) sal_div_at(SAL_HERE, (a), (b))
+#define sal_exp(a) sal_op1_at(SAL_HERE, "exp", (a))       /* e^a */
+#define sal_log(a) sal_op1_at(SAL_HERE, "log", (a))       /* natural; log 0 = -inf */
+#define sal_sin(a) sal_op1_at(SAL_HERE, "sin", (a))       /* of radians */
+#define sal_cos(a) sal_op1_at(SAL_HERE, "cos", (a))       /* of radians */
+#define sal_tanh(a) sal_op1_at(SAL_HERE, "tanh", (a))     /* the hyperbolic tangent */
+#define sal_erf(a) sal_op1_at(SAL_HERE, "erf", (a))       /* 2 / sqrt(pi) int_0^a exp(-t^2) dt */
+#define sal_square(a) sal_op1_at(SAL_HERE, "square", (a)) /* a a */
+#define sal_softplus(a) sal_op1_at(SAL_HERE, "softplus", (a)) /* log(1 + exp a) */
+#define sal_sigmoid(a) sal_op1_at(SAL_HERE, "sigmoid", (a))   /* 1 / (1 + exp(-a)) */
+#define sal_silu(a) sal_op1_at(SAL_HERE, "silu", (a))         /* a / (1 + exp(-a)): swish */
 
-SALI_DECLARE_UNARY(exp)      /* e^a */
-SALI_DECLARE_UNARY(log)      /* natural; log 0 = -inf */
-SALI_DECLARE_UNARY(softplus) /* log(1 + exp a) */
-SALI_DECLARE_UNARY(sigmoid)  /* 1 / (1 + exp(-a)) */
-SALI_DECLARE_UNARY(silu)     /* a / (1 + exp(-a)), also called swish */
-SALI_DECLARE_UNARY(gelu)   /* a/2 (1 + erf(a / sqrt 2)): PyTorch's default, not its tanh formula */
-SALI_DECLARE_UNARY(tanh)   /* the hyperbolic tangent */
-SALI_DECLARE_UNARY(square) /* a a */
-#define sal_exp(a) sal_exp_at(SAL_HERE, (a))
-#define sal_log(a) sal_log_at(SAL_HERE, (a))
-#define sal_softplus(a) sal_softplus_at(SAL_HERE, (a))
-#define sal_sigmoid(a) sal_sigmoid_at(SAL_HERE, (a))
-#define sal_silu(a) sal_silu_at(SAL_HERE, (a))
-#define sal_gelu(a) sal_gelu_at(SAL_HERE, (a))
-#define sal_tanh(a) sal_tanh_at(SAL_HERE, (a))
-#define sal_square(a) sal_square_at(SAL_HERE, (a))
+/* a/2 (1 + erf(a / sqrt 2)): PyTorch's default, not its tanh formula. */
+#define sal_gelu(a) sal_op1_at(SAL_HERE, "gelu", (a))
 
-SALI_DECLARE_UNARY(sin)    /* of radians */
-SALI_DECLARE_UNARY(cos)    /* of radians */
-SALI_DECLARE_UNARY(erf)    /* 2 / sqrt(pi) int_0^a exp(-t^2) dt */
-SALI_DECLARE_UNARY(sqrt)   /* NaN below 0; derivative infinite at 0 */
-SALI_DECLARE_UNARY(log1p)  /* log(1 + a); -inf at -1, NaN below */
-SALI_DECLARE_UNARY(abs)    /* derivative 0 at 0 */
-SALI_DECLARE_UNARY(relu)   /* max(a, 0); derivative 0 at 0 */
-SALI_DECLARE_UNARY(lgamma) /* log |Gamma(a)|; derivative digamma; infinite at 0, -1, -2, ... */
-#define sal_sin(a) sal_sin_at(SAL_HERE, (a))
-#define sal_cos(a) sal_cos_at(SAL_HERE, (a))
-#define sal_erf(a) sal_erf_at(SAL_HERE, (a))
-#define sal_sqrt(a) sal_sqrt_at(SAL_HERE, (a))
-#define sal_log1p(a) sal_log1p_at(SAL_HERE, (a))
-#define sal_abs(a) sal_abs_at(SAL_HERE, (a))
-#define sal_relu(a) sal_relu_at(SAL_HERE, (a))
-#define sal_lgamma(a) sal_lgamma_at(SAL_HERE, (a))
+#define sal_sqrt(a) sal_op1_at(SAL_HERE, "sqrt", (a))   /* NaN below 0; derivative infinite at 0 */
+#define sal_log1p(a) sal_op1_at(SAL_HERE, "log1p", (a)) /* log(1 + a); -inf at -1, NaN below */
+#define sal_abs(a) sal_op1_at(SAL_HERE, "abs", (a))     /* derivative 0 at 0 */
+#define sal_relu(a) sal_op1_at(SAL_HERE, "relu", (a))   /* max(a, 0); derivative 0 at 0 */
+
+/* log |Gamma(a)|; derivative digamma; infinite at 0, -1, -2, ... */
+#define sal_lgamma(a) sal_op1_at(SAL_HERE, "lgamma", (a))
 
 /* min(a, b). A NaN operand gives NaN, here and in all functions but where one operand is not taken.
  * At a tie the derivative is the first operand's. */
-SALI_DECLARE_BINARY(minimum)
+#define sal_minimum(a, b) sal_op2_at(SAL_HERE, "minimum", (a), (b))
 /* max(a, b), likewise. */
-SALI_DECLARE_BINARY(maximum)
-#define sal_minimum(a, b) sal_minimum_at(SAL_HERE, (a), (b))
-#define sal_maximum(a, b) sal_maximum_at(SAL_HERE, (a), (b))
+#define sal_maximum(a, b) sal_op2_at(SAL_HERE, "maximum", (a), (b))
 
 /* min(max(a, low), high) for fixed numbers low <= high, perhaps infinite. The derivative is 1
  * between them and 0 outside and at them. */
-SAL_API sal_expr sal_clamp_at(const char *file, int line, sal_expr a, double low, double high);
-#define sal_clamp(a, low, high) sal_clamp_at(SAL_HERE, (a), (low), (high))
+#define sal_clamp(a, low, high) sal_op_reals_at(SAL_HERE, "clamp", (a), 2, (low), (high))
 
 /* a above 0, else alpha (exp(a) - 1) for a fixed finite alpha; usual is alpha = 1. The derivative
  * at 0 is alpha, as PyTorch's. */
-SAL_API sal_expr sal_elu_at(const char *file, int line, sal_expr a, double alpha);
-#define sal_elu(a, alpha) sal_elu_at(SAL_HERE, (a), (alpha))
+#define sal_elu(a, alpha) sal_op_reals_at(SAL_HERE, "elu", (a), 1, (alpha), 0)
 
 /* a^p for a fixed finite number p. A negative a needs a whole p, else NaN; a^0 is 1. The derivative
  * is p a^(p-1), infinite at 0 for p < 1 other than 0. */
-SAL_API sal_expr sal_pow_at(const char *file, int line, sal_expr a, double p);
-#define sal_pow(a, p) sal_pow_at(SAL_HERE, (a), (p))
+#define sal_pow(a, p) sal_op_reals_at(SAL_HERE, "pow", (a), 1, (p), 0)
 
 /* a where cond is not 0 (a NaN is not), else b; all three broadcast. cond gets no derivative, and
  * the operand that is not taken gets 0, even if its value is infinite or NaN. */
-SAL_API sal_expr sal_where_at(const char *file, int line, sal_expr cond, sal_expr a, sal_expr b);
-#define sal_where(cond, a, b) sal_where_at(SAL_HERE, (cond), (a), (b))
+#define sal_where(cond, a, b) sal_op3_at(SAL_HERE, "where", (cond), (a), (b))
 
 /* factor * a, for a fixed number; sal_neg(a) is sal_scale(a, -1). */
-SAL_API sal_expr sal_scale_at(const char *file, int line, sal_expr a, double factor);
-#define sal_scale(a, factor) sal_scale_at(SAL_HERE, (a), (factor))
-#define sal_neg(a) sal_scale_at(SAL_HERE, (a), -1.0)
+#define sal_scale(a, factor) sal_op_reals_at(SAL_HERE, "scale", (a), 1, (factor), 0)
+#define sal_neg(a) sal_scale((a), -1.0) /* -a */
 
-/* ---- reductions: over all elements (to a scalar), or over one axis (which disappears) */
+/* ---- reductions: over all elements (to a scalar), or over one axis (which disappears). An axis is
+ * in -rank .. rank - 1; negative counts from the last. */
 
-SALI_DECLARE_UNARY(sum)       /* sum of the elements */
-SALI_DECLARE_UNARY(mean)      /* their mean */
-SALI_DECLARE_UNARY(logsumexp) /* log sum exp, -inf of all -inf */
-SALI_DECLARE_UNARY(max)       /* NaN if one is; derivative to the first of the largest elements */
-#define sal_sum(a) sal_sum_at(SAL_HERE, (a))
-#define sal_mean(a) sal_mean_at(SAL_HERE, (a))
-#define sal_logsumexp(a) sal_logsumexp_at(SAL_HERE, (a))
-#define sal_max(a) sal_max_at(SAL_HERE, (a))
+/* The sum of the elements. */
+#define sal_sum(a) sal_op1_at(SAL_HERE, "sum", (a))
+#define sal_sum_axis(a, axis) sal_op_ints_at(SAL_HERE, "sum", (a), 1, (axis), 0, 0)
 
-/* Sums along an axis in -rank .. rank - 1; negative counts from the last. */
-SAL_API sal_expr sal_sum_axis_at(const char *file, int line, sal_expr a, int axis);
-/* Means along an axis, counted so. */
-SAL_API sal_expr sal_mean_axis_at(const char *file, int line, sal_expr a, int axis);
-/* log sum exp along an axis. */
-SAL_API sal_expr sal_logsumexp_axis_at(const char *file, int line, sal_expr a, int axis);
-/* The largest along an axis. */
-SAL_API sal_expr sal_max_axis_at(const char *file, int line, sal_expr a, int axis);
-#define sal_sum_axis(a, axis) sal_sum_axis_at(SAL_HERE, (a), (axis))
-#define sal_mean_axis(a, axis) sal_mean_axis_at(SAL_HERE, (a), (axis))
-#define sal_logsumexp_axis(a, axis) sal_logsumexp_axis_at(SAL_HERE, (a), (axis))
-#define sal_max_axis(a, axis) sal_max_axis_at(SAL_HERE, (a), (axis))
+/* Their mean. */
+#define sal_mean(a) sal_op1_at(SAL_HERE, "mean", (a))
+#define sal_mean_axis(a, axis) sal_op_ints_at(SAL_HERE, "mean", (a), 1, (axis), 0, 0)
+
+/* log sum exp; -inf of all -inf. */
+#define sal_logsumexp(a) sal_op1_at(SAL_HERE, "logsumexp", (a))
+#define sal_logsumexp_axis(a, axis) sal_op_ints_at(SAL_HERE, "logsumexp", (a), 1, (axis), 0, 0)
+
+/* The largest; NaN if one is. The derivative goes to the first of the largest elements. */
+#define sal_max(a) sal_op1_at(SAL_HERE, "max", (a))
+#define sal_max_axis(a, axis) sal_op_ints_at(SAL_HERE, "max", (a), 1, (axis), 0, 0)
 
 /* ---- over all elements, in row-major order, or along one axis; the shape stays */
 
-SALI_DECLARE_UNARY(cumsum)  /* sums of the elements up to each one */
-SALI_DECLARE_UNARY(softmax) /* exp a_k / sum_l exp a_l; NaN if all are -inf */
-#define sal_cumsum(a) sal_cumsum_at(SAL_HERE, (a))
-#define sal_softmax(a) sal_softmax_at(SAL_HERE, (a))
+/* The sums of the elements up to each one. */
+#define sal_cumsum(a) sal_op1_at(SAL_HERE, "cumsum", (a))
+#define sal_cumsum_axis(a, axis) sal_op_ints_at(SAL_HERE, "cumsum", (a), 1, (axis), 0, 0)
 
-/* Sums up to each element along an axis in -rank .. rank - 1; negative counts from the last. */
-SAL_API sal_expr sal_cumsum_axis_at(const char *file, int line, sal_expr a, int axis);
-/* Softmax along an axis, counted so. */
-SAL_API sal_expr sal_softmax_axis_at(const char *file, int line, sal_expr a, int axis);
-#define sal_cumsum_axis(a, axis) sal_cumsum_axis_at(SAL_HERE, (a), (axis))
-#define sal_softmax_axis(a, axis) sal_softmax_axis_at(SAL_HERE, (a), (axis))
+/* exp a_k / sum_l exp a_l; NaN if all are -inf. */
+#define sal_softmax(a) sal_op1_at(SAL_HERE, "softmax", (a))
+#define sal_softmax_axis(a, axis) sal_op_ints_at(SAL_HERE, "softmax", (a), 1, (axis), 0, 0)
 
 /* ---- linear algebra */
 
-SALI_DECLARE_BINARY(dot)    /* sum_i a_i b_i of two vectors of one length: a scalar */
-SALI_DECLARE_BINARY(matvec) /* [m, n] times [n]: [m] */
-SALI_DECLARE_BINARY(matmul) /* [m, k] times [k, n]: [m, n] */
+/* sum_i a_i b_i of two vectors of one length: a scalar. */
+#define sal_dot(a, b) sal_op2_at(SAL_HERE, "dot", (a), (b))
+
+/* [m, n] times [n]: [m]. */
+#define sal_matvec(A, x) sal_op2_at(SAL_HERE, "matvec", (A), (x))
+
+/* [m, k] times [k, n]: [m, n]. */
+#define sal_matmul(A, B) sal_op2_at(SAL_HERE, "matmul", (A), (B))
+
 /* [b, m, k] times [b, k, n], one product for each of the first axis: [b, m, n]. */
-SALI_DECLARE_BINARY(batched_matmul)
-#define sal_dot(a, b) sal_dot_at(SAL_HERE, (a), (b))
-#define sal_matvec(A, x) sal_matvec_at(SAL_HERE, (A), (x))
-#define sal_matmul(A, B) sal_matmul_at(SAL_HERE, (A), (B))
-#define sal_batched_matmul(A, B) sal_batched_matmul_at(SAL_HERE, (A), (B))
+#define sal_batched_matmul(A, B) sal_op2_at(SAL_HERE, "batched_matmul", (A), (B))
 
 /* s'Js of a vector s [n] and couplings J [n, n] that do not depend on the state. J counts as
  * (J + J')/2, so its gradient is symmetric. There is no factor 1/2. */
-SAL_API sal_expr sal_quad_at(const char *file, int line, sal_expr s, sal_expr J);
-#define sal_quad(s, J) sal_quad_at(SAL_HERE, (s), (J))
+#define sal_quad(s, J) sal_op2_at(SAL_HERE, "quad", (s), (J))
 
 /* sum_e w_e s_i(e) s_j(e) over a list of n_edges pairs (copied), `pairs` = i0, j0, i1, j1, ...;
  * s [n], w [n_edges] not depending on the state. */
-SAL_API sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w, int64_t n_edges,
-                              const int64_t *pairs);
+static inline sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w,
+                                    int64_t n_edges, const int64_t *pairs)
+{
+    const sal_expr in[2] = { s, w };
+    const int64_t n_ints = n_edges < INT64_MAX / 4 ? 2 * n_edges : -1; /* refused */
+    const sal_operation o = { "edges", 2, in, n_ints, pairs, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
 #define sal_edges(s, w, n_edges, pairs) sal_edges_at(SAL_HERE, (s), (w), (n_edges), (pairs))
 
 /* Sum of factors' log-potentials: factor m has the table T[table_m ..] over the variables
@@ -283,22 +320,26 @@ SAL_API sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_ex
  * Returns: y [O, (H + 2 padding - h) / stride + 1, (W + 2 padding - w) / stride + 1], rounded down.
  * Cost:    2 O C per output pixel and tap within the image; as much for the gradient by x, and by
  *          the weights. Taps on the padding cost nothing. */
-SAL_API sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr weight,
-                               sal_expr bias, int64_t stride, int64_t padding);
+static inline sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr weight,
+                                     sal_expr bias, int64_t stride, int64_t padding)
+{
+    const sal_expr in[3] = { x, weight, bias };
+    const int64_t ints[2] = { stride, padding };
+    const sal_operation o = { "conv2d", 3, in, 2, ints, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
 #define sal_conv2d(x, weight, bias, stride, padding) \
     sal_conv2d_at(SAL_HERE, (x), (weight), (bias), (stride), (padding))
 
 /* Means over windows of kernel x kernel pixels, `stride` apart, without padding: x [C, H, W] gives
  * [C, (H - kernel) / stride + 1, (W - kernel) / stride + 1], rounded down. */
-SAL_API sal_expr sal_avg_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel,
-                                   int64_t stride);
-#define sal_avg_pool2d(x, kernel, stride) sal_avg_pool2d_at(SAL_HERE, (x), (kernel), (stride))
+#define sal_avg_pool2d(x, kernel, stride) \
+    sal_op_ints_at(SAL_HERE, "avg_pool2d", (x), 2, (kernel), (stride), 0)
 
 /* Maxima over the same windows; NaN if one pixel is. The derivative goes to the first of the
  * largest pixels, row by row, as PyTorch's. */
-SAL_API sal_expr sal_max_pool2d_at(const char *file, int line, sal_expr x, int64_t kernel,
-                                   int64_t stride);
-#define sal_max_pool2d(x, kernel, stride) sal_max_pool2d_at(SAL_HERE, (x), (kernel), (stride))
+#define sal_max_pool2d(x, kernel, stride) \
+    sal_op_ints_at(SAL_HERE, "max_pool2d", (x), 2, (kernel), (stride), 0)
 
 /* ---- sets: s [n] selects i if s_i = 1 and not if s_i = 0, as a block of binary variables does */
 
@@ -315,12 +356,9 @@ SAL_API sal_expr sal_max_pool2d_at(const char *file, int line, sal_expr x, int64
  *        log A_ii + log v); of the second, r^2 / B_ii and r^2 / (B_ii v^2), r the residual of y_i
  *        (the change itself is r^2 / (B_ii v)).
  * Cost:  O(k^3 + n) of k selected; gradient of the first O(k^2 n), of the second O(k n) more. */
-SALI_DECLARE_BINARY(masked_logdet)
+#define sal_masked_logdet(s, A) sal_op2_at(SAL_HERE, "masked_logdet", (s), (A))
 /* y_S' B_S^-1 y_S, of which more at sal_masked_logdet. */
-SAL_API sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr B,
-                                            sal_expr y);
-#define sal_masked_logdet(s, A) sal_masked_logdet_at(SAL_HERE, (s), (A))
-#define sal_masked_quad_inverse(s, B, y) sal_masked_quad_inverse_at(SAL_HERE, (s), (B), (y))
+#define sal_masked_quad_inverse(s, B, y) sal_op3_at(SAL_HERE, "masked_quad_inverse", (s), (B), (y))
 
 /* log det(I + D G D) with D = diag(s), s [n], G [n, n]; of sal_ridge_quad_inverse
  * y'D (I + D G D)^-1 D y, with y [n]. I + D G D is the matrix of a ridge regression on columns
@@ -332,40 +370,44 @@ SAL_API sal_expr sal_masked_quad_inverse_at(const char *file, int line, sal_expr
  *        2 (H D y)_i^2. They foretell what removing i would change far better than those of the
  *        masked_ functions where columns repeat each other, and nothing of adding it.
  * Cost:  O(k^3 + n) of k with s_i != 0; gradient of the first O(k^3), of the second O(k) more. */
-SALI_DECLARE_BINARY(ridge_logdet)
+#define sal_ridge_logdet(s, G) sal_op2_at(SAL_HERE, "ridge_logdet", (s), (G))
 /* y'D (I + D G D)^-1 D y, of which more at sal_ridge_logdet. */
-SAL_API sal_expr sal_ridge_quad_inverse_at(const char *file, int line, sal_expr s, sal_expr G,
-                                           sal_expr y);
-#define sal_ridge_logdet(s, G) sal_ridge_logdet_at(SAL_HERE, (s), (G))
-#define sal_ridge_quad_inverse(s, G, y) sal_ridge_quad_inverse_at(SAL_HERE, (s), (G), (y))
+#define sal_ridge_quad_inverse(s, G, y) sal_op3_at(SAL_HERE, "ridge_quad_inverse", (s), (G), (y))
 
 /* sum_j max(0, max_i s_i C_ij): what the selected rows of C [n, m] cover (facility location). C is
  * meant to be nonnegative and does not depend on the state. Kinked: a column's derivative goes to
  * the first row that attains its maximum, none if that is 0; so a row that is not selected has
  * derivative 0 on the lattice, whatever it would add.
  * Cost:    O(k m) of k selected. */
-SALI_DECLARE_BINARY(max_coverage)
-#define sal_max_coverage(s, C) sal_max_coverage_at(SAL_HERE, (s), (C))
+#define sal_max_coverage(s, C) sal_op2_at(SAL_HERE, "max_coverage", (s), (C))
 
 /* ---- shape */
 
 /* The same numbers in row-major order under another shape of the same size. */
-SAL_API sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape);
+static inline sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sal_shape shape)
+{
+    const int64_t rank = shape.rank <= SAL_MAX_RANK ? shape.rank : -1; /* refused */
+    const sal_operation o = { "reshape", 1, &a, rank, shape.dim, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
 #define sal_reshape(a, ...) sal_reshape_at(SAL_HERE, (a), __VA_ARGS__)
 
 /* Two different axes, in -rank .. rank - 1, change places: the transpose of a matrix is
  * sal_transpose(A, 0, 1). */
-SAL_API sal_expr sal_transpose_at(const char *file, int line, sal_expr a, int axis, int other);
-#define sal_transpose(a, axis, other) sal_transpose_at(SAL_HERE, (a), (axis), (other))
+#define sal_transpose(a, axis, other) \
+    sal_op_ints_at(SAL_HERE, "transpose", (a), 2, (axis), (other), 0)
 
 /* Elements start .. start + length - 1 along an axis. */
-SAL_API sal_expr sal_slice_at(const char *file, int line, sal_expr a, int axis, int64_t start,
-                              int64_t length);
-#define sal_slice(a, axis, start, length) sal_slice_at(SAL_HERE, (a), (axis), (start), (length))
+#define sal_slice(a, axis, start, length) \
+    sal_op_ints_at(SAL_HERE, "slice", (a), 3, (axis), (start), (length))
 
 /* n_parts >= 1 expressions one after the other along an axis; their other sizes are equal. */
-SAL_API sal_expr sal_concat_at(const char *file, int line, const sal_expr *parts, int64_t n_parts,
-                               int axis);
+static inline sal_expr sal_concat_at(const char *file, int line, const sal_expr *parts,
+                                     int32_t n_parts, int64_t axis)
+{
+    const sal_operation o = { "concat", n_parts, parts, 1, &axis, 0, 0 };
+    return sal_operation_at(file, line, &o);
+}
 #define sal_concat(parts, n_parts, axis) sal_concat_at(SAL_HERE, (parts), (n_parts), (axis))
 
 /* Elements along an axis by index (copied), in any order, some perhaps several times. */

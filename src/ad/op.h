@@ -13,7 +13,7 @@
 #include "core/space.h"
 
 typedef enum sali_op_id {
-#define SALI_OP(name, recorded) SALI_OP_##name,
+#define SALI_OP(name) SALI_OP_##name,
 #include "ad/ops.def"
 #undef SALI_OP
     SALI_OP_COUNT
@@ -101,6 +101,7 @@ typedef struct sali_op {
     int32_t arity;             /* number of inputs, or SALI_VARIADIC */
     uint32_t param_inputs;     /* bit k < 32: input k must not depend on the state */
     uint32_t symmetric_inputs; /* bit k < 32: input k must be a symmetrise node */
+    int32_t axes;              /* how many of its first integers are axes */
     bool alias;                /* the output is input 0 in another shape: no kernel */
     sali_layout layout;
     bool linear;           /* in all inputs at once: their adjoints depend on the output's only */
@@ -130,6 +131,9 @@ typedef struct sali_op {
      */
     sali_change_outcome (*change)(struct sali_change *change);
 } sali_op;
+
+/* The op of that name; false: there is none. */
+bool sali_op_find(const char *name, sali_op_id *id);
 
 /* The record of an op for a type; rules other than kernels are the same for both. */
 const sali_op *sali_op_f32(sali_op_id id);

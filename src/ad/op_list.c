@@ -1,5 +1,18 @@
 /* What operations there are, for people and for other languages. */
+#include <string.h>
+
 #include "ad/op.h"
+
+bool sali_op_find(const char *name, sali_op_id *id)
+{
+    for (int k = 0; k < SALI_OP_COUNT; k++) {
+        if (strcmp(sali_op_f64((sali_op_id)k)->name, name) == 0) {
+            *id = (sali_op_id)k;
+            return true;
+        }
+    }
+    return false;
+}
 
 /* How the degree of an op's value follows from its inputs'. */
 static const char *degree(const sali_op *op)

@@ -6,7 +6,7 @@
 const sali_op *RN(sali_op)(sali_op_id id)
 {
     static const sali_op *const table[SALI_OP_COUNT] = {
-#define SALI_OP(name, recorded) &RN(sali_op_##name),
+#define SALI_OP(name) &RN(sali_op_##name),
 #include "ad/ops.def"
 #undef SALI_OP
     };

@@ -146,7 +146,8 @@ static sal_expr record_edges(sali_rewriter *r, const sali_node *node, const form
     }
     sal_expr made = sal_edges_at(node->file, node->line, x,
                                  sali_rewriter_constant(r, node, w, SAL_SHAPE(n)), n, pairs);
-    return f->factor == 1 ? made : sal_scale_at(node->file, node->line, made, f->factor);
+    return f->factor == 1 ? made
+                          : sal_op_reals_at(node->file, node->line, "scale", made, 1, f->factor, 0);
 }
 
 static sal_status rewrite(sali_rewriter *r, int64_t i, sal_expr *made)

@@ -236,6 +236,39 @@ START_TEST(superfluous_attributes_are_refused)
 }
 END_TEST
 
+/* sal_operation_at, which other languages call. */
+START_TEST(operations_by_name_are_checked)
+{
+    const int64_t one = 1;
+    const struct {
+        sal_operation use;
+        const char *text;
+    } bad[] = {
+        { { .op = "gelo", .n_in = 1 }, "gelo: there is no such operation" },
+        { { .n_in = 1 }, "there is no such operation" },
+        { { .op = "exp", .n_in = 2 }, "exp: wrong number of inputs" },
+        { { .op = "state", .n_in = 1 }, "state: wrong number of inputs" },
+        { { .op = "exp", .n_in = 1, .n_ints = -1, .ints = &one }, "exp: a list of attributes" },
+        { { .op = "exp", .n_in = 1, .n_ints = 1 }, "exp: a list of attributes" },
+        { { .op = "scale", .n_in = 1, .n_reals = 1 }, "scale: a list of attributes" },
+        { { .op = "sum", .n_in = 1, .n_ints = 1, .ints = &one }, "sum: " },
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        sal_tape *tape = new_tape();
+        sal_error err = { 0 };
+        sal_operation use = bad[k].use;
+        use.in = (sal_expr[]){ sal_state(tape), sal_state(tape) };
+        ck_assert_int_eq(sal_operation_at("user.c", 7, &use).node, -1);
+        ck_assert_int_ne(sal_tape_check(tape, &err), SAL_OK);
+        ck_assert_msg(strstr(err.message, bad[k].text) && strstr(err.message, "user.c:7"), "'%s'",
+                      err.message);
+        sal_tape_destroy(tape);
+    }
+    ck_assert_int_eq(sal_operation_at("", 0, NULL).node, -1);
+    ck_assert_int_eq(sal_operation_at("", 0, &(sal_operation){ .op = "exp" }).node, -1);
+}
+END_TEST
+
 START_TEST(parameter_names_are_checked)
 {
     const char *bad[] = { "", "a b", "na\xc3\xafve", "x\n", NULL };
@@ -317,6 +350,7 @@ int main(void)
     TCase *wrong = tcase_create("wrong use");
     tcase_add_loop_test(wrong, superfluous_attributes_are_refused, 0, OP_CASES);
     tcase_add_loop_test(wrong, wrong_use_is_refused_by_name_shape_and_place, 0, BAD_CASES);
+    tcase_add_test(wrong, operations_by_name_are_checked);
     tcase_add_test(wrong, parameter_names_are_checked);
     tcase_add_test(wrong, ordinal_variables_of_many_states_have_no_tables);
     tcase_add_test(wrong, too_large_tables_are_refused);

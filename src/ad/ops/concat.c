@@ -90,6 +90,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_concat) = {
     .name = "concat",
     .arity = SALI_VARIADIC,
+    .axes = 1,
     .linear = true,
     .test_low = -2,
     .test_high = 2,

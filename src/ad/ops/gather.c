@@ -79,6 +79,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_gather) = {
     .name = "gather",
     .arity = 1,
+    .axes = 1,
     .linear = true,
     .test_low = -2,
     .test_high = 2,

@@ -66,6 +66,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_logsumexp) = {
     .name = "logsumexp",
     .arity = 1,
+    .axes = 1,
     .by_rows = true,
     .test_low = -3,
     .test_high = 3,

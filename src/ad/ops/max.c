@@ -75,6 +75,7 @@ SALI_CLONES static void backward(const sali_call *call)
 const sali_op RN(sali_op_max) = {
     .name = "max",
     .arity = 1,
+    .axes = 1,
     .by_rows = true,
     .test_low = -1,
     .test_high = 1,

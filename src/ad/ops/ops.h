@@ -5,7 +5,7 @@
 #include "core/real.h"
 #include "ad/op.h"
 
-#define SALI_OP(name, recorded) extern const sali_op RN(sali_op_##name);
+#define SALI_OP(name) extern const sali_op RN(sali_op_##name);
 #include "ad/ops.def"
 #undef SALI_OP
 

@@ -93,6 +93,7 @@ static sali_change_outcome change(sali_change *ch)
 const sali_op RN(sali_op_slice) = {
     .name = "slice",
     .arity = 1,
+    .axes = 1,
     .by_rows = true,
     .linear = true,
     .test_low = -2,

@@ -129,6 +129,7 @@ static sali_change_outcome change(sali_change *ch)
 const sali_op RN(sali_op_softmax) = {
     .name = "softmax",
     .arity = 1,
+    .axes = 1,
     .by_rows = true,
     .test_low = -3,
     .test_high = 3,

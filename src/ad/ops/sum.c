@@ -20,6 +20,7 @@ static sali_change_outcome change(sali_change *ch)
 const sali_op RN(sali_op_sum) = {
     .name = "sum",
     .arity = 1,
+    .axes = 1,
     .by_rows = true,
     .linear = true,
     .test_low = -2,

@@ -98,6 +98,7 @@ static sali_change_outcome change(sali_change *ch)
 const sali_op RN(sali_op_transpose) = {
     .name = "transpose",
     .arity = 1,
+    .axes = 2,
     .by_rows = true,
     .linear = true,
     .test_low = -2,

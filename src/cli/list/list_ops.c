@@ -44,7 +44,7 @@ void cli_list_ops_markdown(void)
         "# Operations of formulas\n"
         "\n"
         "Made from the operations' records by `saltus list ops --format markdown`. In C an\n"
-        "operation NAME is the function `sal_NAME` of `<saltus/ad.h>`, which says more of shapes,\n"
+        "operation NAME is the macro `sal_NAME` of `<saltus/ad.h>`, which says more of shapes,\n"
         "derivatives and costs; over one axis it is `sal_NAME_axis`; `symmetrise` is\n"
         "recorded where it is needed. In a saved tape it is a node with that `op`\n"
         "([formats.md](formats.md)).\n"

@@ -280,11 +280,8 @@ static sal_status find_op(const tape_reader *r, const xmlNode *element, const xm
                           sali_op_id *out)
 {
     char shown[SALI_SHOW_SIZE];
-    for (int k = 0; name && k < SALI_OP_COUNT; k++) {
-        if (strcmp((const char *)name, sali_op_f64((sali_op_id)k)->name) == 0) {
-            *out = (sali_op_id)k;
-            return SAL_OK;
-        }
+    if (name && sali_op_find((const char *)name, out)) {
+        return SAL_OK;
     }
     return sali_xml_fail(r->name, element, r->err,
                          "there is no op '%s' (is the file of a newer saltus?)", show(name, shown));
