@@ -52,14 +52,22 @@ expect() {
 
 cp "$source"/tests/install/* "$folder"
 cd "$folder"
+# compile PROGRAM [SOURCES]: of program.c, or others.
 compile() {
+    local sources=("${@:2}")
     # The flags are several words.
     # shellcheck disable=SC2046
-    "${compiler[@]}" -std=c11 -Wall -Wextra -Werror program.c -o "$1" \
-        $(pkg-config --cflags --libs saltus)
+    "${compiler[@]}" -std=c11 -Wall -Wextra -Werror "${sources[@]-program.c}" -o "$1" \
+        $(pkg-config --cflags --libs saltus) -lm
 }
 compile by_pkg_config
 expect ./by_pkg_config
+
+applications=$source/examples/applications
+compile summary "$applications"/summary/*.c
+compile retrieval "$applications/retrieval.c"
+compile contacts "$applications/contacts.c"
+./summary "$applications/story.txt" --words 25 | grep -q '^Bakers like rye.$'
 
 (
     export PKG_CONFIG_PATH=$build/meson-uninstalled LD_LIBRARY_PATH=$build/src
