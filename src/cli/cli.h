@@ -19,8 +19,8 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
-    cli_list, cli_exact, cli_evaluate, cli_compare, cli_contacts, cli_convert, cli_show, cli_rouge,
-    cli_report, cli_retrieve, cli_inpaint, cli_help;
+    cli_list, cli_exact, cli_evaluate, cli_compare, cli_convert, cli_show, cli_report, cli_inpaint,
+    cli_help;
 
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
 

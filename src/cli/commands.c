@@ -70,13 +70,6 @@ static const cli_page pages[] = {
           "saltus compare ising:side=4,theta=0.15 --samplers gibbs,gwg:hops=2,ncg --check-exact" },
         { "All that apply, for ten seconds each:",
           "saltus compare potts:side=8,states=4 --time 10s" } } },
-    { &cli_retrieve,
-      CLI_GROUP_SAMPLE,
-      "For each of several queries, chains choose images near it, and the images are ranked by how "
-      "often they are chosen. Prints the mean average precision of these rankings against the "
-      "labels (Xiang et al. 2023, sec. 7.3). MODEL is 'retrieval', of a file with labels or of "
-      "none.",
-      { { "Twenty queries:", "saltus retrieve retrieval --queries 20 --sampler pas" } } },
     { &cli_inpaint,
       CLI_GROUP_SAMPLE,
       "Samples the hidden parts of pictures given the rest, by a model that was trained on such "
@@ -142,22 +135,10 @@ static const cli_page pages[] = {
       { { "Draws of a run:", "saltus stats draws.npy" } } },
     { &cli_show,
       CLI_GROUP_LOOK,
-      "Prints what each state in a .npy file of codes, shape (.., variables), chooses: the "
-      "sentences of a summary, the nodes of a set, or numbers and codes. Of many states it shows "
-      "some, evenly spaced. " MODEL,
-      { { "A summary that sample found:", "saltus show summary:file=text.txt best.npy" } } },
-    { &cli_contacts,
-      CLI_GROUP_LOOK,
-      "Ranks the pairs of sites of a Potts model by the norm of their couplings, corrected for the "
-      "average product, as contacts in protein families are predicted. " MODEL,
-      { { "Contacts of a family by mean-field couplings:",
-          "saltus contacts potts-alignment:file=family.fasta --separation 5 --out pairs.csv" } } },
-    { &cli_rouge,
-      CLI_GROUP_LOOK,
-      "Compares the n-grams of a summary, TEXT, with those of a reference, REF: recall, precision "
-      "and their harmonic mean.",
-      { { "ROUGE-1 of the first 665 bytes:",
-          "saltus rouge summary.txt reference.txt --n 1 --bytes 665" } } },
+      "Prints what each state in a .npy file of codes, shape (.., variables), chooses: the nodes "
+      "of "
+      "a set, or numbers and codes. Of many states it shows some, evenly spaced. " MODEL,
+      { { "A clique that sample found:", "saltus show clique:file=graph.col best.npy" } } },
     { &cli_report,
       CLI_GROUP_LOOK,
       "Writes one page of HTML, which needs no other file, from runs (FILE.nc or .npy of sample "

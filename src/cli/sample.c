@@ -458,7 +458,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
           "with --vote sites: the N variables that are most often 1" },
         { "vote-out", CLI_TEXT, &o.outputs.vote_out, "FILE.npy", "write that state, (V,) codes" },
         { "show", CLI_FLAG, &o.outputs.show, NULL,
-          "print what the best state chooses, or that of --vote: sentences of a summary, .." },
+          "print what the best state chooses, or that of --vote" },
         { "check-exact", CLI_FLAG, &o.outputs.check_exact, NULL,
           "total variation distance to enumeration" },
         { "json", CLI_FLAG, &o.outputs.json, NULL, "print one JSON object" },

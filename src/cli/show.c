@@ -1,4 +1,4 @@
-/* saltus show: states of a file in words, such as the sentences of a summary. */
+/* saltus show: what the states of a file choose. */
 #include "cli/show.h"
 
 #include <stdlib.h>
@@ -7,28 +7,12 @@
 #include "io/arrays/npy.h"
 #include "models/model.h"
 
-/* A text on one line. */
-static void print_line(const char *text)
-{
-    for (bool blank = false; *text; text++) {
-        bool space = (unsigned char)*text <= ' ' || *text == 127; /* no control characters */
-        if (!space || !blank) {
-            putchar(space ? ' ' : *text);
-        }
-        blank = space;
-    }
-    putchar('\n');
-}
-
 void cli_show_state(const sal_model *model, const int32_t *codes)
 {
     const sal_space *space = sal_model_space(model);
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
-        const char *label = sali_model_label(model, v);
         if (sal_space_states(space, v) != 2) {
             printf("%lld = %d\n", (long long)v, codes[v]);
-        } else if (codes[v] == 1 && label) {
-            print_line(label);
         } else if (codes[v] == 1) {
             printf("%lld\n", (long long)v);
         }
@@ -111,6 +95,4 @@ static int run_show(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_show = { "show", "MODEL FILE",
-                               "what states in FILE.npy choose: sentences of a summary, ..",
-                               run_show };
+const cli_command cli_show = { "show", "MODEL FILE", "what states in FILE.npy choose", run_show };

@@ -46,8 +46,7 @@ typedef struct sali_format {
     X(usps)                 \
     X(libsvm)               \
     X(table)                \
-    X(tape)                 \
-    X(text) /* last: other formats have files "*.txt", and are told by their content */
+    X(tape)
 
 #define SALI_FORMAT_DECLARE(name) extern const sali_format sali_format_##name;
 SALI_FORMAT_LIST(SALI_FORMAT_DECLARE)

@@ -16,8 +16,6 @@ const char *sali_content_name(sali_content_kind kind)
         return "an alignment";
     case SALI_CONTENT_ARRAY:
         return "an array";
-    case SALI_CONTENT_TEXT:
-        return "a text";
     case SALI_CONTENT_TAPE:
         return "a saved tape";
     }
@@ -84,12 +82,6 @@ void sali_array_free(sali_array *array)
     *array = (sali_array){ 0 };
 }
 
-void sali_text_free(sali_text *text)
-{
-    sali_free(text->data);
-    *text = (sali_text){ 0 };
-}
-
 void sali_content_free(sali_content *content)
 {
     switch (content->kind) {
@@ -104,9 +96,6 @@ void sali_content_free(sali_content *content)
         break;
     case SALI_CONTENT_ARRAY:
         sali_array_free(&content->array);
-        break;
-    case SALI_CONTENT_TEXT:
-        sali_text_free(&content->text);
         break;
     case SALI_CONTENT_NONE:
     case SALI_CONTENT_TAPE:

@@ -1,7 +1,5 @@
 #include "models/model.h"
 
-#include <string.h>
-
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/content.h"
@@ -53,7 +51,6 @@ void sal_model_destroy(sal_model *model)
     if (model->statistic && model->statistic->destroy) {
         model->statistic->destroy(model->statistic_data);
     }
-    sali_names_free(model->labels, model->space->n_variables);
     sal_space_destroy(model->space);
     sali_free(model->name);
     sali_names_destroy(model->names);
@@ -84,27 +81,6 @@ sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err
     sali_free(model->name);
     model->name = copy;
     return SAL_OK;
-}
-
-sal_status sali_model_set_label(sal_model *model, int64_t v, const char *text, int64_t size,
-                                sal_error *err)
-{
-    if (!model->labels) {
-        model->labels = SALI_NEW_ARRAY(char *, model->space->n_variables);
-    }
-    char *copy = model->labels ? sali_alloc(size + 1, 1) : NULL;
-    if (!copy) {
-        return sali_fail_memory(err);
-    }
-    memcpy(copy, text, (size_t)size);
-    sali_free(model->labels[v]);
-    model->labels[v] = copy;
-    return SAL_OK;
-}
-
-const char *sali_model_label(const sal_model *model, int64_t v)
-{
-    return model->labels ? model->labels[v] : NULL;
 }
 
 bool sal_model_has_gradient(const sal_model *model)

@@ -44,21 +44,13 @@ struct sal_model {
     void *statistic_data;
     char *name;
     struct sali_names *names; /* models/names.h; NULL: the variables have none */
-    char **labels;       /* [V] what it means that a variable is chosen; NULL: nothing is known */
-    _Atomic int holders; /* runs in several threads hold a model */
+    _Atomic int holders;      /* runs in several threads hold a model */
 };
 
 /* A model around `content`; takes content and space over, also on failure. */
 sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,
                              sal_dtype dtype, const char *name, sal_model **out, sal_error *err);
 sal_model *sali_model_hold(sal_model *model);
-
-/* Copy what it means that binary variable v is 1: `size` bytes, of a sentence for example. */
-sal_status sali_model_set_label(sal_model *model, int64_t v, const char *text, int64_t size,
-                                sal_error *err);
-
-/* That text, or NULL when the model has none. */
-const char *sali_model_label(const sal_model *model, int64_t v);
 
 /* ---- what samplers use */
 

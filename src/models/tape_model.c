@@ -50,7 +50,6 @@ static void tape_destroy(void *content)
     sali_tape_model *tape = content;
     sali_params_destroy(tape->params);
     sali_program_destroy(tape->program);
-    sal_model_destroy(tape->guide);
     sali_free(tape);
 }
 
@@ -95,10 +94,6 @@ static sal_status count_forbidden(const sali_tape_model *tape, const sali_node *
 static sal_status tape_feasibility(const sal_model *model, sal_model **out, sal_error *err)
 {
     const sali_tape_model *tape = model->content;
-    if (tape->guide) {
-        *out = sali_model_hold(tape->guide);
-        return SAL_OK;
-    }
     sal_tape *guide = sal_tape_create(model->space, SAL_F64);
     sal_expr sum = { 0 };
     sal_status status = guide ? SAL_OK : sali_fail_memory(err);
@@ -163,13 +158,6 @@ static const sali_model_ops tape_ops = {
     .version = tape_version,
     .destroy = tape_destroy,
 };
-
-void sali_tape_model_set_guide(sal_model *model, sal_model *guide)
-{
-    sali_tape_model *tape = model->content;
-    sal_model_destroy(tape->guide);
-    tape->guide = guide;
-}
 
 sali_tape_model *sali_model_tape(const sal_model *model)
 {

@@ -8,14 +8,10 @@
 typedef struct sali_tape_model {
     sali_program *program;
     sali_params *params;
-    sal_model *guide; /* the feasibility model, if its maker gave one; else NULL */
 } sali_tape_model;
 
 /* NULL when the model (or the model that it clamps) is not a tape. */
 sali_tape_model *sali_model_tape(const sal_model *model);
-
-/* Give a tape model its feasibility model, instead of one read off its tables; taken over. */
-void sali_tape_model_set_guide(sal_model *model, sal_model *guide);
 
 /* The formula of a program as a tape, to go on recording; NULL when out of memory. */
 sal_tape *sali_tape_reopen(const sali_program *program);

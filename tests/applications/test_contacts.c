@@ -1,6 +1,7 @@
 /* The program examples/applications/contacts: norms, corrected scores and their order. */
 #include "test.h"
 
+int contacts_main(int argc, char **argv);
 #define main contacts_main
 #include "../../examples/applications/contacts.c"
 #undef main

@@ -1,6 +1,7 @@
 /* The program examples/applications/retrieval: f against its definition, and average precision. */
 #include "test.h"
 
+int retrieval_main(int argc, char **argv);
 #define main retrieval_main
 #include "../../examples/applications/retrieval.c"
 #undef main

@@ -2,6 +2,7 @@
  * ROUGE, and f against its definition. */
 #include "test.h"
 
+int summary_main(int argc, char **argv);
 #define main summary_main
 #include "../../examples/applications/summary/document.c"
 #include "../../examples/applications/summary/summary.c"

@@ -11,10 +11,10 @@ fail() {
 
 overview=$("$program" help)
 commands=$(sed -n '/^Exit codes/q; s/^  \([a-z]\{1,\}\) .*/\1/p' <<<"$overview")
-(($(wc -l <<<"$commands") >= 16)) || fail "saltus help lists few commands: $commands"
+(($(wc -l <<<"$commands") >= 12)) || fail "saltus help lists few commands: $commands"
 
 # What the sources declare, whatever help makes of it.
-declared=$(sed -n 's/^const cli_command cli_[a-z]* = { "\([a-z]*\)".*/\1/p' "$source"/src/cli/*.c)
+declared=$(sed -n 's/^const cli_command cli_[a-z]* = { "\([a-z]*\)".*/\1/p' $(find "$source/src/cli" -name '*.c'))
 diff <(sort <<<"$declared") <(sort <<<"$commands") ||
     fail "src/cli/*.c and 'saltus help' (src/cli/commands.c) have not the same commands"
 diff <(sed 's/.*/saltus-&.1/' <<<"$commands" | sort) <(cd "$pages" && ls saltus-*.1 | sort) ||
@@ -29,7 +29,8 @@ options_of() {
 }
 
 check_command() {
-    local command=$1 file=$source/src/cli/$1.c help page option example
+    local command=$1 file help page option example
+    file=$(find "$source/src/cli" -name "$1.c")
     help=$("$program" help "$command")
     page=$(<"$pages/saltus-$command.1")
     [[ $help == "$("$program" "$command" --help)" ]] || fail "help $command is not $command --help"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# json.sh PROGRAM: what --json prints of models, lists, values, contacts and trainings agrees with
+# json.sh PROGRAM: what --json prints of models, lists, values and trainings agrees with
 # what is printed as text; reports and progress of long commands on files and on terminals.
 set -euo pipefail
 program=$1 failures=0
@@ -73,19 +73,6 @@ refused "leave out --json" check ising --json --program
 "$program" value ising:side=3 --state best.npy --codes --json --out-gradient g.npy >value.json
 holds value.json 'd["states"] == 1 and d["f"] == [float(open("value.txt").read())]'
 [[ -e g.npy ]] || fail "value --json: no gradient"
-
-# ---- contacts
-
-printf '>a\nACDEF\n>b\nACDEY\n>c\nGCWEF\n>d\nGHWKF\n>e\nAHDKY\n' >family.fasta
-model=potts-alignment:file=family.fasta
-"$program" contacts $model --top 4 --separation 2 --out pairs.csv --json >contacts.json
-"$program" contacts $model --top 4 --separation 2 --json | cmp - contacts.json ||
-    fail "contacts --json without --out is another list"
-holds contacts.json 'd["sites"] == 5 and len(d["contacts"]) == 4'
-holds contacts.json '[(c["i"], c["j"]) for c in d["contacts"]] ==
-    [tuple(map(int, l.split(",")[:2])) for l in open("pairs.csv").read().split()[1:]]'
-holds contacts.json 'all(c["j"] - c["i"] >= 2 for c in d["contacts"])'
-refused "--out FILE.csv or --json" contacts $model
 
 # ---- train: the last line of the log; a report a line in a file
 

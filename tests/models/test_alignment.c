@@ -8,7 +8,6 @@
 #include "alloc_fail.h"
 #include "io/format.h"
 #include "models/zoo/alignment.h"
-#include "models/zoo/contacts.h"
 
 #define Q 21
 
@@ -422,93 +421,6 @@ START_TEST(the_public_alignment_makes_a_model)
 }
 END_TEST
 
-/* ---- contacts */
-
-/* J_ij(a, b) of an unsymmetric matrix counts as half of both triangles. */
-static double pair_norm(int sites, int q, int first, const double *J, int i, int j)
-{
-    int N = sites * q;
-    double e[8][8], sum = 0;
-    for (int a = 0; a < q; a++) {
-        for (int b = 0; b < q; b++) {
-            e[a][b] = 0.5 * (J[(i * q + a) * N + j * q + b] + J[(j * q + b) * N + i * q + a]);
-        }
-    }
-    for (int a = first; a < q; a++) {
-        for (int b = first; b < q; b++) {
-            double value = e[a][b];
-            for (int c = 0; c < q; c++) {
-                value -= (e[a][c] + e[c][b]) / q;
-                for (int d = 0; d < q; d++) {
-                    value += e[c][d] / (q * q);
-                }
-            }
-            sum += value * value;
-        }
-    }
-    return sqrt(sum);
-}
-
-START_TEST(contacts_are_ranked_by_corrected_norms)
-{
-    enum { SITES = 7, STATES = 4, N = SITES * STATES, PAIRS = SITES * (SITES - 1) / 2 };
-    sal_error err = { 0 };
-    double J[N * N], all = 0, mean[SITES] = { 0 };
-    sali_contact contacts[PAIRS];
-    uint32_t seed = 5;
-    for (int k = 0; k < N * N; k++) {
-        seed = seed * 1664525u + 1013904223u;
-        J[k] = (double)(seed >> 8) / (1 << 24) - 0.5;
-    }
-    ck_ok(sali_contacts(SITES, STATES, _i, J, contacts, &err), &err);
-    for (int i = 0; i < SITES; i++) {
-        for (int j = 0; j < SITES; j++) {
-            double norm = j == i ? 0 : pair_norm(SITES, STATES, _i, J, i, j);
-            mean[i] += norm / (SITES - 1);
-            all += norm / (SITES * (SITES - 1));
-        }
-    }
-    bool seen[SITES][SITES] = { { false } };
-    for (int p = 0; p < PAIRS; p++) {
-        int i = (int)contacts[p].i, j = (int)contacts[p].j;
-        double norm = pair_norm(SITES, STATES, _i, J, i, j);
-        ck_assert(i < j && !seen[i][j]);
-        seen[i][j] = true;
-        ck_assert_double_eq_tol(contacts[p].norm, norm, 1e-12);
-        ck_assert_double_eq_tol(contacts[p].score, norm - mean[i] * mean[j] / all, 1e-12);
-        ck_assert(p == 0 || contacts[p].score <= contacts[p - 1].score);
-    }
-    ck_alloc_sweep(sali_contacts(SITES, STATES, _i, J, contacts, &err), (void)0);
-    memset(J, 0, sizeof J);
-    ck_ok(sali_contacts(SITES, STATES, _i, J, contacts, &err), &err);
-    ck_assert(contacts[0].score == 0 && contacts[0].i == 0 && contacts[0].j == 1);
-}
-END_TEST
-
-/* Site 0 and 3 are copies of each other: their coupling leads. */
-START_TEST(coupled_sites_of_an_alignment_lead)
-{
-    enum { L = 6, N = L * Q, R = 200 };
-    sal_error err = { 0 };
-    double w[R], *F = malloc(sizeof(double) * N * N), effective;
-    sali_alignment a = { .sequences = R, .length = L, .codes = malloc(R * L) };
-    sali_contact contacts[L * (L - 1) / 2];
-    uint32_t seed = 1;
-    for (int k = 0; k < R * L; k++) {
-        seed = seed * 1664525u + 1013904223u;
-        a.codes[k] = (uint8_t)(k % L == 3 ? a.codes[k - 3] : 1 + (seed >> 16) % 20);
-    }
-    ck_ok(sali_alignment_weights(&a, 0.8, w, &effective, &err), &err);
-    sali_alignment_pair_frequencies(&a, w, 0.5, F);
-    ck_ok(sali_alignment_mean_field(L, Q, F, F, &err), &err);
-    ck_ok(sali_contacts(L, Q, 1, F, contacts, &err), &err);
-    ck_assert(contacts[0].i == 0 && contacts[0].j == 3);
-    ck_assert_double_ge(contacts[0].score, 2 * fabs(contacts[1].score));
-    free(a.codes);
-    free(F);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("alignment");
@@ -527,9 +439,5 @@ int main(void)
     tcase_add_test(model, what_is_no_alignment_is_refused);
     tcase_add_test(model, the_public_alignment_makes_a_model);
     suite_add_tcase(suite, model);
-    TCase *contacts = tcase_create("contacts");
-    tcase_add_loop_test(contacts, contacts_are_ranked_by_corrected_norms, 0, 2);
-    tcase_add_test(contacts, coupled_sites_of_an_alignment_lead);
-    suite_add_tcase(suite, contacts);
     return test_main(suite);
 }

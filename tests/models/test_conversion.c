@@ -146,7 +146,7 @@ START_TEST(what_is_no_energy_is_refused)
     ck_fails(sali_content_write(temp_path("b.uai"), NULL, &tape, &err), SAL_ERR_ARGUMENT, &err,
              "b.uai: a saved tape has no other format");
     ck_assert(!sali_content_converts(SALI_CONTENT_GRAPH, SALI_CONTENT_GRAPH));
-    ck_assert(!sali_content_converts(SALI_CONTENT_TEXT, SALI_CONTENT_GRAPH));
+    ck_assert(!sali_content_converts(SALI_CONTENT_TAPE, SALI_CONTENT_GRAPH));
 }
 END_TEST
 

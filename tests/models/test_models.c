@@ -453,10 +453,6 @@ START_TEST(settings_that_mean_nothing_for_a_table_are_refused)
         { "facility-location:components=7", "components" },
         { "facility-location:spread=7", "spread" },
         { "facility-location:seed=7", "seed" },
-        { "retrieval:classes=7", "classes" },
-        { "retrieval:features=7", "features" },
-        { "retrieval:spread=7", "spread" },
-        { "retrieval:seed=7", "seed" },
         { "regression:dim=7", "dim" },
         { "regression:rows=7", "rows" },
         { "regression:seed=7", "seed" },
@@ -475,7 +471,7 @@ START_TEST(settings_that_mean_nothing_for_a_table_are_refused)
         ck_ok(sali_builtin_make(cases[k].specification, NULL, SAL_F64, &model, &err), &err);
         sal_model_destroy(model);
     }
-    const char *fine[] = { "facility-location:seed=0,lambda=1", "retrieval:most=1", "regression" };
+    const char *fine[] = { "facility-location:seed=0,lambda=1", "regression" };
     for (size_t k = 0; k < sizeof fine / sizeof *fine; k++) {
         sal_model *model = NULL;
         ck_ok(sali_builtin_make(fine[k], &table, SAL_F64, &model, &err), &err);

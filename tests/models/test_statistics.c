@@ -6,7 +6,6 @@
 
 #include "models/zoo/builtin.h"
 #include "models/content.h"
-#include "models/zoo/retrieval.h"
 #include "models/statistic.h"
 
 static sal_model *make(const char *specification, const sali_content *content)
@@ -89,34 +88,6 @@ START_TEST(segmentations_are_held_against_the_clean_picture)
 }
 END_TEST
 
-/* Row i is of class i mod 3; the query, row 4, is no variable. */
-START_TEST(precision_counts_images_of_the_query_s_class)
-{
-    sal_model *model = make("retrieval:rows=9,classes=3,query=4,most=8", NULL);
-    const int32_t none[8] = { 0 }, right[] = { 0, 1, 0, 0, 0, 0, 1, 0 };
-    const int32_t half[] = { 1, 1, 0, 0, 1, 0, 1, 0 };
-    ck_assert_str_eq(model->statistic->name, "precision");
-    ck_assert_double_eq(model->statistic->of(model, none), 0);
-    ck_assert_double_eq(model->statistic->of(model, right), 1);
-    ck_assert_double_eq(model->statistic->of(model, half), 0.5);
-    sal_model_destroy(model);
-}
-END_TEST
-
-START_TEST(summaries_count_words)
-{
-    char text[] = "The cat sat there. A dog ran. Birds sing many long songs.";
-    sali_content content = { .kind = SALI_CONTENT_TEXT,
-                             .text = { .data = text, .size = sizeof text - 1 } };
-    sal_model *model = make("summary:words=9", &content);
-    ck_assert_str_eq(model->statistic->name, "words");
-    ck_assert_double_eq(model->statistic->of(model, (int32_t[]){ 0, 0, 0 }), 0);
-    ck_assert_double_eq(model->statistic->of(model, (int32_t[]){ 1, 0, 1 }), 9);
-    ck_assert_double_eq(model->statistic->of(model, (int32_t[]){ 0, 1, 0 }), 3);
-    sal_model_destroy(model);
-}
-END_TEST
-
 static Suite *statistics_suite(void)
 {
     Suite *suite = suite_create("statistics");
@@ -124,8 +95,6 @@ static Suite *statistics_suite(void)
     tcase_add_test(tcase, cuts_do_not_depend_on_beta);
     tcase_add_test(tcase, sets_pay_the_largest_weight_for_a_conflict);
     tcase_add_test(tcase, segmentations_are_held_against_the_clean_picture);
-    tcase_add_test(tcase, precision_counts_images_of_the_query_s_class);
-    tcase_add_test(tcase, summaries_count_words);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/rng.h"
+#include "limit_model.h"
 #include "models/model.h"
 #include "test.h"
 
@@ -256,7 +257,7 @@ static const struct {
 };
 #define N_TINY_MODELS ((int)(sizeof tiny_models / sizeof *tiny_models))
 
-/* Ready-made models of which samplers know the structure; 64 states at most. */
+/* Ready-made models of which samplers know the structure, and tiny_limit; 64 states at most. */
 static const char *const tiny_builtins[] = {
     "rbm:visible=4,hidden=3,scale=0.9",
     "ising:side=2,theta=0.3,bias=0.2",
@@ -268,7 +269,7 @@ static const char *const tiny_builtins[] = {
     "max-cut:nodes=4,degree=2.5,weights=normal,seed=2",
     "cellular-potts:side=2,states=2,kappa=0.3",
     "facility-location:facilities=4,customers=6,components=3,lambda=1.5",
-    "retrieval:rows=5,most=2,classes=2,features=2,beta=2", /* forbidden states */
+    "limit",
     "regression:dim=5,rows=4,irrelevant=0",
 };
 /* The last six are left to their own tests where sanitizers make them slow. */
@@ -281,6 +282,9 @@ static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
     sal_model *model = NULL;
     double b[4], c[3];
     sal_error err;
+    if (strcmp(tiny_builtins[k], "limit") == 0) {
+        return tiny_limit(dtype);
+    }
     ck_ok(sal_model_builtin(tiny_builtins[k], dtype, &model, &err), &err);
     if (strncmp(tiny_builtins[k], "rbm", 3) == 0) {
         tiny_normals(6, 4, 0.7, b);

@@ -15,8 +15,8 @@
  * ROUGE-1 and -2: how many of the reference's words and pairs of words the summary has.
  *
  * Options: --words 100, --diversity 4, --saturation 5 (a), --clusters 0.2 (groups per sentence),
- * --beta 1, --sampler gibbs, --chains 4, --warmup and --draws (the library's), --seed 0, --vote 0.
- */
+ * --beta 1, --sampler gibbs, --chains 4, --warmup, --draws and --step-size (the library's), --seed
+ * 0, --vote 0. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static char *read_text(const char *path)
 /* ---- the model */
 
 typedef struct options {
-    double words, diversity, saturation, clusters, beta, vote, chains, warmup, draws, seed;
+    double words, diversity, saturation, clusters, beta, vote, chains, warmup, draws, step_size,
+        seed;
     const char *sampler;
 } options;
 
@@ -181,12 +182,27 @@ static span print_summary(const document *d, const int32_t *keep, double limit)
     return summary;
 }
 
+/* Where chains start: each with what fits of the sentences from another one on. start [chains x n],
+ * zeroed. */
+static void choose_starts(const document *d, int64_t chains, double limit, int32_t *start)
+{
+    for (int64_t c = 0; c < chains; c++) {
+        double words = 0;
+        for (int64_t k = 0; k < d->n; k++) {
+            int64_t i = (c * d->n / chains + k) % d->n;
+            start[c * d->n + i] = words + d->words[i] <= limit;
+            words += start[c * d->n + i] ? d->words[i] : 0;
+        }
+    }
+}
+
 static sal_status summarise(document *d, const options *o, const char *reference, sal_error *err)
 {
     sal_run_options run_options = { .sampler = o->sampler,
                                     .chains = (int64_t)o->chains,
                                     .warmup = (int64_t)o->warmup,
                                     .draws = (int64_t)o->draws,
+                                    .step_size = o->step_size,
                                     .seed = (uint64_t)o->seed,
                                     .anneal = o->vote == 0,
                                     .keep_draws = o->vote != 0 };
@@ -194,9 +210,10 @@ static sal_status summarise(document *d, const options *o, const char *reference
     sal_run *run = NULL;
     sal_run_summary figures;
     int32_t *keep = room(d->n, sizeof *keep);
-    int32_t *none = room(run_options.chains * d->n, sizeof *none); /* all start at no sentence */
+    int32_t *start = room(run_options.chains * d->n, sizeof *start);
     double f = NAN;
-    run_options.init = none;
+    choose_starts(d, run_options.chains, o->words, start);
+    run_options.init = start;
     sal_status status = make_model(d, o, &model, err);
     status = status ? status : sal_sample(model, &run_options, &run, err);
     status = status ? status : sal_run_summarise(run, &figures, err);
@@ -217,7 +234,7 @@ static sal_status summarise(document *d, const options *o, const char *reference
         free((char *)summary.text);
     }
     free(keep);
-    free(none);
+    free(start);
     sal_run_destroy(run);
     sal_model_destroy(model);
     return status;
@@ -243,16 +260,17 @@ int main(int argc, char **argv)
                   { "--chains", &o.chains },
                   { "--warmup", &o.warmup },
                   { "--draws", &o.draws },
+                  { "--step-size", &o.step_size },
                   { "--seed", &o.seed },
                   { "--vote", &o.vote } };
     const char *paths[2] = { NULL, NULL };
     int n = 0, score = argc > 1 && strcmp(argv[1], "--score") == 0;
     for (int a = 1 + score; a < argc; a++) {
         size_t k = 0;
-        while (k < 10 && strcmp(argv[a], table[k].name) != 0) {
+        while (k < sizeof table / sizeof *table && strcmp(argv[a], table[k].name) != 0) {
             k++;
         }
-        if (k < 10 && a + 1 < argc) {
+        if (k < sizeof table / sizeof *table && a + 1 < argc) {
             *table[k].value = atof(argv[++a]);
         } else if (strcmp(argv[a], "--sampler") == 0 && a + 1 < argc) {
             o.sampler = argv[++a];

@@ -1,9 +1,9 @@
 #!/bin/sh
-# check.sh NAME PROGRAM [SALTUS]: the brief form of a figure or table shows what is said of it.
+# check.sh NAME PROGRAM [SUMMARY RETRIEVAL]: the brief form of a figure or table shows what is said of it.
 . "$(dirname "$0")/../claims.sh"
 
 if [ "$name" = tables ]; then
-    output=$("$program" "$3" --quick)
+    output=$("$program" "$3" "$4" --quick)
     echo "$output"
 else
     draw

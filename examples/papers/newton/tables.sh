@@ -1,7 +1,7 @@
 #!/bin/sh
 # Searching with samplers: tables 2 and 3 of Xiang et al. 2023 in form, on data made here.
 #
-#     tables.sh SALTUS [--quick | --full]      SALTUS: the installed program
+#     tables.sh SUMMARY RETRIEVAL [--quick | --full]      the programs of examples/applications
 #
 # Summaries: documents of document.awk instead of those of DUC 2002; from each 8 chains choose
 # sentences of at most 60 words. F is the objective of Lin & Bilmes 2011 where the chains are after
@@ -10,11 +10,12 @@
 # paper (from 1, by e^-3 in 1000 steps); that of mana is adapted. gibbs takes its sites at random.
 # ESS is of 1000 steps, the median over the chains.
 #
-# Images: the model `retrieval`'s own, 60 of 6 classes, instead of the Holidays photographs.
+# Images: those of examples/applications, 60 of 6 classes, instead of the Holidays photographs.
 set -eu
-saltus=$1
+summary=$1 retrieval=$2
+images=$(dirname "$0")/../../applications/images.libsvm
 documents=4 queries=6 chains=8
-case ${2:-} in
+case ${3:-} in
 --quick) documents=1 queries=2 chains=2 ;;
 --full) documents=60 queries=60 ;;
 esac
@@ -22,17 +23,11 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# figure KEY: its number in the JSON object on stdin.
-figure() {
-    sed -n "s/.*\"$1\": \([-+0-9.e]*\).*/\1/p"
-}
+export OMP_NUM_THREADS=1
 
-# sample MODEL STEPS DRAWS OPTIONS..: so many kept states after so many steps.
-sample() {
-    model=$1 steps=$2 draws=$3
-    shift 3
-    "$saltus" sample "$model" --chains $chains --threads 1 --warmup "$steps" --draws "$draws" \
-        $options "$@"
+# figure TEXT: the number behind it in what was printed.
+figure() {
+    sed -n "s/.*$1 \([-+0-9.e]*\).*/\1/p"
 }
 
 # choose METHOD: its options, and the steps before the draws that are kept.
@@ -48,32 +43,35 @@ choose() {
     esac
 }
 
-# objective MODEL BETA: F after 500, 750 and 1000 steps, the mean over the chains.
+# summarise DOCUMENT STEPS DRAWS [REFERENCE]: so many kept states after so many steps.
+summarise() {
+    "$summary" "$1" ${4:+"$4"} --words 60 --beta 0.3 --vote 1 --chains $chains --warmup "$2" \
+        --draws "$3" $options
+}
+
+# retrieve QUERY STEPS DRAWS [QUERIES]
+retrieve() {
+    "$retrieval" "$images" --first "$1" --queries "${4:-1}" --chains $chains --warmup "$2" \
+        --draws "$3" $options | tail -1
+}
+
+# objective BETA COMMAND WHAT: F after 500, 750 and 1000 steps, the mean over the chains.
 objective() {
     for steps in 499 749 999; do
-        f=$(sample "$1" $steps 1 --json | figure log_prob_mean)
-        printf '%s ' "$(echo "$f $2" | awk '{ print $1 / $2 }')"
+        f=$("$2" "$3" $steps 1 | figure 'mean f')
+        printf '%s ' "$(echo "$f $1" | awk '{ print $1 / $2 }')"
     done
 }
 
 # Numbers of one document: F three times, recall, F-measure, precision, ESS.
-summarise() {
-    model=summary:file=$1.txt,words=60,beta=0.3
-    objective "$model" 0.3
-    sample "$model" $warmup 1000 --vote state --show |
-        sed -n '/^majority/,$p' | sed 1,2d > "$work/summary.txt"
-    "$saltus" rouge "$work/summary.txt" "$1.reference.txt" --json > "$work/rouge.json"
-    for key in recall f precision; do
-        printf '%s ' "$(figure $key < "$work/rouge.json")"
+document() {
+    objective 0.3 summarise "$1.txt"
+    summarise "$1.txt" $warmup 1000 "$1.reference.txt" > "$work/out"
+    sed -n '/^ROUGE-2/p' "$work/out" > "$work/rouge"
+    for key in recall F precision; do
+        printf '%s ' "$(figure $key < "$work/rouge")"
     done
-    sample "$model" $warmup 1000 --json | figure median
-}
-
-# Numbers of one query: F three times.
-retrieve() {
-    model=retrieval:query=$1
-    objective "$model" 3
-    echo
+    figure ESS < "$work/out"
 }
 
 # The means of the columns on stdin, with so many digits.
@@ -94,7 +92,7 @@ for method in mana.exp mana lb gibbs; do
     choose $method
     n=1
     while [ $n -le $documents ]; do
-        summarise "$work/$n"
+        document "$work/$n"
         n=$((n + 1))
     done > "$work/table"
     printf '%-9s%s\n' $method "$(means 3 < "$work/table")"
@@ -107,12 +105,10 @@ for method in mana lb gibbs; do
     choose $method
     n=0
     while [ $n -lt $queries ]; do
-        retrieve $n
+        objective 3 retrieve $n
+        echo
         n=$((n + 1))
     done > "$work/table"
-    sampler=$(echo "$options" | awk '{ print $2 }')
-    precision=$("$saltus" retrieve retrieval --queries $queries --sampler "$sampler" \
-        --chains $chains --warmup 500 --draws 1000 --threads 1 --json |
-        figure mean_average_precision)
+    precision=$(retrieve 0 500 1000 $queries | figure 'average precision')
     printf '%-9s%s  %s\n' $method "$(means 3 < "$work/table")" "$precision"
 done

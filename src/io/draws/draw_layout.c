@@ -72,7 +72,7 @@ static const char *name_of(const sal_model *model, int64_t v)
 {
     const sali_names *names = model->names;
     bool named = names && names->names && names->variables == model->space->n_variables;
-    return named ? names->names[v] : sali_model_label(model, v);
+    return named ? names->names[v] : NULL;
 }
 
 /* The dimension of `n` variables of a block, with its coordinate: their names if all have one, else

@@ -62,9 +62,7 @@ typedef struct sali_builtin {
     X(fhmm)                  \
     X(crf)                   \
     X(mixture)               \
-    X(facility_location)     \
-    X(summary)               \
-    X(retrieval)
+    X(facility_location)
 
 #define SALI_BUILTIN_DECLARE(name) extern const sali_builtin sali_builtin_##name;
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)
