@@ -135,6 +135,42 @@ static inline void transition_free(transition *t)
     sali_transition_free(t);
 }
 
+/* ---- what an exact sampler's matrix P [n x n] has; rows of states without probability are not
+ * used */
+
+/* The larger, NaN before all. */
+static inline double larger_breach(double a, double b)
+{
+    return b > a || isnan(b) ? b : a;
+}
+
+/* The largest |pi_i P_ij - pi_j P_ji|. */
+static inline double balance_breach(int64_t n, const double *pi, const double *P)
+{
+    double worst = 0;
+    for (int64_t k = 0; k < n * n; k++) {
+        int64_t i = k / n, j = k % n;
+        double there = pi[i] > 0 ? pi[i] * P[i * n + j] : 0;
+        double back = pi[j] > 0 ? pi[j] * P[j * n + i] : 0;
+        worst = larger_breach(worst, fabs(there - back));
+    }
+    return worst;
+}
+
+/* The largest |pi P - pi|. */
+static inline double invariance_breach(int64_t n, const double *pi, const double *P)
+{
+    double worst = 0;
+    for (int64_t j = 0; j < n; j++) {
+        double arrives = 0;
+        for (int64_t i = 0; i < n; i++) {
+            arrives += pi[i] > 0 ? pi[i] * P[i * n + j] : 0;
+        }
+        worst = larger_breach(worst, fabs(arrives - pi[j]));
+    }
+    return worst;
+}
+
 /* ---- the cases that contract tests loop over */
 
 /* Whether the transitions of a sampler can be enumerated. */
