@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # completion.sh SCRIPT: what Bash offers for a line is what it should.
-set -euo pipefail
-script=$1 failures=0
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
+script=$1
 bash -n "$script"
 # shellcheck disable=SC1090
 source "$script"
@@ -9,8 +9,7 @@ source "$script"
 
 # The break characters of Bash itself.
 COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+make_folder
 cd "$folder"
 touch graph.mc 'two words.npy'
 mkdir graphs
@@ -24,8 +23,7 @@ offers() {
     want=$(printf '%s\n' "$@" | sort)
     found=$(printf '%s\n' "${COMPREPLY[@]:-}" | sort)
     if [[ $found != "$want" ]]; then
-        echo "FAILED: '$line' offers:" $found "instead of:" $want
-        failures=$((failures + 1))
+        fail "'$line' offers:" $found "instead of:" $want
     fi
 }
 
@@ -37,8 +35,7 @@ has() {
     _saltus || true
     for word; do
         if [[ " ${COMPREPLY[*]:-} " != *" $word "* ]]; then
-            echo "FAILED: '$line' does not offer $word, but: ${COMPREPLY[*]:-}"
-            failures=$((failures + 1))
+            fail "'$line' does not offer $word, but: ${COMPREPLY[*]:-}"
         fi
     done
 }
@@ -88,4 +85,4 @@ _saltus || true
 COMP_WORDBREAKS=$' \t\n'
 offers 'saltus sample ising:side=4,th' ising:side=4,theta=
 offers 'saltus sample ising --sampler=gw' --sampler=gwg
-exit $((failures > 0))
+finish

@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # help.sh PROGRAM PAGES SOURCE_DIR: `saltus help` shows every command, option and exit code, the man
 # pages (in the directory PAGES) have the same, and examples name options that there are.
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 program=$1 pages=$2 source=$3
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 overview=$("$program" help)
 commands=$(sed -n '/^Exit codes/q; s/^  \([a-z]\{1,\}\) .*/\1/p' <<<"$overview")
@@ -57,23 +52,12 @@ for command in $commands; do
     check_command "$command"
 done
 
-# ends CODE TEXT ARGUMENTS...: that exit code, and the text on standard error.
-ends() {
-    local expected=$1 text=$2 message code=0
-    shift 2
-    message=$("$program" "$@" 2>&1 >/dev/null) || code=$?
-    ((code == expected)) || fail "saltus $*: exit code $code, not $expected"
-    [[ $message == *"$text"* ]] || fail "saltus $*: '$message' lacks '$text'"
-}
-refused() {
-    ends 64 "$@"
-}
 refused "unknown command 'smaple'; did you mean 'sample'?" smaple ising
 refused "unknown command 'trian'; did you mean 'train'?" help trian
 refused "unknown command 'frobnicate'; see 'saltus help'" frobnicate
 refused "unknown option '--chians'; did you mean '--chains'?" sample ising --chians 3
 refused "unknown option '--thraeds'; did you mean '--threads'?" sample ising --thraeds=3
-ends 66 "there is no model or file 'isng'; did you mean 'ising'?" sample isng
+ends 66 "there is no model or file 'isng'; did you mean 'ising'?" "$program" sample isng
 refused "ising has no parameter 'sdie'; did you mean 'side'?" sample ising:sdie=4
 refused "there is no sampler 'gqg'; did you mean 'gwg'?" sample ising --sampler gqg
 refused "gwg has no parameter 'raduis'; did you mean 'radius'?" sample ising --sampler gwg:raduis=2
@@ -82,4 +66,4 @@ refused "unknown option '--frobnicate'; see 'saltus sample --help'" sample ising
 refused "unknown option '--$(printf 'x%.0s' {1..300})'; see" sample "--$(printf 'x%.0s' {1..300})"
 refused "usage: saltus COMMAND"
 refused "expected text, man or bash" help --format html
-exit $((failures > 0))
+finish

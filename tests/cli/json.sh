@@ -1,28 +1,14 @@
 #!/usr/bin/env bash
 # json.sh PROGRAM: what --json prints of models, lists, values and trainings agrees with
 # what is printed as text; reports and progress of long commands on files and on terminals.
-set -euo pipefail
-program=$1 failures=0
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
+program=$1
+make_folder
 cd "$folder"
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # holds FILE PYTHON: the expression is true of the JSON object d in the file; looked at in the end.
 holds() {
     printf '%s\0%s\0' "$1" "$2" >>holds
-}
-
-# refused TEXT ARGUMENTS...: a mistake in the call.
-refused() {
-    local text=$1 message code=0
-    shift
-    message=$("$program" "$@" 2>&1 >/dev/null) || code=$?
-    ((code == 64)) || fail "saltus $*: exit code $code"
-    [[ $message == *"$text"* ]] || fail "saltus $*: '$message' lacks '$text'"
 }
 
 # ---- lists: the names that the text has
@@ -135,4 +121,4 @@ text = on_terminal(run + ["--time", "50s", "--draws", "20", "--thin", "100000"])
 left = [float(x) for x in re.findall(r"([0-9.e+inf]+) s left", text)]
 assert left and max(left) <= 50 and left[-1] < 50, text
 PY
-exit $((failures > 0))
+finish

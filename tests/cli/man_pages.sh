@@ -1,16 +1,9 @@
 #!/usr/bin/env bash
 # man_pages.sh PAGES: groff and mandoc have nothing to say against the pages, and show their options.
-set -euo pipefail
-pages=$1 failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
+pages=$1
 
-if ! command -v groff >/dev/null; then
-    echo "SKIPPED: groff is not there"
-    exit 77
-fi
+command -v groff >/dev/null || skip "groff is not there"
 command -v mandoc >/dev/null || echo "mandoc is not there; its lint is left out"
 
 # Plain text on standard output, warnings on standard error.
@@ -34,4 +27,4 @@ for page in "$pages"/*.1; do
         [[ -z $said ]] || fail "$said"
     fi
 done
-exit $((failures > 0))
+finish

@@ -1,15 +1,10 @@
 #!/usr/bin/env bash
 # report.sh PROGRAM: pages from small inputs are whole, well-formed and self-contained, bad inputs
 # are refused. How pages look is tested by report_look.sh.
-set -euo pipefail
-program=$1 failures=0
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
+program=$1
+make_folder
 cd "$folder"
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # has PAGE TEXTS: all of these are in the page.
 has() {
@@ -20,14 +15,10 @@ has() {
     done
 }
 
-# refused CODE TEXT ARGUMENTS...: the exit code, one line with the text, and no page.
-refused() {
-    local want=$1 text=$2 message code=0
-    shift 2
+# no_page CODE TEXT ARGUMENTS...: the exit code, one line with the text, and no page.
+no_page() {
     rm -f page.html
-    message=$("$program" report "$@" --out page.html 2>&1 >/dev/null) || code=$?
-    ((code == want)) || fail "report $*: exit code $code, not $want"
-    [[ $message == *"$text"* ]] || fail "report $*: '$message' lacks '$text'"
+    ends "$1" "$2" "$program" report "${@:3}" --out page.html
     (($(wc -l <<<"$message") == 1)) || fail "report $*: more than one line: $message"
     [[ ! -e page.html && ! -e page.html.tmp ]] || fail "report $*: left a page"
 }
@@ -202,37 +193,37 @@ done
 
 # ---- refusals
 
-refused 66 "cannot be opened" nothing.json
-refused 66 "no log.csv" "$folder/.."
+no_page 66 "cannot be opened" nothing.json
+no_page 66 "no log.csv" "$folder/.."
 echo '{"model": 3}' >bad.json
-refused 65 "expected draws (.nc, .npy)" bad.json
+no_page 65 "expected draws (.nc, .npy)" bad.json
 echo '{"model": "m", "samplers": [{}]}' >bad.json
-refused 65 "expected draws (.nc, .npy)" bad.json
+no_page 65 "expected draws (.nc, .npy)" bad.json
 echo hello >bad.npy
-refused 65 "bad.npy" bad.npy
+no_page 65 "bad.npy" bad.npy
 head -c 2000 draws.npy >short.npy
-refused 65 "short.npy" compare.json short.npy
+no_page 65 "short.npy" compare.json short.npy
 mkdir bad
 echo 'iteration,f' >bad/log.csv
 echo '1,x' >>bad/log.csv
-refused 65 "bad/log.csv:2: 'x'; expected a number" bad
+no_page 65 "bad/log.csv:2: 'x'; expected a number" bad
 echo 'iteration,f' >bad/log.csv
 echo '1,2,3' >>bad/log.csv
-refused 65 "bad/log.csv:2: expected 2 columns" bad
+no_page 65 "bad/log.csv:2: expected 2 columns" bad
 printf 'iteration,f\n1,2\n' >bad/log.csv
 echo 'no picture' >bad/samples.png
-refused 65 "bad/samples.png: expected a PNG picture" bad
+no_page 65 "bad/samples.png: expected a PNG picture" bad
 echo '{"verdict": 3}' >bad/verdict.json
-refused 65 "bad/verdict.json: expected the verdict" bad
+no_page 65 "bad/verdict.json: expected the verdict" bad
 rm bad/verdict.json
 echo '[]' >bad/checkpoint.json
-refused 65 "bad/checkpoint.json: expected a checkpoint" bad
-refused 65 "the model has not the variables" draws.npy --model ising:side=3
-refused 65 "exact.json" draws.npy --exact exact.json
-refused 66 "no-such-model" draws.npy --model no-such-model
+no_page 65 "bad/checkpoint.json: expected a checkpoint" bad
+no_page 65 "the model has not the variables" draws.npy --model ising:side=3
+no_page 65 "exact.json" draws.npy --exact exact.json
+no_page 66 "no-such-model" draws.npy --model no-such-model
 if ((netcdf)); then
     head -c 5000 run.nc >cut.nc
-    refused 65 "cut.nc" cut.nc
+    no_page 65 "cut.nc" cut.nc
 fi
 code=0
 "$program" report draws.npy 2>/dev/null || code=$?
@@ -241,4 +232,4 @@ code=0
 "$program" report -o page.html 2>/dev/null || code=$?
 ((code == 64)) || fail "report without files: exit code $code"
 
-exit $((failures > 0))
+finish

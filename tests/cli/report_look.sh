@@ -1,20 +1,12 @@
 #!/usr/bin/env bash
 # report_look.sh PROGRAM: in Chromium, pages of reports fit phones, desktops and paper, and are dark
 # where the reader wants that. Exits 77, skipped, where there is no browser.
-set -euo pipefail
-program=$1 failures=0
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
+program=$1
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
-if [[ -z $browser ]]; then
-    echo "SKIPPED: how pages look: Chromium is not installed"
-    exit 77
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+[[ -n $browser ]] || skip "how pages look: Chromium is not installed"
+make_folder
 cd "$folder"
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 browse() {
     timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$folder/profile" \
         "$@" 2>/dev/null
@@ -96,4 +88,4 @@ if command -v pdfinfo >/dev/null; then
 else
     echo "pdfinfo is not installed: pages are not counted"
 fi
-exit $((failures > 0))
+finish

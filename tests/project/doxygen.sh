@@ -1,16 +1,12 @@
 #!/usr/bin/env bash
 # doxygen.sh SOURCE_DIR DOXYGEN: every public function, type, field, value and macro is documented, and
 # Doxygen has nothing to remark; functions that can fail say what they return, cost and allow.
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 source=$1 doxygen=$2
 awk -f "$source/tests/project/doc_comments.awk" "$source"/include/saltus/*.h
 
-if ! command -v "$doxygen" >/dev/null; then
-    echo "SKIPPED: doxygen is not there; only the parts of comments were looked at"
-    exit 77
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+command -v "$doxygen" >/dev/null || skip "doxygen is not there; only the parts of comments were looked at"
+make_folder
 sed "s|@SOURCE@|$source|g; s|@OUTPUT@|$folder|; s|@VERSION@|test|" \
     "$source/docs/reference/Doxyfile.in" >"$folder/Doxyfile"
 "$doxygen" "$folder/Doxyfile" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }

@@ -2,14 +2,9 @@
 # handbook.sh SALTUS SOURCE_DIR: docs/ops.md says what the operations' records say; commands in the
 # handbook and the README name options, samplers and models that there are; the handbook's links lead
 # somewhere.
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 program=$(realpath "$1")
 cd "$2/docs"
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 diff ops.md <("$program" list ops --format markdown) ||
     fail "make it anew by: saltus list ops --format markdown > docs/ops.md"
@@ -57,4 +52,4 @@ for page in *.md; do
             fail "$page: no heading for $link"
     done
 done
-((failures == 0))
+finish

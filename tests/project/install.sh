@@ -2,17 +2,13 @@
 # install.sh BUILD_DIR SOURCE_DIR SANITIZE COMPILER...: an installed copy has all its parts, and a
 # program elsewhere builds against it with what pkg-config says, and with CMake; against a build that
 # is not installed, too.
-set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 build=$1 source=$2 sanitize=$3
 shift 3
 compiler=("$@")
-if [[ $sanitize != none ]]; then
-    echo "SKIPPED: a sanitized library wants programs that are sanitized, too"
-    exit 77
-fi
+[[ $sanitize == none ]] || skip "a sanitized library wants programs that are sanitized, too"
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+make_folder
 meson install -C "$build" --no-rebuild --quiet --destdir "$folder/copy" >"$folder/log" 2>&1 ||
     { cat "$folder/log"; exit 1; }
 
@@ -75,10 +71,7 @@ compile contacts "$applications/contacts.c"
     expect ./uninstalled
 )
 
-if ! command -v cmake >/dev/null; then
-    echo "SKIPPED: cmake is not there; pkg-config alone was tried"
-    exit 77
-fi
+command -v cmake >/dev/null || skip "cmake is not there; pkg-config alone was tried"
 { CC=${compiler[-1]} cmake -S . -B by_cmake && cmake --build by_cmake; } >"$folder/log" 2>&1 ||
     { cat "$folder/log"; exit 1; }
 expect by_cmake/program

@@ -218,13 +218,14 @@ static sal_status summarise(document *d, const options *o, const char *reference
     status = status ? status : sal_sample(model, &run_options, &run, err);
     status = status ? status : sal_run_summarise(run, &figures, err);
     if (status == SAL_OK) {
-        status = o->vote ? sal_run_vote(run, keep, NULL, err) : sal_run_best(run, keep, &f, err);
+        status =
+            o->vote != 0 ? sal_run_vote(run, keep, NULL, err) : sal_run_best(run, keep, &f, err);
     }
     status = status ? status : sal_model_evaluate(model, 1, keep, &f, NULL, NULL, err);
     if (status == SAL_OK) {
         span summary = print_summary(d, keep, o->words);
         printf("f                %.6f\n", f);
-        if (o->vote) {
+        if (o->vote != 0) {
             printf("draws            mean f %.6f, ESS %.1f\n", figures.log_prob_mean,
                    figures.ess_median);
         }
