@@ -223,19 +223,20 @@ static void add_panel(sal_figure *figure, const target *t, int order, const char
     for (int k = 0; k < SHOWN * SHOWN; k++) {
         shown[k] = sqrt(q[k / SHOWN * L + k % SHOWN]); /* the root: small ones are seen, too */
     }
+    const sal_heatmap map = { .rows = SHOWN,
+                              .columns = SHOWN,
+                              .values = shown,
+                              .label = "root of q",
+                              .upward = true,
+                              .x0 = t->level[0],
+                              .dx = t->level[1] - t->level[0],
+                              .y0 = t->level[0],
+                              .dy = t->level[1] - t->level[0] };
     sal_figure_panel(figure, &(sal_panel){ .title = title,
                                            .x = { .label = "s_1" },
                                            .y = { .label = "s_2" },
-                                           .square = true });
-    sal_figure_heatmap(figure, &(sal_heatmap){ .rows = SHOWN,
-                                               .columns = SHOWN,
-                                               .values = shown,
-                                               .label = "root of q",
-                                               .upward = true,
-                                               .x0 = t->level[0],
-                                               .dx = t->level[1] - t->level[0],
-                                               .y0 = t->level[0],
-                                               .dy = t->level[1] - t->level[0] });
+                                           .square = true,
+                                           .heatmap = &map });
     add_outline(figure, t);
     sal_figure_mark(figure, t->s[0], t->s[1], NULL);
 }

@@ -169,9 +169,8 @@ static void add_panels(sal_figure *figure, const result *r)
     for (int k = 0; k < SAMPLERS; k++) {
         char title[64];
         snprintf(title, sizeof title, "%s after 300 steps", label(k));
-        sal_figure_panel(figure, &(sal_panel){ .title = title });
-        sal_figure_images(
-            figure, &(sal_images){ .n = 1, .height = SIDE, .width = SIDE, .values = r[k].picture });
+        const sal_images images = { .n = 1, .height = SIDE, .width = SIDE, .values = r[k].picture };
+        sal_figure_panel(figure, &(sal_panel){ .title = title, .images = &images });
     }
 }
 

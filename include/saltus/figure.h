@@ -60,6 +60,36 @@ typedef struct sal_axis {
     int64_t n_categories;          /* how many; 0: numbers */
 } sal_axis;
 
+/* A matrix as coloured cells with a scale of numbers beside it. The cell [r, c] lies
+ * around x = c, y = r. On matrices of more than 256 rows or columns a cell shown is the mean over a
+ * block, and the panel says so. Cells that are NaN or infinite stay empty. */
+typedef struct sal_heatmap {
+    int64_t rows;         /* >= 1 */
+    int64_t columns;      /* >= 1; at most 2^28 cells */
+    const double *values; /* [rows x columns] */
+    const char *label;    /* of the colour scale, with its unit */
+    double low;           /* lower end of the colour scale; both ends 0: from the values */
+    double high;          /* upper end; beyond the ends colours stay as they are there */
+    bool logarithmic;     /* colours by log(value) */
+    bool diverging;       /* two colours that meet at 0, for covariances and couplings; low, if
+                             given, is then -high */
+    bool upward;          /* row 0 is at the bottom (lattices, planes), not at the top (matrices) */
+    double x0;            /* cells lie around x = x0 + c dx */
+    double dx;            /* > 0, or 0: 1 */
+    double y0;            /* and y = y0 + r dy */
+    double dy;            /* > 0, or 0: 1 */
+} sal_heatmap;
+
+/* n grey pictures of height x width pixels as a sheet without axes. */
+typedef struct sal_images {
+    int64_t n;            /* pictures, >= 1 */
+    int64_t height;       /* of each, >= 1 */
+    int64_t width;        /* of each, >= 1; at most 2^20 pixels in all */
+    const double *values; /* [n x height x width] from 0 (black) to 1 (white), clipped; NaN is
+                             black */
+    int64_t columns;      /* pictures in a row; 0: as many as make the sheet about square */
+} sal_images;
+
 /* A panel. */
 typedef struct sal_panel {
     const char *title; /* above it; NULL: none */
@@ -68,10 +98,13 @@ typedef struct sal_panel {
     bool square; /* one unit is as long on x as on y, and the panel's height follows from its width,
                     up to twice the figure's panel_height: for lattices and planes; not on
                     logarithmic axes. Not so where a side would be shorter than 24 pixels */
+    const sal_heatmap *heatmap; /* below the series, on linear axes; or NULL */
+    const sal_images *images;   /* the same, in place of a heat map */
 } sal_panel;
 
 /* Begin a panel; what is added from now on is in it. Panels fill rows from the left. A figure to
- * which something is added before gets a panel without labels. NULL: the same. */
+ * which something is added before gets a panel without labels. NULL: the same.
+ * Cost:    O(cells and pixels). */
 SAL_API void sal_figure_panel(sal_figure *figure, const sal_panel *panel);
 
 /* How a series is drawn. */
@@ -103,58 +136,10 @@ typedef struct sal_series {
  * Cost:    O(n). */
 SAL_API void sal_figure_series(sal_figure *figure, const sal_series *series);
 
-/* A histogram of the finite ones of n values in `bins` bins (0: Freedman and Diaconis' rule, 5 to
- * 60 bins) between the smallest and the largest, as a density (its area is 1).
- * Cost:    O(n log n). */
-SAL_API void sal_figure_histogram(sal_figure *figure, const char *name, int64_t n,
-                                  const double *values, int64_t bins);
-
-/* A matrix as coloured cells with a scale of numbers beside it, one a panel. The cell [r, c] lies
- * around x = c, y = r. On matrices of more than 256 rows or columns a cell shown is the mean over a
- * block, and the panel says so. Cells that are NaN or infinite stay empty. */
-typedef struct sal_heatmap {
-    int64_t rows;         /* >= 1 */
-    int64_t columns;      /* >= 1; at most 2^28 cells */
-    const double *values; /* [rows x columns] */
-    const char *label;    /* of the colour scale, with its unit */
-    double low;           /* lower end of the colour scale; both ends 0: from the values */
-    double high;          /* upper end; beyond the ends colours stay as they are there */
-    bool logarithmic;     /* colours by log(value) */
-    bool diverging;       /* two colours that meet at 0, for covariances and couplings; low, if
-                             given, is then -high */
-    bool upward;          /* row 0 is at the bottom (lattices, planes), not at the top (matrices) */
-    double x0;            /* cells lie around x = x0 + c dx */
-    double dx;            /* > 0, or 0: 1 */
-    double y0;            /* and y = y0 + r dy */
-    double dy;            /* > 0, or 0: 1 */
-} sal_heatmap;
-
-/* Add a matrix, in a panel of its own with linear axes.
- * Cost:    O(cells). */
-SAL_API void sal_figure_heatmap(sal_figure *figure, const sal_heatmap *heatmap);
-
-/* n grey pictures of height x width pixels as a sheet without axes, one a panel. */
-typedef struct sal_images {
-    int64_t n;            /* pictures, >= 1 */
-    int64_t height;       /* of each, >= 1 */
-    int64_t width;        /* of each, >= 1; at most 2^20 pixels in all */
-    const double *values; /* [n x height x width] from 0 (black) to 1 (white), clipped; NaN is
-                             black */
-    int64_t columns;      /* pictures in a row; 0: as many as make the sheet about square */
-} sal_images;
-
-/* Add a sheet, in a panel of its own with linear axes.
- * Cost:    O(pixels). */
-SAL_API void sal_figure_images(sal_figure *figure, const sal_images *images);
-
 /* A cross at (x, y) with a text (or NULL) beside it. With NaN for x a line at y across the panel,
  * with NaN for y one at x; their text goes into the legend. With NaN for both or an infinite one
  * nothing is drawn. */
 SAL_API void sal_figure_mark(sal_figure *figure, double x, double y, const char *text);
-
-/* n arrows from (x, y) to (x + dx, y + dy), in units of the axes: all arrays [n]. */
-SAL_API void sal_figure_arrows(sal_figure *figure, int64_t n, const double *x, const double *y,
-                               const double *dx, const double *dy);
 
 /* Write the figure; the file is replaced at once. The figure can be added to and written again.
  * Returns: the figure's first mistake (SAL_ERR_ARGUMENT, SAL_ERR_MEMORY); SAL_ERR_ARGUMENT for a

@@ -58,10 +58,23 @@ char *sali_figure_text(sal_figure *figure, const char *text)
     return copy;
 }
 
-double *sali_figure_array(sal_figure *figure, int64_t n, const double *values)
+/* A copy of an array; of NULL, the numbers from 0 on. */
+static double *copy_array(sal_figure *figure, int64_t n, const double *values)
 {
-    return took(figure,
-                n == 0 ? sali_alloc(0, sizeof *values) : sali_memdup(values, n, sizeof *values));
+    double *copy = took(figure, sali_alloc(n, sizeof *copy));
+    for (int64_t i = 0; copy && i < n; i++) {
+        copy[i] = values ? values[i] : (double)i;
+    }
+    return copy;
+}
+
+/* Room for one more element, zeroed; NULL, and a mistake, without memory. */
+static void *add(sal_figure *figure, void **array, int64_t *n, int64_t *room, size_t size)
+{
+    if (sali_grow(array, room, *n + 1, size) != 0) {
+        return took(figure, NULL);
+    }
+    return memset((char *)*array + size * (size_t)(*n)++, 0, size);
 }
 
 /* ---- the figure */
@@ -122,16 +135,8 @@ static void clear_panel(sali_panel *panel)
     for (int64_t i = 0; i < panel->n_pointers; i++) {
         sali_free(panel->pointers[i].text);
     }
-    for (int64_t i = 0; i < panel->n_arrows; i++) {
-        sali_arrows *a = &panel->arrows[i];
-        sali_free(a->x);
-        sali_free(a->y);
-        sali_free(a->dx);
-        sali_free(a->dy);
-    }
     sali_free(panel->series);
     sali_free(panel->pointers);
-    sali_free(panel->arrows);
     sali_free(panel->cells.values);
     sali_free(panel->cells.label);
 }
@@ -198,13 +203,11 @@ void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
     if (figure->first.status != SAL_OK) {
         return;
     }
-    if (sali_grow((void **)&figure->panels, &figure->panels_room, figure->n_panels + 1,
-                  sizeof *figure->panels) != 0) {
-        sali_fail_memory(&figure->first);
+    sali_panel *to =
+        add(figure, (void **)&figure->panels, &figure->n_panels, &figure->panels_room, sizeof *to);
+    if (!to) {
         return;
     }
-    sali_panel *to = &figure->panels[figure->n_panels++];
-    memset(to, 0, sizeof *to);
     check_axis(figure, "x", &p->x);
     check_axis(figure, "y", &p->y);
     if (p->square && (p->x.logarithmic || p->y.logarithmic)) {
@@ -215,13 +218,64 @@ void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
         to->square = p->square;
         copy_axis(figure, &p->x, &to->x);
         copy_axis(figure, &p->y, &to->y);
+        sali_panel_cells(figure, p, to);
     }
 }
 
-sali_panel *sali_figure_panel(sal_figure *figure)
+/* The panel that is added to; NULL after a mistake. */
+static sali_panel *present_panel(sal_figure *figure)
 {
     if (figure->n_panels == 0) {
         sal_figure_panel(figure, NULL);
     }
     return figure->first.status == SAL_OK ? &figure->panels[figure->n_panels - 1] : NULL;
+}
+
+/* ---- what is in them */
+
+void sal_figure_series(sal_figure *figure, const sal_series *series)
+{
+    const sal_series *from = series;
+    bool ends = from->low || from->high;
+    sali_panel *panel = present_panel(figure);
+    if (!panel) {
+        return;
+    }
+    if (from->n < 0 || (from->n > 0 && !from->y) || (ends && !(from->low && from->high)) ||
+        from->style < 0 || from->mark < SAL_MARK_LINE || from->mark > SAL_MARK_BARS) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
+                         "series '%s' with n %lld%s%s, style %lld, mark %d; expected n >= 0 values "
+                         "y, both of low and high or none, and a style >= 0",
+                         from->name ? from->name : "", (long long)from->n, from->y ? "" : ", no y",
+                         ends && !(from->low && from->high) ? ", one of low and high" : "",
+                         (long long)from->style, (int)from->mark);
+        return;
+    }
+    sali_series *s =
+        add(figure, (void **)&panel->series, &panel->n_series, &panel->series_room, sizeof *s);
+    if (s) {
+        s->mark = from->mark;
+        s->style = (from->style ? from->style - 1 : panel->n_series - 1) % SALI_LOOKS;
+        s->name = sali_figure_text(figure, from->name);
+        s->n = from->n;
+        s->x = copy_array(figure, from->n, from->x);
+        s->y = copy_array(figure, from->n, from->y);
+        s->low = ends ? copy_array(figure, from->n, from->low) : NULL;
+        s->high = ends ? copy_array(figure, from->n, from->high) : NULL;
+    }
+}
+
+void sal_figure_mark(sal_figure *figure, double x, double y, const char *text)
+{
+    sali_panel *panel = present_panel(figure);
+    if (!panel || isinf(x) || isinf(y) || (isnan(x) && isnan(y))) {
+        return; /* nowhere */
+    }
+    sali_pointer *p = add(figure, (void **)&panel->pointers, &panel->n_pointers,
+                          &panel->pointers_room, sizeof *p);
+    if (p) {
+        p->x = x;
+        p->y = y;
+        p->text = sali_figure_text(figure, text);
+    }
 }

@@ -4,7 +4,7 @@
 
 #include <saltus/figure.h>
 
-#include "figure/markup.h"
+#include "io/text_output.h"
 
 #define SALI_STYLES 7                          /* different colours, dashes and markers */
 #define SALI_LOOKS (SALI_STYLES * SALI_STYLES) /* and pairs of a colour and a dash */
@@ -12,7 +12,6 @@
 typedef struct sali_series {
     char *name;
     sal_mark mark;
-    bool area;                  /* steps from the axis and back to it, filled: a histogram */
     bool solid;                 /* without dashes, as if there were many points */
     int64_t n, style;           /* style: below SALI_LOOKS */
     double *x, *y, *low, *high; /* [n]; low and high may be NULL */
@@ -22,11 +21,6 @@ typedef struct sali_pointer {
     double x, y; /* one may be NaN */
     char *text;
 } sali_pointer;
-
-typedef struct sali_arrows {
-    int64_t n;
-    double *x, *y, *dx, *dy; /* [n] */
-} sali_arrows;
 
 /* A heat map or a sheet of pictures. rows 0: none. */
 typedef struct sali_cells {
@@ -56,8 +50,6 @@ typedef struct sali_panel {
     int64_t n_series, series_room;
     sali_pointer *pointers;
     int64_t n_pointers, pointers_room;
-    sali_arrows *arrows;
-    int64_t n_arrows, arrows_room;
     sali_cells cells;
 } sali_panel;
 
@@ -76,15 +68,12 @@ struct sal_figure {
 void sali_figure_fail(sal_figure *figure, sal_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* The panel that is added to; NULL after a mistake. */
-sali_panel *sali_figure_panel(sal_figure *figure);
-
 /* A copy of a text in which what is no UTF-8 or not allowed in XML is U+FFFD; NULL for NULL. On
  * failure the figure keeps it. */
 char *sali_figure_text(sal_figure *figure, const char *text);
 
-/* Copies of arrays. */
-double *sali_figure_array(sal_figure *figure, int64_t n, const double *values);
+/* The heat map or the pictures of a panel (figure_cells.c). */
+void sali_panel_cells(sal_figure *figure, const sal_panel *from, sali_panel *to);
 
 /* ---- scales (figure_scale.c) */
 
@@ -183,7 +172,7 @@ sal_status sali_figure_layout(const sal_figure *figure, bool words, sali_layout 
 
 /* What is drawn into: a document, one panel of it. */
 typedef struct sali_canvas {
-    sali_markup *w;
+    sali_text_output *w;
     const char *prefix; /* of ids */
     int64_t number;     /* of the panel */
     const sali_panel *panel;
@@ -196,15 +185,16 @@ extern const char sali_figure_style[];
 /* An <svg> element. `prefix` makes ids unique in a page that holds several; `style` puts the
  * rules inside, as a document of its own needs them. Titles and captions are drawn if `words`,
  * else only there for readers who listen. */
-sal_status sali_figure_draw(const sal_figure *figure, sali_markup *w, const char *prefix,
-                            bool style, bool words, sal_error *err);
+void sali_figure_draw(const sal_figure *figure, sali_text_output *w, const char *prefix, bool style,
+                      bool words);
 
 /* A text; `anchor` is start, middle or end, `class` may be NULL. */
-void sali_svg_text(sali_markup *w, double x, double y, const char *anchor, const char *class,
+void sali_svg_text(sali_text_output *w, double x, double y, const char *anchor, const char *class,
                    const char *text);
 
 /* A straight line of a class. */
-void sali_svg_rule(sali_markup *w, const char *class, double x1, double y1, double x2, double y2);
+void sali_svg_rule(sali_text_output *w, const char *class, double x1, double y1, double x2,
+                   double y2);
 
 /* A label along a side of the panel, upwards; its first line at x, in the middle of the height. */
 void sali_svg_side_label(const sali_canvas *c, double x, const char *label);
@@ -217,18 +207,15 @@ void sali_svg_line(const sali_canvas *c, const sali_series *series); /* svg_line
 void sali_svg_band(const sali_canvas *c, const sali_series *series);
 void sali_svg_bars(const sali_canvas *c); /* svg_bars.c */
 void sali_svg_hatches(const sali_canvas *c);
+void sali_svg_hatch(const sali_canvas *c, int64_t hatch);               /* the attribute "fill" */
 void sali_svg_markers(const sali_canvas *c, const sali_series *series); /* svg_markers.c */
 void sali_svg_error_bars(const sali_canvas *c, const sali_series *series, double shift);
 void sali_svg_pointers(const sali_canvas *c);
-void sali_svg_arrows(const sali_canvas *c);
 
 /* The colour of a style, and its dash, marker and hatching: after the last colour the first comes
  * again, with another dash. */
 int64_t sali_style_colour(int64_t style);
 int64_t sali_style_dash(int64_t style);
-
-/* The marker of a style at a point, into an open path. */
-void sali_svg_marker(sali_path *path, int64_t style, double x, double y);
 
 /* Is it a line across the panel? */
 bool sali_pointer_across(const sali_panel *panel, const sali_pointer *pointer);

@@ -9,22 +9,6 @@
 #define MAX_CELLS ((int64_t)1 << 28)
 #define MAX_PIXELS ((int64_t)1 << 20)
 
-/* The panel, if it can have cells and has none yet. */
-static sali_panel *free_panel(sal_figure *figure)
-{
-    sali_panel *panel = sali_figure_panel(figure);
-    if (panel && panel->cells.rows > 0) {
-        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "has a heat map or pictures already");
-        return NULL;
-    }
-    if (panel && (panel->x.logarithmic || panel->y.logarithmic)) {
-        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
-                         "heat map or pictures on a logarithmic axis; expected linear ones");
-        return NULL;
-    }
-    return panel;
-}
-
 static bool within(int64_t a, int64_t b, int64_t c, int64_t most)
 {
     return a >= 1 && b >= 1 && c >= 1 && a <= most && b <= most / a && c <= most / a / b;
@@ -85,10 +69,9 @@ static double block_mean(const sal_heatmap *h, int64_t row, int64_t column, int6
     return sum / (double)n;
 }
 
-void sal_figure_heatmap(sal_figure *figure, const sal_heatmap *h)
+static void add_heatmap(sal_figure *figure, const sal_heatmap *h, sali_panel *panel)
 {
-    sali_panel *panel = free_panel(figure);
-    if (!panel || !check_heatmap(figure, h)) {
+    if (!check_heatmap(figure, h)) {
         return;
     }
     sali_cells cells = { .block_rows = (h->rows + MAX_SHOWN - 1) / MAX_SHOWN,
@@ -133,13 +116,8 @@ static void place(const double *picture, int64_t height, int64_t width, double *
     }
 }
 
-void sal_figure_images(sal_figure *figure, const sal_images *images)
+static void add_images(sal_figure *figure, const sal_images *m, sali_panel *panel)
 {
-    const sal_images *m = images;
-    sali_panel *panel = free_panel(figure);
-    if (!panel) {
-        return;
-    }
     if (!within(m->n, m->height, m->width, MAX_PIXELS) || !m->values || m->columns < 0) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "%lld pictures of %lld x %lld pixels%s in %lld columns; expected at least "
@@ -169,4 +147,18 @@ void sal_figure_images(sal_figure *figure, const sal_images *images)
               cells.columns);
     }
     panel->cells = cells;
+}
+
+void sali_panel_cells(sal_figure *figure, const sal_panel *from, sali_panel *to)
+{
+    if (from->heatmap && from->images) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "has both a heat map and pictures");
+    } else if ((from->heatmap || from->images) && (from->x.logarithmic || from->y.logarithmic)) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
+                         "heat map or pictures on a logarithmic axis; expected linear ones");
+    } else if (from->heatmap) {
+        add_heatmap(figure, from->heatmap, to);
+    } else if (from->images) {
+        add_images(figure, from->images, to);
+    }
 }

@@ -99,14 +99,6 @@ double sali_scale_corner(const sali_scale *scale, double value)
 
 /* ---- of a panel */
 
-/* Take in the ends of a histogram's or bar's foot. */
-static void add_foot(sali_range *range)
-{
-    if (!range->logarithmic) {
-        sali_range_add(range, 0);
-    }
-}
-
 /* An end of a band or error bar. On a logarithmic axis a low one may be next to zero: no farther
  * than a factor of 10 below its value does it widen the axis. */
 static void add_low(sali_range *range, double value, double low)
@@ -125,8 +117,8 @@ static void add_series(const sali_series *s, sali_range *x, sali_range *y)
             sali_range_add(y, s->high[i]);
         }
     }
-    if (s->area || s->mark == SAL_MARK_BARS) {
-        add_foot(y);
+    if (s->mark == SAL_MARK_BARS && !y->logarithmic) {
+        sali_range_add(y, 0);
     }
 }
 
@@ -135,15 +127,6 @@ static void add_rest(const sali_panel *panel, sali_range *x, sali_range *y)
     for (int64_t i = 0; i < panel->n_pointers; i++) {
         sali_range_add(x, panel->pointers[i].x);
         sali_range_add(y, panel->pointers[i].y);
-    }
-    for (int64_t k = 0; k < panel->n_arrows; k++) {
-        const sali_arrows *a = &panel->arrows[k];
-        for (int64_t i = 0; i < a->n; i++) {
-            sali_range_add(x, a->x[i]);
-            sali_range_add(x, a->x[i] + a->dx[i]);
-            sali_range_add(y, a->y[i]);
-            sali_range_add(y, a->y[i] + a->dy[i]);
-        }
     }
 }
 
@@ -188,7 +171,7 @@ static bool stands(const sali_panel *panel, const sali_range *y)
 {
     bool stands = false;
     for (int64_t k = 0; k < panel->n_series; k++) {
-        stands |= panel->series[k].area || panel->series[k].mark == SAL_MARK_BARS;
+        stands |= panel->series[k].mark == SAL_MARK_BARS;
     }
     return stands && y->low == 0 && !y->logarithmic;
 }

@@ -3,32 +3,24 @@
 
 #include "figure/figure.h"
 
-void sali_svg_text(sali_markup *w, double x, double y, const char *anchor, const char *class,
+void sali_svg_text(sali_text_output *w, double x, double y, const char *anchor, const char *class,
                    const char *text)
 {
-    sali_put_start(w, "text");
+    sali_put_raw(w, "<text");
     if (class) {
-        sali_put_attribute(w, "class", class);
+        sali_put(w, " class=\"%s\"", class);
     }
-    sali_put_number(w, "x", x);
-    sali_put_number(w, "y", y);
+    sali_put(w, " x=\"%f\" y=\"%f\"", x, y);
     if (*anchor != 's') {
-        sali_put_attribute(w, "text-anchor", anchor);
+        sali_put(w, " text-anchor=\"%s\"", anchor);
     }
-    sali_put_string(w, text);
-    sali_put_end(w);
+    sali_put(w, ">%s</text>", text);
 }
 
-void sali_svg_rule(sali_markup *w, const char *class, double x1, double y1, double x2, double y2)
+void sali_svg_rule(sali_text_output *w, const char *class, double x1, double y1, double x2,
+                   double y2)
 {
-    sali_path path;
-    sali_put_start(w, "path");
-    sali_put_attribute(w, "class", class);
-    sali_path_begin(&path, w);
-    sali_path_point(&path, 'M', x1, y1);
-    sali_path_point(&path, 'L', x2, y2);
-    sali_path_end(&path);
-    sali_put_end(w);
+    sali_put(w, "<path class=\"%s\" d=\"M%f,%fL%f,%f\"/>", class, x1, y1, x2, y2);
 }
 
 /* Lines at the ticks, in one path; across the panel, or short ones outside. */
@@ -36,39 +28,24 @@ static void rules(const sali_canvas *c, const char *class, bool grid)
 {
     const sali_place *p = c->place;
     double bottom = p->top + p->height, out = grid ? 0 : 4;
-    sali_path path;
-    sali_put_start(c->w, "path");
-    sali_put_attribute(c->w, "class", class);
-    sali_path_begin(&path, c->w);
+    sali_put(c->w, "<path class=\"%s\" d=\"", class);
     for (int i = 0; i < p->x_ticks.n && c->panel->x.n_categories == 0; i++) {
         double x = sali_scale_at(&p->x, p->x_ticks.tick[i].value);
-        sali_path_point(&path, 'M', x, grid ? p->top : bottom);
-        sali_path_point(&path, 'L', x, bottom + out);
+        sali_put(c->w, "M%f,%fL%f,%f", x, grid ? p->top : bottom, x, bottom + out);
     }
     for (int i = 0; i < p->y_ticks.n && c->panel->y.n_categories == 0; i++) {
         double y = sali_scale_at(&p->y, p->y_ticks.tick[i].value);
-        sali_path_point(&path, 'M', p->left - out, y);
-        sali_path_point(&path, 'L', grid ? p->left + p->width : p->left, y);
+        sali_put(c->w, "M%f,%fL%f,%f", p->left - out, y, grid ? p->left + p->width : p->left, y);
     }
-    sali_path_end(&path);
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "\"/>");
 }
 
 /* A text turned about its end or middle. */
 static void turned(const sali_canvas *c, double x, double y, int degrees, const char *anchor,
-                   const char *class, const char *text)
+                   const char *text)
 {
-    char at[2][SALI_FIXED_SIZE];
-    sali_fixed(x, 2, at[0]);
-    sali_fixed(y, 2, at[1]);
-    sali_put_start(c->w, "text");
-    if (class) {
-        sali_put_attribute(c->w, "class", class);
-    }
-    sali_put_format(c->w, "transform", "translate(%s,%s) rotate(%d)", at[0], at[1], degrees);
-    sali_put_attribute(c->w, "text-anchor", anchor);
-    sali_put_string(c->w, text);
-    sali_put_end(c->w);
+    sali_put(c->w, "<text transform=\"translate(%f,%f) rotate(%d)\" text-anchor=\"%s\">%s</text>",
+             x, y, degrees, anchor, text);
 }
 
 static void names_on_x(const sali_canvas *c)
@@ -83,7 +60,7 @@ static void names_on_x(const sali_canvas *c)
             continue;
         }
         if (p->turned) {
-            turned(c, x + 4, bottom + 14, -45, "end", NULL, name);
+            turned(c, x + 4, bottom + 14, -45, "end", name);
         } else {
             sali_svg_text(c->w, x, bottom + 17, "middle", NULL, name);
         }
@@ -127,7 +104,7 @@ void sali_svg_side_label(const sali_canvas *c, double x, const char *label)
     for (int64_t k = 0; k < n; k++) {
         char line[SALI_LINE_BYTES + 2];
         sali_label_line(label, p->height, k, line);
-        turned(c, x + SALI_LINE * (double)k, p->top + p->height / 2, -90, "middle", NULL, line);
+        turned(c, x + SALI_LINE * (double)k, p->top + p->height / 2, -90, "middle", line);
     }
 }
 
@@ -160,13 +137,8 @@ void sali_svg_axes(const sali_canvas *c)
         rules(c, "grid", true);
     }
     rules(c, "axis", false);
-    sali_put_start(c->w, "rect");
-    sali_put_attribute(c->w, "class", "axis");
-    sali_put_number(c->w, "x", p->left);
-    sali_put_number(c->w, "y", p->top);
-    sali_put_number(c->w, "width", p->width);
-    sali_put_number(c->w, "height", p->height);
-    sali_put_end(c->w);
+    sali_put(c->w, "<rect class=\"axis\" x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\"/>", p->left,
+             p->top, p->width, p->height);
     names_on_x(c);
     names_on_y(c);
     numbers(c);

@@ -31,20 +31,20 @@ void sali_svg_hatches(const sali_canvas *c)
     if (sali_bar_series(c->panel) < 2) {
         return;
     }
-    sali_put_start(c->w, "defs");
+    sali_put_raw(c->w, "<defs>");
     for (int i = 1; i < SALI_STYLES; i++) {
-        sali_put_start(c->w, "pattern");
-        sali_put_format(c->w, "id", "%s-hatch-%lld-%d", c->prefix, (long long)c->number, i + 1);
-        sali_put_attribute(c->w, "width", "6");
-        sali_put_attribute(c->w, "height", "6");
-        sali_put_attribute(c->w, "patternUnits", "userSpaceOnUse");
-        sali_put_start(c->w, "path");
-        sali_put_attribute(c->w, "class", "hatch");
-        sali_put_attribute(c->w, "d", hatches[i]);
-        sali_put_end(c->w);
-        sali_put_end(c->w);
+        sali_put(c->w,
+                 "<pattern id=\"%s-hatch-%lld-%d\" width=\"6\" height=\"6\" "
+                 "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" d=\"%s\"/></pattern>",
+                 c->prefix, (long long)c->number, i + 1, hatches[i]);
     }
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "</defs>");
+}
+
+void sali_svg_hatch(const sali_canvas *c, int64_t hatch)
+{
+    sali_put(c->w, " fill=\"url(#%s-hatch-%lld-%d)\"", c->prefix, (long long)c->number,
+             (int)hatch + 1);
 }
 
 /* The smallest distance between neighbouring bars, in pixels. */
@@ -63,15 +63,13 @@ static double spacing(const sali_canvas *c)
     return isfinite(gap) ? gap : one > 0 ? fmin(one, c->place->width) : 20;
 }
 
-/* Bars of a series, `width` pixels wide and `shift` beside their x, as one path. Thin ones that
- * share a pixel column are drawn as their union. */
+/* Bars of a series, `width` pixels wide and `shift` beside their x, as one path's data. Thin ones
+ * that share a pixel column are drawn as their union. */
 static void put_bars(const sali_canvas *c, const sali_series *s, double width, double shift)
 {
     const sali_place *p = c->place;
     double foot = sali_svg_foot(p);
     double column = NAN, low = foot, high = foot;
-    sali_path path;
-    sali_path_begin(&path, c->w);
     for (int64_t i = 0; i <= s->n; i++) {
         double x = i < s->n ? sali_scale_at(&p->x, s->x[i]) + shift : INFINITY;
         double y = i < s->n ? sali_scale_at(&p->y, s->y[i]) : foot;
@@ -80,11 +78,7 @@ static void put_bars(const sali_canvas *c, const sali_series *s, double width, d
         }
         if (!isnan(column) && (width >= 1 || floor(x) != floor(column))) {
             double w = fmax(width, 1);
-            sali_path_point(&path, 'M', column - w / 2, low);
-            sali_path_put(&path, 'V', 1, &high);
-            sali_path_put(&path, 'h', 1, &w);
-            sali_path_put(&path, 'V', 1, &low);
-            sali_path_text(&path, "Z");
+            sali_put(c->w, "M%f,%fV%fh%fV%fZ", column - w / 2, low, high, w, low);
             column = NAN;
         }
         if (isnan(column)) {
@@ -94,7 +88,6 @@ static void put_bars(const sali_canvas *c, const sali_series *s, double width, d
         low = fmax(low, y);
         high = fmin(high, y);
     }
-    sali_path_end(&path);
 }
 
 void sali_svg_bars(const sali_canvas *c)
@@ -108,20 +101,19 @@ void sali_svg_bars(const sali_canvas *c)
         }
         int64_t hatch = sali_style_dash(s->style);
         double shift = slot * ((double)k++ - (double)(n - 1) / 2);
-        sali_put_start(c->w, "g");
-        sali_put_format(c->w, "class", "s%d", (int)sali_style_colour(s->style) + 1);
+        sali_put(c->w, "<g class=\"s%d\">", (int)sali_style_colour(s->style) + 1);
         for (int layer = 0; layer < 1 + (n > 1 && hatch > 0); layer++) {
-            sali_put_start(c->w, "path");
+            sali_put_raw(c->w, "<path");
             if (layer == 0) {
-                sali_put_attribute(c->w, "class", "bar");
+                sali_put_raw(c->w, " class=\"bar\"");
             } else {
-                sali_put_format(c->w, "fill", "url(#%s-hatch-%lld-%d)", c->prefix,
-                                (long long)c->number, (int)hatch + 1);
+                sali_svg_hatch(c, hatch);
             }
+            sali_put_raw(c->w, " d=\"");
             put_bars(c, s, n > 1 ? 0.94 * slot : slot, shift);
-            sali_put_end(c->w);
+            sali_put_raw(c->w, "\"/>");
         }
-        sali_put_end(c->w);
+        sali_put_raw(c->w, "</g>");
         if (s->low) {
             sali_svg_error_bars(c, s, shift);
         }

@@ -45,13 +45,6 @@ static int64_t find_runs(const sali_canvas *c, run *runs, int64_t *count)
     return n;
 }
 
-static void put_run(sali_path *path, const run *r)
-{
-    char text[80];
-    snprintf(text, sizeof text, "M%d,%dh%dv1h-%dz", r->column, r->row, r->length, r->length);
-    sali_path_text(path, text);
-}
-
 static void put_levels(const sali_canvas *c, const run *runs, const int64_t *begin)
 {
     const sali_cells *cells = &c->panel->cells;
@@ -62,33 +55,27 @@ static void put_levels(const sali_canvas *c, const run *runs, const int64_t *beg
         uint32_t colour = cells->picture
                               ? (uint32_t)level * 0x10101
                               : sali_colour((double)level / (LEVELS - 1), cells->diverging);
-        sali_path path;
-        sali_put_start(c->w, "path");
-        sali_put_format(c->w, "fill", "#%06x", colour);
-        sali_path_begin(&path, c->w);
+        sali_put(c->w, "<path fill=\"#%06x\" d=\"", colour);
         for (int64_t i = begin[level]; i < begin[level + 1]; i++) {
-            put_run(&path, &runs[i]);
+            const run *r = &runs[i];
+            sali_put(c->w, "M%d,%dh%dv1h-%dz", r->column, r->row, r->length, r->length);
         }
-        sali_path_end(&path);
-        sali_put_end(c->w);
+        sali_put_raw(c->w, "\"/>");
     }
 }
 
-/* Units are cells. */
-static void put_transform(const sali_canvas *c)
+/* A group whose units are cells. */
+static void begin_cells(const sali_canvas *c)
 {
     const sali_cells *cells = &c->panel->cells;
     const sali_place *p = c->place;
     double x = sali_scale_corner(&p->x, cells->left), y = sali_scale_corner(&p->y, cells->top);
     double right = sali_scale_corner(&p->x, cells->left + cells->dx * (double)cells->columns);
     double end = sali_scale_corner(&p->y, cells->top + cells->dy * (double)cells->rows);
-    char text[4][SALI_FIXED_SIZE];
-    sali_fixed(x, 4, text[0]);
-    sali_fixed(y, 4, text[1]);
-    sali_fixed((right - x) / (double)cells->columns, 6, text[2]);
-    sali_fixed((end - y) / (double)cells->rows, 6, text[3]);
-    sali_put_format(c->w, "transform", "translate(%s,%s) scale(%s,%s)", text[0], text[1], text[2],
-                    text[3]);
+    sali_put(c->w,
+             "<g shape-rendering=\"crispEdges\" "
+             "transform=\"translate(%.4f,%.4f) scale(%.6f,%.6f)\">",
+             x, y, (right - x) / (double)cells->columns, (end - y) / (double)cells->rows);
 }
 
 void sali_svg_cells(const sali_canvas *c)
@@ -107,11 +94,9 @@ void sali_svg_cells(const sali_canvas *c)
         for (int64_t i = 0; i < found; i++) {
             sorted[next[runs[i].level]++] = runs[i];
         }
-        sali_put_start(c->w, "g");
-        sali_put_attribute(c->w, "shape-rendering", "crispEdges");
-        put_transform(c);
+        begin_cells(c);
         put_levels(c, sorted, begin);
-        sali_put_end(c->w);
+        sali_put_raw(c->w, "</g>");
     } else if (c->w->status == SAL_OK) {
         c->w->status = sali_fail_memory(c->w->err);
     }
@@ -125,21 +110,14 @@ static void put_gradient(const sali_canvas *c)
 {
     bool diverging = c->panel->cells.diverging;
     int stops = diverging ? 4 : 8;
-    sali_put_start(c->w, "linearGradient");
-    sali_put_format(c->w, "id", "%s-colours-%lld", c->prefix, (long long)c->number);
-    sali_put_attribute(c->w, "x1", "0");
-    sali_put_attribute(c->w, "x2", "0");
-    sali_put_attribute(c->w, "y1", "1");
-    sali_put_attribute(c->w, "y2", "0");
+    sali_put(c->w, "<linearGradient id=\"%s-colours-%lld\" x1=\"0\" x2=\"0\" y1=\"1\" y2=\"0\">",
+             c->prefix, (long long)c->number);
     for (int i = 0; i <= stops; i++) {
-        sali_put_start(c->w, "stop");
-        char offset[SALI_FIXED_SIZE];
-        sali_fixed((double)i / stops, 3, offset);
-        sali_put_attribute(c->w, "offset", offset);
-        sali_put_format(c->w, "stop-color", "#%06x", sali_colour((double)i / stops, diverging));
-        sali_put_end(c->w);
+        double at = (double)i / stops;
+        sali_put(c->w, "<stop offset=\"%.3f\" stop-color=\"#%06x\"/>", at,
+                 sali_colour(at, diverging));
     }
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "</linearGradient>");
 }
 
 void sali_svg_colour_bar(const sali_canvas *c)
@@ -147,13 +125,10 @@ void sali_svg_colour_bar(const sali_canvas *c)
     const sali_place *p = c->place;
     double left = p->left + p->width + 10, width = 12;
     put_gradient(c);
-    sali_put_start(c->w, "rect");
-    sali_put_format(c->w, "fill", "url(#%s-colours-%lld)", c->prefix, (long long)c->number);
-    sali_put_number(c->w, "x", left);
-    sali_put_number(c->w, "y", p->top);
-    sali_put_number(c->w, "width", width);
-    sali_put_number(c->w, "height", p->height);
-    sali_put_end(c->w);
+    sali_put(c->w,
+             "<rect fill=\"url(#%s-colours-%lld)\" x=\"%f\" y=\"%f\" width=\"%f\" "
+             "height=\"%f\"/>",
+             c->prefix, (long long)c->number, left, p->top, width, p->height);
     for (int i = 0; i < p->colour_ticks.n; i++) {
         const sali_tick *tick = &p->colour_ticks.tick[i];
         double y = sali_scale_at(&p->colour, tick->value);

@@ -60,18 +60,13 @@ static void swatch_bar(const sali_canvas *c, const sali_series *s, double x, dou
     int64_t hatch = sali_style_dash(s->style);
     bool hatched = hatch > 0 && sali_bar_series(c->panel) > 1;
     for (int layer = 0; layer < 1 + hatched; layer++) {
-        sali_put_start(c->w, "rect");
-        sali_put_number(c->w, "x", x);
-        sali_put_number(c->w, "y", y - 5);
-        sali_put_number(c->w, "width", SWATCH - 6);
-        sali_put_number(c->w, "height", 10);
+        sali_put(c->w, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"10\"", x, y - 5, SWATCH - 6);
         if (layer == 0) {
-            sali_put_attribute(c->w, "class", s->area ? "band" : "bar");
+            sali_put_raw(c->w, " class=\"bar\"");
         } else {
-            sali_put_format(c->w, "fill", "url(#%s-hatch-%lld-%d)", c->prefix, (long long)c->number,
-                            (int)hatch + 1);
+            sali_svg_hatch(c, hatch);
         }
-        sali_put_end(c->w);
+        sali_put_raw(c->w, "/>");
     }
 }
 
@@ -90,9 +85,8 @@ static void swatch(const sali_canvas *c, const sali_series *s, double x, double 
     sali_series line = { .n = 2, .style = s->style, .x = xs, .y = ys };
     line.solid = sali_series_dense(s, c->place->width);
     sali_series point = { .n = 1, .style = s->style, .x = &middle, .y = ys };
-    sali_put_start(c->w, "g");
-    sali_put_format(c->w, "class", "s%d", (int)sali_style_colour(s->style) + 1);
-    if (s->mark == SAL_MARK_BARS || s->area) {
+    sali_put(c->w, "<g class=\"s%d\">", (int)sali_style_colour(s->style) + 1);
+    if (s->mark == SAL_MARK_BARS) {
         swatch_bar(c, s, x, y);
     }
     if (s->mark != SAL_MARK_BARS && s->mark != SAL_MARK_POINTS) {
@@ -101,7 +95,7 @@ static void swatch(const sali_canvas *c, const sali_series *s, double x, double 
     if (s->mark == SAL_MARK_POINTS || s->mark == SAL_MARK_BOTH) {
         sali_svg_markers(&small, &point);
     }
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "</g>");
 }
 
 void sali_svg_legend(const sali_canvas *c)

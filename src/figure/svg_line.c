@@ -29,7 +29,7 @@ typedef struct point {
 
 /* A line being drawn. */
 typedef struct line_pen {
-    sali_path path;
+    sali_text_output *w;
     bool steps, down;
     point last;                     /* drawn */
     point first, low, high, latest; /* of the present column */
@@ -42,10 +42,9 @@ static void draw(line_pen *pen, point p)
         return;
     }
     if (pen->down && pen->steps) {
-        sali_path_put(&pen->path, 'H', 1, &p.x);
-        sali_path_put(&pen->path, 'V', 1, &p.y);
+        sali_put(pen->w, "H%fV%f", p.x, p.y);
     } else {
-        sali_path_point(&pen->path, pen->down ? 'L' : 'M', p.x, p.y);
+        sali_put(pen->w, "%c%f,%f", pen->down ? 'L' : 'M', p.x, p.y);
     }
     pen->last = p;
     pen->down = true;
@@ -81,19 +80,17 @@ static void gather(line_pen *pen, point p)
 static void dot(line_pen *pen, int64_t drawn_since)
 {
     if (pen->down && drawn_since == 1) {
-        sali_path_text(&pen->path, "h0");
+        sali_put_raw(pen->w, "h0");
     }
 }
 
 void sali_svg_line(const sali_canvas *c, const sali_series *s)
 {
     const sali_place *p = c->place;
-    line_pen pen = { .steps = s->mark == SAL_MARK_STEPS };
+    line_pen pen = { .w = c->w, .steps = s->mark == SAL_MARK_STEPS };
     bool dense = sali_series_dense(s, p->width);
     bool columns = (double)s->n > 4 * p->width && ascending(s);
-    double foot = sali_svg_foot(p);
-    sali_put_start(c->w, "path");
-    sali_put_attribute(c->w, "class", dense ? "line thin" : "line");
+    sali_put(c->w, "<path class=\"%s\"", dense ? "line thin" : "line");
     if (!dense) {
         /* Round ends make dashes longer, and gaps shorter, by the width of the line, 1.7. */
         static const char *const dashes[SALI_STYLES] = {
@@ -101,14 +98,10 @@ void sali_svg_line(const sali_canvas *c, const sali_series *s)
         };
         const char *dash = dashes[sali_style_dash(s->style)];
         if (dash) {
-            sali_put_attribute(c->w, "stroke-dasharray", dash);
+            sali_put(c->w, " stroke-dasharray=\"%s\"", dash);
         }
     }
-    if (s->area) {
-        sali_put_attribute(c->w, "style", "fill:currentColor;fill-opacity:.2");
-    }
-    sali_put_attribute(c->w, "stroke-linecap", dense ? "butt" : "round");
-    sali_path_begin(&pen.path, c->w);
+    sali_put(c->w, " stroke-linecap=\"%s\" d=\"", dense ? "butt" : "round");
     int64_t since = 0;
     for (int64_t i = 0; i < s->n; i++) {
         point at = { i, sali_scale_at(&p->x, s->x[i]), sali_scale_at(&p->y, s->y[i]) };
@@ -119,9 +112,6 @@ void sali_svg_line(const sali_canvas *c, const sali_series *s)
             since = 0;
             continue;
         }
-        if (s->area && i == 0) {
-            draw(&pen, (point){ -1, at.x, foot });
-        }
         since++;
         if (columns) {
             gather(&pen, at);
@@ -131,11 +121,7 @@ void sali_svg_line(const sali_canvas *c, const sali_series *s)
     }
     end_column(&pen);
     dot(&pen, since);
-    if (s->area && pen.down) {
-        sali_path_put(&pen.path, 'V', 1, &foot);
-    }
-    sali_path_end(&pen.path);
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "\"/>");
 }
 
 /* ---- bands */
@@ -160,7 +146,7 @@ static int64_t run_end(const sali_canvas *c, const sali_series *s, int64_t begin
 /* One edge of a band from `begin` to `end`, forward or back; per pixel column its outermost
  * point if `columns`. */
 static void edge(const sali_canvas *c, const sali_series *s, int64_t begin, int64_t end, bool back,
-                 bool columns, sali_path *path)
+                 bool columns)
 {
     const double *values = back ? s->low : s->high;
     double x = NAN, y = 0;
@@ -174,31 +160,27 @@ static void edge(const sali_canvas *c, const sali_series *s, int64_t begin, int6
             continue;
         }
         if (!isnan(x)) {
-            sali_path_point(path, command, x, y);
+            sali_put(c->w, "%c%f,%f", command, x, y);
             command = 'L';
         }
         x = px;
         y = py;
     }
-    sali_path_point(path, command, x, y);
+    sali_put(c->w, "%c%f,%f", command, x, y);
 }
 
 void sali_svg_band(const sali_canvas *c, const sali_series *s)
 {
     bool columns = (double)s->n > 4 * c->place->width && ascending(s);
-    sali_path path;
-    sali_put_start(c->w, "path");
-    sali_put_attribute(c->w, "class", "band");
-    sali_path_begin(&path, c->w);
+    sali_put_raw(c->w, "<path class=\"band\" d=\"");
     for (int64_t i = 0; i < s->n; i++) {
         int64_t end = run_end(c, s, i);
         if (end > i) {
-            edge(c, s, i, end, false, columns, &path);
-            edge(c, s, i, end, true, columns, &path);
-            sali_path_text(&path, "Z");
+            edge(c, s, i, end, false, columns);
+            edge(c, s, i, end, true, columns);
+            sali_put_raw(c->w, "Z");
             i = end;
         }
     }
-    sali_path_end(&path);
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "\"/>");
 }

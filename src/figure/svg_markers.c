@@ -1,11 +1,12 @@
-/* Markers, error bars, crosses, lines across, and arrows. */
+/* Markers, error bars, crosses and lines across. */
 #include <math.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "figure/figure.h"
 
-void sali_svg_marker(sali_path *path, int64_t style, double x, double y)
+/* The marker of a style at a point, into an open path. */
+static void put_marker(sali_text_output *w, int64_t style, double x, double y)
 {
     /* Drawn from the point and back to it. */
     static const char *const shapes[SALI_STYLES] = {
@@ -17,8 +18,7 @@ void sali_svg_marker(sali_path *path, int64_t style, double x, double y)
         "m-3.6,0h7.2m-3.6,-3.6v7.2",           /* plus */
         "m-2.8,-2.8l5.6,5.6m0,-5.6l-5.6,5.6",  /* cross */
     };
-    sali_path_point(path, 'M', x, y);
-    sali_path_text(path, shapes[sali_style_dash(style)]);
+    sali_put(w, "M%f,%f%s", x, y, shapes[sali_style_dash(style)]);
 }
 
 /* Has this pixel a marker already? Remembers it. */
@@ -43,18 +43,14 @@ void sali_svg_markers(const sali_canvas *c, const sali_series *s)
         c->w->status = c->w->status == SAL_OK ? sali_fail_memory(c->w->err) : c->w->status;
         return;
     }
-    sali_path path;
-    sali_put_start(c->w, "path");
-    sali_put_attribute(c->w, "class", "marker");
-    sali_path_begin(&path, c->w);
+    sali_put_raw(c->w, "<path class=\"marker\" d=\"");
     for (int64_t i = 0; i < s->n; i++) {
         double x = sali_scale_at(&p->x, s->x[i]), y = sali_scale_at(&p->y, s->y[i]);
         if (!isnan(x) && !isnan(y) && !taken(seen, p, x, y)) {
-            sali_svg_marker(&path, s->style, x, y);
+            put_marker(c->w, s->style, x, y);
         }
     }
-    sali_path_end(&path);
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "\"/>");
     sali_free(seen);
 }
 
@@ -72,28 +68,20 @@ void sali_svg_error_bars(const sali_canvas *c, const sali_series *s, double shif
 {
     const sali_place *p = c->place;
     double column = NAN;
-    sali_path path;
-    sali_put_start(c->w, "path");
-    sali_put_attribute(c->w, "class", s->mark == SAL_MARK_BARS ? "pointer" : "line thin");
-    sali_path_begin(&path, c->w);
+    sali_put(c->w, "<path class=\"%s\" d=\"", s->mark == SAL_MARK_BARS ? "pointer" : "line thin");
     for (int64_t i = 0; i < s->n; i++) {
         double x = sali_scale_at(&p->x, s->x[i]) + shift;
         double low = end_at(p, s->low[i]), high = end_at(p, s->high[i]);
         if (isnan(x) || isnan(sali_scale_at(&p->y, s->y[i])) || isnan(low) || isnan(high)) {
             continue;
         }
-        sali_path_point(&path, 'M', x, low);
-        sali_path_put(&path, 'V', 1, &high);
+        sali_put(c->w, "M%f,%fV%f", x, low, high);
         if (!(fabs(x - column) < 6)) { /* caps that would run into one another are left out */
-            sali_path_point(&path, 'M', x - 3, low);
-            sali_path_text(&path, "h6");
-            sali_path_point(&path, 'M', x - 3, high);
-            sali_path_text(&path, "h6");
+            sali_put(c->w, "M%f,%fh6M%f,%fh6", x - 3, low, x - 3, high);
             column = x;
         }
     }
-    sali_path_end(&path);
-    sali_put_end(c->w);
+    sali_put_raw(c->w, "\"/>");
 }
 
 /* ---- what points at something */
@@ -101,13 +89,9 @@ void sali_svg_error_bars(const sali_canvas *c, const sali_series *s, double shif
 static void cross(const sali_canvas *c, double x, double y)
 {
     for (int i = 0; i < 2; i++) {
-        sali_path path;
-        sali_put_start(c->w, "path");
-        sali_put_attribute(c->w, "class", i == 0 ? "halo" : "pointer");
-        sali_path_begin(&path, c->w);
-        sali_svg_marker(&path, 6, x, y);
-        sali_path_end(&path);
-        sali_put_end(c->w);
+        sali_put(c->w, "<path class=\"%s\" d=\"", i == 0 ? "halo" : "pointer");
+        put_marker(c->w, 6, x, y);
+        sali_put_raw(c->w, "\"/>");
     }
 }
 
@@ -136,43 +120,5 @@ void sali_svg_pointers(const sali_canvas *c)
                 cross_text(c, x, y, pointer->text);
             }
         }
-    }
-}
-
-/* A shaft and a head, at most 7 pixels long. */
-static void arrow(sali_path *path, double x, double y, double to_x, double to_y)
-{
-    double length = hypot(to_x - x, to_y - y);
-    if (!(length > 0.5)) {
-        return;
-    }
-    double head = fmin(7, 0.4 * length);
-    double ux = head * (to_x - x) / length, uy = head * (to_y - y) / length;
-    sali_path_point(path, 'M', x, y);
-    sali_path_point(path, 'L', to_x, to_y);
-    sali_path_point(path, 'M', to_x - ux - 0.5 * uy, to_y - uy + 0.5 * ux);
-    sali_path_point(path, 'L', to_x, to_y);
-    sali_path_point(path, 'L', to_x - ux + 0.5 * uy, to_y - uy - 0.5 * ux);
-}
-
-void sali_svg_arrows(const sali_canvas *c)
-{
-    const sali_place *p = c->place;
-    for (int64_t k = 0; k < 2 * c->panel->n_arrows; k++) {
-        const sali_arrows *a = &c->panel->arrows[k / 2];
-        sali_path path;
-        sali_put_start(c->w, "path");
-        sali_put_attribute(c->w, "class", k % 2 == 0 ? "halo" : "pointer");
-        sali_path_begin(&path, c->w);
-        for (int64_t i = 0; i < a->n; i++) {
-            double x = sali_scale_at(&p->x, a->x[i]), y = sali_scale_at(&p->y, a->y[i]);
-            double to_x = sali_scale_at(&p->x, a->x[i] + a->dx[i]);
-            double to_y = sali_scale_at(&p->y, a->y[i] + a->dy[i]);
-            if (!isnan(x) && !isnan(y) && !isnan(to_x) && !isnan(to_y)) {
-                arrow(&path, x, y, to_x, to_y);
-            }
-        }
-        sali_path_end(&path);
-        sali_put_end(c->w);
     }
 }

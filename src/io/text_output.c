@@ -1,55 +1,145 @@
 #include "io/text_output.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/number.h"
+#include "core/utf8.h"
 
-void sali_text_open(sali_text_output *w, const char *path, sal_error *err)
+void sali_text_open(sali_text_output *w, const char *path, bool xml, sal_error *err)
 {
-    *w = (sali_text_output){ .err = err };
+    *w = (sali_text_output){ .xml = xml, .err = err };
     w->status = sali_output_open(path, &w->out, err);
 }
 
-void sali_put_text(sali_text_output *w, const char *text)
+static void put_bytes(sali_text_output *w, const char *bytes, size_t size)
 {
     if (w->status == SAL_OK) {
-        w->status = sali_output_write(&w->out, text, (int64_t)strlen(text), w->err);
+        w->status = sali_output_write(&w->out, bytes, (int64_t)size, w->err);
+        w->size += (int64_t)size;
     }
 }
 
-void sali_put_int(sali_text_output *w, int64_t value, const char *after)
+void sali_put_raw(sali_text_output *w, const char *text)
 {
-    char text[SALI_NUMBER_SIZE];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    sali_put_text(w, text);
-    sali_put_text(w, after);
+    put_bytes(w, text, strlen(text));
 }
 
-void sali_put_double(sali_text_output *w, double value, const char *after)
+/* ---- values */
+
+/* What stands for a character of XML; NULL: itself. */
+static const char *reference(int32_t code)
+{
+    bool allowed = code >= 0x20 && code != 0xfffe && code != 0xffff;
+    return code == '&'    ? "&amp;"
+           : code == '<'  ? "&lt;"
+           : code == '>'  ? "&gt;"
+           : code == '"'  ? "&quot;"
+           : code == '\n' ? "&#10;"
+           : code == '\t' ? "&#9;"
+           : code == '\r' ? "&#13;"
+           : allowed      ? NULL
+                          : "\xef\xbf\xbd"; /* U+FFFD */
+}
+
+static void put_escaped(sali_text_output *w, const char *text)
+{
+    const char *end = text + strlen(text), *plain = text;
+    while (text < end) {
+        const char *at = text, *instead = reference(sali_utf8_next(&text, end));
+        if (instead) {
+            put_bytes(w, plain, (size_t)(at - plain));
+            sali_put_raw(w, instead);
+            plain = text;
+        }
+    }
+    put_bytes(w, plain, (size_t)(end - plain));
+}
+
+static void put_double(sali_text_output *w, double value)
 {
     char text[SALI_NUMBER_SIZE];
-    if (w->status == SAL_OK && sali_format_double(value, text) != SAL_OK) {
+    if (!isfinite(value)) {
+        sali_put_raw(w, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    } else if (sali_format_double(value, text) == SAL_OK) {
+        sali_put_raw(w, text);
+    } else if (w->status == SAL_OK) {
         w->status = sali_fail_memory(w->err);
     }
-    if (w->status == SAL_OK) {
-        sali_put_text(w, text);
-        sali_put_text(w, after);
+}
+
+/* Put what a conversion asks for, from after its '%'; what follows it. */
+static const char *put_value(sali_text_output *w, const char *format, va_list *values)
+{
+    char text[SALI_NUMBER_SIZE] = "";
+    size_t n = strspn(format, "0123456789.l");
+    switch (format[n]) {
+    case 's': {
+        const char *string = va_arg(*values, const char *);
+        (w->xml ? put_escaped : sali_put_raw)(w, string);
+        break;
     }
+    case 'g':
+        put_double(w, va_arg(*values, double));
+        break;
+    case 'f':
+        sali_fixed(va_arg(*values, double), n > 0 ? format[1] - '0' : 2, text);
+        break;
+    case 'd':
+        snprintf(text, sizeof text, "%lld",
+                 n > 0 ? va_arg(*values, long long) : va_arg(*values, int));
+        break;
+    case 'x':
+        snprintf(text, sizeof text, "%06x", va_arg(*values, unsigned));
+        break;
+    default:
+        text[0] = format[n] == '%' ? '%' : (char)va_arg(*values, int);
+    }
+    sali_put_raw(w, text);
+    return format + n + 1;
+}
+
+void sali_put(sali_text_output *w, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    while (*format && w->status == SAL_OK) {
+        size_t plain = strcspn(format, "%");
+        put_bytes(w, format, plain);
+        format += plain;
+        format = *format ? put_value(w, format + 1, &values) : format;
+    }
+    va_end(values);
 }
 
 void sali_put_exp(sali_text_output *w, double log_value, const char *after)
 {
     double value = exp(log_value);
     if (isfinite(value) && (value > 0 || log_value == -INFINITY)) {
-        sali_put_double(w, value, after);
+        sali_put(w, "%g%s", value, after);
     } else if (w->status == SAL_OK) {
         w->status = sali_fail(w->err, SAL_ERR_ARGUMENT,
                               "%s: a table entry has log %g, whose exponential is no positive "
                               "finite number; subtract a constant from that table",
                               w->out.path, log_value);
+    }
+}
+
+void sali_put_base64(sali_text_output *w, const void *bytes, int64_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *from = bytes;
+    for (int64_t i = 0; i < size && w->status == SAL_OK; i += 3) {
+        uint32_t three = (uint32_t)from[i] << 16;
+        three |= i + 1 < size ? (uint32_t)from[i + 1] << 8 : 0;
+        three |= i + 2 < size ? from[i + 2] : 0;
+        char four[] = { digits[three >> 18], digits[three >> 12 & 63],
+                        i + 1 < size ? digits[three >> 6 & 63] : '=',
+                        i + 2 < size ? digits[three & 63] : '=' };
+        put_bytes(w, four, sizeof four);
     }
 }
 
@@ -65,4 +155,22 @@ sal_status sali_text_close(sali_text_output *w)
     }
     sali_output_discard(&w->out);
     return w->status;
+}
+
+void sali_fixed(double value, int decimals, char out[SALI_FIXED_SIZE])
+{
+    static const double powers[] = { 1, 10, 100, 1e3, 1e4, 1e5, 1e6 };
+    value = isnan(value) ? 0 : fmin(fmax(value, -1e12), 1e12);
+    long long scaled = llround(value * powers[decimals]);
+    long long unit = (long long)powers[decimals];
+    long long size = scaled < 0 ? -scaled : scaled;
+    int used = snprintf(out, SALI_FIXED_SIZE, "%s%lld", scaled < 0 ? "-" : "", size / unit);
+    if (size % unit == 0) {
+        return;
+    }
+    used +=
+        snprintf(out + used, (size_t)(SALI_FIXED_SIZE - used), ".%0*lld", decimals, size % unit);
+    while (out[used - 1] == '0') {
+        out[--used] = '\0';
+    }
 }

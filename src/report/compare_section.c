@@ -151,15 +151,15 @@ static void put_table(sali_page *page, const json_t *rows)
         if (!did_run(row)) {
             continue;
         }
-        sali_page_row(page);
-        sali_page_text(page, name_of(row));
-        sali_page_text(page, json_is_true(json_object_get(row, "exact")) ? "yes" : "no");
+        sali_put(&page->w, "<tr><td>%s</td>", name_of(row));
+        sali_put(&page->w, "<td>%s</td>",
+                 json_is_true(json_object_get(row, "exact")) ? "yes" : "no");
         for (int64_t i = 0; i < n; i++) {
             sali_page_number(page, number(row, figures[shown[i]].key), figures[shown[i]].digits);
         }
-        sali_page_row_end(page);
+        sali_put_raw(&page->w, "</tr>");
     }
-    sali_page_table_end(page);
+    sali_put_raw(&page->w, SALI_TABLE_END);
 }
 
 static void put_missing(sali_page *page, const json_t *rows)
@@ -179,13 +179,12 @@ static void put_missing(sali_page *page, const json_t *rows)
         if (reason) { /* up to the list of samplers that would do */
             char text[256];
             snprintf(text, sizeof text, "%.*s", (int)strcspn(reason, ";"), reason);
-            sali_page_row(page);
-            sali_page_text(page, name_of(row));
-            sali_page_text(page, text);
-            sali_page_row_end(page);
+            sali_put(&page->w, "<tr><td>%s</td>", name_of(row));
+            sali_put(&page->w, "<td>%s</td>", text);
+            sali_put_raw(&page->w, "</tr>");
         }
     }
-    sali_page_table_end(page);
+    sali_put_raw(&page->w, SALI_TABLE_END);
 }
 
 /* ---- figures */
@@ -303,7 +302,7 @@ static void put_facts(sali_page *page, const json_t *root)
 {
     const char *key;
     const json_t *value, *reference = json_object_get(root, "reference");
-    sali_page_facts(page);
+    sali_put_raw(&page->w, "<dl>");
     json_object_foreach((json_t *)root, key, value)
     {
         if (!json_is_object(value) && !json_is_array(value)) {
@@ -312,7 +311,7 @@ static void put_facts(sali_page *page, const json_t *root)
     }
     sali_page_fact_json(page, "exact answers by", json_object_get(reference, "source"));
     sali_page_fact_json(page, "log Z", json_object_get(reference, "log_z"));
-    sali_page_facts_end(page);
+    sali_put_raw(&page->w, "</dl>");
 }
 
 static void put_section(sali_page *page, int64_t k, const char *path, const json_t *root)
@@ -322,7 +321,7 @@ static void put_section(sali_page *page, int64_t k, const char *path, const json
     put_verdict(page, root, rows);
     put_facts(page, root);
     put_table(page, rows);
-    sali_page_figures(page);
+    sali_put_raw(&page->w, SALI_FIGURES);
     put_bars(page, rows, "ess_per_second", "Effective draws per second", "ESS/s",
              "Effective sample size of the slowest variable, of all chains together, for each "
              "second of sampling.");
@@ -333,9 +332,9 @@ static void put_section(sali_page *page, int64_t k, const char *path, const json
              "How far a step moves, on average; rejected proposals count as 0.");
     put_bars(page, rows, "marginal_error", "Error of marginals", "mean error",
              "Mean difference between the marginals of all draws and the exact ones.");
-    sali_page_figures_end(page);
+    sali_put_raw(&page->w, "</div>");
     put_missing(page, rows);
-    sali_page_section_end(page);
+    sali_put_raw(&page->w, "</section>");
 }
 
 static bool is_comparison(const json_t *root)

@@ -273,8 +273,7 @@ static bool has_tail(const sali_diagnosed *d)
 
 static void put_row(sali_page *page, const char *name, const sal_diagnostics *d, bool tail)
 {
-    sali_page_row(page);
-    sali_page_text(page, name);
+    sali_put(&page->w, "<tr><td>%s</td>", name);
     sali_page_number(page, rhat_of(d), 4);
     sali_page_number(page, d->ess_bulk, 4);
     sali_page_number(page, d->mean, 5);
@@ -284,7 +283,7 @@ static void put_row(sali_page *page, const char *name, const sal_diagnostics *d,
     if (tail) {
         sali_page_number(page, d->ess_tail, 4);
     }
-    sali_page_row_end(page);
+    sali_put_raw(&page->w, "</tr>");
 }
 
 static void put_variable(sali_page *page, const sali_run_record *run, const sali_diagnosed *d,
@@ -321,7 +320,7 @@ void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
             rows++;
         }
     }
-    sali_page_table_end(page);
+    sali_put_raw(&page->w, SALI_TABLE_END);
     if (d->every > 1) {
         sali_page_paragraph(page, "Every %lldth variable was looked at.", (long long)d->every);
     }

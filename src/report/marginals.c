@@ -307,17 +307,14 @@ static void put_heatmap(sali_page *page, const marginals *m)
         panel.x.categories = list;
         panel.x.n_categories = most;
     }
-    sal_figure *figure = values ? sali_report_figure(&panel) : NULL;
-    for (int64_t v = 0, r = 0; figure && v < m->V; v++) {
+    for (int64_t v = 0, r = 0; values && v < m->V; v++) {
         for (int32_t k = 0; k < most; k++) {
             values[v * most + k] = k < m->states[v] ? m->estimate[r++] : NAN;
         }
     }
-    if (figure) {
-        sal_heatmap map = { .rows = m->V, .columns = most, .values = values };
-        map.label = "probability";
-        sal_figure_heatmap(figure, &map);
-    }
+    panel.heatmap =
+        &(sal_heatmap){ .rows = m->V, .columns = most, .values = values, .label = "probability" };
+    sal_figure *figure = values ? sali_report_figure(&panel) : NULL;
     sali_free(values);
     sali_page_figure(page, figure, "Probabilities of the states of each variable.");
 }
@@ -365,11 +362,11 @@ static void put_against_exact(sali_page *page, const marginals *m)
 
 static void put_section(sali_page *page, const sali_run_record *run, const marginals *m)
 {
-    sali_page_heading(page, "Marginals");
+    sali_put_raw(&page->w, "<h3>Marginals</h3>");
     if (!m->exact) {
         sali_page_paragraph(page, "Without exact ones: %s.", m->source);
     }
-    sali_page_figures(page);
+    sali_put_raw(&page->w, SALI_FIGURES);
     if (m->two) {
         put_by_variable(page, run, m);
     } else {
@@ -378,7 +375,7 @@ static void put_section(sali_page *page, const sali_run_record *run, const margi
     if (m->exact) {
         put_against_exact(page, m);
     }
-    sali_page_figures_end(page);
+    sali_put_raw(&page->w, "</div>");
 }
 
 sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,

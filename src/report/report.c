@@ -41,24 +41,12 @@ sal_status sali_report_write(int64_t n, const char *const *paths,
                              const sali_report_options *options, const char *out, sal_error *err)
 {
     char title[512];
-    sali_output output = { 0 };
     sali_page page;
-    sal_status status = sali_output_open(out, &output, err);
-    if (status != SAL_OK) {
-        return status;
-    }
     snprintf(title, sizeof title, "Report on %s", n == 1 ? file_name(paths[0]) : "several files");
-    sali_page_begin(&page, &output, title, n, paths, err);
-    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
-        status = section(&page, k + 1, paths[k], options, err);
-        status = status ? status : page.w.status;
+    sali_page_begin(&page, out, title, n, paths, err);
+    for (int64_t k = 0; k < n && page.w.status == SAL_OK; k++) {
+        sal_status status = section(&page, k + 1, paths[k], options, err);
+        page.w.status = page.w.status ? page.w.status : status;
     }
-    if (status != SAL_OK) {
-        page.w.status = status; /* nothing more is to be said */
-    }
-    sal_status ended = sali_page_end(&page);
-    status = status ? status : ended;
-    status = status ? status : sali_output_commit(&output, err);
-    sali_output_discard(&output);
-    return status;
+    return sali_page_end(&page);
 }

@@ -78,7 +78,7 @@ static void round_f(double *f, int64_t n)
 static void put_facts(sali_page *page, const sali_run_record *run)
 {
     int64_t n = run->chains * run->n_draws;
-    sali_page_facts(page);
+    sali_put_raw(&page->w, "<dl>");
     sali_page_fact(page, "model", run->model);
     sali_page_fact(page, "sampler", run->sampler);
     sali_page_fact(page, "seed", run->seed);
@@ -92,7 +92,7 @@ static void put_facts(sali_page *page, const sali_run_record *run)
     put_number(page, "seconds of sampling", run->seconds, 4);
     sali_page_fact(page, "made by saltus", run->version);
     put_date(page, run->created);
-    sali_page_facts_end(page);
+    sali_put_raw(&page->w, "</dl>");
 }
 
 sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
@@ -110,15 +110,15 @@ sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
         sali_page_section(page, k, path, "draws of a run");
         sali_report_diagnostics_verdict(page, &run, &diagnosed);
         put_facts(page, &run);
-        sali_page_heading(page, "Convergence");
+        sali_put_raw(&page->w, "<h3>Convergence</h3>");
         sali_report_diagnostics_table(page, &run, &diagnosed);
-        sali_page_figures(page);
+        sali_put_raw(&page->w, SALI_FIGURES);
         status = sali_report_chains(page, &run, &diagnosed, err);
         sali_report_diagnostics_figures(page, &run, &diagnosed);
         sali_report_steps(page, &run);
-        sali_page_figures_end(page);
+        sali_put_raw(&page->w, "</div>");
         status = status ? status : sali_report_marginals(page, &run, options, err);
-        sali_page_section_end(page);
+        sali_put_raw(&page->w, "</section>");
     }
     sali_diagnosed_free(&diagnosed);
     sali_run_record_free(&run);

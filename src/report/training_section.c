@@ -279,7 +279,7 @@ static sal_status put_facts(sali_page *page, const char *directory, const traini
         bool adapted = steps >= 0 && log->rows > 0 && log->values[steps] > 0;
         double last = log->rows > 0 ? log->values[(log->rows - 1) * log->columns] : NAN;
         sali_page_format(last, 10, number);
-        sali_page_facts(page);
+        sali_put_raw(&page->w, "<dl>");
         sali_page_fact_json(page, "model",
                             json_object_get(json_object_get(root, "options"), "model"));
         sali_page_fact(page, "iterations", number);
@@ -287,7 +287,7 @@ static sal_status put_facts(sali_page *page, const char *directory, const traini
         {
             put_option(page, key, value, adapted);
         }
-        sali_page_facts_end(page);
+        sali_put_raw(&page->w, "</dl>");
     }
     json_decref(root);
     return status;
@@ -310,10 +310,12 @@ static sal_status put_sheet(sali_page *page, const char *directory, const char *
     }
     if (status == SAL_OK) {
         if (!*any) {
-            sali_page_heading(page, "Samples");
+            sali_put_raw(&page->w, "<h3>Samples</h3>");
         }
         *any = true;
-        sali_page_picture(page, bytes.data, bytes.size, alt, caption);
+        sali_put(&page->w, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", alt);
+        sali_put_base64(&page->w, bytes.data, bytes.size);
+        sali_put(&page->w, "\"/><figcaption>%s</figcaption></figure>", caption);
     }
     sali_bytes_free(&bytes);
     return status;
@@ -346,14 +348,14 @@ sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sa
         sali_page_section(page, k, path, "a training");
         status = sali_report_verdict(page, path, err);
         status = status ? status : put_facts(page, path, &log, err);
-        sali_page_heading(page, "Training curves");
-        sali_page_figures(page);
+        sali_put_raw(&page->w, "<h3>Training curves</h3>");
+        sali_put_raw(&page->w, SALI_FIGURES);
         for (size_t i = 0; status == SAL_OK && i < sizeof curves / sizeof *curves; i++) {
             status = put_curve(page, &log, &curves[i], err);
         }
-        sali_page_figures_end(page);
+        sali_put_raw(&page->w, "</div>");
         status = status ? status : put_samples(page, path, err);
-        sali_page_section_end(page);
+        sali_put_raw(&page->w, "</section>");
     }
     sali_free(log.values);
     return status;

@@ -21,7 +21,7 @@ static void put_value(sali_page *page, const char *figure, double value, int dig
     if (value == 0 && strcmp(figure, "mmd") == 0) {
         char text[SALI_MMD_TEXT];
         sali_mmd_text(value, text);
-        sali_page_text(page, text);
+        sali_put(&page->w, "<td>%s</td>", text);
     } else {
         sali_page_number(page, value, digits);
     }
@@ -49,14 +49,13 @@ static void put_figures(sali_page *page, const json_t *root)
                     7, columns);
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
         const json_t *figure = json_object_get(root, figures[k].key);
-        sali_page_row(page);
-        sali_page_text(page, figures[k].title);
+        sali_put(&page->w, "<tr><td>%s</td>", figures[k].title);
         for (int c = 0; c < 6; c++) {
             put_value(page, figures[k].key, number(figure, keys[c]), c % 2 ? 2 : figures[k].digits);
         }
-        sali_page_row_end(page);
+        sali_put_raw(&page->w, "</tr>");
     }
-    sali_page_table_end(page);
+    sali_put_raw(&page->w, SALI_TABLE_END);
 }
 
 sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error *err)

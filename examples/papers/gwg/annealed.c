@@ -24,9 +24,8 @@ static void draw_sheet(const char *title, int64_t n, int64_t side, const uint8_t
         grey[k] = codes[k];
     }
     if (grey) {
-        sal_figure_panel(figure, &(sal_panel){ .title = title });
-        sal_figure_images(figure,
-                          &(sal_images){ .n = n, .height = side, .width = side, .values = grey });
+        const sal_images images = { .n = n, .height = side, .width = side, .values = grey };
+        sal_figure_panel(figure, &(sal_panel){ .title = title, .images = &images });
     }
     free(grey);
 }

@@ -140,9 +140,8 @@ static void draw_states(const experiment *x, const char *name, sal_figure *figur
         for (int64_t k = 0; k < SHOWN * x->V; k++) {
             grey[k] = x->states[k];
         }
-        sal_figure_panel(figure, &(sal_panel){ .title = name });
-        sal_figure_images(
-            figure, &(sal_images){ .n = SHOWN, .height = side, .width = side, .values = grey });
+        const sal_images images = { .n = SHOWN, .height = side, .width = side, .values = grey };
+        sal_figure_panel(figure, &(sal_panel){ .title = name, .images = &images });
     }
 }
 

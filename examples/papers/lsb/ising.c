@@ -73,12 +73,10 @@ static sal_status run_case(int k, size scale, result *r, sal_error *err)
 
 static void draw_alpha(const result *r, const char *title, sal_figure *figure)
 {
-    sal_figure_panel(figure, &(sal_panel){ .title = title, .square = true });
-    sal_figure_heatmap(figure, &(sal_heatmap){ .rows = r->side,
-                                               .columns = r->side,
-                                               .values = r->alpha,
-                                               .label = "alpha",
-                                               .diverging = true });
+    const sal_heatmap map = {
+        .rows = r->side, .columns = r->side, .values = r->alpha, .label = "alpha", .diverging = true
+    };
+    sal_figure_panel(figure, &(sal_panel){ .title = title, .square = true, .heatmap = &map });
 }
 
 /* A state of each function during burn-in. */
@@ -94,12 +92,12 @@ static void draw_pictures(const result *r, int k, sal_figure *figure)
         grey[i] = picture ? picture[i % V] : 0;
     }
     if (grey) {
-        sal_figure_panel(figure, &(sal_panel){ .title = title });
-        sal_figure_images(figure, &(sal_images){ .n = METHODS,
-                                                 .height = r->side,
-                                                 .width = r->side,
-                                                 .values = grey,
-                                                 .columns = METHODS / 2 });
+        const sal_images images = { .n = METHODS,
+                                    .height = r->side,
+                                    .width = r->side,
+                                    .values = grey,
+                                    .columns = METHODS / 2 };
+        sal_figure_panel(figure, &(sal_panel){ .title = title, .images = &images });
     }
     free(grey);
 }

@@ -24,11 +24,10 @@ static void draw(int side, double kappa, const int32_t *codes, sal_figure *figur
         values[i] = codes[i];
     }
     snprintf(title, sizeof title, "kappa = %g%s", kappa, kappa < 0 ? " (the printed sign)" : "");
-    sal_figure_panel(figure, &(sal_panel){ .title = title, .square = true });
-    sal_figure_heatmap(
-        figure,
-        &(sal_heatmap){
-            .rows = side, .columns = side, .values = values, .label = "cell", .high = LABELS - 1 });
+    const sal_heatmap map = {
+        .rows = side, .columns = side, .values = values, .label = "cell", .high = LABELS - 1
+    };
+    sal_figure_panel(figure, &(sal_panel){ .title = title, .square = true, .heatmap = &map });
     free(values);
 }
 

@@ -171,9 +171,9 @@ static sal_status write_table(const char *path, const sali_content *content, sal
     int64_t columns = array->ndim == 2 ? array->shape[1] : 1;
     const char *separator = separator_for(path);
     sali_text_output w;
-    sali_text_open(&w, path, err);
+    sali_text_open(&w, path, false, err);
     for (int64_t i = 0; i < array->count && w.status == SAL_OK; i++) {
-        sali_put_double(&w, array->values[i], (i + 1) % columns == 0 ? "\n" : separator);
+        sali_put(&w, "%g%s", array->values[i], (i + 1) % columns == 0 ? "\n" : separator);
     }
     return sali_text_close(&w);
 }

@@ -238,7 +238,7 @@ static void write_out(const char *text, char *out)
 }
 
 /* dimod passes over lines whose number has an exponent, without a word. */
-static void put_plain(sali_text_output *w, double x, const char *after)
+static void put_plain(sali_text_output *w, double x)
 {
     char text[SALI_NUMBER_SIZE], plain[400];
     if (w->status != SAL_OK || sali_format_double(x, text) != SAL_OK) {
@@ -248,8 +248,7 @@ static void put_plain(sali_text_output *w, double x, const char *after)
     if (strchr(text, 'e')) {
         write_out(text, plain);
     }
-    sali_put_text(w, strchr(text, 'e') ? plain : text);
-    sali_put_text(w, after);
+    sali_put(w, "%s\n", strchr(text, 'e') ? plain : text);
 }
 
 /* The label of each node: its name, if that is a number as dimod writes it, or its index. */
@@ -278,15 +277,14 @@ static void put_entries(sali_text_output *w, const sali_graph *g, const int64_t 
     for (int64_t k = 0; k < g->nodes && w->status == SAL_OK; k++) {
         double bias = g->node_weights ? g->node_weights[k] : 0;
         if (bias != 0 || !coupled[k]) {
-            sali_put_int(w, labels[k], " ");
-            sali_put_int(w, labels[k], " ");
-            put_plain(w, bias, "\n");
+            sali_put(w, "%lld %lld ", (long long)labels[k], (long long)labels[k]);
+            put_plain(w, bias);
         }
     }
     for (int64_t e = 0; e < g->edges && w->status == SAL_OK; e++) {
-        sali_put_int(w, labels[g->pairs[2 * e]], " ");
-        sali_put_int(w, labels[g->pairs[2 * e + 1]], " ");
-        put_plain(w, g->weights[e], "\n");
+        sali_put(w, "%lld %lld ", (long long)labels[g->pairs[2 * e]],
+                 (long long)labels[g->pairs[2 * e + 1]]);
+        put_plain(w, g->weights[e]);
     }
 }
 
@@ -309,9 +307,8 @@ static sal_status write(const char *path, const sali_content *content, sal_error
     }
     if (status == SAL_OK) {
         sali_text_output w;
-        sali_text_open(&w, path, err);
-        sali_put_text(&w,
-                      g->vartype == SALI_VARTYPE_SPIN ? "# vartype=SPIN\n" : "# vartype=BINARY\n");
+        sali_text_open(&w, path, false, err);
+        sali_put(&w, "# vartype=%s\n", g->vartype == SALI_VARTYPE_SPIN ? "SPIN" : "BINARY");
         put_entries(&w, g, labels, coupled);
         status = sali_text_close(&w);
     }

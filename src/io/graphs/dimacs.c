@@ -244,26 +244,21 @@ static int64_t add_up(edge *edges, int64_t n)
 /* A weight of 1 is left out, as most readers expect. */
 static void put_edge(sali_text_output *w, const edge *e, const int64_t *numbers)
 {
-    sali_put_text(w, "e ");
-    sali_put_int(w, numbers[e->i], " ");
-    sali_put_int(w, numbers[e->j], e->weight == 1 ? "\n" : " ");
+    sali_put(w, "e %lld %lld", (long long)numbers[e->i], (long long)numbers[e->j]);
     if (e->weight != 1) {
-        sali_put_double(w, e->weight, "\n");
+        sali_put(w, " %g", e->weight);
     }
+    sali_put_raw(w, "\n");
 }
 
 static sal_status put_graph(const char *path, const sali_graph *g, const edge *edges, int64_t n,
                             const int64_t *numbers, sal_error *err)
 {
     sali_text_output w;
-    sali_text_open(&w, path, err);
-    sali_put_text(&w, "p edge ");
-    sali_put_int(&w, g->nodes, " ");
-    sali_put_int(&w, n, "\n");
+    sali_text_open(&w, path, false, err);
+    sali_put(&w, "p edge %lld %lld\n", (long long)g->nodes, (long long)n);
     for (int64_t k = 0; g->node_weights && k < g->nodes && w.status == SAL_OK; k++) {
-        sali_put_text(&w, "n ");
-        sali_put_int(&w, numbers[k], " ");
-        sali_put_double(&w, g->node_weights[k], "\n");
+        sali_put(&w, "n %lld %g\n", (long long)numbers[k], g->node_weights[k]);
     }
     for (int64_t e = 0; e < n && w.status == SAL_OK; e++) {
         put_edge(&w, &edges[e], numbers);

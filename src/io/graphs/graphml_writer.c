@@ -1,82 +1,60 @@
 /* Writing graphs in GraphML: what networkx, igraph and Gephi read. */
-#include <stdio.h>
-#include <string.h>
-
-#include "core/error.h"
 #include "io/graphs/graphml.h"
+
 #include "io/text_output.h"
-
-/* Text as the value of an attribute. */
-static void put_value(sali_text_output *w, const char *text)
-{
-    for (; *text && w->status == SAL_OK; text++) {
-        char one[2] = { *text, '\0' }, reference[8];
-        bool plain = (unsigned char)*text >= ' ' && !strchr("&<>\"", *text);
-        snprintf(reference, sizeof reference, "&#%d;", *text);
-        sali_put_text(w, plain ? one : reference);
-    }
-}
-
-static void put_id(sali_text_output *w, const sali_graph *g, int64_t node, const char *after)
-{
-    if (g->names) {
-        put_value(w, g->names[node]);
-        sali_put_text(w, after);
-    } else {
-        sali_put_int(w, node, after);
-    }
-}
 
 static void put_heading(sali_text_output *w, const sali_graph *g)
 {
-    sali_put_text(
-        w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-           "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
-           "  <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\n");
+    sali_put_raw(w,
+                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                 "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
+                 "  <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\n");
     if (g->node_weights) {
-        sali_put_text(w, "  <key id=\"h\" for=\"node\" attr.name=\"h\" attr.type=\"double\"/>\n");
+        sali_put_raw(w, "  <key id=\"h\" for=\"node\" attr.name=\"h\" attr.type=\"double\"/>\n");
     }
     if (g->vartype != SALI_VARTYPE_NONE) {
-        sali_put_text(w, "  <key id=\"vartype\" for=\"graph\" attr.name=\"vartype\" "
-                         "attr.type=\"string\"/>\n");
+        sali_put_raw(w, "  <key id=\"vartype\" for=\"graph\" attr.name=\"vartype\" "
+                        "attr.type=\"string\"/>\n");
     }
-    sali_put_text(w, "  <graph edgedefault=\"undirected\">\n");
+    sali_put_raw(w, "  <graph edgedefault=\"undirected\">\n");
     if (g->vartype != SALI_VARTYPE_NONE) {
-        sali_put_text(w, "    <data key=\"vartype\">");
-        sali_put_text(w, g->vartype == SALI_VARTYPE_SPIN ? "SPIN" : "BINARY");
-        sali_put_text(w, "</data>\n");
+        sali_put(w, "    <data key=\"vartype\">%s</data>\n",
+                 g->vartype == SALI_VARTYPE_SPIN ? "SPIN" : "BINARY");
     }
 }
 
-static void put_node(sali_text_output *w, const sali_graph *g, int64_t k)
+/* The name of a node, or its number. */
+static void put_id(sali_text_output *w, const sali_graph *g, int64_t node)
 {
-    sali_put_text(w, "    <node id=\"");
-    put_id(w, g, k, g->node_weights ? "\">" : "\"/>\n");
-    if (g->node_weights) {
-        sali_put_text(w, "<data key=\"h\">");
-        sali_put_double(w, g->node_weights[k], "</data></node>\n");
+    if (g->names) {
+        sali_put(w, "%s", g->names[node]);
+    } else {
+        sali_put(w, "%lld", (long long)node);
     }
-}
-
-static void put_edge(sali_text_output *w, const sali_graph *g, int64_t e)
-{
-    sali_put_text(w, "    <edge source=\"");
-    put_id(w, g, g->pairs[2 * e], "\" target=\"");
-    put_id(w, g, g->pairs[2 * e + 1], "\"><data key=\"weight\">");
-    sali_put_double(w, g->weights[e], "</data></edge>\n");
 }
 
 sal_status sali_graphml_write(const char *path, const sali_graph *graph, sal_error *err)
 {
+    const sali_graph *g = graph;
     sali_text_output w;
-    sali_text_open(&w, path, err);
-    put_heading(&w, graph);
-    for (int64_t k = 0; k < graph->nodes && w.status == SAL_OK; k++) {
-        put_node(&w, graph, k);
+    sali_text_open(&w, path, true, err);
+    put_heading(&w, g);
+    for (int64_t k = 0; k < g->nodes && w.status == SAL_OK; k++) {
+        sali_put_raw(&w, "    <node id=\"");
+        put_id(&w, g, k);
+        if (g->node_weights) {
+            sali_put(&w, "\"><data key=\"h\">%g</data></node>\n", g->node_weights[k]);
+        } else {
+            sali_put_raw(&w, "\"/>\n");
+        }
     }
-    for (int64_t e = 0; e < graph->edges && w.status == SAL_OK; e++) {
-        put_edge(&w, graph, e);
+    for (int64_t e = 0; e < g->edges && w.status == SAL_OK; e++) {
+        sali_put_raw(&w, "    <edge source=\"");
+        put_id(&w, g, g->pairs[2 * e]);
+        sali_put_raw(&w, "\" target=\"");
+        put_id(&w, g, g->pairs[2 * e + 1]);
+        sali_put(&w, "\"><data key=\"weight\">%g</data></edge>\n", g->weights[e]);
     }
-    sali_put_text(&w, "  </graph>\n</graphml>\n");
+    sali_put_raw(&w, "  </graph>\n</graphml>\n");
     return sali_text_close(&w);
 }

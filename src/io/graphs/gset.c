@@ -87,13 +87,11 @@ static sal_status write(const char *path, const sali_content *content, sal_error
     }
     if (status == SAL_OK) {
         sali_text_output w;
-        sali_text_open(&w, path, err);
-        sali_put_int(&w, g->nodes, " ");
-        sali_put_int(&w, g->edges, "\n");
+        sali_text_open(&w, path, false, err);
+        sali_put(&w, "%lld %lld\n", (long long)g->nodes, (long long)g->edges);
         for (int64_t e = 0; e < g->edges && w.status == SAL_OK; e++) {
-            sali_put_int(&w, numbers[g->pairs[2 * e]], " ");
-            sali_put_int(&w, numbers[g->pairs[2 * e + 1]], " ");
-            sali_put_double(&w, g->weights[e], "\n");
+            sali_put(&w, "%lld %lld %g\n", (long long)numbers[g->pairs[2 * e]],
+                     (long long)numbers[g->pairs[2 * e + 1]], g->weights[e]);
         }
         status = sali_text_close(&w);
     }

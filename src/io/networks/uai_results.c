@@ -113,14 +113,13 @@ sal_status sali_uai_write_mar(const char *path, const sal_space *space, const do
         return status;
     }
     sali_text_output w;
-    sali_text_open(&w, path, err);
-    sali_put_text(&w, "MAR\n");
-    sali_put_int(&w, sal_space_variables(space), "\n");
+    sali_text_open(&w, path, false, err);
+    sali_put(&w, "MAR\n%lld\n", (long long)sal_space_variables(space));
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
         int64_t states = sal_space_states(space, v);
-        sali_put_int(&w, states, " ");
+        sali_put(&w, "%lld ", (long long)states);
         for (int64_t k = 0; k < states; k++) {
-            sali_put_double(&w, *marginals++, sali_separator(k, states));
+            sali_put(&w, "%g%s", *marginals++, sali_separator(k, states));
         }
     }
     return sali_text_close(&w);
@@ -147,8 +146,7 @@ sal_status sali_uai_parse_pr(const char *name, const void *text, int64_t size, d
 sal_status sali_uai_write_pr(const char *path, double log_z, sal_error *err)
 {
     sali_text_output w;
-    sali_text_open(&w, path, err);
-    sali_put_text(&w, "PR\n");
-    sali_put_double(&w, log_z / M_LN10, "\n");
+    sali_text_open(&w, path, false, err);
+    sali_put(&w, "PR\n%g\n", log_z / M_LN10);
     return sali_text_close(&w);
 }

@@ -121,63 +121,37 @@ static sal_status check_graph(const char *path, const sali_factor_graph *g, sal_
 
 /* ---- writing */
 
-static void put_escaped(sali_text_output *w, const char *text)
-{
-    for (; *text; text++) {
-        const char one[] = { *text, '\0' };
-        sali_put_text(w, *text == '<'   ? "&lt;"
-                         : *text == '>' ? "&gt;"
-                         : *text == '&' ? "&amp;"
-                                        : one);
-    }
-}
-
 /* <ELEMENT>name</ELEMENT>, or the letter and the number of what has no name. */
-static void put_name(sali_text_output *w, const char *element, const char *name, const char *letter,
+static void put_name(sali_text_output *w, const char *element, const char *name, char letter,
                      int64_t number)
 {
-    sali_put_text(w, "  <");
-    sali_put_text(w, element);
-    sali_put_text(w, ">");
     if (name) {
-        put_escaped(w, name);
+        sali_put(w, "  <%s>%s</%s>\n", element, name, element);
     } else {
-        sali_put_text(w, letter);
-        sali_put_int(w, number, "");
+        sali_put(w, "  <%s>%c%lld</%s>\n", element, letter, (long long)number, element);
     }
-    sali_put_text(w, "</");
-    sali_put_text(w, element);
-    sali_put_text(w, ">\n");
 }
 
 static void put_variable(sali_text_output *w, const sali_factor_graph *g, const char *element,
                          int64_t v)
 {
-    put_name(w, element, g->names ? g->names[v] : NULL, "x", v);
-}
-
-static void put_states(sali_text_output *w, const sali_factor_graph *g, int64_t v)
-{
-    char *const *names = g->state_names ? g->state_names[v] : NULL;
-    for (int32_t k = 0; k < g->states[v]; k++) {
-        put_name(w, "OUTCOME", names ? names[k] : NULL, "s", k);
-    }
+    put_name(w, element, g->names ? g->names[v] : NULL, 'x', v);
 }
 
 static void put_definition(sali_text_output *w, const sali_factor_graph *g, int64_t f)
 {
     int64_t last = g->scope_begin[f + 1] - 1;
     int32_t states = g->states[g->scope[last]];
-    sali_put_text(w, "<DEFINITION>\n");
+    sali_put_raw(w, "<DEFINITION>\n");
     put_variable(w, g, "FOR", g->scope[last]);
     for (int64_t k = g->scope_begin[f]; k < last; k++) {
         put_variable(w, g, "GIVEN", g->scope[k]);
     }
-    sali_put_text(w, "  <TABLE>\n");
+    sali_put_raw(w, "  <TABLE>\n");
     for (int64_t i = g->table_begin[f]; i < g->table_begin[f + 1] && w->status == SAL_OK; i++) {
         sali_put_exp(w, g->log_table[i], sali_separator((i - g->table_begin[f]) % states, states));
     }
-    sali_put_text(w, "  </TABLE>\n</DEFINITION>\n");
+    sali_put_raw(w, "  </TABLE>\n</DEFINITION>\n");
 }
 
 sal_status sali_xmlbif_write(const char *path, const sali_factor_graph *graph, sal_error *err)
@@ -187,17 +161,20 @@ sal_status sali_xmlbif_write(const char *path, const sali_factor_graph *graph, s
         return status;
     }
     sali_text_output w;
-    sali_text_open(&w, path, err);
-    sali_put_text(&w, head);
+    sali_text_open(&w, path, true, err);
+    sali_put_raw(&w, head);
     for (int64_t v = 0; v < graph->variables && w.status == SAL_OK; v++) {
-        sali_put_text(&w, "<VARIABLE TYPE=\"nature\">\n");
+        sali_put_raw(&w, "<VARIABLE TYPE=\"nature\">\n");
         put_variable(&w, graph, "NAME", v);
-        put_states(&w, graph, v);
-        sali_put_text(&w, "</VARIABLE>\n");
+        char *const *names = graph->state_names ? graph->state_names[v] : NULL;
+        for (int32_t k = 0; k < graph->states[v]; k++) {
+            put_name(&w, "OUTCOME", names ? names[k] : NULL, 's', k);
+        }
+        sali_put_raw(&w, "</VARIABLE>\n");
     }
     for (int64_t f = 0; f < graph->factors && w.status == SAL_OK; f++) {
         put_definition(&w, graph, f);
     }
-    sali_put_text(&w, "</NETWORK>\n</BIF>\n");
+    sali_put_raw(&w, "</NETWORK>\n</BIF>\n");
     return sali_text_close(&w);
 }

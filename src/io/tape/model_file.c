@@ -315,26 +315,20 @@ sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_erro
         return status;
     }
     const sali_program *program = sali_model_tape(model)->program;
-    sali_output xml = { 0 };
     char *path = params_path(path_xml);
     if (!path) {
         return sali_fail_memory(err);
     }
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     bool has_params = program->n_parameters > 0;
-    status = sali_output_open(path_xml, &xml, err);
-    if (status == SAL_OK) {
-        status = sali_tape_xml_write(&xml, program, has_params ? file : NULL, err);
+    sali_text_output xml;
+    sali_text_open(&xml, path_xml, true, err);
+    sali_tape_xml_write(&xml, program, has_params ? file : NULL);
+    if (xml.status == SAL_OK && has_params) {
+        xml.status = sal_model_save_params(model, path, err);
     }
-    if (status == SAL_OK && has_params) {
-        status = sal_model_save_params(model, path, err);
-    }
-    if (status == SAL_OK) {
-        status = sali_output_commit(&xml, err);
-    }
-    sali_output_discard(&xml);
     sali_free(path);
-    return status;
+    return sali_text_close(&xml);
 }
 
 /* ---- evidence */

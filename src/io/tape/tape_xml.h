@@ -7,7 +7,7 @@
 #include <saltus/model.h>
 
 #include "ad/program.h"
-#include "io/file.h"
+#include "io/text_output.h"
 #include "io/xml.h"
 
 /* What a file may ask for: far above any model here, and no harm to a machine that opens a hostile
@@ -28,10 +28,8 @@
 #define SALI_TAPE_ROOT "saltus-tape"
 
 /* Write a formula into an open output. params: the name of the file of parameters beside it, UTF-8;
- * NULL: none.
- * Returns:   UNSUPPORTED when it is beyond the sizes above; IO; MEMORY. */
-sal_status sali_tape_xml_write(sali_output *out, const sali_program *program, const char *params,
-                               sal_error *err);
+ * NULL: none. UNSUPPORTED when it is beyond the sizes above. */
+void sali_tape_xml_write(sali_text_output *w, const sali_program *program, const char *params);
 
 /* The model of a document, all its shapes inferred anew; parameters are zero. `name` is for
  * messages and becomes the model's; dtype 0: the document's.
