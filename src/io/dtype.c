@@ -3,23 +3,46 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const names[] = {
-    [SALI_DTYPE_BOOL] = "BOOL", [SALI_DTYPE_I8] = "I8",     [SALI_DTYPE_U8] = "U8",
-    [SALI_DTYPE_I16] = "I16",   [SALI_DTYPE_U16] = "U16",   [SALI_DTYPE_I32] = "I32",
-    [SALI_DTYPE_U32] = "U32",   [SALI_DTYPE_I64] = "I64",   [SALI_DTYPE_U64] = "U64",
-    [SALI_DTYPE_F16] = "F16",   [SALI_DTYPE_BF16] = "BF16", [SALI_DTYPE_F32] = "F32",
-    [SALI_DTYPE_F64] = "F64",
+/* By safetensors, NumPy and IDX; NULL and 0: the format has no such type. */
+static const struct {
+    const char *name, *npy;
+    int idx, bytes;
+} types[] = {
+    [SALI_DTYPE_BOOL] = { "BOOL", "b1", 0, 1 },  [SALI_DTYPE_I8] = { "I8", "i1", 0x09, 1 },
+    [SALI_DTYPE_U8] = { "U8", "u1", 0x08, 1 },   [SALI_DTYPE_I16] = { "I16", "i2", 0x0b, 2 },
+    [SALI_DTYPE_U16] = { "U16", "u2", 0, 2 },    [SALI_DTYPE_I32] = { "I32", "i4", 0x0c, 4 },
+    [SALI_DTYPE_U32] = { "U32", "u4", 0, 4 },    [SALI_DTYPE_I64] = { "I64", "i8", 0, 8 },
+    [SALI_DTYPE_U64] = { "U64", "u8", 0, 8 },    [SALI_DTYPE_F16] = { "F16", "f2", 0, 2 },
+    [SALI_DTYPE_BF16] = { "BF16", NULL, 0, 2 },  [SALI_DTYPE_F32] = { "F32", "f4", 0x0d, 4 },
+    [SALI_DTYPE_F64] = { "F64", "f8", 0x0e, 8 },
 };
 
 const char *sali_dtype_name(sali_dtype dtype)
 {
-    return names[dtype];
+    return types[dtype].name;
 }
 
-bool sali_dtype_find(const char *name, sali_dtype *out)
+const char *sali_dtype_npy(sali_dtype dtype)
 {
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        if (strcmp(name, names[k]) == 0) {
+    return types[dtype].npy;
+}
+
+int sali_dtype_idx(sali_dtype dtype)
+{
+    return types[dtype].idx;
+}
+
+int sali_dtype_bytes(sali_dtype dtype)
+{
+    return types[dtype].bytes;
+}
+
+bool sali_dtype_find(const char *name, const char *npy, int idx, sali_dtype *out)
+{
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        if ((name && strcmp(types[k].name, name) == 0) ||
+            (npy && types[k].npy && strcmp(types[k].npy, npy) == 0) ||
+            (idx && types[k].idx == idx)) {
             *out = (sali_dtype)k;
             return true;
         }
@@ -27,28 +50,15 @@ bool sali_dtype_find(const char *name, sali_dtype *out)
     return false;
 }
 
-int sali_dtype_bytes(sali_dtype dtype)
+void sali_dtype_turn(void *bytes, int64_t count, int size)
 {
-    switch (dtype) {
-    case SALI_DTYPE_BOOL:
-    case SALI_DTYPE_I8:
-    case SALI_DTYPE_U8:
-        return 1;
-    case SALI_DTYPE_I16:
-    case SALI_DTYPE_U16:
-    case SALI_DTYPE_F16:
-    case SALI_DTYPE_BF16:
-        return 2;
-    case SALI_DTYPE_I32:
-    case SALI_DTYPE_U32:
-    case SALI_DTYPE_F32:
-        return 4;
-    case SALI_DTYPE_I64:
-    case SALI_DTYPE_U64:
-    case SALI_DTYPE_F64:
-        break;
+    for (unsigned char *one = bytes; count > 0; count--, one += size) {
+        for (int a = 0, b = size - 1; a < b; a++, b--) {
+            unsigned char kept = one[a];
+            one[a] = one[b];
+            one[b] = kept;
+        }
     }
-    return 8;
 }
 
 static uint64_t load_bits(sali_dtype dtype, const unsigned char *bytes, int big_endian)

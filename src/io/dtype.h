@@ -25,9 +25,19 @@ typedef enum sali_dtype {
 /* Bytes of one element: 1, 2, 4 or 8. */
 int sali_dtype_bytes(sali_dtype dtype);
 
-/* "F32", as safetensors files call it; and the type of a name, false for none. */
+/* "F32", as safetensors files call it; "f4", as NumPy does without the order of bytes, NULL for
+ * BF16; the number that IDX files have for it, 0 for none. */
 const char *sali_dtype_name(sali_dtype dtype);
-bool sali_dtype_find(const char *name, sali_dtype *out);
+const char *sali_dtype_npy(sali_dtype dtype);
+int sali_dtype_idx(sali_dtype dtype);
+
+/* The type of one of these, the others being NULL and 0; false for none. */
+bool sali_dtype_find(const char *name, const char *npy, int idx, sali_dtype *out);
+
+#define SALI_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/* Turn the bytes of `count` elements round. */
+void sali_dtype_turn(void *bytes, int64_t count, int size);
 
 /* One element, from bytes of any alignment. 64-bit integers beyond 2^53 are rounded. */
 double sali_dtype_load(sali_dtype dtype, const unsigned char *bytes, int big_endian);

@@ -20,8 +20,8 @@ typedef struct sali_format {
     bool (*recognise)(const char *data, int64_t size);
     /* What it recognises is a heading that no other format has; then the suffix does not count. */
     bool has_heading;
-    /* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
-     * name:line; MEMORY. On failure *out is untouched. NULL: not read, or read elsewhere. */
+    /* Read from memory, as sali_format_parse; *out is empty but for its kind, and freed by the
+     * caller on failure too. NULL: not read, or read elsewhere. */
     sal_status (*parse)(const char *name, const char *data, int64_t size, sali_content *out,
                         sal_error *err);
     /* Write a file of content of this kind, atomically. Returns: ARGUMENT for what the format
@@ -62,6 +62,11 @@ sal_status sali_format_named(const char *name, const sali_format **out, sal_erro
  * Returns: those of sali_file_read_gz. */
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
                             sal_error *err);
+
+/* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
+ * name:line; MEMORY. On failure *out is untouched. */
+sal_status sali_format_parse(const sali_format *format, const char *name, const char *data,
+                             int64_t size, sali_content *out, sal_error *err);
 
 /* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix
  * and the content tell, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) is

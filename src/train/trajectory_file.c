@@ -112,7 +112,7 @@ static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtyp
           .shape = { t->states },
           .data = t->log_base },
     };
-    sal_status status = sali_safetensors_write(path, tensors, k == 0 ? 3 : 2, NULL, err);
+    sal_status status = sali_safetensors_write(path, tensors, k == 0 ? 3 : 2, err);
     sali_free(narrow);
     return status;
 }

@@ -13,7 +13,8 @@ static inline int fuzz_alignment(const sali_format *format, const uint8_t *data,
 {
     sal_error err = { 0 };
     sali_content content = { 0 };
-    sal_status status = format->parse("fuzz", (const char *)data, (int64_t)size, &content, &err);
+    sal_status status =
+        sali_format_parse(format, "fuzz", (const char *)data, (int64_t)size, &content, &err);
     fuzz_check(status, &err);
     format->recognise((const char *)data, (int64_t)size);
     if (status != SAL_OK) {

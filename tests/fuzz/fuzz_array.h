@@ -14,7 +14,7 @@ static inline void fuzz_array(const sali_format *format, const uint8_t *data, si
     sal_error err = { 0 };
     sali_content content = { 0 };
     const char *text = (const char *)data;
-    sal_status status = format->parse("fuzz", text, (int64_t)size, &content, &err);
+    sal_status status = sali_format_parse(format, "fuzz", text, (int64_t)size, &content, &err);
     fuzz_check(status, &err);
     format->recognise(text, (int64_t)size);
     if (status != SAL_OK) {

@@ -47,7 +47,8 @@ static inline void fuzz_graph(const sali_format *format, const uint8_t *data, si
     sal_error err = { 0 };
     sali_content content = { 0 };
     format->recognise((const char *)data, (int64_t)size);
-    sal_status status = format->parse("fuzz", (const char *)data, (int64_t)size, &content, &err);
+    sal_status status =
+        sali_format_parse(format, "fuzz", (const char *)data, (int64_t)size, &content, &err);
     fuzz_check(status, &err);
     if (status == SAL_OK) {
         fuzz_check_edges(&content.graph);

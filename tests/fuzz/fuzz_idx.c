@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sal_error err = { 0 };
     sali_bytes bytes = { 0 };
-    sali_idx array = { 0 };
+    sali_npy array = { 0 };
     sal_status status = SAL_OK;
     if (sali_is_gzip(data, (int64_t)size)) {
         status = sali_gunzip("fuzz", data, (int64_t)size, 1 << 20, &bytes, &err);
@@ -20,9 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (status == SAL_OK) {
         double *values = fuzz_alloc(array.count, sizeof *values);
-        sali_idx_doubles(&array, values);
+        sali_npy_doubles(&array, values);
         free(values);
-        sali_idx_free(&array);
+        sali_npy_free(&array);
     }
     sali_bytes_free(&bytes);
     return 0;

@@ -12,7 +12,7 @@ static const sali_format *const formats[] = { &sali_format_aln, &sali_format_fas
 static sal_status parse_text(const sali_format *format, const char *text, sali_content *out,
                              sal_error *err)
 {
-    return format->parse("f", text, (int64_t)strlen(text), out, err);
+    return sali_format_parse(format, "f", text, (int64_t)strlen(text), out, err);
 }
 
 /* The rows as text, one a line, names before if there are any: "x AC-\ny A-D\n". */
@@ -139,8 +139,8 @@ START_TEST(a_nul_is_refused)
 {
     sal_error err = { 0 };
     sali_content content = { 0 };
-    ck_fails(sali_format_aln.parse("f", "AC\nA\0\n", 6, &content, &err), SAL_ERR_DATA, &err,
-             "f:2: sequence 2 has the character '?'");
+    ck_fails(sali_format_parse(&sali_format_aln, "f", "AC\nA\0\n", 6, &content, &err), SAL_ERR_DATA,
+             &err, "f:2: sequence 2 has the character '?'");
 }
 END_TEST
 
@@ -232,7 +232,7 @@ static sal_status parse_swept(const void *data, int64_t size, sal_error *err)
 {
     sali_content content = { 0 };
     formats[parsed]->recognise(data, size);
-    sal_status status = formats[parsed]->parse("mem", data, size, &content, err);
+    sal_status status = sali_format_parse(formats[parsed], "mem", data, size, &content, err);
     sali_content_free(&content);
     return status;
 }

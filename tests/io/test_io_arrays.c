@@ -17,7 +17,7 @@ static const sali_format *named(const char *name)
 
 static sal_status parse(const char *format, const char *text, sali_content *out, sal_error *err)
 {
-    return named(format)->parse("f", text, (int64_t)strlen(text), out, err);
+    return sali_format_parse(named(format), "f", text, (int64_t)strlen(text), out, err);
 }
 
 static void check_array(const sali_array *a, int ndim, const int64_t *shape, const double *values)
@@ -348,7 +348,7 @@ static const sali_format *swept;
 static sal_status parse_swept(const void *data, int64_t size, sal_error *err)
 {
     sali_content c = { 0 };
-    sal_status status = swept->parse("mem", data, size, &c, err);
+    sal_status status = sali_format_parse(swept, "mem", data, size, &c, err);
     if (swept->recognise) {
         swept->recognise(data, size);
     }

@@ -14,7 +14,7 @@ static const sali_format *const graphml = &sali_format_graphml;
 static sal_status parse_bytes(const void *data, int64_t size, sal_error *err)
 {
     sali_content content = { 0 };
-    sal_status status = graphml->parse("mem", data, size, &content, err);
+    sal_status status = sali_format_parse(graphml, "mem", data, size, &content, err);
     sali_content_free(&content);
     return status;
 }

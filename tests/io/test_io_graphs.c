@@ -33,7 +33,7 @@ static sal_status parse_with(const sali_format *format, const void *data, int64_
                              sal_error *err)
 {
     sali_content content = { 0 };
-    sal_status status = format->parse("mem", data, size, &content, err);
+    sal_status status = sali_format_parse(format, "mem", data, size, &content, err);
     sali_content_free(&content);
     return status;
 }

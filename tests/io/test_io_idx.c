@@ -7,30 +7,44 @@
 
 static const unsigned char small[] = { 0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 255 };
 
+/* Read a file, compressed or not. */
+static sal_status read_idx(const char *path, sali_npy *out, sal_error *err)
+{
+    sali_bytes file = { 0 };
+    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &file, err);
+    status = status ? status : sali_idx_parse(path, file.data, file.size, out, err);
+    if (status != SAL_OK) {
+        sali_bytes_free(&file);
+        return status;
+    }
+    out->file = file;
+    return SAL_OK;
+}
+
 static sal_status parse_idx(const void *data, int64_t size, sal_error *err)
 {
-    sali_idx a = { 0 };
+    sali_npy a = { 0 };
     sal_status status = sali_idx_parse("mem", data, size, &a, err);
     if (status == SAL_OK) {
         double *x = malloc((size_t)a.count * sizeof *x + 1);
-        sali_idx_doubles(&a, x);
+        sali_npy_doubles(&a, x);
         free(x);
     }
-    sali_idx_free(&a);
+    sali_npy_free(&a);
     return status;
 }
 
 START_TEST(bytes_are_read)
 {
     sal_error err = { 0 };
-    sali_idx a = { 0 };
+    sali_npy a = { 0 };
     double x[6];
-    ck_ok(sali_idx_read(temp_write("a", small, sizeof small), &a, &err), &err);
+    ck_ok(read_idx(temp_write("a", small, sizeof small), &a, &err), &err);
     ck_assert(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3 && a.count == 6);
     ck_assert(a.dtype == SALI_DTYPE_U8 && a.data[0] == 1 && a.data[5] == 255);
-    sali_idx_doubles(&a, x);
+    sali_npy_doubles(&a, x);
     ck_assert(x[0] == 1 && x[5] == 255);
-    sali_idx_free(&a);
+    sali_npy_free(&a);
 }
 END_TEST
 
@@ -54,11 +68,11 @@ START_TEST(every_type_is_read)
         };
         memcpy(file + 20, cases[i].data, (size_t)cases[i].size);
         sal_error err = { 0 };
-        sali_idx a = { 0 };
+        sali_npy a = { 0 };
         double x = 42;
         ck_ok(sali_idx_parse("mem", file, 20 + cases[i].size, &a, &err), &err);
         ck_assert_int_eq(a.ndim, 4);
-        sali_idx_doubles(&a, &x);
+        sali_npy_doubles(&a, &x);
         ck_assert(x == cases[i].value);
     }
 }
@@ -84,14 +98,14 @@ START_TEST(bad_files_are_refused)
         { "\0\0\x08\3\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16, "0 bytes follow" },
     };
     sal_error err = { 0 };
-    sali_idx a = { 0 };
+    sali_npy a = { 0 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = temp_write("bad", cases[i].bytes, (size_t)cases[i].size);
-        ck_fails(sali_idx_read(path, &a, &err), SAL_ERR_DATA, &err, cases[i].message);
+        ck_fails(read_idx(path, &a, &err), SAL_ERR_DATA, &err, cases[i].message);
         ck_assert_ptr_null(a.data);
     }
-    ck_fails(sali_idx_read(temp_path("none"), &a, &err), SAL_ERR_NOT_FOUND, &err, "none");
-    ck_fails(sali_idx_read(temp_dir, &a, &err), SAL_ERR_NOT_FOUND, &err, "a directory");
+    ck_fails(read_idx(temp_path("none"), &a, &err), SAL_ERR_NOT_FOUND, &err, "none");
+    ck_fails(read_idx(temp_dir, &a, &err), SAL_ERR_NOT_FOUND, &err, "a directory");
 }
 END_TEST
 
@@ -104,9 +118,9 @@ END_TEST
 START_TEST(idx_survives_failing_allocations)
 {
     sal_error err = { 0 };
-    sali_idx a = { 0 };
+    sali_npy a = { 0 };
     const char *path = temp_write("a", small, sizeof small);
-    ck_alloc_sweep(sali_idx_read(path, &a, &err), sali_idx_free(&a));
+    ck_alloc_sweep(read_idx(path, &a, &err), sali_npy_free(&a));
 }
 END_TEST
 
@@ -120,7 +134,7 @@ START_TEST(digits_are_read)
                  { "mnist-t10k", 10000, 28 } };
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         sal_error err = { 0 };
-        sali_idx a = { 0 };
+        sali_npy a = { 0 };
         char name[100];
         snprintf(name, sizeof name, "data/%s-images-idx3-ubyte.gz", sets[i].name);
         const char *path = test_data(name);
@@ -128,19 +142,19 @@ START_TEST(digits_are_read)
             return;
         }
 #ifdef SALI_HAVE_ZLIB
-        ck_ok(sali_idx_read(path, &a, &err), &err);
+        ck_ok(read_idx(path, &a, &err), &err);
         ck_assert(a.ndim == 3 && a.shape[0] == sets[i].n);
         ck_assert(a.shape[1] == sets[i].side && a.shape[2] == sets[i].side);
-        sali_idx_free(&a);
+        sali_npy_free(&a);
         snprintf(name, sizeof name, "data/%s-labels-idx1-ubyte.gz", sets[i].name);
-        ck_ok(sali_idx_read(test_data(name), &a, &err), &err);
+        ck_ok(read_idx(test_data(name), &a, &err), &err);
         ck_assert(a.ndim == 1 && a.shape[0] == sets[i].n);
         for (int64_t k = 0; k < a.count; k++) {
             ck_assert_int_le(a.data[k], 9);
         }
-        sali_idx_free(&a);
+        sali_npy_free(&a);
 #else
-        ck_fails(sali_idx_read(path, &a, &err), SAL_ERR_UNSUPPORTED, &err, "zlib");
+        ck_fails(read_idx(path, &a, &err), SAL_ERR_UNSUPPORTED, &err, "zlib");
 #endif
     }
 }

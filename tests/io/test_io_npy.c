@@ -71,10 +71,8 @@ START_TEST(files_of_numpy_are_read)
     ck_ok(
         sali_npy_read(temp_write("b.npy", numpy_big_endian, sizeof numpy_big_endian - 1), &a, &err),
         &err);
-    float y[2];
     sali_npy_doubles(&a, x);
-    sali_npy_floats(&a, y);
-    ck_assert(a.ndim == 1 && x[0] == 1.5 && x[1] == -2.25 && y[0] == 1.5f && y[1] == -2.25f);
+    ck_assert(a.ndim == 1 && x[0] == 1.5 && x[1] == -2.25);
     sali_npy_free(&a);
 }
 END_TEST
@@ -298,10 +296,6 @@ START_TEST(header_is_that_of_numpy)
         ck_assert_mem_eq(file.data, want, sizeof want - 1);
     }
     sali_bytes_free(&file);
-    int64_t largest[4] = { INT64_MAX / 8, 1, 1, 1 };
-    sali_npy_writer *w = NULL;
-    ck_ok(sali_npy_writer_open(temp_path("b.npy"), SALI_DTYPE_F64, 4, largest, &w, &err), &err);
-    sali_npy_writer_discard(w);
     ck_ok(sali_npy_write(temp_path("c.npy"), SALI_DTYPE_F64, 0, NULL, x, &err), &err);
     ck_ok(sali_file_read(temp_path("c.npy"), &file, &err), &err);
     ck_assert_ptr_nonnull(strstr((char *)file.data + 10, "'shape': (), }"));
@@ -309,65 +303,25 @@ START_TEST(header_is_that_of_numpy)
 }
 END_TEST
 
-START_TEST(streamed_array_is_the_same_file)
-{
-    sal_error err = { 0 };
-    sali_npy_writer *w = NULL;
-    sali_bytes whole = { 0 };
-    sali_bytes streamed = { 0 };
-    static const int64_t shape[2] = { 100, 7 };
-    int32_t data[700];
-    for (int i = 0; i < 700; i++) {
-        data[i] = i * i;
-    }
-    ck_ok(sali_npy_write(temp_path("a.npy"), SALI_DTYPE_I32, 2, shape, data, &err), &err);
-    ck_ok(sali_npy_writer_open(temp_path("b.npy"), SALI_DTYPE_I32, 2, shape, &w, &err), &err);
-    for (int64_t i = 0; i < 700; i += 70) {
-        ck_ok(sali_npy_writer_append(w, data + i, 70, &err), &err);
-    }
-    ck_fails(sali_npy_writer_append(w, data, 1, &err), SAL_ERR_ARGUMENT, &err, "room for 0 more");
-    ck_assert_int_ne(access(temp_path("b.npy"), F_OK), 0);
-    ck_ok(sali_npy_writer_close(w, &err), &err);
-    ck_ok(sali_file_read(temp_path("a.npy"), &whole, &err), &err);
-    ck_ok(sali_file_read(temp_path("b.npy"), &streamed, &err), &err);
-    ck_assert_int_eq(whole.size, streamed.size);
-    ck_assert_mem_eq(whole.data, streamed.data, (size_t)whole.size);
-    sali_bytes_free(&whole);
-    sali_bytes_free(&streamed);
-}
-END_TEST
-
-START_TEST(unfinished_array_is_not_written)
-{
-    sal_error err = { 0 };
-    sali_npy_writer *w = NULL;
-    static const int64_t shape[1] = { 3 };
-    ck_ok(sali_npy_writer_open(temp_path("a.npy"), SALI_DTYPE_U8, 1, shape, &w, &err), &err);
-    ck_ok(sali_npy_writer_append(w, "ab", 2, &err), &err);
-    ck_fails(sali_npy_writer_append(w, "ab", -1, &err), SAL_ERR_ARGUMENT, &err, "-1 elements");
-    ck_fails(sali_npy_writer_close(w, &err), SAL_ERR_ARGUMENT, &err, "1 elements are missing");
-    ck_assert_int_eq(temp_count(), 0);
-}
-END_TEST
-
 START_TEST(unacceptable_arrays_are_not_written)
 {
     sal_error err = { 0 };
-    sali_npy_writer *w = NULL;
-    static const int64_t negative[2] = { 2, -1 };
-    static const int64_t large[2] = { INT64_MAX, 2 };
-    const char *path = temp_path("a.npy");
-    ck_fails(sali_npy_writer_open(path, SALI_DTYPE_U8, 2, negative, &w, &err), SAL_ERR_ARGUMENT,
-             &err, "not a shape");
-    ck_fails(sali_npy_writer_open(path, SALI_DTYPE_U8, 2, large, &w, &err), SAL_ERR_ARGUMENT, &err,
-             "not a shape");
-    ck_fails(sali_npy_writer_open(path, SALI_DTYPE_U8, 5, large, &w, &err), SAL_ERR_ARGUMENT, &err,
-             "not a shape");
-    ck_fails(sali_npy_writer_open(path, SALI_DTYPE_I64, 1, large, &w, &err), SAL_ERR_ARGUMENT, &err,
-             "float, double, uint8 or int32 only");
-    ck_fails(sali_npy_writer_open(temp_path("no/a.npy"), SALI_DTYPE_U8, 0, NULL, &w, &err),
-             SAL_ERR_IO, &err, "no/a.npy");
-    ck_assert_ptr_null(w);
+    static const struct {
+        sali_dtype dtype;
+        int ndim;
+        int64_t shape[2];
+        const char *text;
+    } cases[] = { { SALI_DTYPE_U8, 2, { 2, -1 }, "not a shape" },
+                  { SALI_DTYPE_U8, 2, { INT64_MAX, 2 }, "not a shape" },
+                  { SALI_DTYPE_U8, 5, { 1 }, "not a shape" },
+                  { SALI_DTYPE_BF16, 1, { 1 }, "no type BF16" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_fails(sali_npy_write(temp_path("a.npy"), cases[i].dtype, cases[i].ndim, cases[i].shape,
+                                "abc", &err),
+                 SAL_ERR_ARGUMENT, &err, cases[i].text);
+    }
+    ck_fails(sali_npy_write(temp_path("no/a.npy"), SALI_DTYPE_U8, 0, NULL, "a", &err), SAL_ERR_IO,
+             &err, "no/a.npy");
     ck_assert_int_eq(temp_count(), 0);
 }
 END_TEST
@@ -418,8 +372,6 @@ int main(void)
     tcase_add_test(tcase, fortran_order_of_three_dimensions_is_turned);
     tcase_add_test(tcase, written_arrays_read_back);
     tcase_add_test(tcase, header_is_that_of_numpy);
-    tcase_add_test(tcase, streamed_array_is_the_same_file);
-    tcase_add_test(tcase, unfinished_array_is_not_written);
     tcase_add_test(tcase, unacceptable_arrays_are_not_written);
     tcase_add_test(tcase, truncated_and_damaged_files_are_survived);
     tcase_add_test(tcase, npy_survives_failing_allocations);

@@ -51,7 +51,7 @@ START_TEST(tensors_come_by_place_and_by_name)
     sal_error err = { 0 };
     sali_safetensors *file = NULL;
     double x[2];
-    float y[2];
+    double y[2];
     ck_ok(sali_safetensors_open(temp_write("a", b.data, (size_t)b.size), &file, &err), &err);
     ck_assert_int_eq(sali_safetensors_count(file), 2);
     const sali_tensor *t = sali_safetensors_at(file, 0);
@@ -62,11 +62,9 @@ START_TEST(tensors_come_by_place_and_by_name)
     t = sali_safetensors_find(file, "b");
     ck_assert_ptr_eq(t, sali_safetensors_at(file, 1));
     ck_assert(t->ndim == 2 && t->shape[0] == 2 && t->shape[1] == 1);
-    sali_tensor_floats(t, y);
+    sali_tensor_doubles(t, y);
     ck_assert(y[0] == 1 && y[1] == -2);
     ck_assert_ptr_null(sali_safetensors_find(file, "__metadata__"));
-    ck_assert_str_eq(sali_safetensors_metadata(file, "note"), "x");
-    ck_assert_ptr_null(sali_safetensors_metadata(file, "nothing"));
     sali_safetensors_close(file);
     sali_safetensors_close(NULL);
 }
@@ -228,28 +226,27 @@ static const sali_tensor tensors[2] = {
     { .name = "net.0.weight", .dtype = SALI_DTYPE_F32, .ndim = 2, .shape = { 2, 3 }, .data = w },
     { .name = "b\xc3\xa9\"", .dtype = SALI_DTYPE_F64, .ndim = 0, .data = &bias },
 };
-static const char *const metadata[] = { "format", "pt", "made by", "a test", NULL };
-
 START_TEST(written_tensors_read_back)
 {
     sal_error err = { 0 };
     sali_safetensors *file = NULL;
     const char *path = temp_path("a.safetensors");
-    ck_ok(sali_safetensors_write(path, tensors, 2, metadata, &err), &err);
+    ck_ok(sali_safetensors_write(path, tensors, 2, &err), &err);
     ck_ok(sali_safetensors_open(path, &file, &err), &err);
     ck_assert_int_eq(sali_safetensors_count(file), 2);
     const sali_tensor *t = sali_safetensors_find(file, "net.0.weight");
-    float x[6];
-    sali_tensor_floats(t, x);
+    double x[6];
+    sali_tensor_doubles(t, x);
     ck_assert(t->ndim == 2 && t->shape[0] == 2 && t->shape[1] == 3);
-    ck_assert_mem_eq(x, w, sizeof w);
+    for (int i = 0; i < 6; i++) {
+        ck_assert(x[i] == w[i]);
+    }
     double y;
     sali_tensor_doubles(sali_safetensors_find(file, tensors[1].name), &y);
     ck_assert(y == bias);
     ck_assert_int_eq((uintptr_t)t->data % 8, 0);
-    ck_assert_str_eq(sali_safetensors_metadata(file, "made by"), "a test");
     sali_safetensors_close(file);
-    ck_ok(sali_safetensors_write(path, NULL, 0, NULL, &err), &err);
+    ck_ok(sali_safetensors_write(path, NULL, 0, &err), &err);
     ck_ok(sali_safetensors_open(path, &file, &err), &err);
     ck_assert_int_eq(sali_safetensors_count(file), 0);
     sali_safetensors_close(file);
@@ -262,18 +259,15 @@ START_TEST(unacceptable_tensors_are_not_written)
     sal_error err = { 0 };
     const char *path = temp_path("a");
     sali_tensor t[2] = { tensors[0], tensors[0] };
-    ck_fails(sali_safetensors_write(path, t, 2, NULL, &err), SAL_ERR_ARGUMENT, &err, "taken");
+    ck_fails(sali_safetensors_write(path, t, 2, &err), SAL_ERR_ARGUMENT, &err, "taken");
     t[0].name = "__metadata__";
-    ck_fails(sali_safetensors_write(path, t, 1, NULL, &err), SAL_ERR_ARGUMENT, &err, "taken");
+    ck_fails(sali_safetensors_write(path, t, 1, &err), SAL_ERR_ARGUMENT, &err, "taken");
     t[0].name = "\xff";
-    ck_fails(sali_safetensors_write(path, t, 1, NULL, &err), SAL_ERR_ARGUMENT, &err, "UTF-8");
-    ck_fails(sali_safetensors_write(path, tensors, 1, (const char *[]){ "a", "\xff", NULL }, &err),
-             SAL_ERR_ARGUMENT, &err, "UTF-8");
+    ck_fails(sali_safetensors_write(path, t, 1, &err), SAL_ERR_ARGUMENT, &err, "UTF-8");
     t[0] = tensors[0];
     t[0].shape[0] = INT64_MAX / 4;
-    ck_fails(sali_safetensors_write(path, t, 1, NULL, &err), SAL_ERR_ARGUMENT, &err, "64 bits");
-    ck_fails(sali_safetensors_write(temp_path("no/a"), tensors, 1, NULL, &err), SAL_ERR_IO, &err,
-             "no/a");
+    ck_fails(sali_safetensors_write(path, t, 1, &err), SAL_ERR_ARGUMENT, &err, "64 bits");
+    ck_fails(sali_safetensors_write(temp_path("no/a"), tensors, 1, &err), SAL_ERR_IO, &err, "no/a");
     ck_assert_int_eq(temp_count(), 0);
 }
 END_TEST
@@ -290,7 +284,7 @@ START_TEST(safetensors_survive_failing_allocations)
     sal_error err = { 0 };
     sali_safetensors *file = NULL;
     const char *path = temp_path("a");
-    ck_alloc_sweep(sali_safetensors_write(path, tensors, 2, metadata, &err), (void)0);
+    ck_alloc_sweep(sali_safetensors_write(path, tensors, 2, &err), (void)0);
     ck_alloc_sweep(sali_safetensors_open(path, &file, &err), sali_safetensors_close(file));
     ck_assert_int_eq(temp_count(), 1);
 }

@@ -317,7 +317,7 @@ static const char *write_tensors(const sali_tensor *tensors, int64_t n)
 {
     sal_error err = { 0 };
     const char *path = temp_path("t.safetensors");
-    ck_ok(sali_safetensors_write(path, tensors, n, NULL, &err), &err);
+    ck_ok(sali_safetensors_write(path, tensors, n, &err), &err);
     return path;
 }
 

@@ -16,7 +16,7 @@ static inline sal_status graph_parse(const sali_format *format, const char *text
                                      sal_error *err)
 {
     sali_content content = { 0 };
-    sal_status status = format->parse("f", text, (int64_t)strlen(text), &content, err);
+    sal_status status = sali_format_parse(format, "f", text, (int64_t)strlen(text), &content, err);
     ck_assert(content.kind == (status ? SALI_CONTENT_NONE : SALI_CONTENT_GRAPH));
     if (status == SAL_OK) {
         *out = content.graph;

@@ -454,7 +454,7 @@ static void change_array(const char *name, int64_t at, const void *value)
         }
     }
     ck_assert_msg(bytes > 0, "no array %s", name);
-    ck_ok(sali_safetensors_write(path, tensors, n, NULL, &err), &err);
+    ck_ok(sali_safetensors_write(path, tensors, n, &err), &err);
     free(changed);
     sali_safetensors_close(file);
 }
@@ -575,9 +575,9 @@ START_TEST(arrays_are_neither_missing_nor_left_over)
     }
     tensors[n] = tensors[0];
     tensors[n].name = "sampler.more";
-    ck_ok(sali_safetensors_write(path, tensors, n + 1, NULL, &err), &err);
+    ck_ok(sali_safetensors_write(path, tensors, n + 1, &err), &err);
     refused(&data, o, SAL_ERR_DATA, "arrays; expected");
-    ck_ok(sali_safetensors_write(path, tensors + 1, n - 1, NULL, &err), &err);
+    ck_ok(sali_safetensors_write(path, tensors + 1, n - 1, &err), &err);
     refused(&data, o, SAL_ERR_DATA, "expected an array");
     sali_safetensors_close(file);
     sal_data_destroy(&data);

@@ -76,22 +76,19 @@ void sali_rows_free(sali_rows *rows)
 
 sal_status sali_rows_add(sali_rows *rows, const sali_line *name, sal_error *err)
 {
-    void *grown = rows->row;
-    if (sali_grow(&grown, &rows->capacity, rows->count + 1, sizeof *rows->row) != 0) {
+    if (sali_grow((void **)&rows->row, &rows->capacity, rows->count + 1, sizeof *rows->row) != 0) {
         return sali_fail_memory(err);
     }
-    rows->row = grown;
     rows->row[rows->count++] = (sali_row){ .name = *name };
     return SAL_OK;
 }
 
 sal_status sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters, sal_error *err)
 {
-    void *grown = rows->piece;
-    if (sali_grow(&grown, &rows->piece_capacity, rows->pieces + 1, sizeof *rows->piece) != 0) {
+    if (sali_grow((void **)&rows->piece, &rows->piece_capacity, rows->pieces + 1,
+                  sizeof *rows->piece) != 0) {
         return sali_fail_memory(err);
     }
-    rows->piece = grown;
     rows->piece[rows->pieces++] = (sali_piece){ .letters = *letters, .row = row };
     return SAL_OK;
 }
@@ -237,19 +234,16 @@ sal_status sali_rows_finish(sali_rows *rows, sali_content *out, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
-    sali_content content = { .kind = SALI_CONTENT_ALIGNMENT };
-    sali_alignment *a = &content.alignment;
+    sali_alignment *a = &out->alignment;
     a->sequences = rows->count;
     a->length = rows->row[0].length;
     a->codes = SALI_NEW_ARRAY(uint8_t, a->sequences * a->length);
     a->letters = SALI_NEW_ARRAY(char, a->sequences * a->length);
     a->names = rows->named ? SALI_NEW_ARRAY(char *, a->sequences) : NULL;
     if (!a->codes || !a->letters || (rows->named && (!a->names || !copy_names(rows, a->names)))) {
-        sali_content_free(&content);
         return sali_fail_memory(err);
     }
     copy_letters(rows, insertions, a);
     sali_alignment_recode(a, sali_alphabet_of(a->sequences * a->length, a->letters));
-    *out = content;
     return SAL_OK;
 }

@@ -56,7 +56,7 @@ sal_status sali_rows_add(sali_rows *rows, const sali_line *name, sal_error *err)
 /* Letters at the end of row `row`, kept by reference; blanks among them are skipped. */
 sal_status sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters, sal_error *err);
 
-/* The alignment of all rows, which must have equal lengths; *out is untouched on failure.
+/* The alignment of all rows, which must have equal lengths.
  * Returns: DATA naming line and sequence; MEMORY. Cost: linear in the text. */
 sal_status sali_rows_finish(sali_rows *rows, sali_content *out, sal_error *err);
 

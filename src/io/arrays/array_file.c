@@ -32,6 +32,16 @@ sal_status sali_array_check(const char *name, const sali_array *array, sal_error
     return SAL_OK;
 }
 
+sal_status sali_array_take(const char *name, const sali_npy *from, sali_array *array,
+                           sal_error *err)
+{
+    sal_status status = sali_array_make(name, from->ndim, from->shape, array, err);
+    if (status == SAL_OK) {
+        sali_npy_doubles(from, array->values);
+    }
+    return status ? status : sali_array_check(name, array, err);
+}
+
 sali_dtype sali_array_dtype(const sali_array *array)
 {
     bool bytes = true, floats = true;

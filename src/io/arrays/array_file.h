@@ -2,7 +2,7 @@
 #ifndef SALI_ARRAY_FILE_H
 #define SALI_ARRAY_FILE_H
 
-#include "io/dtype.h"
+#include "io/arrays/npy.h"
 #include "io/scan.h"
 #include "models/content.h"
 
@@ -13,6 +13,10 @@ sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sal
 
 /* DATA naming the first value that is NaN or infinite. */
 sal_status sali_array_check(const char *name, const sali_array *array, sal_error *err);
+
+/* An array of all elements of a file's. DATA also for the first one that is NaN or infinite. */
+sal_status sali_array_take(const char *name, const sali_npy *from, sali_array *array,
+                           sal_error *err);
 
 /* The smallest of U8, F32 and F64 that holds all values as they are. */
 sali_dtype sali_array_dtype(const sali_array *array);

@@ -123,19 +123,12 @@ static sal_status allocate(const reader *r, int64_t size, sali_array *array)
 static sal_status parse_libsvm(const char *name, const char *data, int64_t size, sali_content *out,
                                sal_error *err)
 {
-    sali_content content = { .kind = SALI_CONTENT_ARRAY };
     reader r = { .err = err };
     sali_scan_init(&r.scan, name, data, size, SALI_COMMENT_HASH);
     sal_status status = read_lines(&r, INT64_MAX);
-    status = status ? status : allocate(&r, size, &content.array);
-    r.array = &content.array;
-    status = status ? status : read_lines(&r, INT64_MAX);
-    if (status != SAL_OK) {
-        sali_content_free(&content);
-        return status;
-    }
-    *out = content;
-    return SAL_OK;
+    status = status ? status : allocate(&r, size, &out->array);
+    r.array = &out->array;
+    return status ? status : read_lines(&r, INT64_MAX);
 }
 
 const sali_format sali_format_libsvm = {

@@ -36,7 +36,7 @@ static sal_status read_dtype(const reader *r, const char *name, const json_t *it
                              sali_dtype *dtype)
 {
     const char *text = json_string_value(json_object_get(item, "dtype"));
-    if (text && sali_dtype_find(text, dtype)) {
+    if (text && sali_dtype_find(text, NULL, 0, dtype)) {
         return SAL_OK;
     }
     return bad(r, name,
@@ -288,24 +288,10 @@ const sali_tensor *sali_safetensors_find(const sali_safetensors *file, const cha
     return NULL;
 }
 
-const char *sali_safetensors_metadata(const sali_safetensors *file, const char *key)
-{
-    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
-}
-
 void sali_tensor_doubles(const sali_tensor *tensor, double *out)
 {
     const unsigned char *bytes = tensor->data;
     for (int64_t i = 0; i < tensor->count; i++) {
         out[i] = sali_dtype_load(tensor->dtype, bytes + i * sali_dtype_bytes(tensor->dtype), 0);
-    }
-}
-
-void sali_tensor_floats(const sali_tensor *tensor, float *out)
-{
-    const unsigned char *bytes = tensor->data;
-    for (int64_t i = 0; i < tensor->count; i++) {
-        out[i] =
-            (float)sali_dtype_load(tensor->dtype, bytes + i * sali_dtype_bytes(tensor->dtype), 0);
     }
 }

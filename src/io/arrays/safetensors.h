@@ -40,19 +40,14 @@ const sali_tensor *sali_safetensors_at(const sali_safetensors *file, int64_t i);
 /* By name; NULL when there is none. */
 const sali_tensor *sali_safetensors_find(const sali_safetensors *file, const char *name);
 
-/* A text of "__metadata__"; NULL when there is none. */
-const char *sali_safetensors_metadata(const sali_safetensors *file, const char *key);
-
-/* All elements of a file's tensor into `count` doubles or floats. */
+/* All elements of a file's tensor into `count` doubles. */
 void sali_tensor_doubles(const sali_tensor *tensor, double *out);
-void sali_tensor_floats(const sali_tensor *tensor, float *out);
 
 /* Write tensors, data in the host's order, atomically. `count` is not looked at.
- * metadata: key, value, key, value, ..., NULL; or NULL.
  * Returns:   ARGUMENT for a bad shape or a name given twice or not UTF-8; IO;
  *            MEMORY. */
 sal_status sali_safetensors_write(const char *path, const sali_tensor *tensors, int64_t n,
-                                  const char *const *metadata, sal_error *err);
+                                  sal_error *err);
 
 /* The same in memory, which is to be given to free. */
 sal_status sali_safetensors_format(const sali_tensor *tensors, int64_t n, char **bytes,

@@ -16,21 +16,6 @@ static sal_status not_added(const char *path, const char *name, sal_error *err)
                      "%s: '%s' (or its text) is not UTF-8, or memory ran out", path, name);
 }
 
-static sal_status add_metadata(json_t *header, const char *path, const char *const *metadata,
-                               sal_error *err)
-{
-    json_t *object = json_object();
-    if (!object || json_object_set_new(header, "__metadata__", object) != 0) {
-        return sali_fail_memory(err);
-    }
-    for (; metadata[0]; metadata += 2) {
-        if (json_object_set_new(object, metadata[0], json_string(metadata[1])) != 0) {
-            return not_added(path, metadata[0], err);
-        }
-    }
-    return SAL_OK;
-}
-
 /* Bytes of a tensor that may be written; -1 for one that may not. */
 static int64_t bytes_of(const sali_tensor *t)
 {
@@ -77,14 +62,11 @@ static sal_status add_tensor(json_t *header, const char *path, const sali_tensor
 }
 
 /* The header as JSON, in allocated memory of libc. */
-static sal_status format_header(const char *path, const sali_tensor *tensors, int64_t n,
-                                const char *const *metadata, char **out, sal_error *err)
+static sal_status format_header(const char *path, const sali_tensor *tensors, int64_t n, char **out,
+                                sal_error *err)
 {
     json_t *header = json_object();
     sal_status status = header ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && metadata) {
-        status = add_metadata(header, path, metadata, err);
-    }
     int64_t offset = 0;
     for (int64_t i = 0; i < n && status == SAL_OK; i++) {
         status = add_tensor(header, path, &tensors[i], &offset, err);
@@ -116,67 +98,56 @@ static sal_status write_header(sali_output *out, const char *header, sal_error *
 
 static sal_status write_data(sali_output *out, const sali_tensor *t, sal_error *err)
 {
-    int64_t bytes = bytes_of(t);
-    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+    const int64_t bytes = bytes_of(t);
+    if (!SALI_BIG_ENDIAN || bytes == 0) {
         return sali_output_write(out, t->data, bytes, err);
     }
-    int size = sali_dtype_bytes(t->dtype);
-    const unsigned char *data = t->data;
-    sal_status status = SAL_OK;
-    for (int64_t i = 0; i < bytes && status == SAL_OK; i += size) {
-        unsigned char turned[8];
-        for (int k = 0; k < size; k++) {
-            turned[k] = data[i + size - 1 - k];
-        }
-        status = sali_output_write(out, turned, size, err);
+    void *turned = sali_memdup(t->data, bytes, 1);
+    if (!turned) {
+        return sali_fail_memory(err);
     }
+    int size = sali_dtype_bytes(t->dtype);
+    sali_dtype_turn(turned, bytes / size, size);
+    sal_status status = sali_output_write(out, turned, bytes, err);
+    sali_free(turned);
+    return status;
+}
+
+/* Header and data. */
+static sal_status write_all(sali_output *out, const char *path, const sali_tensor *tensors,
+                            int64_t n, sal_error *err)
+{
+    char *header = NULL;
+    sal_status status = format_header(path, tensors, n, &header, err);
+    status = status ? status : write_header(out, header, err);
+    for (int64_t i = 0; i < n && status == SAL_OK; i++) {
+        status = write_data(out, &tensors[i], err);
+    }
+    free(header);
     return status;
 }
 
 sal_status sali_safetensors_write(const char *path, const sali_tensor *tensors, int64_t n,
-                                  const char *const *metadata, sal_error *err)
+                                  sal_error *err)
 {
-    char *header = NULL;
     sali_output out = { 0 };
-    sal_status status = format_header(path, tensors, n, metadata, &header, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    status = sali_output_open(path, &out, err);
-    if (status != SAL_OK) {
-        goto done;
-    }
-    status = write_header(&out, header, err);
-    for (int64_t i = 0; i < n && status == SAL_OK; i++) {
-        status = write_data(&out, &tensors[i], err);
-    }
-    if (status == SAL_OK) {
-        status = sali_output_commit(&out, err);
-    }
-done:
+    sal_status status = sali_output_open(path, &out, err);
+    status = status ? status : write_all(&out, path, tensors, n, err);
+    status = status ? status : sali_output_commit(&out, err);
     sali_output_discard(&out);
-    free(header);
     return status;
 }
 
 sal_status sali_safetensors_format(const sali_tensor *tensors, int64_t n, char **bytes,
                                    int64_t *size, sal_error *err)
 {
-    char name[] = "tensors in memory", *header = NULL, *made = NULL;
+    char name[] = "tensors in memory", *made = NULL;
     size_t length = 0;
-    sal_status status = format_header(name, tensors, n, NULL, &header, err);
-    if (status != SAL_OK) {
-        return status;
-    }
     sali_output out = { .file = open_memstream(&made, &length), .temporary = name };
-    status = out.file ? write_header(&out, header, err) : sali_fail_memory(err);
-    for (int64_t i = 0; i < n && status == SAL_OK; i++) {
-        status = write_data(&out, &tensors[i], err);
-    }
+    sal_status status = out.file ? write_all(&out, name, tensors, n, err) : sali_fail_memory(err);
     if (out.file && fclose(out.file) != 0 && status == SAL_OK) {
         status = sali_fail_memory(err);
     }
-    free(header);
     if (status != SAL_OK) {
         free(made);
         return status;

@@ -38,7 +38,7 @@ sal_status sali_state_save(const char *path, const sali_state_item *items, int64
 {
     sali_tensor *tensors = tensors_of(items, n);
     sal_status status =
-        tensors ? sali_safetensors_write(path, tensors, n, NULL, err) : sali_fail_memory(err);
+        tensors ? sali_safetensors_write(path, tensors, n, err) : sali_fail_memory(err);
     sali_free(tensors);
     return status;
 }
@@ -57,17 +57,11 @@ sal_status sali_state_format(const sali_state_item *items, int64_t n, char **byt
 static void copy(const sali_tensor *tensor, const sali_state_item *item)
 {
     const int size = sali_dtype_bytes(tensor->dtype);
-    unsigned char *to = item->data;
-    if (item->count == 0) {
-        return;
+    if (item->count > 0) {
+        memcpy(item->data, tensor->data, (size_t)(item->count * size));
     }
-    memcpy(to, tensor->data, (size_t)(item->count * size));
-    for (int64_t i = 0; __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && i < item->count; i++) {
-        for (int low = 0, high = size - 1; low < high; low++, high--) {
-            unsigned char byte = to[i * size + low];
-            to[i * size + low] = to[i * size + high];
-            to[i * size + high] = byte;
-        }
+    if (SALI_BIG_ENDIAN) {
+        sali_dtype_turn(item->data, item->count, size);
     }
 }
 

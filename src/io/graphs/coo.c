@@ -169,9 +169,9 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
 {
     sali_scan scan;
     sali_scan_init(&scan, name, data, size, SALI_COMMENT_HASH);
-    sali_graph_reader r = { 0 };
-    sal_status status = read_headings(&scan, &r.graph.vartype, err);
-    if (status == SAL_OK && r.graph.vartype == SALI_VARTYPE_NONE) {
+    sali_graph_reader r = { .graph = &out->graph };
+    sal_status status = read_headings(&scan, &r.graph->vartype, err);
+    if (status == SAL_OK && r.graph->vartype == SALI_VARTYPE_NONE) {
         status = sali_scan_fail(&scan, 1, err,
                                 "expected a line '# vartype=SPIN' (variables are -1 or 1) or "
                                 "'# vartype=BINARY' (0 or 1)");
@@ -185,17 +185,14 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
         }
         status = read_entry(&scan, &r, err);
     }
-    if (status == SAL_OK && r.graph.edges == 0) {
+    if (status == SAL_OK && r.graph->edges == 0) {
         status = sali_scan_fail(&scan, scan.line, err, "expected an entry 'i j bias'");
     }
-    status = status ? status : relabel(name, &r.graph, err);
-    if (status != SAL_OK) {
-        sali_graph_free(&r.graph);
-        return status;
+    status = status ? status : relabel(name, r.graph, err);
+    if (status == SAL_OK) {
+        sali_graph_forget_counting(r.graph);
     }
-    sali_graph_forget_counting(&r.graph);
-    *out = (sali_content){ .kind = SALI_CONTENT_GRAPH, .graph = r.graph };
-    return SAL_OK;
+    return status;
 }
 
 static bool recognise(const char *data, int64_t size)

@@ -88,11 +88,11 @@ static sal_status read_line(sali_scan *scan, const sali_token *word, sali_graph_
     if (sali_token_is(word, "e")) {
         int64_t pair[2];
         double weight = 1;
-        sal_status status = sali_graph_scan_edge(scan, r->graph.nodes, pair, &weight, err);
+        sal_status status = sali_graph_scan_edge(scan, r->graph->nodes, pair, &weight, err);
         return status ? status : sali_graph_add(r, pair[0], pair[1], weight, err);
     }
     if (sali_token_is(word, "n")) {
-        return read_node(scan, &r->graph, err);
+        return read_node(scan, r->graph, err);
     }
     if (sali_token_is(word, "d") || sali_token_is(word, "v") || sali_token_is(word, "x")) {
         skip_line(scan, word->line);
@@ -193,9 +193,9 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
 {
     sali_scan scan;
     sali_scan_init(&scan, name, data, size, SALI_COMMENT_LETTER_C);
-    sali_graph_reader r = { 0 };
+    sali_graph_reader r = { .graph = &out->graph };
     int64_t said = 0, lines;
-    sal_status status = read_problem(&scan, &r.graph.nodes, &said, err);
+    sal_status status = read_problem(&scan, &r.graph->nodes, &said, err);
     while (status == SAL_OK) {
         sali_token word;
         status = sali_scan_token(&scan, &word, err);
@@ -204,16 +204,11 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
         }
         status = read_line(&scan, &word, &r, err);
     }
-    lines = r.graph.edges;
-    status = status ? status : check_nodes(name, &r.graph, err);
-    status = status ? status : keep_first(name, &r.graph, err);
-    status = status ? status : check_count(name, said, lines, r.graph.edges, err);
-    if (status != SAL_OK) {
-        sali_graph_free(&r.graph);
-        return status;
-    }
-    *out = (sali_content){ .kind = SALI_CONTENT_GRAPH, .graph = r.graph };
-    return SAL_OK;
+    lines = r.graph->edges;
+    status = status ? status : check_nodes(name, r.graph, err);
+    status = status ? status : keep_first(name, r.graph, err);
+    status = status ? status : check_count(name, said, lines, r.graph->edges, err);
+    return status;
 }
 
 static bool recognise(const char *data, int64_t size)

@@ -8,13 +8,9 @@
 
 sal_status sali_graph_add(sali_graph_reader *r, int64_t i, int64_t j, double weight, sal_error *err)
 {
-    sali_graph *g = &r->graph;
-    void *pairs = g->pairs, *weights = g->weights;
-    int failed = sali_grow(&pairs, &r->pair_room, g->edges + 1, 2 * sizeof *g->pairs) != 0;
-    g->pairs = pairs;
-    failed = failed || sali_grow(&weights, &r->weight_room, g->edges + 1, sizeof *g->weights) != 0;
-    g->weights = weights;
-    if (failed) {
+    sali_graph *g = r->graph;
+    if (sali_grow((void **)&g->pairs, &r->pair_room, g->edges + 1, 2 * sizeof *g->pairs) != 0 ||
+        sali_grow((void **)&g->weights, &r->weight_room, g->edges + 1, sizeof *g->weights) != 0) {
         return sali_fail_memory(err);
     }
     g->pairs[2 * g->edges] = i;

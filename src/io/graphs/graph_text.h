@@ -5,9 +5,9 @@
 #include "io/scan.h"
 #include "models/content.h"
 
-/* A graph being read; zero is the empty value. */
+/* A graph being read. */
 typedef struct sali_graph_reader {
-    sali_graph graph;
+    sali_graph *graph;
     int64_t pair_room, weight_room;
 } sali_graph_reader;
 

@@ -211,7 +211,7 @@ static sal_status read_vartype(reader *r, sal_error *err)
     if (status == SAL_OK && !spin && !sali_token_is(&word, "BINARY")) {
         status = sali_scan_expected(&r->where, &word, what, err);
     }
-    r->edges.graph.vartype = spin ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY;
+    r->edges.graph->vartype = spin ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY;
     return status;
 }
 
@@ -222,7 +222,7 @@ static sal_status end_data(reader *r, sal_error *err)
         r->has_node_weights = true;
         return read_weight(r, &r->nodes.weights[r->nodes.count - 1], err);
     case SALI_GRAPHML_EDGE_WEIGHT:
-        return read_weight(r, &r->edges.graph.weights[r->edges.graph.edges - 1], err);
+        return read_weight(r, &r->edges.graph->weights[r->edges.graph->edges - 1], err);
     case SALI_GRAPHML_NODE_NAME:
         return sali_graphml_node_name(&r->nodes, r->text, r->text_size, err);
     case SALI_GRAPHML_VARTYPE:
@@ -324,11 +324,9 @@ static sal_status on_text(void *self, const char *text, int64_t size, sal_error 
     if (!r->collect || r->ignored > 0) {
         return SAL_OK;
     }
-    void *grown = r->text;
-    if (sali_grow(&grown, &r->text_room, r->text_size + size, 1) != 0) {
+    if (sali_grow((void **)&r->text, &r->text_room, r->text_size + size, 1) != 0) {
         return sali_fail_memory(err);
     }
-    r->text = grown;
     memcpy(r->text + r->text_size, text, (size_t)size);
     r->text_size += size;
     return SAL_OK;
@@ -338,7 +336,7 @@ static sal_status on_text(void *self, const char *text, int64_t size, sal_error 
 
 static sal_status finish(reader *r, sal_error *err)
 {
-    sali_graph *graph = &r->edges.graph;
+    sali_graph *graph = r->edges.graph;
     if (r->nodes.count == 0) {
         return sali_scan_fail(&r->where, r->where.line, err, "no graph with nodes");
     }
@@ -356,15 +354,10 @@ static sal_status finish(reader *r, sal_error *err)
 static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
                         sal_error *err)
 {
-    reader r = { .where = { .name = name, .line = 1 } };
+    reader r = { .where = { .name = name, .line = 1 }, .edges.graph = &out->graph };
     const sali_xml_handler handler = { &r, on_begin, on_end, on_text };
     sal_status status = sali_xml_stream(name, data, size, &handler, err);
     status = status ? status : finish(&r, err);
-    if (status == SAL_OK) {
-        *out = (sali_content){ .kind = SALI_CONTENT_GRAPH, .graph = r.edges.graph };
-    } else {
-        sali_graph_free(&r.edges.graph);
-    }
     sali_graphml_keys_free(&r.keys);
     sali_graphml_nodes_free(&r.nodes);
     sali_free(r.namespace);

@@ -16,20 +16,12 @@ void sali_graphml_nodes_free(sali_graphml_nodes *nodes)
     *nodes = (sali_graphml_nodes){ 0 };
 }
 
-static int grow_int64(int64_t **array, int64_t *room, int64_t need)
-{
-    void *grown = *array;
-    int failed = sali_grow(&grown, room, need, sizeof **array);
-    *array = grown;
-    return failed;
-}
-
 int64_t sali_graphml_node_id(sali_graphml_nodes *nodes, const sali_scan *where, const char *id,
                              int64_t size)
 {
     int64_t count = nodes->ids.count;
-    if (grow_int64(&nodes->node_of, &nodes->node_of_room, count + 1) != 0 ||
-        grow_int64(&nodes->line_of, &nodes->line_of_room, count + 1) != 0) {
+    if (sali_grow((void **)&nodes->node_of, &nodes->node_of_room, count + 1, sizeof(int64_t)) != 0 ||
+        sali_grow((void **)&nodes->line_of, &nodes->line_of_room, count + 1, sizeof(int64_t)) != 0) {
         return -1;
     }
     int64_t number = sali_name_table_put(&nodes->ids, id, size);
@@ -40,21 +32,15 @@ int64_t sali_graphml_node_id(sali_graphml_nodes *nodes, const sali_scan *where, 
     return number;
 }
 
-static int grow_nodes(sali_graphml_nodes *nodes)
-{
-    void *weights = nodes->weights, *names = nodes->names;
-    int failed = sali_grow(&weights, &nodes->weight_room, nodes->count + 1, sizeof(double));
-    nodes->weights = weights;
-    failed |= sali_grow(&names, &nodes->name_room, nodes->count + 1, sizeof(char *));
-    nodes->names = names;
-    return failed;
-}
-
 sal_status sali_graphml_node_add(sali_graphml_nodes *nodes, const sali_scan *where, const char *id,
                                  int64_t size, double weight, sal_error *err)
 {
     int64_t number = sali_graphml_node_id(nodes, where, id, size);
-    if (number < 0 || grow_nodes(nodes) != 0) {
+    if (number < 0 ||
+        sali_grow((void **)&nodes->weights, &nodes->weight_room, nodes->count + 1,
+                  sizeof(double)) != 0 ||
+        sali_grow((void **)&nodes->names, &nodes->name_room, nodes->count + 1, sizeof(char *)) !=
+            0) {
         return sali_fail_memory(err);
     }
     if (nodes->node_of[number] >= 0) {

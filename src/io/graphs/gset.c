@@ -27,7 +27,7 @@ static sal_status read_edges(sali_scan *scan, int64_t edges, sali_graph_reader *
     for (int64_t e = 0; e < edges && status == SAL_OK; e++) {
         int64_t pair[2];
         double weight = 1;
-        status = sali_graph_scan_edge(scan, r->graph.nodes, pair, &weight, err);
+        status = sali_graph_scan_edge(scan, r->graph->nodes, pair, &weight, err);
         if (status == SAL_OK) {
             status = sali_graph_add(r, pair[0], pair[1], weight, err);
         }
@@ -40,9 +40,9 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
 {
     sali_scan scan;
     sali_scan_init(&scan, name, data, size, COMMENTS);
-    sali_graph_reader r = { 0 };
+    sali_graph_reader r = { .graph = &out->graph };
     int64_t edges = 0;
-    sal_status status = read_counts(&scan, &r.graph.nodes, &edges, err);
+    sal_status status = read_counts(&scan, &r.graph->nodes, &edges, err);
     if (status == SAL_OK && edges > sali_scan_room(&scan) / 2) {
         status =
             sali_scan_fail(&scan, scan.line, err,
@@ -50,12 +50,7 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
     }
     status = status ? status : read_edges(&scan, edges, &r, err);
     status = status ? status : sali_scan_end(&scan, err);
-    if (status != SAL_OK) {
-        sali_graph_free(&r.graph);
-        return status;
-    }
-    *out = (sali_content){ .kind = SALI_CONTENT_GRAPH, .graph = r.graph };
-    return SAL_OK;
+    return status;
 }
 
 /* Files have no usual suffix: "n m", and then "i j" or "i j w" within these numbers. */

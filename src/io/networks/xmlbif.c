@@ -386,12 +386,7 @@ static bool looks_like_xmlbif(const char *data, int64_t size)
 static sal_status parse_content(const char *name, const char *data, int64_t size, sali_content *out,
                                 sal_error *err)
 {
-    sali_content content = { .kind = SALI_CONTENT_NETWORK };
-    sal_status status = sali_xmlbif_parse(name, data, size, &content.network, err);
-    if (status == SAL_OK) {
-        *out = content;
-    }
-    return status;
+    return sali_xmlbif_parse(name, data, size, &out->network, err);
 }
 
 static sal_status write_content(const char *path, const sali_content *content, sal_error *err)

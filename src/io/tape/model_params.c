@@ -49,7 +49,7 @@ sal_status sal_model_save_params(const sal_model *model, const char *path_safete
         };
         memcpy(tensors[p].shape, node->shape.dim, sizeof node->shape.dim);
     }
-    status = sali_safetensors_write(path_safetensors, tensors, program->n_parameters, NULL, err);
+    status = sali_safetensors_write(path_safetensors, tensors, program->n_parameters, err);
     sali_free(tensors);
     return status;
 }
