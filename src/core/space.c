@@ -6,6 +6,12 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
+const char *sali_kind_name(sal_kind kind)
+{
+    static const char *const names[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
+    return names[kind];
+}
+
 /* Sizes are bounded so that products of a few of them cannot overflow. */
 #define MAX_VARIABLES (INT64_C(1) << 25) /* two random words each, in one stream */
 #define MAX_STATES (1 << 20)

@@ -93,6 +93,9 @@ static inline bool sali_has_code(const sali_variable *v, int32_t code)
     return code >= 0 && code <= sali_last_code(v);
 }
 
+/* "binary", "spin", .. */
+const char *sali_kind_name(sal_kind kind);
+
 /* The real that stands for a code of a variable of width 1. */
 static inline double sali_level(const sali_variable *v, int32_t code)
 {

@@ -104,8 +104,7 @@ static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_c
     const sali_format *named = NULL, *looks = NULL;
     for (int64_t k = 0; k < N_FORMATS; k++) {
         const sali_format *f = formats[k];
-        if ((kind != SALI_CONTENT_NONE && f->content != kind) ||
-            (!f->parse && f->content != SALI_CONTENT_TAPE)) {
+        if ((kind != SALI_CONTENT_NONE && f->content != kind) || !f->parse) {
             continue;
         }
         bool suffix = sali_format_has_suffix(f, path), content = looks_like(f, bytes);

@@ -70,7 +70,7 @@ sal_status sali_format_parse(const sali_format *format, const char *name, const 
 
 /* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix
  * and the content tell, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) is
- * it; for a format that is read elsewhere (a saved tape) *out is its kind only.
+ * it; for a format that is read elsewhere *out is its kind only.
  * Returns: SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of sali_file_read_gz.
  *          On failure the outputs are untouched. */
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
@@ -15,7 +14,6 @@
 #include <libxml/xmlschemastypes.h>
 
 #include "core/error.h"
-#include "io/file.h"
 
 #if LIBXML_VERSION >= 21200
 typedef const xmlError *xml_report;
@@ -67,17 +65,12 @@ static void guard_fail(xml_guard *guard, sal_status status, int line, const char
     guard->status = sali_fail(&guard->error, status, "%s:%d: %s", guard->name, line, text);
 }
 
-static void take_report(xml_guard *guard, xml_report report)
+static void take_report(void *guard, xml_report report)
 {
     if (report && report->level >= XML_ERR_ERROR) {
         guard_fail(guard, report->code == XML_ERR_NO_MEMORY ? SAL_ERR_MEMORY : SAL_ERR_DATA,
                    report->line, report->message);
     }
-}
-
-static void on_validity_error(void *guard, xml_report report)
-{
-    take_report(guard, report);
 }
 
 /* ---- parsing: `context` is the parser's */
@@ -132,78 +125,6 @@ static void on_element(void *context, const xmlChar *name, const xmlChar *prefix
     }
     xmlSAX2StartElementNs(context, name, prefix, uri, n_namespaces, namespaces, n_attributes,
                           n_defaulted, attributes);
-}
-
-static xmlParserCtxt *make_parser(xml_guard *guard)
-{
-    xmlParserCtxt *parser = xmlNewParserCtxt();
-    if (parser) {
-        parser->_private = guard;
-        parser->sax->serror = on_parse_error;
-        parser->sax->internalSubset = on_doctype;
-        parser->sax->startElementNs = on_element;
-        parser->sax->comment = NULL;
-        parser->sax->processingInstruction = NULL;
-    }
-    return parser;
-}
-
-static sal_status check_size(const char *name, int64_t size, sal_error *err)
-{
-    return size <= SALI_XML_MAX_SIZE
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", name,
-                           (long long)size, (long long)SALI_XML_MAX_SIZE);
-}
-
-sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
-                          sal_error *err)
-{
-    sal_status status = check_size(name, size, err);
-    status = status ? status : sali_xml_check_tags(name, size > 0 ? text : "", size, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    prepare_once();
-    xml_guard guard = { .name = name };
-    xmlParserCtxt *parser = make_parser(&guard);
-    if (!parser) {
-        return sali_fail_memory(err);
-    }
-    /* HUGE allows long lists of numbers; what else it allows needs a DOCTYPE. */
-    int options = XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA;
-#if LIBXML_VERSION >= 21300
-    options |= XML_PARSE_NO_XXE;
-#endif
-    xmlDoc *document =
-        xmlCtxtReadMemory(parser, size > 0 ? text : "", (int)size, NULL, "UTF-8", options);
-    xmlFreeParserCtxt(parser);
-    if (!document || guard.status != SAL_OK || !xmlDocGetRootElement(document)) {
-        guard_fail(&guard, SAL_ERR_DATA, 1, "not an XML document");
-        xmlFreeDoc(document);
-        if (err) {
-            *err = guard.error;
-        }
-        return guard.status;
-    }
-    *out = document;
-    return SAL_OK;
-}
-
-sal_status sali_xml_read(const char *path, xmlDoc **out, sal_error *err)
-{
-    struct stat info;
-    bool known = stat(path, &info) == 0 && S_ISREG(info.st_mode);
-    sali_bytes bytes = { 0 };
-    sal_status status = check_size(path, known ? (int64_t)info.st_size : 0, err);
-    if (status == SAL_OK) {
-        status = sali_file_read(path, &bytes, err);
-    }
-    if (status == SAL_OK) {
-        status = sali_xml_parse(path, bytes.data, bytes.size, out, err);
-    }
-    sali_bytes_free(&bytes);
-    return status;
 }
 
 /* ---- streams */
@@ -267,11 +188,38 @@ static void on_stream_text(void *context, const xmlChar *text, int size)
     }
 }
 
-sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
-                           const sali_xml_handler *handler, sal_error *err)
+/* ---- both */
+
+static xmlParserCtxt *make_parser(xml_guard *guard)
 {
-    sal_status status = check_size(name, size, err);
-    status = status ? status : sali_xml_check_tags(name, size > 0 ? text : "", size, err);
+    xmlParserCtxt *parser = xmlNewParserCtxt();
+    if (parser) {
+        xmlSAXHandler *sax = parser->sax;
+        parser->_private = guard;
+        sax->serror = on_parse_error;
+        sax->internalSubset = on_doctype;
+        sax->startElementNs = on_element;
+        sax->comment = NULL;
+        sax->processingInstruction = NULL;
+        if (guard->handler) {
+            sax->startElementNs = on_stream_begin;
+            sax->endElementNs = on_stream_end;
+            sax->characters = sax->ignorableWhitespace = on_stream_text;
+        }
+    }
+    return parser;
+}
+
+/* Into *out, or to a handler. */
+static sal_status parse(const char *name, const void *text, int64_t size,
+                        const sali_xml_handler *handler, xmlDoc **out, sal_error *err)
+{
+    if (size > SALI_XML_MAX_SIZE) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", name,
+                         (long long)size, (long long)SALI_XML_MAX_SIZE);
+    }
+    text = size > 0 ? text : "";
+    sal_status status = sali_xml_check_tags(name, text, size, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -281,23 +229,39 @@ sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
     if (!parser) {
         return sali_fail_memory(err);
     }
-    parser->sax->startElementNs = on_stream_begin;
-    parser->sax->endElementNs = on_stream_end;
-    parser->sax->characters = on_stream_text;
-    parser->sax->ignorableWhitespace = on_stream_text;
-    /* NOENT puts '&' for "&amp;" in attributes; without a DOCTYPE there are no other entities. */
-    xmlDoc *document =
-        xmlCtxtReadMemory(parser, size > 0 ? text : "", (int)size, NULL, "UTF-8",
-                          XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOCDATA | XML_PARSE_NOENT);
-    if (!parser->wellFormed) {
+    /* HUGE allows long lists of numbers; what else it allows needs a DOCTYPE. NOENT puts '&' for
+     * "&amp;" in attributes; without a DOCTYPE there are no other entities. */
+    int options = XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA |
+                  XML_PARSE_NOENT;
+#if LIBXML_VERSION >= 21300
+    options |= XML_PARSE_NO_XXE;
+#endif
+    xmlDoc *document = xmlCtxtReadMemory(parser, text, (int)size, NULL, "UTF-8", options);
+    if (!parser->wellFormed || (out && !xmlDocGetRootElement(document))) {
         guard_fail(&guard, SAL_ERR_DATA, 1, "not an XML document");
     }
-    xmlFreeDoc(document);
     xmlFreeParserCtxt(parser);
+    if (guard.status != SAL_OK || !out) {
+        xmlFreeDoc(document);
+    } else {
+        *out = document;
+    }
     if (guard.status != SAL_OK && err) {
         *err = guard.error;
     }
     return guard.status;
+}
+
+sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
+                          sal_error *err)
+{
+    return parse(name, text, size, NULL, out, err);
+}
+
+sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
+                           const sali_xml_handler *handler, sal_error *err)
+{
+    return parse(name, text, size, handler, NULL, err);
 }
 
 /* libxml2 gives five pointers each: name, prefix, namespace, the value's begin and end. */
@@ -321,7 +285,7 @@ static xmlRelaxNG *compile_schema(const char *text, xml_guard *guard)
     if (!compiler) {
         return NULL;
     }
-    xmlRelaxNGSetParserStructuredErrors(compiler, (xmlStructuredErrorFunc)on_validity_error, guard);
+    xmlRelaxNGSetParserStructuredErrors(compiler, (xmlStructuredErrorFunc)take_report, guard);
     xmlRelaxNG *schema = xmlRelaxNGParse(compiler);
     xmlRelaxNGFreeParserCtxt(compiler);
     return schema;
@@ -336,8 +300,7 @@ sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *sch
     xmlRelaxNGValidCtxt *validator = schema ? xmlRelaxNGNewValidCtxt(schema) : NULL;
     int result = -1;
     if (validator) {
-        xmlRelaxNGSetValidStructuredErrors(validator, (xmlStructuredErrorFunc)on_validity_error,
-                                           &guard);
+        xmlRelaxNGSetValidStructuredErrors(validator, (xmlStructuredErrorFunc)take_report, &guard);
         result = xmlRelaxNGValidateDoc(validator, document);
     }
     xmlRelaxNGFreeValidCtxt(validator);
@@ -360,6 +323,14 @@ sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *sch
 int sali_xml_is(const xmlNode *element, const char *name)
 {
     return !element->ns && strcmp((const char *)element->name, name) == 0;
+}
+
+const char *sali_xml_value(const xmlNode *element, const char *attribute)
+{
+    const xmlAttr *found = xmlHasNsProp(element, BAD_CAST attribute, NULL);
+    return !found                                        ? NULL
+           : found->children && found->children->content ? (const char *)found->children->content
+                                                         : "";
 }
 
 sal_status sali_xml_fail(const char *name, const xmlNode *element, sal_error *err,

@@ -29,13 +29,9 @@
 /* DATA when a tag may have more attributes than that. The parsers below ask it. */
 sal_status sali_xml_check_tags(const char *name, const char *text, int64_t size, sal_error *err);
 
-/* Read a document in UTF-8. Comments and processing instructions are dropped; free the document by
- * xmlFreeDoc.
- * Returns:   DATA with file:line when it is not well-formed, has a DOCTYPE or is too large; those
- *            of sali_file_read. On failure *out is untouched. */
-sal_status sali_xml_read(const char *path, xmlDoc **out, sal_error *err);
-
-/* The same from memory; `name` is for messages. */
+/* Read a document in UTF-8 from memory; `name` is for messages. Comments and processing
+ * instructions are dropped; free the document by xmlFreeDoc. Returns:   DATA with name:line when it
+ * is not well-formed, has a DOCTYPE or is too large; MEMORY. On failure *out is untouched. */
 sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
                           sal_error *err);
 
@@ -84,6 +80,9 @@ const char *sali_xml_attribute(const sali_xml_element *element, const char *name
 
 /* Is this the element's name? */
 int sali_xml_is(const xmlNode *element, const char *name);
+
+/* The value of an attribute without a prefix, the document's own; NULL: the element has none. */
+const char *sali_xml_value(const xmlNode *element, const char *attribute);
 
 /* DATA with "name:line: message", the line being the element's. */
 sal_status sali_xml_fail(const char *name, const xmlNode *element, sal_error *err,

@@ -82,6 +82,12 @@ void sali_array_free(sali_array *array)
     *array = (sali_array){ 0 };
 }
 
+void sali_text_free(sali_text *text)
+{
+    sali_free(text->data);
+    *text = (sali_text){ 0 };
+}
+
 void sali_content_free(sali_content *content)
 {
     switch (content->kind) {
@@ -97,8 +103,10 @@ void sali_content_free(sali_content *content)
     case SALI_CONTENT_ARRAY:
         sali_array_free(&content->array);
         break;
-    case SALI_CONTENT_NONE:
     case SALI_CONTENT_TAPE:
+        sali_text_free(&content->text);
+        break;
+    case SALI_CONTENT_NONE:
         break;
     }
     *content = (sali_content){ 0 };

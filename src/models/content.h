@@ -15,7 +15,7 @@ typedef enum sali_content_kind {
     SALI_CONTENT_GRAPH,     /* nodes, weighted edges */
     SALI_CONTENT_ALIGNMENT, /* aligned sequences */
     SALI_CONTENT_ARRAY,     /* numbers: pictures, a table */
-    SALI_CONTENT_TAPE       /* a saved tape; has a reader of its own */
+    SALI_CONTENT_TAPE       /* a saved tape: the text of its XML */
 } sali_content_kind;
 
 /* "a network", "a graph", .. for messages. */
@@ -103,6 +103,16 @@ typedef struct sali_array {
 
 void sali_array_free(sali_array *array);
 
+/* ---- texts */
+
+/* UTF-8, a NUL after `size` bytes, none among them. */
+typedef struct sali_text {
+    char *data;
+    int64_t size;
+} sali_text;
+
+void sali_text_free(sali_text *text);
+
 /* ---- any of them */
 
 /* The member that `kind` says; zero is the empty value. */
@@ -113,6 +123,7 @@ typedef struct sali_content {
         sali_graph graph;
         sali_alignment alignment;
         sali_array array;
+        sali_text text;
     };
 } sali_content;
 

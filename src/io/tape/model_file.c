@@ -83,20 +83,14 @@ static sal_status load_beside(sal_model *model, const char *path, const char *fi
     return status;
 }
 
-/* A model from XML: the root element says of which kind. */
-static sal_status open_xml(const char *path, sal_dtype dtype, sal_model **out, sal_error *err)
+static sal_status build_tape(const char *path, const sali_text *text, sal_dtype dtype,
+                             sal_model **out, sal_error *err)
 {
-    xmlDoc *document = NULL;
     sal_model *model = NULL;
     char *file = NULL;
-    sal_status status = sali_xml_read(path, &document, err);
-    if (status == SAL_OK) {
-        status = sali_tape_xml_build(path, document, dtype, &model, &file, err);
-    }
-    if (status == SAL_OK && file) {
-        status = load_beside(model, path, file, err);
-    }
-    xmlFreeDoc(document);
+    sal_status status =
+        sali_tape_xml_parse(path, text->data, text->size, dtype, &model, &file, err);
+    status = status || !file ? status : load_beside(model, path, file, err);
     sali_free(file);
     if (status != SAL_OK) {
         sal_model_destroy(model);
@@ -119,7 +113,7 @@ static sal_status build_content(const char *path, const sali_format *format, sal
                                 sal_dtype dtype, sal_model **model, sal_error *err)
 {
     if (content->kind == SALI_CONTENT_TAPE) {
-        return open_xml(path, dtype, model, err);
+        return build_tape(path, &content->text, dtype, model, err);
     }
     if (content->kind == SALI_CONTENT_NETWORK) {
         return build_network(&content->network, dtype ? dtype : SAL_F64, model, err);

@@ -26,117 +26,80 @@ typedef struct tape_reader {
 
 /* ---- lists of numbers */
 
-typedef struct int_list {
-    int64_t *items;
+/* `ints` or `reals` is NULL. */
+typedef struct list {
+    int64_t *ints;
+    double *reals;
     int64_t count, room;
-} int_list;
-
-typedef struct real_list {
-    double *items;
-    int64_t count, room;
-} real_list;
+} list;
 
 /* Text that belongs to an element: its content, or an attribute's value. */
-static void scan_text(const tape_reader *r, const xmlNode *element, const xmlChar *text,
-                      sali_scan *scan)
-{
-    sali_scan_init(scan, r->name, text, text ? (int64_t)strlen((const char *)text) : 0, 0);
-    scan->line = xmlGetLineNo(element);
-}
-
-static sal_status parse_ints(const tape_reader *r, const xmlNode *element, const xmlChar *text,
-                             int_list *out)
+static sali_scan scan_text(const tape_reader *r, const xmlNode *element, const char *text)
 {
     sali_scan scan;
-    scan_text(r, element, text, &scan);
-    for (;;) {
-        sali_token token;
-        sal_status status = sali_scan_token(&scan, &token, r->err);
-        if (status != SAL_OK || token.size == 0) {
-            return status;
-        }
-        if (sali_grow((void **)&out->items, &out->room, out->count + 1, sizeof *out->items) != 0) {
-            return sali_fail_memory(r->err);
-        }
-        if (sali_parse_int(token.text, token.size, &out->items[out->count]) != SAL_OK) {
-            return sali_scan_expected(&scan, &token, "an integer", r->err);
-        }
-        out->count++;
-    }
+    sali_scan_init(&scan, r->name, text, text ? (int64_t)strlen(text) : 0, 0);
+    scan.line = xmlGetLineNo(element);
+    return scan;
 }
 
 static sal_status parse_real(const sali_token *token, double *out)
 {
-    if (sali_token_is(token, "inf") || sali_token_is(token, "-inf")) {
-        *out = token->text[0] == '-' ? -INFINITY : INFINITY;
-        return SAL_OK;
-    }
-    if (sali_token_is(token, "nan")) {
-        *out = NAN;
+    bool infinite = sali_token_is(token, "inf") || sali_token_is(token, "-inf");
+    if (infinite || sali_token_is(token, "nan")) {
+        *out = !infinite ? NAN : token->text[0] == '-' ? -INFINITY : INFINITY;
         return SAL_OK;
     }
     return sali_parse_double(token->text, token->size, out);
 }
 
-static sal_status parse_reals(const tape_reader *r, const xmlNode *element, const xmlChar *text,
-                              real_list *out)
+static sal_status parse_list(const tape_reader *r, const xmlNode *element, const char *text,
+                             bool real, list *out)
 {
-    sali_scan scan;
-    scan_text(r, element, text, &scan);
-    for (;;) {
+    sali_scan scan = scan_text(r, element, text);
+    for (;; out->count++) {
         sali_token token;
         sal_status status = sali_scan_token(&scan, &token, r->err);
         if (status != SAL_OK || token.size == 0) {
             return status;
         }
-        if (sali_grow((void **)&out->items, &out->room, out->count + 1, sizeof *out->items) != 0) {
+        void **items = real ? (void **)&out->reals : (void **)&out->ints;
+        if (sali_grow(items, &out->room, out->count + 1, sizeof(double)) != 0) {
             return sali_fail_memory(r->err);
         }
-        status = parse_real(&token, &out->items[out->count]);
+        status = real ? parse_real(&token, &out->reals[out->count])
+                      : sali_parse_int(token.text, token.size, &out->ints[out->count]);
         if (status != SAL_OK) {
-            return status == SAL_ERR_MEMORY ? sali_fail_memory(r->err)
-                                            : sali_scan_expected(&scan, &token, "a number", r->err);
+            return status == SAL_ERR_MEMORY
+                       ? sali_fail_memory(r->err)
+                       : sali_scan_expected(&scan, &token, real ? "a number" : "an integer",
+                                            r->err);
         }
-        out->count++;
     }
 }
 
 /* Numbers in an element; none if it is NULL. */
-static sal_status read_ints(const tape_reader *r, const xmlNode *element, int_list *out)
+static sal_status read_list(const tape_reader *r, const xmlNode *element, bool real, list *out)
 {
     xmlChar *text = element ? xmlNodeGetContent(element) : NULL;
-    if (element && !text) {
-        return sali_fail_memory(r->err);
-    }
-    sal_status status = parse_ints(r, element, text, out);
+    sal_status status = element && !text ? sali_fail_memory(r->err)
+                                         : parse_list(r, element, (const char *)text, real, out);
     xmlFree(text);
     return status;
 }
 
-static sal_status read_reals(const tape_reader *r, const xmlNode *element, real_list *out)
+static void free_list(list *l)
 {
-    xmlChar *text = element ? xmlNodeGetContent(element) : NULL;
-    if (element && !text) {
-        return sali_fail_memory(r->err);
-    }
-    sal_status status = parse_reals(r, element, text, out);
-    xmlFree(text);
-    return status;
+    sali_free(l->ints);
+    sali_free(l->reals);
 }
 
 /* An attribute that is one integer. */
 static sal_status read_int(const tape_reader *r, const xmlNode *element, const char *attribute,
                            int64_t min, int64_t max, int64_t *out)
 {
-    sali_scan scan;
-    xmlChar *text = xmlGetNoNsProp(element, BAD_CAST attribute);
-    scan_text(r, element, text, &scan);
+    sali_scan scan = scan_text(r, element, sali_xml_value(element, attribute));
     sal_status status = sali_scan_int(&scan, attribute, min, max, out, r->err);
-    if (status == SAL_OK) {
-        status = sali_scan_end(&scan, r->err);
-    }
-    xmlFree(text);
-    return status;
+    return status ? status : sali_scan_end(&scan, r->err);
 }
 
 /* An error of another layer, as one of the file. */
@@ -149,32 +112,21 @@ static sal_status blame(const tape_reader *r, const xmlNode *element, const sal_
 
 /* ---- the space */
 
-static sal_kind kind_of(const xmlChar *text)
-{
-    const char *kind = (const char *)text;
-    return !kind                          ? SAL_BINARY
-           : strcmp(kind, "spin") == 0    ? SAL_SPIN
-           : strcmp(kind, "ordinal") == 0 ? SAL_ORDINAL
-           : strcmp(kind, "binary") == 0  ? SAL_BINARY
-           : strcmp(kind, "count") == 0   ? SAL_COUNT
-                                          : SAL_CATEGORICAL;
-}
-
 /* The numbers of a block: count, states, levels or cap. */
 static sal_status read_block_sizes(const tape_reader *r, const xmlNode *element, sal_block *block,
-                                   real_list *levels)
+                                   list *levels)
 {
     sal_status status = read_int(r, element, "count", 1, SALI_TAPE_MAX_VARIABLES, &block->count);
     if (status == SAL_OK && block->kind == SAL_CATEGORICAL) {
         status = read_int(r, element, "states", 1, INT32_MAX, &block->states);
     }
-    if (status == SAL_OK && block->kind == SAL_COUNT && xmlHasProp(element, BAD_CAST "cap")) {
+    if (status == SAL_OK && block->kind == SAL_COUNT && sali_xml_value(element, "cap")) {
         status = read_int(r, element, "cap", 1, INT32_MAX, &block->cap);
     }
     if (status == SAL_OK && block->kind == SAL_ORDINAL) {
-        status = read_reals(r, xmlFirstElementChild((xmlNode *)element), levels);
+        status = read_list(r, xmlFirstElementChild((xmlNode *)element), true, levels);
         block->states = levels->count;
-        block->levels = levels->items;
+        block->levels = levels->reals;
     }
     return status;
 }
@@ -197,10 +149,12 @@ static sal_status add_block(const tape_reader *r, const xmlNode *element, sal_sp
 
 static sal_status read_block(const tape_reader *r, const xmlNode *element, sal_space *space)
 {
-    real_list levels = { 0 };
-    xmlChar *name = xmlGetNoNsProp(element, BAD_CAST "name");
-    xmlChar *kind = xmlGetNoNsProp(element, BAD_CAST "kind");
-    sal_block block = { .name = (const char *)name, .kind = kind_of(kind) };
+    list levels = { 0 };
+    sal_block block = { .name = sali_xml_value(element, "name"), .kind = SAL_COUNT };
+    const char *kind = sali_xml_value(element, "kind");
+    while (block.kind > SAL_BINARY && strcmp(kind, sali_kind_name(block.kind)) != 0) {
+        block.kind--;
+    }
     sal_status status = read_block_sizes(r, element, &block, &levels);
     if (status == SAL_OK && block.kind == SAL_ORDINAL && levels.count < 2) {
         status = sali_xml_fail(r->name, element, r->err, "%" PRId64 " levels; expected 2 or more",
@@ -209,9 +163,7 @@ static sal_status read_block(const tape_reader *r, const xmlNode *element, sal_s
     if (status == SAL_OK) {
         status = add_block(r, element, space, &block);
     }
-    xmlFree(name);
-    xmlFree(kind);
-    sali_free(levels.items);
+    free_list(&levels);
     return status;
 }
 
@@ -234,77 +186,38 @@ static sal_status read_space(tape_reader *r, xmlNode *element, sal_dtype dtype)
 
 /* ---- nodes */
 
-/* A node's attributes as they stand in the file; NULL where absent. */
+/* A node's attributes as they stand in the file, NULL where absent, and its numbers. */
 typedef struct node_text {
-    xmlChar *op, *name, *shape, *in;
+    const char *name, *shape;
+    list in, sizes, ints, reals;
 } node_text;
 
-/* And as numbers. */
-typedef struct node_lists {
-    int_list in, shape, ints;
-    real_list reals;
-} node_lists;
-
-static void get_texts(const xmlNode *element, node_text *text)
-{
-    text->op = xmlGetNoNsProp(element, BAD_CAST "op");
-    text->name = xmlGetNoNsProp(element, BAD_CAST "name");
-    text->shape = xmlGetNoNsProp(element, BAD_CAST "shape");
-    text->in = xmlGetNoNsProp(element, BAD_CAST "in");
-}
-
-static void free_texts(node_text *text)
-{
-    xmlFree(text->op);
-    xmlFree(text->name);
-    xmlFree(text->shape);
-    xmlFree(text->in);
-}
-
-static void free_lists(node_lists *lists)
-{
-    sali_free(lists->in.items);
-    sali_free(lists->shape.items);
-    sali_free(lists->ints.items);
-    sali_free(lists->reals.items);
-}
-
 /* Copy text of the file into a message's buffer. */
-static const char *show(const xmlChar *text, char out[SALI_SHOW_SIZE])
+static const char *show(const char *text, char out[SALI_SHOW_SIZE])
 {
-    const char *bytes = text ? (const char *)text : "";
-    return sali_show(bytes, (int64_t)strlen(bytes), out);
+    return sali_show(text ? text : "", text ? (int64_t)strlen(text) : 0, out);
 }
 
-static sal_status find_op(const tape_reader *r, const xmlNode *element, const xmlChar *name,
-                          sali_op_id *out)
+static sal_status find_op(const tape_reader *r, const xmlNode *element, sali_op_id *out)
 {
+    const char *name = sali_xml_value(element, "op");
     char shown[SALI_SHOW_SIZE];
-    if (name && sali_op_find((const char *)name, out)) {
+    if (name && sali_op_find(name, out)) {
         return SAL_OK;
     }
     return sali_xml_fail(r->name, element, r->err,
                          "there is no op '%s' (is the file of a newer saltus?)", show(name, shown));
 }
 
-static sal_status read_lists(const tape_reader *r, xmlNode *element, const node_text *text,
-                             node_lists *lists)
+static sal_status read_lists(const tape_reader *r, xmlNode *element, node_text *text)
 {
-    xmlNode *ints = xmlFirstElementChild(element), *reals = NULL;
-    if (ints && sali_xml_is(ints, "ints")) {
-        reals = xmlNextElementSibling(ints);
-    } else {
-        reals = ints;
-        ints = NULL;
-    }
-    sal_status status = parse_ints(r, element, text->in, &lists->in);
-    if (status == SAL_OK) {
-        status = parse_ints(r, element, text->shape, &lists->shape);
-    }
-    if (status == SAL_OK) {
-        status = read_ints(r, ints, &lists->ints);
-    }
-    return status == SAL_OK ? read_reals(r, reals, &lists->reals) : status;
+    xmlNode *first = xmlFirstElementChild(element);
+    xmlNode *ints = first && sali_xml_is(first, "ints") ? first : NULL;
+    xmlNode *reals = ints ? xmlNextElementSibling(ints) : first;
+    sal_status status = parse_list(r, element, sali_xml_value(element, "in"), false, &text->in);
+    status = status ? status : parse_list(r, element, text->shape, false, &text->sizes);
+    status = status ? status : read_list(r, ints, false, &text->ints);
+    return status ? status : read_list(r, reals, true, &text->reals);
 }
 
 /* Names and shapes are for leaves; there is one state, and a parameter's name is its own. */
@@ -324,11 +237,11 @@ static sal_status check_leaf(tape_reader *r, const xmlNode *element, sali_op_id 
         return sali_xml_fail(r->name, element, r->err, "state: a tape has one; use that node");
     }
     r->has_state |= op == SALI_OP_state;
-    if (is_param && xmlHashLookup(r->parameters, text->name)) {
+    if (is_param && xmlHashLookup(r->parameters, BAD_CAST text->name)) {
         return sali_xml_fail(r->name, element, r->err, "param: the name '%s' is taken",
                              show(text->name, shown));
     }
-    if (is_param && xmlHashAddEntry(r->parameters, text->name, r) != 0) {
+    if (is_param && xmlHashAddEntry(r->parameters, BAD_CAST text->name, r) != 0) {
         return sali_fail_memory(r->err);
     }
     return SAL_OK;
@@ -336,7 +249,7 @@ static sal_status check_leaf(tape_reader *r, const xmlNode *element, sali_op_id 
 
 /* Inputs are earlier nodes, as many as the op has. */
 static sal_status check_inputs(const tape_reader *r, const xmlNode *element, sali_op_id op,
-                               const int_list *in, sal_expr *exprs)
+                               const list *in, sal_expr *exprs)
 {
     const sali_op *record = sali_op_f64(op);
     if (!sali_arity_fits(record, in->count)) {
@@ -347,50 +260,48 @@ static sal_status check_inputs(const tape_reader *r, const xmlNode *element, sal
                                    record->name, in->count, record->arity);
     }
     for (int64_t k = 0; k < in->count; k++) {
-        if (in->items[k] < 0 || in->items[k] >= r->tape->n_nodes) {
+        if (in->ints[k] < 0 || in->ints[k] >= r->tape->n_nodes) {
             return sali_xml_fail(r->name, element, r->err,
                                  "%s: input %" PRId64 " of node %" PRId64 " is no earlier node",
-                                 record->name, in->items[k], r->tape->n_nodes);
+                                 record->name, in->ints[k], r->tape->n_nodes);
         }
-        exprs[k] = (sal_expr){ .tape = r->tape, .node = (int32_t)in->items[k] };
+        exprs[k] = (sal_expr){ .tape = r->tape, .node = (int32_t)in->ints[k] };
     }
     return SAL_OK;
 }
 
-static sal_status get_shape(const tape_reader *r, const xmlNode *element, const int_list *list,
+static sal_status get_shape(const tape_reader *r, const xmlNode *element, const list *sizes,
                             sal_shape *out)
 {
-    if (list->count > SAL_MAX_RANK) {
+    if (sizes->count > SAL_MAX_RANK) {
         return sali_xml_fail(r->name, element, r->err,
-                             "a shape of %" PRId64 " sizes; expected at most %d", list->count,
+                             "a shape of %" PRId64 " sizes; expected at most %d", sizes->count,
                              SAL_MAX_RANK);
     }
-    *out = (sal_shape){ .rank = (int32_t)list->count };
-    for (int64_t k = 0; k < list->count; k++) {
-        out->dim[k] = list->items[k];
+    *out = (sal_shape){ .rank = (int32_t)sizes->count };
+    for (int64_t k = 0; k < sizes->count; k++) {
+        out->dim[k] = sizes->ints[k];
     }
     return SAL_OK;
 }
 
 static sal_status record(tape_reader *r, const xmlNode *element, sali_op_id op,
-                         const node_text *text, const node_lists *lists, sal_expr *in)
+                         const node_text *text, sal_expr *in)
 {
     sal_shape shape;
-    sal_status status = check_inputs(r, element, op, &lists->in, in);
-    if (status == SAL_OK) {
-        status = get_shape(r, element, &lists->shape, &shape);
-    }
+    sal_status status = in ? check_inputs(r, element, op, &text->in, in) : sali_fail_memory(r->err);
+    status = status ? status : get_shape(r, element, &text->sizes, &shape);
     if (status != SAL_OK) {
         return status;
     }
     sal_expr made = sali_record(r->tape, &(sali_recipe){ .op = op,
-                                                         .n_in = (int32_t)lists->in.count,
+                                                         .n_in = (int32_t)text->in.count,
                                                          .in = in,
-                                                         .n_ints = lists->ints.count,
-                                                         .ints = lists->ints.items,
-                                                         .n_reals = lists->reals.count,
-                                                         .reals = lists->reals.items,
-                                                         .name = (const char *)text->name,
+                                                         .n_ints = text->ints.count,
+                                                         .ints = text->ints.ints,
+                                                         .n_reals = text->reals.count,
+                                                         .reals = text->reals.reals,
+                                                         .name = text->name,
                                                          .shape = text->shape ? &shape : NULL });
     sal_error error = { 0 };
     if (sal_tape_check(r->tape, &error) != SAL_OK) {
@@ -409,24 +320,21 @@ static sal_status record(tape_reader *r, const xmlNode *element, sali_op_id op,
 
 static sal_status read_node(tape_reader *r, xmlNode *element)
 {
-    node_text text;
-    node_lists lists = { 0 };
+    node_text text = { .name = sali_xml_value(element, "name"),
+                       .shape = sali_xml_value(element, "shape") };
     sali_op_id op = SALI_OP_state;
-    get_texts(element, &text);
-    sal_status status = find_op(r, element, text.op, &op);
+    sal_status status = find_op(r, element, &op);
+    status = status ? status : check_leaf(r, element, op, &text);
+    status = status ? status : read_lists(r, element, &text);
     if (status == SAL_OK) {
-        status = check_leaf(r, element, op, &text);
-    }
-    if (status == SAL_OK) {
-        status = read_lists(r, element, &text, &lists);
-    }
-    if (status == SAL_OK) {
-        sal_expr *in = SALI_NEW_ARRAY(sal_expr, lists.in.count);
-        status = in ? record(r, element, op, &text, &lists, in) : sali_fail_memory(r->err);
+        sal_expr *in = SALI_NEW_ARRAY(sal_expr, text.in.count);
+        status = record(r, element, op, &text, in);
         sali_free(in);
     }
-    free_lists(&lists);
-    free_texts(&text);
+    free_list(&text.in);
+    free_list(&text.sizes);
+    free_list(&text.ints);
+    free_list(&text.reals);
     return status;
 }
 
@@ -465,26 +373,21 @@ static sal_status read_output(const tape_reader *r, const xmlNode *element, sal_
 static sal_status read_params(const tape_reader *r, const xmlNode *root, char **out)
 {
     static const char suffix[] = ".safetensors";
-    xmlChar *text = xmlGetNoNsProp(root, BAD_CAST "params");
-    const char *file = (const char *)text;
+    const char *file = sali_xml_value(root, "params");
+    char shown[SALI_SHOW_SIZE];
+    size_t length = file ? strlen(file) : 0, end = sizeof suffix - 1;
     if (!file) {
         return SAL_OK;
     }
-    sal_status status = SAL_OK;
-    char shown[SALI_SHOW_SIZE];
-    size_t length = strlen(file), end = sizeof suffix - 1;
     if (strchr(file, '/') || strchr(file, '\\') || strstr(file, "..") || length <= end ||
         strcmp(file + length - end, suffix) != 0) {
-        status = sali_xml_fail(r->name, root, r->err,
-                               "params='%s'; expected the plain name of a .safetensors file in "
-                               "the same directory, without '..'",
-                               show(text, shown));
-    } else {
-        *out = sali_strdup(file);
-        status = *out ? SAL_OK : sali_fail_memory(r->err);
+        return sali_xml_fail(r->name, root, r->err,
+                             "params='%s'; expected the plain name of a .safetensors file in "
+                             "the same directory, without '..'",
+                             show(file, shown));
     }
-    xmlFree(text);
-    return status;
+    *out = sali_strdup(file);
+    return *out ? SAL_OK : sali_fail_memory(r->err);
 }
 
 /* The message of libxml2 for a part that is missing would not name it. */
@@ -509,56 +412,48 @@ static sal_status check_root(const char *name, xmlDoc *document, sal_error *err)
     char shown[SALI_SHOW_SIZE];
     if (!sali_xml_is(root, SALI_TAPE_ROOT)) {
         return sali_xml_fail(name, root, err, "the root element is <%s>; expected <%s>",
-                             show(root->name, shown), SALI_TAPE_ROOT);
+                             show((const char *)root->name, shown), SALI_TAPE_ROOT);
     }
-    sal_status status = SAL_OK;
-    xmlChar *version = xmlGetNoNsProp(root, BAD_CAST "version");
-    if (version && strcmp((const char *)version, "1") != 0) {
-        status = sali_xml_fail(name, root, err, "version '%s' of the format; this saltus reads 1",
-                               show(version, shown));
+    const char *version = sali_xml_value(root, "version");
+    if (version && strcmp(version, "1") != 0) {
+        return sali_xml_fail(name, root, err, "version '%s' of the format; this saltus reads 1",
+                             show(version, shown));
     }
-    xmlFree(version);
-    if (status == SAL_OK) {
-        status = check_parts(name, root, err);
-    }
-    return status == SAL_OK ? sali_xml_validate(name, document, SALI_TAPE_SCHEMA, err) : status;
+    sal_status status = check_parts(name, root, err);
+    return status ? status : sali_xml_validate(name, document, SALI_TAPE_SCHEMA, err);
 }
 
-static sal_dtype dtype_of(const xmlNode *root)
+/* dtype 0: the document's. */
+static sal_status read_document(tape_reader *r, xmlDoc *document, sal_dtype dtype,
+                                sal_model **model, char **params)
 {
-    xmlChar *text = xmlGetNoNsProp(root, BAD_CAST "dtype");
-    sal_dtype dtype = text && strcmp((const char *)text, "f32") == 0 ? SAL_F32 : SAL_F64;
-    xmlFree(text);
-    return dtype;
-}
-
-sal_status sali_tape_xml_build(const char *name, xmlDoc *document, sal_dtype dtype,
-                               sal_model **model, char **params, sal_error *err)
-{
-    sal_status status = check_root(name, document, err);
+    sal_status status = check_root(r->name, document, r->err);
     if (status != SAL_OK) {
         return status;
     }
     xmlNode *root = xmlDocGetRootElement(document), *space = xmlFirstElementChild(root);
     xmlNode *nodes = xmlNextElementSibling(space), *output = xmlNextElementSibling(nodes);
+    dtype = dtype ? dtype : strcmp(sali_xml_value(root, "dtype"), "f32") == 0 ? SAL_F32 : SAL_F64;
+    status = read_params(r, root, params);
+    status = status ? status : read_space(r, space, dtype);
+    status = status ? status : read_nodes(r, nodes);
+    status = status ? status : read_output(r, output, model);
+    return status ? status : sal_model_set_name(*model, r->name, r->err);
+}
+
+sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size, sal_dtype dtype,
+                               sal_model **model, char **params, sal_error *err)
+{
+    xmlDoc *document = NULL;
     sal_model *made = NULL;
     char *file = NULL;
     tape_reader r = { .name = name, .parameters = xmlHashCreate(0), .err = err };
-    status = r.parameters ? read_params(&r, root, &file) : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        status = read_space(&r, space, dtype ? dtype : dtype_of(root));
-    }
-    if (status == SAL_OK) {
-        status = read_nodes(&r, nodes);
-    }
-    if (status == SAL_OK) {
-        status = read_output(&r, output, &made);
-    }
-    if (status == SAL_OK) {
-        status = sal_model_set_name(made, name, err);
-    }
+    sal_status status =
+        r.parameters ? sali_xml_parse(name, text, size, &document, err) : sali_fail_memory(err);
+    status = status ? status : read_document(&r, document, dtype, &made, &file);
     sal_tape_destroy(r.tape);
     xmlHashFree(r.parameters, NULL);
+    xmlFreeDoc(document);
     if (status != SAL_OK) {
         sal_model_destroy(made);
         sali_free(file);
@@ -569,19 +464,16 @@ sal_status sali_tape_xml_build(const char *name, xmlDoc *document, sal_dtype dty
     return SAL_OK;
 }
 
-sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size, sal_dtype dtype,
-                               sal_model **model, char **params, sal_error *err)
-{
-    xmlDoc *document = NULL;
-    sal_status status = sali_xml_parse(name, text, size, &document, err);
-    if (status == SAL_OK) {
-        status = sali_tape_xml_build(name, document, dtype, model, params, err);
-    }
-    xmlFreeDoc(document);
-    return status;
-}
-
 /* ---- the record */
+
+/* The text, of which sali_tape_xml_parse makes a model. */
+static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
+                        sal_error *err)
+{
+    (void)name;
+    out->text = (sali_text){ .data = sali_memdup(data, size + 1, 1), .size = size };
+    return out->text.data ? SAL_OK : sali_fail_memory(err);
+}
 
 /* Any XML is for this reader, unless another recognises it. */
 const sali_format sali_format_tape = {
@@ -589,4 +481,5 @@ const sali_format sali_format_tape = {
     .doc = "saved tapes; their parameters are beside them in safetensors",
     .suffixes = { ".xml" },
     .content = SALI_CONTENT_TAPE,
+    .parse = parse,
 };

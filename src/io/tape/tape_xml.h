@@ -34,11 +34,7 @@ void sali_tape_xml_write(sali_text_output *w, const sali_program *program, const
 /* The model of a document, all its shapes inferred anew; parameters are zero. `name` is for
  * messages and becomes the model's; dtype 0: the document's.
  * *params: the plain file name of its parameters, to be freed by sali_free; NULL: none.
- * Returns:   DATA with file:line; MEMORY. On failure outputs are untouched. */
-sal_status sali_tape_xml_build(const char *name, xmlDoc *document, sal_dtype dtype,
-                               sal_model **model, char **params, sal_error *err);
-
-/* The same from memory. */
+ * Returns:   DATA with name:line; MEMORY. On failure outputs are untouched. */
 sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size, sal_dtype dtype,
                                sal_model **model, char **params, sal_error *err);
 

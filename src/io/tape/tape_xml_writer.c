@@ -34,27 +34,10 @@ static void put_list(sali_text_output *w, const char *element, int64_t n, const 
     sali_put(w, "</%s>\n", element);
 }
 
-static const char *kind_name(sal_kind kind)
-{
-    switch (kind) {
-    case SAL_BINARY:
-        return "binary";
-    case SAL_SPIN:
-        return "spin";
-    case SAL_ORDINAL:
-        return "ordinal";
-    case SAL_CATEGORICAL:
-        return "categorical";
-    case SAL_COUNT:
-        return "count";
-    }
-    return "";
-}
-
 static void put_block(sali_text_output *w, const sal_block *block)
 {
     sali_put(w, "    <block name=\"%s\" count=\"%lld\" kind=\"%s\"", block->name,
-             (long long)block->count, kind_name(block->kind));
+             (long long)block->count, sali_kind_name(block->kind));
     if (block->kind == SAL_ORDINAL) {
         sali_put_raw(w, ">\n");
         put_list(w, "levels", block->states, NULL, block->levels);
