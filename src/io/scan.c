@@ -189,6 +189,18 @@ sal_status sali_scan_double(sali_scan *scan, const char *what, double *out, sal_
     return SAL_OK;
 }
 
+sal_status sali_scan_words(const sali_scan *scan, int64_t *n, sal_error *err)
+{
+    sali_scan ahead = *scan;
+    sali_token token;
+    for (*n = 0;; ++*n) {
+        sal_status status = sali_scan_token(&ahead, &token, err);
+        if (status != SAL_OK || token.size == 0) {
+            return status;
+        }
+    }
+}
+
 int64_t sali_scan_room(const sali_scan *scan)
 {
     return (scan->end - scan->next + 1) / 2; /* a character each, and a blank between */

@@ -53,6 +53,10 @@ sal_status sali_scan_double(sali_scan *scan, const char *what, double *out, sal_
 sal_status sali_scan_count(sali_scan *scan, const char *what, int64_t min, int64_t *out,
                            sal_error *err);
 
+/* How many words the rest of the text has. DATA for a comment without end; then *n are before it.
+ */
+sal_status sali_scan_words(const sali_scan *scan, int64_t *n, sal_error *err);
+
 /* How many words the rest of the text can hold at most. */
 int64_t sali_scan_room(const sali_scan *scan);
 

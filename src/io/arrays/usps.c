@@ -20,12 +20,8 @@ static sal_status read_label(sali_scan *line, sali_number_rows *rows, sal_error 
 
 static sal_status read_line(sali_scan *line, sali_number_rows *rows, sal_error *err)
 {
-    sali_scan ahead = *line;
-    sali_token token;
-    int64_t words = 0;
-    while (sali_scan_token(&ahead, &token, NULL) == SAL_OK && token.size > 0) {
-        words++;
-    }
+    int64_t words;
+    sali_scan_words(line, &words, NULL);
     if (words == 0) {
         return SAL_OK;
     }

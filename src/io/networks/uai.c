@@ -16,14 +16,11 @@ static sal_status read_kind(sali_scan *scan, sali_factor_graph *g, sal_error *er
     if (status != SAL_OK) {
         return status;
     }
-    if (sali_token_is(&token, "MARKOV")) {
-        g->kind = SALI_FACTOR_MARKOV;
-    } else if (sali_token_is(&token, "BAYES")) {
-        g->kind = SALI_FACTOR_BAYES;
-    } else {
-        return sali_scan_expected(scan, &token, "MARKOV or BAYES", err);
-    }
-    return SAL_OK;
+    bool bayes = sali_token_is(&token, "BAYES");
+    g->kind = bayes ? SALI_FACTOR_BAYES : SALI_FACTOR_MARKOV;
+    return bayes || sali_token_is(&token, "MARKOV")
+               ? SAL_OK
+               : sali_scan_expected(scan, &token, "MARKOV or BAYES", err);
 }
 
 static sal_status read_states(sali_scan *scan, sali_factor_graph *g, sal_error *err)
@@ -75,11 +72,9 @@ static sal_status read_scope(sali_scan *scan, sali_factor_graph *g, int64_t f, i
                                   (long long)v, (long long)f);
         }
         last_use[v] = f + 1;
-        void *grown = g->scope;
-        if (sali_grow(&grown, capacity, begin + i + 1, sizeof *g->scope) != 0) {
+        if (sali_grow((void **)&g->scope, capacity, begin + i + 1, sizeof *g->scope) != 0) {
             return sali_fail_memory(err);
         }
-        g->scope = grown;
         g->scope[begin + i] = (int32_t)v;
         overflow |= __builtin_mul_overflow(entries, g->states[v], &entries);
     }
@@ -103,13 +98,11 @@ static sal_status read_scopes(sali_scan *scan, sali_factor_graph *g, sal_error *
     g->scope_begin = SALI_NEW_ARRAY(int64_t, g->factors + 1);
     g->table_begin = SALI_NEW_ARRAY(int64_t, g->factors + 1);
     int64_t capacity = 0;
-    void *scope = NULL;
     int64_t *last_use = SALI_NEW_ARRAY(int64_t, g->variables);
     if (!g->scope_begin || !g->table_begin || !last_use ||
-        sali_grow(&scope, &capacity, 1, sizeof *g->scope) != 0) {
+        sali_grow((void **)&g->scope, &capacity, 1, sizeof *g->scope) != 0) {
         status = sali_fail_memory(err);
     }
-    g->scope = scope;
     for (int64_t f = 0; f < g->factors && status == SAL_OK; f++) {
         status = read_scope(scan, g, f, &capacity, last_use, err);
     }
@@ -157,21 +150,13 @@ sal_status sali_uai_parse(const char *name, const void *text, int64_t size, sali
                           sal_error *err)
 {
     sali_scan scan;
-    sali_scan_init(&scan, name, text, size, SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH);
+    sali_scan_init(&scan, name, text, size, SALI_UAI_COMMENTS);
     sali_factor_graph g = { 0 };
     sal_status status = read_kind(&scan, &g, err);
-    if (status == SAL_OK) {
-        status = read_states(&scan, &g, err);
-    }
-    if (status == SAL_OK) {
-        status = read_scopes(&scan, &g, err);
-    }
-    if (status == SAL_OK) {
-        status = read_tables(&scan, &g, err);
-    }
-    if (status == SAL_OK) {
-        status = sali_scan_end(&scan, err);
-    }
+    status = status ? status : read_states(&scan, &g, err);
+    status = status ? status : read_scopes(&scan, &g, err);
+    status = status ? status : read_tables(&scan, &g, err);
+    status = status ? status : sali_scan_end(&scan, err);
     if (status != SAL_OK) {
         sali_factor_graph_free(&g);
         return status;
@@ -180,24 +165,13 @@ sal_status sali_uai_parse(const char *name, const void *text, int64_t size, sali
     return SAL_OK;
 }
 
-sal_status sali_uai_read(const char *path, sali_factor_graph *out, sal_error *err)
-{
-    sali_bytes file = { 0 };
-    sal_status status = sali_file_read(path, &file, err);
-    if (status == SAL_OK) {
-        status = sali_uai_parse(path, file.data, file.size, out, err);
-    }
-    sali_bytes_free(&file);
-    return status;
-}
-
 /* ---- the record */
 
 static bool looks_like_uai(const char *data, int64_t size)
 {
     sali_scan scan;
     sali_token token;
-    sali_scan_init(&scan, "", data, size, SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH);
+    sali_scan_init(&scan, "", data, size, SALI_UAI_COMMENTS);
     return sali_scan_token(&scan, &token, NULL) == SAL_OK &&
            (sali_token_is(&token, "MARKOV") || sali_token_is(&token, "BAYES"));
 }

@@ -4,12 +4,12 @@
 
 #include "models/content.h"
 
-/* Read a network. Comments of C, C++ and shell are blanks; numbers may be on any lines.
- * Returns:   DATA for anything that is not the format, with file:line; those of sali_file_read.
- *            On failure *out is untouched. */
-sal_status sali_uai_read(const char *path, sali_factor_graph *out, sal_error *err);
+/* What counts as blanks in all formats of these competitions, for sali_scan_init. */
+#define SALI_UAI_COMMENTS (SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH)
 
-/* The same from memory; `name` is for messages. */
+/* Read a network from memory; `name` is for messages. Numbers may be on any lines.
+ * Returns:   DATA for anything that is not the format, with name:line; MEMORY. On failure *out is
+ *            untouched. */
 sal_status sali_uai_parse(const char *name, const void *text, int64_t size, sali_factor_graph *out,
                           sal_error *err);
 

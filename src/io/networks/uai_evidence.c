@@ -8,77 +8,57 @@
 #include "io/file.h"
 #include "io/scan.h"
 
-/* A number of the file and where it stood. */
-typedef struct number {
-    int64_t value;
-    int64_t line;
-} number;
-
-static sal_status read_numbers(sali_scan *scan, number **numbers, int64_t *count, sal_error *err)
+/* The next number. */
+static sal_status read_number(sali_scan *scan, int64_t *value, sal_error *err)
 {
-    int64_t capacity = 0;
-    for (;;) {
-        sali_scan ahead = *scan;
-        sali_token token;
-        sal_status status = sali_scan_token(&ahead, &token, err);
-        if (status != SAL_OK || token.size == 0) {
-            return status;
-        }
-        void *grown = *numbers;
-        if (sali_grow(&grown, &capacity, *count + 1, sizeof **numbers) != 0) {
-            return sali_fail_memory(err);
-        }
-        *numbers = grown;
-        number *next = &(*numbers)[*count];
-        status =
-            sali_scan_int(scan, "a count, a variable or a state", 0, INT32_MAX, &next->value, err);
-        if (status != SAL_OK) {
-            return status;
-        }
-        next->line = token.line;
-        ++*count;
-    }
+    return sali_scan_int(scan, "a count, a variable or a state", 0, INT32_MAX, value, err);
 }
 
-/* Where the count of observations is among the numbers: 0, or 1 after a count of samples. */
-static sal_status find_layout(const sali_scan *scan, const number *numbers, int64_t count,
-                              int64_t *first, sal_error *err)
+/* Step over the count of observations, and the count of samples before it. All words are numbers,
+ * `count` of them. */
+static sal_status skip_counts(sali_scan *scan, int64_t count, sal_error *err)
 {
-    int older = count % 2 == 0;
-    if (older && numbers[0].value != 1) {
-        return sali_scan_fail(scan, numbers[0].line, err,
+    int64_t n = 1, rest = count - 1;
+    sal_status status = SAL_OK;
+    if (count % 2 == 0) {
+        rest--;
+        status = read_number(scan, &n, err);
+    }
+    if (status == SAL_OK && n != 1) {
+        return sali_scan_fail(scan, scan->line, err,
                               "%lld numbers that begin with %lld; expected \"n variable state ...\""
                               " with n pairs, or the same after a 1 (one sample)",
-                              (long long)count, (long long)numbers[0].value);
+                              (long long)count, (long long)n);
     }
-    const number *n = &numbers[older];
-    int64_t rest = count - 1 - older;
-    if (rest != 2 * n->value) {
-        return sali_scan_fail(scan, n->line, err,
-                              "expected %lld pairs of a variable and a state, found %lld numbers",
-                              (long long)n->value, (long long)rest);
-    }
-    *first = older;
-    return SAL_OK;
+    status = status ? status : read_number(scan, &n, err);
+    return status || rest == 2 * n
+               ? status
+               : sali_scan_fail(scan, scan->line, err,
+                                "expected %lld pairs of a variable and a state, found %lld numbers",
+                                (long long)n, (long long)rest);
 }
 
-static sal_status observe(const sali_scan *scan, const sali_factor_graph *graph, const number *pair,
-                          int32_t *observed, sal_error *err)
+static sal_status observe(sali_scan *scan, const sali_factor_graph *graph, int32_t *observed,
+                          sal_error *err)
 {
-    int64_t v = pair[0].value;
-    int64_t state = pair[1].value;
-    if (v >= graph->variables) {
-        return sali_scan_fail(scan, pair[0].line, err,
+    int64_t v = 0, state = 0;
+    sal_status status = read_number(scan, &v, err);
+    if (status == SAL_OK && v >= graph->variables) {
+        return sali_scan_fail(scan, scan->line, err,
                               "variable %lld is observed; expected 0 to %lld", (long long)v,
                               (long long)(graph->variables - 1));
     }
+    status = status ? status : read_number(scan, &state, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     if (state >= graph->states[v]) {
-        return sali_scan_fail(scan, pair[1].line, err,
+        return sali_scan_fail(scan, scan->line, err,
                               "variable %lld is observed in state %lld; expected 0 to %d",
                               (long long)v, (long long)state, graph->states[v] - 1);
     }
     if (observed[v] >= 0 && observed[v] != state) {
-        return sali_scan_fail(scan, pair[1].line, err,
+        return sali_scan_fail(scan, scan->line, err,
                               "variable %lld is observed in state %lld and before in state %d; "
                               "expected one",
                               (long long)v, (long long)state, observed[v]);
@@ -91,17 +71,18 @@ static sal_status observe(const sali_scan *scan, const sali_factor_graph *graph,
 static sal_status read_observations(sali_scan *scan, const sali_factor_graph *graph,
                                     int32_t *observed, sal_error *err)
 {
-    number *numbers = NULL;
-    int64_t count = 0;
-    int64_t first = 0;
-    sal_status status = read_numbers(scan, &numbers, &count, err);
-    if (status == SAL_OK && count > 0) {
-        status = find_layout(scan, numbers, count, &first, err);
+    sali_scan ahead = *scan;
+    int64_t count, value;
+    sal_status status = SAL_OK;
+    sali_scan_words(scan, &count, NULL);
+    for (int64_t i = 0; status == SAL_OK && i < count; i++) {
+        status = read_number(&ahead, &value, err);
     }
-    for (int64_t i = first + 1; i < count && status == SAL_OK; i += 2) {
-        status = observe(scan, graph, &numbers[i], observed, err);
+    status = status ? status : sali_scan_end(&ahead, err); /* or a comment without end */
+    status = status || count == 0 ? status : skip_counts(scan, count, err);
+    for (int64_t pairs = (count - 1) / 2; status == SAL_OK && pairs > 0; pairs--) {
+        status = observe(scan, graph, observed, err);
     }
-    sali_free(numbers);
     return status;
 }
 
@@ -110,7 +91,7 @@ sal_status sali_uai_parse_evidence(const char *name, const void *text, int64_t s
                                    sal_error *err)
 {
     sali_scan scan;
-    sali_scan_init(&scan, name, text, size, SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH);
+    sali_scan_init(&scan, name, text, size, SALI_UAI_COMMENTS);
     int32_t *found = SALI_NEW_ARRAY(int32_t, graph->variables);
     if (!found) {
         return sali_fail_memory(err);

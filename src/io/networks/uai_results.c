@@ -4,16 +4,15 @@
 
 #include "core/error.h"
 #include "io/networks/marginals.h"
+#include "io/networks/uai.h"
 #include "io/scan.h"
 #include "io/text_output.h"
-
-#define COMMENTS (SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH)
 
 bool sali_uai_is_mar(const void *text, int64_t size)
 {
     sali_scan scan;
     sali_token token;
-    sali_scan_init(&scan, "", text, size, COMMENTS);
+    sali_scan_init(&scan, "", text, size, SALI_UAI_COMMENTS);
     return sali_scan_token(&scan, &token, NULL) == SAL_OK && sali_token_is(&token, "MAR");
 }
 
@@ -26,21 +25,11 @@ static sal_status read_heading(sali_scan *scan, const char *heading, sal_error *
                : sali_scan_expected(scan, &token, heading, err);
 }
 
-static sal_status count_words(sali_scan scan, int64_t *count, sal_error *err)
-{
-    sali_token token = { .size = 1 };
-    sal_status status = SAL_OK;
-    for (*count = -1; status == SAL_OK && token.size > 0; ++*count) {
-        status = sali_scan_token(&scan, &token, err);
-    }
-    return status;
-}
-
 /* Step over the count of samples, which is there if one word more than `words` follows. */
 static sal_status skip_samples(sali_scan *scan, int64_t words, sal_error *err)
 {
-    int64_t count = 0, samples;
-    sal_status status = count_words(*scan, &count, err);
+    int64_t count, samples;
+    sal_status status = sali_scan_words(scan, &count, err);
     return status == SAL_OK && count == words + 1
                ? sali_scan_int(scan, "the number of samples", 1, 1, &samples, err)
                : status;
@@ -91,7 +80,7 @@ sal_status sali_uai_parse_mar(const char *name, const void *text, int64_t size,
 {
     sali_scan scan;
     int64_t V = sal_space_variables(space), words = 0, n;
-    sali_scan_init(&scan, name, text, size, COMMENTS);
+    sali_scan_init(&scan, name, text, size, SALI_UAI_COMMENTS);
     sal_status status = read_heading(&scan, "MAR", err);
     status = status ? status : count_numbers(name, space, &words, err);
     status = status ? status : skip_samples(&scan, words, err);
@@ -132,7 +121,7 @@ sal_status sali_uai_parse_pr(const char *name, const void *text, int64_t size, d
 {
     sali_scan scan;
     double log10_z = 0;
-    sali_scan_init(&scan, name, text, size, COMMENTS);
+    sali_scan_init(&scan, name, text, size, SALI_UAI_COMMENTS);
     sal_status status = read_heading(&scan, "PR", err);
     status = status ? status : skip_samples(&scan, 1, err);
     status = status ? status : sali_scan_double(&scan, "log10 of Z", &log10_z, err);

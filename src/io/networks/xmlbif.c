@@ -1,5 +1,6 @@
 #include "io/networks/xmlbif.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <libxml/hash.h>
@@ -9,7 +10,6 @@
 #include "io/format.h"
 #include "io/scan.h"
 #include "io/xml.h"
-#include "io/networks/xmlbif_table.h"
 
 typedef struct reader {
     const char *name;
@@ -27,8 +27,8 @@ static bool is(const xmlNode *element, const char *name)
     return strcmp((const char *)element->name, name) == 0;
 }
 
-/* The child of that name; NULL: none. DATA when there are several. */
-static sal_status only_child(reader *r, const xmlNode *parent, const char *name, xmlNode **out)
+/* The child of that name; DATA when there is none, or several. */
+static sal_status need_child(reader *r, const xmlNode *parent, const char *name, xmlNode **out)
 {
     *out = NULL;
     for (xmlNode *e = xmlFirstElementChild((xmlNode *)parent); e; e = xmlNextElementSibling(e)) {
@@ -38,16 +38,9 @@ static sal_status only_child(reader *r, const xmlNode *parent, const char *name,
         }
         *out = is(e, name) ? e : *out;
     }
-    return SAL_OK;
-}
-
-/* The same for one that must be there. */
-static sal_status need_child(reader *r, const xmlNode *parent, const char *name, xmlNode **out)
-{
-    sal_status status = only_child(r, parent, name, out);
-    return status || *out ? status
-                          : sali_xml_fail(r->name, parent, r->err, "%s without a %s",
-                                          (const char *)parent->name, name);
+    return *out ? SAL_OK
+                : sali_xml_fail(r->name, parent, r->err, "%s without a %s",
+                                (const char *)parent->name, name);
 }
 
 /* DATA for a child whose name is not in the list, which ends with NULL. */
@@ -139,16 +132,13 @@ static sal_status find_variable(reader *r, const xmlNode *element, int64_t *v)
 static sal_status check_type(reader *r, const xmlNode *variable)
 {
     char shown[SALI_SHOW_SIZE];
-    xmlChar *type = xmlGetNoNsProp(variable, BAD_CAST "TYPE");
-    bool nature = !type || strcmp((const char *)type, "nature") == 0;
-    sal_status status =
-        nature ? SAL_OK
+    const char *type = sali_xml_value(variable, "TYPE");
+    return !type || strcmp(type, "nature") == 0
+               ? SAL_OK
                : sali_xml_fail(r->name, variable, r->err,
                                "a VARIABLE of type '%s'; only TYPE=\"nature\" can be read: a "
                                "decision or utility has no probability",
-                               sali_show((const char *)type, (int64_t)strlen((char *)type), shown));
-    xmlFree(type);
-    return status;
+                               sali_show(type, (int64_t)strlen(type), shown));
 }
 
 /* The states of variable v, unless there is no room in 31 bits for their number. */
@@ -239,23 +229,70 @@ static sal_status read_scope(reader *r, const xmlNode *definition, int64_t f, in
     return SAL_OK;
 }
 
-static sal_status read_table(reader *r, const xmlNode *table, int64_t f, int64_t entries)
+/* Probabilities of one row to their logarithms. */
+static sal_status take_row(reader *r, const xmlNode *table, int64_t row, int32_t states, double *p)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < states; k++) {
+        if (p[k] < 0) {
+            return sali_xml_fail(r->name, table, r->err, "row %lld of a TABLE holds %g",
+                                 (long long)row, p[k]);
+        }
+        sum += p[k];
+    }
+    if (!(fabs(sum - 1) <= SALI_XMLBIF_ROUNDING)) {
+        return sali_xml_fail(r->name, table, r->err,
+                             "row %lld of a TABLE sums to %.6g; expected 1 (the variable of FOR "
+                             "varies fastest)",
+                             (long long)row, sum);
+    }
+    /* A sum that differs by rounding in double is left alone: then files read back bit for bit. */
+    double scale = fabs(sum - 1) < 1e-12 ? 1 : sum;
+    for (int32_t k = 0; k < states; k++) {
+        p[k] = p[k] > 0 ? log(p[k] / scale) : -INFINITY;
+    }
+    return SAL_OK;
+}
+
+/* The table of factor f: rows over the states of the variable that is FOR, each divided by its sum
+ * where that is 1 but for rounding. */
+static sal_status read_rows(reader *r, const xmlNode *table, const char *text, int64_t f,
+                            int64_t entries)
 {
     sali_factor_graph *g = &r->g;
     int64_t begin = g->table_begin[f];
     int32_t states = g->states[g->scope[g->scope_begin[f + 1] - 1]];
-    double *log_p = NULL;
-    sal_status status = sali_xmlbif_table(r->name, table, states, entries, &log_p, r->err);
-    if (status != SAL_OK) {
-        return status;
+    sali_scan scan;
+    sali_scan_init(&scan, r->name, text, (int64_t)strlen(text), 0);
+    scan.line = xmlGetLineNo(table);
+    int64_t words;
+    sali_scan_words(&scan, &words, NULL);
+    if (words != entries) {
+        return sali_xml_fail(r->name, table, r->err,
+                             "a TABLE of %lld entries; FOR and GIVEN ask for %lld",
+                             (long long)words, (long long)entries);
     }
-    if (sali_grow((void **)&g->log_table, &r->table_room, begin + entries, sizeof(double)) == 0) {
-        memcpy(g->log_table + begin, log_p, (size_t)entries * sizeof *log_p);
-        g->table_begin[f + 1] = begin + entries;
-    } else {
-        status = sali_fail_memory(r->err);
+    if (sali_grow((void **)&g->log_table, &r->table_room, begin + entries, sizeof(double)) != 0) {
+        return sali_fail_memory(r->err);
     }
-    sali_free(log_p);
+    double *p = g->log_table + begin;
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; k < entries && status == SAL_OK; k++) {
+        status = sali_scan_double(&scan, "an entry of a TABLE", &p[k], r->err);
+    }
+    for (int64_t row = 0; row < entries / states && status == SAL_OK; row++) {
+        status = take_row(r, table, row, states, p + row * states);
+    }
+    g->table_begin[f + 1] = begin + entries;
+    return status;
+}
+
+static sal_status read_table(reader *r, const xmlNode *table, int64_t f, int64_t entries)
+{
+    xmlChar *text = xmlNodeGetContent(table);
+    sal_status status =
+        text ? read_rows(r, table, (const char *)text, f, entries) : sali_fail_memory(r->err);
+    xmlFree(text);
     return status;
 }
 
@@ -345,10 +382,8 @@ static sal_status find_network(reader *r, xmlDoc *document, xmlNode **network)
     if (!is(root, "BIF")) {
         return sali_xml_fail(r->name, root, r->err, "the root element is not BIF, as in XMLBIF");
     }
-    xmlChar *version = xmlGetNoNsProp(root, BAD_CAST "VERSION");
-    bool good = version && strcmp((const char *)version, "0.3") == 0;
-    xmlFree(version);
-    if (!good) {
+    const char *version = sali_xml_value(root, "VERSION");
+    if (!version || strcmp(version, "0.3") != 0) {
         return sali_xml_fail(r->name, root, r->err, "expected <BIF VERSION=\"0.3\">");
     }
     sal_status status = check_children(r, root, children);

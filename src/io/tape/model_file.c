@@ -327,52 +327,35 @@ sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_erro
 
 /* ---- evidence */
 
-/* The observed variables and their states, of observed [variables] with -1 elsewhere. */
-static sal_status list_observed(int64_t n_variables, const int32_t *observed, int64_t *n,
-                                int64_t **variables, int32_t **codes, sal_error *err)
-{
-    int64_t count = 0;
-    for (int64_t v = 0; v < n_variables; v++) {
-        count += observed[v] >= 0;
-    }
-    int64_t *indices = SALI_NEW_ARRAY(int64_t, count);
-    int32_t *states = SALI_NEW_ARRAY(int32_t, count);
-    if (!indices || !states) {
-        sali_free(indices);
-        sali_free(states);
-        return sali_fail_memory(err);
-    }
-    count = 0;
-    for (int64_t v = 0; v < n_variables; v++) {
-        if (observed[v] >= 0) {
-            indices[count] = v;
-            states[count++] = observed[v];
-        }
-    }
-    *n = count;
-    *variables = indices;
-    *codes = states;
-    return SAL_OK;
-}
-
 sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
                               int64_t **variables, int32_t **codes, sal_error *err)
 {
     const sal_space *space = model->space;
-    int32_t *states = SALI_NEW_ARRAY(int32_t, space->n_variables);
-    int32_t *observed = SALI_NEW_ARRAY(int32_t, space->n_variables);
-    sal_status status = states && observed ? SAL_OK : sali_fail_memory(err);
-    for (int64_t v = 0; status == SAL_OK && v < space->n_variables; v++) {
+    const int64_t V = space->n_variables;
+    int32_t *states = SALI_NEW_ARRAY(int32_t, V), *observed = SALI_NEW_ARRAY(int32_t, V);
+    int64_t *found = SALI_NEW_ARRAY(int64_t, V), count = 0;
+    sal_status status = states && observed && found ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0; status == SAL_OK && v < V; v++) {
         states[v] = sali_last_code(&space->variables[v]) + 1;
     }
     if (status == SAL_OK) {
-        sali_factor_graph graph = { .variables = space->n_variables, .states = states };
+        sali_factor_graph graph = { .variables = V, .states = states };
         status = sali_uai_read_evidence(path, &graph, observed, err);
     }
-    if (status == SAL_OK) {
-        status = list_observed(space->n_variables, observed, n, variables, codes, err);
+    for (int64_t v = 0; status == SAL_OK && v < V; v++) {
+        if (observed[v] >= 0) {
+            observed[count] = observed[v];
+            found[count++] = v;
+        }
     }
     sali_free(states);
-    sali_free(observed);
-    return status;
+    if (status != SAL_OK) {
+        sali_free(observed);
+        sali_free(found);
+        return status;
+    }
+    *n = count;
+    *variables = found;
+    *codes = observed;
+    return SAL_OK;
 }
