@@ -222,13 +222,13 @@ void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
     }
 }
 
-/* The panel that is added to; NULL after a mistake. */
+/* The panel that is added to; NULL after a mistake, and of NULL. */
 static sali_panel *present_panel(sal_figure *figure)
 {
-    if (figure->n_panels == 0) {
+    if (figure && figure->n_panels == 0) {
         sal_figure_panel(figure, NULL);
     }
-    return figure->first.status == SAL_OK ? &figure->panels[figure->n_panels - 1] : NULL;
+    return figure && figure->first.status == SAL_OK ? &figure->panels[figure->n_panels - 1] : NULL;
 }
 
 /* ---- what is in them */

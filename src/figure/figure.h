@@ -121,6 +121,9 @@ typedef struct sali_ticks {
     sali_tick tick[SALI_MAX_TICKS];
 } sali_ticks;
 
+/* "-12" in superior figures; its length in bytes. */
+int sali_put_exponent(int exponent, char *out);
+
 /* Round numbers within the scale, about `most` of them. */
 void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks);
 

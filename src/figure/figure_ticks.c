@@ -5,8 +5,7 @@
 
 #include "figure/figure.h"
 
-/* "-12" in superior figures. */
-static int put_exponent(int exponent, char *out)
+int sali_put_exponent(int exponent, char *out)
 {
     static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
     char plain[16];
@@ -29,7 +28,7 @@ static void put_value(double mantissa, int decimals, int exponent, char out[40])
         return;
     }
     used += strcmp(text, "1") == 0 ? sprintf(out + used, "10") : sprintf(out + used, "%s·10", text);
-    put_exponent(exponent, out + used);
+    sali_put_exponent(exponent, out + used);
 }
 
 /* ---- linear */
@@ -71,7 +70,7 @@ static void linear(const sali_scale *scale, int most, sali_ticks *ticks)
             put_value(k * step * pow(10, -places), places < 0 ? 0 : places, exponent, tick->text);
         } else { /* neighbours differ far behind the point */
             snprintf(tick->text, sizeof tick->text, "%s%.0f", k < 0 ? "−" : "", fabs(k * step));
-            put_exponent(power, strcpy(tick->text + strlen(tick->text), "·10") + 4);
+            sali_put_exponent(power, strcpy(tick->text + strlen(tick->text), "·10") + 4);
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "io/json_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,23 @@ json_t *sali_json_text(const char *text)
     json_t *string = valid ? json_string(valid) : NULL;
     sali_free(valid);
     return string;
+}
+
+sal_status sali_json_read(const char *path, json_t **out, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sal_status status = sali_file_read(path, &bytes, err);
+    if (status == SAL_OK) {
+        *out = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
+    }
+    sali_bytes_free(&bytes);
+    return status;
+}
+
+double sali_json_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 sal_status sali_json_write(json_t *object, size_t flags, const char *path, sal_error *err)

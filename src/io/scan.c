@@ -51,6 +51,19 @@ sal_status sali_scan_expected(const sali_scan *scan, const sali_token *token, co
                           sali_show(token->text, token->size, shown));
 }
 
+bool sali_scan_line(sali_scan *scan, sali_scan *line)
+{
+    if (scan->next >= scan->end) {
+        return false;
+    }
+    const char *end = memchr(scan->next, '\n', (size_t)(scan->end - scan->next));
+    *line = *scan;
+    line->end = end ? end : scan->end;
+    scan->next = end ? end + 1 : scan->end;
+    scan->line++;
+    return true;
+}
+
 static int is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

@@ -36,6 +36,10 @@ typedef struct sali_token {
 void sali_scan_init(sali_scan *scan, const char *name, const void *data, int64_t size,
                     unsigned comments);
 
+/* The next line of a text as a scanner of its own, without its end; false at the end. `scan` is
+ * only moved by this function. */
+bool sali_scan_line(sali_scan *scan, sali_scan *line);
+
 /* The next word, or a token of size 0 at the end. DATA for a comment without end. */
 sal_status sali_scan_token(sali_scan *scan, sali_token *token, sal_error *err);
 

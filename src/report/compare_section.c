@@ -7,7 +7,7 @@
 #include <saltus/stats.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/file.h"
+#include "io/json_text.h"
 #include "report/report.h"
 
 #define TRACES 7 /* lines in the figure of errors */
@@ -33,12 +33,6 @@ static const struct {
 };
 #define N_FIGURES (sizeof figures / sizeof *figures)
 
-static double number(const json_t *row, const char *key)
-{
-    const json_t *value = json_object_get(row, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static const char *name_of(const json_t *row)
 {
     return json_string_value(json_object_get(row, "sampler"));
@@ -59,17 +53,17 @@ typedef struct ranking {
 
 static double speed(const json_t *row)
 {
-    return row ? number(row, "ess_per_second") : 0;
+    return row ? sali_json_number(row, "ess_per_second") : 0;
 }
 
 static void rank(const json_t *rows, ranking *r)
 {
     for (size_t k = 0; k < json_array_size(rows); k++) {
         const json_t *row = json_array_get(rows, k);
-        bool agrees = did_run(row) && number(row, "rhat_max") <= SAL_RHAT_LIMIT;
+        bool agrees = did_run(row) && sali_json_number(row, "rhat_max") <= SAL_RHAT_LIMIT;
         r->ran += did_run(row);
         r->agree += agrees;
-        if (!agrees || !(speed(row) > 0) || number(row, "ess_total") < ENOUGH_ESS) {
+        if (!agrees || !(speed(row) > 0) || sali_json_number(row, "ess_total") < ENOUGH_ESS) {
             continue;
         }
         r->ranked++;
@@ -106,7 +100,7 @@ static void put_verdict(sali_page *page, const json_t *root, const json_t *rows)
     rank(rows, &r);
     if (r.ran == 0) {
         sali_page_paragraph(page, "No sampler was run.");
-    } else if (number(root, "chains") == 1) {
+    } else if (sali_json_number(root, "chains") == 1) {
         sali_page_paragraph(page, "One chain of each sampler does not tell which of them can be "
                                   "trusted; they are not ranked.");
     } else if (r.ranked > 0) {
@@ -128,7 +122,7 @@ static bool any_number(const json_t *rows, const char *key)
 {
     bool any = false;
     for (size_t k = 0; k < json_array_size(rows); k++) {
-        any = any || !isnan(number(json_array_get(rows, k), key));
+        any = any || !isnan(sali_json_number(json_array_get(rows, k), key));
     }
     return any;
 }
@@ -155,7 +149,8 @@ static void put_table(sali_page *page, const json_t *rows)
         sali_put(&page->w, "<td>%s</td>",
                  json_is_true(json_object_get(row, "exact")) ? "yes" : "no");
         for (int64_t i = 0; i < n; i++) {
-            sali_page_number(page, number(row, figures[shown[i]].key), figures[shown[i]].digits);
+            sali_page_number(page, sali_json_number(row, figures[shown[i]].key),
+                             figures[shown[i]].digits);
         }
         sali_put_raw(&page->w, "</tr>");
     }
@@ -202,7 +197,7 @@ static void put_bars(sali_page *page, const json_t *rows, const char *key, const
         const json_t *row = json_array_get(rows, k);
         if (did_run(row)) {
             names[n] = name_of(row);
-            values[n] = number(row, key);
+            values[n] = sali_json_number(row, key);
             low = values[n] > 0 ? fmin(low, values[n]) : low;
             high = fmax(high, values[n]);
             n++;
@@ -217,9 +212,7 @@ static void put_bars(sali_page *page, const json_t *rows, const char *key, const
             panel.y.high = high * 1.5;
         }
         sal_figure *figure = values && names ? sali_report_figure(&panel) : NULL;
-        if (figure) {
-            sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS, .n = n, .y = values });
-        }
+        sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS, .n = n, .y = values });
         sali_page_figure(page, figure, "%s", caption);
     }
     sali_free(names);
@@ -349,14 +342,10 @@ static bool is_comparison(const json_t *root)
 
 sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal_error *err)
 {
-    sali_bytes bytes = { 0 };
-    sal_status status = sali_file_read(path, &bytes, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    json_t *root = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
-    sali_bytes_free(&bytes);
-    if (!root || !is_comparison(root)) {
+    json_t *root = NULL;
+    sal_status status = sali_json_read(path, &root, err);
+    if (status != SAL_OK) { /* said */
+    } else if (!root || !is_comparison(root)) {
         status = sali_fail(err, SAL_ERR_DATA,
                            "%.300s: expected draws (.nc, .npy), what 'saltus compare --json' "
                            "printed, or a directory of 'saltus train'",

@@ -343,11 +343,9 @@ static void put_figure(sali_page *page, const sali_diagnosed *d, bool rhat, doub
         at[i] = (double)(i * d->every);
         missing += !isfinite(values[i]);
     }
-    if (figure) {
-        sal_figure_series(
-            figure, &(sal_series){ .mark = SAL_MARK_POINTS, .n = d->n, .x = at, .y = values });
-        sal_figure_mark(figure, NAN, rhat ? ALMOST : 100 * total, rhat ? "1.01" : "100 a chain");
-    }
+    sal_figure_series(figure,
+                      &(sal_series){ .mark = SAL_MARK_POINTS, .n = d->n, .x = at, .y = values });
+    sal_figure_mark(figure, NAN, rhat ? ALMOST : 100 * total, rhat ? "1.01" : "100 a chain");
     sali_free(values);
     sali_free(at);
     if (rhat) {

@@ -267,20 +267,16 @@ static void put_by_variable(sali_page *page, const sali_run_record *run, const m
         p[2 * m->V + v] = p[v] + error;
         p[3 * m->V + v] = m->exact ? m->exact[2 * v + 1] : 0;
     }
-    if (figure) {
-        sal_series estimate = { .name = "draws", .mark = SAL_MARK_POINTS, .n = m->V, .y = p };
-        if (m->mcse) {
-            estimate.low = p + m->V;
-            estimate.high = p + 2 * m->V;
-        }
+    sal_series estimate = { .name = "draws", .mark = SAL_MARK_POINTS, .n = m->V, .y = p };
+    if (m->mcse && p) {
+        estimate.low = p + m->V;
+        estimate.high = p + 2 * m->V;
+    }
+    sal_figure_series(figure, &estimate);
+    if (m->exact && p) {
+        estimate = (sal_series){ .name = "exact", .mark = SAL_MARK_POINTS, .n = m->V, .style = 7 };
+        estimate.y = p + 3 * m->V;
         sal_figure_series(figure, &estimate);
-        if (m->exact) {
-            sal_figure_series(figure, &(sal_series){ .name = "exact",
-                                                     .mark = SAL_MARK_POINTS,
-                                                     .n = m->V,
-                                                     .y = p + 3 * m->V,
-                                                     .style = 7 });
-        }
     }
     sali_free(p);
     sali_page_figure(page, figure, "Probabilities of %s%s%s.", m->spins ? "+1" : "code 1",
@@ -334,20 +330,17 @@ static void put_against_exact(sali_page *page, const marginals *m)
         ends[r] = m->mcse ? m->estimate[r] - 2 * m->mcse[r] : NAN;
         ends[m->R + r] = m->mcse ? m->estimate[r] + 2 * m->mcse[r] : NAN;
     }
-    if (figure) {
-        double diagonal[2] = { 0, 1 };
-        sal_figure_series(
-            figure,
-            &(sal_series){ .name = "equal", .n = 2, .x = diagonal, .y = diagonal, .style = 7 });
-        sal_series points = {
-            .mark = SAL_MARK_POINTS, .n = m->R, .x = m->exact, .y = m->estimate, .style = 1
-        };
-        if (m->mcse) {
-            points.low = ends;
-            points.high = ends + m->R;
-        }
-        sal_figure_series(figure, &points);
+    double diagonal[2] = { 0, 1 };
+    sal_figure_series(
+        figure, &(sal_series){ .name = "equal", .n = 2, .x = diagonal, .y = diagonal, .style = 7 });
+    sal_series points = {
+        .mark = SAL_MARK_POINTS, .n = m->R, .x = m->exact, .y = m->estimate, .style = 1
+    };
+    if (m->mcse && ends) {
+        points.low = ends;
+        points.high = ends + m->R;
     }
+    sal_figure_series(figure, &points);
     sali_free(ends);
     char mean[SALI_PAGE_NUMBER], most[SALI_PAGE_NUMBER];
     sali_page_format(sum, 3, mean);

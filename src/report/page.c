@@ -26,17 +26,12 @@ void sali_page_paragraph(sali_page *page, const char *format, ...)
 /* Mantissa and power of ten, as in 1.5·10⁻⁸. */
 static void format_power(double value, int digits, char out[SALI_PAGE_NUMBER])
 {
-    static const char *const powers[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
     char plain[40];
     snprintf(plain, sizeof plain, "%.*e", digits < 4 ? digits - 1 : 3, value);
     char *e = strchr(plain, 'e');
     int power = (int)strtol(e + 1, NULL, 10);
     *e = '\0';
-    char *to = out + sprintf(out, "%s·10%s", plain, power < 0 ? "⁻" : "");
-    snprintf(plain, sizeof plain, "%d", power < 0 ? -power : power);
-    for (const char *p = plain; *p; p++) {
-        to += sprintf(to, "%s", powers[*p - '0']);
-    }
+    sali_put_exponent(power, out + sprintf(out, "%s·10", plain));
 }
 
 void sali_page_format(double value, int digits, char out[SALI_PAGE_NUMBER])

@@ -46,13 +46,10 @@ static void put_figure(sali_page *page, const char *title, const char *label, in
                         .x = { .label = "draw" },
                         .y = { .label = label, .logarithmic = logarithmic } };
     sal_figure *figure = sali_report_figure(&panel);
-    if (figure) {
-        make_bins(chains, n, values, &bins);
-        sal_figure_series(
-            figure,
-            &(sal_series){
-                .n = bins.n, .x = bins.x, .y = bins.mean, .low = bins.low, .high = bins.high });
-    }
+    make_bins(chains, n, values, &bins);
+    sal_figure_series(
+        figure, &(sal_series){
+                    .n = bins.n, .x = bins.x, .y = bins.mean, .low = bins.low, .high = bins.high });
     sali_page_figure(page, figure,
                      "%s: mean over the chains, and from the lowest chain to the "
                      "highest%s.",

@@ -11,6 +11,7 @@
 #include "core/number.h"
 #include "io/arrays/array_file.h"
 #include "io/file.h"
+#include "io/json_text.h"
 #include "report/report.h"
 
 #define MOST_COLUMNS 64
@@ -24,11 +25,14 @@ typedef struct training_log {
     int64_t count, room;
 } training_log;
 
-static sal_status path_in(const char *directory, const char *name, char path[4096], sal_error *err)
+sal_status sali_report_file(const char *directory, const char *name, char path[4096], bool *there,
+                            sal_error *err)
 {
-    return snprintf(path, 4096, "%s/%s", directory, name) < 4096
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
+    if (snprintf(path, 4096, "%s/%s", directory, name) >= 4096) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
+    }
+    *there = access(path, F_OK) == 0;
+    return SAL_OK;
 }
 
 /* ---- the log */
@@ -195,16 +199,14 @@ static sal_status put_curve(sali_page *page, const training_log *log, const curv
                             .x = { .label = "iteration" },
                             .y = { .label = c->label, .logarithmic = c->logarithmic } };
         sal_figure *figure = sali_report_figure(&panel);
-        if (figure) {
-            sal_figure_series(figure,
-                              &(sal_series){ .name = c->name, .n = log->rows, .x = x, .y = first });
-        }
-        if (figure && c->second && take_column(log, c->second, second)) {
+        sal_figure_series(figure,
+                          &(sal_series){ .name = c->name, .n = log->rows, .x = x, .y = first });
+        if (c->second && take_column(log, c->second, second)) {
             sal_figure_series(
                 figure,
                 &(sal_series){ .name = c->second_name, .n = log->rows, .x = x, .y = second });
         }
-        if (figure && c->at_zero) {
+        if (c->at_zero) {
             sal_figure_mark(figure, NAN, 0, NULL);
         }
         sali_page_figure(page, figure, "%s", c->caption);
@@ -262,14 +264,12 @@ static sal_status put_facts(sali_page *page, const char *directory, const traini
                             sal_error *err)
 {
     char path[4096], number[SALI_PAGE_NUMBER];
-    sali_bytes bytes = { 0 };
+    bool there = false;
     json_t *root = NULL, *value;
     const char *key;
-    sal_status status = path_in(directory, "checkpoint.json", path, err);
-    if (status == SAL_OK && access(path, F_OK) == 0) {
-        status = sali_file_read(path, &bytes, err);
-        root = status ? NULL : json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
-        sali_bytes_free(&bytes);
+    sal_status status = sali_report_file(directory, "checkpoint.json", path, &there, err);
+    if (status == SAL_OK && there) {
+        status = sali_json_read(path, &root, err);
         if (status == SAL_OK && !json_is_object(json_object_get(root, "options"))) {
             status = sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training", path);
         }
@@ -299,8 +299,9 @@ static sal_status put_sheet(sali_page *page, const char *directory, const char *
     static const unsigned char png[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
     char path[4096];
     sali_bytes bytes = { 0 };
-    sal_status status = path_in(directory, name, path, err);
-    if (status != SAL_OK || access(path, F_OK) != 0) {
+    bool there = false;
+    sal_status status = sali_report_file(directory, name, path, &there, err);
+    if (status != SAL_OK || !there) {
         return status;
     }
     status = sali_file_read(path, &bytes, err);
@@ -338,8 +339,9 @@ sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sa
 {
     char file[4096];
     training_log log = { 0 };
-    sal_status status = path_in(path, "log.csv", file, err);
-    if (status == SAL_OK && access(file, F_OK) != 0) {
+    bool there = false;
+    sal_status status = sali_report_file(path, "log.csv", file, &there, err);
+    if (status == SAL_OK && !there) {
         return sali_fail(err, SAL_ERR_NOT_FOUND,
                          "%.300s: the directory has no log.csv, which 'saltus train' writes", path);
     }

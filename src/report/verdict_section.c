@@ -2,18 +2,11 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
-#include "io/file.h"
+#include "io/json_text.h"
 #include "report/report.h"
 #include "stats/mmd.h"
-
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 /* An MMD of 0 is one that was not found, and has no error. */
 static void put_value(sali_page *page, const char *figure, double value, int digits)
@@ -51,7 +44,8 @@ static void put_figures(sali_page *page, const json_t *root)
         const json_t *figure = json_object_get(root, figures[k].key);
         sali_put(&page->w, "<tr><td>%s</td>", figures[k].title);
         for (int c = 0; c < 6; c++) {
-            put_value(page, figures[k].key, number(figure, keys[c]), c % 2 ? 2 : figures[k].digits);
+            put_value(page, figures[k].key, sali_json_number(figure, keys[c]),
+                      c % 2 ? 2 : figures[k].digits);
         }
         sali_put_raw(&page->w, "</tr>");
     }
@@ -61,20 +55,19 @@ static void put_figures(sali_page *page, const json_t *root)
 sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error *err)
 {
     char path[4096];
-    sali_bytes bytes = { 0 };
-    if (snprintf(path, sizeof path, "%s/verdict.json", directory) >= (int)sizeof path) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
-    }
-    if (access(path, F_OK) != 0) {
+    bool there = false;
+    json_t *root = NULL;
+    sal_status status = sali_report_file(directory, "verdict.json", path, &there, err);
+    if (status == SAL_OK && !there) {
         sali_page_paragraph(page, "Not judged: the training has drawn no fresh samples of the "
                                   "model to compare with held-out rows. 'saltus evaluate' would.");
-        return SAL_OK;
     }
-    sal_status status = sali_file_read(path, &bytes, err);
-    if (status != SAL_OK) {
+    if (status == SAL_OK && there) {
+        status = sali_json_read(path, &root, err);
+    }
+    if (status != SAL_OK || !there) {
         return status;
     }
-    json_t *root = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
     const char *sentence = json_string_value(json_object_get(root, "sentence"));
     if (sentence) {
         sali_page_paragraph(page, "%s", sentence);
@@ -83,6 +76,5 @@ sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error
         status = sali_fail(err, SAL_ERR_DATA, "%s: expected the verdict on a training", path);
     }
     json_decref(root);
-    sali_bytes_free(&bytes);
     return status;
 }

@@ -1,12 +1,10 @@
 #include "io/alignments/alignment_rows.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/scan.h"
 #include "models/alphabet.h"
 
 typedef struct sali_piece {
@@ -21,24 +19,16 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-void sali_lines_init(sali_lines *lines, const char *data, int64_t size)
+bool sali_lines_next(sali_scan *lines, sali_line *line)
 {
-    bool mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0;
-    *lines = (sali_lines){ .next = data + (mark ? 3 : 0), .end = data + size };
-}
-
-bool sali_lines_next(sali_lines *lines, sali_line *line)
-{
-    if (lines->next == lines->end) {
+    sali_scan next;
+    if (!sali_scan_line(lines, &next)) {
         return false;
     }
-    const char *begin = lines->next, *end = memchr(begin, '\n', (size_t)(lines->end - begin));
-    end = end ? end : lines->end;
-    lines->next = end < lines->end ? end + 1 : end;
-    while (end > begin && is_blank(end[-1])) {
-        end--;
+    while (next.end > next.next && is_blank(next.end[-1])) {
+        next.end--;
     }
-    *line = (sali_line){ begin, end - begin, ++lines->number };
+    *line = (sali_line){ next.next, next.end - next.next, next.line };
     return true;
 }
 
@@ -50,8 +40,8 @@ sali_line sali_line_word(sali_line *line)
     }
     for (stop = begin; stop < end && !is_blank(*stop); stop++) {
     }
-    *line = (sali_line){ stop, end - stop, line->number };
-    return (sali_line){ begin, stop - begin, line->number };
+    *line = (sali_line){ stop, end - stop, line->line };
+    return (sali_line){ begin, stop - begin, line->line };
 }
 
 bool sali_line_begins(const sali_line *line, const char *text)
@@ -93,17 +83,6 @@ sal_status sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *lette
     return SAL_OK;
 }
 
-sal_status sali_rows_fail(const sali_rows *rows, int64_t line, sal_error *err, const char *format,
-                          ...)
-{
-    char text[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return sali_fail(err, SAL_ERR_DATA, "%s:%lld: %s", rows->file, (long long)line, text);
-}
-
 /* DATA about a row: "sequence 3 (name) ...". */
 static sal_status fail_row(const sali_rows *rows, int64_t row, int64_t line, const char *what,
                            sal_error *err)
@@ -111,9 +90,10 @@ static sal_status fail_row(const sali_rows *rows, int64_t row, int64_t line, con
     char show[SALI_SHOW_SIZE];
     const sali_line *name = &rows->row[row].name;
     if (!rows->named) {
-        return sali_rows_fail(rows, line, err, "sequence %lld %s", (long long)(row + 1), what);
+        return sali_scan_fail(&rows->lines, line, err, "sequence %lld %s", (long long)(row + 1),
+                              what);
     }
-    return sali_rows_fail(rows, line, err, "sequence %lld ('%s') %s", (long long)(row + 1),
+    return sali_scan_fail(&rows->lines, line, err, "sequence %lld ('%s') %s", (long long)(row + 1),
                           sali_show(name->text, name->size, show), what);
 }
 
@@ -156,7 +136,7 @@ static sal_status measure(sali_rows *rows, bool insertions, sal_error *err)
                 char what[128], show[SALI_SHOW_SIZE];
                 snprintf(what, sizeof what, "has the character '%s'; expected letters, '-' or '.'",
                          sali_show(piece->letters.text + k, 1, show));
-                return fail_row(rows, piece->row, piece->letters.number, what, err);
+                return fail_row(rows, piece->row, piece->letters.line, what, err);
             }
             rows->row[piece->row].length += code >= 0 || (code == POINT && !insertions);
         }
@@ -167,7 +147,7 @@ static sal_status measure(sali_rows *rows, bool insertions, sal_error *err)
 static sal_status check_lengths(const sali_rows *rows, bool insertions, sal_error *err)
 {
     if (rows->count == 0) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: there are no sequences", rows->file);
+        return sali_fail(err, SAL_ERR_DATA, "%s: there are no sequences", rows->lines.name);
     }
     const sali_row *first = &rows->row[0];
     for (int64_t r = 0; r < rows->count; r++) {
@@ -182,12 +162,12 @@ static sal_status check_lengths(const sali_rows *rows, bool insertions, sal_erro
             snprintf(what + used, sizeof what - used, "at least 1");
         } else {
             snprintf(what + used, sizeof what - used, "%lld, as in the first, at line %lld",
-                     (long long)first->length, (long long)first->name.number);
+                     (long long)first->length, (long long)first->name.line);
         }
         used = strlen(what);
         snprintf(what + used, sizeof what - used, "%s",
                  insertions ? " (lower case and '.' are insertions, which do not count)" : "");
-        return fail_row(rows, r, row->name.number, what, err);
+        return fail_row(rows, r, row->name.line, what, err);
     }
     return SAL_OK;
 }

@@ -8,25 +8,14 @@
 #ifndef SALI_ALIGNMENT_ROWS_H
 #define SALI_ALIGNMENT_ROWS_H
 
+#include "io/scan.h"
 #include "models/content.h"
 
-/* A line without its end and the blanks before that. */
-typedef struct sali_line {
-    const char *text;
-    int64_t size;
-    int64_t number; /* from 1 */
-} sali_line;
+/* A line, without its end and the blanks before that, or a part of one. */
+typedef sali_token sali_line;
 
-typedef struct sali_lines {
-    const char *next, *end;
-    int64_t number; /* of the last line taken */
-} sali_lines;
-
-/* From the beginning of a text; a UTF-8 byte order mark is skipped. */
-void sali_lines_init(sali_lines *lines, const char *data, int64_t size);
-
-/* The next line; false at the end. */
-bool sali_lines_next(sali_lines *lines, sali_line *line);
+/* The next line; false at the end, when *line is as it was. */
+bool sali_lines_next(sali_scan *lines, sali_line *line);
 
 /* The part of the line before the first blank; the line becomes the rest. Size 0: nothing left. */
 sali_line sali_line_word(sali_line *line);
@@ -35,7 +24,7 @@ bool sali_line_begins(const sali_line *line, const char *text);
 bool sali_line_equals(const sali_line *a, const sali_line *b);
 
 typedef struct sali_rows {
-    const char *file; /* for messages */
+    sali_scan lines; /* of the file */
     bool named;
     int64_t count, capacity;
     struct sali_row *row; /* in the order of the file */
@@ -59,9 +48,5 @@ sal_status sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *lette
 /* The alignment of all rows, which must have equal lengths.
  * Returns: DATA naming line and sequence; MEMORY. Cost: linear in the text. */
 sal_status sali_rows_finish(sali_rows *rows, sali_content *out, sal_error *err);
-
-/* DATA with "file:line: message". */
-sal_status sali_rows_fail(const sali_rows *rows, int64_t line, sal_error *err, const char *format,
-                          ...) __attribute__((format(printf, 4, 5), cold));
 
 #endif

@@ -2,7 +2,6 @@
 #ifndef SALI_ALIGNMENT_WRITER_H
 #define SALI_ALIGNMENT_WRITER_H
 
-#include "io/file.h"
 #include "models/content.h"
 
 /* How a file and each of its sequences is framed; "" for nothing. Sequences without names are
@@ -11,7 +10,7 @@ typedef struct sali_alignment_style {
     const char *head, *foot; /* of the file */
     bool named;              /* before_name NAME after_name, then the letters */
     const char *before_name, *after_name;
-    int64_t columns; /* letters a line; 0: all in one */
+    bool wrapped; /* 60 letters a line; else all in one */
 } sali_alignment_style;
 
 /* Returns: IO, MEMORY. */

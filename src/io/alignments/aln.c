@@ -8,18 +8,18 @@
 static sal_status read_line(sali_rows *rows, sali_line line, sal_error *err)
 {
     sali_line name = sali_line_word(&line), letters = sali_line_word(&line);
-    int64_t number = name.number;
+    int64_t number = name.line;
     if (rows->count == 0 && sali_line_begins(&name, "CLUSTAL")) {
-        return sali_rows_fail(rows, number, err,
+        return sali_scan_fail(&rows->lines, number, err,
                               "a file of Clustal; expected a sequence a line, FASTA or Stockholm");
     }
     bool named = letters.size > 0;
     if (sali_line_word(&line).size > 0) {
-        return sali_rows_fail(rows, number, err,
+        return sali_scan_fail(&rows->lines, number, err,
                               "expected a sequence, or a name and a sequence, found more words");
     }
     if (rows->count > 0 && named != rows->named) {
-        return sali_rows_fail(rows, number, err, "expected a %s, as in the first line",
+        return sali_scan_fail(&rows->lines, number, err, "expected a %s, as in the first line",
                               rows->named ? "name and a sequence" : "sequence without a name");
     }
     rows->named = named;
@@ -30,12 +30,11 @@ static sal_status read_line(sali_rows *rows, sali_line line, sal_error *err)
 static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
                         sal_error *err)
 {
-    sali_rows rows = { .file = name };
-    sali_lines lines;
+    sali_rows rows = { 0 };
     sali_line line;
     sal_status status = SAL_OK;
-    sali_lines_init(&lines, data, size);
-    while (status == SAL_OK && sali_lines_next(&lines, &line)) {
+    sali_scan_init(&rows.lines, name, data, size, 0);
+    while (status == SAL_OK && sali_lines_next(&rows.lines, &line)) {
         if (line.size > 0 && !sali_line_begins(&line, "#")) {
             status = read_line(&rows, line, err);
         }
@@ -60,10 +59,10 @@ static bool is_aligned(const sali_line *word)
 /* The first two lines end in words of one length, of upper case and gaps. */
 static bool looks_like_aln(const char *data, int64_t size)
 {
-    sali_lines lines;
+    sali_scan lines;
     sali_line line, last[2];
     int found = 0;
-    sali_lines_init(&lines, data, size);
+    sali_scan_init(&lines, "", data, size, 0);
     while (found < 2 && sali_lines_next(&lines, &line)) {
         if (line.size > 0) {
             sali_line first = sali_line_word(&line), second = sali_line_word(&line);

@@ -26,33 +26,26 @@ static sal_status read_header(sali_rows *rows, sali_line line, bool *skipped, sa
     return *skipped ? SAL_OK : sali_rows_add(rows, &name, err);
 }
 
-static sal_status read_lines(sali_rows *rows, const char *data, int64_t size, sal_error *err)
-{
-    sali_lines lines;
-    sali_line line;
-    sal_status status = SAL_OK;
-    bool skipped = false; /* the letters that follow are of no sequence */
-    sali_lines_init(&lines, data, size);
-    while (status == SAL_OK && sali_lines_next(&lines, &line)) {
-        if (sali_line_begins(&line, ">")) {
-            status = read_header(rows, line, &skipped, err);
-        } else if (skipped || is_comment(&line)) {
-            continue;
-        } else if (rows->count == 0) {
-            status = sali_rows_fail(rows, line.number, err,
-                                    "expected '>' and the name of a sequence before its letters");
-        } else {
-            status = sali_rows_extend(rows, rows->count - 1, &line, err);
-        }
-    }
-    return status;
-}
-
 static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
                         sal_error *err)
 {
-    sali_rows rows = { .file = name, .named = true };
-    sal_status status = read_lines(&rows, data, size, err);
+    sali_rows rows = { .named = true };
+    sali_line line;
+    sal_status status = SAL_OK;
+    bool skipped = false; /* the letters that follow are of no sequence */
+    sali_scan_init(&rows.lines, name, data, size, 0);
+    while (status == SAL_OK && sali_lines_next(&rows.lines, &line)) {
+        if (sali_line_begins(&line, ">")) {
+            status = read_header(&rows, line, &skipped, err);
+        } else if (skipped || is_comment(&line)) {
+            continue;
+        } else if (rows.count == 0) {
+            status = sali_scan_fail(&rows.lines, line.line, err,
+                                    "expected '>' and the name of a sequence before its letters");
+        } else {
+            status = sali_rows_extend(&rows, rows.count - 1, &line, err);
+        }
+    }
     status = status ? status : sali_rows_finish(&rows, out, err);
     sali_rows_free(&rows);
     return status;
@@ -60,9 +53,9 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
 
 static bool looks_like_fasta(const char *data, int64_t size)
 {
-    sali_lines lines;
+    sali_scan lines;
     sali_line line;
-    sali_lines_init(&lines, data, size);
+    sali_scan_init(&lines, "", data, size, 0);
     while (sali_lines_next(&lines, &line)) {
         if (!is_comment(&line)) {
             return sali_line_begins(&line, ">");
@@ -73,9 +66,12 @@ static bool looks_like_fasta(const char *data, int64_t size)
 
 static sal_status write(const char *path, const sali_content *content, sal_error *err)
 {
-    const sali_alignment_style style = {
-        .head = "", .foot = "", .named = true, .before_name = ">", .after_name = "\n", .columns = 60
-    };
+    const sali_alignment_style style = { .head = "",
+                                         .foot = "",
+                                         .named = true,
+                                         .before_name = ">",
+                                         .after_name = "\n",
+                                         .wrapped = true };
     return sali_alignment_write(path, &content->alignment, &style, err);
 }
 

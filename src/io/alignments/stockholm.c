@@ -23,7 +23,7 @@ static sal_status check_name(const reader *r, const sali_line *name, sal_error *
     char shown[2][SALI_SHOW_SIZE];
     return sali_line_equals(want, name)
                ? SAL_OK
-               : sali_rows_fail(&r->rows, name->number, err,
+               : sali_scan_fail(&r->rows.lines, name->line, err,
                                 "expected the next letters of '%s', found '%s'; blocks must have "
                                 "the same sequences in the same order",
                                 sali_show(want->text, want->size, shown[0]),
@@ -52,7 +52,7 @@ static sal_status end_block(reader *r, const sali_line *line, sal_error *err)
         return SAL_OK;
     }
     if (r->next < r->rows.count) {
-        return sali_rows_fail(&r->rows, line->number, err,
+        return sali_scan_fail(&r->rows.lines, line->line, err,
                               "the block ends after %lld sequences; expected %lld",
                               (long long)r->next, (long long)r->rows.count);
     }
@@ -61,36 +61,36 @@ static sal_status end_block(reader *r, const sali_line *line, sal_error *err)
     return SAL_OK;
 }
 
-static sal_status expect_head(const sali_rows *rows, sali_lines *lines, sal_error *err)
+static sal_status expect_head(sali_rows *rows, sal_error *err)
 {
-    sali_line line = { .number = 1 };
-    while (sali_lines_next(lines, &line) && line.size == 0) {
+    sali_line line = { .line = 1 };
+    while (sali_lines_next(&rows->lines, &line) && line.size == 0) {
     }
     return line.size > 0 && sali_line_begins(&line, magic)
                ? SAL_OK
-               : sali_rows_fail(rows, line.number, err, "expected # STOCKHOLM 1.0");
+               : sali_scan_fail(&rows->lines, line.line, err, "expected # STOCKHOLM 1.0");
 }
 
-static sal_status expect_nothing(const sali_rows *rows, sali_lines *lines, sal_error *err)
+static sal_status expect_nothing(sali_rows *rows, sal_error *err)
 {
     sali_line line;
-    while (sali_lines_next(lines, &line)) {
+    while (sali_lines_next(&rows->lines, &line)) {
         if (line.size > 0) {
-            return sali_rows_fail(rows, line.number, err,
+            return sali_scan_fail(&rows->lines, line.line, err,
                                   "expected nothing after //: one alignment a file");
         }
     }
     return SAL_OK;
 }
 
-static sal_status read_lines(reader *r, sali_lines *lines, sal_error *err)
+static sal_status read_lines(reader *r, sal_error *err)
 {
-    sali_line line = { .number = 1 };
-    sal_status status = expect_head(&r->rows, lines, err);
-    while (status == SAL_OK && sali_lines_next(lines, &line)) {
+    sali_line line = { .line = 1 };
+    sal_status status = expect_head(&r->rows, err);
+    while (status == SAL_OK && sali_lines_next(&r->rows.lines, &line)) {
         if (sali_line_begins(&line, "//")) {
             status = end_block(r, &line, err);
-            return status ? status : expect_nothing(&r->rows, lines, err);
+            return status ? status : expect_nothing(&r->rows, err);
         }
         if (line.size == 0) {
             status = end_block(r, &line, err);
@@ -98,16 +98,16 @@ static sal_status read_lines(reader *r, sali_lines *lines, sal_error *err)
             status = read_letters(r, line, err);
         }
     }
-    return status ? status : sali_rows_fail(&r->rows, line.number, err, "expected // at the end");
+    return status ? status
+                  : sali_scan_fail(&r->rows.lines, line.line, err, "expected // at the end");
 }
 
 static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
                         sal_error *err)
 {
-    reader r = { .rows = { .file = name, .named = true }, .first = true };
-    sali_lines lines;
-    sali_lines_init(&lines, data, size);
-    sal_status status = read_lines(&r, &lines, err);
+    reader r = { .rows.named = true, .first = true };
+    sali_scan_init(&r.rows.lines, name, data, size, 0);
+    sal_status status = read_lines(&r, err);
     status = status ? status : sali_rows_finish(&r.rows, out, err);
     sali_rows_free(&r.rows);
     return status;
@@ -115,9 +115,9 @@ static sal_status parse(const char *name, const char *data, int64_t size, sali_c
 
 static bool looks_like_stockholm(const char *data, int64_t size)
 {
-    sali_lines lines;
+    sali_scan lines;
     sali_line line;
-    sali_lines_init(&lines, data, size);
+    sali_scan_init(&lines, "", data, size, 0);
     while (sali_lines_next(&lines, &line)) {
         if (line.size > 0) {
             return sali_line_begins(&line, magic);

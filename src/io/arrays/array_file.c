@@ -96,16 +96,3 @@ void sali_number_rows_free(sali_number_rows *rows)
     sali_free(rows->labels);
     *rows = (sali_number_rows){ 0 };
 }
-
-bool sali_scan_line(sali_scan *scan, sali_scan *line)
-{
-    if (scan->next >= scan->end) {
-        return false;
-    }
-    const char *end = memchr(scan->next, '\n', (size_t)(scan->end - scan->next));
-    *line = *scan;
-    line->end = end ? end : scan->end;
-    scan->next = end ? end + 1 : scan->end;
-    scan->line++;
-    return true;
-}

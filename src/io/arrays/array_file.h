@@ -36,8 +36,4 @@ sal_status sali_number_rows_value(sali_number_rows *rows, double value, sal_erro
 sal_status sali_number_rows_label(sali_number_rows *rows, int32_t label, sal_error *err);
 void sali_number_rows_free(sali_number_rows *rows);
 
-/* The next line of a text as a scanner of its own, without its end; false at the end. `scan` is
- * only moved by this function. */
-bool sali_scan_line(sali_scan *scan, sali_scan *line);
-
 #endif

@@ -20,8 +20,10 @@ int64_t sali_graphml_node_id(sali_graphml_nodes *nodes, const sali_scan *where, 
                              int64_t size)
 {
     int64_t count = nodes->ids.count;
-    if (sali_grow((void **)&nodes->node_of, &nodes->node_of_room, count + 1, sizeof(int64_t)) != 0 ||
-        sali_grow((void **)&nodes->line_of, &nodes->line_of_room, count + 1, sizeof(int64_t)) != 0) {
+    if (sali_grow((void **)&nodes->node_of, &nodes->node_of_room, count + 1, sizeof(int64_t)) !=
+            0 ||
+        sali_grow((void **)&nodes->line_of, &nodes->line_of_room, count + 1, sizeof(int64_t)) !=
+            0) {
         return -1;
     }
     int64_t number = sali_name_table_put(&nodes->ids, id, size);
