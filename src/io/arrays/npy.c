@@ -359,9 +359,9 @@ sal_status sali_npy_write(const char *path, sali_dtype dtype, int ndim, const in
                                           type[0], type[1], '\0' };
     sali_output out = { 0 };
     sal_status status = sali_output_open(path, &out, err);
-    if (status == SAL_OK) {
-        status = sali_output_write(&out, header, format_header(header, descr, ndim, shape), err);
-    }
+    status = status
+                 ? status
+                 : sali_output_write(&out, header, format_header(header, descr, ndim, shape), err);
     status = status ? status : sali_output_write(&out, data, count * size, err);
     status = status ? status : sali_output_commit(&out, err);
     sali_output_discard(&out);

@@ -90,12 +90,8 @@ static sal_status read_tensor(const reader *r, const char *name, const json_t *i
     sali_tensor tensor = { .name = name };
     sal_status status = json_is_object(item) ? read_dtype(r, name, item, &tensor.dtype)
                                              : bad(r, name, "expected a JSON object");
-    if (status == SAL_OK) {
-        status = read_shape(r, name, item, &tensor);
-    }
-    if (status == SAL_OK) {
-        status = read_offsets(r, name, item, &tensor);
-    }
+    status = status ? status : read_shape(r, name, item, &tensor);
+    status = status ? status : read_offsets(r, name, item, &tensor);
     if (status == SAL_OK) {
         *out = tensor;
     }

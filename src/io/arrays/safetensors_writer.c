@@ -90,9 +90,7 @@ static sal_status write_header(sali_output *out, const char *header, sal_error *
         prefix[i] = (unsigned char)(wide >> 8 * i);
     }
     sal_status status = sali_output_write(out, prefix, 8, err);
-    if (status == SAL_OK) {
-        status = sali_output_write(out, header, length, err);
-    }
+    status = status ? status : sali_output_write(out, header, length, err);
     return status == SAL_OK ? sali_output_write(out, "        ", padding, err) : status;
 }
 

@@ -74,12 +74,9 @@ static sal_status read_entry(sali_scan *scan, sali_graph_reader *r, sal_error *e
     double bias;
     sal_status status = sali_scan_int(scan, "a variable", 0, INT64_MAX, &i, err);
     int64_t line = scan->line;
-    if (status == SAL_OK) {
-        status = sali_scan_int(scan, "the entry's other variable", 0, INT64_MAX, &j, err);
-    }
-    if (status == SAL_OK) {
-        status = sali_scan_double(scan, "the entry's bias", &bias, err);
-    }
+    status =
+        status ? status : sali_scan_int(scan, "the entry's other variable", 0, INT64_MAX, &j, err);
+    status = status ? status : sali_scan_double(scan, "the entry's bias", &bias, err);
     if (status == SAL_OK && scan->line != line) {
         status = sali_scan_fail(scan, line, err, "expected 'i j bias' on one line");
     }

@@ -19,9 +19,7 @@ static sal_status read_problem(sali_scan *scan, int64_t *nodes, int64_t *edges, 
     if (status == SAL_OK && !sali_token_is(&token, "p")) {
         status = sali_scan_expected(scan, &token, "a line 'p edge NODES EDGES'", err);
     }
-    if (status == SAL_OK) {
-        status = sali_scan_token(scan, &token, err);
-    }
+    status = status ? status : sali_scan_token(scan, &token, err);
     if (status == SAL_OK && !sali_token_is(&token, "edge") && !sali_token_is(&token, "col")) {
         status = sali_scan_expected(scan, &token, "edge or col", err);
     }
@@ -34,9 +32,7 @@ static sal_status read_node(sali_scan *scan, sali_graph *g, sal_error *err)
     int64_t node;
     double weight;
     sal_status status = sali_scan_int(scan, "a node", 1, g->nodes, &node, err);
-    if (status == SAL_OK) {
-        status = sali_scan_double(scan, "the node's weight", &weight, err);
-    }
+    status = status ? status : sali_scan_double(scan, "the node's weight", &weight, err);
     if (status == SAL_OK && !g->node_weights && g->nodes - 1 > sali_scan_room(scan)) {
         status = sali_scan_fail(scan, scan->line, err,
                                 "the rest of the file cannot hold a weight for each of %lld nodes",

@@ -47,9 +47,7 @@ sal_status sali_graph_scan_counts(sali_scan *scan, int64_t *nodes, int64_t *edge
     int64_t text = scan->end - scan->begin;
     int64_t most = text > SALI_GRAPH_FREE_NODES ? text : SALI_GRAPH_FREE_NODES;
     sal_status status = sali_scan_int(scan, "the number of nodes", 1, most, nodes, err);
-    if (status == SAL_OK) {
-        status = scan_on_line(scan, "the number of edges", 0, INT64_MAX, edges, err);
-    }
+    status = status ? status : scan_on_line(scan, "the number of edges", 0, INT64_MAX, edges, err);
     return status ? status : sali_graph_scan_line_end(scan, scan->line, err);
 }
 
@@ -57,9 +55,7 @@ sal_status sali_graph_scan_edge(sali_scan *scan, int64_t nodes, int64_t pair[2],
                                 sal_error *err)
 {
     sal_status status = sali_scan_int(scan, "a node", 1, nodes, &pair[0], err);
-    if (status == SAL_OK) {
-        status = scan_on_line(scan, "the edge's other node", 1, nodes, &pair[1], err);
-    }
+    status = status ? status : scan_on_line(scan, "the edge's other node", 1, nodes, &pair[1], err);
     if (status == SAL_OK && pair[0] == pair[1]) {
         status = sali_scan_fail(scan, scan->line, err, "an edge from node %lld to itself",
                                 (long long)pair[0]);

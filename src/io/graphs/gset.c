@@ -28,9 +28,7 @@ static sal_status read_edges(sali_scan *scan, int64_t edges, sali_graph_reader *
         int64_t pair[2];
         double weight = 1;
         status = sali_graph_scan_edge(scan, r->graph->nodes, pair, &weight, err);
-        if (status == SAL_OK) {
-            status = sali_graph_add(r, pair[0], pair[1], weight, err);
-        }
+        status = status ? status : sali_graph_add(r, pair[0], pair[1], weight, err);
     }
     return status;
 }
@@ -77,9 +75,8 @@ static sal_status write(const char *path, const sali_content *content, sal_error
                       "%s: this format has no weights of nodes; dimacs and graphml have", path);
     }
     int64_t *numbers = SALI_NEW_ARRAY(int64_t, g->nodes);
-    if (status == SAL_OK) {
-        status = numbers ? sali_graph_number(path, g, numbers, err) : sali_fail_memory(err);
-    }
+    status = status ? status
+                    : (numbers ? sali_graph_number(path, g, numbers, err) : sali_fail_memory(err));
     if (status == SAL_OK) {
         sali_text_output w;
         sali_text_open(&w, path, false, err);

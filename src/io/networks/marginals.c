@@ -145,10 +145,9 @@ sal_status sali_marginals_read(const char *path, const sal_space *space, double 
 {
     sali_bytes bytes = { 0 };
     sal_status status = sali_file_read(path, &bytes, err);
-    if (status == SAL_OK) {
-        status = sali_marginals_parse(path, bytes.data, bytes.size, space, marginals, log_z,
-                                      evidence, err);
-    }
+    status = status ? status
+                    : sali_marginals_parse(path, bytes.data, bytes.size, space, marginals, log_z,
+                                           evidence, err);
     if (status == SAL_OK && sali_uai_is_mar(bytes.data, bytes.size)) {
         status = read_beside(path, log_z, err);
     }

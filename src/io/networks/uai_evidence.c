@@ -112,9 +112,8 @@ sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *gra
 {
     sali_bytes file = { 0 };
     sal_status status = sali_file_read(path, &file, err);
-    if (status == SAL_OK) {
-        status = sali_uai_parse_evidence(path, file.data, file.size, graph, observed, err);
-    }
+    status =
+        status ? status : sali_uai_parse_evidence(path, file.data, file.size, graph, observed, err);
     sali_bytes_free(&file);
     return status;
 }

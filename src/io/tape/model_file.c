@@ -140,9 +140,9 @@ static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model
     sali_content content = { 0 };
     const sali_format *format = NULL;
     sal_status status = sali_content_read(path, NULL, SALI_CONTENT_NONE, &content, &format, err);
-    if (status == SAL_OK) {
-        status = name_file(path, build_content(path, format, &content, dtype, model, err), err);
-    }
+    status = status
+                 ? status
+                 : name_file(path, build_content(path, format, &content, dtype, model, err), err);
     sali_content_free(&content);
     return status;
 }
@@ -158,9 +158,8 @@ static sal_status open_named(const char *path, const char *rest, sal_dtype dtype
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s is not made of files", builtin->name);
     }
     status = status ? status : sali_content_read(path, NULL, builtin->content, &content, NULL, err);
-    if (status == SAL_OK) {
-        status = name_file(path, sali_builtin_make(rest, &content, dtype, model, err), err);
-    }
+    status = status ? status
+                    : name_file(path, sali_builtin_make(rest, &content, dtype, model, err), err);
     sali_content_free(&content);
     return status;
 }
@@ -171,10 +170,9 @@ static sal_status open_specification(const char *spec, sal_dtype dtype, sal_mode
     char *rest = sali_strdup(spec), *path = NULL;
     sal_status status =
         rest ? sali_specification_take(rest, "file", &path, err) : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        status = path ? open_named(path, rest, dtype, model, err)
-                      : sali_builtin_make(spec, NULL, dtype, model, err);
-    }
+    status = status ? status
+                    : (path ? open_named(path, rest, dtype, model, err)
+                            : sali_builtin_make(spec, NULL, dtype, model, err));
     sali_free(rest);
     sali_free(path);
     return status;
@@ -246,9 +244,7 @@ sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, 
     }
     sal_model *made = NULL;
     sal_status status = open_any(spec, dtype, &made, err);
-    if (status == SAL_OK) {
-        status = sal_model_set_name(made, spec, err);
-    }
+    status = status ? status : sal_model_set_name(made, spec, err);
     if (status != SAL_OK) {
         sal_model_destroy(made);
         return status;

@@ -160,12 +160,8 @@ sal_status sal_model_load_params(sal_model *model, const char *path_safetensors,
     sali_safetensors *file = NULL;
     double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
     status = flat ? sali_safetensors_open(path_safetensors, &file, err) : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        status = take_all(model, path_safetensors, file, flat, err);
-    }
-    if (status == SAL_OK) {
-        status = sal_model_set_params(model, NULL, flat, err);
-    }
+    status = status ? status : take_all(model, path_safetensors, file, flat, err);
+    status = status ? status : sal_model_set_params(model, NULL, flat, err);
     sali_safetensors_close(file);
     sali_free(flat);
     return status;

@@ -160,9 +160,7 @@ static sal_status read_block(const tape_reader *r, const xmlNode *element, sal_s
         status = sali_xml_fail(r->name, element, r->err, "%" PRId64 " levels; expected 2 or more",
                                levels.count);
     }
-    if (status == SAL_OK) {
-        status = add_block(r, element, space, &block);
-    }
+    status = status ? status : add_block(r, element, space, &block);
     free_list(&levels);
     return status;
 }
