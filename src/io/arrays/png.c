@@ -22,90 +22,24 @@ static sal_status check_sides(const char *path, int64_t height, int64_t width, s
 
 #ifdef SALI_HAVE_PNG
 #include <png.h>
-#include <setjmp.h>
-
-/* What libpng's callbacks share with the caller. */
-typedef struct context {
-    sali_output *out;
-    sal_error *err;
-    sal_status status;
-} context;
-
-/* libpng demands that an error does not return. */
-static _Noreturn void on_error(png_structp png, png_const_charp message)
-{
-    context *c = png_get_error_ptr(png);
-    if (c->status == SAL_OK) {
-        c->status = sali_fail(c->err, SAL_ERR_IO, "%s: cannot be written: libpng: %s", c->out->path,
-                              message);
-    }
-    png_longjmp(png, 1);
-}
-
-static void on_warning(png_structp png, png_const_charp message)
-{
-    (void)png;
-    (void)message;
-}
-
-static void on_write(png_structp png, png_bytep data, png_size_t size)
-{
-    context *c = png_get_io_ptr(png);
-    c->status = sali_output_write(c->out, data, (int64_t)size, c->err);
-    if (c->status != SAL_OK) {
-        png_error(png, "write failed");
-    }
-}
-
-static void on_flush(png_structp png)
-{
-    (void)png;
-}
-
-/* Everything that may jump; no local variable is changed after setjmp. */
-static void encode(png_structp png, png_infop info, const uint8_t *pixels, int64_t height,
-                   int64_t width)
-{
-    if (setjmp(png_jmpbuf(png))) {
-        return;
-    }
-    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_GRAY,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_write_info(png, info);
-    for (int64_t row = 0; row < height; row++) {
-        png_write_row(png, pixels + row * width);
-    }
-    png_write_end(png, info);
-}
 
 sal_status sali_png_write(const char *path, const uint8_t *pixels, int64_t height, int64_t width,
                           sal_error *err)
 {
-    sal_status status = check_sides(path, height, width, err);
-    if (status != SAL_OK) {
-        return status;
-    }
     sali_output out = { 0 };
-    status = sali_output_open(path, &out, err);
-    if (status != SAL_OK) {
-        return status;
+    png_image image = { .version = PNG_IMAGE_VERSION,
+                        .width = (png_uint_32)width,
+                        .height = (png_uint_32)height,
+                        .format = PNG_FORMAT_GRAY };
+    sal_status status = check_sides(path, height, width, err);
+    status = status ? status : sali_output_open(path, &out, err);
+    if (status == SAL_OK && !png_image_write_to_stdio(&image, out.file, 0, pixels, 0, NULL)) {
+        status =
+            sali_fail(err, SAL_ERR_IO, "%s: cannot be written: libpng: %s", path, image.message);
     }
-    context c = { &out, err, SAL_OK };
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &c, on_error, on_warning);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
-    if (info) {
-        png_set_write_fn(png, &c, on_write, on_flush);
-        encode(png, info, pixels, height, width);
-        status = c.status;
-    } else {
-        status = sali_fail_memory(err);
-    }
-    png_destroy_write_struct(&png, &info);
-    if (status != SAL_OK) {
-        sali_output_discard(&out);
-        return status;
-    }
-    return sali_output_commit(&out, err);
+    status = status ? status : sali_output_commit(&out, err);
+    sali_output_discard(&out);
+    return status;
 }
 
 #else
