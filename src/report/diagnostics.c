@@ -271,17 +271,19 @@ static bool has_tail(const sali_diagnosed *d)
     return any;
 }
 
+/* What tells whether to trust the rest stands where a phone shows it. */
+static const sali_column columns[] = { { "quantity", 0 },    { "R-hat", 4 },       { "ESS", 4 },
+                                       { "mean", 5 },        { "sd", 4 },          { "MCSE", 2 },
+                                       { "IAT [draws]", 3 }, { "ESS of tails", 4 } };
+
 static void put_row(sali_page *page, const char *name, const sal_diagnostics *d, bool tail)
 {
+    const double values[] = { rhat_of(d), d->ess_bulk,  d->mean,
+                              d->sd,      d->mcse_mean, d->autocorrelation_time,
+                              d->ess_tail };
     sali_put(&page->w, "<tr><td>%s</td>", name);
-    sali_page_number(page, rhat_of(d), 4);
-    sali_page_number(page, d->ess_bulk, 4);
-    sali_page_number(page, d->mean, 5);
-    sali_page_number(page, d->sd, 4);
-    sali_page_number(page, d->mcse_mean, 2);
-    sali_page_number(page, d->autocorrelation_time, 3);
-    if (tail) {
-        sali_page_number(page, d->ess_tail, 4);
+    for (int k = 0; k < 6 + tail; k++) {
+        sali_page_number(page, values[k], columns[1 + k].digits);
     }
     sali_put_raw(&page->w, "</tr>");
 }
@@ -296,11 +298,6 @@ static void put_variable(sali_page *page, const sali_run_record *run, const sali
 void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
                                    const sali_diagnosed *d)
 {
-    /* What tells whether to trust the rest stands where a phone shows it. */
-    static const sali_column columns[] = { { "quantity", 0 },    { "R-hat", 4 },
-                                           { "ESS", 4 },         { "mean", 5 },
-                                           { "sd", 4 },          { "MCSE", 2 },
-                                           { "IAT [draws]", 3 }, { "ESS of tails", 4 } };
     bool tail = has_tail(d);
     sali_page_table(page,
                     d->has_f ? "f and the variables with the largest R-hat and the smallest "

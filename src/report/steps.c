@@ -69,23 +69,21 @@ static bool varies(const double *values, int64_t n)
 
 void sali_report_steps(sali_page *page, const sali_run_record *run)
 {
-    const double *acceptance = run->noted[SALI_NOTED_ACCEPTANCE];
-    const double *jump = run->noted[SALI_NOTED_JUMP];
-    const double *warmup = run->warmup_noted[SALI_NOTED_STEP_SIZE];
-    const double *size = run->noted[SALI_NOTED_STEP_SIZE];
-    if (acceptance) {
-        put_figure(page, "Acceptance", "acceptance rate", run->chains, run->n_draws, acceptance,
-                   false);
-    }
-    if (jump) {
-        put_figure(page, "Jump distance a draw", "L1 distance", run->chains, run->n_draws, jump,
-                   false);
-    }
-    if (varies(warmup, run->chains * run->n_warmup)) {
-        put_figure(page, "Step size in warm-up", "step size", run->chains, run->n_warmup, warmup,
-                   true);
-    }
-    if (varies(size, run->chains * run->n_draws)) {
-        put_figure(page, "Step size", "step size", run->chains, run->n_draws, size, true);
+    static const struct {
+        const char *title, *label;
+        int noted;
+        bool warmup, size; /* sizes are shown if they change, on a logarithmic axis */
+    } figures[] = { { "Acceptance", "acceptance rate", SALI_NOTED_ACCEPTANCE, false, false },
+                    { "Jump distance a draw", "L1 distance", SALI_NOTED_JUMP, false, false },
+                    { "Step size in warm-up", "step size", SALI_NOTED_STEP_SIZE, true, true },
+                    { "Step size", "step size", SALI_NOTED_STEP_SIZE, false, true } };
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+        int64_t n = figures[k].warmup ? run->n_warmup : run->n_draws;
+        const double *values =
+            (figures[k].warmup ? run->warmup_noted : run->noted)[figures[k].noted];
+        if (figures[k].size ? varies(values, run->chains * n) : values != NULL) {
+            put_figure(page, figures[k].title, figures[k].label, run->chains, n, values,
+                       figures[k].size);
+        }
     }
 }
