@@ -24,11 +24,16 @@ void sali_figure_fail(sal_figure *figure, sal_status status, const char *format,
     sali_fail(&figure->first, status, "figure, panel %lld: %s", (long long)figure->n_panels, text);
 }
 
-static void *took(sal_figure *figure, void *memory)
+void *sali_figure_room(sal_figure *figure, int64_t n, size_t size)
 {
-    if (!memory && figure->first.status == SAL_OK) {
+    void *memory = sali_alloc(n, size);
+    if (!memory || sali_grow((void **)&figure->owned, &figure->owned_room, figure->n_owned + 1,
+                             sizeof *figure->owned) != 0) {
+        sali_free(memory);
         sali_fail_memory(&figure->first);
+        return NULL;
     }
+    figure->owned[figure->n_owned++] = memory;
     return memory;
 }
 
@@ -45,7 +50,7 @@ char *sali_figure_text(sal_figure *figure, const char *text)
         return NULL;
     }
     int64_t size = (int64_t)strlen(text);
-    char *copy = took(figure, sali_alloc(size < INT64_MAX / 4 ? 3 * size + 1 : -1, 1));
+    char *copy = sali_figure_room(figure, size < INT64_MAX / 4 ? 3 * size + 1 : -1, 1);
     if (!copy) {
         return NULL;
     }
@@ -61,7 +66,7 @@ char *sali_figure_text(sal_figure *figure, const char *text)
 /* A copy of an array; of NULL, the numbers from 0 on. */
 static double *copy_array(sal_figure *figure, int64_t n, const double *values)
 {
-    double *copy = took(figure, sali_alloc(n, sizeof *copy));
+    double *copy = sali_figure_room(figure, n, sizeof *copy);
     for (int64_t i = 0; copy && i < n; i++) {
         copy[i] = values ? values[i] : (double)i;
     }
@@ -72,7 +77,8 @@ static double *copy_array(sal_figure *figure, int64_t n, const double *values)
 static void *add(sal_figure *figure, void **array, int64_t *n, int64_t *room, size_t size)
 {
     if (sali_grow(array, room, *n + 1, size) != 0) {
-        return took(figure, NULL);
+        sali_fail_memory(&figure->first);
+        return NULL;
     }
     return memset((char *)*array + size * (size_t)(*n)++, 0, size);
 }
@@ -110,49 +116,20 @@ sal_status sal_figure_create(const sal_figure_options *options, sal_figure **fig
     return SAL_OK;
 }
 
-static void clear_axis(sali_axis *axis)
-{
-    sali_free(axis->label);
-    for (int64_t i = 0; i < axis->n_categories; i++) {
-        sali_free(axis->categories[i]);
-    }
-    sali_free(axis->categories);
-}
-
-static void clear_panel(sali_panel *panel)
-{
-    sali_free(panel->title);
-    clear_axis(&panel->x);
-    clear_axis(&panel->y);
-    for (int64_t i = 0; i < panel->n_series; i++) {
-        sali_series *s = &panel->series[i];
-        sali_free(s->name);
-        sali_free(s->x);
-        sali_free(s->y);
-        sali_free(s->low);
-        sali_free(s->high);
-    }
-    for (int64_t i = 0; i < panel->n_pointers; i++) {
-        sali_free(panel->pointers[i].text);
-    }
-    sali_free(panel->series);
-    sali_free(panel->pointers);
-    sali_free(panel->cells.values);
-    sali_free(panel->cells.label);
-}
-
 void sal_figure_destroy(sal_figure *figure)
 {
     if (!figure) {
         return;
     }
     for (int64_t i = 0; i < figure->n_panels; i++) {
-        clear_panel(&figure->panels[i]);
+        sali_free(figure->panels[i].series);
+        sali_free(figure->panels[i].pointers);
+    }
+    for (int64_t i = 0; i < figure->n_owned; i++) {
+        sali_free(figure->owned[i]);
     }
     sali_free(figure->panels);
-    sali_free(figure->title);
-    sali_free(figure->caption);
-    sali_free(figure->description);
+    sali_free(figure->owned);
     sali_free(figure);
 }
 
@@ -187,7 +164,7 @@ static void copy_axis(sal_figure *figure, const sal_axis *axis, sali_axis *to)
     *to = (sali_axis){ .logarithmic = axis->logarithmic, .low = axis->low, .high = axis->high };
     to->label = sali_figure_text(figure, axis->label);
     if (axis->n_categories > 0) {
-        to->categories = took(figure, sali_alloc(axis->n_categories, sizeof *to->categories));
+        to->categories = sali_figure_room(figure, axis->n_categories, sizeof *to->categories);
         to->n_categories = to->categories ? axis->n_categories : 0;
     }
     for (int64_t i = 0; i < to->n_categories; i++) {

@@ -59,6 +59,8 @@ struct sal_figure {
     double panel_width, panel_height;
     sali_panel *panels;
     int64_t n_panels, panels_room;
+    void **owned; /* [n_owned]: texts and arrays of all panels */
+    int64_t n_owned, owned_room;
     sal_error first; /* the first mistake */
 };
 
@@ -67,6 +69,9 @@ struct sal_figure {
 /* Keep the first mistake, told with the panel's number. */
 void sali_figure_fail(sal_figure *figure, sal_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+
+/* Zeroed room that ends with the figure; NULL, and a mistake, without memory. */
+void *sali_figure_room(sal_figure *figure, int64_t n, size_t size);
 
 /* A copy of a text in which what is no UTF-8 or not allowed in XML is U+FFFD; NULL for NULL. On
  * failure the figure keeps it. */

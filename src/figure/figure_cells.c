@@ -88,9 +88,8 @@ static void add_heatmap(sal_figure *figure, const sal_heatmap *h, sali_panel *pa
     cells.dy = dy * (double)cells.block_rows;
     cells.rows = (h->rows + cells.block_rows - 1) / cells.block_rows;
     cells.columns = (h->columns + cells.block_columns - 1) / cells.block_columns;
-    cells.values = SALI_NEW_ARRAY(double, cells.rows *cells.columns);
+    cells.values = sali_figure_room(figure, cells.rows * cells.columns, sizeof(double));
     if (!cells.values) {
-        sali_fail_memory(&figure->first);
         return;
     }
     for (int64_t i = 0; i < cells.rows * cells.columns; i++) {
@@ -132,9 +131,8 @@ static void add_images(sal_figure *figure, const sal_images *m, sali_panel *pane
     sali_cells cells = { .picture = true, .block_rows = 1, .block_columns = 1, .dx = 1, .dy = 1 };
     cells.rows = rows * (m->height + 1) - 1; /* a cell between pictures */
     cells.columns = columns * (m->width + 1) - 1;
-    cells.values = SALI_NEW_ARRAY(double, cells.rows *cells.columns);
+    cells.values = sali_figure_room(figure, cells.rows * cells.columns, sizeof(double));
     if (!cells.values) {
-        sali_fail_memory(&figure->first);
         return;
     }
     for (int64_t i = 0; i < cells.rows * cells.columns; i++) {
