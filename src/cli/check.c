@@ -10,6 +10,8 @@
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
 
+static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
+
 static void print_space(const sal_model *model)
 {
     const sal_space *space = sal_model_space(model);
@@ -20,7 +22,7 @@ static void print_space(const sal_model *model)
     for (int64_t b = 0; b < sal_space_blocks(space); b++) {
         const sal_block *block = sal_space_block(space, b);
         printf("  block      %-12s %lld x %s", block->name, (long long)block->count,
-               sali_kind_name(block->kind));
+               kinds[block->kind]);
         if (block->states > 0) {
             printf(", %lld states", (long long)block->states);
         }
@@ -121,7 +123,7 @@ static json_t *blocks_json(const sal_space *space)
     for (int64_t b = 0; b < sal_space_blocks(space); b++) {
         const sal_block *block = sal_space_block(space, b);
         json_t *item = json_pack("{s:o, s:s, s:I}", "name", cli_json_text(block->name), "kind",
-                                 sali_kind_name(block->kind), "count", (json_int_t)block->count);
+                                 kinds[block->kind], "count", (json_int_t)block->count);
         if (item && block->states > 0) {
             json_object_set_new(item, "states", json_integer(block->states));
         }

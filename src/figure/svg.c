@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "figure/figure.h"
 
 /* A text of several lines. */
@@ -156,8 +157,7 @@ void sali_figure_draw(const sal_figure *figure, sali_text_output *w, const char 
 
 sal_status sal_figure_write(const sal_figure *figure, const char *path, sal_error *err)
 {
-    size_t size = path ? strlen(path) : 0;
-    if (size < 4 || strcmp(path + size - 4, ".svg") != 0) {
+    if (!sali_has_suffix(path, ".svg")) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s: expected a path that ends in '.svg'",
                          path ? path : "no path");
     }

@@ -129,19 +129,6 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
     return status;
 }
 
-sal_status sali_format_parse(const sali_format *format, const char *name, const char *data,
-                             int64_t size, sali_content *out, sal_error *err)
-{
-    sali_content content = { .kind = format->content };
-    sal_status status = format->parse(name, data, size, &content, err);
-    if (status != SAL_OK) {
-        sali_content_free(&content);
-        return status;
-    }
-    *out = content;
-    return SAL_OK;
-}
-
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err)
 {

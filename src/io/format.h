@@ -65,8 +65,19 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
 
 /* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
  * name:line; MEMORY. On failure *out is untouched. */
-sal_status sali_format_parse(const sali_format *format, const char *name, const char *data,
-                             int64_t size, sali_content *out, sal_error *err);
+static inline sal_status sali_format_parse(const sali_format *format, const char *name,
+                                           const char *data, int64_t size, sali_content *out,
+                                           sal_error *err)
+{
+    sali_content content = { .kind = format->content };
+    sal_status status = format->parse(name, data, size, &content, err);
+    if (status != SAL_OK) {
+        sali_content_free(&content);
+        return status;
+    }
+    *out = content;
+    return SAL_OK;
+}
 
 /* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix
  * and the content tell, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) is

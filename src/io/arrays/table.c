@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/number.h"
+#include "core/text.h"
 #include "io/arrays/array_file.h"
 #include "io/format.h"
 #include "io/text_output.h"
@@ -154,9 +155,7 @@ static sal_status parse_table(const char *name, const char *data, int64_t size, 
 /* Blanks for .txt, tabs for .tsv, commas for anything else. */
 static const char *separator_for(const char *path)
 {
-    size_t n = strlen(path);
-    const char *suffix = n > 4 ? path + n - 4 : "";
-    return strcmp(suffix, ".txt") == 0 ? " " : strcmp(suffix, ".tsv") == 0 ? "\t" : ",";
+    return sali_has_suffix(path, ".txt") ? " " : sali_has_suffix(path, ".tsv") ? "\t" : ",";
 }
 
 static sal_status write_table(const char *path, const sali_content *content, sal_error *err)

@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "io/file.h"
 #include "io/networks/uai_results.h"
 
@@ -120,8 +121,7 @@ sal_status sali_marginals_parse(const char *name, const void *bytes, int64_t siz
 /* log Z of NAME.PR beside NAME.MAR, if that is there. */
 static sal_status read_beside(const char *path, double *log_z, sal_error *err)
 {
-    size_t stem = strlen(path);
-    if (stem < 5 || strcmp(path + stem - 4, ".MAR") != 0) {
+    if (!sali_has_suffix(path, ".MAR")) {
         return SAL_OK;
     }
     sali_bytes bytes = { 0 };
@@ -129,7 +129,7 @@ static sal_status read_beside(const char *path, double *log_z, sal_error *err)
     if (!beside) {
         return sali_fail_memory(err);
     }
-    strcpy(beside + stem - 4, ".PR");
+    strcpy(beside + strlen(path) - 4, ".PR");
     sal_status status = SAL_OK;
     if (access(beside, R_OK) == 0) {
         status = sali_file_read(beside, &bytes, err);

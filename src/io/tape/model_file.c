@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/specification.h"
+#include "core/text.h"
 #include "io/file.h"
 #include "io/format.h"
 #include "io/tape/tape_xml.h"
@@ -19,12 +20,6 @@
 void sal_free(void *array)
 {
     sali_free(array);
-}
-
-static bool ends_with(const char *text, const char *suffix)
-{
-    size_t n = strlen(text), end = strlen(suffix);
-    return n > end && strcmp(text + n - end, suffix) == 0;
 }
 
 /* ---- networks */
@@ -62,22 +57,21 @@ static sal_status build_network(sali_factor_graph *graph, sal_dtype dtype, sal_m
 
 /* ---- saved tapes */
 
-/* The path of a file in the directory of `path`; NULL when out of memory. */
-static char *beside(const char *path, const char *file)
+/* The first `keep` characters of a path and another end; NULL when out of memory. */
+static char *with_end(const char *path, size_t keep, const char *end)
 {
-    const char *slash = strrchr(path, '/');
-    size_t directory = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(file);
-    char *joined = sali_alloc((int64_t)(directory + length) + 1, 1);
-    if (joined) {
-        memcpy(joined, path, directory);
-        memcpy(joined + directory, file, length + 1);
+    char *made = sali_alloc((int64_t)(keep + strlen(end)) + 1, 1);
+    if (made) {
+        memcpy(made, path, keep);
+        strcpy(made + keep, end);
     }
-    return joined;
+    return made;
 }
 
 static sal_status load_beside(sal_model *model, const char *path, const char *file, sal_error *err)
 {
-    char *params = beside(path, file);
+    const char *slash = strrchr(path, '/');
+    char *params = with_end(path, slash ? (size_t)(slash - path) + 1 : 0, file);
     sal_status status = params ? sal_model_load_params(model, params, err) : sali_fail_memory(err);
     sali_free(params);
     return status;
@@ -271,8 +265,8 @@ static sal_status check_savable(const sal_model *model, const char *path, sal_er
                          model->name);
     }
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    bool good = ends_with(file, ".xml") && xmlCheckUTF8(BAD_CAST file) && !strchr(file, '\\') &&
-                !strstr(file, "..");
+    bool good = sali_has_suffix(file, ".xml") && xmlCheckUTF8(BAD_CAST file) &&
+                !strchr(file, '\\') && !strstr(file, "..");
     for (const char *c = file; good && *c; c++) {
         good = (unsigned char)*c >= ' ' && *c != 127;
     }
@@ -285,19 +279,6 @@ static sal_status check_savable(const sal_model *model, const char *path, sal_er
     return SAL_OK;
 }
 
-/* NAME.safetensors for NAME.xml; NULL when out of memory. */
-static char *params_path(const char *path)
-{
-    static const char suffix[] = ".safetensors";
-    size_t stem = strlen(path) - strlen(".xml");
-    char *made = sali_alloc((int64_t)(stem + sizeof suffix), 1);
-    if (made) {
-        memcpy(made, path, stem);
-        memcpy(made + stem, suffix, sizeof suffix);
-    }
-    return made;
-}
-
 sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_error *err)
 {
     sal_status status = check_savable(model, path_xml, err);
@@ -305,7 +286,7 @@ sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_erro
         return status;
     }
     const sali_program *program = sali_model_tape(model)->program;
-    char *path = params_path(path_xml);
+    char *path = with_end(path_xml, strlen(path_xml) - strlen(".xml"), ".safetensors");
     if (!path) {
         return sali_fail_memory(err);
     }

@@ -12,6 +12,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
+#include "core/text.h"
 #include "io/scan.h"
 #include "io/tape/tape_xml_schema.h"
 
@@ -370,15 +371,13 @@ static sal_status read_output(const tape_reader *r, const xmlNode *element, sal_
 /* A file of parameters must be a neighbour: a file from a stranger shall not read other ones. */
 static sal_status read_params(const tape_reader *r, const xmlNode *root, char **out)
 {
-    static const char suffix[] = ".safetensors";
     const char *file = sali_xml_value(root, "params");
     char shown[SALI_SHOW_SIZE];
-    size_t length = file ? strlen(file) : 0, end = sizeof suffix - 1;
     if (!file) {
         return SAL_OK;
     }
-    if (strchr(file, '/') || strchr(file, '\\') || strstr(file, "..") || length <= end ||
-        strcmp(file + length - end, suffix) != 0) {
+    if (strchr(file, '/') || strchr(file, '\\') || strstr(file, "..") ||
+        !sali_has_suffix(file, ".safetensors")) {
         return sali_xml_fail(r->name, root, r->err,
                              "params='%s'; expected the plain name of a .safetensors file in "
                              "the same directory, without '..'",
