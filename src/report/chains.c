@@ -50,10 +50,12 @@ static void put_trace(sali_page *page, const char *title, const char *name, cons
 static sal_status autocorrelation(int64_t chains, int64_t n, const double *values, int64_t lags,
                                   double *out, sal_error *err)
 {
-    sali_autocovariance a = { 0 };
-    if (sali_autocovariance_init(&a, n) != 0) {
-        sali_autocovariance_free(&a);
-        return sali_fail_memory(err);
+    sali_memory memory = { 0 };
+    sali_autocovariance a;
+    sal_status status = sali_autocovariance_init(&a, &memory, n, err);
+    if (status != SAL_OK) {
+        sali_memory_free(&memory);
+        return status;
     }
     for (int64_t c = 0; c < chains; c++) {
         double mean = 0;
@@ -66,7 +68,7 @@ static sal_status autocorrelation(int64_t chains, int64_t n, const double *value
     for (int64_t k = 0; k < lags; k++) {
         out[k] = sums[0] > 0 ? sums[k] / sums[0] : NAN;
     }
-    sali_autocovariance_free(&a);
+    sali_memory_free(&memory);
     return SAL_OK;
 }
 

@@ -2,8 +2,7 @@
 #include <math.h>
 
 #include <saltus/stats.h>
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/memory.h"
 #include "run/run.h"
 #include "stats/rhat.h"
 
@@ -21,30 +20,18 @@ typedef struct halves {
     double *variance; /* [count] */
 } halves;
 
-static void halves_free(halves *h)
-{
-    sali_free(h->ones);
-    sali_free(h->mean);
-    sali_free(h->variance);
-}
-
-static sal_status halves_create(const sal_run *run, halves *h, sal_error *err)
+static halves halves_of(const sal_run *run, sali_memory *m)
 {
     const int64_t boundary = run->options.draws / 2, count = 2 * run->options.chains;
     const int64_t first = run->draws_made < boundary ? run->draws_made : boundary;
     const int64_t second = run->draws_made - first;
-    *h = (halves){ .run = run,
-                   .count = count,
-                   .draws = { first, second },
-                   .n = first < second ? first : second,
-                   .ones = SALI_NEW_ARRAY(int64_t, count),
-                   .mean = SALI_NEW_ARRAY(double, count),
-                   .variance = SALI_NEW_ARRAY(double, count) };
-    if (!h->ones || !h->mean || !h->variance) {
-        halves_free(h);
-        return sali_fail_memory(err);
-    }
-    return SAL_OK;
+    return (halves){ .run = run,
+                     .count = count,
+                     .draws = { first, second },
+                     .n = first < second ? first : second,
+                     .ones = SALI_TAKE(m, int64_t, count),
+                     .mean = SALI_TAKE(m, double, count),
+                     .variance = SALI_TAKE(m, double, count) };
 }
 
 /* The counts of half-chain k from a bin on. */
@@ -177,15 +164,14 @@ static double variable_rhat(halves *h, int64_t v, int32_t *code)
 sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     const sal_space *space = run->model->space;
-    halves h;
-    int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
-    sal_status status = original ? halves_create(run, &h, err) : sali_fail_memory(err);
-    if (status != SAL_OK) {
-        sali_free(original);
-        return status;
+    sali_memory memory = { 0 };
+    halves h = halves_of(run, &memory);
+    int64_t *original = SALI_TAKE(&memory, int64_t, space->n_variables);
+    sal_status status = sali_memory_status(&memory, err);
+    if (status == SAL_OK) {
+        sali_run_variables(run, original);
     }
-    sali_run_variables(run, original);
-    for (int64_t v = 0; h.n >= 2 && v < space->n_variables; v++) {
+    for (int64_t v = 0; status == SAL_OK && h.n >= 2 && v < space->n_variables; v++) {
         int32_t code;
         double rhat = variable_rhat(&h, v, &code);
         if (rhat > s->rhat_max || (isnan(s->rhat_max) && !isnan(rhat))) {
@@ -195,7 +181,6 @@ sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_
         }
         s->disagreeing += rhat > SAL_RHAT_LIMIT;
     }
-    halves_free(&h);
-    sali_free(original);
-    return SAL_OK;
+    sali_memory_free(&memory);
+    return status;
 }

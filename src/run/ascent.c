@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/memory.h"
 #include "core/rng.h"
 
 /* Rounds, and evaluations of a chain that they may take. */
@@ -19,6 +18,7 @@
 #define ROUNDINGS 64
 
 typedef struct ascent {
+    sali_memory memory; /* of the arrays but the codes */
     const sal_model *model;
     sali_evaluator *evaluator;
     int64_t chains;
@@ -34,41 +34,27 @@ typedef struct ascent {
     double *rows;    /* [chains x entries] */
 } ascent;
 
-static void ascent_free(ascent *a)
-{
-    sali_evaluator_destroy(a->evaluator);
-    sali_free(a->better);
-    sali_free(a->f);
-    sali_free(a->share);
-    sali_free(a->tried);
-    sali_free(a->f_tried);
-    sali_free(a->x);
-    sali_free(a->slots);
-    sali_free(a->rows);
-}
-
 static sal_status ascent_create(ascent *a, sal_error *err)
 {
     const sal_space *space = a->model->space;
     int64_t n = a->chains;
     size_t element = a->model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    a->better = sali_memdup(a->codes, n * space->n_variables, sizeof *a->codes);
-    a->tried = sali_memdup(a->codes, n * space->n_variables, sizeof *a->codes);
-    a->f = SALI_NEW_ARRAY(double, n);
-    a->f_tried = SALI_NEW_ARRAY(double, n);
-    a->share = SALI_NEW_ARRAY(double, n);
-    a->x = sali_alloc(n * space->width, element);
-    a->slots = sali_alloc(n * space->slots, element);
-    a->rows = SALI_NEW_ARRAY(double, n * space->n_states);
-    if (!a->better || !a->tried || !a->f || !a->f_tried || !a->share || !a->x || !a->slots ||
-        !a->rows) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t c = 0; c < n; c++) {
+    sali_memory *m = &a->memory;
+    a->better = sali_memory_copy(m, a->codes, n * space->n_variables, sizeof *a->codes);
+    a->tried = sali_memory_copy(m, a->codes, n * space->n_variables, sizeof *a->codes);
+    a->f = SALI_TAKE(m, double, n);
+    a->f_tried = SALI_TAKE(m, double, n);
+    a->share = SALI_TAKE(m, double, n);
+    a->x = sali_memory_take(m, n * space->width, element);
+    a->slots = sali_memory_take(m, n * space->slots, element);
+    a->rows = SALI_TAKE(m, double, n * space->n_states);
+    sal_status status = sali_memory_status(m, err);
+    for (int64_t c = 0; status == SAL_OK && c < n; c++) {
         a->share[c] = MOST_SHARE;
         a->f[c] = -INFINITY;
     }
-    return sali_evaluator_create(a->model, n, SALI_WANT_DIFFERENCES, &a->evaluator, err);
+    return status ? status
+                  : sali_evaluator_create(a->model, n, SALI_WANT_DIFFERENCES, &a->evaluator, err);
 }
 
 /* f and all differences, as rows of entries, at the states tried. */
@@ -233,6 +219,7 @@ sal_status sali_ascend(const sal_model *model, int64_t chains, int32_t *starts, 
     if (status == SAL_OK) {
         look(&a, seen);
     }
-    ascent_free(&a);
+    sali_evaluator_destroy(a.evaluator);
+    sali_memory_free(&a.memory);
     return status;
 }

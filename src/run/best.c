@@ -2,23 +2,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
 #include "run/run.h"
 
-sal_status sali_best_create(sali_run_shard *shard, sal_error *err)
+sal_status sali_best_create(sal_run *run, sali_run_shard *shard, sal_error *err)
 {
     int64_t n = shard->chains->n;
-    shard->best = SALI_NEW_ARRAY(double, n);
-    shard->best_codes = SALI_NEW_ARRAY(int32_t, n * shard->chains->space->n_variables);
-    if (!shard->best || !shard->best_codes) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t c = 0; c < n; c++) {
+    shard->best = SALI_TAKE(&run->memory, double, n);
+    shard->best_codes = SALI_TAKE(&run->memory, int32_t, n * shard->chains->space->n_variables);
+    for (int64_t c = 0; shard->best && c < n; c++) {
         shard->best[c] = -INFINITY;
     }
-    return SAL_OK;
+    return sali_memory_status(&run->memory, err);
 }
 
 void sali_best_note(sali_run_shard *shard)

@@ -145,11 +145,14 @@ static sal_status prepare_tuning(sal_run *run, sal_error *err)
     if (status == SAL_OK && o->tuning) {
         return sali_run_tune(run, err);
     }
-    status = status ? status : sali_ladder_create(&run->ladder, replicas, o->temperatures, err);
+    status = status
+                 ? status
+                 : sali_ladder_create(&run->ladder, &run->memory, replicas, o->temperatures, err);
     run->ladder.adapt &= !run->tuned;
-    status = status ? status
-                    : sali_step_sizes_create(&run->step_sizes, run->model->space, run->ladder.n,
-                                             rule, run->settings.step_size, NULL, err);
+    status = status
+                 ? status
+                 : sali_step_sizes_create(&run->step_sizes, &run->memory, run->model->space,
+                                          run->ladder.n, rule, run->settings.step_size, NULL, err);
     return status;
 }
 
@@ -201,26 +204,24 @@ static sal_status allocate(sal_run *run, sal_error *err)
                          "them, or ask for fewer",
                          (long long)o->chains, (long long)o->draws, bytes / 1e9);
     }
-    run->log_prob = SALI_NEW_ARRAY(double, kept);
-    run->distance = SALI_NEW_ARRAY(double, kept);
-    run->moved = SALI_NEW_ARRAY(double, o->chains);
-    run->counts = SALI_NEW_ARRAY(uint32_t, 2 * o->chains * run->model->space->bins);
+    sali_memory *m = &run->memory;
+    run->log_prob = SALI_TAKE(m, double, kept);
+    run->distance = SALI_TAKE(m, double, kept);
+    run->moved = SALI_TAKE(m, double, o->chains);
+    run->counts = SALI_TAKE(m, uint32_t, 2 * o->chains * run->model->space->bins);
     if (run->model->space->unbounded) {
-        run->moments = SALI_NEW_ARRAY(sali_running, 2 * o->chains * run->model->space->n_variables);
+        run->moments = SALI_TAKE(m, sali_running, 2 * o->chains * run->model->space->n_variables);
     }
     run->n_shards = count_shards(run);
-    run->shards = SALI_NEW_ARRAY(sali_run_shard, run->n_shards);
-    run->shard_chains = SALI_NEW_ARRAY(sali_chains *, run->n_shards);
-    run->shard_selves = SALI_NEW_ARRAY(void *, run->n_shards);
-    run->shard_first = SALI_NEW_ARRAY(int64_t, run->n_shards);
-    run->shard_swaps = SALI_NEW_ARRAY(sali_swaps *, run->n_shards);
+    run->shards = SALI_TAKE(m, sali_run_shard, run->n_shards);
+    run->shard_chains = SALI_TAKE(m, sali_chains *, run->n_shards);
+    run->shard_selves = SALI_TAKE(m, void *, run->n_shards);
+    run->shard_first = SALI_TAKE(m, int64_t, run->n_shards);
+    run->shard_swaps = SALI_TAKE(m, sali_swaps *, run->n_shards);
     if (o->keep_draws) {
-        run->draws = sali_alloc(codes, (size_t)run->draw_bytes);
+        run->draws = sali_memory_take(m, codes, (size_t)run->draw_bytes);
     }
-    bool ok = run->log_prob && run->distance && run->moved && run->counts && run->shards &&
-              run->shard_chains && run->shard_selves && run->shard_first && run->shard_swaps &&
-              (run->draws || !o->keep_draws) && (run->moments || !run->model->space->unbounded);
-    return ok ? SAL_OK : sali_fail_memory(err);
+    return sali_memory_status(m, err);
 }
 
 /* Random streams, temperatures and step sizes of a shard's chains. */
@@ -241,9 +242,9 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     unsigned wants = sali_sampler_wants(run->sampler);
     shard->first = sali_shard_first(run->options.chains, run->n_shards, k);
     shard->groups = sali_shard_first(run->options.chains, run->n_shards, k + 1) - shard->first;
-    shard->reference = SALI_NEW_ARRAY(int32_t, space->n_variables);
-    shard->full = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
-    if (!shard->reference || !shard->full) {
+    shard->reference = SALI_TAKE(&run->memory, int32_t, space->n_variables);
+    shard->full = SALI_TAKE(&run->memory, int32_t, run->base->space->n_variables);
+    if (run->memory.refused) {
         return sali_fail_memory(err);
     }
     sali_stream stream = { .seed = run->options.seed, .purpose = SALI_RNG_STATISTIC };
@@ -251,10 +252,10 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     sal_status status = sali_chains_create(run->model, shard->groups * run->ladder.n, wants,
                                            run->options.seed, &shard->chains, err);
     if (status == SAL_OK && run->ladder.n > 1) {
-        status = sali_swaps_create(&shard->swaps, shard->chains, run->ladder.n, err);
+        status = sali_swaps_create(&shard->swaps, &run->memory, shard->chains, run->ladder.n, err);
     }
     if (status == SAL_OK && (run->options.anneal || run->options.track_best)) {
-        status = sali_best_create(shard, err);
+        status = sali_best_create(run, shard, err);
     }
     if (status == SAL_OK) {
         status = sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
@@ -498,32 +499,12 @@ void sal_run_destroy(sal_run *run)
             run->sampler->destroy(shard->self);
         }
         sali_chains_destroy(shard->chains);
-        sali_free(shard->reference);
-        sali_free(shard->full);
-        sali_free(shard->inner);
-        sali_swaps_free(&shard->swaps);
-        sali_free(shard->best);
-        sali_free(shard->best_codes);
     }
     if (run->shared) {
         run->sampler->unshare(run->shared);
     }
     sali_sampler_release(run->inner ? run->inner : run->sampler);
-    sali_free(run->shard_chains);
-    sali_free(run->shard_selves);
-    sali_free(run->shard_first);
-    sali_free(run->shard_swaps);
-    sali_ladder_free(&run->ladder);
-    sali_step_sizes_free(&run->step_sizes);
-    sali_shown_free(&run->shown);
-    sali_free(run->shards);
-    sali_free(run->log_prob);
-    sali_free(run->distance);
-    sali_free(run->moved);
-    sali_free(run->counts);
-    sali_free(run->moments);
-    sali_free(run->statistic);
-    sali_free(run->draws);
+    sali_memory_free(&run->memory);
     sal_run_state_destroy(run->state);
     sal_model_destroy(run->model);
     sal_model_destroy(run->base);

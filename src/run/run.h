@@ -64,8 +64,9 @@ typedef struct sali_run_shard {
 } sali_run_shard;
 
 struct sal_run {
-    sal_model *base;  /* as given */
-    sal_model *model; /* with clamped variables taken out: what is sampled */
+    sali_memory memory; /* all arrays of it and of its parts */
+    sal_model *base;    /* as given */
+    sal_model *model;   /* with clamped variables taken out: what is sampled */
     const sali_sampler *sampler;
     sal_run_options options; /* pointers in it are not kept */
     sali_sampler_settings settings;
@@ -136,7 +137,6 @@ void sali_shown_call(sal_run *run, const sal_draw *draw);
  * comes after it; the present states of a shard as draw number `draw`; a shard's sums before they
  * are cleared; and the calls for draws up to number `made`, after a window. */
 sal_status sali_shown_create(sal_run *run, sal_error *err);
-void sali_shown_free(sali_shown *shown);
 void sali_shown_begin(sal_run *run);
 void sali_shown_note(sal_run *run, sali_run_shard *shard, int64_t draw);
 void sali_shown_carry(sal_run *run, const sali_run_shard *shard);
@@ -160,7 +160,7 @@ void sali_run_restrict(const sal_run *run, int64_t chains, const int32_t *full, 
 void sali_run_variables(const sal_run *run, int64_t *original);
 
 /* Note states better than any before (best.c). */
-sal_status sali_best_create(sali_run_shard *shard, sal_error *err);
+sal_status sali_best_create(sal_run *run, sali_run_shard *shard, sal_error *err);
 void sali_best_note(sali_run_shard *shard);
 
 /* The model's statistic, if it has one (run_statistic.c): room for it, once there are shards; of

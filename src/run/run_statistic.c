@@ -18,14 +18,11 @@ sal_status sali_statistic_create(sal_run *run, sal_error *err)
     if (!owner(run)->statistic) {
         return SAL_OK;
     }
-    run->statistic = SALI_NEW_ARRAY(sali_running, run->options.chains);
-    for (int64_t k = 0; run->statistic && k < run->n_shards; k++) {
-        run->shards[k].inner = SALI_NEW_ARRAY(int32_t, owner(run)->space->n_variables);
-        if (!run->shards[k].inner) {
-            return sali_fail_memory(err);
-        }
+    run->statistic = SALI_TAKE(&run->memory, sali_running, run->options.chains);
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        run->shards[k].inner = SALI_TAKE(&run->memory, int32_t, owner(run)->space->n_variables);
     }
-    return run->statistic ? SAL_OK : sali_fail_memory(err);
+    return sali_memory_status(&run->memory, err);
 }
 
 /* At codes [V of base]; inner [V of the owner] is scratch. */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "run/run.h"
 
@@ -27,26 +26,13 @@ sal_status sali_shown_create(sal_run *run, sal_error *err)
     least = o->show_warmup && least < SALI_ADAPT_WINDOW ? SALI_ADAPT_WINDOW : least;
     shown->room = SHOWN_BYTES / row < least ? least : SHOWN_BYTES / row;
     shown->room = shown->room > SHOWN_DRAWS ? SHOWN_DRAWS : shown->room;
-    shown->codes = sali_alloc(shown->room, (size_t)row);
-    shown->log_prob = SALI_NEW_ARRAY(double, shown->room * o->chains);
-    shown->acceptance = SALI_NEW_ARRAY(double, shown->room * o->chains);
-    shown->jump = SALI_NEW_ARRAY(double, shown->room * o->chains);
-    shown->step_size = SALI_NEW_ARRAY(double, shown->room * o->chains);
-    shown->before = SALI_NEW_ARRAY(sali_shown_sums, o->chains);
-    return shown->codes && shown->log_prob && shown->acceptance && shown->jump &&
-                   shown->step_size && shown->before
-               ? SAL_OK
-               : sali_fail_memory(err);
-}
-
-void sali_shown_free(sali_shown *shown)
-{
-    sali_free(shown->codes);
-    sali_free(shown->log_prob);
-    sali_free(shown->acceptance);
-    sali_free(shown->jump);
-    sali_free(shown->step_size);
-    sali_free(shown->before);
+    shown->codes = sali_memory_take(&run->memory, shown->room, (size_t)row);
+    shown->log_prob = SALI_TAKE(&run->memory, double, shown->room * o->chains);
+    shown->acceptance = SALI_TAKE(&run->memory, double, shown->room * o->chains);
+    shown->jump = SALI_TAKE(&run->memory, double, shown->room * o->chains);
+    shown->step_size = SALI_TAKE(&run->memory, double, shown->room * o->chains);
+    shown->before = SALI_TAKE(&run->memory, sali_shown_sums, o->chains);
+    return sali_memory_status(&run->memory, err);
 }
 
 void sali_shown_note(sal_run *run, sali_run_shard *shard, int64_t draw)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 
 /* Appendix H searches 0.05, 0.5, .. 500, and 0.2, 0.4, .. 1.8 times the best of them, in units of
@@ -31,27 +30,21 @@ static double widest_move(const sal_space *space)
     return widest;
 }
 
-bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, double step_size)
+sal_status sali_adapt_begin(sali_adaptation *a, sali_memory *memory, int64_t n,
+                            const sal_space *space, double step_size, sal_error *err)
 {
     double unit = sali_default_step_size(space, 1);
     *a = (sali_adaptation){
         .n = n,
-        .windows = SALI_NEW_ARRAY(int64_t, n),
-        .log_step = SALI_NEW_ARRAY(double, n),
+        .windows = SALI_TAKE(memory, int64_t, n),
+        .log_step = SALI_TAKE(memory, double, n),
         .low = log(LOWEST * unit),
         .high = log(HIGHEST * fmax(unit, widest_move(space))),
     };
     for (int64_t r = 0; a->log_step && r < n; r++) {
         a->log_step[r] = log(step_size);
     }
-    return a->windows && a->log_step;
-}
-
-void sali_adapt_free(sali_adaptation *a)
-{
-    sali_free(a->windows);
-    sali_free(a->log_step);
-    *a = (sali_adaptation){ 0 };
+    return sali_memory_status(memory, err);
 }
 
 static double move(sali_adaptation *a, int64_t r, double gain, double acceptance)
@@ -179,34 +172,23 @@ static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *cha
 
 /* ---- all rungs */
 
-sal_status sali_step_sizes_create(sali_step_sizes *s, const sal_space *space, int64_t rungs,
-                                  sal_step_size_rule rule, double step_size, const double *given,
-                                  sal_error *err)
+sal_status sali_step_sizes_create(sali_step_sizes *s, sali_memory *memory, const sal_space *space,
+                                  int64_t rungs, sal_step_size_rule rule, double step_size,
+                                  const double *given, sal_error *err)
 {
     *s = (sali_step_sizes){
         .rule = rule,
         .rungs = rungs,
         .unit = sali_default_step_size(space, 1),
-        .value = SALI_NEW_ARRAY(double, rungs),
-        .jump = SALI_NEW_ARRAY(double, rungs *SALI_DECILES),
+        .value = SALI_TAKE(memory, double, rungs),
+        .jump = SALI_TAKE(memory, double, rungs *SALI_DECILES),
     };
-    bool begun = sali_adapt_begin(&s->adaptation, rungs, space, step_size);
-    if (!begun || !s->value || !s->jump) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t r = 0; r < rungs; r++) {
+    sal_status status = sali_adapt_begin(&s->adaptation, memory, rungs, space, step_size, err);
+    for (int64_t r = 0; status == SAL_OK && r < rungs; r++) {
         s->value[r] = given ? given[r] : step_size;
         s->adaptation.log_step[r] = log(s->value[r]);
     }
-    return SAL_OK;
-}
-
-void sali_step_sizes_free(sali_step_sizes *s)
-{
-    sali_free(s->value);
-    sali_adapt_free(&s->adaptation);
-    sali_free(s->jump);
-    *s = (sali_step_sizes){ 0 };
+    return status;
 }
 
 void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains)

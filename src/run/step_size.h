@@ -2,6 +2,7 @@
 #ifndef SALI_STEP_SIZE_H
 #define SALI_STEP_SIZE_H
 
+#include "core/memory.h"
 #include "samplers/sampler.h"
 
 /* Robbins-Monro on log eps towards that acceptance, of each rung for itself. */
@@ -12,9 +13,9 @@ typedef struct sali_adaptation {
     double low, high;
 } sali_adaptation;
 
-/* All rungs at the same step size; false: no memory, the caller frees all the same. */
-bool sali_adapt_begin(sali_adaptation *a, int64_t n, const sal_space *space, double step_size);
-void sali_adapt_free(sali_adaptation *a);
+/* All rungs at the same step size, in arrays of `memory`. SAL_ERR_MEMORY. */
+sal_status sali_adapt_begin(sali_adaptation *a, sali_memory *memory, int64_t n,
+                            const sal_space *space, double step_size, sal_error *err);
 
 /* Whether rung r's is at the upper bound, 1, or the lower one, -1; else 0. */
 int sali_adapt_bound(const sali_adaptation *a, int64_t r);
@@ -49,11 +50,10 @@ typedef struct sali_step_sizes {
     double (*candidate)(double unit, double centre, int64_t k);
 } sali_step_sizes;
 
-/* All rungs at `step_size`, or at their own given ones if not NULL. */
-sal_status sali_step_sizes_create(sali_step_sizes *s, const sal_space *space, int64_t rungs,
-                                  sal_step_size_rule rule, double step_size, const double *given,
-                                  sal_error *err);
-void sali_step_sizes_free(sali_step_sizes *s);
+/* All rungs at `step_size`, or at their own given ones if not NULL; arrays of `memory`. */
+sal_status sali_step_sizes_create(sali_step_sizes *s, sali_memory *memory, const sal_space *space,
+                                  int64_t rungs, sal_step_size_rule rule, double step_size,
+                                  const double *given, sal_error *err);
 
 /* The most steps of the window that begins when `done` of `total` steps of warm-up are over: the
  * quarter before the search and each of its turns end with a window. */

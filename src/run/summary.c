@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <saltus/stats.h>
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "core/shard.h"
 #include "run/run.h"
@@ -298,13 +298,12 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
         return sali_fail(err, SAL_ERR_ARGUMENT, "the run was stopped before its first draw");
     }
     int64_t draws = run->options.chains * run->draws_made;
-    int64_t *original = SALI_NEW_ARRAY(int64_t, space->n_variables);
-    int32_t *full = SALI_NEW_ARRAY(int32_t, whole->n_variables);
-    int64_t *row_of = SALI_NEW_ARRAY(int64_t, whole->n_variables + 1);
-    if (!original || !full || !row_of) {
-        sali_free(original);
-        sali_free(full);
-        sali_free(row_of);
+    sali_memory m = { 0 };
+    int64_t *original = SALI_TAKE(&m, int64_t, space->n_variables);
+    int32_t *full = SALI_TAKE(&m, int32_t, whole->n_variables);
+    int64_t *row_of = SALI_TAKE(&m, int64_t, whole->n_variables + 1);
+    if (m.refused) {
+        sali_memory_free(&m);
         return sali_fail_memory(err);
     }
     for (int64_t v = 0; v < whole->n_variables; v++) {
@@ -330,9 +329,7 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
             row[k] = two && k == 0 ? 1 - ones / (double)draws : ones / (double)draws;
         }
     }
-    sali_free(original);
-    sali_free(full);
-    sali_free(row_of);
+    sali_memory_free(&m);
     return SAL_OK;
 }
 

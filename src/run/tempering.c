@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 
 /* The hot end is where the standard deviation of f / T is this: nearly all states are then as
@@ -19,39 +18,25 @@
 
 /* ---- swaps of one shard */
 
-sal_status sali_swaps_create(sali_swaps *swaps, const sali_chains *chains, int64_t replicas,
-                             sal_error *err)
+sal_status sali_swaps_create(sali_swaps *swaps, sali_memory *memory, const sali_chains *chains,
+                             int64_t replicas, sal_error *err)
 {
     *swaps = (sali_swaps){
         .groups = chains->n / replicas,
         .replicas = replicas,
-        .tried = SALI_NEW_ARRAY(int64_t, replicas),
-        .made = SALI_NEW_ARRAY(int64_t, replicas),
-        .probability = SALI_NEW_ARRAY(double, replicas),
-        .walker = SALI_NEW_ARRAY(int32_t, chains->n),
-        .from_hottest = SALI_NEW_ARRAY(bool, chains->n),
-        .codes = SALI_NEW_ARRAY(int32_t, chains->space->n_variables),
-        .x = sali_alloc(chains->space->width, chains->element),
+        .tried = SALI_TAKE(memory, int64_t, replicas),
+        .made = SALI_TAKE(memory, int64_t, replicas),
+        .probability = SALI_TAKE(memory, double, replicas),
+        .walker = SALI_TAKE(memory, int32_t, chains->n),
+        .from_hottest = SALI_TAKE(memory, bool, chains->n),
+        .codes = SALI_TAKE(memory, int32_t, chains->space->n_variables),
+        .x = sali_memory_take(memory, chains->space->width, chains->element),
     };
-    if (!swaps->tried || !swaps->made || !swaps->probability || !swaps->walker ||
-        !swaps->from_hottest || !swaps->codes || !swaps->x) {
-        sali_swaps_free(swaps);
-        return sali_fail_memory(err);
+    sal_status status = sali_memory_status(memory, err);
+    if (status == SAL_OK) {
+        sali_swaps_clear(swaps, true);
     }
-    sali_swaps_clear(swaps, true);
-    return SAL_OK;
-}
-
-void sali_swaps_free(sali_swaps *swaps)
-{
-    sali_free(swaps->tried);
-    sali_free(swaps->made);
-    sali_free(swaps->probability);
-    sali_free(swaps->walker);
-    sali_free(swaps->from_hottest);
-    sali_free(swaps->codes);
-    sali_free(swaps->x);
-    *swaps = (sali_swaps){ 0 };
+    return status;
 }
 
 void sali_swaps_clear(sali_swaps *swaps, bool trips)
@@ -171,15 +156,15 @@ static void spread_geometrically(sali_ladder *ladder, double last)
     }
 }
 
-sal_status sali_ladder_create(sali_ladder *ladder, int64_t n, const double *temperatures,
-                              sal_error *err)
+sal_status sali_ladder_create(sali_ladder *ladder, sali_memory *memory, int64_t n,
+                              const double *temperatures, sal_error *err)
 {
     ladder->n = n;
     ladder->adapt = n > 1 && !temperatures;
-    ladder->beta = SALI_NEW_ARRAY(double, n);
-    ladder->temperature = SALI_NEW_ARRAY(double, n);
-    ladder->rate = SALI_NEW_ARRAY(double, n);
-    if (!ladder->beta || !ladder->temperature || !ladder->rate) {
+    ladder->beta = SALI_TAKE(memory, double, n);
+    ladder->temperature = SALI_TAKE(memory, double, n);
+    ladder->rate = SALI_TAKE(memory, double, n);
+    if (memory->refused) {
         return sali_fail_memory(err);
     }
     spread_geometrically(ladder, FIRST_GUESS);
@@ -187,14 +172,6 @@ sal_status sali_ladder_create(sali_ladder *ladder, int64_t n, const double *temp
         ladder->beta[r] = 1 / temperatures[r];
     }
     return SAL_OK;
-}
-
-void sali_ladder_free(sali_ladder *ladder)
-{
-    sali_free(ladder->beta);
-    sali_free(ladder->temperature);
-    sali_free(ladder->rate);
-    *ladder = (sali_ladder){ 0 };
 }
 
 bool sali_ladder_is_due(const sali_ladder *ladder, int64_t before, int64_t done, int64_t total)

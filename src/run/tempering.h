@@ -5,6 +5,7 @@
 #ifndef SALI_TEMPERING_H
 #define SALI_TEMPERING_H
 
+#include "core/memory.h"
 #include "samplers/sampler.h"
 
 /* The most replicas of a chain. */
@@ -27,9 +28,9 @@ typedef struct sali_swaps {
     void *x;        /* real [N] */
 } sali_swaps;
 
-sal_status sali_swaps_create(sali_swaps *swaps, const sali_chains *chains, int64_t replicas,
-                             sal_error *err);
-void sali_swaps_free(sali_swaps *swaps);
+/* Arrays are of `memory`. SAL_ERR_MEMORY. */
+sal_status sali_swaps_create(sali_swaps *swaps, sali_memory *memory, const sali_chains *chains,
+                             int64_t replicas, sal_error *err);
 
 /* Log of the ratio by which states with f_a and f_b, at inverse temperatures beta_a and beta_b,
  * change places: (beta_a - beta_b) (f_b - f_a), of Metropolis for the product of the two targets.
@@ -55,10 +56,9 @@ typedef struct sali_ladder {
     double barrier, round_trips;
 } sali_ladder;
 
-/* With given temperatures, or a first guess. */
-sal_status sali_ladder_create(sali_ladder *ladder, int64_t n, const double *temperatures,
-                              sal_error *err);
-void sali_ladder_free(sali_ladder *ladder);
+/* With given temperatures, or a first guess; arrays of `memory`. */
+sal_status sali_ladder_create(sali_ladder *ladder, sali_memory *memory, int64_t n,
+                              const double *temperatures, sal_error *err);
 
 /* Temperatures from 1 up: SAL_ERR_ARGUMENT otherwise, saying where they are from. */
 sal_status sali_ladder_check(int64_t n, const double *temperatures, const char *what,

@@ -1,7 +1,7 @@
 /* The distribution of a run's draws over all states, against enumeration. */
 #include <math.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "models/exact/exact.h"
 #include "models/states.h"
@@ -14,18 +14,17 @@ static sal_status count_states(const sal_run *run, double *shares, sal_error *er
     const sal_space *space = run->model->space;
     int64_t C = run->options.chains, V = run->base->space->n_variables;
     double share = 1 / ((double)C * (double)run->draws_made);
-    int32_t *full = SALI_NEW_ARRAY(int32_t, V);
-    int32_t *codes = SALI_NEW_ARRAY(int32_t, V);
-    for (int64_t k = 0; full && codes && k < C * run->draws_made; k++) {
+    sali_memory memory = { 0 };
+    int32_t *full = SALI_TAKE(&memory, int32_t, V), *codes = SALI_TAKE(&memory, int32_t, V);
+    sal_status status = sali_memory_status(&memory, err);
+    for (int64_t k = 0; status == SAL_OK && k < C * run->draws_made; k++) {
         for (int64_t v = 0; v < V; v++) {
             full[v] = sali_run_draw(run, k / run->draws_made, k % run->draws_made, v);
         }
         sali_run_restrict(run, 1, full, codes);
         shares[sali_states_index(space, codes)] += share;
     }
-    sal_status status = full && codes ? SAL_OK : sali_fail_memory(err);
-    sali_free(full);
-    sali_free(codes);
+    sali_memory_free(&memory);
     return status;
 }
 

@@ -135,9 +135,9 @@ sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const doubl
         .log_base = log_base, .sampler = sampler, .settings = *settings, .beta = 1
     };
     v->settings.training = true; /* parameters change at every visit */
-    v->flat = SALI_NEW_ARRAY(double, parameters + 1);
-    v->uniform = SALI_NEW_ARRAY(double, of->space->n_variables);
-    sal_status status = v->flat && v->uniform ? SAL_OK : sali_fail_memory(err);
+    v->flat = SALI_TAKE(&v->memory, double, parameters + 1);
+    v->uniform = SALI_TAKE(&v->memory, double, of->space->n_variables);
+    sal_status status = sali_memory_status(&v->memory, err);
     status = status ? status : sali_tape_model_copy(of, &v->model, err);
     status = status ? status : open_chains(v, PLAIN, v->model, sampler, &v->settings, n, seed, err);
     return status == SAL_OK && mixed ? open_bridge(v, n, seed, err) : status;
@@ -157,8 +157,7 @@ void sali_visitor_free(sali_visitor *v)
     }
     sali_bridge_free(&v->bridge);
     sal_model_destroy(v->model);
-    sali_free(v->flat);
-    sali_free(v->uniform);
+    sali_memory_free(&v->memory);
     *v = (sali_visitor){ 0 };
 }
 

@@ -3,6 +3,7 @@
 #define SALI_TRAJECTORY_H
 
 #include <saltus/trajectory.h>
+#include "core/memory.h"
 #include "models/bridge.h"
 #include "samplers/sampler.h"
 
@@ -44,6 +45,7 @@ void sali_round_values(sal_dtype dtype, int64_t n, double *values);
 /* Chains of one shard that visit levels: a copy of the model with parameters of its own, and the
  * bridge from independent variables for levels with beta below 1. */
 typedef struct sali_visitor {
+    sali_memory memory;     /* of the arrays */
     const double *log_base; /* not its own */
     sal_model *model;       /* of the copy */
     sali_bridge bridge;     /* model NULL: not needed so far */

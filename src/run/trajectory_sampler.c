@@ -13,6 +13,7 @@
 #include "run/trajectory.h"
 
 typedef struct climb {
+    sali_memory memory; /* of the arrays */
     const sal_trajectory *t;
     bool level_step_sizes;
     int64_t n, V, L;
@@ -37,17 +38,7 @@ static void climb_destroy(void *self)
         return;
     }
     sali_visitor_free(&s->visitor);
-    sali_free(s->top);
-    sali_free(s->codes);
-    sali_free(s->work);
-    sali_free(s->step);
-    sali_free(s->fresh);
-    sali_free(s->counts);
-    sali_free(s->id);
-    for (int k = MINE; k <= NEXT; k++) {
-        sali_free(s->here[k]);
-        sali_free(s->above[k]);
-    }
+    sali_memory_free(&s->memory);
     sali_free(s);
 }
 
@@ -71,20 +62,18 @@ static sal_status climb_create(const sali_chains *chains, const sali_sampler_set
     const sal_trajectory *t = s->t = settings->trajectory;
     s->level_step_sizes = settings->level_step_sizes;
     const int64_t n = s->n = chains->n, V = s->V = chains->space->n_variables, L = s->L = t->n;
-    s->top = SALI_NEW_ARRAY(double, t->parameters);
-    s->codes = SALI_NEW_ARRAY(int32_t, L * n * V);
-    s->work = SALI_NEW_ARRAY(int32_t, n * V);
-    s->step = SALI_NEW_ARRAY(uint64_t, (L + 1) * n);
-    s->fresh = SALI_NEW_ARRAY(uint8_t, (L + 1) * n);
-    s->counts = SALI_NEW_ARRAY(int64_t, L + 2);
-    s->id = SALI_NEW_ARRAY(uint32_t, n);
-    bool ok = s->top && s->codes && s->work && s->step && s->fresh && s->counts && s->id;
+    s->top = SALI_TAKE(&s->memory, double, t->parameters);
+    s->codes = SALI_TAKE(&s->memory, int32_t, L * n * V);
+    s->work = SALI_TAKE(&s->memory, int32_t, n * V);
+    s->step = SALI_TAKE(&s->memory, uint64_t, (L + 1) * n);
+    s->fresh = SALI_TAKE(&s->memory, uint8_t, (L + 1) * n);
+    s->counts = SALI_TAKE(&s->memory, int64_t, L + 2);
+    s->id = SALI_TAKE(&s->memory, uint32_t, n);
     for (int k = MINE; k <= NEXT; k++) {
-        s->here[k] = SALI_NEW_ARRAY(double, n);
-        s->above[k] = SALI_NEW_ARRAY(double, n);
-        ok = ok && s->here[k] && s->above[k];
+        s->here[k] = SALI_TAKE(&s->memory, double, n);
+        s->above[k] = SALI_TAKE(&s->memory, double, n);
     }
-    sal_status status = ok ? SAL_OK : sali_fail_memory(err);
+    sal_status status = sali_memory_status(&s->memory, err);
     status = status
                  ? status
                  : sali_visitor_create(&s->visitor, chains->model, t->log_base, settings->inner,

@@ -171,7 +171,8 @@ static sal_status take_temperatures(sal_run *run, const sal_tuning *tuning, sal_
         return sali_fail(err, SAL_ERR_ARGUMENT, "chains times temperatures is more than 2^31");
     }
     return status ? status
-                  : sali_ladder_create(&run->ladder, replicas, list ? list->values : NULL, err);
+                  : sali_ladder_create(&run->ladder, &run->memory, replicas,
+                                       list ? list->values : NULL, err);
 }
 
 static sal_status take_step_sizes(sal_run *run, const sal_tuning *tuning, sal_error *err)
@@ -192,7 +193,7 @@ static sal_status take_step_sizes(sal_run *run, const sal_tuning *tuning, sal_er
         }
         given = list->values;
     }
-    return sali_step_sizes_create(&run->step_sizes, run->model->space, run->ladder.n,
+    return sali_step_sizes_create(&run->step_sizes, &run->memory, run->model->space, run->ladder.n,
                                   SAL_STEP_SIZE_USUAL, run->settings.step_size, given, err);
 }
 

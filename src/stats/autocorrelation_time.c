@@ -51,11 +51,12 @@ sal_status sal_stats_autocorrelation_time(int64_t chains, int64_t draws, const d
         *tau = NAN;
         return SAL_OK;
     }
+    sali_memory memory = { 0 };
     sali_autocovariance a;
-    if (sali_autocovariance_init(&a, draws) != 0) {
-        return sali_fail_memory(err);
+    sal_status status = sali_autocovariance_init(&a, &memory, draws, err);
+    if (status == SAL_OK) {
+        *tau = pooled_time(&a, chains, series);
     }
-    *tau = pooled_time(&a, chains, series);
-    sali_autocovariance_free(&a);
-    return SAL_OK;
+    sali_memory_free(&memory);
+    return status;
 }

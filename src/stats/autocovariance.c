@@ -2,33 +2,20 @@
 
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/error.h"
 
-int sali_autocovariance_init(sali_autocovariance *a, int64_t n)
+sal_status sali_autocovariance_init(sali_autocovariance *a, sali_memory *memory, int64_t n,
+                                    sal_error *err)
 {
-    memset(a, 0, sizeof *a);
     int64_t size = n > INT64_MAX / 4 ? 0 : sali_fft_size(2 * n);
-    if (size == 0 || sali_fft_init(&a->fft, size) != 0) {
-        return -1;
+    if (size == 0) {
+        return sali_fail_memory(err);
     }
-    a->n = n;
-    a->re = SALI_NEW_ARRAY(double, size);
-    a->im = SALI_NEW_ARRAY(double, size);
-    a->power = SALI_NEW_ARRAY(double, size);
-    if (!a->re || !a->im || !a->power) {
-        sali_autocovariance_free(a);
-        return -1;
-    }
-    return 0;
-}
-
-void sali_autocovariance_free(sali_autocovariance *a)
-{
-    sali_fft_free(&a->fft);
-    sali_free(a->re);
-    sali_free(a->im);
-    sali_free(a->power);
-    memset(a, 0, sizeof *a);
+    *a = (sali_autocovariance){ .n = n,
+                                .re = SALI_TAKE(memory, double, size),
+                                .im = SALI_TAKE(memory, double, size),
+                                .power = SALI_TAKE(memory, double, size) };
+    return sali_fft_init(&a->fft, memory, size, err);
 }
 
 /* For z = x + i y the autocovariance of z is that of x plus that of y in its real part; the

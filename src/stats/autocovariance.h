@@ -14,10 +14,9 @@ typedef struct sali_autocovariance {
     double *power; /* [size]: the sum of |FFT|^2 so far, in the FFT's order */
 } sali_autocovariance;
 
-/* Room for series of n >= 1 draws, and a sum of zero; 0, or -1 when out of memory.
- * sali_autocovariance_free is fine on a zeroed struct. */
-int sali_autocovariance_init(sali_autocovariance *a, int64_t n);
-void sali_autocovariance_free(sali_autocovariance *a);
+/* Room of `memory` for series of n >= 1 draws, and a sum of zero. SAL_ERR_MEMORY. */
+sal_status sali_autocovariance_init(sali_autocovariance *a, sali_memory *memory, int64_t n,
+                                    sal_error *err);
 
 /* Add `x` less its mean, and if `y` is not NULL also `y` less its mean: two for the price of one.
  */

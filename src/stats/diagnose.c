@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "stats/autocovariance.h"
 #include "stats/diagnose.h"
@@ -13,6 +13,7 @@
 
 /* One series on its way through the estimators: split once, sorted once. */
 typedef struct work {
+    sali_memory memory;           /* of all of it */
     int64_t chains, draws, total; /* total = chains * draws */
     int64_t m, n, used;           /* half-chains, their length, m * n */
     const double *series;         /* [total] */
@@ -26,36 +27,22 @@ typedef struct work {
     sali_autocovariance whole;    /* for series of draws */
 } work;
 
-static void work_free(work *w)
-{
-    sali_free(w->split);
-    sali_free(w->y);
-    sali_free(w->sorted);
-    sali_free(w->order);
-    sali_free(w->scratch);
-    sali_autocovariance_free(&w->halves);
-    sali_autocovariance_free(&w->whole);
-}
-
-static int work_init(work *w, int64_t chains, int64_t draws, const double *series)
+static sal_status work_init(work *w, int64_t chains, int64_t draws, const double *series,
+                            sal_error *err)
 {
     bool halve = draws > 1;
     *w = (work){ .chains = chains, .draws = draws, .total = chains * draws, .series = series };
     w->m = halve ? 2 * chains : chains;
     w->n = halve ? draws / 2 : draws;
     w->used = w->m * w->n;
-    w->split = SALI_NEW_ARRAY(double, w->used);
-    w->y = SALI_NEW_ARRAY(double, w->used);
-    w->sorted = SALI_NEW_ARRAY(sali_ranked, w->total);
-    w->order = SALI_NEW_ARRAY(sali_ranked, w->used);
-    w->scratch = SALI_NEW_ARRAY(sali_ranked, w->total);
-    if (!w->split || !w->y || !w->sorted || !w->order || !w->scratch ||
-        sali_autocovariance_init(&w->halves, w->n) != 0 ||
-        sali_autocovariance_init(&w->whole, draws) != 0) {
-        work_free(w);
-        return -1;
-    }
-    return 0;
+    w->split = SALI_TAKE(&w->memory, double, w->used);
+    w->y = SALI_TAKE(&w->memory, double, w->used);
+    w->sorted = SALI_TAKE(&w->memory, sali_ranked, w->total);
+    w->order = SALI_TAKE(&w->memory, sali_ranked, w->used);
+    w->scratch = SALI_TAKE(&w->memory, sali_ranked, w->total);
+    sal_status status = sali_memory_status(&w->memory, err);
+    status = status ? status : sali_autocovariance_init(&w->halves, &w->memory, w->n, err);
+    return status ? status : sali_autocovariance_init(&w->whole, &w->memory, draws, err);
 }
 
 /* Where draw `index` of the series is in the split, or -1: the middle one of an odd number. */
@@ -179,13 +166,14 @@ sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const double *serie
                          (long long)chains, (long long)draws);
     }
     work w;
-    if (work_init(&w, chains, draws, series) != 0) {
-        return sali_fail_memory(err);
+    sal_status status = work_init(&w, chains, draws, series, err);
+    if (status == SAL_OK) {
+        *result =
+            (sal_diagnostics){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+        diagnose(&w, result);
     }
-    *result = (sal_diagnostics){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-    diagnose(&w, result);
-    work_free(&w);
-    return SAL_OK;
+    sali_memory_free(&w.memory);
+    return status;
 }
 
 void sali_diagnostics_unmoved(sal_diagnostics *d)

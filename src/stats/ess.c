@@ -103,11 +103,12 @@ sal_status sal_stats_ess_tfp(int64_t n, const double *series, double *ess, sal_e
                          "n is %lld",
                          (long long)n);
     }
+    sali_memory memory = { 0 };
     sali_autocovariance a;
-    if (sali_autocovariance_init(&a, n) != 0) {
-        return sali_fail_memory(err);
+    sal_status status = sali_autocovariance_init(&a, &memory, n, err);
+    if (status == SAL_OK) {
+        *ess = sali_ess_tfp(&a, series);
     }
-    *ess = sali_ess_tfp(&a, series);
-    sali_autocovariance_free(&a);
-    return SAL_OK;
+    sali_memory_free(&memory);
+    return status;
 }

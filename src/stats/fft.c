@@ -1,10 +1,6 @@
 #include "stats/fft.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "core/alloc.h"
-
 int64_t sali_fft_size(int64_t n)
 {
     int64_t size = 2;
@@ -17,16 +13,13 @@ int64_t sali_fft_size(int64_t n)
     return size;
 }
 
-int sali_fft_init(sali_fft *fft, int64_t size)
+sal_status sali_fft_init(sali_fft *fft, sali_memory *memory, int64_t size, sal_error *err)
 {
-    fft->size = size;
-    fft->cosines = SALI_NEW_ARRAY(double, size);
-    fft->sines = SALI_NEW_ARRAY(double, size);
-    if (!fft->cosines || !fft->sines) {
-        sali_fft_free(fft);
-        return -1;
-    }
-    int64_t top = size / 2;
+    *fft = (sali_fft){ .size = size,
+                       .cosines = SALI_TAKE(memory, double, size),
+                       .sines = SALI_TAKE(memory, double, size) };
+    sal_status status = sali_memory_status(memory, err);
+    int64_t top = status == SAL_OK ? size / 2 : 0;
     for (int64_t j = 0; j < top; j++) {
         double angle = M_PI * (double)j / (double)top;
         fft->cosines[top + j] = cos(angle);
@@ -36,14 +29,7 @@ int sali_fft_init(sali_fft *fft, int64_t size)
         fft->cosines[h] = fft->cosines[2 * h];
         fft->sines[h] = fft->sines[2 * h];
     }
-    return 0;
-}
-
-void sali_fft_free(sali_fft *fft)
-{
-    sali_free(fft->cosines);
-    sali_free(fft->sines);
-    memset(fft, 0, sizeof *fft);
+    return status;
 }
 
 /* Decimation in frequency (Gentleman & Sande 1966): sums up, twiddled differences down. */

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "core/memory.h"
+
 typedef struct sali_fft {
     int64_t size;    /* a power of two, >= 2 */
     double *cosines; /* [size]: entry h + j is cos(pi j / h), for h = 1, 2, 4, .. size / 2 */
@@ -14,9 +16,8 @@ typedef struct sali_fft {
 /* The smallest power of two >= n, at least 2; 0 when it would not fit. */
 int64_t sali_fft_size(int64_t n);
 
-/* Fill in the tables; 0, or -1 when out of memory. sali_fft_free is fine on a zeroed struct. */
-int sali_fft_init(sali_fft *fft, int64_t size);
-void sali_fft_free(sali_fft *fft);
+/* Fill in the tables, which are of `memory`. SAL_ERR_MEMORY. */
+sal_status sali_fft_init(sali_fft *fft, sali_memory *memory, int64_t size, sal_error *err);
 
 /* In place on re + i im. Forward: z_k = sum_t z_t exp(-2 pi i k t / size), k in bit-reversed order.
  * Backward: the adjoint of forward, so backward(forward(z)) = size * z. */

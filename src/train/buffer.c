@@ -66,17 +66,14 @@ static sal_status sum_weights(sal_trainer *t, sal_error *err)
     if (!t->data->weight) {
         return SAL_OK;
     }
-    double *below = t->buffer.below = SALI_NEW_ARRAY(double, rows);
-    if (!below) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t r = 0; r < rows; r++) {
+    double *below = t->buffer.below = SALI_TAKE(&t->memory, double, rows);
+    for (int64_t r = 0; below && r < rows; r++) {
         below[r] = sum += t->data->weight[r];
     }
-    for (int64_t r = 0; r < rows; r++) {
+    for (int64_t r = 0; below && r < rows; r++) {
         below[r] /= sum;
     }
-    return SAL_OK;
+    return sali_memory_status(&t->memory, err);
 }
 
 sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
@@ -86,36 +83,22 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
     b->slots = t->options.objective == SAL_PCD                 ? t->options.buffer
                : t->options.objective == SAL_PSEUDO_LIKELIHOOD ? 0
                                                                : t->options.batch;
-    b->codes = SALI_NEW_ARRAY(int32_t, b->slots * V);
-    b->life = SALI_NEW_ARRAY(uint64_t, b->slots);
-    b->slot = SALI_NEW_ARRAY(uint32_t, t->options.batch);
-    b->fresh = SALI_NEW_ARRAY(bool, t->options.batch);
-    b->row = SALI_NEW_ARRAY(uint32_t, t->options.batch);
-    b->work = SALI_NEW_ARRAY(uint32_t, b->slots > rows ? b->slots : rows);
-    b->order = SALI_NEW_ARRAY(uint32_t, b->slots);
-    if (!b->codes || !b->life || !b->slot || !b->order || !b->fresh || !b->row || !b->work) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = sum_weights(t, err);
+    b->codes = SALI_TAKE(&t->memory, int32_t, b->slots * V);
+    b->life = SALI_TAKE(&t->memory, uint64_t, b->slots);
+    b->slot = SALI_TAKE(&t->memory, uint32_t, t->options.batch);
+    b->fresh = SALI_TAKE(&t->memory, bool, t->options.batch);
+    b->row = SALI_TAKE(&t->memory, uint32_t, t->options.batch);
+    b->work = SALI_TAKE(&t->memory, uint32_t, b->slots > rows ? b->slots : rows);
+    b->order = SALI_TAKE(&t->memory, uint32_t, b->slots);
+    sal_status status = sali_memory_status(&t->memory, err);
+    status = status ? status : sum_weights(t, err);
     for (int64_t slot = 0; status == SAL_OK && slot < b->slots; slot++) {
         start_slot(t, slot, 0);
     }
-    for (int64_t c = 0; c < t->options.batch; c++) {
+    for (int64_t c = 0; status == SAL_OK && c < t->options.batch; c++) {
         b->slot[c] = (uint32_t)c;
     }
     return status;
-}
-
-void sali_buffer_free(sali_buffer *b)
-{
-    sali_free(b->codes);
-    sali_free(b->life);
-    sali_free(b->slot);
-    sali_free(b->order);
-    sali_free(b->fresh);
-    sali_free(b->row);
-    sali_free(b->below);
-    sali_free(b->work);
 }
 
 static sali_stream stream_of(const sal_trainer *t, sali_purpose purpose)

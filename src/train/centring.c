@@ -56,8 +56,8 @@ static void add_coupling(sali_centring *c, const sali_program *program,
                                  .symmetric = from->symmetric };
 }
 
-sal_status sali_centring_create(sali_centring *c, const sali_program *program, bool symmetric,
-                                const double *learned, sal_error *err)
+sal_status sali_centring_create(sali_centring *c, sali_memory *memory, const sali_program *program,
+                                bool symmetric, const double *learned, sal_error *err)
 {
     int64_t n = 0;
     sali_biased_coupling *found = NULL;
@@ -66,8 +66,8 @@ sal_status sali_centring_create(sali_centring *c, const sali_program *program, b
     if (status != SAL_OK) {
         return status;
     }
-    c->couplings = SALI_NEW_ARRAY(sali_centred_coupling, n);
-    c->biases = SALI_NEW_ARRAY(sali_centred_bias, 2 * n);
+    c->couplings = SALI_TAKE(memory, sali_centred_coupling, n);
+    c->biases = SALI_TAKE(memory, sali_centred_bias, 2 * n);
     for (int64_t k = 0; c->couplings && c->biases && k < n; k++) {
         if ((symmetric || !found[k].symmetric) && is_learned(program, learned, found[k].row_bias) &&
             is_learned(program, learned, found[k].column_bias)) {
@@ -75,20 +75,10 @@ sal_status sali_centring_create(sali_centring *c, const sali_program *program, b
         }
     }
     sali_free(found);
-    c->offsets = SALI_NEW_ARRAY(double, c->n_offsets);
-    c->means = SALI_NEW_ARRAY(double, c->n_offsets);
-    c->paid = SALI_NEW_ARRAY(double, c->n_offsets);
-    bool ok = c->couplings && c->biases && c->offsets && c->means && c->paid;
-    return ok ? SAL_OK : sali_fail_memory(err);
-}
-
-void sali_centring_free(sali_centring *c)
-{
-    sali_free(c->couplings);
-    sali_free(c->biases);
-    sali_free(c->offsets);
-    sali_free(c->means);
-    sali_free(c->paid);
+    c->offsets = SALI_TAKE(memory, double, c->n_offsets);
+    c->means = SALI_TAKE(memory, double, c->n_offsets);
+    c->paid = SALI_TAKE(memory, double, c->n_offsets);
+    return sali_memory_status(memory, err);
 }
 
 /* ---- offsets */

@@ -18,6 +18,7 @@
 #define SALI_CENTRING_H
 
 #include "ad/workspace.h"
+#include "core/memory.h"
 #include "models/structure/biased_couplings.h"
 
 /* A bias: its node and place in the flat vector, and the place of its offsets. */
@@ -45,10 +46,9 @@ typedef struct sali_centring {
 
 /* What can be centred: couplings of the program (models/structure/biased_couplings.h) whose biases
  * are learned, symmetric ones only if `symmetric`; `learned` [parameters_size] is 0 where values
- * are fixed, NULL: nowhere. sali_centring_free in any case. Returns: SAL_ERR_MEMORY. */
-sal_status sali_centring_create(sali_centring *c, const sali_program *program, bool symmetric,
-                                const double *learned, sal_error *err);
-void sali_centring_free(sali_centring *c);
+ * are fixed, NULL: nowhere. Its arrays are of `memory`. Returns: SAL_ERR_MEMORY. */
+sal_status sali_centring_create(sali_centring *c, sali_memory *memory, const sali_program *program,
+                                bool symmetric, const double *learned, sal_error *err);
 
 /* Copy what a workspace has gathered for the biases into means [n_offsets]. */
 void sali_centring_gathered(const sali_centring *c, const sali_program *program,

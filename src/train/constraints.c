@@ -39,12 +39,12 @@ static sal_status each_name(const char *option, const char *list, const sali_pro
 static sal_status need_mask(sali_constraints *c, sal_error *err)
 {
     if (!c->learned) {
-        c->learned = SALI_NEW_ARRAY(double, c->n);
+        c->learned = SALI_TAKE(c->memory, double, c->n);
         for (int64_t i = 0; c->learned && i < c->n; i++) {
             c->learned[i] = 1;
         }
     }
-    return c->learned ? SAL_OK : sali_fail_memory(err);
+    return sali_memory_status(c->memory, err);
 }
 
 static sal_status fix(sali_constraints *c, const sali_program *program, int32_t p, sal_error *err)
@@ -81,8 +81,8 @@ static sal_status add_block(sali_constraints *c, const sali_program *program, in
 /* Entries between the reals of one variable stay zero. */
 static sal_status zero_diagonal(sali_constraints *c, const sal_space *space, sal_error *err)
 {
-    c->zero = SALI_NEW_ARRAY(bool, c->n);
-    sal_status status = c->zero ? SAL_OK : sali_fail_memory(err);
+    c->zero = SALI_TAKE(c->memory, bool, c->n);
+    sal_status status = sali_memory_status(c->memory, err);
     for (int64_t k = 0; status == SAL_OK && k < c->n_blocks; k++) {
         const sali_coupling_block *block = &c->blocks[k];
         if (block->side != space->width) {
@@ -113,25 +113,23 @@ static sal_status group_blocks(sali_constraints *c, const sal_train_options *o, 
     }
     c->group = 0.5 * o->group_penalty;
     c->step = o->optimiser == SAL_SGD ? o->learning_rate / (1 - o->momentum) : 0;
-    c->keep = SALI_NEW_ARRAY(double, V *V);
-    c->pull = SALI_NEW_ARRAY(double, V *V);
-    return c->keep && c->pull ? SAL_OK : sali_fail_memory(err);
+    c->keep = SALI_TAKE(c->memory, double, V *V);
+    c->pull = SALI_TAKE(c->memory, double, V *V);
+    return sali_memory_status(c->memory, err);
 }
 
-sal_status sali_constraints_create(sali_constraints *c, const sal_model *model,
+sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, const sal_model *model,
                                    const sal_train_options *options, sal_error *err)
 {
     const sali_program *program = sali_model_tape(model)->program;
     bool usual = !options->couplings && sali_program_find(program, "J") >= 0;
     const char *couplings = usual ? "J" : options->couplings ? options->couplings : "";
-    *c = (sali_constraints){ .n = program->parameters_size,
-                             .l1 = options->l1,
-                             .space = model->space };
-    c->blocks = SALI_NEW_ARRAY(sali_coupling_block, (int64_t)strlen(couplings) + 1);
-    if (!c->blocks) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = each_name("couplings", couplings, program, add_block, c, err);
+    *c = (sali_constraints){
+        .memory = memory, .n = program->parameters_size, .l1 = options->l1, .space = model->space
+    };
+    c->blocks = SALI_TAKE(memory, sali_coupling_block, (int64_t)strlen(couplings) + 1);
+    sal_status status = sali_memory_status(memory, err);
+    status = status ? status : each_name("couplings", couplings, program, add_block, c, err);
     const char *needs = options->l1 > 0              ? "l1"
                         : options->group_penalty > 0 ? "group_penalty"
                         : options->zero_diagonal     ? "zero_diagonal"
@@ -155,15 +153,6 @@ sal_status sali_constraints_create(sali_constraints *c, const sal_model *model,
         c->learned[i] = c->zero[i] ? 0 : c->learned[i];
     }
     return status;
-}
-
-void sali_constraints_free(sali_constraints *c)
-{
-    sali_free(c->blocks);
-    sali_free(c->learned);
-    sali_free(c->zero);
-    sali_free(c->keep);
-    sali_free(c->pull);
 }
 
 /* ---- use */

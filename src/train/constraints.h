@@ -12,6 +12,7 @@
 #define SALI_CONSTRAINTS_H
 
 #include <saltus/train.h>
+#include "core/memory.h"
 #include "models/tape_model.h"
 
 typedef struct sali_coupling_block {
@@ -21,7 +22,8 @@ typedef struct sali_coupling_block {
 } sali_coupling_block;
 
 typedef struct sali_constraints {
-    int64_t n; /* parameters */
+    sali_memory *memory; /* of the arrays; not its own */
+    int64_t n;           /* parameters */
     double l1;
     double group; /* half of the penalty: what pulls each triangle of a block */
     double step;  /* of a proximal step at the full learning rate; 0: the gradient is changed */
@@ -34,10 +36,9 @@ typedef struct sali_constraints {
 } sali_constraints;
 
 /* Returns: SAL_ERR_ARGUMENT (no such parameter; l1, group_penalty or zero_diagonal without
- * couplings), SAL_ERR_MEMORY. sali_constraints_free in any case. */
-sal_status sali_constraints_create(sali_constraints *c, const sal_model *model,
+ * couplings), SAL_ERR_MEMORY. */
+sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, const sal_model *model,
                                    const sal_train_options *options, sal_error *err);
-void sali_constraints_free(sali_constraints *c);
 
 /* Make starting values [n] fulfil them. */
 void sali_constraints_start(const sali_constraints *c, double *values);

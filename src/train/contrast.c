@@ -209,7 +209,7 @@ sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
     if (status != SAL_OK || !linear) {
         return status;
     }
-    t->data_gradient = SALI_NEW_ARRAY(double, t->optimiser.n);
+    t->data_gradient = SALI_TAKE(&t->memory, double, t->optimiser.n);
     if (!t->data_gradient) {
         return sali_fail_memory(err);
     }

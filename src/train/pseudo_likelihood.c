@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ad/workspace.h"
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "models/clamp.h"
 #include "models/structure/multilinear.h"
@@ -32,6 +32,7 @@ typedef struct pl_shard {
 } pl_shard;
 
 struct sali_pseudo_likelihood {
+    sali_memory memory; /* of the arrays */
     sal_model *model;
     sal_model *form;        /* what is evaluated: the model itself, or its multilinear form */
     const sal_space *space; /* of both */
@@ -67,13 +68,12 @@ static sal_status check(const sal_model *model, sal_error *err)
     return SAL_OK;
 }
 
-static bool allocate_points(const sal_model *model, int64_t room, points *to)
+static void allocate_points(sali_pseudo_likelihood *pl, int64_t room, points *to)
 {
     to->room = room;
-    to->codes = SALI_NEW_ARRAY(int32_t, room * model->space->n_variables);
-    to->x = sali_alloc(room * model->space->width, sali_dtype_size(model->dtype));
-    to->weight = SALI_NEW_ARRAY(double, room);
-    return to->codes && to->x && to->weight;
+    to->codes = SALI_TAKE(&pl->memory, int32_t, room * pl->space->n_variables);
+    to->x = sali_memory_take(&pl->memory, room * pl->space->width, sali_dtype_size(pl->dtype));
+    to->weight = SALI_TAKE(&pl->memory, double, room);
 }
 
 static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t rows, sal_error *err)
@@ -81,16 +81,16 @@ static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t ro
     pl_shard *shard = &pl->shards[k];
     const sali_tape_model *tape = sali_model_tape(pl->form);
     size_t element = sali_dtype_size(pl->dtype);
-    shard->x = sali_alloc(rows * pl->space->width, element);
-    shard->slots = sali_alloc(rows * pl->space->slots, element);
-    shard->f = SALI_NEW_ARRAY(double, rows);
-    shard->p = SALI_NEW_ARRAY(double, pl->space->n_states);
-    shard->delta = SALI_NEW_ARRAY(double, pl->space->width);
-    bool ok = shard->x && shard->slots && shard->f && shard->p && shard->delta &&
-              allocate_points(pl->form, pl->quadratic ? 2 * rows : NEIGHBOURS, &shard->points);
-    sal_status status =
-        ok ? sali_evaluator_create(pl->form, rows, SALI_WANT_DIFFERENCES, &shard->evaluator, err)
-           : sali_fail_memory(err);
+    shard->x = sali_memory_take(&pl->memory, rows * pl->space->width, element);
+    shard->slots = sali_memory_take(&pl->memory, rows * pl->space->slots, element);
+    shard->f = SALI_TAKE(&pl->memory, double, rows);
+    shard->p = SALI_TAKE(&pl->memory, double, pl->space->n_states);
+    shard->delta = SALI_TAKE(&pl->memory, double, pl->space->width);
+    allocate_points(pl, pl->quadratic ? 2 * rows : NEIGHBOURS, &shard->points);
+    sal_status status = sali_memory_status(&pl->memory, err);
+    status = status ? status
+                    : sali_evaluator_create(pl->form, rows, SALI_WANT_DIFFERENCES,
+                                            &shard->evaluator, err);
     return status ? status
                   : sali_workspace_create(tape->program, tape->params, shard->points.room,
                                           SALI_WANT_PARAM_GRADIENT, &pl->workspaces[k], err);
@@ -111,10 +111,10 @@ static sal_status create(sal_model *model, bool quadratic, int64_t shards, int64
     pl->space = model->space;
     pl->dtype = model->dtype;
     pl->n_shards = shards;
-    pl->shards = SALI_NEW_ARRAY(pl_shard, shards);
-    pl->workspaces = SALI_NEW_ARRAY(sali_workspace *, shards);
-    pl->values = SALI_NEW_ARRAY(double, sal_model_parameters_size(model));
-    status = pl->shards && pl->workspaces && pl->values ? SAL_OK : sali_fail_memory(err);
+    pl->shards = SALI_TAKE(&pl->memory, pl_shard, shards);
+    pl->workspaces = SALI_TAKE(&pl->memory, sali_workspace *, shards);
+    pl->values = SALI_TAKE(&pl->memory, double, sal_model_parameters_size(model));
+    status = sali_memory_status(&pl->memory, err);
     if (status == SAL_OK && quadratic) {
         status = sali_multilinear_form(model, &pl->form, err);
         pl->quadratic = pl->form != NULL;
@@ -152,24 +152,13 @@ void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl)
         return;
     }
     for (int64_t k = 0; pl->shards && k < pl->n_shards; k++) {
-        pl_shard *shard = &pl->shards[k];
-        sali_evaluator_destroy(shard->evaluator);
-        sali_free(shard->x);
-        sali_free(shard->slots);
-        sali_free(shard->f);
-        sali_free(shard->p);
-        sali_free(shard->delta);
-        sali_free(shard->points.codes);
-        sali_free(shard->points.x);
-        sali_free(shard->points.weight);
+        sali_evaluator_destroy(pl->shards[k].evaluator);
     }
     for (int64_t k = 0; pl->workspaces && k < pl->n_shards; k++) {
         sali_workspace_destroy(pl->workspaces[k]);
     }
     sal_model_destroy(pl->form);
-    sali_free(pl->shards);
-    sali_free(pl->workspaces);
-    sali_free(pl->values);
+    sali_memory_free(&pl->memory);
     sali_free(pl);
 }
 

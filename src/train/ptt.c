@@ -33,38 +33,37 @@
 
 /* ---- making and taking apart */
 
-static bool allocate(sali_ptt *p, int64_t V)
+static sal_status allocate(sali_ptt *p, int64_t V, sal_error *err)
 {
+    sali_memory *m = &p->memory;
     const int64_t n = p->n, M = p->M, most = n > M ? n : M;
-    p->stored = SALI_NEW_ARRAY(int32_t, M * V);
-    p->fresh = SALI_NEW_ARRAY(int32_t, most * V);
-    p->stored_f = SALI_NEW_ARRAY(double, M);
-    p->fresh_f = SALI_NEW_ARRAY(double, most);
-    p->stored_now = SALI_NEW_ARRAY(double, M);
-    p->family = SALI_NEW_ARRAY(uint32_t, M);
-    p->fresh_family = SALI_NEW_ARRAY(uint32_t, M);
-    p->influence = SALI_NEW_ARRAY(double, SALI_PTT_FAMILIES);
-    p->a = SALI_NEW_ARRAY(double, most);
-    p->b = SALI_NEW_ARRAY(double, most);
-    p->sorted = SALI_NEW_ARRAY(double, most);
-    p->below = SALI_NEW_ARRAY(double, most + 1);
-    p->pick = SALI_NEW_ARRAY(uint32_t, n);
-    p->work = SALI_NEW_ARRAY(uint32_t, most);
-    p->f_now = SALI_NEW_ARRAY(double, n);
-    p->f_last = SALI_NEW_ARRAY(double, n);
-    p->f_pick = SALI_NEW_ARRAY(double, n);
-    p->f_old = SALI_NEW_ARRAY(double, n);
-    p->weight = SALI_NEW_ARRAY(double, n);
-    return p->stored && p->fresh && p->stored_f && p->fresh_f && p->stored_now && p->a && p->b &&
-           p->sorted && p->below && p->pick && p->work && p->f_now && p->f_last && p->f_pick &&
-           p->f_old && p->weight && p->family && p->fresh_family && p->influence;
+    p->stored = SALI_TAKE(m, int32_t, M * V);
+    p->fresh = SALI_TAKE(m, int32_t, most * V);
+    p->stored_f = SALI_TAKE(m, double, M);
+    p->fresh_f = SALI_TAKE(m, double, most);
+    p->stored_now = SALI_TAKE(m, double, M);
+    p->family = SALI_TAKE(m, uint32_t, M);
+    p->fresh_family = SALI_TAKE(m, uint32_t, M);
+    p->influence = SALI_TAKE(m, double, SALI_PTT_FAMILIES);
+    p->a = SALI_TAKE(m, double, most);
+    p->b = SALI_TAKE(m, double, most);
+    p->sorted = SALI_TAKE(m, double, most);
+    p->below = SALI_TAKE(m, double, most + 1);
+    p->pick = SALI_TAKE(m, uint32_t, n);
+    p->work = SALI_TAKE(m, uint32_t, most);
+    p->f_now = SALI_TAKE(m, double, n);
+    p->f_last = SALI_TAKE(m, double, n);
+    p->f_pick = SALI_TAKE(m, double, n);
+    p->f_old = SALI_TAKE(m, double, n);
+    p->weight = SALI_TAKE(m, double, n);
+    return sali_memory_status(m, err);
 }
 
 static sal_status open_last(const sal_trainer *t, sali_ptt *p, sal_error *err)
 {
-    p->last_ws = SALI_NEW_ARRAY(sali_workspace *, t->n_shards);
-    sal_status status =
-        p->last_ws ? sali_params_create(t->tape->program, &p->last, err) : sali_fail_memory(err);
+    p->last_ws = SALI_TAKE(&p->memory, sali_workspace *, t->n_shards);
+    sal_status status = sali_memory_status(&p->memory, err);
+    status = status ? status : sali_params_create(t->tape->program, &p->last, err);
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = sali_workspace_create(t->tape->program, p->last, t->shards[k].n, 0, &p->last_ws[k],
                                        err);
@@ -96,7 +95,7 @@ sal_status sali_ptt_create(sal_trainer *t, sali_ptt **out, sal_error *err)
     p->n = t->options.batch;
     p->M = t->options.reservoir;
     p->beta = 1;
-    sal_status status = allocate(p, t->model->space->n_variables) ? SAL_OK : sali_fail_memory(err);
+    sal_status status = allocate(p, t->model->space->n_variables, err);
     status = status ? status : open_last(t, p, err);
     status = status ? status : make_path(t, p, err);
     if (status != SAL_OK) {
@@ -116,28 +115,9 @@ void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
     for (int64_t k = 0; p->last_ws && k < t->n_shards; k++) {
         sali_workspace_destroy(p->last_ws[k]);
     }
-    sali_free(p->last_ws);
     sali_params_destroy(p->last);
     sal_trajectory_destroy(p->path);
-    sali_free(p->stored);
-    sali_free(p->fresh);
-    sali_free(p->stored_f);
-    sali_free(p->fresh_f);
-    sali_free(p->stored_now);
-    sali_free(p->a);
-    sali_free(p->b);
-    sali_free(p->sorted);
-    sali_free(p->below);
-    sali_free(p->pick);
-    sali_free(p->work);
-    sali_free(p->f_now);
-    sali_free(p->f_last);
-    sali_free(p->f_pick);
-    sali_free(p->f_old);
-    sali_free(p->weight);
-    sali_free(p->family);
-    sali_free(p->fresh_family);
-    sali_free(p->influence);
+    sali_memory_free(&p->memory);
     sali_free(p);
 }
 

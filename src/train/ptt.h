@@ -12,6 +12,7 @@ enum { SALI_PTT_FAMILIES = 100 };
 
 /* The chains are the trainer's buffer, [n x V], all moved at every iteration; n is the batch. */
 typedef struct sali_ptt {
+    sali_memory memory; /* of the arrays */
     sal_trajectory *path;
     int64_t n, M;
     /* The reservoir: equilibrium states [M x V] of the last level, and its f there. */

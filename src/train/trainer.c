@@ -18,18 +18,16 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 {
     sali_train_shard *shard = &t->shards[k];
     const sal_space *space = t->model->space;
-    sal_status status = SAL_OK;
     shard->first = sali_shard_first(t->options.batch, t->n_shards, k);
     shard->n = sali_shard_first(t->options.batch, t->n_shards, k + 1) - shard->first;
-    shard->codes = SALI_NEW_ARRAY(int32_t, shard->n * space->n_variables);
-    shard->x = sali_alloc(shard->n * space->width, sali_dtype_size(t->model->dtype));
-    shard->weight = SALI_NEW_ARRAY(double, shard->n);
-    shard->f = SALI_NEW_ARRAY(double, shard->n);
-    shard->means = SALI_NEW_ARRAY(double, t->centring.n_offsets);
-    if (!shard->codes || !shard->x || !shard->weight || !shard->f || !shard->means) {
-        return sali_fail_memory(err);
-    }
-    if (t->sampler) {
+    shard->codes = SALI_TAKE(&t->memory, int32_t, shard->n * space->n_variables);
+    shard->x =
+        sali_memory_take(&t->memory, shard->n * space->width, sali_dtype_size(t->model->dtype));
+    shard->weight = SALI_TAKE(&t->memory, double, shard->n);
+    shard->f = SALI_TAKE(&t->memory, double, shard->n);
+    shard->means = SALI_TAKE(&t->memory, double, t->centring.n_offsets);
+    sal_status status = sali_memory_status(&t->memory, err);
+    if (status == SAL_OK && t->sampler) {
         status = sali_chains_create(t->model, shard->n, sali_sampler_wants(t->sampler),
                                     t->options.seed, &shard->chains, err);
         status = status ? status
@@ -44,14 +42,11 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 static sal_status create_shards(sal_trainer *t, sal_error *err)
 {
     bool coupled = t->sampler && t->sampler->flags & SALI_SAMPLER_COUPLED;
-    sal_status status = SAL_OK;
     t->n_shards = coupled ? 1 : sali_shard_count(t->options.batch);
-    t->shards = SALI_NEW_ARRAY(sali_train_shard, t->n_shards);
-    t->workspaces = SALI_NEW_ARRAY(sali_workspace *, t->n_shards);
-    t->chains = SALI_NEW_ARRAY(sali_chains *, t->n_shards);
-    if (!t->shards || !t->workspaces || !t->chains) {
-        return sali_fail_memory(err);
-    }
+    t->shards = SALI_TAKE(&t->memory, sali_train_shard, t->n_shards);
+    t->workspaces = SALI_TAKE(&t->memory, sali_workspace *, t->n_shards);
+    t->chains = SALI_TAKE(&t->memory, sali_chains *, t->n_shards);
+    sal_status status = sali_memory_status(&t->memory, err);
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = create_shard(t, k, err);
     }
@@ -108,13 +103,13 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
                                  : SAL_OK;
     }
     if (o->preconditioner) {
-        t->preconditioner = sali_memdup(o->preconditioner, N * N, sizeof *t->preconditioner);
-        if (!t->preconditioner) {
-            return sali_fail_memory(err);
-        }
+        t->preconditioner =
+            sali_memory_copy(&t->memory, o->preconditioner, N * N, sizeof *t->preconditioner);
     }
-    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, t->model,
-                                                 o->step_size, &t->sampler, &t->settings, err);
+    sal_status status = sali_memory_status(&t->memory, err);
+    status = status ? status
+                    : sali_sampler_choose_from(o->own_samplers, o->sampler, t->model, o->step_size,
+                                               &t->sampler, &t->settings, err);
     if (status == SAL_OK && o->objective == SAL_PTT &&
         (!(t->sampler->flags & SALI_SAMPLER_EXACT) || t->sampler->flags & SALI_SAMPLER_COUPLED)) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
@@ -133,10 +128,9 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
      * between two changes are many more. */
     t->settings.training = (double)o->batch * (double)o->steps < 4 * (double)N;
     t->follows = status == SAL_OK && o->step_size == 0 && sali_sampler_adapts(t->sampler);
-    if (t->follows && !sali_adapt_begin(&t->step_size, 1, t->model->space, t->settings.step_size)) {
-        return sali_fail_memory(err);
-    }
-    return status;
+    return t->follows ? sali_adapt_begin(&t->step_size, &t->memory, 1, t->model->space,
+                                         t->settings.step_size, err)
+                      : status;
 }
 
 /* Couplings whose gradient is centred; options.centring then says what is: OFF nothing, AUTO an
@@ -155,8 +149,8 @@ static sal_status create_centring(sal_trainer *t, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "train: centring does not go with %s", against);
     }
     if (o->centring != SAL_CENTRING_OFF && !against) {
-        status =
-            sali_centring_create(&t->centring, t->tape->program, must, t->constraints.learned, err);
+        status = sali_centring_create(&t->centring, &t->memory, t->tape->program, must,
+                                      t->constraints.learned, err);
     }
     if (status == SAL_OK && must && t->centring.n_couplings == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -189,17 +183,16 @@ static sal_status create_optimiser(sal_trainer *t, sal_error *err)
         .beta2 = o->beta2,
         .epsilon = o->epsilon,
     };
-    t->values = SALI_NEW_ARRAY(double, n);
-    t->good = SALI_NEW_ARRAY(double, n);
-    t->gradient = SALI_NEW_ARRAY(double, n);
-    t->averages = o->averaging > 0 ? SALI_NEW_ARRAY(double, n) : NULL;
-    bool ok = sali_optimiser_create(&t->optimiser, n) && t->values && t->good && t->gradient &&
-              (t->averages || o->averaging == 0);
+    t->values = SALI_TAKE(&t->memory, double, n);
+    t->good = SALI_TAKE(&t->memory, double, n);
+    t->gradient = SALI_TAKE(&t->memory, double, n);
+    t->averages = o->averaging > 0 ? SALI_TAKE(&t->memory, double, n) : NULL;
+    bool ok = sali_optimiser_create(&t->optimiser, n);
     if (ok && o->weight_decay > 0) {
         t->optimiser.decays = SALI_NEW_ARRAY(double, n);
         ok = t->optimiser.decays != NULL;
     }
-    if (!ok) {
+    if (!ok || t->memory.refused) {
         return sali_fail_memory(err);
     }
     if (t->optimiser.decays) {
@@ -233,23 +226,22 @@ static sal_status take_test(sal_trainer *t, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
-    t->test_codes = SALI_NEW_ARRAY(int32_t, size);
-    t->test_f = SALI_NEW_ARRAY(double, test->rows);
-    t->best = SALI_NEW_ARRAY(double, t->optimiser.n);
+    t->test_codes = SALI_TAKE(&t->memory, int32_t, size);
+    t->test_f = SALI_TAKE(&t->memory, double, test->rows);
+    t->best = SALI_TAKE(&t->memory, double, t->optimiser.n);
     t->best_likelihood = -INFINITY;
-    if (!t->test_codes || !t->test_f || !t->best) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t k = 0; k < size; k++) {
+    for (int64_t k = 0; t->test_codes && k < size; k++) {
         t->test_codes[k] = test->codes[k];
     }
-    return SAL_OK;
+    return sali_memory_status(&t->memory, err);
 }
 
 static sal_status prepare(sal_trainer *t, sal_error *err)
 {
     sal_status status = sali_train_resolve(&t->options, t->model, t->data, err);
-    status = status ? status : sali_constraints_create(&t->constraints, t->model, &t->options, err);
+    status = status
+                 ? status
+                 : sali_constraints_create(&t->constraints, &t->memory, t->model, &t->options, err);
     status = status ? status : choose_sampler(t, err);
     status = status ? status : create_centring(t, err);
     status = status ? status : create_optimiser(t, err);
@@ -260,11 +252,9 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     status = status ? status : sali_buffer_create(t, err);
     status = status ? status : take_test(t, err);
     if (status == SAL_OK) {
-        t->sampler_name = sali_strdup(t->options.sampler);
-        t->directory = sali_strdup(t->options.checkpoint);
-        status = t->sampler_name && (t->directory || !t->options.checkpoint)
-                     ? SAL_OK
-                     : sali_fail_memory(err);
+        t->sampler_name = sali_memory_text(&t->memory, t->options.sampler);
+        t->directory = sali_memory_text(&t->memory, t->options.checkpoint);
+        status = sali_memory_status(&t->memory, err);
     }
     if (status == SAL_OK) {
         t->fingerprint = sali_train_fingerprint(t->model, t->data, &t->options);
@@ -319,50 +309,22 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     return SAL_OK;
 }
 
-static void free_shards(sal_trainer *t)
-{
-    for (int64_t k = 0; t->shards && k < t->n_shards; k++) {
-        sali_train_shard *shard = &t->shards[k];
-        sali_chains_destroy(shard->chains);
-        sali_workspace_destroy(shard->ws);
-        sali_free(shard->codes);
-        sali_free(shard->x);
-        sali_free(shard->weight);
-        sali_free(shard->f);
-        sali_free(shard->means);
-    }
-    sali_free(t->shards);
-    sali_free(t->workspaces);
-    sali_free(t->chains);
-}
-
 void sal_trainer_destroy(sal_trainer *t)
 {
     if (!t) {
         return;
     }
     sali_ptt_destroy(t, t->ptt);
-    sali_free(t->test_codes);
-    sali_free(t->test_f);
-    sali_free(t->best);
     sali_train_close_sampler(t, &t->state);
     sali_sampler_release(t->sampler);
-    free_shards(t);
-    sali_adapt_free(&t->step_size);
+    for (int64_t k = 0; t->shards && k < t->n_shards; k++) {
+        sali_chains_destroy(t->shards[k].chains);
+        sali_workspace_destroy(t->shards[k].ws);
+    }
     sali_pseudo_likelihood_destroy(t->pseudo_likelihood);
-    sali_buffer_free(&t->buffer);
-    sali_constraints_free(&t->constraints);
-    sali_centring_free(&t->centring);
     sali_optimiser_free(&t->optimiser);
     json_decref(t->fingerprint);
     json_decref(t->resumes);
-    sali_free(t->sampler_name);
-    sali_free(t->directory);
-    sali_free(t->preconditioner);
-    sali_free(t->values);
-    sali_free(t->good);
-    sali_free(t->gradient);
-    sali_free(t->data_gradient);
-    sali_free(t->averages);
+    sali_memory_free(&t->memory);
     sali_free(t);
 }

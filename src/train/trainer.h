@@ -4,6 +4,7 @@
 
 #include <saltus/train.h>
 #include "ad/workspace.h"
+#include "core/memory.h"
 #include "core/optimiser.h"
 #include "core/rng.h"
 #include "core/shard.h"
@@ -58,6 +59,7 @@ typedef struct sali_train_sums {
 } sali_train_sums;
 
 struct sal_trainer {
+    sali_memory memory; /* all arrays of it and of its parts */
     sal_model *model;
     sali_tape_model *tape;
     const sal_data *data;
@@ -119,7 +121,6 @@ void sali_train_close_sampler(const sal_trainer *trainer, sali_train_sampler *st
 
 /* buffer.c */
 sal_status sali_buffer_create(sal_trainer *trainer, sal_error *err);
-void sali_buffer_free(sali_buffer *buffer);
 /* The rows of data and slots of an iteration; slots that are to start again do. */
 void sali_buffer_choose(sal_trainer *trainer);
 /* The codes [V] of place c of the batch of data: drawn from its greys, if the data have them. */

@@ -68,6 +68,7 @@ END_TEST
 typedef struct swapping {
     bench b;
     sali_swaps swaps;
+    sali_memory memory; /* of the swaps */
 } swapping;
 
 static const double betas[] = { 1, 0.7, 0.4, 0.1 };
@@ -81,13 +82,13 @@ static swapping swapping_open(const sal_model *model, int64_t groups)
     for (int64_t c = 0; c < 4 * groups; c++) {
         s.b.chains->beta[c] = betas[c % 4];
     }
-    ck_ok(sali_swaps_create(&s.swaps, s.b.chains, 4, &err), &err);
+    ck_ok(sali_swaps_create(&s.swaps, &s.memory, s.b.chains, 4, &err), &err);
     return s;
 }
 
 static void swapping_close(swapping *s)
 {
-    sali_swaps_free(&s->swaps);
+    sali_memory_free(&s->memory);
     bench_close(&s->b);
 }
 

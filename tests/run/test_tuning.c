@@ -98,13 +98,15 @@ START_TEST(grid_scales_with_the_squared_spacing)
     double found[2];
     for (int spin = 0; spin < 2; spin++) {
         sal_model *model = tiny_formula_over(spin ? "spin" : "binary", SAL_F64);
+        sali_memory memory = { 0 };
         sali_step_sizes s;
-        ck_ok(sali_step_sizes_create(&s, model->space, 1, SAL_STEP_SIZE_SEARCH, 1, NULL, NULL),
+        ck_ok(sali_step_sizes_create(&s, &memory, model->space, 1, SAL_STEP_SIZE_SEARCH, 1, NULL,
+                                     NULL),
               &(sal_error){ 0 });
         found[spin] = s.unit;
         ck_assert_double_eq_tol(exp(s.adaptation.low), 1e-8 * s.unit, 1e-12);
         ck_assert_double_eq_tol(exp(s.adaptation.high), 900 * s.unit, 1e-9);
-        sali_step_sizes_free(&s);
+        sali_memory_free(&memory);
         sal_model_destroy(model);
     }
     ck_assert_double_eq(found[1], 4 * found[0]);

@@ -237,15 +237,18 @@ START_TEST(a_search_for_step_sizes_goes_on)
     sal_model *model = ready_made("ising:side=2,theta=0.3", SAL_F64);
     sali_chains *chains[2][SHARDS];
     sali_step_sizes s[2];
+    sali_memory memory = { 0 };
     sal_error err;
     for (int k = 0; k < 2 * SHARDS; k++) {
         ck_ok(sali_chains_create(model, k % 2 ? 4 : 6, 0, 1, &chains[k / 2][k % 2], &err), &err);
     }
-    ck_ok(sali_step_sizes_create(&s[0], model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL, &err),
+    ck_ok(sali_step_sizes_create(&s[0], &memory, model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL,
+                                 &err),
           &err);
     sali_step_sizes_set(&s[0], SHARDS, chains[0]);
     for (int64_t done = 0, window; done < total; done += window) {
-        ck_ok(sali_step_sizes_create(&s[1], model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL, &err),
+        ck_ok(sali_step_sizes_create(&s[1], &memory, model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL,
+                                     &err),
               &err);
         restore_step_sizes(&s[0], &s[1], done);
         window = sali_step_sizes_window(&s[0], done, total, 25);
@@ -261,13 +264,12 @@ START_TEST(a_search_for_step_sizes_goes_on)
         same_doubles(2, s[0].value, s[1].value, "values", done);
         same_doubles(6, chains[0][0]->step_size, chains[1][0]->step_size, "step sizes", done);
         same_doubles(4, chains[0][1]->step_size, chains[1][1]->step_size, "step sizes", done);
-        sali_step_sizes_free(&s[1]);
     }
     ck_assert(s[0].begin > 0 && s[0].candidates == 0 && s[0].value[0] != s[0].value[1]);
     for (int k = 0; k < 2 * SHARDS; k++) {
         sali_chains_destroy(chains[k / 2][k % 2]);
     }
-    sali_step_sizes_free(&s[0]);
+    sali_memory_free(&memory);
     sal_model_destroy(model);
 }
 END_TEST
@@ -293,8 +295,10 @@ START_TEST(bad_step_sizes_are_refused)
     sal_model *model = ready_made("ising:side=2,theta=0.3", SAL_F64);
     sali_state_item items[SALI_MOST_STATE];
     sali_step_sizes s;
+    sali_memory memory = { 0 };
     sal_error err = { 0 };
-    ck_ok(sali_step_sizes_create(&s, model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL, &err), &err);
+    ck_ok(sali_step_sizes_create(&s, &memory, model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL, &err),
+          &err);
     s.begin = 50;
     s.length = 10;
     s.candidates = SALI_MAGNITUDES;
@@ -307,7 +311,7 @@ START_TEST(bad_step_sizes_are_refused)
     ck_assert_int_eq(sali_step_sizes_restored(&s, SAL_F64, 100, SALI_WARMUP_ENDLESS, &err),
                      SAL_ERR_DATA);
     ck_assert_msg(strstr(err.message, bad_sizes[_i].message) != NULL, "%s", err.message);
-    sali_step_sizes_free(&s);
+    sali_memory_free(&memory);
     sal_model_destroy(model);
 }
 END_TEST

@@ -256,8 +256,9 @@ START_TEST(fft_is_the_transform_and_backward_undoes_it)
 {
     enum { N = 64 };
     double re[N], im[N], x[N], y[N];
+    sali_memory memory = { 0 };
     sali_fft fft;
-    ck_assert_int_eq(sali_fft_init(&fft, N), 0);
+    ck_assert_int_eq(sali_fft_init(&fft, &memory, N, NULL), SAL_OK);
     for (int t = 0; t < N; t++) {
         x[t] = re[t] = cos(0.3 * t * t);
         y[t] = im[t] = sin(1.7 * t) + 0.2;
@@ -282,7 +283,7 @@ START_TEST(fft_is_the_transform_and_backward_undoes_it)
         ck_assert_double_eq_tol(re[t], N * x[t], 1e-12);
         ck_assert_double_eq_tol(im[t], N * y[t], 1e-12);
     }
-    sali_fft_free(&fft);
+    sali_memory_free(&memory);
     ck_assert_int_eq(sali_fft_size(1), 2);
     ck_assert_int_eq(sali_fft_size(1024), 1024);
     ck_assert_int_eq(sali_fft_size(1025), 2048);

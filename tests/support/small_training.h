@@ -18,6 +18,7 @@ typedef struct training {
     void *shared, *selves[SHARDS];
     sali_chains *chains[SHARDS];
     sali_step_sizes step_sizes;
+    sali_memory memory; /* of the step sizes */
     int32_t buffer[SLOTS * TINY_MOST_REALS];
     uint64_t life[SLOTS];
     int64_t windows, done;
@@ -39,7 +40,7 @@ static inline training training_open(const sali_sampler *sampler, const sal_mode
         ck_ok(sali_sampler_open(sampler, settings, t.shared, t.chains[k], &t.selves[k], &err),
               &err);
     }
-    ck_ok(sali_step_sizes_create(&t.step_sizes, model->space, 1, SAL_STEP_SIZE_ADAPT,
+    ck_ok(sali_step_sizes_create(&t.step_sizes, &t.memory, model->space, 1, SAL_STEP_SIZE_ADAPT,
                                  settings->step_size, NULL, &err),
           &err);
     for (int64_t slot = 0; slot < SLOTS; slot++) {
@@ -57,7 +58,7 @@ static inline void training_close(training *t)
     if (t->shared) {
         t->sampler->unshare(t->shared);
     }
-    sali_step_sizes_free(&t->step_sizes);
+    sali_memory_free(&t->memory);
 }
 
 static inline sali_warmup training_shows(training *t, int64_t steps)

@@ -146,8 +146,9 @@ START_TEST(update_is_the_pull_back_of_ascent_in_centred_coordinates)
     double theta[128], gradient[128], by_matrix[MOST], by_differences[MOST];
     uint32_t state = 5;
     sali_centring c;
+    sali_memory memory = { 0 };
     coordinates k = { .rows = forms[_i].rows, .factor = forms[_i].factor };
-    ck_ok(sali_centring_create(&c, program, true, NULL, &err), &err);
+    ck_ok(sali_centring_create(&c, &memory, program, true, NULL, &err), &err);
     ck_assert_int_eq(c.n_couplings, 1);
     for (int64_t i = 0; i < c.n_offsets; i++) {
         c.offsets[i] = noise(&state) + 0.4;
@@ -197,7 +198,7 @@ START_TEST(update_is_the_pull_back_of_ascent_in_centred_coordinates)
             ck_assert_double_eq_tol(theta[first + i], by_differences[at + i], 1e-9);
         }
     }
-    sali_centring_free(&c);
+    sali_memory_free(&memory);
     sal_model_destroy(model);
 }
 END_TEST
@@ -345,7 +346,8 @@ START_TEST(offsets_are_plain_means_then_moving_averages)
     const int64_t b = first_of(model, "b");
     double gradient[MOST] = { 0 }, expected = 0;
     sali_centring c;
-    ck_ok(sali_centring_create(&c, program_of(model), false, NULL, &err), &err);
+    sali_memory memory = { 0 };
+    ck_ok(sali_centring_create(&c, &memory, program_of(model), false, NULL, &err), &err);
     for (int t = 0; t < 300; t++) {
         double data = sin(t), samples = cos(3 * t);
         for (int64_t i = 0; i < c.n_offsets; i++) {
@@ -358,7 +360,7 @@ START_TEST(offsets_are_plain_means_then_moving_averages)
         int64_t at = c.biases[c.couplings[0].column].at;
         ck_assert_double_eq_tol(c.offsets[at + 2], expected, 1e-14);
     }
-    sali_centring_free(&c);
+    sali_memory_free(&memory);
     sal_model_destroy(model);
 }
 END_TEST

@@ -1,0 +1,36 @@
+/* Arrays that live and die together. Their owner asks for each of them once; one status says
+ * whether all were granted, and one call frees them, so that no list of arrays has to be kept in
+ * step. */
+#ifndef SALI_MEMORY_H
+#define SALI_MEMORY_H
+
+#include <stdbool.h>
+
+#include "core/alloc.h"
+#include <saltus/status.h>
+
+/* Zeros: nothing yet. */
+typedef struct sali_memory {
+    void **arrays; /* [n] */
+    int64_t n, room;
+    bool refused; /* some array was not granted, and is NULL */
+} sali_memory;
+
+/* count * size zeroed bytes that `memory` frees; NULL as of sali_alloc. */
+void *sali_memory_take(sali_memory *memory, int64_t count, size_t size);
+
+/* The same with the contents of `source`. */
+void *sali_memory_copy(sali_memory *memory, const void *source, int64_t count, size_t size);
+
+/* A copy of a text; NULL of NULL. */
+char *sali_memory_text(sali_memory *memory, const char *text);
+
+/* SAL_ERR_MEMORY if anything was refused. */
+sal_status sali_memory_status(const sali_memory *memory, sal_error *err);
+
+/* Free all of it; *memory is zeros then. */
+void sali_memory_free(sali_memory *memory);
+
+#define SALI_TAKE(memory, type, count) ((type *)sali_memory_take((memory), (count), sizeof(type)))
+
+#endif
