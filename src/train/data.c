@@ -18,14 +18,36 @@ void sal_data_destroy(sal_data *data)
     }
 }
 
-/* A copy of rows of an array, row by row `width` elements of `size` bytes; NULL stays NULL. False
- * when out of memory. */
-static bool copy_rows(const void *array, int64_t first, int64_t count, int64_t width, size_t size,
-                      void **copy)
+/* A copy of rows of an array, row by row `width` elements of `size` bytes; NULL stays NULL. */
+static void *gather(const void *array, int64_t first, int64_t count, const uint32_t *rows,
+                    int64_t width, size_t size)
 {
-    const char *begin = array ? (const char *)array + (size_t)(first * width) * size : NULL;
-    *copy = begin ? sali_memdup(begin, count * width, size) : NULL;
-    return *copy || !array;
+    const size_t bytes = (size_t)width * size;
+    char *copy = array ? sali_alloc(count * width, size) : NULL;
+    for (int64_t k = 0; copy && k < count; k++) {
+        const size_t row = (size_t)(rows ? rows[k] : first + k);
+        memcpy(copy + (size_t)k * bytes, (const char *)array + row * bytes, bytes);
+    }
+    return copy;
+}
+
+sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
+                            const uint32_t *rows, sal_data *out, sal_error *err)
+{
+    const int64_t V = data->variables;
+    sal_data part = *data;
+    part.rows = count;
+    part.codes = gather(data->codes, first, count, rows, V, sizeof *data->codes);
+    part.intensity = gather(data->intensity, first, count, rows, V, sizeof *data->intensity);
+    part.weight = gather(data->weight, first, count, rows, 1, sizeof *data->weight);
+    part.labels = gather(data->labels, first, count, rows, 1, sizeof *data->labels);
+    if (!part.codes || (data->intensity && !part.intensity) || (data->weight && !part.weight) ||
+        (data->labels && !part.labels)) {
+        sal_data_destroy(&part);
+        return sali_fail_memory(err);
+    }
+    *out = part;
+    return SAL_OK;
 }
 
 sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
@@ -39,24 +61,7 @@ sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sa
                          (long long)count, (long long)first,
                          (long long)(data && data->codes ? data->rows : 0));
     }
-    sal_data part = *data;
-    int64_t V = data->variables;
-    void *codes, *intensity, *weight, *labels;
-    bool done = copy_rows(data->codes, first, count, V, sizeof *data->codes, &codes);
-    done &= copy_rows(data->intensity, first, count, V, sizeof *data->intensity, &intensity);
-    done &= copy_rows(data->weight, first, count, 1, sizeof *data->weight, &weight);
-    done &= copy_rows(data->labels, first, count, 1, sizeof *data->labels, &labels);
-    part.rows = count;
-    part.codes = codes;
-    part.intensity = intensity;
-    part.weight = weight;
-    part.labels = labels;
-    if (!done) {
-        sal_data_destroy(&part);
-        return sali_fail_memory(err);
-    }
-    *out = part;
-    return SAL_OK;
+    return sali_data_gather(data, first, count, NULL, out, err);
 }
 
 sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err)

@@ -10,6 +10,11 @@
 sal_status sali_data_check(const char *who, const sal_data *data, const sal_space *space,
                            sal_error *err);
 
+/* Copies of `count` rows: those listed in `rows`, or its neighbours from row `first` on (`rows`
+ * NULL). Returns: SAL_ERR_MEMORY. */
+sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
+                            const uint32_t *rows, sal_data *out, sal_error *err);
+
 /* How many numbers the longest row of a libsvm file has; 0 for a file of another format. Returns:
  * those of sal_data_read. */
 sal_status sali_data_columns(const char *path, int64_t *columns, sal_error *err);

@@ -1,9 +1,8 @@
 /* Holding out whole clusters of similar rows. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/rng.h"
 #include "models/zoo/alignment.h"
 #include "train/data.h"
@@ -18,18 +17,12 @@ typedef struct sali_cluster {
 } sali_cluster;
 
 typedef struct work {
+    sali_memory memory;
     int64_t *cluster; /* [rows] */
     sali_cluster *clusters;
     int64_t count;
     bool *held; /* [rows] */
 } work;
-
-static void work_free(work *w)
-{
-    sali_free(w->cluster);
-    sali_free(w->clusters);
-    sali_free(w->held);
-}
 
 static int by_key(const void *a, const void *b)
 {
@@ -42,13 +35,11 @@ static sal_status find_clusters(const sal_data *data, double identity, uint64_t 
                                 sal_error *err)
 {
     sali_alignment a = { .sequences = data->rows, .length = data->variables, .codes = data->codes };
-    w->cluster = SALI_NEW_ARRAY(int64_t, data->rows);
-    w->clusters = SALI_NEW_ARRAY(sali_cluster, data->rows);
-    w->held = SALI_NEW_ARRAY(bool, data->rows);
-    if (!w->cluster || !w->clusters || !w->held) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = sali_alignment_clusters(&a, identity, w->cluster, &w->count, err);
+    w->cluster = SALI_TAKE(&w->memory, int64_t, data->rows);
+    w->clusters = SALI_TAKE(&w->memory, sali_cluster, data->rows);
+    w->held = SALI_TAKE(&w->memory, bool, data->rows);
+    sal_status status = sali_memory_status(&w->memory, err);
+    status = status ? status : sali_alignment_clusters(&a, identity, w->cluster, &w->count, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -94,51 +85,20 @@ static void mark_rows(const sal_data *data, work *w)
     }
 }
 
-/* The rows of an array that are held out, or the others, row by row `bytes`; NULL stays NULL. False
- * when out of memory. */
-static bool gather(const void *array, const sal_data *data, const bool *is_held, bool held,
-                   int64_t count, size_t bytes, void **out)
-{
-    char *to = array ? sali_alloc(count, bytes) : NULL;
-    *out = to;
-    for (int64_t r = 0; to && r < data->rows; r++) {
-        if (is_held[r] == held) {
-            memcpy(to, (const char *)array + (size_t)r * bytes, bytes);
-            to += bytes;
-        }
-    }
-    return *out || !array;
-}
-
-static sal_status gather_rows(const sal_data *data, const bool *is_held, bool held, int64_t count,
-                              sal_data *out, sal_error *err)
-{
-    sal_data part = *data;
-    const size_t V = (size_t)data->variables;
-    void *codes, *intensity, *weight, *labels;
-    bool done = gather(data->codes, data, is_held, held, count, V, &codes);
-    done &= gather(data->intensity, data, is_held, held, count, V * sizeof(float), &intensity);
-    done &= gather(data->weight, data, is_held, held, count, sizeof(double), &weight);
-    done &= gather(data->labels, data, is_held, held, count, sizeof(int32_t), &labels);
-    part.rows = count;
-    part.codes = codes;
-    part.intensity = intensity;
-    part.weight = weight;
-    part.labels = labels;
-    if (!done) {
-        sal_data_destroy(&part);
-        return sali_fail_memory(err);
-    }
-    *out = part;
-    return SAL_OK;
-}
-
+/* `held` rows are held out, and data keeps the others. */
 static sal_status divide(sal_data *data, const bool *is_held, int64_t held, sal_data *held_out,
                          sal_error *err)
 {
     sal_data rest = { 0 }, part = { 0 };
-    sal_status status = gather_rows(data, is_held, true, held, &part, err);
-    status = status ? status : gather_rows(data, is_held, false, data->rows - held, &rest, err);
+    const int64_t n = data->rows;
+    uint32_t *rows = SALI_NEW_ARRAY(uint32_t, n); /* the held ones first */
+    sal_status status = rows ? SAL_OK : sali_fail_memory(err);
+    for (int64_t r = 0, in = 0, out = held; status == SAL_OK && r < n; r++) {
+        rows[is_held[r] ? in++ : out++] = (uint32_t)r;
+    }
+    status = status ? status : sali_data_gather(data, 0, held, rows, &part, err);
+    status = status ? status : sali_data_gather(data, 0, n - held, rows + held, &rest, err);
+    sali_free(rows);
     if (status != SAL_OK) {
         sal_data_destroy(&part);
         return status;
@@ -153,7 +113,7 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
                                       sal_data *held_out, int64_t *clusters, sal_error *err)
 {
     if (!data || !data->codes || !held_out || !(identity >= 0 && identity <= 1) ||
-        !(share > 0 && share < 1) || data->rows < 2 * FEWEST) {
+        !(share > 0 && share < 1) || data->rows < 2 * FEWEST || data->rows > UINT32_MAX) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_data_split_by_identity: %lld rows, identity %g, share %g; expected "
                          "%d rows or more, an identity of 0 to 1, a share between 0 and 1",
@@ -178,7 +138,7 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
     if (status == SAL_OK && clusters) {
         *clusters = w.count;
     }
-    work_free(&w);
+    sali_memory_free(&w.memory);
     return status;
 }
 
@@ -197,10 +157,11 @@ sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed, sa
                          (long long)rows, (long long)(data && data->codes ? data->rows : 0));
     }
     const sali_stream stream = { .seed = seed, .purpose = SALI_RNG_SPLIT };
-    uint32_t *room = SALI_NEW_ARRAY(uint32_t, data->rows);
-    uint32_t *chosen = SALI_NEW_ARRAY(uint32_t, rows);
-    bool *is_held = SALI_NEW_ARRAY(bool, data->rows);
-    sal_status status = room && chosen && is_held ? SAL_OK : sali_fail_memory(err);
+    sali_memory memory = { 0 };
+    uint32_t *room = SALI_TAKE(&memory, uint32_t, data->rows);
+    uint32_t *chosen = SALI_TAKE(&memory, uint32_t, rows);
+    bool *is_held = SALI_TAKE(&memory, bool, data->rows);
+    sal_status status = sali_memory_status(&memory, err);
     if (status == SAL_OK) {
         sali_rng_choose(&stream, (uint32_t)data->rows, (uint32_t)rows, room, chosen);
         for (int64_t k = 0; k < rows; k++) {
@@ -208,8 +169,6 @@ sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed, sa
         }
         status = divide(data, is_held, rows, held_out, err);
     }
-    sali_free(room);
-    sali_free(chosen);
-    sali_free(is_held);
+    sali_memory_free(&memory);
     return status;
 }

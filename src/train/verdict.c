@@ -84,8 +84,8 @@ static sal_status measure_rows(const sal_model *model, const sali_reference *ref
     sali_grouped grouped = { 0 };
     sal_status status = sali_grouped_rows(data, most, &grouped, err);
     status = status ? status : measure(model, reference, &grouped, m, err);
-    *rows = grouped.n;
-    sali_grouped_free(&grouped);
+    *rows = grouped.rows.rows;
+    sal_data_destroy(&grouped.rows);
     return status;
 }
 
@@ -226,11 +226,10 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     const sal_data persistent = { .rows = in->persistent_rows,
                                   .variables = V,
                                   .codes = (uint8_t *)(uintptr_t)in->persistent };
+    const sal_data draws = { .rows = n, .variables = V, .codes = (uint8_t *)(uintptr_t)in->fresh };
+    const sali_grouped grouped = sali_grouped_chains(in->chains, in->draws, &draws);
     measured fresh, train, test, chains;
-    sali_grouped draws = { 0 };
-    sal_status status = sali_grouped_chains(in->chains, in->draws, V, in->fresh, &draws, err);
-    status = status ? status : measure(model, reference, &draws, &fresh, err);
-    sali_grouped_free(&draws);
+    sal_status status = measure(model, reference, &grouped, &fresh, err);
     status =
         status ? status : measure_rows(model, reference, in->train, n, &train, &v->train_rows, err);
     if (status == SAL_OK && in->persistent_rows > 0) {
@@ -239,7 +238,7 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     sali_grouped held_out = { 0 };
     status = status ? status : sali_grouped_rows(in->test, in->test->rows, &held_out, err);
     status = status ? status : sali_mean_f(model, &held_out, &test.figures[SAL_VERDICT_F], err);
-    sali_grouped_free(&held_out);
+    sal_data_destroy(&held_out.rows);
     for (int k = 0; status == SAL_OK && k < SAL_VERDICT_KINDS; k++) {
         sal_verdict_figure *f = &v->figures[k];
         set_figure(f, (sal_verdict_kind)k, &fresh.figures[k], &train.figures[k],

@@ -5,22 +5,21 @@
 #include <saltus/evaluate.h>
 #include "core/space.h"
 
+/* Groups that the jackknife leaves out. */
+#define SALI_MOST_GROUPS 50
+
 /* Rows in groups, which are the jackknife's units: group g is rows first[g] .. first[g + 1] - 1. */
 typedef struct sali_grouped {
-    int64_t n, groups, variables;
-    int64_t *first; /* [groups + 1] */
-    uint8_t *codes; /* [n x variables] */
-    double *weight; /* [n], or NULL */
+    sal_data rows; /* codes, and weights or NULL */
+    int64_t groups, first[SALI_MOST_GROUPS + 1];
 } sali_grouped;
 
-/* Copies of rows: `chains` of `draws` each, neighbours in one group. Returns: MEMORY. */
-sal_status sali_grouped_chains(int64_t chains, int64_t draws, int64_t variables,
-                               const uint8_t *codes, sali_grouped *out, sal_error *err);
+/* Rows as they are: `chains` of `draws` each, neighbours in one group. */
+sali_grouped sali_grouped_chains(int64_t chains, int64_t draws, const sal_data *rows);
 
-/* Copies of at most `most` rows of a data set, chosen at random and in random order, always the
- * same: files are often sorted. Returns: MEMORY. */
+/* Copies, out->rows, of at most `most` rows of a data set, chosen at random and in random order,
+ * always the same: files are often sorted. Returns: MEMORY. */
 sal_status sali_grouped_rows(const sal_data *data, int64_t most, sali_grouped *out, sal_error *err);
-void sali_grouped_free(sali_grouped *g);
 
 /* A figure of all rows, its standard error, and the figure less the bias that the jackknife finds.
  * NaN where it is not defined. */

@@ -2,15 +2,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/rng.h"
 #include "stats/mmd.h"
+#include "train/data.h"
 #include "train/likelihood.h"
 #include "train/verdict.h"
 
-/* Groups that the jackknife leaves out. */
-#define MOST_GROUPS 50
 /* Columns whose covariances are compared. */
 #define MOST_COLUMNS 2048
 /* Held-out rows in the MMD. */
@@ -20,63 +19,36 @@
 
 /* ---- rows in groups */
 
-static sal_status grouped_create(int64_t n, int64_t units, int64_t variables, sali_grouped *out,
-                                 sal_error *err)
+sali_grouped sali_grouped_chains(int64_t chains, int64_t draws, const sal_data *rows)
 {
-    int64_t groups = units < MOST_GROUPS ? units : MOST_GROUPS;
-    *out = (sali_grouped){ .n = n, .groups = groups, .variables = variables };
-    out->first = SALI_NEW_ARRAY(int64_t, groups + 1);
-    out->codes = SALI_NEW_ARRAY(uint8_t, n * variables);
-    return out->first && out->codes ? SAL_OK : sali_fail_memory(err);
-}
-
-sal_status sali_grouped_chains(int64_t chains, int64_t draws, int64_t variables,
-                               const uint8_t *codes, sali_grouped *out, sal_error *err)
-{
-    sal_status status = grouped_create(chains * draws, chains, variables, out, err);
-    if (status == SAL_OK) {
-        memcpy(out->codes, codes, (size_t)(out->n * variables));
-        for (int64_t g = 0; g <= out->groups; g++) {
-            out->first[g] = g * chains / out->groups * draws;
-        }
+    sali_grouped g = { .rows = *rows,
+                       .groups = chains < SALI_MOST_GROUPS ? chains : SALI_MOST_GROUPS };
+    for (int64_t k = 0; k <= g.groups; k++) {
+        g.first[k] = k * chains / g.groups * draws;
     }
-    return status;
+    return g;
 }
 
 sal_status sali_grouped_rows(const sal_data *data, int64_t most, sali_grouped *out, sal_error *err)
 {
-    const int64_t V = data->variables, n = data->rows < most ? data->rows : most;
-    sal_status status = grouped_create(n, n, V, out, err);
-    if (status == SAL_OK && data->weight) {
-        out->weight = SALI_NEW_ARRAY(double, n);
-        status = out->weight ? SAL_OK : sali_fail_memory(err);
-    }
+    const int64_t n = data->rows < most ? data->rows : most;
     const sali_stream stream = { .purpose = SALI_RNG_STATISTIC };
-    uint32_t *order = SALI_NEW_ARRAY(uint32_t, n), *work = SALI_NEW_ARRAY(uint32_t, data->rows);
-    status = status || (order && work) ? status : sali_fail_memory(err);
+    const sal_data plain = { .rows = data->rows,
+                             .variables = data->variables,
+                             .codes = data->codes,
+                             .weight = data->weight };
+    sal_data some = { 0 };
+    sali_memory memory = { 0 };
+    uint32_t *order = SALI_TAKE(&memory, uint32_t, n);
+    uint32_t *work = SALI_TAKE(&memory, uint32_t, data->rows);
+    sal_status status = sali_memory_status(&memory, err);
     if (status == SAL_OK) {
         sali_rng_choose(&stream, (uint32_t)data->rows, (uint32_t)n, work, order);
+        status = sali_data_gather(&plain, 0, n, order, &some, err);
     }
-    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
-        memcpy(out->codes + k * V, data->codes + order[k] * V, (size_t)V);
-        if (out->weight) {
-            out->weight[k] = data->weight[order[k]];
-        }
-    }
-    for (int64_t g = 0; status == SAL_OK && g <= out->groups; g++) {
-        out->first[g] = g * n / out->groups;
-    }
-    sali_free(order);
-    sali_free(work);
+    sali_memory_free(&memory);
+    *out = sali_grouped_chains(n, 1, &some);
     return status;
-}
-
-void sali_grouped_free(sali_grouped *g)
-{
-    sali_free(g->first);
-    sali_free(g->codes);
-    sali_free(g->weight);
-    *g = (sali_grouped){ 0 };
 }
 
 sali_jackknifed sali_jackknife(int64_t groups, double all, const double *loo)
@@ -101,18 +73,8 @@ typedef struct column {
     int32_t state; /* of a categorical variable; -1: the code itself */
 } column;
 
-struct sali_reference {
-    const sal_data *test;
-    int64_t n;           /* columns C */
-    column *columns;     /* [n] */
-    double *means;       /* [n] */
-    double *covariances; /* [n x n], j < i */
-    sali_packed packed;  /* rows for the MMD */
-    int planes;          /* that all codes of the space fit in */
-    double mean_kernel;  /* between two of them */
-};
-
 typedef struct moments {
+    sali_memory memory;
     double total;     /* of the weights */
     double *sums;     /* [C] */
     double *products; /* [C x C], j < i */
@@ -120,21 +82,23 @@ typedef struct moments {
     double *means;    /* [C] */
 } moments;
 
+struct sali_reference {
+    const sal_data *test;
+    int64_t n;          /* columns C */
+    column *columns;    /* [n] */
+    moments moments;    /* of the rows: sums are means, products covariances */
+    sali_packed packed; /* rows for the MMD */
+    int planes;         /* that all codes of the space fit in */
+    double mean_kernel; /* between two of them */
+};
+
 static sal_status moments_create(int64_t C, moments *m, sal_error *err)
 {
-    *m = (moments){ .sums = SALI_NEW_ARRAY(double, C),
-                    .products = SALI_NEW_ARRAY(double, C *C),
-                    .x = SALI_NEW_ARRAY(double, C),
-                    .means = SALI_NEW_ARRAY(double, C) };
-    return m->sums && m->products && m->x && m->means ? SAL_OK : sali_fail_memory(err);
-}
-
-static void moments_free(moments *m)
-{
-    sali_free(m->sums);
-    sali_free(m->products);
-    sali_free(m->x);
-    sali_free(m->means);
+    m->sums = SALI_TAKE(&m->memory, double, C);
+    m->products = SALI_TAKE(&m->memory, double, C *C);
+    m->x = SALI_TAKE(&m->memory, double, C);
+    m->means = SALI_TAKE(&m->memory, double, C);
+    return sali_memory_status(&m->memory, err);
 }
 
 static void moments_clear(int64_t C, moments *m)
@@ -165,7 +129,7 @@ static void moments_add(const sali_reference *r, double weight, const uint8_t *c
     }
 }
 
-static void moments_add_rows(const sali_reference *r, const sali_grouped *rows, int64_t from,
+static void moments_add_rows(const sali_reference *r, const sal_data *rows, int64_t from,
                              int64_t to, moments *m)
 {
     for (int64_t k = from; k < to; k++) {
@@ -216,7 +180,7 @@ static void correlate(const sali_reference *r, const moments *m, const moments *
     for (int64_t i = 0; i < C; i++) {
         own[i] = m->sums[i] / m->total;
         mean[i] = (m->sums[i] - (without ? without->sums[i] : 0)) / total;
-        pearson_add(&with[0], mean[i], r->means[i]);
+        pearson_add(&with[0], mean[i], r->moments.sums[i]);
         pearson_add(&change[0], mean[i] - own[i], 0);
     }
     for (int64_t i = 0; i < C; i++) {
@@ -225,7 +189,7 @@ static void correlate(const sali_reference *r, const moments *m, const moments *
             if (r->columns[i].variable != r->columns[j].variable) {
                 double product = m->products[k] - (without ? without->products[k] : 0);
                 double covariance = product / total - mean[i] * mean[j];
-                pearson_add(&with[1], covariance, r->covariances[k]);
+                pearson_add(&with[1], covariance, r->moments.products[k]);
                 pearson_add(&change[1], covariance - m->products[k] / m->total + own[i] * own[j],
                             0);
             }
@@ -238,18 +202,18 @@ sal_status sali_compare_moments(const sali_reference *r, const sali_grouped *row
                                 sal_error *err)
 {
     moments all = { 0 }, group = { 0 };
-    double loo[2][MOST_GROUPS], noise[2] = { 0 };
+    double loo[2][SALI_MOST_GROUPS], noise[2] = { 0 };
     const double G = (double)rows->groups;
     pearson whole[2], with[2], change[2];
     sali_jackknifed *out[2] = { means, covariances };
     sal_status status = moments_create(r->n, &all, err);
     status = status ? status : moments_create(r->n, &group, err);
     if (status == SAL_OK) {
-        moments_add_rows(r, rows, 0, rows->n, &all);
+        moments_add_rows(r, &rows->rows, 0, rows->rows.rows, &all);
         correlate(r, &all, NULL, whole, change);
         for (int64_t g = 0; g < rows->groups; g++) {
             moments_clear(r->n, &group);
-            moments_add_rows(r, rows, rows->first[g], rows->first[g + 1], &group);
+            moments_add_rows(r, &rows->rows, rows->first[g], rows->first[g + 1], &group);
             correlate(r, &all, &group, with, change);
             for (int k = 0; k < 2; k++) {
                 loo[k][g] = pearson_of(&with[k]);
@@ -261,8 +225,8 @@ sal_status sali_compare_moments(const sali_reference *r, const sali_grouped *row
             out[k]->reliability = 1 - noise[k] / squares_of(&whole[k]);
         }
     }
-    moments_free(&all);
-    moments_free(&group);
+    sali_memory_free(&all.memory);
+    sali_memory_free(&group.memory);
     return status;
 }
 
@@ -274,10 +238,11 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
     sali_packed packed = { 0 };
     const int64_t G = rows->groups;
     /* Sums of the kernel over pairs of group g and another one, and of g and held-out rows. */
-    double others[MOST_GROUPS], other_pairs[MOST_GROUPS], to_test[MOST_GROUPS],
-        test_pairs[MOST_GROUPS], loo[MOST_GROUPS];
+    double others[SALI_MOST_GROUPS], other_pairs[SALI_MOST_GROUPS], to_test[SALI_MOST_GROUPS],
+        test_pairs[SALI_MOST_GROUPS], loo[SALI_MOST_GROUPS];
     double all = 0, pairs = 0, cross = 0, cross_pairs = 0;
-    bool ok = sali_packed_make(&packed, rows->n, rows->variables, rows->codes, r->planes) == 0;
+    bool ok = sali_packed_make(&packed, rows->rows.rows, rows->rows.variables, rows->rows.codes,
+                               r->planes) == 0;
     for (int64_t g = 0; ok && g < G; g++) {
         int64_t n = rows->first[g + 1] - rows->first[g];
         sali_packed part = sali_packed_rows(&packed, rows->first[g], n);
@@ -310,17 +275,16 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
 sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_jackknifed *f,
                        sal_error *err)
 {
-    sal_data data = {
-        .rows = rows->n, .variables = rows->variables, .codes = rows->codes, .weight = rows->weight
-    };
-    double loo[MOST_GROUPS], group[MOST_GROUPS], weights[MOST_GROUPS], all = 0, total = 0;
-    double *values = SALI_NEW_ARRAY(double, rows->n);
+    const sal_data *data = &rows->rows;
+    double loo[SALI_MOST_GROUPS], group[SALI_MOST_GROUPS], weights[SALI_MOST_GROUPS], all = 0,
+                                                                                      total = 0;
+    double *values = SALI_NEW_ARRAY(double, data->rows);
     sal_status status =
-        values ? sali_evaluate_rows(model, &data, values, err) : sali_fail_memory(err);
+        values ? sali_evaluate_rows(model, data, values, err) : sali_fail_memory(err);
     for (int64_t g = 0; status == SAL_OK && g < rows->groups; g++) {
         group[g] = weights[g] = 0;
         for (int64_t k = rows->first[g]; k < rows->first[g + 1]; k++) {
-            double w = rows->weight ? rows->weight[k] : 1;
+            double w = data->weight ? data->weight[k] : 1;
             group[g] += w * values[k];
             weights[g] += w;
         }
@@ -366,23 +330,18 @@ static sal_status list_columns(const sal_space *space, sali_reference *r, sal_er
 
 static sal_status take_moments(sali_reference *r, sal_error *err)
 {
-    moments m = { 0 };
-    sal_status status = moments_create(r->n, &m, err);
-    for (int64_t k = 0; status == SAL_OK && k < r->test->rows; k++) {
-        moments_add(r, r->test->weight ? r->test->weight[k] : 1,
-                    r->test->codes + k * r->test->variables, &m);
+    moments *m = &r->moments;
+    sal_status status = moments_create(r->n, m, err);
+    if (status == SAL_OK) {
+        moments_add_rows(r, r->test, 0, r->test->rows, m);
     }
     for (int64_t i = 0; status == SAL_OK && i < r->n; i++) {
-        m.sums[i] /= m.total;
+        m->sums[i] /= m->total;
         for (int64_t j = 0; j < i; j++) {
-            double *p = &m.products[i * r->n + j];
-            *p = *p / m.total - m.sums[i] * m.sums[j];
+            double *p = &m->products[i * r->n + j];
+            *p = *p / m->total - m->sums[i] * m->sums[j];
         }
     }
-    r->means = m.sums;
-    r->covariances = m.products;
-    sali_free(m.x);
-    sali_free(m.means);
     return status;
 }
 
@@ -399,10 +358,11 @@ static sal_status take_kernel(const sal_space *space, sali_reference *r, sal_err
     r->planes = sali_packed_planes(1, &largest);
     sal_status status = sali_grouped_rows(&rows, MOST_KERNEL_ROWS, &some, err);
     bool ok = status == SAL_OK &&
-              sali_packed_make(&r->packed, some.n, some.variables, some.codes, r->planes) == 0 &&
+              sali_packed_make(&r->packed, some.rows.rows, some.rows.variables, some.rows.codes,
+                               r->planes) == 0 &&
               sali_kernel_sum(&r->packed, NULL, &sum, &pairs) == 0;
     r->mean_kernel = ok ? sum / pairs : NAN; /* NaN for one row */
-    sali_grouped_free(&some);
+    sal_data_destroy(&some.rows);
     return status || ok ? status : sali_fail_memory(err);
 }
 
@@ -429,8 +389,7 @@ void sali_reference_destroy(sali_reference *r)
 {
     if (r) {
         sali_free(r->columns);
-        sali_free(r->means);
-        sali_free(r->covariances);
+        sali_memory_free(&r->moments.memory);
         sali_packed_free(&r->packed);
         sali_free(r);
     }
