@@ -10,6 +10,14 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
+sal_status sali_path_in(const char *directory, const char *name, char path[SALI_PATH],
+                        sal_error *err)
+{
+    return snprintf(path, SALI_PATH, "%s/%s", directory, name) < SALI_PATH
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
+}
+
 void sali_bytes_free(sali_bytes *bytes)
 {
     sali_free(bytes->data);

@@ -17,6 +17,11 @@ typedef struct sali_bytes {
 
 void sali_bytes_free(sali_bytes *bytes);
 
+/* Room for a path, and DIRECTORY/NAME in it. Returns: ARGUMENT if that is too long. */
+#define SALI_PATH 4096
+sal_status sali_path_in(const char *directory, const char *name, char path[SALI_PATH],
+                        sal_error *err);
+
 /* Read a regular file.
  * Returns:   NOT_FOUND when it cannot be opened or is a directory, pipe or device; IO; MEMORY.
  *            On failure *out is untouched. */

@@ -177,6 +177,11 @@ sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
+double sali_mmd_of(double squared)
+{
+    return squared > 0 ? sqrt(squared) : isnan(squared) ? NAN : 0;
+}
+
 void sali_mmd_text(double mmd, char text[SALI_MMD_TEXT])
 {
     if (mmd <= 0) {

@@ -8,6 +8,7 @@
 /* An MMD as people read it. Its unbiased square is at most 0 where samples differ by no more than
  * chance; they are shown as 0 elsewhere, and here as "below noise". */
 #define SALI_MMD_TEXT 32
+double sali_mmd_of(double squared); /* NaN of NaN */
 void sali_mmd_text(double mmd, char text[SALI_MMD_TEXT]);
 
 /* States packed into bits: `planes` words (bit p of the codes of 64 variables) for each group of 64

@@ -85,14 +85,6 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
 
 /* ---- files */
 
-static sal_status path_in(const char *directory, const char *name, char *path, size_t room,
-                          sal_error *err)
-{
-    return (size_t)snprintf(path, room, "%s/%s", directory, name) < room
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
-}
-
 /* The number of the file of arrays that a checkpoint's JSON names; -1: it is none. */
 static int named_file(const json_t *object)
 {
@@ -176,15 +168,15 @@ static sal_status write_arrays(sal_trainer *t, const char *path, sal_error *err)
 
 sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *err)
 {
-    char path[4096], arrays[4096], older[4096];
+    char path[SALI_PATH], arrays[SALI_PATH], older[SALI_PATH];
     int file = 0;
     if (t->failed) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "train: this trainer has failed: nothing to save");
     }
-    sal_status status = path_in(directory, "checkpoint.json", path, sizeof path, err);
+    sal_status status = sali_path_in(directory, "checkpoint.json", path, err);
     status = status ? status : free_file(path, &file, err);
-    status = status ? status : path_in(directory, array_files[file], arrays, sizeof arrays, err);
-    status = status ? status : path_in(directory, array_files[1 - file], older, sizeof older, err);
+    status = status ? status : sali_path_in(directory, array_files[file], arrays, err);
+    status = status ? status : sali_path_in(directory, array_files[1 - file], older, err);
     if (status == SAL_OK && t->ptt) { /* before what counts them */
         status = sali_trajectory_write_levels(t->ptt->path, t->model->dtype, directory, err);
     }
@@ -427,8 +419,8 @@ static json_t *add_resume(const json_t *json, json_t *changed)
 }
 
 /* `json` is the directory's, in `path`, and names file number `file`. */
-static sal_status load(sal_trainer *t, const char *directory, const json_t *json, char *path,
-                       size_t room, int file, sal_error *err)
+static sal_status load(sal_trainer *t, const char *directory, const json_t *json,
+                       char path[SALI_PATH], int file, sal_error *err)
 {
     char words[sizeof t->resumed_with];
     json_t *changed = NULL;
@@ -444,7 +436,7 @@ static sal_status load(sal_trainer *t, const char *directory, const json_t *json
     json_t *resumes = add_resume(json, changed);
     json_decref(changed);
     status =
-        resumes ? path_in(directory, array_files[file], path, room, err) : sali_fail_memory(err);
+        resumes ? sali_path_in(directory, array_files[file], path, err) : sali_fail_memory(err);
     if (status == SAL_OK) {
         status = load_arrays(t, directory, path, same_sampler, err);
         status = status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
@@ -460,15 +452,15 @@ static sal_status load(sal_trainer *t, const char *directory, const json_t *json
 
 sal_status sal_trainer_load(sal_trainer *t, const char *directory, sal_error *err)
 {
-    char path[4096];
+    char path[SALI_PATH];
     json_t *json = NULL;
     int file = 0;
-    sal_status status = path_in(directory, "checkpoint.json", path, sizeof path, err);
+    sal_status status = sali_path_in(directory, "checkpoint.json", path, err);
     status = status ? status : read_json(path, &json, &file, err);
     if (status != SAL_OK || !json) {
         return status;
     }
-    status = load(t, directory, json, path, sizeof path, file, err);
+    status = load(t, directory, json, path, file, err);
     json_decref(json);
     return status;
 }

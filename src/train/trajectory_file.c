@@ -26,18 +26,11 @@
 /* Numbers of a level beside its parameters. */
 enum { ITERATION, BETA, LOG_Z, LOG_Z_ERROR, ACCEPTANCE, VISITS, RELAXATION, STEP_SIZE, N_NUMBERS };
 
-static sal_status path_in(const char *directory, const char *name, char path[4096], sal_error *err)
-{
-    return (size_t)snprintf(path, 4096, "%s/ladder%s%s", directory, *name ? "/" : "", name) < 4096
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
-}
-
-static sal_status level_path(const char *directory, int64_t k, char path[4096], sal_error *err)
+static sal_status level_path(const char *directory, int64_t k, char path[SALI_PATH], sal_error *err)
 {
     char name[48];
-    snprintf(name, sizeof name, "level-%03lld.safetensors", (long long)k);
-    return path_in(directory, name, path, err);
+    snprintf(name, sizeof name, "ladder/level-%03lld.safetensors", (long long)k);
+    return sali_path_in(directory, name, path, err);
 }
 
 /* Levels count as written in this directory alone. */
@@ -57,7 +50,7 @@ static sal_status count_written(sal_trajectory *t, const char *ladder, int64_t w
 /* How many levels an earlier call wrote here, if their files are still there. */
 static int64_t find_written(const sal_trajectory *t, const char *directory, const char *ladder)
 {
-    char path[4096];
+    char path[SALI_PATH];
     struct stat info;
     if (stat(ladder, &info) != 0 || t->written_place[0] != (uint64_t)info.st_dev ||
         t->written_place[1] != (uint64_t)info.st_ino) {
@@ -120,8 +113,8 @@ static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtyp
 sal_status sali_trajectory_write_levels(sal_trajectory *t, sal_dtype dtype, const char *directory,
                                         sal_error *err)
 {
-    char path[4096];
-    sal_status status = path_in(directory, "", path, err);
+    char path[SALI_PATH];
+    sal_status status = sali_path_in(directory, "ladder", path, err);
     if (status == SAL_OK && mkdir(path, 0777) != 0 && errno != EEXIST) {
         status = sali_fail(err, SAL_ERR_IO, "%s: %m", path);
     }
@@ -148,7 +141,7 @@ sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *dir
                                const sal_model *model, const sal_train_report *report,
                                sal_error *err)
 {
-    char path[4096], text[24];
+    char path[SALI_PATH], text[24];
     uint64_t fingerprint = 0;
     if (!trajectory || !directory || !model || !report) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -159,7 +152,7 @@ sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *dir
     sal_trajectory *t = (sal_trajectory *)(uintptr_t)trajectory;
     sal_status status = sali_model_fingerprint(model, &fingerprint, err);
     status = status ? status : sali_trajectory_write_levels(t, model->dtype, directory, err);
-    status = status ? status : path_in(directory, "ladder.json", path, err);
+    status = status ? status : sali_path_in(directory, "ladder/ladder.json", path, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -246,13 +239,13 @@ static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal
 sal_status sali_trajectory_read_levels(sal_trajectory *t, const char *directory, int64_t n,
                                        sal_error *err)
 {
-    char path[4096];
+    char path[SALI_PATH];
     sal_status status = SAL_OK;
     for (int64_t k = t->n; status == SAL_OK && k < n; k++) {
         status = level_path(directory, k, path, err);
         status = status ? status : read_level(t, k, path, err);
     }
-    status = status ? status : path_in(directory, "", path, err);
+    status = status ? status : sali_path_in(directory, "ladder", path, err);
     return status || t->n == 1 ? status : count_written(t, path, t->n, err);
 }
 
@@ -317,7 +310,7 @@ static sal_status make(const char *directory, const sal_model *model, const head
                        sal_trajectory **out, sal_error *err)
 {
     const sali_tape_model *tape = sali_model_tape(model);
-    char path[4096];
+    char path[SALI_PATH];
     double *log_base = NULL;
     sal_trajectory *t = NULL;
     sal_status status = level_path(directory, 0, path, err);
@@ -344,13 +337,13 @@ static sal_status make(const char *directory, const sal_model *model, const head
 sal_status sal_trajectory_open(const char *directory, const sal_model *model, sal_trajectory **out,
                                sal_error *err)
 {
-    char path[4096];
+    char path[SALI_PATH];
     head h = { 0 };
     if (!directory || !model || !out) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_trajectory_open: the directory, the model or the result is NULL");
     }
-    sal_status status = path_in(directory, "ladder.json", path, err);
+    sal_status status = sali_path_in(directory, "ladder/ladder.json", path, err);
     if (status == SAL_OK && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", path);
     }

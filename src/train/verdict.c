@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "stats/mmd.h"
 #include "train/data.h"
 #include "train/verdict.h"
 
@@ -95,7 +96,7 @@ static sal_verdict_value shown(sal_verdict_kind kind, const sali_jackknifed *j)
     if (kind != SAL_VERDICT_MMD) {
         return (sal_verdict_value){ j->value, j->error };
     }
-    double mmd = j->value > 0 ? sqrt(j->value) : isnan(j->value) ? NAN : 0;
+    double mmd = sali_mmd_of(j->value);
     return (sal_verdict_value){ mmd, mmd > 0 ? j->error / (2 * mmd) : NAN };
 }
 

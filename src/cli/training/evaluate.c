@@ -186,7 +186,7 @@ static sal_status measure_mmd(session *s, sal_error *err)
     }
     sal_status status = sal_stats_mmd(s->test.variables, s->samples.rows, s->samples.codes,
                                       s->test.rows, s->test.codes, &mmd2, err);
-    s->mmd = mmd2 > 0 ? sqrt(mmd2) : 0;
+    s->mmd = sali_mmd_of(mmd2);
     return status;
 }
 
@@ -325,55 +325,25 @@ static int print_json(const session *s, int ways)
 
 /* ---- the verdict */
 
-static sal_status judge(session *s, const cli_fresh *fresh, const sal_data *persistent, int ways,
-                        sal_error *err)
+/* By fresh samples, unless Ctrl-C was pressed. */
+static sal_status find_verdict(session *s, sal_error *err)
 {
+    bool sheet = false;
     sal_verdict_value log_z[2];
-    for (int k = 0; k < ways; k++) {
+    for (int k = 0; k < 2; k++) {
         log_z[k] = (sal_verdict_value){ s->ways[k].ais.log_z, s->ways[k].ais.standard_error };
     }
-    const sal_verdict_inputs inputs = { .train = &s->train,
-                                        .test = &s->test,
-                                        .chains = fresh->chains,
-                                        .draws = fresh->draws,
-                                        .fresh = fresh->codes,
-                                        .persistent_rows = persistent->rows,
-                                        .persistent = persistent->codes,
-                                        .rhat = fresh->rhat,
-                                        .round_trips = fresh->round_trips,
-                                        .bennett = isnan(fresh->log_z.value) ? NULL : &fresh->log_z,
-                                        .forward = ways > 0 ? &log_z[0] : NULL,
-                                        .reverse = ways > 1 ? &log_z[1] : NULL };
-    return sal_verdict_judge(s->model, &inputs, &s->verdict, err);
-}
-
-/* Fresh samples of the model, unless Ctrl-C was pressed. One that cannot be sampled has no verdict,
- * which is said. */
-static sal_status find_verdict(session *s, int ways, sal_error *err)
-{
-    const cli_fresh_options o = { .draws = s->o->fresh,
+    const cli_fresh_options o = { .directory = s->o->directory,
+                                  .train = &s->train,
+                                  .test = &s->test,
+                                  .forward = &log_z[0],
+                                  .reverse = &log_z[1],
+                                  .draws = s->o->fresh,
                                   .seed = s->o->ais.seed,
                                   .threads = s->o->ais.threads };
-    cli_fresh fresh = { 0 };
-    sal_data persistent = { 0 };
-    if (o.draws == 0 || cli_interrupted()) {
-        return SAL_OK;
-    }
-    sal_status status = cli_fresh_draws(s->model, s->o->directory, &s->train, &o, &fresh, err);
-    status = status || !fresh.codes
-                 ? status
-                 : cli_persistent_chains(s->o->directory, s->test.variables, &persistent, err);
-    if (status == SAL_OK && fresh.codes) {
-        status = judge(s, &fresh, &persistent, ways, err);
-        s->judged = status == SAL_OK;
-    }
-    if (status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL || status == SAL_ERR_ARGUMENT) {
-        fprintf(stderr, "saltus: no verdict: %s\n", err->message);
-        status = SAL_OK;
-    }
-    cli_fresh_free(&fresh);
-    sal_data_destroy(&persistent);
-    return status;
+    return o.draws == 0 || cli_interrupted()
+               ? SAL_OK
+               : cli_judge(s->model, &o, &s->verdict, &s->judged, &sheet, err);
 }
 
 /* ---- the whole */
@@ -410,7 +380,7 @@ static int evaluate(session *s)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    status = ways == 2 ? find_verdict(s, ways, &err) : SAL_OK;
+    status = ways == 2 ? find_verdict(s, &err) : SAL_OK;
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }

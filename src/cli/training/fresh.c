@@ -1,4 +1,4 @@
-/* Fresh samples of a model, for its verdict. */
+/* Fresh samples of a model, and its verdict. */
 #include "cli/training/fresh.h"
 
 #include <jansson.h>
@@ -30,11 +30,14 @@ enum {
 /* Steps in an interval of a sampler that moves all variables at once. */
 #define INTERVAL 5
 
-void cli_fresh_free(cli_fresh *fresh)
-{
-    sali_free(fresh->codes);
-    *fresh = (cli_fresh){ 0 };
-}
+/* Draws of independent chains. */
+typedef struct cli_fresh {
+    int64_t chains, draws, variables;
+    uint8_t *codes;           /* [chains x draws x variables] */
+    double rhat, round_trips; /* of f over all states that chains went through; per chain */
+    sal_verdict_value log_z;  /* by Bennett's ratio along a ladder; NaN without */
+    bool stopped;             /* by Ctrl-C: there are no codes */
+} cli_fresh;
 
 /* ---- along the ladder of the training */
 
@@ -145,14 +148,13 @@ static sal_status diagnose(const sal_run *run, cli_fresh *out, sal_error *err)
 
 /* A draw every so many swap intervals. A sampler that serves the model: its structure, then
  * gradients, then what sal_sample takes. */
-static sal_status by_tempering(sal_model *model, const sal_data *train,
-                               const cli_fresh_options *options, int64_t every, cli_fresh *out,
-                               sal_error *err)
+static sal_status by_tempering(sal_model *model, const cli_fresh_options *options, int64_t every,
+                               cli_fresh *out, sal_error *err)
 {
     const int64_t pieces = model->structure ? model->structure->pieces(model) : INTERVAL;
     const int64_t draws = out->draws;
     keeper k = { .fresh = out, .apart = every, .progress = cli_progress_begin() };
-    int32_t *init = starts(train, out->chains, options->seed);
+    int32_t *init = starts(options->train, out->chains, options->seed);
     sal_run_options run_options = { .sampler = model->structure ? "block-gibbs" : "ncg",
                                     .chains = out->chains,
                                     .warmup = (every * draws / 2 + 1) * pieces,
@@ -188,13 +190,13 @@ static bool mixed(const cli_fresh *fresh)
 }
 
 /* Once more, longer; what there was stays if that is stopped or fails. */
-static void draw_longer(sal_model *model, const sal_data *train, const cli_fresh_options *options,
-                        int64_t every, cli_fresh *fresh)
+static void draw_longer(sal_model *model, const cli_fresh_options *options, int64_t every,
+                        cli_fresh *fresh)
 {
     sal_error err;
     cli_fresh longer = *fresh;
     longer.codes = SALI_NEW_ARRAY(uint8_t, fresh->chains * fresh->draws * fresh->variables);
-    if (longer.codes && by_tempering(model, train, options, every, &longer, &err) == SAL_OK &&
+    if (longer.codes && by_tempering(model, options, every, &longer, &err) == SAL_OK &&
         !longer.stopped) {
         uint8_t *codes = fresh->codes;
         *fresh = longer;
@@ -203,40 +205,41 @@ static void draw_longer(sal_model *model, const sal_data *train, const cli_fresh
     sali_free(longer.codes);
 }
 
-static sal_status until_mixed(sal_model *model, const sal_data *train,
-                              const cli_fresh_options *options, cli_fresh *out, sal_error *err)
+static sal_status until_mixed(sal_model *model, const cli_fresh_options *options, cli_fresh *out,
+                              sal_error *err)
 {
     int64_t every = model->structure ? APART : APART_BY_GRADIENT;
     /* Warm-up is a third of all. */
     while (options->longest > 0 && every > 1 && every * out->draws * 3 / 2 > options->longest) {
         every--;
     }
-    sal_status status = by_tempering(model, train, options, every, out, err);
+    sal_status status = by_tempering(model, options, every, out, err);
     if (status == SAL_OK && !out->stopped && !mixed(out)) {
-        draw_longer(model, train, options, LONGER * every, out);
+        draw_longer(model, options, LONGER * every, out);
     }
     return status;
 }
 
-sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_data *train,
-                           const cli_fresh_options *options, cli_fresh *out, sal_error *err)
+static sal_status draw_fresh(sal_model *model, const cli_fresh_options *options, cli_fresh *out,
+                             sal_error *err)
 {
     const int64_t all = options->draws ? options->draws : DRAWS;
     sal_trajectory *ladder = NULL;
-    sal_status status =
-        directory ? sal_trajectory_open(directory, model, &ladder, err) : SAL_ERR_NOT_FOUND;
+    sal_status status = options->directory
+                            ? sal_trajectory_open(options->directory, model, &ladder, err)
+                            : SAL_ERR_NOT_FOUND;
     if (status != SAL_OK && status != SAL_ERR_NOT_FOUND) {
         return status;
     }
     const int64_t chains = ladder ? LADDER_CHAINS : CHAINS;
     cli_fresh fresh = { .chains = chains,
                         .draws = (all + chains - 1) / chains,
-                        .variables = train->variables,
+                        .variables = options->train->variables,
                         .log_z = { NAN, NAN } };
     fresh.codes = SALI_NEW_ARRAY(uint8_t, fresh.chains * fresh.draws * fresh.variables);
     status = !fresh.codes ? sali_fail_memory(err)
              : ladder     ? along_ladder(model, ladder, options, &fresh, err)
-                          : until_mixed(model, train, options, &fresh, err);
+                          : until_mixed(model, options, &fresh, err);
     sal_trajectory_destroy(ladder);
     if (status != SAL_OK || fresh.stopped) {
         sali_free(fresh.codes);
@@ -250,23 +253,26 @@ sal_status cli_fresh_draws(sal_model *model, const char *directory, const sal_da
 
 /* ---- the training's chains */
 
-sal_status cli_persistent_chains(const char *directory, int64_t variables, sal_data *out,
-                                 sal_error *err)
+/* The persistent chains of a training's checkpoint as codes [rows x V]; no rows if the directory
+ * has no checkpoint with chains of that many variables. */
+static sal_status read_chains(const char *directory, int64_t variables, sal_data *out,
+                              sal_error *err)
 {
-    char path[4096];
+    char path[SALI_PATH], named[SALI_PATH];
     sali_safetensors *file = NULL;
-    if (!directory || snprintf(path, sizeof path, "%s/checkpoint.json", directory) >= 4096 ||
-        access(path, F_OK) != 0) {
-        return SAL_OK;
+    sal_status status = sali_path_in(directory, "checkpoint.json", path, err);
+    if (status != SAL_OK || access(path, F_OK) != 0) {
+        return status;
     }
     json_t *root = json_load_file(path, 0, NULL);
     const char *arrays = json_string_value(json_object_get(root, "arrays"));
-    bool named = arrays && !strchr(arrays, '/') &&
-                 snprintf(path, sizeof path, "%s/%s", directory, arrays) < 4096;
+    if (arrays && !strchr(arrays, '/')) {
+        status = sali_path_in(directory, arrays, named, err);
+        status = status ? status : sali_safetensors_open(named, &file, err);
+    }
     json_decref(root);
-    sal_status status = named ? sali_safetensors_open(path, &file, err) : SAL_OK;
     const sali_tensor *t = file ? sali_safetensors_find(file, "buffer.codes") : NULL;
-    if (status == SAL_OK && t && t->count > 0 && t->count % variables == 0) {
+    if (t && t->count > 0 && t->count % variables == 0) {
         double *values = SALI_NEW_ARRAY(double, t->count);
         out->codes = SALI_NEW_ARRAY(uint8_t, t->count);
         status = values && out->codes ? SAL_OK : sali_fail_memory(err);
@@ -284,16 +290,60 @@ sal_status cli_persistent_chains(const char *directory, int64_t variables, sal_d
     return status;
 }
 
-/* ---- sheets */
+/* ---- the verdict */
 
-sal_status cli_sheet(const char *path, int64_t rows, const uint8_t *codes, const sal_data *pictures,
-                     bool *written, sal_error *err)
+/* Some rows, evenly spaced, as a sheet of pictures of the data's size. */
+static sal_status write_sheet(const cli_fresh_options *o, const cli_fresh *fresh, bool *written,
+                              sal_error *err)
 {
-    *written = false;
-    if (pictures->height == 0) {
+    const sal_data *pictures = o->train;
+    if (!o->sheet || pictures->height == 0) {
         return SAL_OK;
     }
-    sal_status status = cli_sheet_codes(path, rows, codes, pictures->height, pictures->width, err);
+    sal_status status = cli_sheet_codes(o->sheet, fresh->chains * fresh->draws, fresh->codes,
+                                        pictures->height, pictures->width, err);
     *written = status == SAL_OK;
     return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
+}
+
+static sal_status judge(sal_model *model, const cli_fresh_options *o, const cli_fresh *fresh,
+                        sal_verdict *verdict, sal_error *err)
+{
+    sal_data chains = { 0 };
+    sal_status status = o->directory && !o->no_chains
+                            ? read_chains(o->directory, o->train->variables, &chains, err)
+                            : SAL_OK;
+    const sal_verdict_inputs inputs = { .train = o->train,
+                                        .test = o->test,
+                                        .chains = fresh->chains,
+                                        .draws = fresh->draws,
+                                        .fresh = fresh->codes,
+                                        .persistent_rows = chains.rows,
+                                        .persistent = chains.codes,
+                                        .rhat = fresh->rhat,
+                                        .round_trips = fresh->round_trips,
+                                        .bennett = isnan(fresh->log_z.value) ? NULL : &fresh->log_z,
+                                        .forward = o->forward,
+                                        .reverse = o->reverse };
+    status = status ? status : sal_verdict_judge(model, &inputs, verdict, err);
+    sal_data_destroy(&chains);
+    return status;
+}
+
+sal_status cli_judge(sal_model *model, const cli_fresh_options *options, sal_verdict *verdict,
+                     bool *judged, bool *sheet, sal_error *err)
+{
+    cli_fresh fresh = { 0 };
+    sal_status status = draw_fresh(model, options, &fresh, err);
+    if (status == SAL_OK && fresh.codes) {
+        status = write_sheet(options, &fresh, sheet, err);
+        status = status ? status : judge(model, options, &fresh, verdict, err);
+        *judged = status == SAL_OK;
+    }
+    sali_free(fresh.codes);
+    if (status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL || status == SAL_ERR_ARGUMENT) {
+        fprintf(stderr, "saltus: no verdict: %s\n", err->message);
+        return SAL_OK;
+    }
+    return status;
 }

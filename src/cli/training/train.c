@@ -214,7 +214,9 @@ static int train(cli_training *s)
     if (status != SAL_OK) {
         s->diverged = status == SAL_ERR_MODEL && strstr(err.message, "diverged");
         if (s->diverged) { /* its parameters are the last good ones */
-            (void)cli_train_save(s);
+            sal_error saving = { 0 };
+            sal_status saved = cli_train_save(s, &saving);
+            (void)(saved == SAL_OK ? CLI_OK : cli_fail(saved, &saving));
         }
         if (s->diverged && s->o->json) {
             print_json(s);

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include "cli/training/training.h"
+#include "cli/json.h"
+#include "cli/training/fresh.h"
 #include "core/alloc.h"
+#include "core/error.h"
 #include "io/file.h"
 #include "models/alphabet.h"
 #include "stats/mmd.h"
@@ -19,27 +22,19 @@ static const char header[] = "iteration,seconds,sampling_seconds,gradient_second
                              "gradient_norm,mmd,mmd_train_test,learning_rate,levels,swap_rate,"
                              "log_z,log_z_error,log_likelihood,pearson\n";
 
-static int in_directory(const cli_training *s, const char *name, char *path, size_t room)
-{
-    return (size_t)snprintf(path, room, "%s/%s", s->o->out, name) < room
-               ? CLI_OK
-               : cli_usage("--out: the path is too long");
-}
-
 /* ---- the log. One with other columns is none. */
 
 int cli_train_read_log(cli_training *s)
 {
-    char path[4096];
+    char path[SALI_PATH];
     sali_bytes bytes = { 0 };
     sal_error err = { 0 };
-    int code = in_directory(s, "log.csv", path, sizeof path);
-    if (code != CLI_OK || !s->o->train.resume || access(path, F_OK) != 0) {
-        return code;
+    sal_status status = sali_path_in(s->o->out, "log.csv", path, &err);
+    if (status == SAL_OK && s->o->train.resume && access(path, F_OK) == 0) {
+        status = sali_file_read(path, &bytes, &err);
     }
-    sal_status status = sali_file_read(path, &bytes, &err);
     const char *text = (const char *)bytes.data;
-    if (status == SAL_OK && strncmp(text, header, strlen(header)) == 0) {
+    if (text && strncmp(text, header, strlen(header)) == 0) {
         s->log = strdup(text);
         status = s->log ? SAL_OK : SAL_ERR_MEMORY;
     }
@@ -60,9 +55,9 @@ static void cut_log(char *log, int64_t iteration)
     }
 }
 
-static int append_log(cli_training *s, const sal_train_report *r)
+static sal_status append_log(cli_training *s, const sal_train_report *r, sal_error *err)
 {
-    char line[512], path[4096];
+    char line[512], path[SALI_PATH];
     snprintf(line, sizeof line,
              "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.5g,%lld,%.4f,"
              "%.6f,%.4f,%.5f,%.6g\n",
@@ -77,27 +72,24 @@ static int append_log(cli_training *s, const sal_train_report *r)
     size_t used = s->log ? strlen(s->log) : 0;
     char *log = realloc(s->log, used + sizeof header + strlen(line) + 1);
     if (!log) {
-        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+        return sali_fail_memory(err);
     }
     s->log = log;
     if (used == 0) {
         strcpy(log, header);
     }
     strcat(log, line);
-    sal_error err = { 0 };
-    int code = in_directory(s, "log.csv", path, sizeof path);
-    sal_status status = code ? SAL_OK : sal_file_write(path, log, (int64_t)strlen(log), &err);
-    return status == SAL_OK ? code : cli_fail(status, &err);
+    sal_status status = sali_path_in(s->o->out, "log.csv", path, err);
+    return status ? status : sal_file_write(path, log, (int64_t)strlen(log), err);
 }
 
 /* ---- samples */
 
-/* Square root of the unbiased MMD^2, 0 where that is negative. */
 static double mmd_to_test(const cli_training *s, int64_t rows, const uint8_t *codes)
 {
     double mmd2 = NAN;
     sal_stats_mmd(s->test.variables, rows, codes, s->test.rows, s->test.codes, &mmd2, NULL);
-    return mmd2 > 0 ? sqrt(mmd2) : isnan(mmd2) ? NAN : 0;
+    return sali_mmd_of(mmd2);
 }
 
 void cli_train_baseline(cli_training *s)
@@ -107,38 +99,36 @@ void cli_train_baseline(cli_training *s)
     s->mmd = NAN;
 }
 
-static int write_sheet(cli_training *s, int64_t rows, const uint8_t *codes)
+static sal_status write_sheet(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
 {
-    char path[4096];
-    sal_error err = { 0 };
+    char path[SALI_PATH];
     if (s->train.height == 0) {
-        return CLI_OK;
+        return SAL_OK;
     }
-    int code = in_directory(s, "persistent.png", path, sizeof path);
-    sal_status status = code ? SAL_OK
-                             : sal_sheet_write(path, codes, rows < 100 ? rows : 100,
-                                               s->train.height, s->train.width, 10, 2, &err);
-    s->chains_sheet = code == CLI_OK && status == SAL_OK;
-    return status == SAL_OK || status == SAL_ERR_UNSUPPORTED ? code : cli_fail(status, &err);
+    sal_status status = sali_path_in(s->o->out, "persistent.png", path, err);
+    status = status ? status
+                    : sal_sheet_write(path, codes, rows < 100 ? rows : 100, s->train.height,
+                                      s->train.width, 10, 2, err);
+    s->chains_sheet = status == SAL_OK;
+    return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
 }
 
 /* How well the frequencies of pairs agree. */
-static int compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes)
+static sal_status compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
 {
-    sal_error err = { 0 };
     const int64_t V = s->train.variables, q = sali_alphabet_states(s->train.alphabet);
     if (!s->pairs) {
-        return CLI_OK;
+        return SAL_OK;
     }
     float *pairs = SALI_NEW_ARRAY(float, V *q *V *q);
     sal_status status =
-        pairs ? sali_pair_covariance(V, q, rows, codes, NULL, pairs, &err) : SAL_ERR_MEMORY;
+        pairs ? sali_pair_covariance(V, q, rows, codes, NULL, pairs, err) : sali_fail_memory(err);
     if (status == SAL_OK) {
         s->pearson = sali_pair_pearson(V, q, s->pairs, pairs);
         s->reached = s->o->pearson > 0 && s->pearson >= s->o->pearson;
     }
     sali_free(pairs);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    return status;
 }
 
 int cli_train_alignment(cli_training *s)
@@ -172,26 +162,26 @@ int cli_train_alignment(cli_training *s)
 }
 
 /* The MMD of some persistent chains, the Pearson correlation of all, and the sheet of some. */
-static int show_samples(cli_training *s, const sal_train_report *r)
+static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_error *err)
 {
     int64_t rows = r->buffer < MOST_SAMPLES ? r->buffer : MOST_SAMPLES;
     int64_t size = r->buffer * s->train.variables;
     s->mmd = s->pearson = NAN;
     if (!r->samples) {
-        return CLI_OK;
+        return SAL_OK;
     }
-    uint8_t *codes = malloc((size_t)size);
+    uint8_t *codes = SALI_NEW_ARRAY(uint8_t, size);
     if (!codes) {
-        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+        return sali_fail_memory(err);
     }
     for (int64_t i = 0; i < size; i++) {
         codes[i] = (uint8_t)(r->samples[i] < UINT8_MAX ? r->samples[i] : UINT8_MAX);
     }
     s->mmd = mmd_to_test(s, rows, codes);
-    int code = write_sheet(s, rows, codes);
-    code = code ? code : compare_pairs(s, r->buffer, codes);
-    free(codes);
-    return code;
+    sal_status status = write_sheet(s, rows, codes, err);
+    status = status ? status : compare_pairs(s, r->buffer, codes, err);
+    sali_free(codes);
+    return status;
 }
 
 /* ---- parameters */
@@ -200,44 +190,41 @@ static int show_samples(cli_training *s, const sal_train_report *r)
 static sal_status save_averages(const cli_training *s, const double *averages, const char *path,
                                 sal_error *err)
 {
-    double *values = malloc((size_t)sal_model_parameters_size(s->model) * sizeof *values);
-    sal_status status = values ? sal_model_get_params(s->model, NULL, values, err) : SAL_ERR_MEMORY;
+    double *values = SALI_NEW_ARRAY(double, sal_model_parameters_size(s->model));
+    sal_status status =
+        values ? sal_model_get_params(s->model, NULL, values, err) : sali_fail_memory(err);
     if (status == SAL_OK) {
         status = sal_model_set_params(s->model, NULL, averages, err);
         status = status ? status : sal_model_save_params(s->model, path, err);
         sal_status back = sal_model_set_params(s->model, NULL, values, err);
         status = status ? status : back;
     }
-    free(values);
+    sali_free(values);
     return status;
 }
 
-int cli_train_save(const cli_training *s)
+sal_status cli_train_save(const cli_training *s, sal_error *err)
 {
-    char path[4096];
-    sal_error err = { 0 };
-    int code = in_directory(s, "model.xml", path, sizeof path);
-    sal_status status = code ? SAL_OK : sal_model_save(s->model, path, &err);
-    return status == SAL_OK ? code : cli_fail(status, &err);
+    char path[SALI_PATH];
+    sal_status status = sali_path_in(s->o->out, "model.xml", path, err);
+    return status ? status : sal_model_save(s->model, path, err);
 }
 
-static int save_model(const cli_training *s, const sal_train_report *r)
+static sal_status save_model(const cli_training *s, const sal_train_report *r, sal_error *err)
 {
-    char path[4096];
-    sal_error err = { 0 };
+    char path[SALI_PATH];
     if (!r->best) { /* the files keep the best one */
-        return CLI_OK;
+        return SAL_OK;
     }
-    int code = cli_train_save(s);
-    sal_status status = SAL_OK;
-    if (status == SAL_OK && code == CLI_OK && r->averages) {
-        code = in_directory(s, "ema.safetensors", path, sizeof path);
-        status = code ? SAL_OK : save_averages(s, r->averages, path, &err);
+    sal_status status = cli_train_save(s, err);
+    if (status == SAL_OK && r->averages) {
+        status = sali_path_in(s->o->out, "ema.safetensors", path, err);
+        status = status ? status : save_averages(s, r->averages, path, err);
     }
-    if (status == SAL_OK && code == CLI_OK && r->trajectory) {
-        status = sal_trajectory_save(r->trajectory, s->o->out, s->model, r, &err);
+    if (status == SAL_OK && r->trajectory) {
+        status = sal_trajectory_save(r->trajectory, s->o->out, s->model, r, err);
     }
-    return status == SAL_OK ? code : cli_fail(status, &err);
+    return status;
 }
 
 /* ---- the callbacks */
@@ -312,15 +299,17 @@ int cli_train_report(const sal_train_report *r, void *data)
 {
     cli_training *s = data;
     const int64_t every = s->o->train.report_every;
-    s->code = show_samples(s, r);
-    s->code = s->code ? s->code : append_log(s, r);
+    sal_error err = { 0 };
+    sal_status status = show_samples(s, r, &err);
+    status = status ? status : append_log(s, r, &err);
     s->iteration = r->iteration;
     s->seconds = r->seconds;
     s->difference = r->log_prob_data - r->log_prob_samples;
     s->acceptance_rate = r->acceptance_rate;
     s->disturbed = r->disturbed;
     s->levels = r->levels;
-    s->code = s->code ? s->code : save_model(s, r);
+    status = status ? status : save_model(s, r, &err);
+    s->code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     /* a terminal has the progress line */
     bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations || s->reached;
     if (!s->o->json && (rare || cli_interrupted() || !isatty(STDOUT_FILENO))) {
@@ -328,4 +317,66 @@ int cli_train_report(const sal_train_report *r, void *data)
         print_line(s, r);
     }
     return s->code != CLI_OK || s->reached;
+}
+
+/* ---- the end: what the model's own samples are like */
+
+/* Intervals of fresh samples: enough for round trips. */
+#define LEAST_INTERVALS 300
+
+void cli_train_forget(const cli_training *s)
+{
+    static const char *const names[] = {
+        "samples.png",        "verdict.json",    "checkpoint.json",
+        "ladder/ladder.json", "ema.safetensors", "persistent.png"
+    };
+    const int n = s->progress.from == 0 ? 6 : 2;
+    char path[SALI_PATH];
+    for (int k = 0; k < n; k++) {
+        if (sali_path_in(s->o->out, names[k], path, NULL) == SAL_OK) {
+            unlink(path);
+        }
+    }
+}
+
+/* The parameters that other commands will use: the averages, if there are any. */
+static sal_status take_parameters(const cli_training *s, sal_error *err)
+{
+    char path[SALI_PATH];
+    sal_status status = sali_path_in(s->o->out, "ema.safetensors", path, err);
+    if (status == SAL_OK && access(path, R_OK) != 0) {
+        status = sali_path_in(s->o->out, "model.safetensors", path, err);
+    }
+    return status ? status : sal_model_load_params(s->model, path, err);
+}
+
+int cli_train_verdict(cli_training *s)
+{
+    const sal_train_options *t = &s->o->train;
+    char path[SALI_PATH], sheet[SALI_PATH];
+    sal_error err = { 0 };
+    sal_status status = sali_path_in(s->o->out, "verdict.json", path, &err);
+    status = status ? status : sali_path_in(s->o->out, "samples.png", sheet, &err);
+    if (status == SAL_OK && (s->o->fresh == 0 || (s->iteration == 0 && access(path, F_OK) == 0))) {
+        return CLI_OK;
+    }
+    /* At first no longer than the training itself: as many intervals as updates. */
+    const cli_fresh_options options = {
+        .directory = s->o->out,
+        .train = &s->train,
+        .test = &s->test,
+        .no_chains = t->objective == SAL_PSEUDO_LIKELIHOOD,
+        .sheet = sheet,
+        .draws = s->o->fresh,
+        .longest = t->iterations > LEAST_INTERVALS ? t->iterations : LEAST_INTERVALS,
+        .seed = t->seed,
+        .threads = t->threads,
+    };
+    status = status ? status : take_parameters(s, &err);
+    status =
+        status ? status : cli_judge(s->model, &options, &s->verdict, &s->judged, &s->sheet, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    return s->judged ? cli_json_save(cli_verdict_json(&s->verdict), CLI_DIGITS, path) : CLI_OK;
 }

@@ -55,7 +55,7 @@ void cli_train_baseline(cli_training *s);
 int cli_train_alignment(cli_training *s);
 
 /* Write the model with the parameters that it has now. */
-int cli_train_save(const cli_training *s);
+sal_status cli_train_save(const cli_training *s, sal_error *err);
 
 /* Callbacks of a training, with a cli_training: the progress line; and a report: a line of the log,
  * the sheet of samples, the parameters. */
