@@ -4,8 +4,8 @@
 
 #include "ad/change.h"
 #include "ad/hoisted.h"
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 /* With more changed elements than this share of a row, the row is evaluated anew. */
 #define LIST_SHARE 4
@@ -17,6 +17,7 @@ struct sali_changes {
     const sali_program *program;
     const sali_params *params;
     int64_t chains;
+    sali_memory memory; /* of all arrays */
     size_t element;
     bool gradient, local_gradient;
     /* By node, for varying ones: rows of all chains, as in a workspace. */
@@ -103,79 +104,65 @@ static sali_arg make_arg(const sali_changes *ch, int32_t j)
     };
 }
 
-static bool allocate_rows(sali_changes *ch, int64_t *elements, int64_t *scratch)
+static void allocate_rows(sali_changes *ch, int64_t *elements)
 {
     const sali_program *program = ch->program;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
+    sali_memory *m = &ch->memory;
+    int64_t scratch = 0;
+    for (int32_t i = 0; !m->refused && i < program->n_nodes; i++) {
         const sali_step *step = &program->steps[i];
         if (!has_rows(program, i)) {
             continue;
         }
         int64_t row = step->size + step->saved_size;
         *elements += row;
-        ch->value[i] = sali_alloc(ch->chains * step->size, ch->element);
-        ch->saved[i] = sali_alloc(ch->chains * step->saved_size, ch->element);
-        ch->shadow[i] = sali_alloc(ch->chains * row, ch->element);
-        ch->deltas[i].index = SALI_NEW_ARRAY(int32_t, step->size);
-        ch->deltas[i].old = sali_alloc(step->size, ch->element);
-        if (!ch->value[i] || !ch->saved[i] || !ch->shadow[i] || !ch->deltas[i].index ||
-            !ch->deltas[i].old) {
-            return false;
-        }
+        ch->value[i] = sali_memory_take(m, ch->chains * step->size, ch->element);
+        ch->saved[i] = sali_memory_take(m, ch->chains * step->saved_size, ch->element);
+        ch->shadow[i] = sali_memory_take(m, ch->chains * row, ch->element);
+        ch->deltas[i].index = SALI_TAKE(m, int32_t, step->size);
+        ch->deltas[i].old = sali_memory_take(m, step->size, ch->element);
         if (ch->gradient) {
-            ch->adjoint[i] = sali_alloc(ch->chains * step->size, ch->element);
-            if (!ch->adjoint[i]) {
-                return false;
-            }
+            ch->adjoint[i] = sali_memory_take(m, ch->chains * step->size, ch->element);
         }
         if (step->op->scratch_size) {
             int64_t need = step->op->scratch_size(&program->nodes[i], step->in, ch->chains);
-            *scratch = need > *scratch ? need : *scratch;
+            scratch = need > scratch ? need : scratch;
         }
     }
-    return true;
+    ch->scratch = sali_memory_take(m, scratch, ch->element);
 }
 
-static bool allocate_chains(sali_changes *ch, int64_t elements)
+static void allocate_chains(sali_changes *ch, int64_t elements)
 {
     int64_t V = ch->program->space->n_variables;
     int64_t room = CELLS_PER_ELEMENT * elements + LEAST_CELLS;
-    ch->codes = SALI_NEW_ARRAY(int32_t, ch->chains * V);
-    ch->sites = SALI_NEW_ARRAY(int64_t, ch->chains * V);
-    ch->old_codes = SALI_NEW_ARRAY(int32_t, ch->chains * V);
-    ch->n_sites = SALI_NEW_ARRAY(int64_t, ch->chains);
-    ch->shadowed = SALI_NEW_ARRAY(bool, ch->chains * ch->program->n_nodes);
-    ch->journals = SALI_NEW_ARRAY(sali_journal, ch->chains);
-    if (!ch->codes || !ch->sites || !ch->old_codes || !ch->n_sites || !ch->shadowed ||
-        !ch->journals) {
-        return false;
+    sali_memory *m = &ch->memory;
+    ch->codes = SALI_TAKE(m, int32_t, ch->chains * V);
+    ch->sites = SALI_TAKE(m, int64_t, ch->chains * V);
+    ch->old_codes = SALI_TAKE(m, int32_t, ch->chains * V);
+    ch->n_sites = SALI_TAKE(m, int64_t, ch->chains);
+    ch->shadowed = SALI_TAKE(m, bool, ch->chains * ch->program->n_nodes);
+    ch->journals = SALI_TAKE(m, sali_journal, ch->chains);
+    for (int64_t c = 0; !m->refused && c < ch->chains; c++) {
+        ch->journals[c] = (sali_journal){ .cells = SALI_TAKE(m, sali_cell, room), .room = room };
     }
-    for (int64_t c = 0; c < ch->chains; c++) {
-        ch->journals[c] = (sali_journal){ .cells = SALI_NEW_ARRAY(sali_cell, room), .room = room };
-        if (!ch->journals[c].cells) {
-            return false;
-        }
-    }
-    return true;
 }
 
-static bool make_calls(sali_changes *ch)
+static void make_calls(sali_changes *ch)
 {
     const sali_program *program = ch->program;
     int64_t inputs = 0;
     for (int32_t i = 0; i < program->n_nodes; i++) {
         inputs += program->nodes[i].n_in;
     }
-    ch->calls = SALI_NEW_ARRAY(sali_call, program->n_nodes);
-    ch->call_node = SALI_NEW_ARRAY(int32_t, program->n_nodes);
-    ch->args = SALI_NEW_ARRAY(sali_arg, inputs);
-    ch->row_args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
-    ch->in = sali_alloc(program->max_inputs, sizeof *ch->in);
-    if (!ch->calls || !ch->call_node || !ch->args || !ch->row_args || !ch->in) {
-        return false;
-    }
+    sali_memory *m = &ch->memory;
+    ch->calls = SALI_TAKE(m, sali_call, program->n_nodes);
+    ch->call_node = SALI_TAKE(m, int32_t, program->n_nodes);
+    ch->args = SALI_TAKE(m, sali_arg, inputs);
+    ch->row_args = SALI_TAKE(m, sali_arg, program->max_inputs);
+    ch->in = sali_memory_take(m, program->max_inputs, sizeof *ch->in);
     sali_arg *args = ch->args;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
+    for (int32_t i = 0; !m->refused && i < program->n_nodes; i++) {
         if (!sali_is_called(program, i)) {
             continue;
         }
@@ -196,7 +183,6 @@ static bool make_calls(sali_changes *ch)
             *args++ = make_arg(ch, node->in[k]);
         }
     }
-    return true;
 }
 
 sal_status sali_changes_create(const sali_program *program, const sali_params *params,
@@ -206,7 +192,7 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
     if (!ch) {
         return sali_fail_memory(err);
     }
-    int64_t elements = 0, scratch = 0, n = program->n_nodes;
+    int64_t elements = 0, n = program->n_nodes;
     if (program->state < 0) {
         sali_free(ch);
         return sali_fail(err, SAL_ERR_UNSUPPORTED, "f does not depend on the state");
@@ -219,23 +205,24 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
         .gradient = gradient,
         .local_gradient = gradient && gradient_is_local(program),
         .touched_room = 4 * program->space->width + LEAST_CELLS,
-        .value = SALI_NEW_ARRAY(void *, n),
-        .saved = SALI_NEW_ARRAY(void *, n),
-        .adjoint = SALI_NEW_ARRAY(void *, n),
-        .shadow = SALI_NEW_ARRAY(void *, n),
-        .deltas = SALI_NEW_ARRAY(sali_delta, n),
     };
-    ch->touched = SALI_NEW_ARRAY(int32_t, ch->touched_room);
-    ch->sole = SALI_NEW_ARRAY(bool, n);
+    ch->value = SALI_TAKE(&ch->memory, void *, n);
+    ch->saved = SALI_TAKE(&ch->memory, void *, n);
+    ch->adjoint = SALI_TAKE(&ch->memory, void *, n);
+    ch->shadow = SALI_TAKE(&ch->memory, void *, n);
+    ch->deltas = SALI_TAKE(&ch->memory, sali_delta, n);
+    ch->touched = SALI_TAKE(&ch->memory, int32_t, ch->touched_room);
+    ch->sole = SALI_TAKE(&ch->memory, bool, n);
     for (int32_t i = 0; ch->sole && i < n; i++) {
         ch->sole[i] = is_sole_reader(program, i);
     }
-    bool ok = ch->sole && ch->value && ch->saved && ch->adjoint && ch->shadow && ch->deltas &&
-              ch->touched && allocate_rows(ch, &elements, &scratch);
-    ch->scratch = ok ? sali_alloc(scratch, ch->element) : NULL;
-    if (!ch->scratch || !allocate_chains(ch, elements) || !make_calls(ch)) {
+    allocate_rows(ch, &elements);
+    allocate_chains(ch, elements);
+    make_calls(ch);
+    sal_status status = sali_memory_status(&ch->memory, err);
+    if (status != SAL_OK) {
         sali_changes_destroy(ch);
-        return sali_fail_memory(err);
+        return status;
     }
     *out = ch;
     return SAL_OK;
@@ -243,44 +230,10 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
 
 void sali_changes_destroy(sali_changes *ch)
 {
-    if (!ch) {
-        return;
+    if (ch) {
+        sali_memory_free(&ch->memory);
+        sali_free(ch);
     }
-    for (int32_t i = 0; i < ch->program->n_nodes; i++) {
-        void **const *lists[] = { &ch->value, &ch->saved, &ch->adjoint, &ch->shadow };
-        for (int k = 0; k < 4; k++) {
-            if (*lists[k]) {
-                sali_free((*lists[k])[i]);
-            }
-        }
-        if (ch->deltas) {
-            sali_free(ch->deltas[i].index);
-            sali_free(ch->deltas[i].old);
-        }
-    }
-    for (int64_t c = 0; ch->journals && c < ch->chains; c++) {
-        sali_free(ch->journals[c].cells);
-    }
-    sali_free(ch->value);
-    sali_free(ch->saved);
-    sali_free(ch->adjoint);
-    sali_free(ch->shadow);
-    sali_free(ch->deltas);
-    sali_free(ch->touched);
-    sali_free(ch->sole);
-    sali_free(ch->scratch);
-    sali_free(ch->codes);
-    sali_free(ch->sites);
-    sali_free(ch->old_codes);
-    sali_free(ch->n_sites);
-    sali_free(ch->shadowed);
-    sali_free(ch->journals);
-    sali_free(ch->calls);
-    sali_free(ch->call_node);
-    sali_free(ch->args);
-    sali_free(ch->row_args);
-    sali_free(ch->in);
-    sali_free(ch);
 }
 
 /* ---- rows */

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "ad/hoisted.h"
 
@@ -84,19 +83,21 @@ static void evaluate_hoisted(sali_params *params)
     params->version++;
 }
 
-static sal_status allocate(sali_params *params)
+static void allocate(sali_params *params)
 {
     const sali_program *program = params->program;
+    sali_memory *m = &params->memory;
     size_t element = sali_dtype_size(program->dtype);
     int64_t scratch = 0;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
+    params->value = SALI_TAKE(m, void *, program->n_nodes);
+    params->saved = SALI_TAKE(m, void *, program->n_nodes);
+    params->prepared = SALI_TAKE(m, void *, program->n_nodes);
+    for (int32_t i = 0; !m->refused && i < program->n_nodes; i++) {
         const sali_node *node = &program->nodes[i];
         const sali_step *step = &program->steps[i];
         if (step->op->prepare) {
-            params->prepared[i] = sali_alloc(step->op->prepared_size(node, step->in), element);
-            if (!params->prepared[i]) {
-                return SAL_ERR_MEMORY;
-            }
+            int64_t size = step->op->prepared_size(node, step->in);
+            params->prepared[i] = sali_memory_take(m, size, element);
         }
         if (node->varying) {
             continue;
@@ -105,20 +106,16 @@ static sal_status allocate(sali_params *params)
             params->value[i] = params->value[step->storage];
             continue;
         }
-        params->value[i] = sali_alloc(step->size, element);
-        params->saved[i] = sali_alloc(step->saved_size, element);
-        if (!params->value[i] || !params->saved[i]) {
-            return SAL_ERR_MEMORY;
-        }
+        params->value[i] = sali_memory_take(m, step->size, element);
+        params->saved[i] = sali_memory_take(m, step->saved_size, element);
         if (step->op->scratch_size) {
             int64_t need = step->op->scratch_size(node, step->in, 1);
             scratch = need > scratch ? need : scratch;
         }
     }
-    params->scratch = sali_alloc(scratch, element);
-    params->args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
-    params->stale = SALI_NEW_ARRAY(bool, program->n_nodes);
-    return params->scratch && params->args && params->stale ? SAL_OK : SAL_ERR_MEMORY;
+    params->scratch = sali_memory_take(m, scratch, element);
+    params->args = SALI_TAKE(m, sali_arg, program->max_inputs);
+    params->stale = SALI_TAKE(m, bool, program->n_nodes);
 }
 
 sal_status sali_params_create(const sali_program *program, sali_params **out, sal_error *err)
@@ -128,10 +125,8 @@ sal_status sali_params_create(const sali_program *program, sali_params **out, sa
         return sali_fail_memory(err);
     }
     params->program = program;
-    params->value = SALI_NEW_ARRAY(void *, program->n_nodes);
-    params->saved = SALI_NEW_ARRAY(void *, program->n_nodes);
-    params->prepared = SALI_NEW_ARRAY(void *, program->n_nodes);
-    if (!params->value || !params->saved || !params->prepared || allocate(params) != SAL_OK) {
+    allocate(params);
+    if (params->memory.refused) {
         sali_params_destroy(params);
         return sali_fail_memory(err);
     }
@@ -148,27 +143,10 @@ sal_status sali_params_create(const sali_program *program, sali_params **out, sa
 
 void sali_params_destroy(sali_params *params)
 {
-    if (!params) {
-        return;
+    if (params) {
+        sali_memory_free(&params->memory);
+        sali_free(params);
     }
-    for (int32_t i = 0; i < params->program->n_nodes; i++) {
-        if (params->value && params->program->steps[i].storage == i) {
-            sali_free(params->value[i]);
-        }
-        if (params->saved) {
-            sali_free(params->saved[i]);
-        }
-        if (params->prepared) {
-            sali_free(params->prepared[i]);
-        }
-    }
-    sali_free(params->value);
-    sali_free(params->saved);
-    sali_free(params->prepared);
-    sali_free(params->scratch);
-    sali_free(params->args);
-    sali_free(params->stale);
-    sali_free(params);
 }
 
 void sali_params_set(sali_params *params, const double *flat)

@@ -5,8 +5,10 @@
 #define SALI_PARAMS_H
 
 #include "ad/program.h"
+#include "core/memory.h"
 
 typedef struct sali_params {
+    sali_memory memory; /* of all arrays */
     const sali_program *program;
     void **value;    /* by node: real [size], NULL for nodes that vary */
     void **saved;    /* by node: for hoisted nodes' backward */

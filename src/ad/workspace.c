@@ -4,8 +4,8 @@
 
 #include "ad/hoisted.h"
 #include "ad/plan_buffers.h"
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 /* An adjoint by an operand that has it. */
 typedef struct fresh_adjoint {
@@ -29,6 +29,7 @@ typedef struct schedule {
 } schedule;
 
 struct sali_workspace {
+    sali_memory memory; /* of all arrays but the places */
     const sali_program *program;
     const sali_params *params;
     int64_t max_chains;
@@ -152,29 +153,16 @@ static void list_needed(const sali_workspace *ws, schedule *plan, bool *values)
     }
 }
 
-static bool allocate_schedule(const sali_workspace *ws, schedule *plan)
+static void allocate_schedule(sali_workspace *ws, schedule *plan)
 {
     int32_t n = ws->program->n_nodes, inputs = count_inputs(ws->program);
-    plan->calls = SALI_NEW_ARRAY(sali_call, n);
-    plan->args = SALI_NEW_ARRAY(sali_arg, inputs);
-    plan->state_args = SALI_NEW_ARRAY(sali_arg *, inputs);
-    plan->adjoint = SALI_NEW_ARRAY(void *, n);
-    plan->needed = SALI_NEW_ARRAY(bool, n);
-    plan->begin = SALI_NEW_ARRAY(int32_t, n);
-    plan->fresh = SALI_NEW_ARRAY(fresh_adjoint, n);
-    return plan->calls && plan->args && plan->state_args && plan->adjoint && plan->needed &&
-           plan->begin && plan->fresh;
-}
-
-static void free_schedule(schedule *plan)
-{
-    sali_free(plan->calls);
-    sali_free(plan->args);
-    sali_free(plan->state_args);
-    sali_free(plan->adjoint);
-    sali_free(plan->needed);
-    sali_free(plan->begin);
-    sali_free(plan->fresh);
+    plan->calls = SALI_TAKE(&ws->memory, sali_call, n);
+    plan->args = SALI_TAKE(&ws->memory, sali_arg, inputs);
+    plan->state_args = SALI_TAKE(&ws->memory, sali_arg *, inputs);
+    plan->adjoint = SALI_TAKE(&ws->memory, void *, n);
+    plan->needed = SALI_TAKE(&ws->memory, bool, n);
+    plan->begin = SALI_TAKE(&ws->memory, int32_t, n);
+    plan->fresh = SALI_TAKE(&ws->memory, fresh_adjoint, n);
 }
 
 static void *in_block(const sali_workspace *ws, int64_t offset)
@@ -183,11 +171,11 @@ static void *in_block(const sali_workspace *ws, int64_t offset)
 }
 
 /* Values, saved values and adjoints by node. What does not vary is gathered over many replays. */
-static bool allocate_buffers(sali_workspace *ws, unsigned wants)
+static void allocate_buffers(sali_workspace *ws, unsigned wants)
 {
     const sali_program *program = ws->program;
-    ws->block = sali_alloc(ws->places.bytes, 1);
-    for (int32_t i = 0; ws->block && i < program->n_nodes; i++) {
+    ws->block = SALI_TAKE(&ws->memory, char, ws->places.bytes);
+    for (int32_t i = 0; !ws->memory.refused && i < program->n_nodes; i++) {
         const sali_step *step = &program->steps[i];
         bool for_state = (wants & SALI_WANT_STATE_GRADIENT) && step->state_path;
         bool for_param = (wants & SALI_WANT_PARAM_GRADIENT) && step->param_path;
@@ -198,19 +186,15 @@ static bool allocate_buffers(sali_workspace *ws, unsigned wants)
         ws->saved[i] = in_block(ws, ws->places.saved[i]);
         ws->adjoint[i] = in_block(ws, ws->places.adjoint[i]);
         if (for_param && !program->nodes[i].varying) {
-            ws->adjoint[i] = sali_alloc(step->size, ws->element);
-            if (!ws->adjoint[i]) {
-                return false;
-            }
+            ws->adjoint[i] = sali_memory_take(&ws->memory, step->size, ws->element);
         }
         ws->state.adjoint[i] = for_state ? ws->adjoint[i] : NULL;
         ws->param.adjoint[i] = for_param ? ws->adjoint[i] : NULL;
     }
-    return ws->block != NULL;
 }
 
 /* Scratch for the greediest call. */
-static bool allocate_scratch(sali_workspace *ws)
+static void allocate_scratch(sali_workspace *ws)
 {
     const sali_program *program = ws->program;
     int64_t most = 0;
@@ -222,10 +206,9 @@ static bool allocate_scratch(sali_workspace *ws)
             most = need > most ? need : most;
         }
     }
-    ws->scratch = sali_alloc(most, ws->element);
-    ws->hoisted_args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
-    ws->tile_args = SALI_NEW_ARRAY(sali_arg, program->max_inputs);
-    return ws->scratch && ws->hoisted_args && ws->tile_args;
+    ws->scratch = sali_memory_take(&ws->memory, most, ws->element);
+    ws->hoisted_args = SALI_TAKE(&ws->memory, sali_arg, program->max_inputs);
+    ws->tile_args = SALI_TAKE(&ws->memory, sali_arg, program->max_inputs);
 }
 
 sal_status sali_workspace_create(const sali_program *program, const sali_params *params,
@@ -240,14 +223,18 @@ sal_status sali_workspace_create(const sali_program *program, const sali_params 
     ws->params = params;
     ws->max_chains = chains;
     ws->element = sali_dtype_size(program->dtype);
-    ws->value = SALI_NEW_ARRAY(void *, program->n_nodes);
-    ws->saved = SALI_NEW_ARRAY(void *, program->n_nodes);
-    ws->adjoint = SALI_NEW_ARRAY(void *, program->n_nodes);
+    ws->value = SALI_TAKE(&ws->memory, void *, program->n_nodes);
+    ws->saved = SALI_TAKE(&ws->memory, void *, program->n_nodes);
+    ws->adjoint = SALI_TAKE(&ws->memory, void *, program->n_nodes);
     bool *seen = SALI_NEW_ARRAY(bool, program->n_nodes);
-    if (!ws->value || !ws->saved || !ws->adjoint || !seen ||
-        sali_buffer_plan_create(program, chains, wants, &ws->places, err) != SAL_OK ||
-        !allocate_schedule(ws, &ws->state) || !allocate_schedule(ws, &ws->param) ||
-        !allocate_buffers(ws, wants) || !allocate_scratch(ws)) {
+    bool ok = seen && sali_buffer_plan_create(program, chains, wants, &ws->places, err) == SAL_OK;
+    allocate_schedule(ws, &ws->state);
+    allocate_schedule(ws, &ws->param);
+    if (ok) {
+        allocate_buffers(ws, wants);
+    }
+    allocate_scratch(ws);
+    if (!ok || ws->memory.refused) {
         sali_free(seen);
         sali_workspace_destroy(ws);
         return sali_fail_memory(err);
@@ -269,21 +256,8 @@ void sali_workspace_destroy(sali_workspace *ws)
     if (!ws) {
         return;
     }
-    for (int32_t i = 0; ws->adjoint && i < ws->program->n_nodes; i++) {
-        if (!ws->program->nodes[i].varying) {
-            sali_free(ws->adjoint[i]);
-        }
-    }
     sali_buffer_plan_clear(&ws->places);
-    sali_free(ws->block);
-    sali_free(ws->value);
-    sali_free(ws->saved);
-    sali_free(ws->adjoint);
-    sali_free(ws->scratch);
-    sali_free(ws->hoisted_args);
-    sali_free(ws->tile_args);
-    free_schedule(&ws->state);
-    free_schedule(&ws->param);
+    sali_memory_free(&ws->memory);
     sali_free(ws);
 }
 

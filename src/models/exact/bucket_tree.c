@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 
 /* ---- terms in the order of elimination */
@@ -73,15 +72,14 @@ static bool rearrange_terms(sali_bucket_tree *tree, const sali_local_terms *term
         longest = terms->terms[m].n > longest ? terms->terms[m].n : longest;
         largest = terms->terms[m].size > largest ? terms->terms[m].size : largest;
     }
-    rearranger r = { SALI_NEW_ARRAY(axis, longest), SALI_NEW_ARRAY(int32_t, longest),
-                     SALI_NEW_ARRAY(double, largest) };
-    bool ok = r.axes && r.code && r.table;
+    sali_memory memory = { 0 };
+    rearranger r = { SALI_TAKE(&memory, axis, longest), SALI_TAKE(&memory, int32_t, longest),
+                     SALI_TAKE(&memory, double, largest) };
+    bool ok = !memory.refused;
     for (int64_t m = 0; ok && m < terms->n_terms; m++) {
         rearrange(tree, terms, &terms->terms[m], &r);
     }
-    sali_free(r.axes);
-    sali_free(r.code);
-    sali_free(r.table);
+    sali_memory_free(&memory);
     return ok;
 }
 
@@ -89,7 +87,7 @@ static bool rearrange_terms(sali_bucket_tree *tree, const sali_local_terms *term
 static bool sort_terms(sali_bucket_tree *tree, const sali_local_terms *terms)
 {
     int64_t *next = SALI_NEW_ARRAY(int64_t, (int64_t)tree->n + 1);
-    tree->terms = SALI_NEW_ARRAY(sali_local_term, terms->n_terms);
+    tree->terms = SALI_TAKE(&tree->memory, sali_local_term, terms->n_terms);
     bool ok = next && tree->terms;
     for (int64_t m = 0; ok && m < terms->n_terms; m++) {
         next[terms->scopes[terms->terms[m].scope] + 1]++;
@@ -187,16 +185,16 @@ static bool allocate_tables(sali_bucket_tree *tree)
     for (int64_t m = 0; m < tree->source->n_terms; m++) {
         most = tree->terms[m].size > most ? tree->terms[m].size : most;
     }
-    tree->messages = SALI_NEW_ARRAY(double, total);
-    tree->joint = SALI_NEW_ARRAY(double, largest);
-    tree->scratch = SALI_NEW_ARRAY(double, most);
-    tree->map = SALI_NEW_ARRAY(int32_t, block);
+    tree->messages = SALI_TAKE(&tree->memory, double, total);
+    tree->joint = SALI_TAKE(&tree->memory, double, largest);
+    tree->scratch = SALI_TAKE(&tree->memory, double, most);
+    tree->map = SALI_TAKE(&tree->memory, int32_t, block);
     double *next = tree->messages;
     for (int32_t p = 0; next && p < tree->n; p++) {
         tree->bucket[p].message = next;
         next += tree->bucket[p].size;
     }
-    return tree->messages && tree->joint && tree->scratch && tree->map;
+    return !tree->memory.refused;
 }
 
 int32_t sali_bucket_clique(const sali_bucket_tree *tree, int32_t p, int32_t *clique)
@@ -222,14 +220,12 @@ sal_status sali_bucket_tree_create(sali_local_terms *terms, const sali_eliminati
                                    int threads, sali_bucket_tree *tree, sal_error *err)
 {
     int32_t n = order->n;
-    *tree = (sali_bucket_tree){ .n = n,
-                                .states = SALI_NEW_ARRAY(int32_t, n),
-                                .place = SALI_NEW_ARRAY(int32_t, n),
-                                .variable = SALI_NEW_ARRAY(int32_t, n),
-                                .bucket = SALI_NEW_ARRAY(sali_bucket, n),
-                                .source = terms,
-                                .threads = threads };
-    bool ok = tree->states && tree->place && tree->variable && tree->bucket;
+    *tree = (sali_bucket_tree){ .n = n, .source = terms, .threads = threads };
+    tree->states = SALI_TAKE(&tree->memory, int32_t, n);
+    tree->place = SALI_TAKE(&tree->memory, int32_t, n);
+    tree->variable = SALI_TAKE(&tree->memory, int32_t, n);
+    tree->bucket = SALI_TAKE(&tree->memory, sali_bucket, n);
+    bool ok = !tree->memory.refused;
     for (int32_t p = 0; ok && p < n; p++) {
         tree->variable[p] = order->variable[p];
         tree->place[order->variable[p]] = p;
@@ -247,15 +243,7 @@ sal_status sali_bucket_tree_create(sali_local_terms *terms, const sali_eliminati
 
 void sali_bucket_tree_free(sali_bucket_tree *tree)
 {
-    sali_free(tree->states);
-    sali_free(tree->place);
-    sali_free(tree->variable);
-    sali_free(tree->bucket);
-    sali_free(tree->terms);
     sali_free(tree->separators);
-    sali_free(tree->messages);
-    sali_free(tree->joint);
-    sali_free(tree->scratch);
-    sali_free(tree->map);
+    sali_memory_free(&tree->memory);
     *tree = (sali_bucket_tree){ 0 };
 }

@@ -11,6 +11,7 @@
 #ifndef SALI_BUCKET_TREE_H
 #define SALI_BUCKET_TREE_H
 
+#include "core/memory.h"
 #include "models/exact/elimination_order.h"
 
 typedef struct sali_bucket {
@@ -25,6 +26,7 @@ typedef struct sali_bucket {
 } sali_bucket;
 
 typedef struct sali_bucket_tree {
+    sali_memory memory; /* of the arrays but separators */
     int32_t n;
     int32_t *states;                /* [n] by place */
     int32_t *place;                 /* [n] by variable */

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/rng.h"
 
 /* Entries of neighbour lists read in all tries, and in the first, which alone may be long. */
@@ -33,6 +33,7 @@ typedef struct score {
 } score;
 
 typedef struct search {
+    sali_memory arrays;
     const sali_local_terms *terms;
     graph graph;
     rule rule;
@@ -326,27 +327,15 @@ static void find_order(search *s, double most, sali_elimination_order *o)
 static bool open_search(search *s, const sali_local_terms *terms)
 {
     int32_t n = terms->n;
-    *s = (search){ .terms = terms,
-                   .score = SALI_NEW_ARRAY(score, n),
-                   .heap = SALI_NEW_ARRAY(int32_t, n),
-                   .place = SALI_NEW_ARRAY(int32_t, n),
-                   .seen = SALI_NEW_ARRAY(int64_t, n),
-                   .queued = SALI_NEW_ARRAY(int64_t, n),
-                   .stale = SALI_NEW_ARRAY(int32_t, n),
-                   .ties = SALI_NEW_ARRAY(uint32_t, n) };
-    return s->score && s->heap && s->place && s->seen && s->queued && s->stale && s->ties;
-}
-
-static void close_search(search *s)
-{
-    graph_free(&s->graph);
-    sali_free(s->score);
-    sali_free(s->heap);
-    sali_free(s->place);
-    sali_free(s->seen);
-    sali_free(s->queued);
-    sali_free(s->stale);
-    sali_free(s->ties);
+    *s = (search){ .terms = terms };
+    s->score = SALI_TAKE(&s->arrays, score, n);
+    s->heap = SALI_TAKE(&s->arrays, int32_t, n);
+    s->place = SALI_TAKE(&s->arrays, int32_t, n);
+    s->seen = SALI_TAKE(&s->arrays, int64_t, n);
+    s->queued = SALI_TAKE(&s->arrays, int64_t, n);
+    s->stale = SALI_TAKE(&s->arrays, int32_t, n);
+    s->ties = SALI_TAKE(&s->arrays, uint32_t, n);
+    return !s->arrays.refused;
 }
 
 /* Try number `attempt`; *spent rises by what it took. */
@@ -368,7 +357,8 @@ static sal_status try_order(const sali_local_terms *terms, int attempt, double m
     }
     *spent += attempt > 0 ? s.steps + terms->n : 0;
     ok = ok && !s.memory;
-    close_search(&s);
+    graph_free(&s.graph);
+    sali_memory_free(&s.arrays);
     return ok ? SAL_OK : SAL_ERR_MEMORY;
 }
 

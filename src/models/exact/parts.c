@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/rng.h"
 #include "models/clamp.h"
 #include "models/exact/exact.h"
@@ -24,6 +24,7 @@
 
 /* Part c has the variables site[begin[c]] .. site[begin[c + 1] - 1], ascending. */
 typedef struct parts {
+    sali_memory memory;
     int64_t V, n;
     int64_t *begin; /* [n + 1] */
     int64_t *site;  /* [V] */
@@ -32,16 +33,11 @@ typedef struct parts {
     double states;  /* of all parts, added up */
 } parts;
 
-static void parts_free(parts *p)
-{
-    sali_free(p->begin);
-    sali_free(p->site);
-}
-
 static void release(void *plan)
 {
-    parts_free(plan);
-    sali_free(plan);
+    parts *p = plan;
+    sali_memory_free(&p->memory);
+    sali_free(p);
 }
 
 /* Lists of the variables of each part, from part[v]. */
@@ -74,15 +70,15 @@ static sal_status find_parts(const sal_space *space, const sali_interactions *gr
                              sal_error *err)
 {
     int64_t V = space->n_variables, *part = SALI_NEW_ARRAY(int64_t, V);
-    *p = (parts){ .V = V,
-                  .begin = SALI_NEW_ARRAY(int64_t, V + 2),
-                  .site = SALI_NEW_ARRAY(int64_t, V) };
+    *p = (parts){ .V = V };
+    p->begin = SALI_TAKE(&p->memory, int64_t, V + 2);
+    p->site = SALI_TAKE(&p->memory, int64_t, V);
     p->n = part ? sali_interactions_components(graph, part) : -1;
-    bool ok = p->n >= 0 && p->begin && p->site;
+    bool ok = p->n >= 0 && !p->memory.refused;
     if (ok) {
         sort_sites(space, part, p);
     } else {
-        parts_free(p);
+        sali_memory_free(&p->memory);
         *p = (parts){ 0 };
     }
     sali_free(part);
@@ -188,6 +184,7 @@ static sal_status find_state(const sal_model *model, int32_t *s0, double *f0, sa
 /* ---- the answer */
 
 typedef struct work {
+    sali_memory memory;
     sali_question *q;
     const parts *parts;
     int32_t *s0;       /* [V of the inner model], a state of finite f */
@@ -197,25 +194,16 @@ typedef struct work {
     int32_t *codes;
 } work;
 
-static void work_free(work *w)
-{
-    sali_free(w->s0);
-    sali_free(w->original);
-    sali_free(w->row);
-    sali_free(w->fixed);
-    sali_free(w->codes);
-}
-
 static sal_status work_create(work *w, double *f0, sal_error *err)
 {
     const sal_model *model = w->q->model, *inner = sali_clamp_inner(model);
     int64_t V = model->space->n_variables, all = inner->space->n_variables;
-    w->s0 = SALI_NEW_ARRAY(int32_t, all);
-    w->original = SALI_NEW_ARRAY(int64_t, V);
-    w->row = SALI_NEW_ARRAY(int64_t, V);
-    w->fixed = SALI_NEW_ARRAY(int64_t, all);
-    w->codes = SALI_NEW_ARRAY(int32_t, all);
-    if (!w->s0 || !w->original || !w->row || !w->fixed || !w->codes) {
+    w->s0 = SALI_TAKE(&w->memory, int32_t, all);
+    w->original = SALI_TAKE(&w->memory, int64_t, V);
+    w->row = SALI_TAKE(&w->memory, int64_t, V);
+    w->fixed = SALI_TAKE(&w->memory, int64_t, all);
+    w->codes = SALI_TAKE(&w->memory, int32_t, all);
+    if (w->memory.refused) {
         return sali_fail_memory(err);
     }
     sali_clamp_variables(model, w->original);
@@ -341,7 +329,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
 {
     work w = { .q = q, .parts = offer->plan };
     sal_status status = answer_parts(&w, err);
-    work_free(&w);
+    sali_memory_free(&w.memory);
     return status;
 }
 
