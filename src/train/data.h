@@ -15,6 +15,11 @@ sal_status sali_data_check(const char *who, const sal_data *data, const sal_spac
 sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
                             const uint32_t *rows, sal_data *out, sal_error *err);
 
+/* Whether codes [n x V] are of the space; `who` and `what` (a row) are for messages.
+ * SAL_ERR_ARGUMENT. */
+sal_status sali_codes_fit(const char *who, const char *what, int64_t n, const uint8_t *codes,
+                          const sal_space *space, sal_error *err);
+
 /* How many numbers the longest row of a libsvm file has; 0 for a file of another format. Returns:
  * those of sal_data_read. */
 sal_status sali_data_columns(const char *path, int64_t *columns, sal_error *err);

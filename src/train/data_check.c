@@ -37,15 +37,15 @@ static sal_status check_intensity(const char *who, const sal_data *data, const s
     return SAL_OK;
 }
 
-static sal_status check_codes(const char *who, const sal_data *data, const sal_space *space,
-                              sal_error *err)
+sal_status sali_codes_fit(const char *who, const char *what, int64_t n, const uint8_t *codes,
+                          const sal_space *space, sal_error *err)
 {
     const int64_t V = space->n_variables;
-    for (int64_t i = 0; i < data->rows * V; i++) {
-        if (!sali_has_code(&space->variables[i % V], data->codes[i])) {
+    for (int64_t i = 0; i < n * V; i++) {
+        if (!sali_has_code(&space->variables[i % V], codes[i])) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: data row %lld, variable %lld: code %d; expected 0 to %d", who,
-                             (long long)(i / V), (long long)(i % V), data->codes[i],
+                             "%s: %s %lld, variable %lld: code %d; expected 0 to %d", who, what,
+                             (long long)(i / V), (long long)(i % V), codes[i],
                              sali_last_code(&space->variables[i % V]));
         }
     }
@@ -64,7 +64,7 @@ sal_status sali_data_check(const char *who, const sal_data *data, const sal_spac
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s: the data have %lld rows; expected 1 to %d",
                          who, (long long)data->rows, INT32_MAX);
     }
-    sal_status status = check_codes(who, data, space, err);
+    sal_status status = sali_codes_fit(who, "data row", data->rows, data->codes, space, err);
     status = status ? status : check_weights(who, data, err);
     return status ? status : check_intensity(who, data, space, err);
 }

@@ -347,9 +347,13 @@ sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error
 
 /* ---- the way to the first model */
 
-static void draw_independent(sal_trainer *t, double *uniform)
+static sal_status draw_independent(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->ptt;
+    double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
+    if (!uniform) {
+        return sali_fail_memory(err);
+    }
     const sal_space *space = t->model->space;
     for (int64_t m = 0; m < p->M; m++) {
         const sali_stream stream = { .seed = t->options.seed,
@@ -360,6 +364,8 @@ static void draw_independent(sal_trainer *t, double *uniform)
         p->family[m] = (uint32_t)(m * SALI_PTT_FAMILIES / p->M);
     }
     sali_ptt_value_last(t, p->M, p->stored, p->stored_f);
+    sali_free(uniform);
+    return SAL_OK;
 }
 
 /* f of the starting model is a number at states of independent variables, or -inf at some. */
@@ -387,15 +393,10 @@ static sal_status check_start(sal_trainer *t, sal_error *err)
 
 sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
 {
-    double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
-    sal_status status = uniform ? SAL_OK : sali_fail_memory(err);
     bool arrived = true;
-    if (status == SAL_OK) {
-        draw_independent(t, uniform);
-        status = check_start(t, err);
-    }
+    sal_status status = draw_independent(t, err);
+    status = status ? status : check_start(t, err);
     status = status ? status : sali_ptt_travel(t, 1, &arrived, err);
-    sali_free(uniform);
     return status || arrived ? status
                              : sali_fail(err, SAL_ERR_MODEL,
                                          "train: no states are left on the way from independent "
@@ -429,20 +430,14 @@ sal_status sali_ptt_replay(sal_trainer *t, const sal_trajectory *path,
                            int (*progress)(int64_t done, int64_t total, void *data), void *data,
                            bool *stopped, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
-    double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
     double *top = sali_memdup(t->values, t->optimiser.n, sizeof *top);
-    sal_status status = uniform && top ? SAL_OK : sali_fail_memory(err);
     *stopped = false;
-    if (status == SAL_OK) {
-        memcpy(p->path->log_base, path->log_base, (size_t)path->states * sizeof *path->log_base);
-        draw_independent(t, uniform);
-    }
+    memcpy(t->ptt->path->log_base, path->log_base, (size_t)path->states * sizeof *path->log_base);
+    sal_status status = top ? draw_independent(t, err) : sali_fail_memory(err);
     for (int64_t k = 1; status == SAL_OK && !*stopped && k <= path->n; k++) {
         status = visit(t, path, k, top, err);
         *stopped = status == SAL_OK && progress && progress(k, path->n, data) != 0;
     }
-    sali_free(uniform);
     sali_free(top);
     return status;
 }

@@ -23,21 +23,6 @@ static const sal_verdict_value unknown = { NAN, NAN };
 
 /* ---- input */
 
-static sal_status check_codes(const char *what, int64_t n, const uint8_t *codes,
-                              const sal_space *space, sal_error *err)
-{
-    const int64_t V = space->n_variables;
-    for (int64_t i = 0; i < n * V; i++) {
-        if (!sali_has_code(&space->variables[i % V], codes[i])) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "sal_verdict_judge: %s %lld, variable %lld: code %d; expected 0 to %d",
-                             what, (long long)(i / V), (long long)(i % V), codes[i],
-                             sali_last_code(&space->variables[i % V]));
-        }
-    }
-    return SAL_OK;
-}
-
 static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs *in,
                                const sal_verdict *verdict, sal_error *err)
 {
@@ -51,13 +36,15 @@ static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs 
                          (long long)(in ? in->chains : 0), (long long)(in ? in->draws : 0),
                          (long long)(in ? in->persistent_rows : 0), LEAST_CHAINS);
     }
+    static const char who[] = "sal_verdict_judge";
     const sal_space *space = sal_model_space(model);
     sal_status status = sali_data_check("sal_verdict_judge: training", in->train, space, err);
     status = status ? status : sali_data_check("sal_verdict_judge: held out", in->test, space, err);
-    status = status ? status : check_codes("draw", in->chains * in->draws, in->fresh, space, err);
-    return status
-               ? status
-               : check_codes("persistent chain", in->persistent_rows, in->persistent, space, err);
+    status = status ? status
+                    : sali_codes_fit(who, "draw", in->chains * in->draws, in->fresh, space, err);
+    return status ? status
+                  : sali_codes_fit(who, "persistent chain", in->persistent_rows, in->persistent,
+                                   space, err);
 }
 
 /* ---- figures */

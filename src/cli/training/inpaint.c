@@ -1,15 +1,15 @@
 /* saltus inpaint: fill in hidden parts of pictures by a model that was trained on such. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/number.h"
 #include "core/text.h"
 #include "io/format.h"
 #include "io/arrays/png.h"
+#include "train/data.h"
 
 #define MOST_ROWS 10000
 
@@ -23,25 +23,21 @@ typedef struct options {
 typedef struct session {
     const options *o;
     sal_model *model;
-    sal_data pictures; /* the rows chosen */
-    int64_t *rows;     /* [pictures.rows] their numbers in the file */
-    uint8_t *mask;     /* [variables] 1 hidden */
+    sal_data pictures;        /* the rows chosen */
+    uint32_t rows[MOST_ROWS]; /* their numbers in the file */
+    sali_memory memory;
+    uint8_t *mask; /* [variables] 1 hidden */
     int64_t hidden;
     int32_t *samples; /* [rows x samples x variables] */
     cli_progress progress;
 } session;
 
-static int no_memory(void)
-{
-    return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
-}
-
 /* ---- which pictures */
 
 /* Numbers of rows from --rows "3,0,7", or the first ones. */
-static int list_rows(const options *o, int64_t there, session *s, int64_t *n)
+static int list_rows(session *s, int64_t there, int64_t *n)
 {
-    int64_t room = 0;
+    const options *o = s->o;
     *n = 0;
     for (const char *text = o->rows; text && *text;) {
         size_t size = strcspn(text, ",");
@@ -51,45 +47,28 @@ static int list_rows(const options *o, int64_t there, session *s, int64_t *n)
             return cli_usage("--rows %s: expected at most %d numbers from 0 to %lld", o->rows,
                              MOST_ROWS, (long long)(there - 1));
         }
-        if (*n == room) {
-            room = 2 * room + 8;
-            int64_t *more = realloc(s->rows, (size_t)room * sizeof *more);
-            if (!more) {
-                return no_memory();
-            }
-            s->rows = more;
-        }
-        s->rows[(*n)++] = row;
+        s->rows[(*n)++] = (uint32_t)row;
         text += size + (text[size] == ',');
     }
     if (o->rows) {
         return *n > 0 ? CLI_OK : cli_usage("--rows: expected numbers");
     }
-    *n = o->first < there ? o->first : there;
-    s->rows = malloc((size_t)*n * sizeof *s->rows);
-    for (int64_t r = 0; s->rows && r < *n; r++) {
-        s->rows[r] = r;
+    for (*n = 0; *n < o->first && *n < there; ++*n) {
+        s->rows[*n] = (uint32_t)*n;
     }
-    return s->rows ? CLI_OK : no_memory();
+    return CLI_OK;
 }
 
 static int choose_pictures(session *s)
 {
     sal_data all = { 0 };
+    sal_error err = { 0 };
     int64_t n = 0;
     int code = cli_pictures_of(s->o->data, s->model, &all);
-    code = code ? code : list_rows(s->o, all.rows, s, &n);
+    code = code ? code : list_rows(s, all.rows, &n);
     if (code == CLI_OK) { /* rows may come several times */
-        s->pictures = (sal_data){ .rows = n,
-                                  .variables = all.variables,
-                                  .height = all.height,
-                                  .width = all.width,
-                                  .codes = SALI_NEW_ARRAY(uint8_t, n * all.variables) };
-        code = s->pictures.codes ? CLI_OK : no_memory();
-    }
-    for (int64_t r = 0; code == CLI_OK && r < n; r++) {
-        memcpy(s->pictures.codes + r * all.variables, all.codes + s->rows[r] * all.variables,
-               (size_t)all.variables);
+        sal_status status = sali_data_gather(&all, 0, n, s->rows, &s->pictures, &err);
+        code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
     sal_data_destroy(&all);
     return code;
@@ -149,9 +128,9 @@ static int make_mask(session *s)
 {
     static const char *const names[] = { "top", "bottom", "left", "right", "center", NULL };
     int64_t height = s->pictures.height, width = s->pictures.width;
-    s->mask = calloc((size_t)s->pictures.variables, 1);
+    s->mask = SALI_TAKE(&s->memory, uint8_t, s->pictures.variables);
     if (!s->mask) {
-        return no_memory();
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     int k = 0;
     while (names[k] && strcmp(names[k], s->o->mask) != 0) {
@@ -191,8 +170,7 @@ static int write_sheet(const session *s)
 {
     sal_error err = { 0 };
     int64_t columns = s->o->inpaint.samples + 3, rows = s->pictures.rows;
-    size_t pixels = (size_t)(rows * columns) * (size_t)s->pictures.variables;
-    double *images = calloc(pixels, sizeof *images);
+    double *images = SALI_NEW_ARRAY(double, rows *columns * s->pictures.variables);
     for (int64_t row = 0; images && row < rows; row++) {
         fill_row(s, row, images + row * columns * s->pictures.variables);
     }
@@ -201,7 +179,7 @@ static int write_sheet(const session *s)
                             ? sali_png_sheet(s->o->out, images, rows * columns, s->pictures.height,
                                              s->pictures.width, &layout, &err)
                             : SAL_ERR_MEMORY;
-    free(images);
+    sali_free(images);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -290,10 +268,10 @@ static int inpaint(session *s)
 {
     sal_error err = { 0 };
     sal_inpaint_options o = s->o->inpaint;
-    size_t count = (size_t)(s->pictures.rows * o.samples) * (size_t)s->pictures.variables;
-    s->samples = calloc(count, sizeof *s->samples);
+    s->samples =
+        SALI_TAKE(&s->memory, int32_t, s->pictures.rows * o.samples * s->pictures.variables);
     if (!s->samples) {
-        return no_memory();
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     o.progress = show_progress;
     o.progress_data = s;
@@ -360,9 +338,7 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
     code = code ? code : inpaint(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.pictures);
-    free(s.rows);
-    free(s.mask);
-    free(s.samples);
+    sali_memory_free(&s.memory);
     return code;
 }
 
