@@ -159,7 +159,8 @@ static sal_status check_reverse(const sali_ais *ais, sal_error *err)
     return SAL_OK;
 }
 
-sal_status sali_ais_start(sali_ais *ais, sal_error *err)
+/* Put all chains at their start, stage 0. */
+static sal_status start(sali_ais *ais, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
     sal_status status = is_reverse(ais) ? sali_codes_check(ais->bridge.model->space, o->chains,
@@ -175,7 +176,8 @@ sal_status sali_ais_start(sali_ais *ais, sal_error *err)
     return status == SAL_OK && is_reverse(ais) ? check_reverse(ais, err) : status;
 }
 
-sal_status sali_ais_advance(sali_ais *ais, sal_error *err)
+/* The next stage: the weights of its temperature, and the steps there unless it is the last. */
+static sal_status advance(sali_ais *ais, sal_error *err)
 {
     ais->stage++;
     sali_bridge_set(&ais->bridge, present_beta(ais));
@@ -226,9 +228,9 @@ static sal_status run(sali_ais *ais, sal_ais_estimate *estimate, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
     bool stopped = false;
-    sal_status status = sali_ais_start(ais, err);
+    sal_status status = start(ais, err);
     while (status == SAL_OK && !stopped && ais->stage < o->temperatures) {
-        status = sali_ais_advance(ais, err);
+        status = advance(ais, err);
         stopped = status == SAL_OK && o->progress &&
                   o->progress(ais->stage, o->temperatures, o->progress_data) != 0;
     }

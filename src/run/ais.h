@@ -39,9 +39,4 @@ sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_optio
                             sal_error *err);
 void sali_ais_free(sali_ais *ais);
 
-/* Put all chains at their start, stage 0; then each advance makes the next stage: the weights of
- * its temperature, and the steps there unless it is the last one. */
-sal_status sali_ais_start(sali_ais *ais, sal_error *err);
-sal_status sali_ais_advance(sali_ais *ais, sal_error *err);
-
 #endif

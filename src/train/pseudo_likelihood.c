@@ -9,7 +9,6 @@
 #include "models/clamp.h"
 #include "models/structure/multilinear.h"
 #include "models/tape_model.h"
-#include "train/conditionals.h"
 
 /* Neighbours evaluated at a time. */
 enum { NEIGHBOURS = 64 };
@@ -96,8 +95,8 @@ static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t ro
                                           SALI_WANT_PARAM_GRADIENT, &pl->workspaces[k], err);
 }
 
-static sal_status create(sal_model *model, bool quadratic, int64_t shards, int64_t rows,
-                         sali_pseudo_likelihood **out, sal_error *err)
+sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, int64_t shards,
+                                         int64_t rows, sali_pseudo_likelihood **out, sal_error *err)
 {
     sal_status status = check(model, err);
     if (status != SAL_OK) {
@@ -115,7 +114,7 @@ static sal_status create(sal_model *model, bool quadratic, int64_t shards, int64
     pl->workspaces = SALI_TAKE(&pl->memory, sali_workspace *, shards);
     pl->values = SALI_TAKE(&pl->memory, double, sal_model_parameters_size(model));
     status = sali_memory_status(&pl->memory, err);
-    if (status == SAL_OK && quadratic) {
+    if (status == SAL_OK && !by_neighbours) {
         status = sali_multilinear_form(model, &pl->form, err);
         pl->quadratic = pl->form != NULL;
     }
@@ -131,19 +130,6 @@ static sal_status create(sal_model *model, bool quadratic, int64_t shards, int64
     sali_pseudo_likelihood_refresh(pl);
     *out = pl;
     return SAL_OK;
-}
-
-sal_status sali_pseudo_likelihood_create(sal_model *model, int64_t shards, int64_t rows,
-                                         sali_pseudo_likelihood **out, sal_error *err)
-{
-    return create(model, true, shards, rows, out, err);
-}
-
-sal_status sali_pseudo_likelihood_create_by_neighbours(sal_model *model, int64_t shards,
-                                                       int64_t rows, sali_pseudo_likelihood **out,
-                                                       sal_error *err)
-{
-    return create(model, false, shards, rows, out, err);
 }
 
 void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl)
@@ -175,6 +161,66 @@ void sali_pseudo_likelihood_refresh(sali_pseudo_likelihood *pl)
         sali_params_set(sali_model_tape(pl->form)->params, pl->values);
     }
     pl->version = version;
+}
+
+/* ---- conditionals of one row */
+
+/* In place; log of the sum of exp of the differences, one of which is 0. */
+static double normalise(int32_t states, double *entries)
+{
+    double most = 0, sum = 0;
+    for (int32_t k = 0; k < states; k++) {
+        most = fmax(most, entries[k]);
+    }
+    for (int32_t k = 0; k < states; k++) {
+        entries[k] = exp(entries[k] - most);
+        sum += entries[k];
+    }
+    for (int32_t k = 0; k < states; k++) {
+        entries[k] /= sum;
+    }
+    return most + log(sum);
+}
+
+/* Turn the differences f(s_i = v) - f(s) of one state, all entries of all variables
+ * (sali_spread_slots; differences -inf or finite), into p(s_i = v | s_-i) in place. Returns
+ * sum_i log p(s_i | s_-i). */
+static double conditionals(const sal_space *space, double *entries)
+{
+    double log_pl = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        int32_t states = space->variables[v].states;
+        log_pl -= normalise(states, entries);
+        entries += states;
+    }
+    return log_pl;
+}
+
+static double mean_level(const sali_variable *v, const double *p)
+{
+    double mean = 0;
+    for (int32_t k = 0; k < v->states; k++) {
+        mean += p[k] * sali_level(v, k);
+    }
+    return mean;
+}
+
+/* By how much the conditional means differ from the state: delta [N], in the embedding. */
+static void conditional_shift(const sal_space *space, const int32_t *codes, const double *p,
+                              double *delta)
+{
+    for (int64_t i = 0; i < space->n_variables; i++) {
+        const sali_variable *v = &space->variables[i];
+        double *to = delta + v->offset;
+        if (v->kind == SAL_CATEGORICAL) {
+            for (int32_t k = 0; k < v->states; k++) {
+                to[k] = p[k] - (k == codes[i]);
+            }
+        } else {
+            to[0] = mean_level(v, p) - sali_level(v, codes[i]);
+        }
+        p += v->states;
+    }
 }
 
 /* ---- the gradient by two points a row */
@@ -266,9 +312,9 @@ double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t
         }
         const char *slots = (const char *)shard->slots + (size_t)(r * S) * element;
         sali_spread_slots(pl->form, 1, codes + r * V, slots, shard->p);
-        sum += sali_conditionals(pl->space, shard->p);
+        sum += conditionals(pl->space, shard->p);
         if (pl->quadratic) {
-            sali_conditional_shift(pl->space, codes + r * V, shard->p, shard->delta);
+            conditional_shift(pl->space, codes + r * V, shard->p, shard->delta);
             add_shifted(pl, shard, r, weight);
         } else {
             add_neighbours(pl, k, codes, r, weight);

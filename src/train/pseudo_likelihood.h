@@ -17,7 +17,8 @@ typedef struct sali_pseudo_likelihood sali_pseudo_likelihood;
  *          delta = m - s
  *
  *          d log PL / dtheta = g(s - delta / 2) - g(s + delta / 2).
- * Params:  model: a tape with parameters, kept by reference.
+ * Params:  model: a tape with parameters, kept by reference; by_neighbours: without the quadratic
+ *          form, which tests compare.
  * Returns: SAL_ERR_UNSUPPORTED (no tape, clamped variables, no parameters, counts without a cap),
  *          SAL_ERR_MEMORY.
  * Cost:    of a row, for a quadratic f: its gradient by the state, and g at two points (3 n^2
@@ -25,13 +26,10 @@ typedef struct sali_pseudo_likelihood sali_pseudo_likelihood;
  *          neighbour. Memory: a copy of the gradient a shard, and one of the parameters where the
  *          form is not the model as recorded.
  * Source:  Besag 1975; Grathwohl et al. 2021 sec. 7 (as a baseline). */
-sal_status sali_pseudo_likelihood_create(sal_model *model, int64_t shards, int64_t rows,
-                                         sali_pseudo_likelihood **out, sal_error *err);
+sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, int64_t shards,
+                                         int64_t rows, sali_pseudo_likelihood **out,
+                                         sal_error *err);
 
-/* The same without the quadratic form: the general way, for any model. */
-sal_status sali_pseudo_likelihood_create_by_neighbours(sal_model *model, int64_t shards,
-                                                       int64_t rows, sali_pseudo_likelihood **out,
-                                                       sal_error *err);
 void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl); /* NULL is fine */
 
 /* Whether the gradient comes from the quadratic form. */

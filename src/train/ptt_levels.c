@@ -22,6 +22,39 @@
 
 /* ---- values */
 
+typedef struct values_work {
+    const sal_trainer *t;
+    sali_workspace *const *ws;
+    int64_t n;
+    const int32_t *codes;
+    double *f;
+} values_work;
+
+static void values_shard(void *context, int64_t k)
+{
+    const values_work *w = context;
+    const sal_trainer *t = w->t;
+    const sali_train_shard *shard = &t->shards[k];
+    const int64_t V = t->model->space->n_variables;
+    int64_t from = sali_shard_first(w->n, t->n_shards, k);
+    int64_t end = sali_shard_first(w->n, t->n_shards, k + 1);
+    while (from < end) {
+        int64_t n = end - from < shard->n ? end - from : shard->n;
+        sali_model_embed(t->model, n, w->codes + from * V, shard->x);
+        sali_workspace_value(w->ws[k], n, w->codes + from * V, shard->x, w->f + from);
+        from += n;
+    }
+}
+
+/* f [n] of states, codes [n x V], on all threads by the shards' workspaces. Uses the shards' room
+ * for data. */
+static void find_values(const sal_trainer *t, sali_workspace *const *ws, int64_t n,
+                        const int32_t *codes, double *f)
+{
+    values_work work = { .t = t, .ws = ws, .n = n, .codes = codes, .f = f };
+    sali_shard_run(t->n_shards, t->options.threads, values_shard, &work);
+}
+
 static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *codes, double *f)
 {
     const sal_space *space = t->model->space;
@@ -34,7 +67,7 @@ static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *cod
 
 void sali_ptt_value_now(const sal_trainer *t, int64_t n, const int32_t *codes, double *f)
 {
-    sali_train_values(t, t->workspaces, n, codes, f);
+    find_values(t, t->workspaces, n, codes, f);
     mix(t, t->ptt->beta, n, codes, f);
 }
 
@@ -42,7 +75,7 @@ void sali_ptt_value_last(const sal_trainer *t, int64_t n, const int32_t *codes, 
 {
     const double beta = sali_ptt_last(t->ptt)->info.beta;
     if (beta > 0) {
-        sali_train_values(t, t->ptt->last_ws, n, codes, f);
+        find_values(t, t->ptt->last_ws, n, codes, f);
     }
     mix(t, beta, n, codes, f);
 }

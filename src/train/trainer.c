@@ -51,7 +51,7 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
         status = create_shard(t, k, err);
     }
     if (status == SAL_OK && !t->sampler) {
-        status = sali_pseudo_likelihood_create(t->model, t->n_shards, t->shards[0].n,
+        status = sali_pseudo_likelihood_create(t->model, false, t->n_shards, t->shards[0].n,
                                                &t->pseudo_likelihood, err);
     }
     return status;

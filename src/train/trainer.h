@@ -156,11 +156,6 @@ double sali_train_rate_share(const sal_trainer *trainer, int64_t iteration);
 /* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
 sal_status sali_train_move(sal_trainer *trainer, sal_error *err);
 
-/* values.c: f [n] of states, codes [n x V], on all threads by the shards' workspaces. Uses the
- * shards' room for data. */
-void sali_train_values(const sal_trainer *trainer, sali_workspace *const *workspaces, int64_t n,
-                       const int32_t *codes, double *f);
-
 /* iterate.c: in use; 0: the sampler has none. */
 double sali_train_step_size(const sal_trainer *trainer);
 

@@ -8,8 +8,17 @@
 #include "stats/mmd.h"
 
 static const char *const answers[] = { "unknown", "like", "unlike" };
-static const char *const keys[] = { "log_prob", "means_correlation", "covariances_correlation",
-                                    "mmd" };
+
+/* The figures, in the order of sal_verdict_kind. */
+static const struct {
+    const char *key, *name;
+    int decimals;
+} figures[SAL_VERDICT_KINDS] = {
+    { "log_prob", "mean f", 2 },
+    { "means_correlation", "means' correlation", 3 },
+    { "covariances_correlation", "covariances' correlation", 3 },
+    { "mmd", "MMD", 4 },
+};
 
 static void set_value(json_t *object, const char *key, sal_verdict_value value)
 {
@@ -51,19 +60,21 @@ json_t *cli_verdict_json(const sal_verdict *v)
     cli_json_number(object, "rhat", v->rhat);
     cli_json_number(object, "round_trips", v->round_trips);
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
-        json_object_set_new(object, keys[k], figure_json(&v->figures[k], k == SAL_VERDICT_F));
+        json_object_set_new(object, figures[k].key,
+                            figure_json(&v->figures[k], k == SAL_VERDICT_F));
     }
     return object;
 }
 
 /* "0.981 (0.004)", or a dash; of the MMD "below noise" too. */
-static void print_value(sal_verdict_value value, int decimals, bool mmd)
+static void print_value(sal_verdict_value value, int kind)
 {
+    const int decimals = figures[kind].decimals;
     char text[48] = "-";
     if (isfinite(value.value) && isfinite(value.standard_error)) {
         snprintf(text, sizeof text, "%.*f (%.*f)", decimals, value.value, decimals,
                  value.standard_error);
-    } else if (isfinite(value.value) && mmd) {
+    } else if (isfinite(value.value) && kind == SAL_VERDICT_MMD) {
         sali_mmd_text(value.value, text);
     } else if (isfinite(value.value)) {
         snprintf(text, sizeof text, "%.*f", decimals, value.value);
@@ -73,18 +84,15 @@ static void print_value(sal_verdict_value value, int decimals, bool mmd)
 
 void cli_verdict_print(const sal_verdict *v)
 {
-    static const char *const names[] = { "mean f", "means' correlation", "covariances' correlation",
-                                         "MMD" };
-    static const int decimals[] = { 2, 3, 3, 4 };
     char text[512];
     printf("against held-out rows%*s %18s %18s %18s\n", 5, "", "fresh samples", "persistent chains",
            "training rows");
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
         const sal_verdict_figure *f = &v->figures[k];
-        printf("  %-24s", names[k]);
-        print_value(f->fresh, decimals[k], k == SAL_VERDICT_MMD);
-        print_value(f->persistent, decimals[k], k == SAL_VERDICT_MMD);
-        print_value(f->train, decimals[k], k == SAL_VERDICT_MMD);
+        printf("  %-24s", figures[k].name);
+        print_value(f->fresh, k);
+        print_value(f->persistent, k);
+        print_value(f->train, k);
         if (k == SAL_VERDICT_F) {
             printf("  held out %.2f", f->test.value);
         }
