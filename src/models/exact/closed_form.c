@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "models/clamp.h"
 #include "models/exact/exact.h"
@@ -14,6 +14,7 @@
 #include "models/states.h"
 
 typedef struct work {
+    sali_memory memory;
     const sal_model *model; /* perhaps clamped */
     const sal_model *inner;
     int64_t components, R, R_inner;
@@ -25,36 +26,25 @@ typedef struct work {
     int32_t *full;      /* [V of inner] codes of the fixed variables */
 } work;
 
-static void work_free(work *w)
-{
-    sali_free(w->log_weight);
-    sali_free(w->log_table);
-    sali_free(w->p);
-    sali_free(w->original);
-    sali_free(w->full);
-}
-
 static sal_status work_create(work *w, const sal_model *model, sal_error *err)
 {
-    int32_t *zeros = SALI_NEW_ARRAY(int32_t, model->space->n_variables);
+    int32_t *zeros = SALI_TAKE(&w->memory, int32_t, model->space->n_variables);
     w->model = model;
     w->inner = sali_clamp_inner(model);
     w->components = w->inner->products->components(w->inner);
     w->R = model->space->n_states;
     w->R_inner = w->inner->space->n_states;
-    w->log_weight = SALI_NEW_ARRAY(double, w->components);
-    w->log_table = SALI_NEW_ARRAY(double, w->components * w->R_inner);
-    w->p = SALI_NEW_ARRAY(double, w->components * w->R);
-    w->original = SALI_NEW_ARRAY(int64_t, model->space->n_variables);
-    w->full = SALI_NEW_ARRAY(int32_t, w->inner->space->n_variables);
-    bool ok = zeros && w->log_weight && w->log_table && w->p && w->original && w->full;
-    if (ok) {
-        sali_clamp_variables(model, w->original);
-        sali_clamp_expand(model, 1, zeros, w->full);
+    w->log_weight = SALI_TAKE(&w->memory, double, w->components);
+    w->log_table = SALI_TAKE(&w->memory, double, w->components * w->R_inner);
+    w->p = SALI_TAKE(&w->memory, double, w->components * w->R);
+    w->original = SALI_TAKE(&w->memory, int64_t, model->space->n_variables);
+    w->full = SALI_TAKE(&w->memory, int32_t, w->inner->space->n_variables);
+    if (w->memory.refused) {
+        return sali_fail_memory(err);
     }
-    sali_free(zeros);
-    return ok ? w->inner->products->read(w->inner, w->log_weight, w->log_table, err)
-              : sali_fail_memory(err);
+    sali_clamp_variables(model, w->original);
+    sali_clamp_expand(model, 1, zeros, w->full);
+    return w->inner->products->read(w->inner, w->log_weight, w->log_table, err);
 }
 
 /* Component k: the log of its part of Z into log_weight, its probabilities, its mean of f. */
@@ -122,7 +112,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
         sum_component(&w, k);
     }
     status = status ? status : combine(&w, q, err);
-    work_free(&w);
+    sali_memory_free(&w.memory);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "core/shard.h"
 #include "models/exact/exact.h"
@@ -34,6 +34,7 @@ typedef struct shard {
 } shard;
 
 typedef struct walk {
+    sali_memory memory;
     const sal_model *model;
     int64_t count, n_shards;
     shard *shards;
@@ -43,29 +44,23 @@ typedef struct walk {
 /* ---- one shard */
 
 typedef struct batch {
+    sali_memory memory;
     sali_evaluator *evaluator;
     int32_t *codes; /* [rows x V] */
     void *x;        /* real [rows x N] */
     double *f;      /* [rows] */
 } batch;
 
-static void batch_free(batch *b)
-{
-    sali_evaluator_destroy(b->evaluator);
-    sali_free(b->codes);
-    sali_free(b->x);
-    sali_free(b->f);
-}
-
 static sal_status batch_create(const sal_model *model, int64_t rows, batch *b, sal_error *err)
 {
     const sal_space *space = model->space;
-    *b = (batch){ .codes = SALI_NEW_ARRAY(int32_t, rows * space->n_variables),
-                  .x = SALI_NEW_ARRAY(double, rows * space->width),
-                  .f = SALI_NEW_ARRAY(double, rows) };
-    return b->codes && b->x && b->f
-               ? sali_evaluator_create(model, rows, SALI_WANT_VALUE, &b->evaluator, err)
-               : sali_fail_memory(err);
+    *b = (batch){ 0 };
+    b->codes = SALI_TAKE(&b->memory, int32_t, rows * space->n_variables);
+    b->x = SALI_TAKE(&b->memory, double, rows * space->width);
+    b->f = SALI_TAKE(&b->memory, double, rows);
+    return b->memory.refused
+               ? sali_fail_memory(err)
+               : sali_evaluator_create(model, rows, SALI_WANT_VALUE, &b->evaluator, err);
 }
 
 static void scale(double *numbers, int64_t n, double factor)
@@ -142,7 +137,8 @@ static sal_status walk_shard(walk *w, int64_t k, sal_error *err)
             add_batch(space, &w->shards[k].sums, n, &b);
         }
     }
-    batch_free(&b);
+    sali_evaluator_destroy(b.evaluator);
+    sali_memory_free(&b.memory);
     return status;
 }
 
@@ -153,15 +149,6 @@ static void run_shard(void *context, int64_t k)
 }
 
 /* ---- all of them */
-
-static void walk_free(walk *w)
-{
-    for (int64_t k = 0; w->shards && k < w->n_shards; k++) {
-        sali_free(w->shards[k].sums.marginals);
-        sali_free(w->shards[k].sums.pairs);
-    }
-    sali_free(w->shards);
-}
 
 static int64_t shard_count(int64_t states, int64_t R, bool pairs)
 {
@@ -175,16 +162,14 @@ static sal_status walk_create(walk *w, bool with_sums, bool pairs, sal_error *er
 {
     int64_t R = w->model->space->n_states;
     w->n_shards = shard_count(w->count, R, pairs);
-    w->shards = SALI_NEW_ARRAY(shard, w->n_shards);
-    bool ok = w->shards;
-    for (int64_t k = 0; ok && with_sums && k < w->n_shards; k++) {
+    w->shards = SALI_TAKE(&w->memory, shard, w->n_shards);
+    for (int64_t k = 0; !w->memory.refused && with_sums && k < w->n_shards; k++) {
         sums *s = &w->shards[k].sums;
         s->largest = -INFINITY;
-        s->marginals = SALI_NEW_ARRAY(double, R);
-        s->pairs = pairs ? SALI_NEW_ARRAY(double, R *R) : NULL;
-        ok = s->marginals && (s->pairs || !pairs);
+        s->marginals = SALI_TAKE(&w->memory, double, R);
+        s->pairs = pairs ? SALI_TAKE(&w->memory, double, R *R) : NULL;
     }
-    return ok ? SAL_OK : sali_fail_memory(err);
+    return w->memory.refused ? sali_fail_memory(err) : SAL_OK;
 }
 
 static sal_status walk_run(walk *w, int threads, sal_error *err)
@@ -244,7 +229,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     sal_status status = walk_create(&w, true, q->pairs != NULL, err);
     status = status ? status : walk_run(&w, q->options.threads, err);
     status = status ? status : combine(&w, q, err);
-    walk_free(&w);
+    sali_memory_free(&w.memory);
     return status;
 }
 
@@ -274,7 +259,7 @@ sal_status sali_enumerate_table(const sal_model *model, int64_t count, int threa
     walk w = { .model = model, .count = count, .table = log_p };
     sal_status status = walk_create(&w, false, false, err);
     status = status ? status : walk_run(&w, threads, err);
-    walk_free(&w);
+    sali_memory_free(&w.memory);
     if (status != SAL_OK) {
         return status;
     }

@@ -2,12 +2,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "models/exact/extension.h"
 #include "models/states.h"
 
 typedef struct walk {
+    sali_memory memory;
     sali_extension *ext;
     sali_evaluator *e;
     int64_t n;      /* states in the batch */
@@ -24,26 +25,14 @@ static sal_status walk_create(sali_extension *ext, walk *w, sal_error *err)
     const sal_space *space = ext->model->space;
     enum { ROWS = SALI_EXTENSION_ROWS };
     w->ext = ext;
-    w->codes = SALI_NEW_ARRAY(int32_t, ROWS * space->n_variables);
-    w->state = SALI_NEW_ARRAY(int32_t, space->n_variables);
-    w->x = SALI_NEW_ARRAY(double, ROWS * space->width);
-    w->f = SALI_NEW_ARRAY(double, ROWS);
-    w->p = SALI_NEW_ARRAY(double, space->n_variables);
-    w->before = SALI_NEW_ARRAY(double, space->n_variables + 1);
-    bool ok = w->codes && w->state && w->x && w->f && w->p && w->before;
-    return ok ? sali_evaluator_create(ext->model, ROWS, SALI_WANT_VALUE, &w->e, err)
-              : sali_fail_memory(err);
-}
-
-static void walk_free(walk *w)
-{
-    sali_evaluator_destroy(w->e);
-    sali_free(w->codes);
-    sali_free(w->state);
-    sali_free(w->x);
-    sali_free(w->f);
-    sali_free(w->p);
-    sali_free(w->before);
+    w->codes = SALI_TAKE(&w->memory, int32_t, ROWS * space->n_variables);
+    w->state = SALI_TAKE(&w->memory, int32_t, space->n_variables);
+    w->x = SALI_TAKE(&w->memory, double, ROWS * space->width);
+    w->f = SALI_TAKE(&w->memory, double, ROWS);
+    w->p = SALI_TAKE(&w->memory, double, space->n_variables);
+    w->before = SALI_TAKE(&w->memory, double, space->n_variables + 1);
+    return w->memory.refused ? sali_fail_memory(err)
+                           : sali_evaluator_create(ext->model, ROWS, SALI_WANT_VALUE, &w->e, err);
 }
 
 /* The probabilities of a state's variables into w->p; how many of them are zero. */
@@ -116,6 +105,7 @@ sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
             status = flush(&w, err);
         }
     }
-    walk_free(&w);
+    sali_evaluator_destroy(w.e);
+    sali_memory_free(&w.memory);
     return status;
 }

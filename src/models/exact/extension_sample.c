@@ -1,7 +1,7 @@
 /* The extension by Monte Carlo: means over states drawn from the product of theta's rows. */
 #include <math.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "core/rng.h"
 #include "models/exact/extension.h"
@@ -9,6 +9,7 @@
 #include "models/neighbours.h"
 
 typedef struct draws {
+    sali_memory memory;
     sali_extension *ext;
     sali_evaluator *e;
     sali_neighbours *neighbours;
@@ -32,13 +33,13 @@ static sal_status draws_create(sali_extension *ext, draws *d, sal_error *err)
     const sal_space *space = ext->model->space;
     int64_t rows = batch_rows(ext);
     d->ext = ext;
-    d->codes = SALI_NEW_ARRAY(int32_t, rows * space->n_variables);
-    d->uniform = SALI_NEW_ARRAY(double, space->n_variables);
-    d->x = SALI_NEW_ARRAY(double, rows * space->width);
-    d->f = SALI_NEW_ARRAY(double, rows);
-    d->slots = SALI_NEW_ARRAY(double, ext->gradient ? rows * space->slots : 0);
-    d->values = SALI_NEW_ARRAY(double, ext->gradient ? rows * space->n_states : 0);
-    if (!d->codes || !d->uniform || !d->x || !d->f || !d->slots || !d->values) {
+    d->codes = SALI_TAKE(&d->memory, int32_t, rows * space->n_variables);
+    d->uniform = SALI_TAKE(&d->memory, double, space->n_variables);
+    d->x = SALI_TAKE(&d->memory, double, rows * space->width);
+    d->f = SALI_TAKE(&d->memory, double, rows);
+    d->slots = SALI_TAKE(&d->memory, double, ext->gradient ? rows * space->slots : 0);
+    d->values = SALI_TAKE(&d->memory, double, ext->gradient ? rows * space->n_states : 0);
+    if (d->memory.refused) {
         return sali_fail_memory(err);
     }
     unsigned wants = ext->gradient ? SALI_WANT_DIFFERENCES : SALI_WANT_VALUE;
@@ -53,12 +54,7 @@ static void draws_free(draws *d)
 {
     sali_evaluator_destroy(d->e);
     sali_neighbours_destroy(d->neighbours);
-    sali_free(d->codes);
-    sali_free(d->uniform);
-    sali_free(d->x);
-    sali_free(d->slots);
-    sali_free(d->f);
-    sali_free(d->values);
+    sali_memory_free(&d->memory);
 }
 
 /* The state whose interval of the cumulated probabilities holds u; never one of probability 0. */

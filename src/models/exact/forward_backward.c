@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
 #include "models/structure/chain.h"
 #include "models/clamp.h"
@@ -18,6 +18,7 @@
 #define MOST_PAIR_TERMS (INT64_C(1) << 30)
 
 typedef struct work {
+    sali_memory memory;
     sali_chain chain;
     int64_t *place;             /* [T K] index among the free variables, or -1 */
     double *forward;            /* [T x S] log-weights of z_t and all potentials up to slice t */
@@ -30,13 +31,7 @@ typedef struct work {
 static void work_free(work *w)
 {
     sali_chain_free(&w->chain);
-    sali_free(w->place);
-    sali_free(w->forward);
-    sali_free(w->backward);
-    sali_free(w->a);
-    sali_free(w->mean);
-    sali_free(w->weights);
-    sali_free(w->scratch);
+    sali_memory_free(&w->memory);
 }
 
 static sal_status work_create(work *w, const sal_model *model, sal_error *err)
@@ -47,15 +42,14 @@ static sal_status work_create(work *w, const sal_model *model, sal_error *err)
     }
     const sali_chain_shape *shape = &w->chain.shape;
     int64_t S = w->chain.states;
-    w->place = SALI_NEW_ARRAY(int64_t, shape->length * shape->variables);
-    w->forward = SALI_NEW_ARRAY(double, shape->length *S);
-    w->backward = SALI_NEW_ARRAY(double, shape->length *S);
-    w->a = SALI_NEW_ARRAY(double, S);
-    w->mean = SALI_NEW_ARRAY(double, S);
-    w->weights = SALI_NEW_ARRAY(double, S);
-    w->scratch = SALI_NEW_ARRAY(double, 2 * shape->codes);
-    if (!w->place || !w->forward || !w->backward || !w->a || !w->mean || !w->weights ||
-        !w->scratch) {
+    w->place = SALI_TAKE(&w->memory, int64_t, shape->length * shape->variables);
+    w->forward = SALI_TAKE(&w->memory, double, shape->length *S);
+    w->backward = SALI_TAKE(&w->memory, double, shape->length *S);
+    w->a = SALI_TAKE(&w->memory, double, S);
+    w->mean = SALI_TAKE(&w->memory, double, S);
+    w->weights = SALI_TAKE(&w->memory, double, S);
+    w->scratch = SALI_TAKE(&w->memory, double, 2 * shape->codes);
+    if (w->memory.refused) {
         return sali_fail_memory(err);
     }
     sali_chain_read(model, &w->chain);
