@@ -51,6 +51,7 @@ void sal_model_destroy(sal_model *model)
     if (model->statistic && model->statistic->destroy) {
         model->statistic->destroy(model->statistic_data);
     }
+    sali_memory_free(&model->kept);
     sal_space_destroy(model->space);
     sali_free(model->name);
     sali_names_destroy(model->names);

@@ -4,6 +4,7 @@
 #define SALI_MODEL_H
 
 #include <saltus/model.h>
+#include "core/memory.h"
 #include "core/space.h"
 
 enum { SALI_WANT_VALUE = 0, SALI_WANT_GRADIENT = 1, SALI_WANT_DIFFERENCES = 2 };
@@ -42,6 +43,7 @@ struct sal_model {
     const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */
     const struct sali_statistic *statistic;    /* models/statistic.h; NULL: there is none */
     void *statistic_data;
+    sali_memory kept; /* what the statistic needs to know */
     char *name;
     struct sali_names *names; /* models/names.h; NULL: the variables have none */
     _Atomic int holders;      /* runs in several threads hold a model */

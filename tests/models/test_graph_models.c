@@ -95,9 +95,10 @@ START_TEST(lattice_in_a_file_is_the_lattice)
     int64_t pairs[144];
     double ones[72];
     sali_content content = { .kind = SALI_CONTENT_GRAPH };
-    content.graph = (sali_graph){
-        .nodes = 36, .edges = sali_lattice_edges(6, true, pairs), .pairs = pairs, .weights = ones
-    };
+    content.graph = (sali_graph){ .nodes = 36,
+                                  .edges = sali_lattice_rectangle(6, 6, true, pairs),
+                                  .pairs = pairs,
+                                  .weights = ones };
     for (int e = 0; e < 72; e++) {
         ones[e] = 1;
     }

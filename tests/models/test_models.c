@@ -7,6 +7,7 @@
 #include <saltus/io.h>
 #include <saltus/model.h>
 
+#include "alloc_fail.h"
 #include "core/rng.h"
 #include "models/zoo/builtin.h"
 #include "models/clamp.h"
@@ -507,6 +508,41 @@ START_TEST(parameter_only_work_is_done_once_an_update)
 }
 END_TEST
 
+static const char *const small_models[] = {
+    "ising:side=3",
+    "ising-er:nodes=5,degree=2",
+    "ising-dense:dim=3",
+    "ising-cubic:side=2,triples=2",
+    "segmentation:side=3",
+    "potts:side=2",
+    "potts-dense:dim=2,states=3",
+    "cellular-potts:side=2,states=2",
+    "max-cut:nodes=5,degree=2",
+    "independent-set:nodes=5,degree=2",
+    "clique:nodes=5",
+    "rbm:visible=3,hidden=2",
+    "ordinal-poly2:dim=2,components=2,levels=3",
+    "bernoulli:dim=3",
+    "categorical:dim=2,states=3",
+    "poisson:dim=3,interaction=0.1",
+    "regression:dim=5,rows=6,irrelevant=2",
+    "usps-conv:channels=1,states=3,base=1,quadratic=1",
+    "mlp:visible=3,hidden=2,layers=1",
+    "hmm:length=3,states=2",
+    "fhmm:length=3,factors=2",
+    "crf:tokens=3,labels=2,features=2",
+    "mixture:dim=2,states=2,components=2",
+    "facility-location:facilities=3,customers=2",
+};
+#define SMALL_MODELS ((int)(sizeof small_models / sizeof *small_models))
+
+START_TEST(memory_may_lack_at_any_step_of_making)
+{
+    sal_model *model = NULL;
+    ck_alloc_sweep(sal_model_builtin(small_models[_i], 0, &model, NULL), sal_model_destroy(model));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("models");
@@ -526,6 +562,7 @@ int main(void)
     tcase_add_test(tcase, a_mistake_in_a_formula_is_reported_once_with_its_place);
     tcase_add_test(tcase, settings_that_mean_nothing_for_a_table_are_refused);
     tcase_add_test(tcase, parameter_only_work_is_done_once_an_update);
+    tcase_add_loop_test(tcase, memory_may_lack_at_any_step_of_making, 0, SMALL_MODELS);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -60,7 +60,7 @@ static void check_model(const char *text, const sali_builtin *model)
         ck_assert_msg(strstr(own, want) != NULL, "docs/models.md, section '%s', lacks the row %s",
                       model->name, want + 1);
     }
-    ck_assert_msg(!model->make_from || strstr(own, sali_content_name(model->content)),
+    ck_assert_msg(!model->content || strstr(own, sali_content_name(model->content)),
                   "docs/models.md, section '%s', lacks its kind of file, %s", model->name,
                   sali_content_name(model->content));
     free(own);

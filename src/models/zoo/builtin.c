@@ -1,5 +1,6 @@
 #include "models/zoo/builtin.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "core/rng.h"
 #include "core/suggest.h"
 #include "ad/op.h"
+#include "models/zoo/making.h"
 
 static const sali_builtin *const builtins[] = {
 #define SALI_BUILTIN_ENTRY(name) &sali_builtin_##name,
@@ -16,6 +18,11 @@ static const sali_builtin *const builtins[] = {
 };
 
 #define N_BUILTINS ((int64_t)(sizeof builtins / sizeof *builtins))
+
+static bool needs_file(const sali_builtin *b)
+{
+    return b->formula ? b->needs_file : !b->make;
+}
 
 bool sal_builtin_list(int64_t index, sal_builtin_info *info)
 {
@@ -26,7 +33,7 @@ bool sal_builtin_list(int64_t index, sal_builtin_info *info)
     *info = (sal_builtin_info){ .name = b->name, .doc = b->doc, .source = b->source };
     sali_specification_keys(b->parameters, info->parameters, sizeof info->parameters);
     info->file = b->content ? sali_content_name(b->content) : NULL;
-    info->needs_file = !b->make;
+    info->needs_file = needs_file(b);
     return true;
 }
 
@@ -63,7 +70,7 @@ sal_status sali_builtin_parse(const char *specification, const sali_builtin **ou
 /* Whether the record can be made of that (NULL: of no file). */
 static sal_status check_content(const sali_builtin *b, const sali_content *content, sal_error *err)
 {
-    if (!content && !b->make) {
+    if (!content && needs_file(b)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s: %s:file=PATH", b->name,
                          sali_content_name(b->content), b->name);
     }
@@ -85,8 +92,9 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
     status = status ? status : check_content(b, content, err);
     if (status == SAL_OK) {
         dtype = dtype ? dtype : b->dtype;
-        status = content ? b->make_from(values, content, dtype, &made, err)
-                         : b->make(values, dtype, &made, err);
+        status = b->formula ? sali_making_make(b, values, content, dtype, &made, err)
+                 : content  ? b->make_from(values, content, dtype, &made, err)
+                            : b->make(values, dtype, &made, err);
     }
     if (status == SAL_OK) {
         status = sal_model_set_name(made, specification, err);
@@ -148,47 +156,66 @@ sal_status sali_builtin_finish(sal_tape *tape, sal_expr f, const char *name, sal
     return SAL_OK;
 }
 
-static int64_t parameter_size(const sal_model *model, const char *name)
+int64_t sali_builtin_parameter_size(const sal_model *model, const char *parameter)
 {
     sal_shape shape;
     const char *known;
     for (int64_t k = 0; (known = sal_model_parameter(model, k, &shape)); k++) {
-        if (strcmp(known, name) == 0) {
+        if (strcmp(known, parameter) == 0) {
             return sali_shape_size(&shape);
         }
     }
     return 0;
 }
 
-sal_status sali_builtin_randomise(sal_model *model, const char *parameter, double deviation,
-                                  uint64_t seed, uint32_t index, sal_error *err)
+/* Set a parameter to values that are freed then; NULL: there was no memory for them. */
+static sal_status set_and_free(sal_model *model, const char *parameter, double *values,
+                               sal_error *err)
 {
-    int64_t size = parameter_size(model, parameter);
-    double *values = SALI_NEW_ARRAY(double, size);
-    if (!values) {
-        return sali_fail_memory(err);
-    }
-    sali_stream stream = { .seed = seed, .chain = index, .purpose = SALI_RNG_PARAMS };
-    sali_rng_normal(&stream, size, values);
-    for (int64_t i = 0; i < size; i++) {
-        values[i] *= deviation;
-    }
-    sal_status status = sal_model_set_params(model, parameter, values, err);
+    sal_status status =
+        values ? sal_model_set_params(model, parameter, values, err) : sali_fail_memory(err);
     sali_free(values);
     return status;
 }
 
+sal_status sali_builtin_randomise(sal_model *model, const char *parameter, double deviation,
+                                  uint64_t seed, uint32_t index, sal_error *err)
+{
+    int64_t size = sali_builtin_parameter_size(model, parameter);
+    double *values = SALI_NEW_ARRAY(double, size);
+    sali_stream stream = { .seed = seed, .chain = index, .purpose = SALI_RNG_PARAMS };
+    if (values) {
+        sali_rng_normal(&stream, size, values);
+    }
+    for (int64_t i = 0; values && i < size; i++) {
+        values[i] *= deviation;
+    }
+    return set_and_free(model, parameter, values, err);
+}
+
 sal_status sali_builtin_fill(sal_model *model, const char *parameter, double value, sal_error *err)
 {
-    int64_t size = parameter_size(model, parameter);
+    int64_t size = sali_builtin_parameter_size(model, parameter);
     double *values = SALI_NEW_ARRAY(double, size);
-    if (!values) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t i = 0; i < size; i++) {
+    for (int64_t i = 0; values && i < size; i++) {
         values[i] = value;
     }
-    sal_status status = sal_model_set_params(model, parameter, values, err);
-    sali_free(values);
-    return status;
+    return set_and_free(model, parameter, values, err);
+}
+
+sal_status sali_builtin_map(sal_model *model, const char *parameter, const double *x,
+                            double (*of)(double x), sal_error *err)
+{
+    int64_t size = sali_builtin_parameter_size(model, parameter);
+    double *values = SALI_NEW_ARRAY(double, size);
+    for (int64_t i = 0; values && i < size; i++) {
+        values[i] = of(x[i]);
+    }
+    return set_and_free(model, parameter, values, err);
+}
+
+double sali_builtin_logit(double mean)
+{
+    double p = fmin(fmax(mean, 0.01), 0.99);
+    return log(p / (1 - p));
 }

@@ -14,17 +14,24 @@ typedef struct sali_training {
     sal_train_options options; /* zeros: the library's defaults */
 } sali_training;
 
+struct sali_making;
+
 typedef struct sali_builtin {
     const char *name;
     const char *doc;
     const char *source;
     sal_dtype dtype;
     sali_setting parameters[SALI_SETTINGS]; /* ends with a NULL name */
-    /* Make the model; values[k] is that of parameters[k]. NULL: only from a file. */
-    sal_status (*make)(const double *values, sal_dtype dtype, sal_model **out, sal_error *err);
-    /* Make it of what the file named by the key `file` holds, of this kind; 0 and NULL: no files.
-     * Errors about the content are SAL_ERR_DATA and need not name the file. */
+    /* f, whose model is made by models/zoo/making.h. */
+    sal_status (*formula)(struct sali_making *m, sal_expr *f);
+    /* Of what kind the file named by the key `file` is; 0: no files. Errors about what it holds are
+     * SAL_ERR_DATA and need not name it. */
     sali_content_kind content;
+    bool needs_file;
+    uint32_t unused; /* bit k: parameters[k] means nothing beside a file, and is refused */
+    /* Instead of `formula`, the model itself, without a file (NULL: it needs one) and of one;
+     * values[k] is that of parameters[k]. */
+    sal_status (*make)(const double *values, sal_dtype dtype, sal_model **out, sal_error *err);
     sal_status (*make_from)(const double *values, const sali_content *content, sal_dtype dtype,
                             sal_model **out, sal_error *err);
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
@@ -81,7 +88,7 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
 
-/* For `make_from`: refuse settings that mean nothing beside this file, bit k of `keys` for
+/* Refuse settings that mean nothing beside this file, bit k of `keys` for
  * parameters[k], unless they have their defaults. Returns: SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
                                sal_error *err);
@@ -99,7 +106,15 @@ sal_status sali_builtin_finish(sal_tape *tape, sal_expr f, const char *name, sal
 sal_status sali_builtin_randomise(sal_model *model, const char *parameter, double deviation,
                                   uint64_t seed, uint32_t index, sal_error *err);
 
-/* Set all entries of a parameter to one value. */
+/* Set all entries of a parameter to one value; or each one to a function of that of x. */
 sal_status sali_builtin_fill(sal_model *model, const char *parameter, double value, sal_error *err);
+sal_status sali_builtin_map(sal_model *model, const char *parameter, const double *x,
+                            double (*of)(double x), sal_error *err);
+
+/* The logit of a mean in 0..1 that is kept 0.01 from both. */
+double sali_builtin_logit(double mean);
+
+/* Numbers in a parameter; 0: there is none of that name. */
+int64_t sali_builtin_parameter_size(const sal_model *model, const char *parameter);
 
 #endif

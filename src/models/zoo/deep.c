@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ad/op.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
@@ -11,27 +12,6 @@
 enum { KIND, STATES, QUADRATIC, BASE, SEED };
 
 const char *const sali_deep_kinds[] = { "binary", "spin", NULL };
-
-sal_status sali_deep_settings(const char *name, int64_t variables, const double *values,
-                              sali_deep *out, sal_error *err)
-{
-    bool spin = values[KIND] != 0, several = values[STATES] > 2;
-    if (spin && several) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: kind=spin has two states, and states=%g; expected one or the other",
-                         name, values[STATES]);
-    }
-    *out = (sali_deep){ .name = name,
-                        .variables = variables,
-                        .kind = several ? SAL_CATEGORICAL
-                                : spin  ? SAL_SPIN
-                                        : SAL_BINARY,
-                        .states = (int64_t)values[STATES],
-                        .quadratic = values[QUADRATIC] != 0,
-                        .base = values[BASE] != 0,
-                        .seed = (uint64_t)values[SEED] };
-    return SAL_OK;
-}
 
 /* ---- formulas */
 
@@ -45,10 +25,7 @@ sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part
 sal_expr sali_deep_linear(const char *layer, sal_expr x, int64_t outputs)
 {
     sal_shape shape = sal_expr_shape(x);
-    int64_t features = 1;
-    for (int32_t i = 0; i < shape.rank; i++) {
-        features *= shape.dim[i];
-    }
+    int64_t features = sali_shape_size(&shape);
     sal_expr weight = sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(outputs, features));
     sal_expr y = sal_matvec(weight, sal_reshape(x, SAL_SHAPE(features)));
     return sal_add(y, sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(outputs)));
@@ -61,17 +38,16 @@ static sal_expr quadratic_term(sal_expr s)
     return sal_add(sal_quad(s, J), sal_dot(b, s));
 }
 
-/* log p_0(s). */
-static sal_expr base_term(const sali_deep *deep, sal_expr s)
+/* log p_0(s) of n variables. */
+static sal_expr base_term(sal_expr s, sal_kind kind, int64_t n, int64_t K)
 {
-    int64_t n = deep->variables, K = deep->states;
-    if (deep->kind == SAL_CATEGORICAL) {
+    if (kind == SAL_CATEGORICAL) {
         sal_expr base = sal_param(s.tape, "base", SAL_SHAPE(n, K));
         sal_expr log_z = sal_sum(sal_logsumexp_axis(base, 1));
         return sal_sub(sal_dot(sal_reshape(base, SAL_SHAPE(n * K)), s), log_z);
     }
     sal_expr base = sal_param(s.tape, "base", SAL_SHAPE(n)), log_z = sal_sum(sal_softplus(base));
-    if (deep->kind == SAL_SPIN) { /* base'(s + 1) / 2 */
+    if (kind == SAL_SPIN) { /* base'(s + 1) / 2 */
         sal_expr twice = sal_add(sal_dot(base, s), sal_sum(base));
         return sal_sub(sal_scale(twice, 0.5), log_z);
     }
@@ -98,10 +74,7 @@ static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
     const char *name;
     double bound = 0;
     for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
-        int64_t size = 1;
-        for (int32_t i = 0; i < shape.rank; i++) {
-            size *= shape.dim[i];
-        }
+        int64_t size = sali_shape_size(&shape);
         if (ends_with(name, ".weight")) { /* comes before its bias */
             bound = 1 / sqrt((double)(size / shape.dim[0]));
         }
@@ -119,80 +92,94 @@ static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
     return status;
 }
 
-static bool has_parameter(const sal_model *model, const char *wanted)
-{
-    const char *name;
-    for (int64_t k = 0; (name = sal_model_parameter(model, k, NULL)); k++) {
-        if (strcmp(name, wanted) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static sal_status start(sal_model *model, uint64_t seed, sal_error *err)
 {
     sal_status status = start_net(model, seed, err);
-    if (status == SAL_OK && has_parameter(model, "J")) {
+    if (status == SAL_OK && sali_builtin_parameter_size(model, "J") > 0) {
         status = sali_builtin_randomise(model, "J", 0.01, seed, UINT32_MAX, err);
     }
     return status;
 }
 
-/* The logits of a mean, kept 0.01 from 0 and 1 as by Grathwohl et al. */
-static double logit_of(sal_kind kind, double mean)
+/* As the logit of two levels, of a probability of one of several states. */
+static double log_of(double mean)
 {
-    double p = fmin(fmax(mean, 0.01), 0.99);
-    return kind == SAL_CATEGORICAL ? log(p) : log(p / (1 - p));
+    return log(fmin(fmax(mean, 0.01), 0.99));
 }
 
-/* The base distribution takes the data's mean; without one the linear term does, as Rhodes &
- * Gutmann start it: b = log(mean + 0.01). */
+static double log_of_more(double mean)
+{
+    return log(mean + 0.01);
+}
+
+/* The base distribution takes the data's mean, as by Grathwohl et al.; without one the linear term
+ * does, as Rhodes & Gutmann start it: b = log(mean + 0.01). */
 sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err)
 {
     sal_status status = start(model, seed, err);
-    bool base = has_parameter(model, "base"), quadratic = has_parameter(model, "b");
-    if (status == SAL_OK && base && quadratic) {
-        status = sali_builtin_fill(model, "b", 0, err);
+    bool base = sali_builtin_parameter_size(model, "base") > 0;
+    bool several = model->space->variables[0].kind == SAL_CATEGORICAL;
+    if (status == SAL_OK && sali_builtin_parameter_size(model, "b") > 0) {
+        status = base ? sali_builtin_fill(model, "b", 0, err)
+                      : sali_builtin_map(model, "b", mean, log_of_more, err);
     }
-    if (status != SAL_OK || (!base && !quadratic)) {
-        return status;
+    if (status == SAL_OK && base) {
+        status = sali_builtin_map(model, "base", mean, several ? log_of : sali_builtin_logit, err);
     }
-    int64_t n = model->space->width;
-    sal_kind kind = model->space->variables[0].kind;
-    double *values = SALI_NEW_ARRAY(double, n);
-    if (!values) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        values[i] = base ? logit_of(kind, mean[i]) : log(mean[i] + 0.01);
-    }
-    status = sal_model_set_params(model, base ? "base" : "b", values, err);
-    sali_free(values);
     return status;
 }
 
 /* ---- models */
 
-sal_tape *sali_deep_tape(const sali_deep *deep, sal_dtype dtype)
+/* The one-hot [side * side, states] as an image with a channel for each state. */
+static sal_status one_hot_image(sali_making *m, sal_expr s, int64_t side, int64_t states,
+                                sal_expr *image)
 {
-    int64_t states = deep->kind == SAL_CATEGORICAL ? deep->states : 0;
-    return sali_builtin_tape("pixel", deep->kind, deep->variables, states, dtype);
+    int64_t pixels = side * side, *indices = SALI_BORROW(m, int64_t, pixels * states);
+    if (!indices) {
+        return sali_fail_memory(m->err);
+    }
+    for (int64_t k = 0; k < states; k++) {
+        for (int64_t i = 0; i < pixels; i++) {
+            indices[k * pixels + i] = i * states + k;
+        }
+    }
+    sal_expr channels = sal_gather(s, 0, pixels * states, indices);
+    *image = sal_reshape(channels, SAL_SHAPE(states, side, side));
+    return SAL_OK;
 }
 
-sal_status sali_deep_finish(const sali_deep *deep, sal_tape *tape, sal_expr f, sal_model **out,
-                            sal_error *err)
+static sal_status start_model(sali_making *m, sal_model *model)
 {
-    sal_model *model = NULL;
-    f = deep->quadratic ? sal_add(f, quadratic_term(sal_state(tape))) : f;
-    f = deep->base ? sal_add(f, base_term(deep, sal_state(tape))) : f;
-    sal_status status = sali_builtin_finish(tape, f, deep->name, &model, err);
-    status = status ? status : start(model, deep->seed, err);
+    return start(model, m->seed, m->err);
+}
+
+sal_status sali_deep_formula(sali_making *m, int64_t variables, int64_t side, int shared,
+                             sali_net net, sal_expr *f)
+{
+    const double *values = m->values + shared;
+    bool spin = values[KIND] != 0, several = values[STATES] > 2;
+    sal_kind kind = several ? SAL_CATEGORICAL : spin ? SAL_SPIN : SAL_BINARY;
+    int64_t states = (int64_t)values[STATES];
+    if (spin && several) {
+        return sali_fail(m->err, SAL_ERR_ARGUMENT,
+                         "%s: kind=spin has two states, and states=%g; expected one or the other",
+                         m->builtin->name, values[STATES]);
+    }
+    sal_expr s = sali_making_state(m, "pixel", kind, variables, several ? states : 0), x = s;
+    sal_status status = SAL_OK;
+    if (side > 0 && several) {
+        status = one_hot_image(m, s, side, states, &x);
+    } else if (side > 0) {
+        x = sal_reshape(s, SAL_SHAPE(1, side, side));
+    }
     if (status != SAL_OK) {
-        sal_model_destroy(model);
         return status;
     }
-    *out = model;
+    *f = net(x, m->values);
+    *f = values[QUADRATIC] != 0 ? sal_add(*f, quadratic_term(s)) : *f;
+    *f = values[BASE] != 0 ? sal_add(*f, base_term(s, kind, variables, states)) : *f;
+    m->finish = start_model;
     return SAL_OK;
 }
 

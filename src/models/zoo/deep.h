@@ -7,7 +7,7 @@
 #ifndef SALI_DEEP_H
 #define SALI_DEEP_H
 
-#include "models/zoo/builtin.h"
+#include "models/zoo/making.h"
 
 extern const char *const sali_deep_kinds[];
 
@@ -21,26 +21,15 @@ extern const char *const sali_deep_kinds[];
         "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL                     \
     }
 
-typedef struct sali_deep {
-    const char *name;
-    int64_t variables;
-    sal_kind kind;
-    int64_t states;
-    bool quadratic, base;
-    uint64_t seed;
-} sali_deep;
+/* The net's part of f, a scalar: of the state x, an image [channels, side, side] if side > 0, whose
+ * one-hot has a channel for each state. */
+typedef sal_expr (*sali_net)(sal_expr x, const double *values);
 
-/* The values of SALI_DEEP_PARAMETERS. Returns: ARGUMENT when they contradict each other. */
-sal_status sali_deep_settings(const char *name, int64_t variables, const double *values,
-                              sali_deep *out, sal_error *err);
-
-/* A tape over one block "pixel"; NULL when out of memory. */
-sal_tape *sali_deep_tape(const sali_deep *deep, sal_dtype dtype);
-
-/* The model of the net's output f, a scalar, and of the terms that are asked for, with random
- * weights; destroys the tape. */
-sal_status sali_deep_finish(const sali_deep *deep, sal_tape *tape, sal_expr f, sal_model **out,
-                            sal_error *err);
+/* The formula of a net of these variables, and of the terms that are asked for by the values of
+ * SALI_DEEP_PARAMETERS, which begin at `shared`; with random weights.
+ * Returns: ARGUMENT when they contradict each other. */
+sal_status sali_deep_formula(sali_making *m, int64_t variables, int64_t side, int shared,
+                             sali_net net, sal_expr *f);
 
 /* A parameter "layer.part" of the tape. */
 sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part, sal_shape shape);

@@ -5,78 +5,75 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "models/zoo/builtin.h"
+#include "models/zoo/making.h"
 #include "models/zoo/observations.h"
-#include "models/statistic.h"
 
 enum { LENGTH, FACTORS, SEED, SIGMA, P, V };
 /* Random streams of a seed. */
 enum { STREAM_W, STREAM_X, STREAM_NOISE };
 
-static void destroy_fhmm(void *data)
-{
-    sali_fhmm *m = data;
-    if (m) {
-        sali_free(m->W);
-        sali_free(m->y);
-        sali_free(m);
-    }
-}
-
 /* Weights W, W_0 ~ N(0, 1); states from the prior; y from the states. */
-static bool draw_fhmm(sali_fhmm *m, uint64_t seed)
+static sal_status draw_fhmm(sali_making *making, sali_fhmm *m)
 {
     int64_t K = m->factors, n = m->length * K;
-    double *weights = SALI_NEW_ARRAY(double, K + 1), *u = SALI_NEW_ARRAY(double, n);
-    bool *x = SALI_NEW_ARRAY(bool, K);
-    bool ok = weights && u && x;
-    if (ok) {
-        sali_stream stream = { .seed = seed, .chain = STREAM_W, .purpose = SALI_RNG_PARAMS };
-        sali_rng_normal(&stream, K + 1, weights);
-        stream.chain = STREAM_X;
-        sali_rng_uniform_f64(&stream, n, u);
-        stream.chain = STREAM_NOISE;
-        sali_rng_normal(&stream, m->length, m->y);
-        m->W_0 = weights[K];
-        for (int64_t k = 0; k < K; k++) {
-            m->W[k] = weights[k];
-        }
+    double *weights = SALI_BORROW(making, double, K + 1), *u = SALI_BORROW(making, double, n);
+    bool *x = SALI_BORROW(making, bool, K);
+    sali_stream stream = sali_making_stream(making, STREAM_W);
+    if (!weights || !u || !x) {
+        return sali_fail_memory(making->err);
     }
-    for (int64_t t = 0; ok && t < m->length; t++) {
+    sali_rng_normal(&stream, K + 1, weights);
+    stream.chain = STREAM_X;
+    sali_rng_uniform_f64(&stream, n, u);
+    stream.chain = STREAM_NOISE;
+    sali_rng_normal(&stream, m->length, m->y);
+    m->W_0 = weights[K];
+    memcpy(m->W, weights, (size_t)K * sizeof *weights);
+    for (int64_t t = 0; t < m->length; t++) {
         m->y[t] = m->W_0 + m->sigma * m->y[t];
         for (int64_t k = 0; k < K; k++) {
             x[k] = t == 0 ? u[k] < m->v : x[k] != (u[t * K + k] > m->p);
             m->y[t] += x[k] ? m->W[k] : 0;
         }
     }
-    sali_free(weights);
-    sali_free(u);
-    sali_free(x);
-    return ok;
+    return SAL_OK;
 }
 
-/* With data of its own, from the seed. */
-static sali_fhmm *create_fhmm(const double *values, int64_t length)
+/* |y - (W'x + W_0)|, the Euclidean norm over time. */
+static double reconstruction_error(const sal_model *model, const int32_t *codes)
 {
-    sali_fhmm *m = SALI_NEW(sali_fhmm);
-    if (!m) {
-        return NULL;
+    const sali_fhmm *m = model->statistic_data;
+    double sum = 0;
+    for (int64_t t = 0; t < m->length; t++) {
+        double residual = m->y[t] - m->W_0;
+        for (int64_t k = 0; k < m->factors; k++) {
+            residual -= *codes++ ? m->W[k] : 0;
+        }
+        sum += residual * residual;
     }
-    m->length = length;
-    m->factors = (int64_t)values[FACTORS];
-    m->sigma = values[SIGMA];
-    m->p = values[P];
-    m->v = values[V];
-    m->W = SALI_NEW_ARRAY(double, m->factors);
-    m->y = SALI_NEW_ARRAY(double, m->length);
-    if (!m->W || !m->y || !draw_fhmm(m, (uint64_t)values[SEED])) {
-        destroy_fhmm(m);
-        return NULL;
+    return sqrt(sum);
+}
+
+static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
+                                                NULL };
+
+/* The numbers, which become the data of the model's statistic; y from the seed. */
+static sal_status create_fhmm(sali_making *making, int64_t length, sali_fhmm **out)
+{
+    const double *values = making->values;
+    int64_t factors = (int64_t)values[FACTORS];
+    sali_fhmm *m = SALI_KEEP(making, sali_fhmm, 1);
+    double *W = SALI_KEEP(making, double, factors), *y = SALI_KEEP(making, double, length);
+    if (!m || !W || !y) {
+        return sali_fail_memory(making->err);
     }
-    return m;
+    *m = (sali_fhmm){ length, factors, values[SIGMA], values[P], values[V], 0, W, y };
+    making->statistic = &error_statistic;
+    making->statistic_data = m;
+    *out = m;
+    return draw_fhmm(making, m);
 }
 
 /* f as a quadratic in x: pairs with weights, a linear term and a constant. */
@@ -131,87 +128,42 @@ static void add_start(quadratic *f, const sali_fhmm *m)
     }
 }
 
-static sal_status record(const sali_fhmm *m, quadratic *f, sal_dtype dtype, sal_model **out,
-                         sal_error *err)
+static sal_status record(sali_making *making, const sali_fhmm *m, sal_expr *f)
 {
-    int64_t n = m->length * m->factors;
-    sal_tape *tape = sali_builtin_tape("x", SAL_BINARY, n, 0, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
+    int64_t K = m->factors, n = m->length * K, most = n * (K + 3) / 2;
+    quadratic q = { .pairs = SALI_BORROW(making, int64_t, 2 * most),
+                    .w = SALI_BORROW(making, double, most),
+                    .linear = SALI_BORROW(making, double, n) };
+    if (!q.pairs || !q.w || !q.linear) {
+        return sali_fail_memory(making->err);
     }
-    add_start(f, m);
+    add_start(&q, m);
     for (int64_t t = 0; t < m->length; t++) {
-        add_emission(f, m, t);
+        add_emission(&q, m, t);
         if (t > 0) {
-            add_transition(f, m, t);
+            add_transition(&q, m, t);
         }
     }
-    sal_expr s = sal_state(tape), w = sal_constant(tape, f->w, SAL_SHAPE(f->n));
-    sal_expr linear = sal_dot(sal_constant(tape, f->linear, SAL_SHAPE(n)), s);
-    sal_expr value =
-        sal_add(sal_edges(s, w, f->n, f->pairs), sal_add(linear, sal_scalar(tape, f->constant)));
-    return sali_builtin_finish(tape, value, "fhmm", out, err);
-}
-
-/* |y - (W'x + W_0)|, the Euclidean norm over time. */
-static double reconstruction_error(const sal_model *model, const int32_t *codes)
-{
-    const sali_fhmm *m = model->statistic_data;
-    double sum = 0;
-    for (int64_t t = 0; t < m->length; t++) {
-        double residual = m->y[t] - m->W_0;
-        for (int64_t k = 0; k < m->factors; k++) {
-            residual -= *codes++ ? m->W[k] : 0;
-        }
-        sum += residual * residual;
-    }
-    return sqrt(sum);
-}
-
-static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
-                                                destroy_fhmm };
-
-/* The model of data; takes m over. */
-static sal_status finish(sali_fhmm *m, sal_dtype dtype, sal_model **out, sal_error *err)
-{
-    int64_t K = m->factors, most = m->length * K * (K + 3) / 2;
-    quadratic f = { .pairs = SALI_NEW_ARRAY(int64_t, 2 * most),
-                    .w = SALI_NEW_ARRAY(double, most),
-                    .linear = SALI_NEW_ARRAY(double, m->length *K) };
-    sal_status status =
-        f.pairs && f.w && f.linear ? record(m, &f, dtype, out, err) : sali_fail_memory(err);
-    sali_free(f.pairs);
-    sali_free(f.w);
-    sali_free(f.linear);
-    if (status != SAL_OK) {
-        destroy_fhmm(m);
-        return status;
-    }
-    sali_model_set_statistic(*out, &error_statistic, m);
+    sal_expr s = sali_making_state(making, "x", SAL_BINARY, n, 0);
+    sal_expr w = sal_constant(making->tape, q.w, SAL_SHAPE(q.n));
+    sal_expr linear = sal_dot(sal_constant(making->tape, q.linear, SAL_SHAPE(n)), s);
+    *f = sal_add(sal_edges(s, w, q.n, q.pairs),
+                 sal_add(linear, sal_scalar(making->tape, q.constant)));
     return SAL_OK;
 }
 
-static sal_status make_fhmm(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+/* Of a file the weights stay those of the seed: data are to be scaled to them. */
+static sal_status fhmm(sali_making *making, sal_expr *f)
 {
-    sali_fhmm *m = create_fhmm(values, (int64_t)values[LENGTH]);
-    return m ? finish(m, dtype, out, err) : sali_fail_memory(err);
-}
-
-/* The weights stay those of the seed: data are to be scaled to them. */
-static sal_status make_fhmm_from(const double *values, const sali_content *content, sal_dtype dtype,
-                                 sal_model **out, sal_error *err)
-{
-    const sali_array *array = &content->array;
-    sal_status status = sali_observations_check(array, err);
-    if (status != SAL_OK) {
-        return status;
+    const sali_array *file = making->content ? &making->content->array : NULL;
+    sali_fhmm *m = NULL;
+    sal_status status = file ? sali_observations_check(file, making->err) : SAL_OK;
+    int64_t length = file ? file->count : (int64_t)making->values[LENGTH];
+    status = status ? status : create_fhmm(making, length, &m);
+    if (status == SAL_OK && file) {
+        memcpy(m->y, file->values, (size_t)length * sizeof *m->y);
     }
-    sali_fhmm *m = create_fhmm(values, array->count);
-    if (!m) {
-        return sali_fail_memory(err);
-    }
-    memcpy(m->y, array->values, (size_t)array->count * sizeof *m->y);
-    return finish(m, dtype, out, err);
+    return status ? status : record(making, m, f);
 }
 
 const sali_builtin sali_builtin_fhmm = {
@@ -223,12 +175,10 @@ const sali_builtin sali_builtin_fhmm = {
     .parameters = { [LENGTH] = { "length", 1000, 1, SALI_MOST_OBSERVATIONS, true,
                                  "time steps; of a file: its numbers", NULL },
                     [FACTORS] = { "factors", 10, 1, 1000, true, "hidden chains", NULL },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of W and of the data",
-                               NULL },
+                    [SEED] = SALI_SEED("W and of the data"),
                     [SIGMA] = { "sigma", 0.5, 1e-3, 1e3, false, "standard deviation of y", NULL },
                     [P] = { "p", 0.95, 1e-6, 1 - 1e-6, false, "probability to keep a state", NULL },
                     [V] = { "v", 0.1, 1e-6, 1 - 1e-6, false, "probability of x_1 = 1", NULL } },
-    .make = make_fhmm,
+    .formula = fhmm,
     .content = SALI_CONTENT_ARRAY,
-    .make_from = make_fhmm_from,
 };

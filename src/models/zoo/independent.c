@@ -1,11 +1,10 @@
 /* Independent variables: the distributions that samplers should find easy. */
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "models/zoo/builtin.h"
 #include "models/structure/products.h"
+#include "models/zoo/making.h"
 
 static int64_t one_component(const sal_model *model)
 {
@@ -13,24 +12,10 @@ static int64_t one_component(const sal_model *model)
     return 1;
 }
 
-/* f = theta'x of block "x". */
-static sal_status make_linear(sal_kind kind, int64_t dim, int64_t states, const char *name,
-                              const struct sali_products_rule *rule, sal_dtype dtype,
-                              sal_model **out, sal_error *err)
+static sal_status set_products(sali_making *m, sal_model *model)
 {
-    sal_tape *tape = sali_builtin_tape("x", kind, dim, states, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
-    }
-    int64_t width = kind == SAL_CATEGORICAL ? dim * states : dim;
-    sal_shape shape = kind == SAL_CATEGORICAL ? SAL_SHAPE(dim, states) : SAL_SHAPE(dim);
-    sal_expr theta = sal_param(tape, "theta", shape);
-    sal_expr f = sal_dot(sal_reshape(theta, SAL_SHAPE(width)), sal_state(tape));
-    sal_status status = sali_builtin_finish(tape, f, name, out, err);
-    if (status == SAL_OK) {
-        (*out)->products = rule;
-    }
-    return status;
+    model->products = m->finish_data;
+    return SAL_OK;
 }
 
 /* ---- Bernoulli */
@@ -52,25 +37,25 @@ static sal_status read_bernoulli(const sal_model *model, double *log_weight, dou
 
 static const struct sali_products_rule bernoulli_rule = { one_component, read_bernoulli };
 
-static sal_status make_bernoulli(const double *values, sal_dtype dtype, sal_model **out,
-                                 sal_error *err)
+static sal_status bernoulli(sali_making *m, sal_expr *f)
 {
+    const double *values = m->values;
     int64_t dim = (int64_t)values[BERNOULLI_DIM];
-    double *theta = SALI_NEW_ARRAY(double, dim);
+    sali_stream stream = sali_making_stream(m, 0);
+    double *theta = SALI_BORROW(m, double, dim);
     if (!theta) {
-        return sali_fail_memory(err);
+        return sali_fail_memory(m->err);
     }
-    sal_status status =
-        make_linear(SAL_BINARY, dim, 0, "bernoulli", &bernoulli_rule, dtype, out, err);
-    sali_stream stream = { .seed = (uint64_t)values[BERNOULLI_SEED], .purpose = SALI_RNG_PARAMS };
     sali_rng_normal(&stream, dim, theta);
     for (int64_t i = 0; i < dim; i++) {
         theta[i] = log(values[BERNOULLI_P]) - log1p(-values[BERNOULLI_P]) +
                    values[BERNOULLI_SCALE] * theta[i];
     }
-    status = status ? status : sal_model_set_params(*out, "theta", theta, err);
-    sali_free(theta);
-    return status;
+    sal_expr x = sali_making_state(m, "x", SAL_BINARY, dim, 0);
+    *f = sal_dot(sali_making_param(m, "theta", SAL_SHAPE(dim), theta), x);
+    m->finish = set_products;
+    m->finish_data = &bernoulli_rule;
+    return SAL_OK;
 }
 
 const sali_builtin sali_builtin_bernoulli = {
@@ -81,11 +66,9 @@ const sali_builtin sali_builtin_bernoulli = {
     .parameters = { [BERNOULLI_DIM] = { "dim", 100, 1, 1e7, true, "number of variables", NULL },
                     [BERNOULLI_P] = { "p", 0.5, 1e-6, 1 - 1e-6, false,
                                       "probability of 1 where scale is 0", NULL },
-                    [BERNOULLI_SCALE] = { "scale", 1, 0, 1e6, false, "standard deviation of theta",
-                                          NULL },
-                    [BERNOULLI_SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of theta",
-                                         NULL } },
-    .make = make_bernoulli,
+                    [BERNOULLI_SCALE] = SALI_DEVIATION(1, "theta"),
+                    [BERNOULLI_SEED] = SALI_SEED("theta") },
+    .formula = bernoulli,
 };
 
 /* ---- categorical */
@@ -101,14 +84,15 @@ static sal_status read_categorical(const sal_model *model, double *log_weight, d
 
 static const struct sali_products_rule categorical_rule = { one_component, read_categorical };
 
-static sal_status make_categorical(const double *values, sal_dtype dtype, sal_model **out,
-                                   sal_error *err)
+static sal_status categorical(sali_making *m, sal_expr *f)
 {
-    sal_status status = make_linear(SAL_CATEGORICAL, (int64_t)values[DIM], (int64_t)values[STATES],
-                                    "categorical", &categorical_rule, dtype, out, err);
-    return status ? status
-                  : sali_builtin_randomise(*out, "theta", values[SCALE], (uint64_t)values[SEED], 0,
-                                           err);
+    int64_t dim = (int64_t)m->values[DIM], states = (int64_t)m->values[STATES];
+    sal_expr x = sali_making_state(m, "x", SAL_CATEGORICAL, dim, states);
+    sal_expr theta = sali_making_normal(m, "theta", SAL_SHAPE(dim, states), m->values[SCALE], 0);
+    *f = sal_dot(sal_reshape(theta, SAL_SHAPE(dim * states)), x);
+    m->finish = set_products;
+    m->finish_data = &categorical_rule;
+    return SAL_OK;
 }
 
 const sali_builtin sali_builtin_categorical = {
@@ -118,7 +102,7 @@ const sali_builtin sali_builtin_categorical = {
     .dtype = SAL_F64,
     .parameters = { [DIM] = { "dim", 20, 1, 1e6, true, "number of variables", NULL },
                     [STATES] = { "states", 5, 2, 256, true, "states of a variable", NULL },
-                    [SCALE] = { "scale", 1, 0, 1e6, false, "standard deviation of theta", NULL },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of theta", NULL } },
-    .make = make_categorical,
+                    [SCALE] = SALI_DEVIATION(1, "theta"),
+                    [SEED] = SALI_SEED("theta") },
+    .formula = categorical,
 };

@@ -1,10 +1,8 @@
 /* A lattice Ising model with some terms of third order, to see what they do to samplers that build
  * on the second. */
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "models/zoo/builtin.h"
-#include "models/zoo/lattice.h"
+#include "models/zoo/making.h"
 
 enum { SIDE, THETA, ALPHA, TRIPLES, CYCLIC, SEED };
 
@@ -29,95 +27,53 @@ static void unrank(int64_t r, int64_t *triple)
     triple[2] = r - j * (j - 1) / 2;
 }
 
-/* m different triples of n spins, uniformly. */
-static sal_status draw_triples(int64_t n, int64_t m, uint64_t seed, int64_t *triples,
-                               sal_error *err)
+/* sum over `count` different triples of the n spins, drawn uniformly, of s_i s_j s_k, as factors;
+ * alpha scales their tables. */
+static sal_status cubic(sali_making *m, int64_t n, int64_t count, sal_expr *f)
 {
-    sali_stream stream = { .seed = seed, .purpose = SALI_RNG_PARAMS };
-    int64_t all = choose3(n);
-    uint32_t *work = SALI_NEW_ARRAY(uint32_t, all), *chosen = SALI_NEW_ARRAY(uint32_t, m);
-    sal_status status = work && chosen ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && m > 0) {
-        sali_rng_choose(&stream, (uint32_t)all, (uint32_t)m, work, chosen);
+    sali_stream stream = sali_making_stream(m, 0);
+    uint32_t *work = SALI_BORROW(m, uint32_t, choose3(n));
+    uint32_t *chosen = SALI_BORROW(m, uint32_t, count);
+    int64_t *triples = SALI_BORROW(m, int64_t, 3 * count);
+    int64_t *begin = SALI_BORROW(m, int64_t, count + 1);
+    double *tables = SALI_BORROW(m, double, 8 * count);
+    if (!work || !chosen || !triples || !begin || !tables) {
+        return sali_fail_memory(m->err);
     }
-    for (int64_t t = 0; status == SAL_OK && t < m; t++) {
+    sali_rng_choose(&stream, (uint32_t)choose3(n), (uint32_t)count, work, chosen);
+    for (int64_t t = 0; t < count; t++) {
         unrank(chosen[t], triples + 3 * t);
-    }
-    sali_free(work);
-    sali_free(chosen);
-    return status;
-}
-
-/* sum over triples of s_i s_j s_k, as factors; alpha scales their tables. */
-static sal_status cubic(sal_tape *tape, int64_t n, const double *values, sal_expr *f,
-                        sal_error *err)
-{
-    int64_t m = (int64_t)values[TRIPLES];
-    int64_t *triples = SALI_NEW_ARRAY(int64_t, 3 * m), *begin = SALI_NEW_ARRAY(int64_t, m + 1);
-    double *tables = SALI_NEW_ARRAY(double, 8 * m);
-    sal_status status = triples && begin && tables ? SAL_OK : sali_fail_memory(err);
-    status = status ? status : draw_triples(n, m, (uint64_t)values[SEED], triples, err);
-    for (int64_t t = 0; status == SAL_OK && t < m; t++) {
         begin[t + 1] = 3 * (t + 1);
         for (int k = 0; k < 8; k++) { /* the sign of a product by the number of its ups */
             tables[8 * t + k] = ((k >> 2) + (k >> 1) + k) % 2 ? 1 : -1;
         }
     }
-    if (status == SAL_OK && m > 0) {
-        sal_expr T = sal_mul(sal_param(tape, "alpha", SAL_SCALAR),
-                             sal_constant(tape, tables, SAL_SHAPE(8 * m)));
-        *f = sal_add(*f, sal_table(tape, T, m, begin, triples));
-    }
-    sali_free(triples);
-    sali_free(begin);
-    sali_free(tables);
-    return status;
+    sal_expr alpha = sali_making_number(m, "alpha", m->values[ALPHA]);
+    sal_expr T = sal_mul(alpha, sal_constant(m->tape, tables, SAL_SHAPE(8 * count)));
+    *f = sal_add(*f, sal_table(m->tape, T, count, begin, triples));
+    return SAL_OK;
 }
 
-static sal_status make_tape(const double *values, sal_dtype dtype, sal_tape **tape, sal_expr *f,
-                            sal_error *err)
+static sal_status ising_cubic(sali_making *m, sal_expr *f)
 {
-    int64_t side = (int64_t)values[SIDE], n = side * side;
-    int64_t *pairs = SALI_NEW_ARRAY(int64_t, 4 * n);
-    double *twos = SALI_NEW_ARRAY(double, 2 * n);
-    *tape = sali_builtin_tape("spin", SAL_SPIN, n, 0, dtype);
-    sal_status status = pairs && twos && *tape ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        int64_t edges = sali_lattice_edges(side, values[CYCLIC] != 0, pairs);
-        for (int64_t e = 0; e < edges; e++) {
-            twos[e] = 2.0; /* s'Js: each neighbour pair twice */
-        }
-        sal_expr w = sal_mul(sal_param(*tape, "theta", SAL_SCALAR),
-                             sal_constant(*tape, twos, SAL_SHAPE(edges)));
-        *f = sal_edges(sal_state(*tape), w, edges, pairs);
-        status = cubic(*tape, n, values, f, err);
-    }
-    sali_free(pairs);
-    sali_free(twos);
-    return status;
-}
-
-static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
-{
-    int64_t n = (int64_t)(values[SIDE] * values[SIDE]);
-    sal_tape *tape = NULL;
-    sal_expr f;
-    if (values[TRIPLES] > (double)choose3(n)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
+    const double *values = m->values;
+    int64_t side = (int64_t)values[SIDE], n = side * side, count = (int64_t)values[TRIPLES];
+    const sali_graph *lattice;
+    if (count > choose3(n)) {
+        return sali_fail(m->err, SAL_ERR_ARGUMENT,
                          "ising-cubic: triples=%g, and %lld spins have %lld different ones",
                          values[TRIPLES], (long long)n, (long long)choose3(n));
     }
-    sal_status status = make_tape(values, dtype, &tape, &f, err);
-    if (status != SAL_OK) {
-        sal_tape_destroy(tape);
-        return status;
+    sal_status status = sali_making_lattice(m, side, values[CYCLIC] != 0, &lattice);
+    const double *twos = status ? NULL : sali_making_repeat(m, lattice->edges, 2);
+    if (!twos) {
+        return sali_fail_memory(m->err);
     }
-    status = sali_builtin_finish(tape, f, "ising-cubic", out, err);
-    status = status ? status : sal_model_set_params(*out, "theta", &values[THETA], err);
-    if (status == SAL_OK && values[TRIPLES] > 0) {
-        status = sal_model_set_params(*out, "alpha", &values[ALPHA], err);
-    }
-    return status;
+    sal_expr s = sali_making_state(m, "spin", SAL_SPIN, n, 0);
+    sal_expr w = sal_constant(m->tape, twos, SAL_SHAPE(lattice->edges)); /* s'Js: each pair twice */
+    w = sal_mul(sali_making_number(m, "theta", values[THETA]), w);
+    *f = sal_edges(s, w, lattice->edges, lattice->pairs);
+    return count > 0 ? cubic(m, n, count, f) : SAL_OK;
 }
 
 const sali_builtin sali_builtin_ising_cubic = {
@@ -127,11 +83,10 @@ const sali_builtin sali_builtin_ising_cubic = {
     .source = "Rhodes & Gutmann 2022 app. N, eq. 51",
     .dtype = SAL_F32,
     .parameters = { [SIDE] = { "side", 4, 2, 20, true, "spins along one side", NULL },
-                    [THETA] = { "theta", 0.2, -1e6, 1e6, false, "coupling; an edge counts twice",
-                                NULL },
+                    [THETA] = SALI_THETA(0.2),
                     [ALPHA] = { "alpha", 0.3, -1e6, 1e6, false, "weight of the third order", NULL },
                     [TRIPLES] = { "triples", 50, 0, 1e6, true, "different triples of spins", NULL },
-                    [CYCLIC] = { "cyclic", 1, 0, 1, true, "1: a torus, 0: free borders", NULL },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the triples", NULL } },
-    .make = make,
+                    [CYCLIC] = SALI_CYCLIC(1),
+                    [SEED] = SALI_SEED("the triples") },
+    .formula = ising_cubic,
 };

@@ -33,11 +33,6 @@ int64_t sali_lattice_rectangle(int64_t rows, int64_t columns, bool cyclic, int64
     return n;
 }
 
-int64_t sali_lattice_edges(int64_t side, bool cyclic, int64_t *pairs)
-{
-    return sali_lattice_rectangle(side, side, cyclic, pairs);
-}
-
 sal_status sali_lattice_graph(int64_t side, bool cyclic, sali_graph *graph, sal_error *err)
 {
     *graph =
@@ -45,6 +40,6 @@ sal_status sali_lattice_graph(int64_t side, bool cyclic, sali_graph *graph, sal_
     if (!graph->pairs) {
         return sali_fail_memory(err);
     }
-    graph->edges = sali_lattice_edges(side, cyclic, graph->pairs);
+    graph->edges = sali_lattice_rectangle(side, side, cyclic, graph->pairs);
     return SAL_OK;
 }

@@ -7,11 +7,8 @@
 
 #include "models/content.h"
 
-/* The pairs of neighbours, each once: i0, j0, i1, j1, ... into pairs (room for 4 side^2 numbers);
- * their number. Site (r, c) is r side + c; cyclic: a torus. */
-int64_t sali_lattice_edges(int64_t side, bool cyclic, int64_t *pairs);
-
-/* The same of rows x columns sites; room for 4 rows columns numbers. */
+/* The pairs of neighbours, each once: i0, j0, i1, j1, ... into pairs (room for 4 rows columns
+ * numbers); their number. Site (r, c) is r columns + c; cyclic: a torus. */
 int64_t sali_lattice_rectangle(int64_t rows, int64_t columns, bool cyclic, int64_t *pairs);
 
 /* The square lattice as a graph without weights, to be freed. Returns: SAL_ERR_MEMORY. */

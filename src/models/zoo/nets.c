@@ -1,8 +1,6 @@
 /* Convolutional nets of the papers, over pictures. */
 #include <stdio.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
 #include "models/zoo/deep.h"
 
 enum { CHANNELS, SHARED };
@@ -12,25 +10,6 @@ enum { CHANNELS, SHARED };
                     SALI_DEEP_PARAMETERS }
 
 /* ---- formulas */
-
-/* The one-hot [side * side, states] as an image with a channel for each state. */
-static sal_status one_hot_image(sal_expr s, int64_t side, int64_t states, sal_expr *image,
-                                sal_error *err)
-{
-    int64_t pixels = side * side, *indices = SALI_NEW_ARRAY(int64_t, pixels * states);
-    if (!indices) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t k = 0; k < states; k++) {
-        for (int64_t i = 0; i < pixels; i++) {
-            indices[k * pixels + i] = i * states + k;
-        }
-    }
-    sal_expr channels = sal_gather(s, 0, pixels * states, indices);
-    *image = sal_reshape(channels, SAL_SHAPE(states, side, side));
-    sali_free(indices);
-    return SAL_OK;
-}
 
 static sal_expr conv(const char *layer, sal_expr x, int64_t out, int64_t kernel, int64_t stride,
                      int64_t padding)
@@ -50,8 +29,9 @@ static sal_expr linear(const char *layer, sal_expr x)
 
 /* Seven layers, each followed by SiLU: three times the sides are halved and the channels doubled;
  * the last window covers what is left. */
-static sal_expr conv_net(sal_expr x, int64_t channels)
+static sal_expr conv_net(sal_expr x, const double *values)
 {
+    int64_t channels = (int64_t)values[CHANNELS];
     static const struct {
         int64_t factor, kernel, stride, padding;
     } layers[] = { { 1, 3, 1, 1 }, { 2, 4, 2, 1 }, { 2, 3, 1, 1 }, { 4, 4, 2, 1 },
@@ -80,8 +60,9 @@ static sal_expr residual_block(int index, sal_expr x, int64_t channels, int64_t 
     return sal_silu(sal_add(y, x));
 }
 
-static sal_expr residual_net(sal_expr x, int64_t channels)
+static sal_expr residual_net(sal_expr x, const double *values)
 {
+    int64_t channels = (int64_t)values[CHANNELS];
     x = conv("proj", x, channels, 3, 1, 1);
     for (int k = 0; k < 8; k++) {
         x = residual_block(k, x, channels, k < 2 ? 2 : 1);
@@ -92,47 +73,19 @@ static sal_expr residual_net(sal_expr x, int64_t channels)
 
 /* ---- models */
 
-static sal_status make_net(const char *name, int64_t side, sal_expr (*net)(sal_expr, int64_t),
-                           const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+static sal_status usps_conv(sali_making *m, sal_expr *f)
 {
-    sali_deep deep;
-    sal_status status = sali_deep_settings(name, side * side, values + SHARED, &deep, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    sal_tape *tape = sali_deep_tape(&deep, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
-    }
-    sal_expr x = sal_state(tape);
-    if (deep.kind == SAL_CATEGORICAL) {
-        status = one_hot_image(x, side, deep.states, &x, err);
-    } else {
-        x = sal_reshape(x, SAL_SHAPE(1, side, side));
-    }
-    if (status != SAL_OK) {
-        sal_tape_destroy(tape);
-        return status;
-    }
-    return sali_deep_finish(&deep, tape, net(x, (int64_t)values[CHANNELS]), out, err);
+    return sali_deep_formula(m, 16 * 16, 16, SHARED, conv_net, f);
 }
 
-static sal_status make_usps_conv(const double *values, sal_dtype dtype, sal_model **out,
-                                 sal_error *err)
+static sal_status mnist_conv(sali_making *m, sal_expr *f)
 {
-    return make_net("usps-conv", 16, conv_net, values, dtype, out, err);
+    return sali_deep_formula(m, 28 * 28, 28, SHARED, conv_net, f);
 }
 
-static sal_status make_mnist_conv(const double *values, sal_dtype dtype, sal_model **out,
-                                  sal_error *err)
+static sal_status mnist_resnet(sali_making *m, sal_expr *f)
 {
-    return make_net("mnist-conv", 28, conv_net, values, dtype, out, err);
-}
-
-static sal_status make_mnist_resnet(const double *values, sal_dtype dtype, sal_model **out,
-                                    sal_error *err)
-{
-    return make_net("mnist-resnet", 28, residual_net, values, dtype, out, err);
+    return sali_deep_formula(m, 28 * 28, 28, SHARED, residual_net, f);
 }
 
 const sali_builtin sali_builtin_usps_conv = {
@@ -141,7 +94,7 @@ const sali_builtin sali_builtin_usps_conv = {
     .source = "Rhodes & Gutmann 2022 sec. 5.4",
     .dtype = SAL_F32,
     NET_PARAMETERS(16),
-    .make = make_usps_conv,
+    .formula = usps_conv,
     .init = sali_deep_init,
     .training = &sali_deep_training,
 };
@@ -152,7 +105,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     .source = "Rhodes & Gutmann 2022 sec. 5.4, at MNIST's size",
     .dtype = SAL_F32,
     NET_PARAMETERS(16),
-    .make = make_mnist_conv,
+    .formula = mnist_conv,
     .init = sali_deep_init,
     .training = &sali_deep_training,
 };
@@ -163,7 +116,7 @@ const sali_builtin sali_builtin_mnist_resnet = {
     .source = "Grathwohl et al. 2021, deep energy-based models",
     .dtype = SAL_F32,
     NET_PARAMETERS(64),
-    .make = make_mnist_resnet,
+    .formula = mnist_resnet,
     .init = sali_deep_init,
     .training = &sali_deep_training,
 };

@@ -2,26 +2,9 @@
  * auto-Poisson model of Besag 1974; a positive coupling would have no finite sum). */
 #include <math.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
-#include "models/zoo/builtin.h"
+#include "models/zoo/making.h"
 
 enum { DIM, RATE, INTERACTION, CAP };
-
-static sal_tape *make_tape(const double *values, sal_dtype dtype)
-{
-    sal_space *space = sal_space_create();
-    sal_tape *tape = NULL;
-    sal_block block = { .name = "count",
-                        .kind = SAL_COUNT,
-                        .count = (int64_t)values[DIM],
-                        .cap = (int64_t)values[CAP] };
-    if (space && sal_space_add(space, &block, NULL) == SAL_OK) {
-        tape = sal_tape_create(space, dtype);
-    }
-    sal_space_destroy(space);
-    return tape;
-}
 
 /* sum over i of x_i x_(i+1), for dim > 1. */
 static sal_expr neighbours(sal_expr x, int64_t dim)
@@ -29,28 +12,21 @@ static sal_expr neighbours(sal_expr x, int64_t dim)
     return sal_dot(sal_slice(x, 0, 0, dim - 1), sal_slice(x, 0, 1, dim - 1));
 }
 
-static sal_status make_poisson(const double *values, sal_dtype dtype, sal_model **out,
-                               sal_error *err)
+static sal_status poisson(sali_making *m, sal_expr *f)
 {
+    const double *values = m->values;
     int64_t dim = (int64_t)values[DIM];
-    bool coupled = dim > 1 && values[INTERACTION] > 0;
-    sal_tape *tape = make_tape(values, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
+    sal_block block = {
+        .name = "count", .kind = SAL_COUNT, .count = dim, .cap = (int64_t)values[CAP]
+    };
+    sal_expr x = sali_making_blocks(m, 1, &block);
+    sal_expr b = sali_making_filled(m, "log_rate", SAL_SHAPE(dim), log(values[RATE]));
+    *f = sal_sub(sal_dot(b, x), sal_sum(sal_lgamma(sal_add(x, sal_scalar(m->tape, 1)))));
+    if (dim > 1 && values[INTERACTION] > 0) {
+        sal_expr interaction = sali_making_number(m, "interaction", values[INTERACTION]);
+        *f = sal_sub(*f, sal_mul(interaction, neighbours(x, dim)));
     }
-    sal_expr x = sal_state(tape), b = sal_param(tape, "log_rate", SAL_SHAPE(dim));
-    sal_expr f = sal_sub(sal_dot(b, x), sal_sum(sal_lgamma(sal_add(x, sal_scalar(tape, 1)))));
-    if (coupled) {
-        f = sal_sub(f, sal_mul(sal_param(tape, "interaction", SAL_SCALAR), neighbours(x, dim)));
-    }
-    sal_status status = sali_builtin_finish(tape, f, "poisson", out, err);
-    if (status == SAL_OK) {
-        status = sali_builtin_fill(*out, "log_rate", log(values[RATE]), err);
-    }
-    if (status == SAL_OK && coupled) {
-        status = sali_builtin_fill(*out, "interaction", values[INTERACTION], err);
-    }
-    return status;
+    return SAL_OK;
 }
 
 const sali_builtin sali_builtin_poisson = {
@@ -65,5 +41,5 @@ const sali_builtin sali_builtin_poisson = {
                                       "how much neighbours in the chain hold each other down",
                                       NULL },
                     [CAP] = { "cap", 0, 0, 1048575, true, "the largest count, 0: none", NULL } },
-    .make = make_poisson,
+    .formula = poisson,
 };

@@ -1,12 +1,12 @@
 /* The Potts model of a family of sequences: the sites of an alignment, each with the letters of its
  * alphabet as states. */
-#include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/zoo/alignment.h"
 #include "models/alphabet.h"
-#include "models/zoo/builtin.h"
+#include "models/zoo/alignment.h"
+#include "models/zoo/making.h"
 
 enum { COUPLINGS, IDENTITY, PSEUDOCOUNT, ALPHABET };
 
@@ -17,97 +17,58 @@ static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL }
 
 #define MOST_REALS 20000 /* J is dense: 3 GB in double */
 
-/* What the parameters are made of and their values; matrices only if there are couplings. */
-typedef struct work {
-    double *weights, *f, *h;
-    double *J; /* pair frequencies, then couplings */
-} work;
-
-static void work_free(work *w)
+/* h [sites x letters], and J unless couplings are zero. */
+static sal_status fit(sali_making *m, const sali_alignment *a, double *h, double *J)
 {
-    sali_free(w->weights);
-    sali_free(w->f);
-    sali_free(w->h);
-    sali_free(w->J);
-}
-
-static sal_status fit(const sali_alignment *a, const double *values, work *w, sal_error *err)
-{
-    int64_t q = sali_alphabet_states(a->alphabet), N = a->length * q;
-    double effective;
-    bool zero = values[COUPLINGS] != 0;
-    *w = (work){ .weights = SALI_NEW_ARRAY(double, a->sequences),
-                 .f = SALI_NEW_ARRAY(double, N),
-                 .h = SALI_NEW_ARRAY(double, N),
-                 .J = zero ? NULL : SALI_NEW_ARRAY(double, N *N) };
-    if (!w->weights || !w->f || !w->h || (!zero && !w->J)) {
-        return sali_fail_memory(err);
+    const double *values = m->values;
+    int64_t q = sali_alphabet_states(a->alphabet);
+    double effective, *weights = SALI_BORROW(m, double, a->sequences);
+    double *f = SALI_BORROW(m, double, a->length *q);
+    if (!weights || !f) {
+        return sali_fail_memory(m->err);
     }
-    sal_status status = sali_alignment_weights(a, values[IDENTITY], w->weights, &effective, err);
-    if (status == SAL_OK && !zero) {
-        sali_alignment_pair_frequencies(a, w->weights, values[PSEUDOCOUNT], w->J);
-        status = sali_alignment_mean_field(a->length, q, w->J, w->J, err);
+    sal_status status = sali_alignment_weights(a, values[IDENTITY], weights, &effective, m->err);
+    if (status == SAL_OK && J) {
+        sali_alignment_pair_frequencies(a, weights, values[PSEUDOCOUNT], J);
+        status = sali_alignment_mean_field(a->length, q, J, J, m->err);
     }
     if (status == SAL_OK) {
-        sali_alignment_site_frequencies(a, w->weights, values[PSEUDOCOUNT], w->f);
-        sali_alignment_fields(a->length, q, w->f, w->J, w->h);
+        sali_alignment_site_frequencies(a, weights, values[PSEUDOCOUNT], f);
+        sali_alignment_fields(a->length, q, f, J, h);
     }
     return status;
 }
 
-/* x'Jx / 2 + h'x of the one-hot x. */
-static sal_status record(int64_t length, int64_t q, sal_dtype dtype, sal_model **out,
-                         sal_error *err)
+/* x'Jx / 2 + h'x of the one-hot x, in the alphabet that is asked for: what is read keeps the one
+ * that its letters tell. */
+static sal_status potts_alignment(sali_making *m, sal_expr *f)
 {
-    int64_t N = length * q;
-    sal_tape *tape = sali_builtin_tape("site", SAL_CATEGORICAL, length, q, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
+    bool zero = m->values[COUPLINGS] != 0;
+    sali_alignment a = m->content->alignment;
+    int64_t entries = a.sequences * a.length;
+    uint8_t *codes = SALI_BORROW(m, uint8_t, entries);
+    if (!codes) {
+        return sali_fail_memory(m->err);
     }
-    sal_expr x = sal_state(tape), J = sal_param(tape, "J", SAL_SHAPE(N, N));
-    sal_expr h = sal_param(tape, "h", SAL_SHAPE(N));
-    sal_expr f = sal_add(sal_scale(sal_quad(x, J), 0.5), sal_dot(h, x));
-    return sali_builtin_finish(tape, f, "potts-alignment", out, err);
-}
-
-static sal_status make_of(const double *values, const sali_alignment *a, sal_dtype dtype,
-                          sal_model **out, sal_error *err)
-{
-    int q = sali_alphabet_states(a->alphabet);
-    if (a->length > MOST_REALS / q) {
-        return sali_fail(err, SAL_ERR_DATA, "the alignment has %lld sites; expected %d at most",
-                         (long long)a->length, MOST_REALS / q);
+    a.codes = memcpy(codes, a.codes, (size_t)entries);
+    sali_alignment_recode(&a, (sal_alphabet)m->values[ALPHABET]);
+    int q = sali_alphabet_states(a.alphabet);
+    if (a.length > MOST_REALS / q) {
+        return sali_fail(m->err, SAL_ERR_DATA, "the alignment has %lld sites; expected %d at most",
+                         (long long)a.length, MOST_REALS / q);
     }
-    work w;
-    sal_model *model = NULL;
-    sal_status status = fit(a, values, &w, err);
-    status = status ? status : record(a->length, q, dtype, &model, err);
-    status = status ? status : sal_model_set_params(model, "h", w.h, err);
-    if (status == SAL_OK && w.J) {
-        status = sal_model_set_params(model, "J", w.J, err);
-    }
-    work_free(&w);
+    int64_t N = a.length * q;
+    double *h = SALI_BORROW(m, double, N), *J = zero ? NULL : SALI_BORROW(m, double, N *N);
+    sal_status status = h && (zero || J) ? fit(m, &a, h, J) : sali_fail_memory(m->err);
     if (status != SAL_OK) {
-        sal_model_destroy(model);
         return status;
     }
-    *out = model;
+    sal_expr x = sali_making_state(m, "site", SAL_CATEGORICAL, a.length, q);
+    sal_expr Jx = zero ? sal_param(m->tape, "J", SAL_SHAPE(N, N))
+                       : sali_making_param(m, "J", SAL_SHAPE(N, N), J);
+    sal_expr hx = sali_making_param(m, "h", SAL_SHAPE(N), h);
+    *f = sal_add(sal_scale(sal_quad(x, Jx), 0.5), sal_dot(hx, x));
     return SAL_OK;
-}
-
-/* In the alphabet that is asked for: what is read keeps the one that its letters tell. */
-static sal_status make_from(const double *values, const sali_content *content, sal_dtype dtype,
-                            sal_model **out, sal_error *err)
-{
-    sali_alignment a = content->alignment;
-    a.codes = sali_memdup(a.codes, a.sequences, (size_t)a.length);
-    if (!a.codes) {
-        return sali_fail_memory(err);
-    }
-    sali_alignment_recode(&a, (sal_alphabet)values[ALPHABET]);
-    sal_status status = make_of(values, &a, dtype, out, err);
-    sali_free(a.codes);
-    return status;
 }
 
 /* Independent sites with the data's frequencies, kept from zero by a pseudocount of 0.01. */
@@ -157,7 +118,8 @@ const sali_builtin sali_builtin_potts_alignment = {
                                    "of the sequences; auto: the one that their letters tell",
                                    alphabets } },
     .content = SALI_CONTENT_ALIGNMENT,
-    .make_from = make_from,
+    .formula = potts_alignment,
+    .needs_file = true,
     .init = init,
     .training = &training,
 };

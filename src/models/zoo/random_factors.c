@@ -12,7 +12,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/zoo/builtin.h"
+#include "models/zoo/making.h"
 
 /* One in five draws is the bare parameter, which is always valid. */
 #define ATTEMPTS 1000
@@ -230,8 +230,7 @@ const sali_builtin sali_builtin_random_factors = {
                     [FACTORS] = { "m", 5, 1, 1000, true, "factors", NULL },
                     [CHANCE] = { "p", 0.5, 0, 1, false, "chance that a variable is in a factor",
                                  NULL },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the graph and factors",
-                               NULL },
+                    [SEED] = SALI_SEED("the graph and factors"),
                     [STATES] = { "states", 2, 2, 64, true, "values of a variable: 0, 1, ..",
                                  NULL } },
     .make = make,

@@ -1,49 +1,24 @@
 /* The restricted Boltzmann machine with its hidden units summed out. */
-#include <math.h>
-
-#include "core/alloc.h"
-#include "core/error.h"
-#include "models/zoo/builtin.h"
+#include "models/zoo/making.h"
 
 enum { VISIBLE, HIDDEN, SCALE, SEED };
 
-static sal_status make_rbm(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+static sal_status rbm(sali_making *m, sal_expr *f)
 {
-    int64_t visible = (int64_t)values[VISIBLE], hidden = (int64_t)values[HIDDEN];
-    sal_tape *tape = sali_builtin_tape("visible", SAL_BINARY, visible, 0, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
-    }
-    sal_expr s = sal_state(tape), W = sal_param(tape, "W", SAL_SHAPE(hidden, visible));
-    sal_expr b = sal_param(tape, "b", SAL_SHAPE(visible));
-    sal_expr c = sal_param(tape, "c", SAL_SHAPE(hidden));
-    sal_expr f = sal_add(sal_sum(sal_softplus(sal_add(sal_matvec(W, s), c))), sal_dot(b, s));
-    sal_status status = sali_builtin_finish(tape, f, "rbm", out, err);
-    uint64_t seed = (uint64_t)values[SEED];
-    if (status == SAL_OK) {
-        status = sali_builtin_randomise(*out, "W", values[SCALE], seed, 0, err);
-    }
-    return status;
+    int64_t visible = (int64_t)m->values[VISIBLE], hidden = (int64_t)m->values[HIDDEN];
+    sal_expr s = sali_making_state(m, "visible", SAL_BINARY, visible, 0);
+    sal_expr W = sali_making_normal(m, "W", SAL_SHAPE(hidden, visible), m->values[SCALE], 0);
+    sal_expr b = sal_param(m->tape, "b", SAL_SHAPE(visible));
+    sal_expr c = sal_param(m->tape, "c", SAL_SHAPE(hidden));
+    *f = sal_add(sal_sum(sal_softplus(sal_add(sal_matvec(W, s), c))), sal_dot(b, s));
+    return SAL_OK;
 }
 
 /* Hinton 2010: small weights; b so that the units alone have the data's mean. */
 static sal_status init_rbm(sal_model *model, uint64_t seed, const double *mean, sal_error *err)
 {
-    int64_t visible = model->space->width;
-    double *b = SALI_NEW_ARRAY(double, visible);
-    if (!b) {
-        return sali_fail_memory(err);
-    }
-    for (int64_t i = 0; i < visible; i++) {
-        double p = fmin(fmax(mean[i], 0.01), 0.99);
-        b[i] = log(p / (1 - p));
-    }
-    sal_status status = sal_model_set_params(model, "b", b, err);
-    if (status == SAL_OK) {
-        status = sali_builtin_randomise(model, "W", 0.01, seed, 0, err);
-    }
-    sali_free(b);
-    return status;
+    sal_status status = sali_builtin_map(model, "b", mean, sali_builtin_logit, err);
+    return status ? status : sali_builtin_randomise(model, "W", 0.01, seed, 0, err);
 }
 
 /* Layers are drawn whole; in centred coordinates plain ascent does as well as Adam. */
@@ -65,9 +40,9 @@ const sali_builtin sali_builtin_rbm = {
     .dtype = SAL_F32,
     .parameters = { [VISIBLE] = { "visible", 784, 1, 1e6, true, "visible units", NULL },
                     [HIDDEN] = { "hidden", 500, 1, 1e6, true, "hidden units", NULL },
-                    [SCALE] = { "scale", 0.05, 0, 1e6, false, "standard deviation of W", NULL },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the random W", NULL } },
-    .make = make_rbm,
+                    [SCALE] = SALI_DEVIATION(0.05, "W"),
+                    [SEED] = SALI_SEED("the random W") },
+    .formula = rbm,
     .init = init_rbm,
     .training = &training,
 };

@@ -16,10 +16,9 @@
  * switching one on only what the prior has to say. */
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "models/zoo/builtin.h"
+#include "models/zoo/making.h"
 
 enum {
     DIM,
@@ -46,19 +45,6 @@ typedef struct data {
     double *Xy; /* [columns] X'y */
     double yy;  /* y'y */
 } data;
-
-static bool data_create(int64_t rows, int64_t columns, data *d)
-{
-    *d = (data){ rows, columns, SALI_NEW_ARRAY(double, columns *columns),
-                 SALI_NEW_ARRAY(double, columns), 0 };
-    return d->XX && d->Xy;
-}
-
-static void data_free(data *d)
-{
-    sali_free(d->XX);
-    sali_free(d->Xy);
-}
 
 static void add_row(data *d, const double *x, double y)
 {
@@ -114,23 +100,6 @@ static sal_expr log_bernoulli(sal_tape *tape, sal_expr s, double n, double p)
     return sal_add(sal_scale(sal_sum(s), log(p) - log1p(-p)), sal_scalar(tape, n * log1p(-p)));
 }
 
-static sal_tape *make_tape(int64_t columns, int64_t irrelevant, sal_dtype dtype)
-{
-    sal_space *space = sal_space_create();
-    sal_tape *tape = NULL;
-    sal_block blocks[] = { { .name = "s", .kind = SAL_BINARY, .count = columns },
-                           { .name = "irrelevant", .kind = SAL_BINARY, .count = irrelevant } };
-    sal_status status = space ? sal_space_add(space, &blocks[0], NULL) : SAL_ERR_MEMORY;
-    if (status == SAL_OK && irrelevant > 0) {
-        status = sal_space_add(space, &blocks[1], NULL);
-    }
-    if (status == SAL_OK) {
-        tape = sal_tape_create(space, dtype);
-    }
-    sal_space_destroy(space);
-    return tape;
-}
-
 /* Whether B is computed as positive definite, whatever columns repeat each other. */
 static sal_status check_ridge(const data *d, double g, double lambda, sal_dtype dtype,
                               sal_error *err)
@@ -148,28 +117,6 @@ static sal_status check_ridge(const data *d, double g, double lambda, sal_dtype 
                            lambda, largest, least);
 }
 
-static sal_status record(const data *d, const double *values, sal_dtype dtype, sal_model **out,
-                         sal_error *err)
-{
-    int64_t irrelevant = (int64_t)values[IRRELEVANT];
-    sal_status status = check_ridge(d, g_of(d, values), values[LAMBDA], dtype, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    sal_tape *tape = make_tape(d->columns, irrelevant, dtype);
-    if (!tape) {
-        return sali_fail_memory(err);
-    }
-    sal_expr s = sal_state_block(tape, "s");
-    sal_expr f = sal_add(log_prior(tape, sal_sum(s), d->columns, values[ALPHA_PI], values[BETA_PI]),
-                         log_likelihood(tape, s, d, values));
-    if (irrelevant > 0) {
-        sal_expr rest = sal_state_block(tape, "irrelevant");
-        f = sal_add(f, log_bernoulli(tape, rest, (double)irrelevant, values[CHANCE]));
-    }
-    return sali_builtin_finish(tape, f, "regression", out, err);
-}
-
 /* ---- the paper's data */
 
 /* 5 covariates uniform on {0, 1, 2}, each several times among the columns, and y their sum. The
@@ -182,22 +129,6 @@ static void draw_row(uint64_t seed, int64_t row, int64_t columns, double *x, dou
         x[j] = j < COVARIATES ? (double)sali_rng_below(&stream, (uint32_t)j, 3) : x[j - COVARIATES];
         *y += j < COVARIATES ? x[j] : 0;
     }
-}
-
-static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
-{
-    int64_t columns = (int64_t)values[DIM], rows = (int64_t)values[ROWS];
-    double *x = SALI_NEW_ARRAY(double, columns), y;
-    data d = { 0 };
-    sal_status status = x && data_create(rows, columns, &d) ? SAL_OK : sali_fail_memory(err);
-    for (int64_t n = 0; status == SAL_OK && n < rows; n++) {
-        draw_row((uint64_t)values[SEED], n, columns, x, &y);
-        add_row(&d, x, y);
-    }
-    status = status ? status : record(&d, values, dtype, out, err);
-    data_free(&d);
-    sali_free(x);
-    return status;
 }
 
 /* ---- data of a file */
@@ -223,26 +154,54 @@ static sal_status check_table(const sali_array *table, sal_error *err)
     return SAL_OK;
 }
 
-static sal_status make_from(const double *values, const sali_content *content, sal_dtype dtype,
-                            sal_model **out, sal_error *err)
+/* ---- the model */
+
+static sal_status record(sali_making *m, const data *d, sal_expr *f)
 {
-    const sali_array *table = &content->array;
-    uint32_t unused = 1u << DIM | 1u << ROWS | 1u << SEED;
-    sal_status status = sali_builtin_refuse(&sali_builtin_regression, values, unused, err);
-    status = status ? status : check_table(table, err);
+    const double *values = m->values;
+    int64_t irrelevant = (int64_t)values[IRRELEVANT];
+    sal_status status = check_ridge(d, g_of(d, values), values[LAMBDA], m->dtype, m->err);
     if (status != SAL_OK) {
         return status;
     }
-    int64_t rows = table->shape[0], columns = table->shape[1] - 1;
-    data d;
-    status = data_create(rows, columns, &d) ? SAL_OK : sali_fail_memory(err);
-    for (int64_t n = 0; status == SAL_OK && n < rows; n++) {
-        const double *row = table->values + n * (columns + 1);
+    sal_block blocks[] = { { .name = "s", .kind = SAL_BINARY, .count = d->columns },
+                           { .name = "irrelevant", .kind = SAL_BINARY, .count = irrelevant } };
+    sali_making_blocks(m, irrelevant > 0 ? 2 : 1, blocks);
+    sal_expr s = sal_state_block(m->tape, "s");
+    *f = sal_add(log_prior(m->tape, sal_sum(s), d->columns, values[ALPHA_PI], values[BETA_PI]),
+                 log_likelihood(m->tape, s, d, values));
+    if (irrelevant > 0) {
+        sal_expr rest = sal_state_block(m->tape, "irrelevant");
+        *f = sal_add(*f, log_bernoulli(m->tape, rest, (double)irrelevant, values[CHANCE]));
+    }
+    return SAL_OK;
+}
+
+static sal_status regression(sali_making *m, sal_expr *f)
+{
+    const sali_array *table = m->content ? &m->content->array : NULL;
+    sal_status status = table ? check_table(table, m->err) : SAL_OK;
+    if (status != SAL_OK) {
+        return status;
+    }
+    int64_t rows = table ? table->shape[0] : (int64_t)m->values[ROWS];
+    int64_t columns = table ? table->shape[1] - 1 : (int64_t)m->values[DIM];
+    double *drawn = SALI_BORROW(m, double, columns + 1);
+    data d = { .rows = rows,
+               .columns = columns,
+               .XX = SALI_BORROW(m, double, columns *columns),
+               .Xy = SALI_BORROW(m, double, columns) };
+    if (!drawn || !d.XX || !d.Xy) {
+        return sali_fail_memory(m->err);
+    }
+    for (int64_t n = 0; n < rows; n++) {
+        const double *row = table ? table->values + n * (columns + 1) : drawn;
+        if (!table) {
+            draw_row(m->seed, n, columns, drawn, &drawn[columns]);
+        }
         add_row(&d, row, row[columns]);
     }
-    status = status ? status : record(&d, values, dtype, out, err);
-    data_free(&d);
-    return status;
+    return record(m, &d, f);
 }
 
 const sali_builtin sali_builtin_regression = {
@@ -257,7 +216,7 @@ const sali_builtin sali_builtin_regression = {
                     [ROWS] = { "rows", 20, 1, 1e5, true, "observations (without a file)", NULL },
                     [IRRELEVANT] = { "irrelevant", 80, 0, 1e6, true, "variables beside X", NULL },
                     [CHANCE] = { "p", 0.001, 1e-12, 0.999, false, "their chance to be 1", NULL },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of X", NULL },
+                    [SEED] = SALI_SEED("X"),
                     [G_PRIOR] = { "g", 0, 0, 1e12, false, "of the g-prior; 0: the number of rows",
                                   NULL },
                     [LAMBDA] = { "lambda", 1e-3, 1e-9, 1e12, false, "ridge", NULL },
@@ -267,7 +226,7 @@ const sali_builtin sali_builtin_regression = {
                     [ALPHA_PI] = { "alpha_pi", 1e-3, 1e-6, 1e6, false,
                                    "Beta prior of the inclusion rate", NULL },
                     [BETA_PI] = { "beta_pi", 10, 1e-6, 1e6, false, "the same", NULL } },
-    .make = make,
+    .formula = regression,
     .content = SALI_CONTENT_ARRAY,
-    .make_from = make_from,
+    .unused = 1u << DIM | 1u << ROWS | 1u << SEED,
 };

@@ -9,13 +9,12 @@
  *
  * Its picture is not described; ours is a disc. */
 #include <math.h>
+#include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "models/zoo/builtin.h"
 #include "models/zoo/lattice.h"
-#include "models/statistic.h"
+#include "models/zoo/making.h"
 
 enum { SIDE, LAMBDA, MU, SIGMA, SEED, CYCLIC, PIXELS, PICTURE };
 enum { CLEAN, OBSERVED };
@@ -53,21 +52,6 @@ static void stretch(int64_t n, double *x)
     }
 }
 
-static sal_status observe(const double *values, int64_t n, double *y, sal_error *err)
-{
-    sali_stream stream = { .seed = (uint64_t)values[SEED], .purpose = SALI_RNG_PARAMS };
-    double *noise = SALI_NEW_ARRAY(double, n);
-    if (!noise) {
-        return sali_fail_memory(err);
-    }
-    sali_rng_normal(&stream, n, noise);
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = values[MU] * y[i] + values[SIGMA] * noise[i];
-    }
-    sali_free(noise);
-    return SAL_OK;
-}
-
 /* ---- the picture that was observed, where it is known */
 
 /* Share of the pixels of the other colour; those between two colours are none. */
@@ -81,85 +65,54 @@ static double wrong_pixels(const sal_model *model, const int32_t *codes)
     return (double)wrong / (double)n;
 }
 
-static const sali_statistic error_statistic = { "wrong pixels (share)", wrong_pixels, sali_free };
+static const sali_statistic error_statistic = { "wrong pixels (share)", wrong_pixels, NULL };
+
+/* What is seen of a picture y [n], in its place; the picture is the truth. */
+static sal_status observe(sali_making *m, int64_t n, double *y)
+{
+    sali_stream stream = sali_making_stream(m, 0);
+    double *noise = SALI_BORROW(m, double, n), *truth = SALI_KEEP(m, double, n);
+    if (!noise || !truth) {
+        return sali_fail_memory(m->err);
+    }
+    memcpy(truth, y, (size_t)n * sizeof *y);
+    m->statistic = &error_statistic;
+    m->statistic_data = truth;
+    sali_rng_normal(&stream, n, noise);
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = m->values[MU] * y[i] + m->values[SIGMA] * noise[i];
+    }
+    return SAL_OK;
+}
 
 /* ---- the posterior of y [rows x columns], eq. 7 */
 
-/* y becomes alpha. */
-static sal_status weigh(const double *values, int64_t n, double *y, sal_error *err)
+static sal_status posterior(sali_making *m, int64_t rows, int64_t columns, double *y, sal_expr *f)
 {
-    for (int64_t i = 0; i < n; i++) {
+    const double *values = m->values;
+    int64_t n = rows * columns, *pairs = SALI_BORROW(m, int64_t, 4 * n);
+    for (int64_t i = 0; i < n; i++) { /* y becomes alpha */
         y[i] *= values[MU] / (values[SIGMA] * values[SIGMA]);
         if (!(fabs(y[i]) <= LARGEST)) {
-            return sali_fail(err, SAL_ERR_DATA,
+            return sali_fail(m->err, SAL_ERR_DATA,
                              "segmentation: alpha of pixel %lld is %g; expected a size of at most "
                              "%g",
                              (long long)i, y[i], LARGEST);
         }
     }
-    return SAL_OK;
-}
-
-static sal_status make_posterior(const double *values, int64_t rows, int64_t columns,
-                                 const double *alpha, sal_dtype dtype, sal_model **out,
-                                 sal_error *err)
-{
-    int64_t n = rows * columns, *pairs = SALI_NEW_ARRAY(int64_t, 4 * n);
-    double *ones = SALI_NEW_ARRAY(double, 2 * n);
-    sal_tape *tape = sali_builtin_tape("pixel", SAL_SPIN, n, 0, dtype);
-    sal_status status = SAL_OK;
-    if (!pairs || !ones || !tape) {
-        sal_tape_destroy(tape);
-        status = sali_fail_memory(err);
-        goto done;
+    int64_t edges = pairs ? sali_lattice_rectangle(rows, columns, values[CYCLIC] != 0, pairs) : 0;
+    const double *ones = sali_making_repeat(m, edges, 1);
+    if (!pairs || !ones) {
+        return sali_fail_memory(m->err);
     }
-    int64_t edges = sali_lattice_rectangle(rows, columns, values[CYCLIC] != 0, pairs);
-    sal_expr x = sal_state(tape), f = sal_dot(sal_param(tape, "alpha", SAL_SHAPE(n)), x);
-    for (int64_t k = 0; k < 2 * n; k++) {
-        ones[k] = 1;
-    }
+    sal_expr x = sali_making_state(m, "pixel", SAL_SPIN, n, 0);
+    *f = sal_dot(sali_making_param(m, "alpha", SAL_SHAPE(n), y), x);
     if (edges > 0) {
-        sal_expr w = sal_mul(sal_param(tape, "lambda", SAL_SCALAR),
-                             sal_constant(tape, ones, SAL_SHAPE(edges)));
-        f = sal_add(f, sal_edges(x, w, edges, pairs));
+        sal_expr w = sal_constant(m->tape, ones, SAL_SHAPE(edges));
+        w = sal_mul(sali_making_number(m, "lambda", values[LAMBDA]), w);
+        *f = sal_add(*f, sal_edges(x, w, edges, pairs));
     }
-    status = sali_builtin_finish(tape, f, "segmentation", out, err);
-    status = status ? status : sal_model_set_params(*out, "alpha", alpha, err);
-    if (status == SAL_OK && edges > 0) {
-        status = sal_model_set_params(*out, "lambda", &values[LAMBDA], err);
-    }
-done:
-    sali_free(pairs);
-    sali_free(ones);
-    return status;
-}
-
-/* Give the truth, which may be NULL, to a model that could be made. */
-static sal_status finish(sal_status status, double *truth, sal_model **out)
-{
-    if (status == SAL_OK && truth) {
-        sali_model_set_statistic(*out, &error_statistic, truth);
-    } else {
-        sali_free(truth);
-    }
-    return status;
-}
-
-static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
-{
-    int64_t side = (int64_t)values[SIDE];
-    double *y = SALI_NEW_ARRAY(double, side *side);
-    if (!y) {
-        return sali_fail_memory(err);
-    }
-    draw_disc(side, y);
-    double *truth = sali_memdup(y, side * side, sizeof *y);
-    sal_status status = truth ? SAL_OK : sali_fail_memory(err);
-    status = status ? status : observe(values, side * side, y, err);
-    status = status ? status : weigh(values, side * side, y, err);
-    status = status ? status : make_posterior(values, side, side, y, dtype, out, err);
-    sali_free(y);
-    return finish(status, truth, out);
+    return SAL_OK;
 }
 
 /* The picture asked for: its numbers [*rows x *columns], in the array's memory. */
@@ -189,33 +142,32 @@ static sal_status choose_picture(const sali_array *array, int64_t picture, const
     return SAL_OK;
 }
 
-static sal_status make_from_file(const double *values, const sali_content *content, sal_dtype dtype,
-                                 sal_model **out, sal_error *err)
+static sal_status segmentation(sali_making *m, sal_expr *f)
 {
     const double *picture = NULL;
-    int64_t rows = 0, columns = 0;
-    sal_status status = sali_builtin_refuse(&sali_builtin_segmentation, values, 1u << SIDE, err);
-    status = status ? status
-                    : choose_picture(&content->array, (int64_t)values[PICTURE], &picture, &rows,
-                                     &columns, err);
+    int64_t rows = (int64_t)m->values[SIDE], columns = rows;
+    sal_status status = !m->content
+                            ? SAL_OK
+                            : choose_picture(&m->content->array, (int64_t)m->values[PICTURE],
+                                             &picture, &rows, &columns, m->err);
     if (status != SAL_OK) {
         return status;
     }
-    double *y = sali_memdup(picture, rows * columns, sizeof *y);
+    double *y = SALI_BORROW(m, double, rows *columns);
     if (!y) {
-        return sali_fail_memory(err);
+        return sali_fail_memory(m->err);
     }
-    double *truth = NULL;
-    if (values[PIXELS] == CLEAN) {
+    if (picture) {
+        memcpy(y, picture, (size_t)(rows * columns) * sizeof *y);
+    } else {
+        draw_disc(rows, y);
+    }
+    bool clean = m->values[PIXELS] == CLEAN;
+    if (picture && clean) {
         stretch(rows * columns, y);
-        truth = sali_memdup(y, rows * columns, sizeof *y);
-        status = truth ? SAL_OK : sali_fail_memory(err);
-        status = status ? status : observe(values, rows * columns, y, err);
     }
-    status = status ? status : weigh(values, rows * columns, y, err);
-    status = status ? status : make_posterior(values, rows, columns, y, dtype, out, err);
-    sali_free(y);
-    return finish(status, truth, out);
+    status = !picture || clean ? observe(m, rows * columns, y) : SAL_OK;
+    return status ? status : posterior(m, rows, columns, y, f);
 }
 
 const sali_builtin sali_builtin_segmentation = {
@@ -228,14 +180,14 @@ const sali_builtin sali_builtin_segmentation = {
                     [LAMBDA] = { "lambda", 1, 0, 1e6, false, "how alike neighbours are", NULL },
                     [MU] = { "mu", 1, -1e6, 1e6, false, "mean of y where x = 1", NULL },
                     [SIGMA] = { "sigma", 3, 1e-6, 1e6, false, "standard deviation of y", NULL },
-                    [SEED] = { "seed", 0, 0, 4294967295.0, true, "seed of the noise", NULL },
-                    [CYCLIC] = { "cyclic", 0, 0, 1, true, "1: a torus, 0: free borders", NULL },
+                    [SEED] = SALI_SEED("the noise"),
+                    [CYCLIC] = SALI_CYCLIC(0),
                     [PIXELS] = { "pixels", CLEAN, 0, 1, true,
                                  "what a file holds: a picture to be observed, or y",
                                  pixel_choices },
                     [PICTURE] = { "picture", 0, 0, 1e9, true, "which of a file's pictures",
                                   NULL } },
-    .make = make,
+    .formula = segmentation,
     .content = SALI_CONTENT_ARRAY,
-    .make_from = make_from_file,
+    .unused = 1u << SIDE,
 };

@@ -1,0 +1,161 @@
+#include "models/zoo/making.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "models/zoo/graph_terms.h"
+#include "models/zoo/lattice.h"
+
+double *sali_making_repeat(sali_making *m, int64_t n, double number)
+{
+    double *all = SALI_BORROW(m, double, n);
+    for (int64_t k = 0; all && k < n; k++) {
+        all[k] = number;
+    }
+    return all;
+}
+
+/* ---- variables and parameters */
+
+sal_expr sali_making_blocks(sali_making *m, int64_t n, const sal_block *blocks)
+{
+    sal_space *space = sal_space_create();
+    sal_status status = space ? SAL_OK : SAL_ERR_MEMORY;
+    for (int64_t b = 0; status == SAL_OK && b < n; b++) {
+        status = sal_space_add(space, &blocks[b], NULL);
+    }
+    m->tape = status == SAL_OK ? sal_tape_create(space, m->dtype) : NULL;
+    sal_space_destroy(space);
+    return sal_state(m->tape);
+}
+
+sal_expr sali_making_state(sali_making *m, const char *block, sal_kind kind, int64_t count,
+                           int64_t states)
+{
+    sal_block b = { .name = block, .kind = kind, .count = count, .states = states };
+    return sali_making_blocks(m, 1, &b);
+}
+
+static sal_expr start_at(sali_making *m, sal_shape shape, sali_start start)
+{
+    if (m->n_starts < SALI_STARTS) {
+        m->starts[m->n_starts] = start;
+    }
+    m->n_starts++;
+    return sal_param(m->tape, start.parameter, shape);
+}
+
+sal_expr sali_making_param(sali_making *m, const char *name, sal_shape shape, const double *values)
+{
+    return start_at(m, shape, (sali_start){ .parameter = name, .values = values });
+}
+
+sal_expr sali_making_filled(sali_making *m, const char *name, sal_shape shape, double number)
+{
+    return start_at(m, shape, (sali_start){ .parameter = name, .number = number });
+}
+
+sal_expr sali_making_normal(sali_making *m, const char *name, sal_shape shape, double deviation,
+                            uint32_t index)
+{
+    return start_at(
+        m, shape,
+        (sali_start){ .parameter = name, .number = deviation, .random = true, .index = index });
+}
+
+sal_expr sali_making_number(sali_making *m, const char *name, double number)
+{
+    return sali_making_filled(m, name, SAL_SCALAR, number);
+}
+
+static sal_status set_start(const sali_making *m, const sali_start *start, sal_model *model)
+{
+    const char *name = start->parameter;
+    return start->values ? sal_model_set_params(model, name, start->values, m->err)
+           : start->random
+               ? sali_builtin_randomise(model, name, start->number, m->seed, start->index, m->err)
+               : sali_builtin_fill(model, name, start->number, m->err);
+}
+
+/* ---- graphs */
+
+static sal_status graph_of_file(sali_making *m, const sali_graph **graph)
+{
+    *graph = &m->content->graph;
+    return sali_graph_check(m->builtin->name, *graph, false, m->err);
+}
+
+sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degree,
+                             const sali_graph **graph)
+{
+    const char *name = m->builtin->name;
+    if (m->content) {
+        return graph_of_file(m, graph);
+    }
+    *graph = &m->graph;
+    spec.seed = m->seed;
+    sal_status status =
+        degree >= 0 ? sali_random_graph_degree(name, spec.nodes, degree, &spec.p, m->err) : SAL_OK;
+    return status ? status : sali_random_graph_draw(&spec, &m->graph, m->err);
+}
+
+sal_status sali_making_lattice(sali_making *m, int64_t side, bool cyclic, const sali_graph **graph)
+{
+    if (m->content) {
+        return graph_of_file(m, graph);
+    }
+    *graph = &m->graph;
+    return sali_lattice_graph(side, cyclic, &m->graph, m->err);
+}
+
+/* ---- the model */
+
+static uint64_t seed_of(const sali_builtin *builtin, const double *values)
+{
+    for (int k = 0; builtin->parameters[k].name; k++) {
+        if (strcmp(builtin->parameters[k].name, "seed") == 0) {
+            return (uint64_t)values[k];
+        }
+    }
+    return 0;
+}
+
+static sal_status finish(sali_making *m, sal_expr f, sal_model **model)
+{
+    sal_status status = m->tape && m->n_starts <= SALI_STARTS
+                            ? sal_model_from_tape(m->tape, f, model, m->err)
+                            : sali_fail_memory(m->err);
+    sal_tape_destroy(m->tape);
+    m->tape = NULL;
+    for (int k = 0; status == SAL_OK && k < m->n_starts; k++) {
+        status = set_start(m, &m->starts[k], *model);
+    }
+    return status || !m->finish ? status : m->finish(m, *model);
+}
+
+sal_status sali_making_make(const sali_builtin *builtin, const double *values,
+                            const sali_content *content, sal_dtype dtype, sal_model **model,
+                            sal_error *err)
+{
+    sali_making m = { .builtin = builtin,
+                      .values = values,
+                      .content = content,
+                      .dtype = dtype,
+                      .err = err,
+                      .seed = seed_of(builtin, values) };
+    sal_expr f = { 0 };
+    sal_status status =
+        content ? sali_builtin_refuse(builtin, values, builtin->unused, err) : SAL_OK;
+    status = status ? status : builtin->formula(&m, &f);
+    status = status ? status : finish(&m, f, model);
+    if (status == SAL_OK && m.statistic) {
+        sali_model_set_statistic(*model, m.statistic, m.statistic_data);
+        (*model)->kept = m.kept;
+        m.kept = (sali_memory){ 0 };
+    }
+    sal_tape_destroy(m.tape);
+    sali_graph_free(&m.graph);
+    sali_memory_free(&m.memory);
+    sali_memory_free(&m.kept);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* A ready-made model while it is being made. Its formula asks here for variables, parameters and
+ * memory; what is left to do once the formula is known is noted, and what was borrowed is freed,
+ * whatever happens. Where memory for variables was lacking there is no tape, on which nothing is
+ * recorded: only sali_builtin_make looks. */
+#ifndef SALI_MAKING_H
+#define SALI_MAKING_H
+
+#include "core/memory.h"
+#include "core/rng.h"
+#include "models/statistic.h"
+#include "models/zoo/builtin.h"
+#include "models/zoo/random_graph.h"
+
+/* At most so many parameters have starting values. */
+#define SALI_STARTS 4
+
+/* Where a parameter starts: at `values`; or normal with deviation `number`; or all at `number`. */
+typedef struct sali_start {
+    const char *parameter;
+    const double *values;
+    double number;
+    bool random;
+    uint32_t index; /* keeps the parameters' random streams apart */
+} sali_start;
+
+typedef struct sali_making {
+    const sali_builtin *builtin;
+    const double *values;        /* values[k] is that of builtin->parameters[k] */
+    const sali_content *content; /* what the file holds; NULL: there is none */
+    sal_dtype dtype;
+    sal_error *err;
+    sal_tape *tape; /* over the variables, once they are known */
+    uint64_t seed;  /* of random starting values: that of the key `seed` */
+    int n_starts;
+    sali_start starts[SALI_STARTS];
+    const sali_statistic *statistic; /* of the model, with its data, which is kept memory */
+    void *statistic_data;
+    /* What remains to be done with the model; NULL: nothing. */
+    sal_status (*finish)(struct sali_making *m, sal_model *model);
+    const void *finish_data;
+    sali_memory memory, kept; /* memory until the model is made, and as long as it is there */
+    sali_graph graph;
+} sali_making;
+
+/* Zero-filled memory until the model is made, or until it is destroyed; NULL when there is none. */
+#define SALI_BORROW(m, type, count) SALI_TAKE(&(m)->memory, type, count)
+#define SALI_KEEP(m, type, count) SALI_TAKE(&(m)->kept, type, count)
+
+/* The state of these blocks of variables, or of a single one. Once for each model. */
+sal_expr sali_making_blocks(sali_making *m, int64_t n, const sal_block *blocks);
+sal_expr sali_making_state(sali_making *m, const char *block, sal_kind kind, int64_t count,
+                           int64_t states);
+
+/* Parameters that start with these values [size of the shape, to live until the model is made], at
+ * one number, or normal with a standard deviation; a scalar at a number. */
+sal_expr sali_making_param(sali_making *m, const char *name, sal_shape shape, const double *values);
+sal_expr sali_making_filled(sali_making *m, const char *name, sal_shape shape, double number);
+sal_expr sali_making_normal(sali_making *m, const char *name, sal_shape shape, double deviation,
+                            uint32_t index);
+sal_expr sali_making_number(sali_making *m, const char *name, double number);
+
+/* The graph of the file; without one a random graph or a square lattice, until the model is made.
+ * Errors as sali_graph_check (without energies), sali_random_graph_degree, sali_random_graph_draw.
+ * Params:  degree   mean number of neighbours, instead of spec.p; negative: spec.p holds. */
+sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degree,
+                             const sali_graph **graph);
+sal_status sali_making_lattice(sali_making *m, int64_t side, bool cyclic, const sali_graph **graph);
+
+/* n copies of a number, until the model is made; NULL: no memory. */
+double *sali_making_repeat(sali_making *m, int64_t n, double number);
+
+/* The random stream of the key `seed` with this number. */
+static inline sali_stream sali_making_stream(const sali_making *m, uint32_t index)
+{
+    return (sali_stream){ .seed = m->seed, .chain = index, .purpose = SALI_RNG_PARAMS };
+}
+
+/* The model of the record's formula; errors as sali_builtin_make. */
+sal_status sali_making_make(const sali_builtin *builtin, const double *values,
+                            const sali_content *content, sal_dtype dtype, sal_model **model,
+                            sal_error *err);
+
+/* ---- settings that many models have */
+
+/* clang-format off */
+#define SALI_SEED(of) { "seed", 0, 0, 4294967295.0, true, "seed of " of, NULL }
+#define SALI_DEVIATION(standard, of) \
+    { "scale", standard, 0, 1e6, false, "standard deviation of " of, NULL }
+#define SALI_BETA { "beta", 1, 0, 1e6, false, "inverse temperature", NULL }
+#define SALI_THETA(standard) \
+    { "theta", standard, -1e6, 1e6, false, "coupling; an edge counts twice", NULL }
+#define SALI_CYCLIC(standard) \
+    { "cyclic", standard, 0, 1, true, "1: a torus, 0: free borders", NULL }
+#define SALI_DEGREE { "degree", 4, 0, 1e7, false, "mean number of neighbours", NULL }
+#define SALI_EDGE_WEIGHTS \
+    { "weights", SALI_WEIGHTS_ONE, 0, 2, true, "1, or -1 or 1 at random, or standard normal", \
+      sali_edge_weights_choices }
+/* clang-format on */
+
+#endif
