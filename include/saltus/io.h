@@ -84,14 +84,10 @@ SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, 
  * Threads: any; for .nc see sal_draw_writer_open. */
 SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err);
 
-/* Draws on their way to a netCDF-4 file in ArviZ's layout, while a run makes them: memory does not
- * grow with their number.
+/* Draws on their way to a netCDF-4 file in ArviZ's layout: kept on the disk while a run makes them,
+ * so that memory does not grow with their number and a run that is killed can go on.
  *
  *     sal_draw_writer_open("run.nc", model, &options, &writer, &err);
- *     options.draw = sal_draw_writer_add;
- *     options.draw_data = writer;
- *     options.state = sal_draw_writer_state;
- *     options.state_data = writer;
  *     sal_sample(model, &options, &run, &err);
  *     sal_draw_writer_close(writer, run, &err);
  *
@@ -103,51 +99,35 @@ SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error 
  * is what the run needs to go on (sal_run_state_open). */
 typedef struct sal_draw_writer sal_draw_writer;
 
-/* Begin a file. Until it is closed it is PATH.tmp, which is whole but while draws are being written
- * to it: about 4 MiB of them at once, or all after 5 seconds. So a process that is killed, or finds
- * no room on the disk, leaves there what it had written before.
- * Params:  path ends in ".nc". options: those of the run; read during the call only.
+/* Begin. Draws go to PATH.draws, a file that only grows: about 4 MiB of them at once, or all after
+ * 5 seconds, and as often the run's state; in long runs whose states are larger than their draws,
+ * each time that a hundredth of the run's time has gone. Each piece has a checksum, so that a
+ * process that is killed at any moment, or finds no room on the disk, leaves there what it had
+ * written before. PATH is written when the writer is closed.
+ * Params:  path     ends in ".nc".
+ *          options  those of the run; the writer sets draw, draw_data, state and state_data. Who
+ *                   wants to see draws too puts a function in their place that calls these.
  * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or if the library was built without
- *          libnetcdf; SAL_ERR_ARGUMENT for clamped variables or chains out of range; SAL_ERR_IO;
+ *          libnetcdf; SAL_ERR_ARGUMENT for clamped variables or chains out of range; SAL_ERR_IO,
+ *          also while another run writes to PATH, and when PATH.draws holds a run that ended early
+ *          and is not the one that options->resume goes on with: it is not overwritten;
  *          SAL_ERR_MEMORY.
- * Cost:    memory about 8 MiB, and a few draws of all chains.
- * Threads: a writer is used by one at a time; writers, and what reads netCDF here, share a lock,
- *          because libnetcdf and libhdf5 bear one thread. Who calls these libraries beside Saltus
- *          must do so at other times. */
+ * Cost:    memory about 4 MiB, or a draw of all chains; of PATH.draws, if the run goes on with it,
+ *          one reading.
+ * Threads: a writer is used by one at a time. */
 SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model,
-                                        const sal_run_options *options, sal_draw_writer **writer,
+                                        sal_run_options *options, sal_draw_writer **writer,
                                         sal_error *err);
 
-/* Add a draw: the callback `draw` of a run, whose `draw_data` is the writer. Draws come in order,
- * those of warm-up first.
- * Returns: 1, which stops the run, when the file cannot be written or the draw is not the next one
- *          of so many chains and variables; sal_draw_writer_close says why. Else 0.
- * Cost:    O(chains V), and the disk's.
- * Threads: one at a time. */
-SAL_API int sal_draw_writer_add(const sal_draw *draw, void *writer);
-
-/* Write the run's state: the callback `state` of a run, whose `state_data` is the writer. It is
- * written when the run begins, then after 5 seconds at the earliest, so that a process which is
- * killed leaves in PATH.tmp what can be resumed. Without this callback the state is written when
- * the file is closed.
- * Returns: 1, which stops the run, when the file cannot be written. Else 0.
- * Cost:    O(chains V), and the disk's.
- * Threads: one at a time. */
-SAL_API int sal_draw_writer_state(const sal_run_state *state, void *writer);
-
-/* Hand all draws so far to the operating system.
- * Returns: SAL_ERR_IO.
- * Cost:    O(draws not yet written).
- * Threads: one at a time. */
-SAL_API sal_status sal_draw_writer_sync(sal_draw_writer *writer, sal_error *err);
-
-/* Finish the file, put it in its place and free the writer, whatever is returned.
- * Params:  run   what came out, for the attributes; or NULL, when sal_sample failed: then the draws
- *                before that stay in PATH.tmp. Without a draw no file is left.
- * Returns: SAL_OK, or the first error since the writer was opened: then too PATH.tmp has what was
- *          written before. NULL for `writer` is fine.
- * Cost:    O(draws not yet written).
- * Threads: one at a time. */
+/* Write PATH out of PATH.draws, remove that, and free the writer, whatever is returned.
+ * Params:  run   what came out; or NULL, when sal_sample failed: then the draws before that stay in
+ *                PATH.draws. Without a draw no file is left.
+ * Returns: SAL_OK, or the first error since the writer was opened: then too PATH.draws has what was
+ *          written before, and can be resumed. NULL for `writer` is fine.
+ * Cost:    O(draws), and the disk's; memory about 30 MiB, or a few draws of all chains.
+ * Threads: writers that close, and what reads netCDF here, share a lock, because libnetcdf and
+ *          libhdf5 bear one thread. Who calls these libraries beside Saltus must do so at other
+ *          times. */
 SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run *run,
                                          sal_error *err);
 
@@ -159,15 +139,16 @@ SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run 
  *     options.draws = 5000;
  *     sal_draw_writer_open("run.nc", model, &options, &writer, &err);
  *
- * and on as for a new run: the writer gets the earlier draws again, and its new file takes the
- * place of the old one when it is closed. A killed run leaves PATH.tmp: if that is of the same run
- * and further on, or PATH is not there, it is renamed to PATH first.
+ * and on as for a new run. A killed run leaves PATH.draws: if that is of the same run and as far
+ * on, or PATH is not there, it is read up to the last piece that is whole, and the writer goes on
+ * behind that.
  * Returns: SAL_ERR_DATA for a file without a state, as those of others and of sal_run_save, or with
- *          a damaged one, and when PATH.tmp is of another run than PATH; SAL_ERR_NOT_FOUND;
+ *          a damaged one, and when PATH.draws is of another run than PATH; SAL_ERR_NOT_FOUND;
  *          SAL_ERR_UNSUPPORTED for another kind of file (.npy has no state), or without libnetcdf;
- *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *state is untouched.
- * Cost:    memory 8 MiB and a few draws of all chains.
- * Threads: as for the writers. */
+ *          SAL_ERR_IO, also while the run is not over; SAL_ERR_MEMORY. On failure *state is
+ *          untouched.
+ * Cost:    one reading of PATH.draws; memory 8 MiB and a few draws of all chains.
+ * Threads: as for writers that close. */
 SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, sal_error *err);
 
 /* Replace a file by these bytes at once: until then, and if it fails, PATH is as it was.

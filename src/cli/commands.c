@@ -37,7 +37,7 @@ static const cli_page pages[] = {
       "need --tempering. Ctrl-C (also SIGTERM and SIGHUP), or --time, ends the run; what was drawn "
       "until then is written.\n\n"
       "A run whose draws go to --out FILE.nc can be resumed, also after a crash (then from "
-      "FILE.nc.tmp): --resume FILE.nc goes on with the options of that run, which are in the file, "
+      "FILE.nc.draws): --resume FILE.nc goes on with the options of that run, which are in the file, "
       "and gives the same draws as if it had never stopped. MODEL may be left out then; --draws "
       "is the number in all, and may be larger than before. Options that say something else are "
       "refused.",

@@ -246,12 +246,8 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
                                             .init = o->init,
                                             .clamp = o->clamp,
                                             .evidence = o->evidence };
-    sal_status status = sali_draw_writer_open(o->outputs.out, model, &o->run, &arguments,
-                                              SALI_DRAW_FIGURES, writer, &err);
-    o->run.draw = sal_draw_writer_add;
-    o->run.draw_data = *writer;
-    o->run.state = sal_draw_writer_state;
-    o->run.state_data = *writer;
+    sal_status status =
+        sali_draw_writer_open(o->outputs.out, model, &o->run, &arguments, writer, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
@@ -271,7 +267,7 @@ static int close_writer(const char *path, sal_draw_writer *writer, const sal_run
     sal_error err = { 0 };
     sal_status status = sal_draw_writer_close(writer, run, &err);
     char left[4096];
-    snprintf(left, sizeof left, "%s.tmp", path);
+    snprintf(left, sizeof left, "%s.draws", path);
     if (status == SAL_OK && writer && !run && access(left, F_OK) == 0) {
         fprintf(stderr, "saltus: draws made before that are in %s\n", left);
     }

@@ -63,6 +63,13 @@ const char *sali_run_state_text(const struct sal_run_state *state, const char *n
     return text && ((const char *)item->data)[item->count - 1] == '\0' ? item->data : NULL;
 }
 
+int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name)
+{
+    const sali_state_item *item = find(state, name);
+    bool whole = item && item->type == SALI_STATE_I64 && item->count == 1;
+    return whole ? *(const int64_t *)item->data : -1;
+}
+
 sal_status sali_run_state_fetch(void *context, const sali_state_item *wanted, sal_error *err)
 {
     const sali_run_state_reader *reader = context;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "alloc_fail.h"
+#include "io/draws/draw_log.h"
 #include "io/format.h"
 
 #ifdef SALI_HAVE_NETCDF
@@ -19,6 +20,8 @@ static const char *const dimensions[BLOCKS] = { "x_site_2", "x_site_site", "draw
 /* What a run showed, and the writer that it was handed on to. */
 typedef struct watcher {
     sal_draw_writer *writer;
+    int (*add)(const sal_draw *draw, void *data);
+    void *add_data;
     int64_t room, n, stop_at, kill_at; /* 0: never */
     double *figures[4];                /* [room x CHAINS] */
 } watcher;
@@ -28,7 +31,7 @@ static int watch(const sal_draw *draw, void *data)
     watcher *w = data;
     const double *figures[4] = { draw->log_prob, draw->acceptance_rate, draw->jump,
                                  draw->step_size };
-    int stop = sal_draw_writer_add(draw, w->writer);
+    int stop = w->add(draw, w->add_data);
     if (!draw->warmup) {
         for (int k = 0; k < 4 && w->n < w->room; k++) {
             memcpy(w->figures[k] + w->n * CHAINS, figures[k], CHAINS * sizeof(double));
@@ -49,9 +52,11 @@ static sal_run *run_into(sal_model *model, sal_run_options options, watcher *w)
     for (int k = 0; k < 4; k++) {
         w->figures[k] = calloc((size_t)(w->room * CHAINS + 1), sizeof(double));
     }
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &w->writer, &err), &err);
+    w->add = options.draw;
+    w->add_data = options.draw_data;
     options.draw = watch;
     options.draw_data = w;
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &w->writer, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     return run;
 }
@@ -218,7 +223,7 @@ START_TEST(file_has_arviz_layout_and_the_run)
     sal_model *model = make_model();
     watcher w = { .room = 2500 };
     sal_run *run = run_into(model, usual, &w);
-    ck_assert_int_eq(temp_count(), 1); /* a.nc.tmp */
+    ck_assert_int_eq(temp_count(), 1); /* a.nc.draws */
     ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
     ck_assert_int_eq(temp_count(), 1);
     group = open_group(temp_path("a.nc"), "posterior", &file);
@@ -352,6 +357,17 @@ END_TEST
 
 /* ---- runs that end early */
 
+/* How many draws a.nc.draws has. */
+static int64_t log_draws(void)
+{
+    sali_draw_log *log = NULL;
+    sal_error err = { 0 };
+    ck_ok(sali_draw_log_open(temp_path("a.nc"), false, &log, &err), &err);
+    int64_t made = log->made[0];
+    sali_draw_log_close(log);
+    return made;
+}
+
 START_TEST(a_stopped_run_leaves_its_draws)
 {
     int file;
@@ -370,8 +386,7 @@ START_TEST(a_stopped_run_leaves_its_draws)
     ck_ok(sal_draw_writer_close(w.writer, NULL, &err), &err);
     check_coordinate(open_group(temp_path("a.nc"), "posterior", &file), "draw", 300);
     nc_close(file);
-    check_coordinate(open_group(temp_path("a.nc.tmp"), "posterior", &file), "draw", 200);
-    nc_close(file);
+    ck_assert_int_eq(log_draws(), 200);
     watcher_free(&w);
     sal_run_destroy(run);
     sal_model_destroy(model);
@@ -384,12 +399,13 @@ START_TEST(without_a_draw_there_is_no_file)
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
     sal_model *model = make_model();
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &usual, &writer, &err), &err);
-    ck_ok(sal_sample(model, &usual, &run, &err), &err);
+    sal_run_options options = usual;
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
+    ck_ok(sal_sample(model, &usual, &run, &err), &err); /* which shows it nothing */
     ck_fails(sal_draw_writer_close(writer, run, &err), SAL_ERR_ARGUMENT, &err,
              "stopped before its first draw");
     ck_assert_int_eq(temp_count(), 0);
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &usual, &writer, &err), &err);
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
     ck_ok(sal_draw_writer_close(writer, NULL, &err), &err);
     ck_assert_int_eq(temp_count(), 0);
     ck_ok(sal_draw_writer_close(NULL, run, &err), &err);
@@ -398,13 +414,15 @@ START_TEST(without_a_draw_there_is_no_file)
 }
 END_TEST
 
-/* A process killed at any draw leaves at least the windows that were full, and they can be read. */
+/* A process killed at any draw leaves at least the windows that were full. */
 START_TEST(a_killed_run_leaves_full_windows)
 {
     static const int64_t at[] = { 1023, 1024, 3500, 9000 };
     sal_model *model = make_model();
     for (int k = 0; k < 4; k++) {
-        int status, file, variable;
+        int status;
+        sal_draw_writer *writer = NULL;
+        sal_error err = { 0 };
         pid_t child = fork();
         if (child == 0) {
             watcher w = { .kill_at = at[k] };
@@ -415,50 +433,101 @@ START_TEST(a_killed_run_leaves_full_windows)
         }
         ck_assert_int_eq(waitpid(child, &status, 0), child);
         ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        int group = open_group(temp_path("a.nc.tmp"), "posterior", &file);
-        size_t n = length_of(group, "draw");
-        ck_assert_uint_ge(n, (size_t)((at[k] + 1) / 1024 * 1024));
-        check_coordinate(group, "draw", (int64_t)n);
-        unsigned char *codes = malloc(n * CHAINS * 5 + 1);
-        ck_nc(nc_inq_varid(group, "x", &variable));
-        ck_nc(nc_get_var_uchar(group, variable, codes));
-        for (size_t i = 0; i < n * CHAINS * 5; i++) {
-            ck_assert_int_le(codes[i], 1);
-        }
-        free(codes);
-        nc_close(file);
+        int64_t n = log_draws();
+        ck_assert_int_ge(n, (at[k] + 1) / 1024 * 1024);
+        /* which another run does not overwrite */
+        sal_run_options options = usual;
+        ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
+                 SAL_ERR_IO, &err, "holds the draws of a run that ended early");
+        ck_assert_int_eq(log_draws(), n);
+        ck_assert_int_eq(unlink(temp_path("a.nc.draws")), 0);
     }
     sal_model_destroy(model);
 }
 END_TEST
 
+static void limit_files(rlim_t bytes, struct rlimit *before)
+{
+    getrlimit(RLIMIT_FSIZE, before);
+    struct rlimit limit = { bytes, before->rlim_max };
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 /* The process lives on, the reason is told, and what was written can be read. */
 START_TEST(a_full_disk_is_an_error_and_loses_nothing)
 {
-    int file;
     sal_error err = { 0 };
     sal_model *model = make_model();
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = 1200000; /* to the end of the process, when HDF5 closes what it has open */
+    struct rlimit before;
     watcher w = { .room = 1 };
     sal_run_options options = usual;
     options.draws = 200000;
     options.keep_draws = false;
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &limit);
+    limit_files(1200000, &before);
     sal_run *run = run_into(model, options, &w);
     sal_status status = sal_draw_writer_close(w.writer, run, &err);
+    setrlimit(RLIMIT_FSIZE, &before);
     ck_assert_int_eq(status, SAL_ERR_IO);
-    ck_assert_ptr_nonnull(strstr(err.message, "a.nc.tmp: cannot be written: File too large"));
+    ck_assert_ptr_nonnull(strstr(err.message, "a.nc.draws: cannot be written: File too large"));
     ck_assert_int_lt(w.n, 200000);
     ck_assert_int_eq(temp_count(), 1);
-    int group = open_group(temp_path("a.nc.tmp"), "posterior", &file);
-    size_t n = length_of(group, "draw");
-    ck_assert_uint_ge(n, 1024);
-    check_coordinate(group, "draw", (int64_t)n);
-    nc_close(file);
+    ck_assert_int_ge(log_draws(), 1024);
     watcher_free(&w);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The draws fit, but what is written of them at the end does not: they stay where they are. */
+START_TEST(a_disk_that_is_full_at_the_end_loses_nothing)
+{
+    sal_error err = { 0 };
+    sal_model *model = make_model();
+    struct rlimit before;
+    watcher w = { .room = 1 };
+    sal_run_options options = usual;
+    options.draws = 1500;
+    sal_run *run = run_into(model, options, &w);
+    limit_files(700000, &before);
+    sal_status status = sal_draw_writer_close(w.writer, run, &err);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(status, SAL_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "a.nc.tmp: cannot be written: File too large"));
+    ck_assert_int_eq(temp_count(), 1);
+    ck_assert_int_eq(log_draws(), 1500);
+    sal_run_destroy(run);
+    watcher_free(&w);
+    sal_run_state *state = NULL;
+    ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
+    ck_ok(sal_run_state_options(state, &options, &err), &err);
+    w = (watcher){ .room = 1 };
+    run = run_into(model, options, &w);
+    ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
+    ck_assert_int_eq(temp_count(), 1);
+    sal_run_state_destroy(state);
+    watcher_free(&w);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Before each window of draws room is looked for. */
+START_TEST(a_disk_that_fills_up_leaves_the_file_before)
+{
+    sal_error err = { 0 };
+    sal_model *model = make_model();
+    struct rlimit before;
+    sal_run *run = NULL;
+    sal_run_options options = usual;
+    options.draws = 300000;
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    limit_files(2000000, &before);
+    ck_fails(sal_run_save(run, temp_path("a.nc"), &err), SAL_ERR_IO, &err,
+             "cannot be written: File too large");
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(temp_count(), 0);
+    ck_ok(sal_run_save(run, temp_path("a.nc"), &err), &err);
     sal_run_destroy(run);
     sal_model_destroy(model);
 }
@@ -472,11 +541,12 @@ START_TEST(what_cannot_be_opened_is_refused)
     int64_t variable = 12;
     int32_t code = 0;
     sal_run_options options = { .clamped = 1, .clamp_variables = &variable, .clamp_codes = &code };
-    ck_fails(sal_draw_writer_open(temp_path("a.npy"), model, &usual, &writer, &err),
+    sal_run_options good = usual;
+    ck_fails(sal_draw_writer_open(temp_path("a.npy"), model, &good, &writer, &err),
              SAL_ERR_UNSUPPORTED, &err, "NAME.nc");
-    ck_fails(sal_draw_writer_open(NULL, model, &usual, &writer, &err), SAL_ERR_UNSUPPORTED, &err,
+    ck_fails(sal_draw_writer_open(NULL, model, &good, &writer, &err), SAL_ERR_UNSUPPORTED, &err,
              "no path");
-    ck_fails(sal_draw_writer_open(temp_path("no/a.nc"), model, &usual, &writer, &err), SAL_ERR_IO,
+    ck_fails(sal_draw_writer_open(temp_path("no/a.nc"), model, &good, &writer, &err), SAL_ERR_IO,
              &err, "cannot be created");
     ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
              SAL_ERR_ARGUMENT, &err, "clamped variable 12 = 0");
@@ -509,13 +579,14 @@ START_TEST(draws_out_of_order_are_refused)
         sal_error err = { 0 };
         sal_draw_writer *writer = NULL;
         sal_draw bad = good;
+        sal_run_options options = usual;
         bad.index = k == 0 ? 0 : k == 1 ? 2 : 1;
         bad.chains += k == 2;
         bad.variables += k == 3;
         bad.warmup = k == 4;
-        ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &usual, &writer, &err), &err);
-        ck_assert_int_eq(sal_draw_writer_add(&good, writer), 0);
-        ck_assert_int_eq(sal_draw_writer_add(&bad, writer), 1);
+        ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
+        ck_assert_int_eq(options.draw(&good, options.draw_data), 0);
+        ck_assert_int_eq(options.draw(&bad, options.draw_data), 1);
         ck_fails(sal_draw_writer_close(writer, NULL, &err), SAL_ERR_ARGUMENT, &err,
                  "is not the next one");
     }
@@ -540,8 +611,6 @@ static long resident(sal_model *model, int64_t draws)
             .sampler = "gibbs", .chains = 4, .draws = draws, .warmup = -1, .threads = 1
         };
         bool ok = sal_draw_writer_open(temp_path("m.nc"), model, &options, &writer, &err) == SAL_OK;
-        options.draw = sal_draw_writer_add;
-        options.draw_data = writer;
         ok = ok && sal_sample(model, &options, &run, &err) == SAL_OK;
         ok = ok && sal_draw_writer_close(writer, run, &err) == SAL_OK;
         getrusage(RUSAGE_SELF, &usage);
@@ -617,6 +686,8 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, without_a_draw_there_is_no_file);
     tcase_add_test(tc, a_killed_run_leaves_full_windows);
     tcase_add_test(tc, a_full_disk_is_an_error_and_loses_nothing);
+    tcase_add_test(tc, a_disk_that_is_full_at_the_end_loses_nothing);
+    tcase_add_test(tc, a_disk_that_fills_up_leaves_the_file_before);
     tcase_add_test(tc, what_cannot_be_opened_is_refused);
     tcase_add_test(tc, draws_out_of_order_are_refused);
     tcase_add_test(tc, memory_does_not_grow_with_draws);

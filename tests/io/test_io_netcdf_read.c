@@ -3,7 +3,7 @@
 
 #include "io/file.h"
 #include "io/format.h"
-#include "io/draws/netcdf.h"
+#include "io/draws/netcdf_posterior.h"
 
 START_TEST(draws_are_read_as_arrays)
 {

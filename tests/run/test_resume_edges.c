@@ -53,13 +53,14 @@ typedef struct watcher {
     int64_t shown;   /* after warm-up */
     int64_t states;  /* shown */
     sal_draw_writer *writer;
+    sal_run_options to; /* what the writer wants to be called */
 } watcher;
 
 static int watch_draw(const sal_draw *draw, void *data)
 {
     watcher *w = data;
     w->shown += !draw->warmup;
-    int stop = w->writer ? sal_draw_writer_add(draw, w->writer) : 0;
+    int stop = w->writer ? w->to.draw(draw, w->to.draw_data) : 0;
     return stop || (draw->index == w->stop_at && draw->warmup == w->in_warmup);
 }
 
@@ -69,7 +70,7 @@ static int watch_state(const sal_run_state *state, void *data)
     watcher *w = data;
     w->states++;
     ck_assert_int_le(*(const int64_t *)sali_run_state_find(state, "draws_made")->data, w->shown);
-    return w->writer ? sal_draw_writer_state(state, w->writer) : 0;
+    return w->writer ? w->to.state(state, w->to.state_data) : 0;
 }
 
 static sal_run_options watched(sal_run_options options, watcher *w)
@@ -246,12 +247,12 @@ END_TEST
 
 #ifdef SALI_HAVE_NETCDF
 
-static sal_draw_writer *writer_of(const sal_model *model, const sal_run_options *options)
+static watcher writing(const sal_model *model, const sal_run_options *options)
 {
-    sal_draw_writer *writer = NULL;
+    watcher w = { .stop_at = -1, .to = *options };
     sal_error err;
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, options, &writer, &err), &err);
-    return writer;
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &w.to, &w.writer, &err), &err);
+    return w;
 }
 
 /* The last state counts more draws of warm-up than were shown: an earlier one is in the file. */
@@ -263,7 +264,9 @@ START_TEST(a_draw_of_warm_up_stops_a_run_to_a_file)
         .sampler = "ncg", .warmup = 600, .draws = 50, .keep_draws = true, .show_warmup = true
     };
     sal_run *whole = run_it(model, &options);
-    watcher w = { .stop_at = 260, .in_warmup = true, .writer = writer_of(model, &options) };
+    watcher w = writing(model, &options);
+    w.stop_at = 260;
+    w.in_warmup = true;
     sal_run_options shown = watched(options, &w);
     sal_run *part = run_it(model, &shown);
     ck_assert_int_eq(part->warmup_done, 275);
@@ -288,15 +291,16 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
     sal_error err;
     sal_model *model = ready_made("ising:side=3,theta=0.3");
     const sal_run_options options = { .warmup = 30, .draws = 300 };
-    watcher w = { .stop_at = -1, .writer = writer_of(model, &options) };
+    watcher w = writing(model, &options);
     sal_draw_writer *other = NULL;
     sal_run_state *state = NULL;
     const sal_run_options shown = watched(options, &w);
     sal_run *run = run_it(model, &shown);
     ck_fails(sal_run_state_open(temp_path("a.nc"), &state, &err), SAL_ERR_IO, &err,
              "its run is not over");
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &other, &err), SAL_ERR_IO,
-             &err, "another process has it open");
+    sal_run_options again = options;
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &again, &other, &err), SAL_ERR_IO, &err,
+             "another process is writing it");
     ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
     ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
     ck_assert_int_eq(state->past.made, 300);
@@ -316,18 +320,17 @@ static void ck_nc(int code)
 static void make_sparse(size_t chains, size_t variables)
 {
     static const char *const figures[] = { "lp", "acceptance_rate", "jump", "step_size" };
-    int from, file, state, group, v, own[2], over[3];
+    int from, file, state, group, v, own, over[3];
     size_t length;
     ck_nc(nc_open(temp_path("a.nc"), NC_NOWRITE, &from));
     ck_nc(nc_create(temp_path("b.nc"), NC_NETCDF4 | NC_CLOBBER, &file));
     ck_nc(nc_inq_dimid(from, "saltus_byte", &v));
     ck_nc(nc_inq_dimlen(from, v, &length));
-    unsigned char *bytes = malloc(2 * length);
+    unsigned char *bytes = malloc(length);
     ck_nc(nc_inq_varid(from, "saltus_state", &v));
     ck_nc(nc_get_var_uchar(from, v, bytes));
-    ck_nc(nc_def_dim(file, "saltus_slot", 2, &own[0]));
-    ck_nc(nc_def_dim(file, "saltus_byte", length, &own[1]));
-    ck_nc(nc_def_var(file, "saltus_state", NC_UBYTE, 2, own, &state));
+    ck_nc(nc_def_dim(file, "saltus_byte", length, &own));
+    ck_nc(nc_def_var(file, "saltus_state", NC_UBYTE, 1, &own, &state));
     ck_nc(nc_put_var_uchar(file, state, bytes));
     ck_nc(nc_def_dim(file, "chain", chains, &over[0]));
     ck_nc(nc_def_dim(file, "draw", 1, &over[1]));
@@ -366,7 +369,7 @@ START_TEST(draws_are_of_the_states_size)
                                       .clamped = 2,
                                       .clamp_variables = clamped,
                                       .clamp_codes = codes };
-    watcher w = { .stop_at = -1, .writer = writer_of(model, &options) };
+    watcher w = writing(model, &options);
     const sal_run_options shown = watched(options, &w);
     sal_run *run = run_it(model, &shown);
     ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);

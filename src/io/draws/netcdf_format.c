@@ -1,6 +1,6 @@
 /* Draws in netCDF as arrays: their record. */
 #include "io/format.h"
-#include "io/draws/netcdf.h"
+#include "io/draws/netcdf_posterior.h"
 
 /* By its suffix alone: what else is HDF5 is not to reach its library unasked. */
 const sali_format sali_format_netcdf = {

@@ -1,11 +1,22 @@
-/* The draws of an open netCDF file, for the readers of such files. Whoever calls these holds the
- * lock (netcdf_lock.h). */
+/* The draws of an open netCDF-4 file, for the readers of such files. Whoever calls these holds the
+ * lock (netcdf_lock.h), but for the first, which takes it. */
 #ifndef SALI_NETCDF_POSTERIOR_H
 #define SALI_NETCDF_POSTERIOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "io/draws/netcdf.h"
+#include "models/content.h"
+
+#define SALI_NETCDF_MOST_DIMENSIONS 8
+
+/* The draws of a file in memory, in ArviZ's layout: the numeric variables of the group `posterior`
+ * with dimensions chain, draw and others, as one array (chains, draws, V) in the order of the file.
+ * Returns: DATA; MEMORY; UNSUPPORTED without libnetcdf.
+ * libnetcdf and libhdf5 are not made for files of strangers: this function bounds what it asks of
+ * them, not what they do. */
+sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
+                             sal_error *err);
 
 /* A variable of a group of draws. */
 typedef struct sali_netcdf_draws {
@@ -24,9 +35,16 @@ typedef struct sali_netcdf_posterior {
     int64_t n, room;
 } sali_netcdf_posterior;
 
+/* Open a netCDF-4 file, in memory or, with `data` NULL, at the path `name`. Returns: DATA. */
+sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *file,
+                            sal_error *err);
+
 /* The numeric variables over chain, draw and others of the group `id`, whose numbers of elements
  * fit the file's size. Returns: DATA, also when there are none; MEMORY. */
 sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err);
+
+/* The variable of a group that has one of what is noted; false: there is none. */
+bool sali_netcdf_find_noted(int group, int noted, int *variable);
 
 /* Open a file in memory and find its draws; `name`, `size` and file = -1 are set. DATA, MEMORY.
  * Close in any case. */

@@ -1,14 +1,15 @@
 /* Draws out of a netCDF file. */
 #include <netcdf.h>
 #include <netcdf_mem.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/arrays/array_file.h"
-#include "io/draws/netcdf.h"
 #include "io/draws/netcdf_lock.h"
 #include "io/draws/netcdf_posterior.h"
+#include "io/draws/noted.h"
 
 /* Deflate makes a byte of at most 1032: a file that claims more elements than this for each of its
  * bytes was never written. */
@@ -145,21 +146,48 @@ sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, sali_content *
     return SAL_OK;
 }
 
-sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sal_error *err)
+sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *out,
+                            sal_error *err)
 {
     static const char hdf5[] = "\x89HDF\r\n\x1a\n";
-    if (p->size < 8 || memcmp(data, hdf5, 8) != 0) { /* not to netCDF's readers of other formats */
-        return bad(p, "is no netCDF-4 file", err);
+    char head[8] = "";
+    FILE *opened = data ? NULL : fopen(name, "rb");
+    if (opened) {
+        size = fread(head, 1, 8, opened) == 8 ? size : 0;
+        fclose(opened);
+    } else if (data && size >= 8) {
+        memcpy(head, data, 8);
     }
-    int code = nc_open_mem(p->name, NC_NOWRITE, (size_t)p->size, (void *)data, &p->file);
+    if (size < 8 || memcmp(head, hdf5, 8) != 0) { /* not to netCDF's readers of other formats */
+        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", name);
+    }
+    int file = -1, code = data ? nc_open_mem(name, NC_NOWRITE, (size_t)size, (void *)data, &file)
+                               : nc_open(name, NC_NOWRITE, &file);
     if (code != NC_NOERR) {
-        p->file = -1;
-        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", p->name,
-                         nc_strerror(code));
+        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", name, nc_strerror(code));
+    }
+    *out = file;
+    return SAL_OK;
+}
+
+sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sal_error *err)
+{
+    sal_status status = sali_netcdf_open(p->name, data, p->size, &p->file, err);
+    if (status != SAL_OK) {
+        return status;
     }
     return nc_inq_grp_ncid(p->file, "posterior", &p->id) == NC_NOERR
                ? sali_netcdf_find_draws(p, err)
                : bad(p, "has no group 'posterior'", err);
+}
+
+bool sali_netcdf_find_noted(int group, int noted, int *variable)
+{
+    int n = 0;
+    nc_type type = NC_NAT;
+    return nc_inq_varid(group, sali_noted_names[noted], variable) == NC_NOERR &&
+           nc_inq_vartype(group, *variable, &type) == NC_NOERR && type == NC_DOUBLE &&
+           nc_inq_varndims(group, *variable, &n) == NC_NOERR && n == 2;
 }
 
 void sali_netcdf_close_draws(sali_netcdf_posterior *p)

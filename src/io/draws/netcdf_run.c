@@ -8,7 +8,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/draws/netcdf_lock.h"
-#include "io/draws/netcdf_observed.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
@@ -83,15 +82,13 @@ static sal_status get_attributes(int file, sali_run_record *r, sal_error *err)
 
 /* The numbers of a variable over chain and draw; without one nothing happens. *draws is their
  * number, or -1 before it is known. */
-static sal_status get_noted(const sali_netcdf_posterior *p, int group, const char *name,
-                            int64_t *draws, double **out, sal_error *err)
+static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted, int64_t *draws,
+                            double **out, sal_error *err)
 {
-    int id, n = 0, dimensions[2];
+    const char *name = sali_noted_names[noted];
+    int id, dimensions[2];
     size_t chains = 0, steps = 0;
-    nc_type type;
-    if (nc_inq_varid(group, name, &id) != NC_NOERR ||
-        nc_inq_vartype(group, id, &type) != NC_NOERR || type != NC_DOUBLE ||
-        nc_inq_varndims(group, id, &n) != NC_NOERR || n != 2 ||
+    if (!sali_netcdf_find_noted(group, noted, &id) ||
         nc_inq_vardimid(group, id, dimensions) != NC_NOERR ||
         nc_inq_dimlen(group, dimensions[0], &chains) != NC_NOERR ||
         nc_inq_dimlen(group, dimensions[1], &steps) != NC_NOERR || steps == 0) {
@@ -104,55 +101,70 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, const cha
         return sali_fail(err, SAL_ERR_DATA, "%s: its %s has not the shape of its draws", p->name,
                          name);
     }
-    double *values = sali_alloc(count, sizeof *values);
-    if (!values) {
+    *out = sali_alloc(count, sizeof **out);
+    if (!*out) {
         return sali_fail_memory(err);
     }
-    int code = nc_get_var_double(group, id, values);
-    if (code != NC_NOERR) {
-        sali_free(values);
-        return sali_fail(err, SAL_ERR_DATA, "%s: its %s cannot be read: %s", p->name, name,
-                         nc_strerror(code));
-    }
-    *out = values;
     *draws = (int64_t)steps;
-    return SAL_OK;
+    int code = nc_get_var_double(group, id, *out);
+    return code == NC_NOERR ? SAL_OK
+                            : sali_fail(err, SAL_ERR_DATA, "%s: its %s cannot be read: %s", p->name,
+                                        name, nc_strerror(code));
 }
 
 static sal_status get_all_noted(const sali_netcdf_posterior *p, const char *group_name,
                                 int64_t *draws, double *noted[SALI_NOTED], sal_error *err)
 {
-    static const char *const names[SALI_NOTED] = { "lp", "acceptance_rate", "jump", "step_size" };
     int group;
     sal_status status = SAL_OK;
     if (nc_inq_grp_ncid(p->file, group_name, &group) != NC_NOERR) {
         return SAL_OK;
     }
     for (int k = 0; status == SAL_OK && k < SALI_NOTED; k++) {
-        status = get_noted(p, group, names[k], draws, &noted[k], err);
+        status = get_noted(p, group, k, draws, &noted[k], err);
     }
     return status;
 }
 
 /* ---- names */
 
-/* Names of a variable's elements, where its dimension has texts as coordinates. */
-static bool site_name(const sali_netcdf_posterior *p, const sali_netcdf_draws *v, int64_t site,
-                      char *out, size_t room)
+typedef enum coordinate { NO_COORDINATE, A_NUMBER, A_NAME } coordinate;
+
+/* The coordinate of a site on a dimension of the group, as text. */
+static coordinate site_coordinate(int group, int dimension, int64_t site, char *out, size_t room)
 {
-    int dimensions[SALI_NETCDF_MOST_DIMENSIONS], id;
     char name[NC_MAX_NAME + 1], *text = NULL;
+    int id, n = 0, over;
+    long long number;
     nc_type type;
     size_t at = (size_t)site;
-    if (v->dimensions != 3 || nc_inq_vardimid(p->id, v->id, dimensions) != NC_NOERR ||
-        nc_inq_dimname(p->id, dimensions[2], name) != NC_NOERR ||
-        nc_inq_varid(p->id, name, &id) != NC_NOERR || nc_inq_vartype(p->id, id, &type) ||
-        type != NC_STRING || nc_get_var1_string(p->id, id, &at, &text) != NC_NOERR || !text) {
-        return false;
+    if (nc_inq_dimname(group, dimension, name) != NC_NOERR ||
+        nc_inq_varid(group, name, &id) != NC_NOERR || nc_inq_varndims(group, id, &n) != NC_NOERR ||
+        n != 1 || nc_inq_vardimid(group, id, &over) != NC_NOERR || over != dimension ||
+        nc_inq_vartype(group, id, &type) != NC_NOERR) {
+        return NO_COORDINATE;
+    }
+    if (type != NC_STRING) {
+        bool known = nc_get_var1_longlong(group, id, &at, &number) == NC_NOERR;
+        snprintf(out, room, "%lld", known ? number : -1);
+        return known ? A_NUMBER : NO_COORDINATE;
+    }
+    if (nc_get_var1_string(group, id, &at, &text) != NC_NOERR || !text) {
+        return NO_COORDINATE;
     }
     snprintf(out, room, "%s", text);
     nc_free_string(1, &text);
-    return true;
+    return A_NAME;
+}
+
+/* That of a variable's element in a draw. */
+static coordinate draw_coordinate(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
+                                  int64_t site, char *out, size_t room)
+{
+    int dimensions[SALI_NETCDF_MOST_DIMENSIONS];
+    return v->dimensions == 3 && nc_inq_vardimid(p->id, v->id, dimensions) == NC_NOERR
+               ? site_coordinate(p->id, dimensions[2], site, out, room)
+               : NO_COORDINATE;
 }
 
 /* Whether all draws of a block are codes of so many levels. */
@@ -223,7 +235,7 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
             r->nominal[column] = nominal;
             r->levels[column] = r->block_levels[k];
             if (named) {
-                if (!site_name(p, v, i, text, sizeof text)) {
+                if (draw_coordinate(p, v, i, text, sizeof text) != A_NAME) {
                     snprintf(text, sizeof text, "%s[%" PRId64 "]", block, i);
                 }
                 r->names[column] = sali_strdup(text);
@@ -234,6 +246,62 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
             return status;
         }
     }
+    return SAL_OK;
+}
+
+/* ---- variables that were held fixed */
+
+/* Those of a block whose first variable is `first`, in its order; false: not all were found. */
+static bool get_observed_block(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
+                               int group, int64_t first, sali_run_record *r)
+{
+    char name[NC_MAX_NAME + 1], fixed[NC_MAX_NAME + 1], text[NC_MAX_NAME + 1];
+    int id, n = 0, dimension, code;
+    size_t count = 0;
+    if (nc_inq_varname(p->id, v->id, name) != NC_NOERR ||
+        nc_inq_varid(group, name, &id) != NC_NOERR) {
+        return true; /* none of this block */
+    }
+    if (nc_inq_varndims(group, id, &n) != NC_NOERR || n != 1 ||
+        nc_inq_vardimid(group, id, &dimension) != NC_NOERR ||
+        nc_inq_dimlen(group, dimension, &count) != NC_NOERR || count > (size_t)v->sites) {
+        return false;
+    }
+    int64_t site = 0;
+    for (size_t k = 0; k < count; site++, k++) {
+        coordinate kind = site_coordinate(group, dimension, (int64_t)k, fixed, sizeof fixed);
+        while (site < v->sites && (draw_coordinate(p, v, site, text, sizeof text) != kind ||
+                                   strcmp(text, fixed) != 0)) {
+            site++;
+        }
+        if (kind == NO_COORDINATE || site == v->sites ||
+            nc_get_var1_int(group, id, &k, &code) != NC_NOERR) {
+            return false;
+        }
+        r->clamp_variables[r->n_clamped] = first + site;
+        r->clamp_codes[r->n_clamped++] = code;
+    }
+    return true;
+}
+
+/* Whether there are any, and if the group observed_data tells of all of them, which. */
+static sal_status get_observed(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
+{
+    int group;
+    bool all = true;
+    r->clamped = nc_inq_grp_ncid(p->file, "observed_data", &group) == NC_NOERR;
+    if (!r->clamped) {
+        return SAL_OK;
+    }
+    r->clamp_variables = SALI_NEW_ARRAY(int64_t, p->V);
+    r->clamp_codes = SALI_NEW_ARRAY(int32_t, p->V);
+    if (!r->clamp_variables || !r->clamp_codes) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t b = 0, first = 0; all && b < p->n; first += p->variables[b++].sites) {
+        all = get_observed_block(p, &p->variables[b], group, first, r);
+    }
+    r->n_clamped = all ? r->n_clamped : 0;
     return SAL_OK;
 }
 
@@ -257,7 +325,7 @@ static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, s
         status ? status : get_all_noted(p, "warmup_sample_stats", &warmup, r->warmup_noted, err);
     r->n_warmup = warmup > 0 ? warmup : 0;
     status = status ? status : get_names(p, r, err);
-    return status ? status : sali_netcdf_read_observed(p, r, err);
+    return status ? status : get_observed(p, r, err);
 }
 
 sal_status sali_run_record_parse(const char *name, const char *data, int64_t size,

@@ -7,6 +7,8 @@
 #include "io/file.h"
 #include "io/format.h"
 
+const char *const sali_noted_names[SALI_NOTED] = { "lp", "acceptance_rate", "jump", "step_size" };
+
 void sali_run_record_free(sali_run_record *r)
 {
     for (int64_t v = 0; r->names && v < r->V; v++) {

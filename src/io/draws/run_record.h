@@ -2,10 +2,8 @@
 #ifndef SALI_RUN_RECORD_H
 #define SALI_RUN_RECORD_H
 
+#include "io/draws/noted.h"
 #include "models/content.h"
-
-/* What is noted of each draw and chain. */
-enum { SALI_NOTED_LP, SALI_NOTED_ACCEPTANCE, SALI_NOTED_JUMP, SALI_NOTED_STEP_SIZE, SALI_NOTED };
 
 typedef struct sali_run_record {
     sali_array draws; /* codes, (chains, draws, V) */

@@ -1,0 +1,637 @@
+#include "io/draws/draw_netcdf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netcdf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/name_table.h"
+#include "core/utf8.h"
+#include "io/draws/draw_configuration.h"
+#include "io/draws/netcdf_lock.h"
+#include "io/draws/noted.h"
+#include "io/file.h"
+#include "models/model.h"
+#include "models/names.h"
+
+/* The version of ArviZ whose layout this is: its readers before 1.0 look for one. */
+#define ARVIZ_VERSION "0.17.0"
+#define DEFLATE_LEVEL 4
+
+/* What a window of draws, and a chunk of them, take at most; and a chunk at least, if it can. */
+#define WINDOW_BYTES ((int64_t)4 << 20)
+#define WINDOW_DRAWS 1024
+#define CHUNK_BYTES ((int64_t)1 << 20)
+#define CHUNK_LEAST ((int64_t)64 << 10)
+
+/* What definitions take in the file at most: each block, and all else. */
+#define BLOCK_BYTES ((int64_t)32 << 10)
+#define OTHER_BYTES ((int64_t)512 << 10)
+
+/* The longest list of levels among the attributes, which should stay small. */
+#define MOST_LEVELS 4096
+
+pthread_mutex_t sali_netcdf_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* A block of the space in the file. */
+typedef struct block {
+    int64_t first, count;
+    nc_type type; /* NC_UBYTE or NC_INT */
+    char *variable, *dimension;
+} block;
+
+/* A file being written. After an error calls may go on, but what they do is lost. */
+typedef struct writer {
+    const sal_model *model;
+    const sal_run *run;
+    const sali_draw_source *source;
+    sal_run_options options;
+    sal_run_summary summary;
+    char created[40], warning[SAL_ERROR_SIZE], *configuration; /* attributes of all groups */
+
+    sali_output out; /* the temporary, which libnetcdf opens by its name */
+    int file, code;  /* code: of the first error of libnetcdf */
+    int reason;      /* or errno, where there is no room */
+    int64_t chains, window;
+    int64_t n_blocks;
+    block *blocks;
+    int *variables;   /* [blocks] of the group under way */
+    int32_t *codes;   /* [chains x window x V], block by block */
+    double *figures;  /* [SALI_NOTED x chains x window] */
+    int64_t *numbers; /* room for coordinates, numbers or names [of the longest] */
+    const char **names;
+} writer;
+
+static int64_t clamp(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Keep the first error. HDF5 keeps its reasons to itself, but what the system said is in errno. */
+static void keep(writer *w, int code)
+{
+    if (w->code == NC_NOERR && code != NC_NOERR) {
+        w->code = code;
+        w->reason =
+            errno == ENOSPC || errno == EFBIG || errno == EIO || errno == EDQUOT ? errno : 0;
+    }
+}
+
+static sal_status status_of(const writer *w, sal_error *err)
+{
+    if (w->code == NC_NOERR && w->reason == 0) {
+        return SAL_OK;
+    }
+    return w->code == NC_ENOMEM
+               ? sali_fail_memory(err)
+               : sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %s", w->out.temporary,
+                           w->reason ? strerror(w->reason) : nc_strerror(w->code));
+}
+
+/* ---- room on the disk */
+
+/* Whether the file system has, and the process may write, so many bytes more; 0, or the reason why
+ * not. They are set aside where the file system can do that. */
+static int set_aside(int fd, int64_t bytes)
+{
+    struct stat info;
+    struct statvfs space;
+    struct rlimit limit;
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (rlim_t)(info.st_size + bytes) > limit.rlim_cur) {
+        return EFBIG;
+    }
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, info.st_size, bytes) == 0) {
+        return 0;
+    }
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) {
+        return errno;
+    }
+    bool full = fstatvfs(fd, &space) == 0 &&
+                (double)space.f_bavail * (double)space.f_frsize < (double)bytes;
+    return full ? ENOSPC : 0;
+}
+
+/* Disks are to be found full here: after a failed write HDF5 cannot close the file, and brings the
+ * process down when it exits. */
+static bool reserve(writer *w, int64_t bytes)
+{
+    if (w->code == NC_NOERR && w->reason == 0) {
+        w->reason = set_aside(fileno(w->out.file), bytes);
+    }
+    return w->code == NC_NOERR && w->reason == 0;
+}
+
+/* ---- names */
+
+/* A name that no variable or dimension has yet, made of `name` and `suffix`; letters, digits and
+ * '_' begin one in netCDF. NULL when out of memory. */
+static char *new_name(sali_name_table *taken, const char *name, const char *suffix)
+{
+    size_t room = strlen(name) + strlen(suffix) + 32;
+    char *text = sali_alloc((int64_t)room, 1);
+    const char *before = name[0] == '-' || name[0] == '.' ? "_" : "";
+    if (!text) {
+        return NULL;
+    }
+    snprintf(text, room, "%s%s%s", before, name, suffix);
+    for (int64_t k = 2; sali_name_table_find(taken, text, (int64_t)strlen(text)) >= 0; k++) {
+        snprintf(text, room, "%s%s%s_%lld", before, name, suffix, (long long)k);
+    }
+    if (sali_name_table_put(taken, text, (int64_t)strlen(text)) < 0) {
+        sali_free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Names of all variables, then of their dimensions: a variable may not bear a dimension's name. */
+static bool name_blocks(writer *w)
+{
+    const sal_space *space = w->model->space;
+    sali_name_table taken = { 0 };
+    bool ok =
+        sali_name_table_put(&taken, "chain", 5) >= 0 && sali_name_table_put(&taken, "draw", 4) >= 0;
+    for (int64_t b = 0; ok && b < w->n_blocks; b++) {
+        ok = (w->blocks[b].variable = new_name(&taken, space->blocks[b].name, "")) != NULL;
+    }
+    for (int64_t b = 0; ok && b < w->n_blocks; b++) {
+        ok = (w->blocks[b].dimension = new_name(&taken, space->blocks[b].name, "_site")) != NULL;
+    }
+    sali_name_table_clear(&taken);
+    return ok;
+}
+
+static const char *name_of(const sal_model *model, int64_t v)
+{
+    const sali_names *names = model->names;
+    bool named = names && names->names && names->variables == model->space->n_variables;
+    return named ? names->names[v] : sali_model_label(model, v);
+}
+
+/* ---- attributes */
+
+/* Bytes that are no UTF-8, as paths may have, become U+FFFD: readers refuse such a file. */
+static void note(writer *w, int group, int variable, const char *name, const char *text)
+{
+    char *valid = sali_utf8_valid(text);
+    keep(w, valid ? nc_put_att_text(group, variable, name, strlen(valid), valid) : NC_ENOMEM);
+    sali_free(valid);
+}
+
+/* What all groups say of the run. */
+static void note_run(writer *w, int group, bool has_draws)
+{
+    static const char *sample_dims[] = { "chain", "draw" };
+    const sal_run_summary *s = &w->summary;
+    const char *const pairs[][2] = {
+        { "created_at", w->created },
+        { "creation_library", "saltus" },
+        { "creation_library_version", SALI_VERSION },
+        { "creation_library_language", "C" },
+        { "inference_library", "saltus" },
+        { "inference_library_version", SALI_VERSION },
+        { "arviz_version", ARVIZ_VERSION },
+        { "model", w->model->name },
+        { "sampler", s->sampler },
+        { "configuration", w->configuration },
+        { "warning", w->warning },
+    };
+    const double steps = (double)s->warmup;
+    const unsigned long long seed = s->seed, unmoved = (unsigned long long)s->unmoved;
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        if (pairs[k][1][0]) {
+            note(w, group, NC_GLOBAL, pairs[k][0], pairs[k][1]);
+        }
+    }
+    if (has_draws) {
+        keep(w, nc_put_att_string(group, NC_GLOBAL, "sample_dims", 2, sample_dims));
+    }
+    keep(w, nc_put_att_ulonglong(group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
+    keep(w, nc_put_att_double(group, NC_GLOBAL, "sampling_time", NC_DOUBLE, 1, &s->seconds));
+    keep(w, nc_put_att_double(group, NC_GLOBAL, "tuning_steps", NC_DOUBLE, 1, &steps));
+    keep(w, nc_put_att_ulonglong(group, NC_GLOBAL, "unmoved_chains", NC_UINT64, 1, &unmoved));
+}
+
+static sal_status describe_run(writer *w, sal_error *err)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    json_t *configuration = json_copy(w->source->configuration);
+    sal_status status =
+        configuration ? sal_run_summarise(w->run, &w->summary, err) : sali_fail_memory(err);
+    status = status ? status : sali_draw_configuration_complete(&configuration, w->run, err);
+    strftime(w->created, sizeof w->created, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
+    if (status == SAL_OK) {
+        sal_run_warning(&w->summary, w->warning, sizeof w->warning);
+        w->configuration = json_dumps(configuration, SALI_DRAW_CONFIGURATION_STYLE);
+        status = w->configuration ? SAL_OK : sali_fail_memory(err);
+    }
+    json_decref(configuration);
+    return status;
+}
+
+/* ---- groups, dimensions, variables */
+
+static int define_group(writer *w, const char *name, bool has_draws)
+{
+    int group = -1;
+    keep(w, nc_def_grp(w->file, name, &group));
+    note_run(w, group, has_draws);
+    return group;
+}
+
+/* A variable of draws; without the attribute _FillValue, with which readers would turn codes into
+ * floats. The cache holds a window: a prime number of slots, whole chunks go first. */
+static int define_variable(writer *w, int group, const char *name, nc_type type, int n,
+                           const int *dimensions, const size_t *chunk, int64_t window)
+{
+    int variable = -1;
+    keep(w, nc_def_var(group, name, type, n, dimensions, &variable));
+    keep(w, nc_def_var_chunking(group, variable, NC_CHUNKED, chunk));
+    keep(w, nc_def_var_deflate(group, variable, type != NC_UBYTE, 1, DEFLATE_LEVEL));
+    keep(w, nc_set_var_chunk_cache(group, variable, (size_t)(window + CHUNK_BYTES), 1009, 1.0F));
+    return variable;
+}
+
+/* A dimension with its coordinate: 0, 1, .. unless given. */
+static int define_axis(writer *w, int group, const char *name, int64_t n, const int64_t *numbers)
+{
+    int dimension = -1, variable = -1;
+    for (int64_t k = 0; k < n; k++) {
+        w->numbers[k] = numbers ? numbers[k] : k;
+    }
+    keep(w, nc_def_dim(group, name, (size_t)n, &dimension));
+    keep(w, nc_def_var(group, name, NC_INT64, 1, &dimension, &variable));
+    keep(w, nc_put_var(group, variable, w->numbers));
+    return dimension;
+}
+
+/* The dimension of some variables of a block, of all unless given: their names if all have one,
+ * else their numbers within the block. */
+static int define_sites(writer *w, int group, const block *b, int64_t n, const int64_t *sites)
+{
+    int dimension = -1, variable = -1;
+    bool named = true;
+    for (int64_t k = 0; k < n && named; k++) {
+        w->names[k] = name_of(w->model, b->first + (sites ? sites[k] : k));
+        named = w->names[k] != NULL;
+    }
+    if (!named) {
+        return define_axis(w, group, b->dimension, n, sites);
+    }
+    keep(w, nc_def_dim(group, b->dimension, (size_t)n, &dimension));
+    keep(w, nc_def_var(group, b->dimension, NC_STRING, 1, &dimension, &variable));
+    keep(w, nc_put_var_string(group, variable, w->names));
+    return dimension;
+}
+
+static void note_kind(writer *w, int group, int variable, const sal_block *b)
+{
+    static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
+    note(w, group, variable, "kind", kinds[b->kind]);
+    if (b->levels && b->states <= MOST_LEVELS) {
+        keep(w,
+             nc_put_att_double(group, variable, "levels", NC_DOUBLE, (size_t)b->states, b->levels));
+    }
+}
+
+/* ---- clamped variables */
+
+static sal_status check_clamped(const sal_model *model, const sal_run_options *o, sal_error *err)
+{
+    const sal_space *space = model->space;
+    for (int64_t k = 0; k < o->clamped; k++) {
+        int64_t v = o->clamp_variables[k], code = o->clamp_codes[k];
+        int64_t states = v >= 0 && v < space->n_variables ? space->variables[v].states : -1;
+        if (states < 0 || code < 0 || (states > 0 && code >= states)) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "clamped variable %lld = %lld: there is no such variable or state",
+                             (long long)v, (long long)code);
+        }
+    }
+    return SAL_OK;
+}
+
+/* Those of a block, in its order; given [V]: 1 + the code, 0 where it is free. */
+static void define_observed_block(writer *w, int group, int64_t b, const int32_t *given,
+                                  int64_t *sites, int32_t *codes)
+{
+    const block *at = &w->blocks[b];
+    int64_t n = 0;
+    int variable = -1;
+    for (int64_t k = 0; k < at->count; k++) {
+        if (given[at->first + k]) {
+            sites[n] = k;
+            codes[n++] = given[at->first + k] - 1;
+        }
+    }
+    if (n > 0) {
+        int dimension = define_sites(w, group, at, n, sites);
+        keep(w, nc_def_var(group, at->variable, at->type, 1, &dimension, &variable));
+        note_kind(w, group, variable, &w->model->space->blocks[b]);
+        keep(w, nc_put_var_int(group, variable, codes));
+    }
+}
+
+static void define_observed(writer *w)
+{
+    const sal_run_options *o = &w->options;
+    int64_t V = w->model->space->n_variables;
+    if (o->clamped <= 0) {
+        return;
+    }
+    int32_t *given = SALI_NEW_ARRAY(int32_t, V), *codes = SALI_NEW_ARRAY(int32_t, V);
+    int64_t *sites = SALI_NEW_ARRAY(int64_t, V);
+    bool ok = given && codes && sites;
+    int group = define_group(w, "observed_data", false);
+    keep(w, ok ? NC_NOERR : NC_ENOMEM);
+    for (int64_t k = 0; ok && k < o->clamped; k++) {
+        given[o->clamp_variables[k]] = 1 + o->clamp_codes[k];
+    }
+    for (int64_t b = 0; ok && b < w->n_blocks; b++) {
+        define_observed_block(w, group, b, given, sites, codes);
+    }
+    sali_free(given);
+    sali_free(codes);
+    sali_free(sites);
+}
+
+/* ---- draws */
+
+/* Draw k of n into the room of a window. */
+static void take(writer *w, const sal_draw *draw, int64_t k, int64_t n)
+{
+    const double *figures[SALI_NOTED] = { draw->log_prob, draw->acceptance_rate, draw->jump,
+                                          draw->step_size };
+    for (int64_t c = 0; c < w->chains; c++) {
+        const int32_t *codes = draw->codes + c * draw->variables;
+        for (int64_t b = 0; b < w->n_blocks; b++) {
+            const block *at = &w->blocks[b];
+            memcpy(w->codes + w->chains * n * at->first + (c * n + k) * at->count,
+                   codes + at->first, (size_t)at->count * sizeof *codes);
+        }
+        for (int64_t i = 0; i < w->source->figures; i++) {
+            w->figures[(i * w->chains + c) * n + k] = figures[i][c];
+        }
+    }
+}
+
+/* The groups of draws, or of those of warm-up, while they are written. */
+typedef struct section {
+    int groups[2], draw[2]; /* posterior and statistics; their coordinates `draw` */
+    int *codes;             /* [blocks] variables */
+    int figures[SALI_NOTED];
+} section;
+
+static void define_section(writer *w, section *s, bool warmup)
+{
+    static const char *const names[2][2] = { { "posterior", "sample_stats" },
+                                             { "warmup_posterior", "warmup_sample_stats" } };
+    int axes[2][3];
+    const size_t window = (size_t)w->window;
+    for (int k = 0; k < 2; k++) {
+        s->groups[k] = define_group(w, names[warmup][k], true);
+        axes[k][0] = define_axis(w, s->groups[k], "chain", w->chains, NULL);
+        keep(w, nc_def_dim(s->groups[k], "draw", NC_UNLIMITED, &axes[k][1]));
+        s->draw[k] = define_variable(w, s->groups[k], "draw", NC_INT64, 1, &axes[k][1], &window,
+                                     8 * w->window);
+    }
+    for (int64_t b = 0; b < w->n_blocks; b++) {
+        const block *at = &w->blocks[b];
+        int64_t bytes = w->window * (at->type == NC_UBYTE ? 1 : 4);
+        int64_t sites = clamp(CHUNK_BYTES / bytes, 1, at->count);
+        int64_t chains = clamp(CHUNK_LEAST / (bytes * sites), 1, w->chains);
+        const size_t chunk[3] = { (size_t)chains, window, (size_t)sites };
+        axes[0][2] = define_sites(w, s->groups[0], at, at->count, NULL);
+        s->codes[b] = define_variable(w, s->groups[0], at->variable, at->type, 3, axes[0], chunk,
+                                      w->chains * at->count * bytes);
+        note_kind(w, s->groups[0], s->codes[b], &w->model->space->blocks[b]);
+    }
+    for (int64_t k = 0; k < w->source->figures; k++) {
+        int64_t chains = clamp(CHUNK_BYTES / (8 * w->window), 1, w->chains);
+        const size_t chunk[2] = { (size_t)chains, window };
+        s->figures[k] = define_variable(w, s->groups[1], sali_noted_names[k], NC_DOUBLE, 2, axes[1],
+                                        chunk, 8 * w->chains * w->window);
+    }
+}
+
+/* Draws first .. first + n - 1 out of the room. */
+static void write_window(writer *w, const section *s, int64_t first, int64_t n)
+{
+    const size_t begin[3] = { 0, (size_t)first, 0 };
+    size_t count[3] = { (size_t)w->chains, (size_t)n, 0 };
+    for (int64_t k = 0; k < n; k++) {
+        w->numbers[k] = first + k;
+    }
+    for (int k = 0; k < 2; k++) {
+        keep(w, nc_put_vara(s->groups[k], s->draw[k], &begin[1], &count[1], w->numbers));
+    }
+    for (int64_t b = 0; b < w->n_blocks; b++) {
+        count[2] = (size_t)w->blocks[b].count;
+        keep(w, nc_put_vara_int(s->groups[0], s->codes[b], begin, count,
+                                w->codes + w->chains * n * w->blocks[b].first));
+    }
+    for (int64_t k = 0; k < w->source->figures; k++) {
+        keep(w, nc_put_vara_double(s->groups[1], s->figures[k], begin, count,
+                                   w->figures + k * w->chains * n));
+    }
+    keep(w, nc_sync(w->file));
+}
+
+/* What a window of n draws takes at most: it is compressed, but may not get smaller. */
+static int64_t most_bytes(const writer *w, int64_t n)
+{
+    int64_t bytes = 8 * w->source->figures + 16;
+    for (int64_t b = 0; b < w->n_blocks; b++) {
+        bytes += w->blocks[b].count * (w->blocks[b].type == NC_UBYTE ? 1 : 4);
+    }
+    bytes *= w->chains * n;
+    return bytes + bytes / 8 + (w->n_blocks + w->source->figures + 4) * ((int64_t)16 << 10);
+}
+
+static sal_status write_section(writer *w, const section *s, bool warmup, int64_t made,
+                                sal_error *err)
+{
+    const sali_past *past = &w->source->past;
+    sal_status status = status_of(w, err);
+    for (int64_t first = 0; status == SAL_OK && first < made; first += w->window) {
+        int64_t n = made - first < w->window ? made - first : w->window;
+        for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+            sal_draw draw;
+            status = past->read(past->source, warmup, first + k, &draw, err);
+            if (status == SAL_OK) {
+                take(w, &draw, k, n);
+            }
+        }
+        if (status == SAL_OK && reserve(w, most_bytes(w, w->window))) {
+            errno = 0;
+            write_window(w, s, first, n);
+        }
+        status = status ? status : status_of(w, err);
+    }
+    return status;
+}
+
+/* ---- all of it */
+
+/* With a sum of its bytes, by which HDF5 knows damage. */
+static void write_state(writer *w)
+{
+    const sali_draw_source *s = w->source;
+    const size_t size = (size_t)s->state_size;
+    const size_t chunk = size < (size_t)CHUNK_BYTES ? size : (size_t)CHUNK_BYTES;
+    int dimension = -1, variable = -1;
+    if (!s->state || !reserve(w, 2 * (int64_t)size + OTHER_BYTES)) {
+        return;
+    }
+    keep(w, nc_def_dim(w->file, "saltus_byte", size, &dimension));
+    keep(w, nc_def_var(w->file, SALI_DRAW_STATE, NC_UBYTE, 1, &dimension, &variable));
+    keep(w, nc_def_var_chunking(w->file, variable, NC_CHUNKED, &chunk));
+    keep(w, nc_def_var_fletcher32(w->file, variable, NC_FLETCHER32));
+    keep(w, nc_put_var_uchar(w->file, variable, s->state));
+    keep(w, nc_sync(w->file));
+}
+
+static sal_status describe_blocks(writer *w, sal_error *err)
+{
+    const sal_space *space = w->model->space;
+    int64_t bytes = 0, names = 0, V = space->n_variables;
+    w->chains = w->options.chains;
+    w->n_blocks = space->n_blocks;
+    w->blocks = SALI_NEW_ARRAY(block, w->n_blocks);
+    if (!w->blocks) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t b = 0; b < w->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        bool byte = s->states > 0 && s->states <= 256;
+        w->blocks[b] = (block){ s->first, s->count, byte ? NC_UBYTE : NC_INT, NULL, NULL };
+        bytes += s->count * (byte ? 1 : 4);
+    }
+    if (__builtin_mul_overflow(bytes, w->chains, &bytes)) {
+        return sali_fail_memory(err);
+    }
+    w->window = clamp(WINDOW_BYTES / bytes, 1, WINDOW_DRAWS);
+    int64_t longest = w->window > w->chains ? w->window : w->chains;
+    longest = V > longest ? V : longest;
+    w->codes = sali_alloc(w->chains * w->window, (size_t)V * sizeof *w->codes);
+    w->figures = SALI_NEW_ARRAY(double, SALI_NOTED * w->chains * w->window);
+    w->numbers = SALI_NEW_ARRAY(int64_t, longest);
+    w->names = SALI_NEW_ARRAY(const char *, longest);
+    bool ok = w->codes && w->figures && w->numbers && w->names && name_blocks(w);
+    for (int64_t v = 0; ok && v < V; v++) {
+        const char *name = name_of(w->model, v);
+        names += 64 + (name ? (int64_t)strlen(name) : 0);
+    }
+    reserve(w, 3 * (names + w->n_blocks * BLOCK_BYTES) + OTHER_BYTES);
+    return ok ? status_of(w, err) : sali_fail_memory(err);
+}
+
+static sal_status write_all(writer *w, sal_error *err)
+{
+    section sections[2] = { 0 };
+    const int64_t made[2] = { w->source->past.made, w->source->warmup };
+    const int n = w->source->warmup < 0 ? 1 : 2;
+    sal_status status = SAL_OK;
+    for (int k = 0; k < n; k++) {
+        sections[k].codes = SALI_NEW_ARRAY(int, w->n_blocks);
+        status = sections[k].codes ? status : sali_fail_memory(err);
+    }
+    if (status == SAL_OK) {
+        note_run(w, w->file, false);
+        for (int k = 0; k < n; k++) {
+            define_section(w, &sections[k], k);
+        }
+        define_observed(w);
+        keep(w, nc_sync(w->file));
+        write_state(w);
+    }
+    for (int k = 0; status == SAL_OK && k < n; k++) {
+        status = write_section(w, &sections[k], k, made[k], err);
+    }
+    sali_free(sections[0].codes);
+    sali_free(sections[1].codes);
+    return status ? status : status_of(w, err);
+}
+
+/* The open file: what is in it, closed after an error too. */
+static sal_status write_file(writer *w, sal_error *err)
+{
+    struct stat info;
+    pthread_mutex_lock(&sali_netcdf_mutex);
+    errno = 0;
+    keep(w, nc_create(w->out.temporary, NC_NETCDF4 | NC_CLOBBER, &w->file));
+    bool open = w->code == NC_NOERR;
+    sal_status status = open ? describe_blocks(w, err) : status_of(w, err);
+    status = status ? status : write_all(w, err);
+    if (open) {
+        keep(w, nc_close(w->file));
+    }
+    pthread_mutex_unlock(&sali_netcdf_mutex);
+    int fd = fileno(w->out.file); /* what was set aside is given back */
+    bool cut = fstat(fd, &info) == 0 && ftruncate(fd, info.st_size) == 0;
+    status = status ? status : status_of(w, err);
+    return status || cut
+               ? status
+               : sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", w->out.temporary);
+}
+
+static void free_writer(writer *w)
+{
+    for (int64_t b = 0; w->blocks && b < w->n_blocks; b++) {
+        sali_free(w->blocks[b].variable);
+        sali_free(w->blocks[b].dimension);
+    }
+    sali_free(w->blocks);
+    sali_free(w->codes);
+    sali_free(w->figures);
+    sali_free(w->numbers);
+    sali_free(w->names);
+    free(w->configuration);
+}
+
+sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
+                                  const sali_draw_source *source, sal_error *err)
+{
+    writer w = { .model = sal_run_model(run), .run = run, .source = source };
+    sal_status status = sal_run_state_options(sal_run_last_state(run), &w.options, err);
+    status = status ? status : describe_run(&w, err);
+    status = status ? status : sali_output_open(path, &w.out, err);
+    if (status == SAL_OK) {
+        status = write_file(&w, err);
+        if (status == SAL_OK) {
+            status = sali_output_commit(&w.out, err);
+        } else {
+            sali_output_discard(&w.out);
+        }
+    }
+    free_writer(&w);
+    return status;
+}
+
+sal_status sali_draw_netcdf_check(const char *path, const sal_model *model,
+                                  const sal_run_options *o, sal_error *err)
+{
+    size_t length = path ? strlen(path) : 0;
+    if (length < 4 || strcmp(path + length - 3, ".nc") != 0) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: draws are written to NAME.nc",
+                         path ? path : "no path");
+    }
+    if (o->chains < 0 || o->chains > INT32_MAX) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "chains %lld: expected 1 to %d",
+                         (long long)o->chains, INT32_MAX);
+    }
+    return check_clamped(model, o, err);
+}

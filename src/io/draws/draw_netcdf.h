@@ -1,0 +1,35 @@
+/* Writing the draws of a run as netCDF-4 in ArviZ's layout.
+ * Source: the InferenceData schema specification of ArviZ. */
+#ifndef SALI_DRAW_NETCDF_H
+#define SALI_DRAW_NETCDF_H
+
+#include <jansson.h>
+
+#include <saltus/sample.h>
+#include "core/run_state.h"
+
+/* The variable of a file that holds the state of its run: bytes of a safetensors file. */
+#define SALI_DRAW_STATE "saltus_state"
+
+/* What is written of a run: draws of which the first `figures` of log_prob, acceptance_rate, jump
+ * and step_size are known. */
+typedef struct sali_draw_source {
+    sali_past past;
+    int64_t warmup; /* draws of warm-up; -1: there are no groups for them */
+    int64_t figures;
+    json_t *configuration; /* as it was given */
+    const void *state;     /* NULL: none */
+    int64_t state_size;
+} sali_draw_source;
+
+/* Whether such a file can be written of such a run. Returns: UNSUPPORTED for another kind of file,
+ * or without libnetcdf; ARGUMENT for clamped variables or a number of chains out of range. */
+sal_status sali_draw_netcdf_check(const char *path, const sal_model *model,
+                                  const sal_run_options *options, sal_error *err);
+
+/* Write all of it; PATH is replaced at once. Memory does not grow with the draws. Returns: IO;
+ * MEMORY; what reading draws does. */
+sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
+                                  const sali_draw_source *source, sal_error *err);
+
+#endif
