@@ -108,7 +108,7 @@ typedef struct sal_draw_writer sal_draw_writer;
  *          options  those of the run; the writer sets draw, draw_data, state and state_data. Who
  *                   wants to see draws too puts a function in their place that calls these.
  * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or if the library was built without
- *          libnetcdf; SAL_ERR_ARGUMENT for clamped variables or chains out of range; SAL_ERR_IO,
+ *          libnetcdf; SAL_ERR_ARGUMENT for a number of chains out of range; SAL_ERR_IO,
  *          also while another run writes to PATH, and when PATH.draws holds a run that ended early
  *          and is not the one that options->resume goes on with: it is not overwritten;
  *          SAL_ERR_MEMORY.

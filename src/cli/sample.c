@@ -265,13 +265,16 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
 static int close_writer(const char *path, sal_draw_writer *writer, const sal_run *run)
 {
     sal_error err = { 0 };
-    sal_status status = sal_draw_writer_close(writer, run, &err);
     char left[4096];
+    bool written = writer != NULL;
+    sal_status status = sal_draw_writer_close(writer, run, &err);
+    int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     snprintf(left, sizeof left, "%s.draws", path);
-    if (status == SAL_OK && writer && !run && access(left, F_OK) == 0) {
-        fprintf(stderr, "saltus: draws made before that are in %s\n", left);
+    if (written && (code != CLI_OK || !run) && access(left, F_OK) == 0) {
+        fprintf(stderr, "saltus: the draws are in %s; to go on: saltus sample --resume %s\n", left,
+                path);
     }
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    return code;
 }
 
 /* A trained model's own ladder, unless another way of sampling was asked for. */

@@ -538,9 +538,6 @@ START_TEST(what_cannot_be_opened_is_refused)
     sal_error err = { 0 };
     sal_draw_writer *mark = (sal_draw_writer *)&mark, *writer = mark;
     sal_model *model = make_model();
-    int64_t variable = 12;
-    int32_t code = 0;
-    sal_run_options options = { .clamped = 1, .clamp_variables = &variable, .clamp_codes = &code };
     sal_run_options good = usual;
     ck_fails(sal_draw_writer_open(temp_path("a.npy"), model, &good, &writer, &err),
              SAL_ERR_UNSUPPORTED, &err, "NAME.nc");
@@ -548,13 +545,7 @@ START_TEST(what_cannot_be_opened_is_refused)
              "no path");
     ck_fails(sal_draw_writer_open(temp_path("no/a.nc"), model, &good, &writer, &err), SAL_ERR_IO,
              &err, "cannot be created");
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
-             SAL_ERR_ARGUMENT, &err, "clamped variable 12 = 0");
-    variable = 7;
-    code = 3;
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
-             SAL_ERR_ARGUMENT, &err, "clamped variable 7 = 3");
-    options = (sal_run_options){ .chains = -1 };
+    sal_run_options options = { .chains = -1 };
     ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
              SAL_ERR_ARGUMENT, &err, "chains -1");
     ck_assert_ptr_eq(writer, mark);

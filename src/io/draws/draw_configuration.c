@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
 #include "core/run_state.h"
 #include "io/json_text.h"
 #include "models/model.h"
@@ -213,27 +212,19 @@ static void fill_step_size(json_t *c, const sal_run *run, const sal_run_summary 
     }
 }
 
-sal_status sali_draw_configuration_complete(json_t **configuration, const sal_run *run,
-                                            sal_error *err)
+json_t *sali_draw_configuration_complete(json_t *c, const sal_run *run, const sal_run_summary *s)
 {
-    sal_run_summary s;
-    json_t *c = *configuration;
-    sal_status status = sal_run_summarise(run, &s, err);
-    if (status != SAL_OK) {
-        return status;
+    fill(c, "sampler", sali_json_text(s->sampler));
+    fill(c, "warmup", json_integer(s->warmup));
+    fill(c, "thin", json_integer(s->thin));
+    fill_step_size(c, run, s);
+    if (s->replicas > 1 && !json_object_get(c, "temperatures")) {
+        put_reals(c, "temperatures_found", s->replicas, s->temperatures);
     }
-    fill(c, "sampler", sali_json_text(s.sampler));
-    fill(c, "warmup", json_integer(s.warmup));
-    fill(c, "thin", json_integer(s.thin));
-    fill_step_size(c, run, &s);
-    if (s.replicas > 1 && !json_object_get(c, "temperatures")) {
-        put_reals(c, "temperatures_found", s.replicas, s.temperatures);
+    if (s->annealed) {
+        fill(c, "anneal_from", json_real(s->anneal_from));
+        fill(c, "anneal_to", json_real(s->anneal_to));
     }
-    if (s.annealed) {
-        fill(c, "anneal_from", json_real(s.anneal_from));
-        fill(c, "anneal_to", json_real(s.anneal_to));
-    }
-    json_object_set_new(c, "stopped", json_boolean(s.stopped));
-    *configuration = arrange(c);
-    return *configuration ? SAL_OK : sali_fail_memory(err);
+    json_object_set_new(c, "stopped", json_boolean(s->stopped));
+    return arrange(c);
 }

@@ -19,9 +19,9 @@
 json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *options,
                                 const sali_draw_arguments *arguments);
 
-/* Add what the run took where nothing was given, and what it found: *configuration is replaced.
- * Returns: MEMORY, and what sal_run_summarise does. */
-sal_status sali_draw_configuration_complete(json_t **configuration, const sal_run *run,
-                                            sal_error *err);
+/* With what the run took where nothing was given, and what it found: another object, in place of
+ * `configuration`; NULL when out of memory. */
+json_t *sali_draw_configuration_complete(json_t *configuration, const sal_run *run,
+                                         const sal_run_summary *summary);
 
 #endif

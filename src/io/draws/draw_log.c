@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "io/file.h"
 
-#define MAGIC INT64_C(0x317761726473616c) /* "lasdraw1" */
+#define MAGIC INT64_C(0x31776172646c6173) /* "saldraw1" */
 #define START UINT64_C(0xcbf29ce484222325)
 #define PIECE ((int64_t)1 << 16)
 
@@ -46,16 +46,18 @@ static uint64_t begin_record(uint64_t h, const head *record)
     return follow(h, record, 2 * sizeof(uint64_t));
 }
 
-static sal_status cannot(const sali_draw_log *log, const char *what, sal_error *err)
+static sal_status cannot_read(const sali_draw_log *log, sal_error *err)
 {
-    return sali_fail(err, SAL_ERR_IO, "%s: cannot be %s: %m", log->path, what);
+    return sali_fail(err, SAL_ERR_IO, "%s: cannot be read: %m", log->path);
 }
 
-/* Whether all bytes are there. */
-static bool read_at(int fd, void *to, int64_t bytes, int64_t at)
+/* Whether all bytes are there, or could be written. */
+static bool transfer(int fd, bool writes, void *data, int64_t bytes, int64_t at)
 {
     for (int64_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, (char *)to + done, (size_t)(bytes - done), at + done);
+        char *place = (char *)data + done;
+        size_t left = (size_t)(bytes - done);
+        ssize_t n = writes ? pwrite(fd, place, left, at + done) : pread(fd, place, left, at + done);
         if (n <= 0 && !(n < 0 && errno == EINTR)) {
             errno = n < 0 ? errno : EIO;
             return false;
@@ -65,32 +67,30 @@ static bool read_at(int fd, void *to, int64_t bytes, int64_t at)
     return true;
 }
 
+static bool read_at(int fd, void *to, int64_t bytes, int64_t at)
+{
+    return transfer(fd, false, to, bytes, at);
+}
+
 static bool write_at(int fd, const void *from, int64_t bytes, int64_t at)
 {
-    for (int64_t done = 0; done < bytes;) {
-        ssize_t n = pwrite(fd, (const char *)from + done, (size_t)(bytes - done), at + done);
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        done += n > 0 ? n : 0;
-    }
-    return true;
+    return transfer(fd, true, (void *)(uintptr_t)from, bytes, at);
 }
 
 /* ---- reading it through */
 
-static bool set_shape(sali_draw_log *log, int64_t chains, int64_t V, int64_t code_bytes)
+static bool set_shape(sali_draw_log *log, const first_record *first)
 {
-    int64_t codes, row;
-    if (chains < 1 || chains > INT32_MAX || V < 1 || (code_bytes != 1 && code_bytes != 4) ||
-        __builtin_mul_overflow(chains, V, &codes) || codes > INT64_MAX / 16 - 4 * chains) {
+    int64_t codes;
+    if (first->magic != MAGIC || first->chains < 1 || first->chains > INT32_MAX || first->V < 1 ||
+        (first->code_bytes != 1 && first->code_bytes != 4) ||
+        __builtin_mul_overflow(first->chains, first->V, &codes) || codes > INT64_MAX / 64) {
         return false;
     }
-    row = SALI_NOTED * chains * (int64_t)sizeof(double) + filled(codes * code_bytes);
-    log->chains = chains;
-    log->V = V;
-    log->code_bytes = code_bytes;
-    log->row = row;
+    log->chains = first->chains;
+    log->V = first->V;
+    log->code_bytes = first->code_bytes;
+    log->row = SALI_NOTED * log->chains * (int64_t)sizeof(double) + filled(codes * log->code_bytes);
     return true;
 }
 
@@ -102,21 +102,19 @@ static bool take(sali_draw_log *log, const head *record, int64_t at)
     if ((record->kind == SALI_LOG_HEAD) != (log->chains == 0)) {
         return false;
     }
-    switch (record->kind) {
-    case SALI_LOG_HEAD:
-        return size == sizeof first && read_at(log->fd, &first, size, at) && first.magic == MAGIC &&
-               set_shape(log, first.chains, first.V, first.code_bytes);
-    case SALI_LOG_STATE:
+    if (record->kind == SALI_LOG_HEAD) {
+        return size == sizeof first && read_at(log->fd, &first, size, at) && set_shape(log, &first);
+    }
+    if (record->kind == SALI_LOG_STATE && size > 0) {
         log->state_at = at;
         log->state_size = size;
-        return size > 0;
-    case SALI_LOG_DRAWS:
-    case SALI_LOG_WARMUP:
-        log->made[record->kind] += size / log->row;
-        return size % log->row == 0;
-    default:
+        return true;
+    }
+    if (record->kind > SALI_LOG_WARMUP || size % log->row != 0) {
         return false;
     }
+    log->made[record->kind] += size / log->row;
+    return true;
 }
 
 /* The record after the last whole one; false: there is none. `piece` [PIECE] is room. */
@@ -153,9 +151,9 @@ static sal_status scan(sali_draw_log *log, sal_error *err)
     if (!piece) {
         return sali_fail_memory(err);
     }
-    if (fstat(log->fd, &info) != 0) {
+    if (fstat(log->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         sali_free(piece);
-        return cannot(log, "examined", err);
+        return sali_fail(err, SAL_ERR_IO, "%s: is no regular file", log->path);
     }
     log->hash = START;
     while (next_record(log, (int64_t)info.st_size, piece)) {
@@ -197,7 +195,7 @@ void sali_draw_log_close(void *source)
     }
 }
 
-/* Whether nobody else has it, who may just have finished and removed it. */
+/* Whether nobody else writes it, who may just have finished and removed it. */
 static bool is_free(int fd, const char *path, bool to_write)
 {
     struct stat opened, there;
@@ -209,21 +207,16 @@ static bool is_free(int fd, const char *path, bool to_write)
 
 static sal_status open_file(sali_draw_log *log, bool to_write, sal_error *err)
 {
-    struct stat info;
     int flags = (to_write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     log->fd = open(log->path, flags, 0666);
     if (log->fd < 0) {
         return sali_fail(err, to_write || errno != ENOENT ? SAL_ERR_IO : SAL_ERR_NOT_FOUND,
                          "%s: cannot be %s: %m", log->path, to_write ? "created" : "opened");
     }
-    if (fstat(log->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        return sali_fail(err, SAL_ERR_IO, "%s: is no regular file", log->path);
-    }
-    if (!is_free(log->fd, log->path, to_write)) {
-        return sali_fail(err, SAL_ERR_IO, "%s: its run is not over: another process is writing it",
-                         log->path);
-    }
-    return scan(log, err);
+    return is_free(log->fd, log->path, to_write)
+               ? scan(log, err)
+               : sali_fail(err, SAL_ERR_IO,
+                           "%s: its run is not over: another process is writing it", log->path);
 }
 
 sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **out, sal_error *err)
@@ -249,10 +242,7 @@ sal_status sali_draw_log_begin(sali_draw_log *log, int64_t chains, int64_t V, in
                                sal_error *err)
 {
     const first_record first = { MAGIC, chains, V, code_bytes };
-    if (!set_shape(log, chains, V, code_bytes)) {
-        return sali_fail_memory(err);
-    }
-    log->made[0] = log->made[1] = log->state_size = log->end = 0;
+    log->chains = log->made[0] = log->made[1] = log->state_size = log->end = 0;
     log->hash = START;
     return sali_draw_log_append(log, SALI_LOG_HEAD, &first, sizeof first, err);
 }
@@ -267,7 +257,7 @@ sal_status sali_draw_log_append(sali_draw_log *log, sali_log_kind kind, const vo
     bool ok = ftruncate(log->fd, log->end) == 0 && /* what is not whole */
               write_at(log->fd, &record, sizeof record, log->end) &&
               write_at(log->fd, data, size, at) &&
-              write_at(log->fd, zeros, end - at - size, at + size);
+              write_at(log->fd, zeros, end - at - size, at + size) && take(log, &record, at);
     if (!ok) {
         int reason = errno;
         (void)!ftruncate(log->fd, log->end);
@@ -277,12 +267,6 @@ sal_status sali_draw_log_append(sali_draw_log *log, sali_log_kind kind, const vo
     }
     log->hash = record.hash;
     log->end = end;
-    if (kind == SALI_LOG_STATE) {
-        log->state_at = at;
-        log->state_size = size;
-    } else if (kind != SALI_LOG_HEAD) {
-        log->made[kind] += size / log->row;
-    }
     return SAL_OK;
 }
 
@@ -298,7 +282,7 @@ static sal_status find_window(sali_draw_log *log, int in, int64_t index, sal_err
     while (index >= log->first + log->n) {
         head record;
         if (!read_at(log->fd, &record, sizeof record, log->next)) {
-            return cannot(log, "read", err);
+            return cannot_read(log, err);
         }
         int64_t size = (int64_t)record.size, at = log->next + (int64_t)sizeof record;
         log->first += log->n;
@@ -311,7 +295,7 @@ static sal_status find_window(sali_draw_log *log, int in, int64_t index, sal_err
             return sali_fail_memory(err);
         }
         if (!read_at(log->fd, log->rows, size, at)) {
-            return cannot(log, "read", err);
+            return cannot_read(log, err);
         }
     }
     return SAL_OK;
@@ -359,7 +343,7 @@ sal_status sali_draw_log_state(const sali_draw_log *log, void **bytes, sal_error
     }
     if (!read_at(log->fd, room, log->state_size, log->state_at)) {
         sali_free(room);
-        return cannot(log, "read", err);
+        return cannot_read(log, err);
     }
     *bytes = room;
     return SAL_OK;

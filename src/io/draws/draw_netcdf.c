@@ -14,6 +14,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/name_table.h"
+#include "core/text.h"
 #include "core/utf8.h"
 #include "io/draws/draw_configuration.h"
 #include "io/draws/netcdf_lock.h"
@@ -46,7 +47,14 @@ typedef struct block {
     int64_t first, count;
     nc_type type; /* NC_UBYTE or NC_INT */
     char *variable, *dimension;
+    int ids[2]; /* of the variable, by section */
 } block;
+
+/* The groups of draws, or of those of warm-up: posterior and statistics. */
+typedef struct section {
+    int groups[2], draw[2]; /* and their coordinates `draw` */
+    int figures[SALI_NOTED];
+} section;
 
 /* A file being written. After an error calls may go on, but what they do is lost. */
 typedef struct writer {
@@ -63,7 +71,7 @@ typedef struct writer {
     int64_t chains, window;
     int64_t n_blocks;
     block *blocks;
-    int *variables;   /* [blocks] of the group under way */
+    section sections[2];
     int32_t *codes;   /* [chains x window x V], block by block */
     double *figures;  /* [SALI_NOTED x chains x window] */
     int64_t *numbers; /* room for coordinates, numbers or names [of the longest] */
@@ -228,18 +236,17 @@ static sal_status describe_run(writer *w, sal_error *err)
 {
     time_t now = time(NULL);
     struct tm utc;
-    json_t *configuration = json_copy(w->source->configuration);
-    sal_status status =
-        configuration ? sal_run_summarise(w->run, &w->summary, err) : sali_fail_memory(err);
-    status = status ? status : sali_draw_configuration_complete(&configuration, w->run, err);
-    strftime(w->created, sizeof w->created, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
-    if (status == SAL_OK) {
-        sal_run_warning(&w->summary, w->warning, sizeof w->warning);
-        w->configuration = json_dumps(configuration, SALI_DRAW_CONFIGURATION_STYLE);
-        status = w->configuration ? SAL_OK : sali_fail_memory(err);
+    sal_status status = sal_run_summarise(w->run, &w->summary, err);
+    if (status != SAL_OK) {
+        return status;
     }
-    json_decref(configuration);
-    return status;
+    json_t *given = json_copy(w->source->configuration);
+    json_t *all = given ? sali_draw_configuration_complete(given, w->run, &w->summary) : NULL;
+    w->configuration = all ? json_dumps(all, SALI_DRAW_CONFIGURATION_STYLE) : NULL;
+    json_decref(all);
+    sal_run_warning(&w->summary, w->warning, sizeof w->warning);
+    strftime(w->created, sizeof w->created, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
+    return w->configuration ? SAL_OK : sali_fail_memory(err);
 }
 
 /* ---- groups, dimensions, variables */
@@ -309,21 +316,6 @@ static void note_kind(writer *w, int group, int variable, const sal_block *b)
 
 /* ---- clamped variables */
 
-static sal_status check_clamped(const sal_model *model, const sal_run_options *o, sal_error *err)
-{
-    const sal_space *space = model->space;
-    for (int64_t k = 0; k < o->clamped; k++) {
-        int64_t v = o->clamp_variables[k], code = o->clamp_codes[k];
-        int64_t states = v >= 0 && v < space->n_variables ? space->variables[v].states : -1;
-        if (states < 0 || code < 0 || (states > 0 && code >= states)) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "clamped variable %lld = %lld: there is no such variable or state",
-                             (long long)v, (long long)code);
-        }
-    }
-    return SAL_OK;
-}
-
 /* Those of a block, in its order; given [V]: 1 + the code, 0 where it is free. */
 static void define_observed_block(writer *w, int group, int64_t b, const int32_t *given,
                                   int64_t *sites, int32_t *codes)
@@ -388,18 +380,12 @@ static void take(writer *w, const sal_draw *draw, int64_t k, int64_t n)
     }
 }
 
-/* The groups of draws, or of those of warm-up, while they are written. */
-typedef struct section {
-    int groups[2], draw[2]; /* posterior and statistics; their coordinates `draw` */
-    int *codes;             /* [blocks] variables */
-    int figures[SALI_NOTED];
-} section;
-
-static void define_section(writer *w, section *s, bool warmup)
+static void define_section(writer *w, int warmup)
 {
     static const char *const names[2][2] = { { "posterior", "sample_stats" },
                                              { "warmup_posterior", "warmup_sample_stats" } };
     int axes[2][3];
+    section *s = &w->sections[warmup];
     const size_t window = (size_t)w->window;
     for (int k = 0; k < 2; k++) {
         s->groups[k] = define_group(w, names[warmup][k], true);
@@ -409,15 +395,15 @@ static void define_section(writer *w, section *s, bool warmup)
                                      8 * w->window);
     }
     for (int64_t b = 0; b < w->n_blocks; b++) {
-        const block *at = &w->blocks[b];
+        block *at = &w->blocks[b];
         int64_t bytes = w->window * (at->type == NC_UBYTE ? 1 : 4);
         int64_t sites = clamp(CHUNK_BYTES / bytes, 1, at->count);
         int64_t chains = clamp(CHUNK_LEAST / (bytes * sites), 1, w->chains);
         const size_t chunk[3] = { (size_t)chains, window, (size_t)sites };
         axes[0][2] = define_sites(w, s->groups[0], at, at->count, NULL);
-        s->codes[b] = define_variable(w, s->groups[0], at->variable, at->type, 3, axes[0], chunk,
-                                      w->chains * at->count * bytes);
-        note_kind(w, s->groups[0], s->codes[b], &w->model->space->blocks[b]);
+        at->ids[warmup] = define_variable(w, s->groups[0], at->variable, at->type, 3, axes[0],
+                                          chunk, w->chains * at->count * bytes);
+        note_kind(w, s->groups[0], at->ids[warmup], &w->model->space->blocks[b]);
     }
     for (int64_t k = 0; k < w->source->figures; k++) {
         int64_t chains = clamp(CHUNK_BYTES / (8 * w->window), 1, w->chains);
@@ -428,8 +414,9 @@ static void define_section(writer *w, section *s, bool warmup)
 }
 
 /* Draws first .. first + n - 1 out of the room. */
-static void write_window(writer *w, const section *s, int64_t first, int64_t n)
+static void write_window(writer *w, int warmup, int64_t first, int64_t n)
 {
+    const section *s = &w->sections[warmup];
     const size_t begin[3] = { 0, (size_t)first, 0 };
     size_t count[3] = { (size_t)w->chains, (size_t)n, 0 };
     for (int64_t k = 0; k < n; k++) {
@@ -440,7 +427,7 @@ static void write_window(writer *w, const section *s, int64_t first, int64_t n)
     }
     for (int64_t b = 0; b < w->n_blocks; b++) {
         count[2] = (size_t)w->blocks[b].count;
-        keep(w, nc_put_vara_int(s->groups[0], s->codes[b], begin, count,
+        keep(w, nc_put_vara_int(s->groups[0], w->blocks[b].ids[warmup], begin, count,
                                 w->codes + w->chains * n * w->blocks[b].first));
     }
     for (int64_t k = 0; k < w->source->figures; k++) {
@@ -461,8 +448,7 @@ static int64_t most_bytes(const writer *w, int64_t n)
     return bytes + bytes / 8 + (w->n_blocks + w->source->figures + 4) * ((int64_t)16 << 10);
 }
 
-static sal_status write_section(writer *w, const section *s, bool warmup, int64_t made,
-                                sal_error *err)
+static sal_status write_section(writer *w, int warmup, int64_t made, sal_error *err)
 {
     const sali_past *past = &w->source->past;
     sal_status status = status_of(w, err);
@@ -477,7 +463,7 @@ static sal_status write_section(writer *w, const section *s, bool warmup, int64_
         }
         if (status == SAL_OK && reserve(w, most_bytes(w, w->window))) {
             errno = 0;
-            write_window(w, s, first, n);
+            write_window(w, warmup, first, n);
         }
         status = status ? status : status_of(w, err);
     }
@@ -517,7 +503,8 @@ static sal_status describe_blocks(writer *w, sal_error *err)
     for (int64_t b = 0; b < w->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
         bool byte = s->states > 0 && s->states <= 256;
-        w->blocks[b] = (block){ s->first, s->count, byte ? NC_UBYTE : NC_INT, NULL, NULL };
+        w->blocks[b] =
+            (block){ .first = s->first, .count = s->count, .type = byte ? NC_UBYTE : NC_INT };
         bytes += s->count * (byte ? 1 : 4);
     }
     if (__builtin_mul_overflow(bytes, w->chains, &bytes)) {
@@ -541,29 +528,16 @@ static sal_status describe_blocks(writer *w, sal_error *err)
 
 static sal_status write_all(writer *w, sal_error *err)
 {
-    section sections[2] = { 0 };
-    const int64_t made[2] = { w->source->past.made, w->source->warmup };
     const int n = w->source->warmup < 0 ? 1 : 2;
-    sal_status status = SAL_OK;
+    note_run(w, w->file, false);
     for (int k = 0; k < n; k++) {
-        sections[k].codes = SALI_NEW_ARRAY(int, w->n_blocks);
-        status = sections[k].codes ? status : sali_fail_memory(err);
+        define_section(w, k);
     }
-    if (status == SAL_OK) {
-        note_run(w, w->file, false);
-        for (int k = 0; k < n; k++) {
-            define_section(w, &sections[k], k);
-        }
-        define_observed(w);
-        keep(w, nc_sync(w->file));
-        write_state(w);
-    }
-    for (int k = 0; status == SAL_OK && k < n; k++) {
-        status = write_section(w, &sections[k], k, made[k], err);
-    }
-    sali_free(sections[0].codes);
-    sali_free(sections[1].codes);
-    return status ? status : status_of(w, err);
+    define_observed(w);
+    keep(w, nc_sync(w->file));
+    write_state(w);
+    sal_status status = write_section(w, 0, w->source->past.made, err);
+    return status || n == 1 ? status : write_section(w, 1, w->source->warmup, err);
 }
 
 /* The open file: what is in it, closed after an error too. */
@@ -621,17 +595,10 @@ sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
     return status;
 }
 
-sal_status sali_draw_netcdf_check(const char *path, const sal_model *model,
-                                  const sal_run_options *o, sal_error *err)
+sal_status sali_draw_netcdf_check(const char *path, sal_error *err)
 {
-    size_t length = path ? strlen(path) : 0;
-    if (length < 4 || strcmp(path + length - 3, ".nc") != 0) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: draws are written to NAME.nc",
-                         path ? path : "no path");
-    }
-    if (o->chains < 0 || o->chains > INT32_MAX) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "chains %lld: expected 1 to %d",
-                         (long long)o->chains, INT32_MAX);
-    }
-    return check_clamped(model, o, err);
+    return sali_has_suffix(path, ".nc")
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: draws are written to NAME.nc",
+                           path ? path : "no path");
 }

@@ -1,4 +1,4 @@
-/* Writing the draws of a run as netCDF-4 in ArviZ's layout.
+/* The draws of a run as netCDF-4 in ArviZ's layout.
  * Source: the InferenceData schema specification of ArviZ. */
 #ifndef SALI_DRAW_NETCDF_H
 #define SALI_DRAW_NETCDF_H
@@ -22,14 +22,17 @@ typedef struct sali_draw_source {
     int64_t state_size;
 } sali_draw_source;
 
-/* Whether such a file can be written of such a run. Returns: UNSUPPORTED for another kind of file,
- * or without libnetcdf; ARGUMENT for clamped variables or a number of chains out of range. */
-sal_status sali_draw_netcdf_check(const char *path, const sal_model *model,
-                                  const sal_run_options *options, sal_error *err);
+/* Whether such a file can be written. Returns: UNSUPPORTED for another kind of file, or without
+ * libnetcdf. */
+sal_status sali_draw_netcdf_check(const char *path, sal_error *err);
 
 /* Write all of it; PATH is replaced at once. Memory does not grow with the draws. Returns: IO;
  * MEMORY; what reading draws does. */
 sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
                                   const sali_draw_source *source, sal_error *err);
+
+/* Fill an empty state from such a file, whose draws it then keeps open. Returns: NOT_FOUND; DATA;
+ * UNSUPPORTED without libnetcdf; MEMORY. */
+sal_status sali_draw_netcdf_state(const char *path, sal_run_state *state, sal_error *err);
 
 #endif

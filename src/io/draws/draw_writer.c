@@ -188,32 +188,31 @@ static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal
                            sal_error *err)
 {
     const char *from = o->resume && o->resume->name ? o->resume->name : "";
-    const int64_t chains = o->chains ? o->chains : 4, V = model->space->n_variables;
-    const int64_t bytes = model->space->max_states > 256 || model->space->unbounded ? 4 : 1;
     sal_status status = sali_draw_log_open(w->path, true, &w->log, err);
     if (status != SAL_OK) {
         return status;
     }
-    w->goes_on = w->log->state_size > 0 && strcmp(from, w->log->path) == 0;
-    if (!w->goes_on && w->log->state_size > 0 && strcmp(from, w->path) != 0) {
+    bool wanted = w->log->state_size > 0;
+    w->goes_on = wanted && strcmp(from, w->log->path) == 0;
+    if (w->goes_on) { /* whether it is the same model the run finds out */
+        memcpy(w->had, w->log->made, sizeof w->had);
+        memcpy(w->made, w->log->made, sizeof w->made);
+        w->draw_bytes = (w->made[0] + w->made[1]) * w->log->row;
+        return SAL_OK;
+    }
+    if (wanted && strcmp(from, w->path) != 0) {
         return sali_fail(err, SAL_ERR_IO,
                          "%s: holds the draws of a run that ended early: go on with it ('saltus "
                          "sample --resume %s'), or remove it",
                          w->log->path, w->path);
     }
-    if (!w->goes_on) {
-        return sali_draw_log_begin(w->log, chains, V, bytes, err);
+    if (o->chains < 0 || o->chains > INT32_MAX) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "chains %lld: expected 1 to %d",
+                         (long long)o->chains, INT32_MAX);
     }
-    memcpy(w->had, w->log->made, sizeof w->had);
-    memcpy(w->made, w->log->made, sizeof w->made);
-    w->draw_bytes = (w->made[0] + w->made[1]) * w->log->row;
-    return w->log->chains == chains && w->log->V == V && w->log->code_bytes == bytes
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT,
-                           "%s: the draws are of %lld chains and %lld variables; expected %lld "
-                           "and %lld",
-                           w->log->path, (long long)w->log->chains, (long long)w->log->V,
-                           (long long)chains, (long long)V);
+    const bool wide = model->space->max_states > 256 || model->space->unbounded;
+    return sali_draw_log_begin(w->log, o->chains ? o->chains : 4, model->space->n_variables,
+                               wide ? 4 : 1, err);
 }
 
 /* `remove`: the log too. */
@@ -233,7 +232,7 @@ sal_status sali_draw_writer_open(const char *path, const sal_model *model, sal_r
                                  const sali_draw_arguments *arguments, sal_draw_writer **out,
                                  sal_error *err)
 {
-    sal_status status = sali_draw_netcdf_check(path, model, options, err);
+    sal_status status = sali_draw_netcdf_check(path, err);
     sal_draw_writer *w = status == SAL_OK ? SALI_NEW(sal_draw_writer) : NULL;
     if (!w) {
         return status ? status : sali_fail_memory(err);

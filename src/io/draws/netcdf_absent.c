@@ -3,7 +3,6 @@
 #include "io/draws/draw_netcdf.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
-#include "io/draws/run_state_file.h"
 
 static sal_status not_read(const char *name, sal_error *err)
 {
@@ -11,11 +10,8 @@ static sal_status not_read(const char *name, sal_error *err)
                      name);
 }
 
-sal_status sali_draw_netcdf_check(const char *path, const sal_model *model,
-                                  const sal_run_options *options, sal_error *err)
+sal_status sali_draw_netcdf_check(const char *path, sal_error *err)
 {
-    (void)model;
-    (void)options;
     return sali_fail(err, SAL_ERR_UNSUPPORTED,
                      "%s: not written: saltus was built without libnetcdf; write .npy instead",
                      path);
@@ -26,10 +22,10 @@ sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
 {
     (void)run;
     (void)source;
-    return sali_draw_netcdf_check(path, NULL, NULL, err);
+    return sali_draw_netcdf_check(path, err);
 }
 
-sal_status sali_netcdf_state(const char *path, sal_run_state *state, sal_error *err)
+sal_status sali_draw_netcdf_state(const char *path, sal_run_state *state, sal_error *err)
 {
     (void)state;
     return not_read(path, err);

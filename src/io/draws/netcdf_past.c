@@ -1,6 +1,5 @@
 /* The state of a run, and its draws, out of the netCDF file that they were written to. */
 #include <netcdf.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "core/alloc.h"
@@ -10,7 +9,6 @@
 #include "io/draws/netcdf_lock.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/noted.h"
-#include "io/draws/run_state_file.h"
 
 /* Draws that are read at once take so much, or are one. */
 #define WINDOW_BYTES ((int64_t)4 << 20)
@@ -28,15 +26,12 @@ typedef struct draws {
     section sections[2];
     /* Draws first .. first + n - 1 of a section; n = 0: none. */
     int in;
-    int64_t first, n, most;
-    int32_t *block, *codes; /* [n x chains x V]; block: of a variable */
-    double *row, *figures;  /* [SALI_NOTED x most x chains]; row: of one, as in the file */
+    int64_t first, n;
+    sali_array states; /* (chains, n, V) */
+    double *noted;     /* [SALI_NOTED x chains x n] */
+    int32_t *codes;    /* [chains x V] of the last one that was read */
+    double *figures;   /* [SALI_NOTED x chains] likewise */
 } draws;
-
-static sal_status cannot_read(const char *name, int code, sal_error *err)
-{
-    return sali_fail(err, SAL_ERR_DATA, "%s: cannot be read: %s", name, nc_strerror(code));
-}
 
 static void close_draws(void *source)
 {
@@ -49,9 +44,9 @@ static void close_draws(void *source)
     sali_free(d->sections[0].posterior.variables);
     sali_free(d->sections[1].posterior.variables);
     sali_free(d->name);
-    sali_free(d->block);
+    sali_array_free(&d->states);
+    sali_free(d->noted);
     sali_free(d->codes);
-    sali_free(d->row);
     sali_free(d->figures);
     sali_free(d);
 }
@@ -83,57 +78,35 @@ static sal_status find_section(draws *d, int k, int64_t size, sal_error *err)
                : sali_fail(err, SAL_ERR_DATA, "%s: has no statistics of its draws", d->name);
 }
 
-/* Draws first .. of one variable, to its columns. */
-static int read_codes(draws *d, const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
-                      int64_t column)
-{
-    size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { 0, (size_t)d->first };
-    size_t count[SALI_NETCDF_MOST_DIMENSIONS];
-    memcpy(count, v->sizes, sizeof count);
-    count[1] = (size_t)d->n;
-    int code = nc_get_vara_int(p->id, v->id, start, count, d->block);
-    for (int64_t c = 0; code == NC_NOERR && c < p->chains; c++) {
-        for (int64_t k = 0; k < d->n; k++) {
-            memcpy(d->codes + (k * p->chains + c) * p->V + column,
-                   d->block + (c * d->n + k) * v->sites, (size_t)v->sites * sizeof *d->codes);
-        }
-    }
-    return code;
-}
-
-static int read_figure(draws *d, const section *s, int i)
-{
-    int64_t chains = s->posterior.chains;
-    size_t start[2] = { 0, (size_t)d->first }, count[2] = { (size_t)chains, (size_t)d->n };
-    int code = nc_get_vara_double(s->stats, s->figures[i], start, count, d->row);
-    for (int64_t c = 0; code == NC_NOERR && c < chains; c++) {
-        for (int64_t k = 0; k < d->n; k++) {
-            d->figures[(i * d->n + k) * chains + c] = d->row[c * d->n + k];
-        }
-    }
-    return code;
-}
-
 /* The window that begins with draw `index`. */
 static sal_status read_window(draws *d, int in, int64_t index, sal_error *err)
 {
     const section *s = &d->sections[in];
     const sali_netcdf_posterior *p = &s->posterior;
+    int64_t n = WINDOW_BYTES / (p->chains * p->V * (int64_t)sizeof(double));
+    n = n < 1 ? 1 : n > WINDOW_DRAWS ? WINDOW_DRAWS : n;
+    n = n < p->draws - index ? n : p->draws - index;
+    const size_t start[2] = { 0, (size_t)index }, count[2] = { (size_t)p->chains, (size_t)n };
     int code = NC_NOERR;
-    d->in = in;
-    d->first = index;
-    d->n = p->draws - index < d->most ? p->draws - index : d->most;
+    sali_array_free(&d->states);
+    sali_free(d->noted);
+    d->noted = SALI_NEW_ARRAY(double, SALI_NOTED * p->chains * n);
+    d->n = 0;
     pthread_mutex_lock(&sali_netcdf_mutex);
-    for (int64_t k = 0, column = 0; code == NC_NOERR && k < p->n;
-         column += p->variables[k++].sites) {
-        code = read_codes(d, p, &p->variables[k], column);
-    }
-    for (int i = 0; code == NC_NOERR && i < SALI_NOTED; i++) {
-        code = read_figure(d, s, i);
+    sal_status status =
+        d->noted ? sali_netcdf_read_draws(p, index, n, &d->states, err) : sali_fail_memory(err);
+    for (int i = 0; status == SAL_OK && code == NC_NOERR && i < SALI_NOTED; i++) {
+        code =
+            nc_get_vara_double(s->stats, s->figures[i], start, count, d->noted + i * p->chains * n);
     }
     pthread_mutex_unlock(&sali_netcdf_mutex);
-    d->n = code == NC_NOERR ? d->n : 0;
-    return code == NC_NOERR ? SAL_OK : cannot_read(d->name, code, err);
+    if (code != NC_NOERR) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: cannot be read: %s", d->name, nc_strerror(code));
+    }
+    d->in = in;
+    d->first = index;
+    d->n = status == SAL_OK ? n : 0;
+    return status;
 }
 
 static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *draw,
@@ -148,20 +121,28 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
     if (d->in != warmup || index < d->first || index >= d->first + d->n) {
         status = read_window(d, warmup, index, err);
     }
-    const int64_t at = (index - d->first) * p->chains, next = d->n * p->chains;
+    for (int64_t c = 0, k = index - d->first; status == SAL_OK && c < p->chains; c++) {
+        const double *row = d->states.values + (c * d->n + k) * p->V;
+        for (int64_t v = 0; v < p->V; v++) {
+            d->codes[c * p->V + v] = row[v] >= 0 && row[v] <= INT32_MAX ? (int32_t)row[v] : -1;
+        }
+        for (int64_t i = 0; i < SALI_NOTED; i++) {
+            d->figures[i * p->chains + c] = d->noted[(i * p->chains + c) * d->n + k];
+        }
+    }
     *draw = (sal_draw){ .index = index,
                         .warmup = warmup,
                         .chains = p->chains,
                         .variables = p->V,
-                        .codes = d->codes + at * p->V,
-                        .log_prob = d->figures + at + SALI_NOTED_LP * next,
-                        .acceptance_rate = d->figures + at + SALI_NOTED_ACCEPTANCE * next,
-                        .jump = d->figures + at + SALI_NOTED_JUMP * next,
-                        .step_size = d->figures + at + SALI_NOTED_STEP_SIZE * next };
+                        .codes = d->codes,
+                        .log_prob = d->figures + SALI_NOTED_LP * p->chains,
+                        .acceptance_rate = d->figures + SALI_NOTED_ACCEPTANCE * p->chains,
+                        .jump = d->figures + SALI_NOTED_JUMP * p->chains,
+                        .step_size = d->figures + SALI_NOTED_STEP_SIZE * p->chains };
     return status;
 }
 
-/* Room for a window, if draws are of no more chains and variables than the state, whose arrays are
+/* Room for a draw, if draws are of no more chains and variables than the state, whose arrays are
  * in the file byte by byte, where draws may be a few bytes that claim to be many. */
 static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err)
 {
@@ -173,7 +154,7 @@ static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err
         return status;
     }
     int64_t chains = f ? f->count : 0;
-    int64_t V = codes && chains > 0 ? codes->count / chains + o.clamped : 0, most = 1;
+    int64_t V = codes && chains > 0 ? codes->count / chains + o.clamped : 0;
     for (int k = 0; k < 2; k++) {
         const sali_netcdf_posterior *p = &d->sections[k].posterior;
         if (p->id >= 0 && (p->chains > chains || p->V > V)) {
@@ -183,15 +164,10 @@ static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err
                              d->name, (long long)p->chains, (long long)p->V, (long long)chains,
                              (long long)V);
         }
-        most = p->id >= 0 && p->chains * p->V > most ? p->chains * p->V : most;
     }
-    d->most = WINDOW_BYTES / (most * (int64_t)sizeof(int32_t));
-    d->most = d->most < 1 ? 1 : d->most > WINDOW_DRAWS ? WINDOW_DRAWS : d->most;
-    d->block = SALI_NEW_ARRAY(int32_t, d->most * most);
-    d->codes = SALI_NEW_ARRAY(int32_t, d->most * most);
-    d->row = SALI_NEW_ARRAY(double, d->most *chains);
-    d->figures = SALI_NEW_ARRAY(double, SALI_NOTED * d->most * chains);
-    return d->block && d->codes && d->row && d->figures ? SAL_OK : sali_fail_memory(err);
+    d->codes = SALI_NEW_ARRAY(int32_t, chains * V);
+    d->figures = SALI_NEW_ARRAY(double, SALI_NOTED *chains);
+    return d->codes && d->figures ? SAL_OK : sali_fail_memory(err);
 }
 
 /* ---- the state; with the lock */
@@ -242,7 +218,7 @@ static sal_status open_file(draws *d, sal_run_state *state, sal_error *err)
     return status ? status : make_room(d, state, err);
 }
 
-sal_status sali_netcdf_state(const char *path, sal_run_state *state, sal_error *err)
+sal_status sali_draw_netcdf_state(const char *path, sal_run_state *state, sal_error *err)
 {
     draws *d = SALI_NEW(draws);
     if (!d) {

@@ -51,8 +51,8 @@ bool sali_netcdf_find_noted(int group, int noted, int *variable);
 sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sal_error *err);
 void sali_netcdf_close_draws(sali_netcdf_posterior *p);
 
-/* Draws as an array (chains, draws, V). */
-sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, sali_content *out,
-                                  sal_error *err);
+/* Draws first .. first + n - 1 as an array (chains, n, V). Returns: DATA; MEMORY. */
+sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first, int64_t n,
+                                  sali_array *out, sal_error *err);
 
 #endif

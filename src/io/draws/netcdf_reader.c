@@ -101,48 +101,48 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
     return status;
 }
 
-/* One chain of a variable into the columns from `column` on of an array (draws, V). */
+/* Draws of one chain and variable into the columns from `column` on of an array (n, V). */
 static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
-                             int64_t chain, int64_t column, double *chain_values, double *out,
-                             sal_error *err)
+                             int64_t chain, int64_t first, int64_t n, int64_t column, double *room,
+                             double *out, sal_error *err)
 {
-    size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { (size_t)chain };
+    size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { (size_t)chain, (size_t)first };
     size_t count[SALI_NETCDF_MOST_DIMENSIONS];
     memcpy(count, v->sizes, sizeof count);
     count[0] = 1;
-    int code = nc_get_vara_double(p->id, v->id, start, count, chain_values);
+    count[1] = (size_t)n;
+    int code = nc_get_vara_double(p->id, v->id, start, count, room);
     if (code != NC_NOERR) {
         return sali_fail(err, SAL_ERR_DATA, "%s: cannot be read: %s", p->name, nc_strerror(code));
     }
-    for (int64_t d = 0; d < p->draws; d++) {
-        memcpy(out + d * p->V + column, chain_values + d * v->sites,
-               (size_t)v->sites * sizeof *out);
+    for (int64_t d = 0; d < n; d++) {
+        memcpy(out + d * p->V + column, room + d * v->sites, (size_t)v->sites * sizeof *out);
     }
     return SAL_OK;
 }
 
-sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, sali_content *out, sal_error *err)
+sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first, int64_t n,
+                                  sali_array *out, sal_error *err)
 {
-    int64_t shape[3] = { p->chains, p->draws, p->V };
-    sali_content content = { .kind = SALI_CONTENT_ARRAY };
-    sal_status status = sali_array_make(p->name, 3, shape, &content.array, err);
+    int64_t shape[3] = { p->chains, n, p->V };
+    sali_array array = { 0 };
+    double *room = sali_alloc(n, (size_t)p->V * sizeof *room);
+    sal_status status =
+        room ? sali_array_make(p->name, 3, shape, &array, err) : sali_fail_memory(err);
     for (int64_t k = 0, column = 0; status == SAL_OK && k < p->n;
          column += p->variables[k++].sites) {
-        const sali_netcdf_draws *v = &p->variables[k];
-        double *values = sali_alloc(p->draws * v->sites, sizeof *values);
-        status = values ? SAL_OK : sali_fail_memory(err);
         for (int64_t c = 0; status == SAL_OK && c < p->chains; c++) {
-            status = read_chain(p, v, c, column, values, content.array.values + c * p->draws * p->V,
-                                err);
+            status = read_chain(p, &p->variables[k], c, first, n, column, room,
+                                array.values + c * n * p->V, err);
         }
-        sali_free(values);
     }
-    status = status ? status : sali_array_check(p->name, &content.array, err);
+    sali_free(room);
+    status = status ? status : sali_array_check(p->name, &array, err);
     if (status != SAL_OK) {
-        sali_content_free(&content);
+        sali_array_free(&array);
         return status;
     }
-    *out = content;
+    *out = array;
     return SAL_OK;
 }
 
@@ -202,10 +202,14 @@ sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, s
                              sal_error *err)
 {
     sali_netcdf_posterior p = { .name = name, .size = size, .file = -1 };
+    sali_content content = { .kind = SALI_CONTENT_ARRAY };
     pthread_mutex_lock(&sali_netcdf_mutex);
     sal_status status = sali_netcdf_open_draws(&p, data, err);
-    status = status ? status : sali_netcdf_read_draws(&p, out, err);
+    status = status ? status : sali_netcdf_read_draws(&p, 0, p.draws, &content.array, err);
     sali_netcdf_close_draws(&p);
     pthread_mutex_unlock(&sali_netcdf_mutex);
+    if (status == SAL_OK) {
+        *out = content;
+    }
     return status;
 }

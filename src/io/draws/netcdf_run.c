@@ -309,13 +309,11 @@ static sal_status get_observed(const sali_netcdf_posterior *p, sali_run_record *
 
 static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
 {
-    sali_content content = { 0 };
     int64_t warmup = -1, draws = p->draws;
-    sal_status status = sali_netcdf_read_draws(p, &content, err);
+    sal_status status = sali_netcdf_read_draws(p, 0, draws, &r->draws, err);
     if (status != SAL_OK) {
         return status;
     }
-    r->draws = content.array;
     r->chains = p->chains;
     r->n_draws = p->draws;
     r->V = p->V;

@@ -1,6 +1,4 @@
 /* The state of a run out of its file, or out of the log that it left when it was killed. */
-#include "io/draws/run_state_file.h"
-
 #include <string.h>
 
 #include <saltus/io.h>
@@ -9,6 +7,7 @@
 #include "core/text.h"
 #include "io/arrays/state_file.h"
 #include "io/draws/draw_log.h"
+#include "io/draws/draw_netcdf.h"
 
 /* Out of the log of PATH, if it is there and has a state. */
 static sal_status read_log(const char *path, sal_run_state *state, sal_error *err)
@@ -36,7 +35,7 @@ static sal_status open_state(const char *path, bool log, sal_run_state **out, sa
     char *name = log ? sali_draw_log_path(path) : sali_strdup(path);
     sal_status status = !state || !name ? sali_fail_memory(err)
                         : log           ? read_log(path, state, err)
-                                        : sali_netcdf_state(path, state, err);
+                                        : sali_draw_netcdf_state(path, state, err);
     if (status != SAL_OK) {
         sal_run_state_destroy(state);
         sali_free(name);
