@@ -185,7 +185,7 @@ static const char *name_of(const sal_model *model, int64_t v)
 {
     const sali_names *names = model->names;
     bool named = names && names->names && names->variables == model->space->n_variables;
-    return named ? names->names[v] : sali_model_label(model, v);
+    return named ? names->names[v] : NULL;
 }
 
 /* ---- attributes */
@@ -306,8 +306,7 @@ static int define_sites(writer *w, int group, const block *b, int64_t n, const i
 
 static void note_kind(writer *w, int group, int variable, const sal_block *b)
 {
-    static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
-    note(w, group, variable, "kind", kinds[b->kind]);
+    note(w, group, variable, "kind", sali_kind_name(b->kind));
     if (b->levels && b->states <= MOST_LEVELS) {
         keep(w,
              nc_put_att_double(group, variable, "levels", NC_DOUBLE, (size_t)b->states, b->levels));
