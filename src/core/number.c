@@ -104,3 +104,14 @@ sal_status sali_format_double(double x, char out[SALI_NUMBER_SIZE])
     freelocale(c_locale);
     return SAL_OK;
 }
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sali_sort_doubles(int64_t n, double *values)
+{
+    qsort(values, (size_t)n, sizeof *values, ascending);
+}

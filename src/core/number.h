@@ -20,4 +20,7 @@ sal_status sali_parse_double(const char *text, int64_t size, double *out);
 /* The shortest text that reads back as the same double (x must be finite). MEMORY, no message. */
 sal_status sali_format_double(double x, char out[SALI_NUMBER_SIZE]);
 
+/* Ascending; none is NaN. */
+void sali_sort_doubles(int64_t n, double *values);
+
 #endif

@@ -2,11 +2,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/number.h"
 
 /* Rounds, and evaluations of a chain that they may take. */
 #define MOST_ROUNDS 200
@@ -154,12 +154,6 @@ static double mean_size(ascent *a, double *noise)
     return mean;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of each chain's n sizes the ceil(sqrt(n))-th smallest, and of these the median; 0: there are
  * none. In place of the rows. */
 static double small_size(ascent *a, double noise)
@@ -168,12 +162,12 @@ static double small_size(ascent *a, double noise)
     for (int64_t c = 0; c < a->chains; c++) {
         double *sizes = a->rows + c * entries;
         int64_t n = pick_sizes(entries, sizes, noise);
-        qsort(sizes, (size_t)n, sizeof *sizes, ascending);
+        sali_sort_doubles(n, sizes);
         if (n > 0) {
             a->f_tried[some++] = sizes[(int64_t)ceil(sqrt((double)n)) - 1];
         }
     }
-    qsort(a->f_tried, (size_t)some, sizeof *a->f_tried, ascending);
+    sali_sort_doubles(some, a->f_tried);
     return some > 0 ? a->f_tried[(some - 1) / 2] : 0;
 }
 

@@ -1,21 +1,15 @@
 /* The figures of a run. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <saltus/stats.h>
 #include "core/memory.h"
 #include "core/error.h"
 #include "core/shard.h"
+#include "core/number.h"
 #include "run/run.h"
 #include "run/trajectory.h"
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Antithetic chains have estimates above their number of draws, without bound and past it negative;
  * the cap is that of Vehtari et al. 2021. */
@@ -122,7 +116,7 @@ static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_sum
     s->ess_min = s->ess_median = s->ess_max = NAN;
     s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
     if (status == SAL_OK && known == chains) {
-        qsort(ess, (size_t)known, sizeof *ess, ascending);
+        sali_sort_doubles(known, ess);
         s->ess_min = ess[0];
         s->ess_median = (ess[(known - 1) / 2] + ess[known / 2]) / 2;
         s->ess_max = ess[known - 1];

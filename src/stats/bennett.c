@@ -2,8 +2,9 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/number.h"
 
 /* 1 / (1 + e^u), also at infinity. */
 static double logistic(double u)
@@ -83,19 +84,13 @@ double sali_bennett_squared_error(int64_t groups, const double *influence)
     return squares * (double)groups / (double)(groups - 1);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side *b, double *sorted,
                             double *below)
 {
     const int64_t n = a->n;
     double sum = 0;
     memcpy(sorted, a->difference, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    sali_sort_doubles(n, sorted);
     /* below[k]: log of the sum of exp(d) over the k smallest. */
     below[0] = -INFINITY;
     for (int64_t k = 0; k < n; k++) {

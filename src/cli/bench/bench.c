@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/number.h"
 #include "cli/bench/bench.h"
 
 static const sal_train_options conv_training = { .sampler = "gwg",
@@ -115,15 +116,9 @@ double bench_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_median(double *numbers, int64_t n)
 {
-    qsort(numbers, (size_t)n, sizeof *numbers, ascending);
+    sali_sort_doubles(n, numbers);
     return numbers[n / 2];
 }
 

@@ -2,11 +2,11 @@
 #include "models/zoo/hmm.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "core/number.h"
 #include "models/zoo/making.h"
 #include "models/zoo/observations.h"
 
@@ -55,12 +55,6 @@ static sal_status draw_data(sali_making *making, sali_hmm *m)
     return SAL_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The means of data that come from elsewhere: state k has their quantile (k + 1/2) / states. */
 static sal_status place_means(sali_making *making, sali_hmm *m)
 {
@@ -71,7 +65,7 @@ static sal_status place_means(sali_making *making, sali_hmm *m)
     }
     memcpy(m->y, array->values, (size_t)array->count * sizeof *m->y);
     memcpy(sorted, m->y, (size_t)m->length * sizeof *sorted);
-    qsort(sorted, (size_t)m->length, sizeof *sorted, ascending);
+    sali_sort_doubles(sorted, m->length);
     for (int64_t k = 0; k < m->states; k++) {
         double at = ((double)k + 0.5) / (double)m->states * (double)m->length;
         m->means[k] = sorted[(int64_t)at];
