@@ -65,7 +65,7 @@ static sal_status place_means(sali_making *making, sali_hmm *m)
     }
     memcpy(m->y, array->values, (size_t)array->count * sizeof *m->y);
     memcpy(sorted, m->y, (size_t)m->length * sizeof *sorted);
-    sali_sort_doubles(sorted, m->length);
+    sali_sort_doubles(m->length, sorted);
     for (int64_t k = 0; k < m->states; k++) {
         double at = ((double)k + 0.5) / (double)m->states * (double)m->length;
         m->means[k] = sorted[(int64_t)at];
