@@ -1,6 +1,9 @@
 #include "core/state.h"
 
+#include <math.h>
+
 #include "core/error.h"
+#include "core/space.h"
 
 size_t sali_state_bytes(sali_state_type type)
 {
@@ -18,37 +21,68 @@ size_t sali_state_bytes(sali_state_type type)
     return 1;
 }
 
+static double number(const sali_state_item *item, int64_t i)
+{
+    switch (item->type) {
+    case SALI_STATE_F64:
+        return ((const double *)item->data)[i];
+    case SALI_STATE_I64:
+        return (double)((const int64_t *)item->data)[i];
+    case SALI_STATE_U64:
+        return (double)((const uint64_t *)item->data)[i];
+    case SALI_STATE_I32:
+        return ((const int32_t *)item->data)[i];
+    case SALI_STATE_U32:
+        return ((const uint32_t *)item->data)[i];
+    case SALI_STATE_U8:
+        break;
+    }
+    return ((const uint8_t *)item->data)[i];
+}
+
+static sal_status check_number(const sali_state_item *item, int64_t i, sal_error *err)
+{
+    double value = number(item, i);
+    bool ok = value >= item->low && value <= item->high && !(item->whole && value != floor(value));
+    return ok ? SAL_OK
+              : sali_fail(err, SAL_ERR_DATA, "%s: number %lld is %.15g; expected %s%.15g to %.15g",
+                          item->name, (long long)(i + 1), value,
+                          item->whole ? "a whole number from " : "", item->low, item->high);
+}
+
+sal_status sali_state_check(const sali_state_item *item, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t i = 0; item->ranged && status == SAL_OK && i < item->count; i++) {
+        status = check_number(item, i, err);
+    }
+    for (int64_t i = 0; item->space && status == SAL_OK && i < item->count; i++) {
+        int64_t v = i % item->space->n_variables;
+        int32_t code = ((const int32_t *)item->data)[i];
+        if (!sali_has_code(&item->space->variables[v], code)) {
+            status = sali_fail(err, SAL_ERR_DATA, "%s: %d is no code of variable %lld", item->name,
+                               (int)code, (long long)v);
+        }
+    }
+    return status;
+}
+
+sal_status sali_state_check_all(int64_t n, const sali_state_item *items, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        status = sali_state_check(&items[k], err);
+    }
+    return status;
+}
+
 sal_status sali_state_fill(int64_t n, const sali_state_item *items, sali_state_fetch *fetch,
                            void *context, sal_error *err)
 {
     sal_status status = SAL_OK;
     for (int64_t k = 0; status == SAL_OK && k < n; k++) {
         status = fetch(context, &items[k], err);
+        status = status ? status : sali_state_check(&items[k], err);
     }
     return status;
-}
-
-sal_status sali_state_check_f64(const char *name, int64_t n, const double *values, double low,
-                                double high, sal_error *err)
-{
-    for (int64_t i = 0; i < n; i++) {
-        if (!(values[i] >= low && values[i] <= high)) {
-            return sali_fail(err, SAL_ERR_DATA, "%s: number %lld is %g; expected %g to %g", name,
-                             (long long)(i + 1), values[i], low, high);
-        }
-    }
-    return SAL_OK;
-}
-
-sal_status sali_state_check_i64(const char *name, int64_t n, const int64_t *values, int64_t low,
-                                int64_t high, sal_error *err)
-{
-    for (int64_t i = 0; i < n; i++) {
-        if (values[i] < low || values[i] > high) {
-            return sali_fail(err, SAL_ERR_DATA, "%s: number %lld is %lld; expected %lld to %lld",
-                             name, (long long)(i + 1), (long long)values[i], (long long)low,
-                             (long long)high);
-        }
-    }
-    return SAL_OK;
 }

@@ -4,9 +4,12 @@
 #ifndef SALI_STATE_H
 #define SALI_STATE_H
 
+#include <float.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <saltus/space.h>
 #include <saltus/status.h>
 
 typedef enum sali_state_type {
@@ -21,18 +24,31 @@ typedef enum sali_state_type {
 /* Bytes of one element. */
 size_t sali_state_bytes(sali_state_type type);
 
+/* What an item is kept for. */
+enum {
+    SALI_STATE_KEPT = 1, /* to go on later with the same bits */
+    SALI_STATE_TUNED = 2 /* found in warm-up, doubles: to be shown, saved and given to other runs */
+};
+
 /* An array in its owner's memory, to be read when a state is saved and filled when it is loaded. */
 typedef struct sali_state_item {
-    const char *name; /* unique among the owner's items */
+    const char *name; /* unique among the owner's items of a kind of `kept` */
     sali_state_type type;
     int64_t count;
-    void *data; /* [count] of the type */
+    void *data;    /* [count] of the type */
+    unsigned kept; /* OR of SALI_STATE_* */
+    /* What may be filled in. */
+    bool ranged, whole;     /* numbers from low to high, whole ones */
+    double low, high;       /* NaN is in no range */
+    const sal_space *space; /* states of it, one after the other; NULL: no codes */
 } sali_state_item;
 
 #define SALI_STATE_ITEM(suffix, element, kind)                                                    \
     static inline sali_state_item sali_state_##suffix(const char *name, int64_t n, element *data) \
     {                                                                                             \
-        return (sali_state_item){ name, kind, n, data };                                          \
+        return (sali_state_item){                                                                 \
+            .name = name, .type = kind, .count = n, .data = data, .kept = SALI_STATE_KEPT         \
+        };                                                                                        \
     }
 SALI_STATE_ITEM(f64, double, SALI_STATE_F64)
 SALI_STATE_ITEM(i64, int64_t, SALI_STATE_I64)
@@ -42,19 +58,58 @@ SALI_STATE_ITEM(u32, uint32_t, SALI_STATE_U32)
 SALI_STATE_ITEM(u8, uint8_t, SALI_STATE_U8)
 #undef SALI_STATE_ITEM
 
+/* The most of a counter, which can go on from there. */
+#define SALI_STATE_MOST 0x1p62
+
+/* The same with a range. */
+static inline sali_state_item sali_state_within(sali_state_item item, double low, double high)
+{
+    item.ranged = true;
+    item.low = low;
+    item.high = high;
+    return item;
+}
+
+/* Sums and counters are not negative; reals are finite. */
+static inline sali_state_item sali_state_sums(const char *name, int64_t n, double *data)
+{
+    return sali_state_within(sali_state_f64(name, n, data), 0, DBL_MAX);
+}
+static inline sali_state_item sali_state_reals(const char *name, int64_t n, double *data)
+{
+    return sali_state_within(sali_state_f64(name, n, data), -DBL_MAX, DBL_MAX);
+}
+static inline sali_state_item sali_state_counts(const char *name, int64_t n, int64_t *data)
+{
+    return sali_state_within(sali_state_i64(name, n, data), 0, SALI_STATE_MOST);
+}
+
+/* n states of a space. */
+static inline sali_state_item sali_state_codes(const char *name, const sal_space *space, int64_t n,
+                                               int32_t *codes)
+{
+    sali_state_item item = sali_state_i32(name, n * sal_space_variables(space), codes);
+    item.space = space;
+    return item;
+}
+
+/* The same, kept for what is given. */
+static inline sali_state_item sali_state_for(unsigned kept, sali_state_item item)
+{
+    item.kept = kept;
+    return item;
+}
+
+/* SAL_ERR_DATA unless all of an item's numbers are within its range, or codes of its space. */
+sal_status sali_state_check(const sali_state_item *item, sal_error *err);
+sal_status sali_state_check_all(int64_t n, const sali_state_item *items, sal_error *err);
+
 /* Fills item->data with item->count elements of its type, from wherever they were saved. Returns:
  * SAL_ERR_DATA, with a message, if there is no such array of this type and size. */
 typedef sal_status sali_state_fetch(void *context, const sali_state_item *item, sal_error *err);
 
-/* Fetch n items, up to the first failure. */
+/* Fetch and check n items, up to the first failure. */
 sal_status sali_state_fill(int64_t n, const sali_state_item *items, sali_state_fetch *fetch,
                            void *context, sal_error *err);
-
-/* Checks of what was filled in: that all are numbers from low to high (none is NaN). Returns:
- * SAL_ERR_DATA. */
-sal_status sali_state_check_f64(const char *name, int64_t n, const double *values, double low,
-                                double high, sal_error *err);
-sal_status sali_state_check_i64(const char *name, int64_t n, const int64_t *values, int64_t low,
-                                int64_t high, sal_error *err);
 
 #endif

@@ -74,8 +74,7 @@ static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *
                          ais->sampler->name,
                          flags & SALI_SAMPLER_COUPLED ? "couples its chains" : "is approximate");
     }
-    return ais->sampler->share ? ais->sampler->share(model, &ais->settings, &ais->shared, err)
-                               : SAL_OK;
+    return sali_sampler_share(ais->sampler, model, &ais->settings, &ais->shared, err);
 }
 
 static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)
@@ -127,16 +126,12 @@ void sali_ais_free(sali_ais *ais)
 {
     for (int64_t k = 0; ais->shards && k < ais->n_shards; k++) {
         sali_ais_shard *shard = &ais->shards[k];
-        if (shard->self) {
-            ais->sampler->destroy(shard->self);
-        }
+        sali_sampler_close(ais->sampler, shard->self);
         sali_chains_destroy(shard->chains);
         sali_free(shard->f);
         sali_free(shard->uniform);
     }
-    if (ais->shared) {
-        ais->sampler->unshare(ais->shared);
-    }
+    sali_sampler_unshare(ais->sampler, ais->shared);
     sali_sampler_release(ais->sampler);
     sali_bridge_free(&ais->bridge);
     sali_free(ais->shards);

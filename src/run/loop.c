@@ -239,8 +239,8 @@ static sal_status walk(sal_run *run, window *w, sal_error *err)
 {
     bool walked = false;
     sal_status status = sali_walk(run, w->steps, &walked, err);
-    for (int64_t k = 0; walked && run->sampler->forget && k < run->n_shards; k++) {
-        run->sampler->forget(run->shards[k].self);
+    for (int64_t k = 0; walked && k < run->n_shards; k++) {
+        sali_sampler_forget(run->sampler, run->shards[k].self);
     }
     w->refresh |= walked;
     return status;

@@ -26,14 +26,12 @@ static sal_status share_sampler(sal_run *run, sal_error *err)
                          run->sampler->name);
     }
     run->options.preconditioner = NULL;
-    if (!run->sampler->share) {
-        return SAL_OK;
-    }
     if (given && !(part = sali_preconditioner_restrict(run->base, run->model, given))) {
         return sali_fail_memory(err);
     }
     run->settings.preconditioner = part;
-    sal_status status = run->sampler->share(run->model, &run->settings, &run->shared, err);
+    sal_status status =
+        sali_sampler_share(run->sampler, run->model, &run->settings, &run->shared, err);
     run->settings.preconditioner = NULL;
     sali_free(part);
     return status;
@@ -495,14 +493,10 @@ void sal_run_destroy(sal_run *run)
     }
     for (int64_t k = 0; run->shards && k < run->n_shards; k++) {
         sali_run_shard *shard = &run->shards[k];
-        if (shard->self) {
-            run->sampler->destroy(shard->self);
-        }
+        sali_sampler_close(run->sampler, shard->self);
         sali_chains_destroy(shard->chains);
     }
-    if (run->shared) {
-        run->sampler->unshare(run->shared);
-    }
+    sali_sampler_unshare(run->sampler, run->shared);
     sali_sampler_release(run->inner ? run->inner : run->sampler);
     sali_memory_free(&run->memory);
     sal_run_state_destroy(run->state);

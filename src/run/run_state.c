@@ -27,35 +27,45 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 
 #define STEP_SIZES "step_sizes."
 #define SAMPLER "sampler."
-#define MOST_SHARD_ITEMS 20
+#define MOST_SHARD_ITEMS (16 + SALI_MOST_STATE)
 #define MOST_RUN_ITEMS 16
+
+static int64_t list_swaps(const sali_swaps *w, int64_t n, sali_state_item *items)
+{
+    const int64_t R = w->replicas;
+    const sali_state_item own[] = {
+        sali_state_counts("swaps.tried", R, w->tried),
+        sali_state_counts("swaps.made", R, w->made),
+        sali_state_sums("swaps.probability", R, w->probability),
+        sali_state_within(sali_state_i32("swaps.walker", n, w->walker), 0, (double)(R - 1)),
+        sali_state_within(sali_state_u8("swaps.from_hottest", n, (uint8_t *)w->from_hottest), 0, 1),
+        sali_state_counts("swaps.round_trips", 1, (int64_t *)&w->round_trips),
+        sali_state_counts("swaps.f_count", 1, (int64_t *)&w->f_count),
+        sali_state_reals("swaps.f", 3, (double *)&w->f_first),
+    };
+    memcpy(items, own, sizeof own);
+    return sizeof own / sizeof *own;
+}
 
 /* Of one shard: in the state, those of all shards follow each other. */
 static int64_t list_shard(const sal_run *run, const sali_run_shard *shard, sali_state_item *items)
 {
     const sali_chains *c = shard->chains;
-    const sali_swaps *w = &shard->swaps;
-    int64_t n = c->n, codes = n * c->space->n_variables, k = 0;
+    const int64_t n = c->n;
+    int64_t k = 0;
     items[k++] = sali_state_f64("f", n, c->f);
-    items[k++] = sali_state_i32("codes", codes, c->codes);
+    items[k++] = sali_state_codes("codes", c->space, n, c->codes);
     items[k++] = sali_state_u64("step", n, c->step);
     items[k++] = sali_state_f64("step_size", n, c->step_size);
-    items[k++] = sali_state_f64("beta", n, c->beta);
+    items[k++] = sali_state_within(sali_state_f64("beta", n, c->beta), DBL_MIN, DBL_MAX);
     if (shard->best) {
-        items[k++] = sali_state_f64("best", n, shard->best);
-        items[k++] = sali_state_i32("best_codes", codes, shard->best_codes);
+        items[k++] = sali_state_within(sali_state_f64("best", n, shard->best), -INFINITY, DBL_MAX);
+        items[k++] = sali_state_codes("best_codes", c->space, n, shard->best_codes);
     }
     if (run->ladder.n > 1) {
-        items[k++] = sali_state_i64("swaps.tried", w->replicas, w->tried);
-        items[k++] = sali_state_i64("swaps.made", w->replicas, w->made);
-        items[k++] = sali_state_f64("swaps.probability", w->replicas, w->probability);
-        items[k++] = sali_state_i32("swaps.walker", n, w->walker);
-        items[k++] = sali_state_u8("swaps.from_hottest", n, (uint8_t *)w->from_hottest);
-        items[k++] = sali_state_i64("swaps.round_trips", 1, (int64_t *)&w->round_trips);
-        items[k++] = sali_state_i64("swaps.f_count", 1, (int64_t *)&w->f_count);
-        items[k++] = sali_state_f64("swaps.f", 3, (double *)&w->f_first);
+        k += list_swaps(&shard->swaps, n, items + k);
     }
-    return k + (run->sampler->hidden ? run->sampler->hidden(shard->self, items + k) : 0);
+    return k + sali_sampler_items(run->sampler, NULL, shard->self, SALI_STATE_KEPT, items + k);
 }
 
 static int64_t list_run(sal_run *run, sali_state_item *items)
@@ -65,15 +75,17 @@ static int64_t list_run(sal_run *run, sali_state_item *items)
     items[k++] = sali_state_i64("warmup_done", 1, &run->warmup_done);
     items[k++] = sali_state_i64("steps", 1, &run->steps);
     items[k++] = sali_state_i64("draws_made", 1, &run->draws_made);
-    items[k++] = sali_state_f64("accepted_sum", 1, &run->accepted_sum);
-    items[k++] = sali_state_f64("jump_sum", 1, &run->jump_sum);
-    items[k++] = sali_state_f64("moved", run->options.chains, run->moved);
-    items[k++] = sali_state_f64("seconds", 1, &run->seconds);
-    items[k++] = sali_state_f64("warmup_seconds", 1, &run->warmup_seconds);
+    items[k++] = sali_state_sums("accepted_sum", 1, &run->accepted_sum);
+    items[k++] = sali_state_sums("jump_sum", 1, &run->jump_sum);
+    items[k++] = sali_state_sums("moved", run->options.chains, run->moved);
+    items[k++] = sali_state_sums("seconds", 1, &run->seconds);
+    items[k++] = sali_state_sums("warmup_seconds", 1, &run->warmup_seconds);
     items[k++] = sali_state_f64("anneal_from", 1, &run->anneal_from);
     items[k++] = sali_state_f64("anneal_to", 1, &run->anneal_to);
-    items[k++] = sali_state_f64("ladder", run->ladder.n, run->ladder.beta);
-    items[k++] = sali_state_i64("ladder.updates", 1, &run->ladder.updates);
+    items[k++] =
+        sali_state_within(sali_state_f64("ladder", run->ladder.n, run->ladder.beta), DBL_MIN, 1);
+    items[k++] =
+        sali_state_within(sali_state_i64("ladder.updates", 1, &run->ladder.updates), 0, 1000);
     return k;
 }
 
@@ -132,9 +144,8 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
     bool ok = put_shards(run) && put_all(run->state, "", n, items);
     ok = ok &&
          put_all(run->state, STEP_SIZES, sali_step_sizes_state(&run->step_sizes, items), items);
-    if (ok && run->sampler->state) {
-        ok = put_all(run->state, SAMPLER, run->sampler->state(run->shared, items), items);
-    }
+    n = sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_KEPT, items);
+    ok = ok && put_all(run->state, SAMPLER, n, items);
     if (!ok) {
         return sali_fail_memory(err);
     }
@@ -177,19 +188,13 @@ static sal_status check_position(const sal_run *run, sal_error *err)
 static sal_status check_run(const sal_run *run, sal_error *err)
 {
     const sali_ladder *ladder = &run->ladder;
-    double sums[] = { run->accepted_sum, run->jump_sum, run->seconds, run->warmup_seconds };
     sal_status status = check_position(run, err);
-    status = status ? status : sali_state_check_f64("sums", 4, sums, 0, DBL_MAX, err);
-    status = status
-                 ? status
-                 : sali_state_check_f64("moved", run->options.chains, run->moved, 0, DBL_MAX, err);
-    status = status ? status : sali_state_check_f64("ladder", 1, ladder->beta, 1, 1, err);
-    status =
-        status ? status : sali_state_check_i64("ladder.updates", 1, &ladder->updates, 0, 1000, err);
-    for (int64_t r = 1; status == SAL_OK && r < ladder->n; r++) {
-        double below = ladder->beta[r - 1];
-        bool falls = ladder->beta[r] > 0 && ladder->beta[r] < below;
-        status = falls ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "ladder: it does not fall");
+    bool falls = ladder->beta[0] == 1;
+    for (int64_t r = 1; r < ladder->n; r++) {
+        falls &= ladder->beta[r] < ladder->beta[r - 1];
+    }
+    if (status == SAL_OK && !falls) {
+        status = sali_fail(err, SAL_ERR_DATA, "ladder: it does not fall from 1");
     }
     if (status == SAL_OK && run->options.anneal) {
         bool ok =
@@ -228,7 +233,8 @@ static sal_status scatter(sal_run *run, sal_error *err)
     sali_state_item items[MOST_SHARD_ITEMS];
     int64_t used[MOST_SHARD_ITEMS] = { 0 };
     for (int64_t k = 0; k < run->n_shards; k++) {
-        for (int64_t i = 1, n = list_shard(run, &run->shards[k], items); i < n; i++) {
+        const int64_t n = list_shard(run, &run->shards[k], items);
+        for (int64_t i = 1; i < n; i++) {
             const sali_state_item *from = sali_run_state_find(run->options.resume, items[i].name);
             size_t size = sali_state_bytes(items[i].type);
             if (!from || from->type != items[i].type || items[i].count > from->count - used[i]) {
@@ -241,41 +247,21 @@ static sal_status scatter(sal_run *run, sal_error *err)
                    (size_t)items[i].count * size);
             used[i] += items[i].count;
         }
+        sal_status status = sali_state_check_all(n - 1, items + 1, err);
+        if (status != SAL_OK) {
+            return status;
+        }
     }
     return SAL_OK;
 }
 
-static sal_status check_swaps(const sali_swaps *w, sal_error *err)
-{
-    int64_t n = w->groups * w->replicas;
-    sal_status status = SAL_OK;
-    for (int64_t c = 0; status == SAL_OK && c < n; c++) {
-        bool ok = w->walker[c] >= 0 && w->walker[c] < w->replicas &&
-                  ((const uint8_t *)w->from_hottest)[c] <= 1;
-        status = ok ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "swaps.walker: no such replica");
-    }
-    status =
-        status ? status
-               : sali_state_check_i64("swaps.tried", w->replicas, w->tried, 0, INT64_MAX / 2, err);
-    for (int64_t r = 0; status == SAL_OK && r < w->replicas; r++) {
-        status = sali_state_check_i64("swaps.made", 1, &w->made[r], 0, w->tried[r], err);
-    }
-    status = status ? status
-                    : sali_state_check_f64("swaps.probability", w->replicas, w->probability, 0,
-                                           DBL_MAX, err);
-    const int64_t counts[] = { w->round_trips, w->f_count };
-    const double sums[] = { w->f_first, w->f_sum, w->f_squares };
-    status =
-        status ? status : sali_state_check_i64("swaps.f_count", 2, counts, 0, INT64_MAX / 2, err);
-    return status ? status : sali_state_check_f64("swaps.f", 3, sums, -DBL_MAX, DBL_MAX, err);
-}
-
-static sal_status check_chains(const sal_run *run, const sali_run_shard *shard, sal_error *err)
+/* What ranges do not tell. */
+static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, sal_error *err)
 {
     const sali_chains *chains = shard->chains;
+    const sali_swaps *w = &shard->swaps;
     uint64_t step = (uint64_t)(run->warmup_done + run->steps);
-    sal_status status = sali_codes_check(chains->space, chains->n, chains->codes, err);
-    status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "codes") : SAL_OK;
+    sal_status status = SAL_OK;
     for (int64_t c = 0; status == SAL_OK && c < chains->n; c++) {
         if (chains->step[c] != step) {
             status = sali_fail(err, SAL_ERR_DATA, "step: a chain has made %llu steps, not %llu",
@@ -285,20 +271,11 @@ static sal_status check_chains(const sal_run *run, const sali_run_shard *shard, 
             status = sali_fail_prefix(err, SAL_ERR_DATA, "step_size");
         }
     }
-    return status ? status
-                  : sali_state_check_f64("beta", chains->n, chains->beta, DBL_MIN, DBL_MAX, err);
-}
-
-static sal_status check_best(const sali_run_shard *shard, sal_error *err)
-{
-    int64_t n = shard->chains->n;
-    if (!shard->best) {
-        return SAL_OK;
-    }
-    sal_status status = sali_state_check_f64("best", n, shard->best, -INFINITY, DBL_MAX, err);
-    if (status == SAL_OK) {
-        status = sali_codes_check(shard->chains->space, n, shard->best_codes, err);
-        status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "best_codes") : SAL_OK;
+    for (int64_t r = 0; status == SAL_OK && run->ladder.n > 1 && r < w->replicas; r++) {
+        status = w->made[r] <= w->tried[r]
+                     ? SAL_OK
+                     : sali_fail(err, SAL_ERR_DATA, "swaps.made: %lld of %lld that were tried",
+                                 (long long)w->made[r], (long long)w->tried[r]);
     }
     return status;
 }
@@ -308,10 +285,7 @@ sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
     sal_status status = scatter(run, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
-        status = check_chains(run, shard, err);
-        status = status ? status : check_best(shard, err);
-        status = status || run->ladder.n == 1 ? status : check_swaps(&shard->swaps, err);
-        status = status || !run->sampler->unhide ? status : run->sampler->unhide(shard->self, err);
+        status = check_shard(run, shard, err);
         if (status == SAL_OK) {
             sali_chains_embed(shard->chains);
         }

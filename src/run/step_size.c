@@ -71,16 +71,9 @@ double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance)
 
 int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
 {
-    items[0] = sali_state_i64("windows", a->n, a->windows);
-    items[1] = sali_state_f64("log_step", a->n, a->log_step);
+    items[0] = sali_state_counts("windows", a->n, a->windows);
+    items[1] = sali_state_reals("log_step", a->n, a->log_step);
     return 2;
-}
-
-sal_status sali_adaptation_restored(const sali_adaptation *a, sal_error *err)
-{
-    sal_status status = sali_state_check_i64("windows", a->n, a->windows, 0, INT64_MAX - 1, err);
-    return status ? status
-                  : sali_state_check_f64("log_step", a->n, a->log_step, -DBL_MAX, DBL_MAX, err);
 }
 
 /* ---- the search */
@@ -253,10 +246,11 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
 int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
 {
     int64_t n = sali_adaptation_state(&s->adaptation, items);
+    sali_state_item length = sali_state_i64("length", 1, &s->length);
     items[n++] = sali_state_f64("value", s->rungs, s->value);
-    items[n++] = sali_state_f64("jump", s->rungs * SALI_DECILES, s->jump);
+    items[n++] = sali_state_sums("jump", s->rungs * SALI_DECILES, s->jump);
     items[n++] = sali_state_i64("begin", 1, &s->begin);
-    items[n++] = sali_state_i64("length", 1, &s->length);
+    items[n++] = sali_state_within(length, 0, SALI_STATE_MOST / 4);
     items[n++] = sali_state_i64("candidates", 1, &s->candidates);
     return n;
 }
@@ -264,14 +258,11 @@ int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
 /* The stage of the search, of which none is after `done`, and the first at a quarter of warm-up. */
 static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total, sal_error *err)
 {
-    int64_t last = s->rule == SAL_STEP_SIZE_SEARCH ? done : 0;
+    double last = s->rule == SAL_STEP_SIZE_SEARCH ? (double)done : 0;
+    sali_state_item begin = sali_state_within(sali_state_i64("begin", 1, &s->begin), 0, last);
     bool stage = s->rule == SAL_STEP_SIZE_SEARCH && s->begin > 0 && s->length > 0;
     bool magnitudes = s->candidates == SALI_MAGNITUDES, deciles = s->candidates == SALI_DECILES;
-    sal_status status =
-        sali_state_check_f64("jump", s->rungs * SALI_DECILES, s->jump, 0, DBL_MAX, err);
-    status = status ? status : sali_state_check_i64("begin", 1, &s->begin, 0, last, err);
-    status =
-        status ? status : sali_state_check_i64("length", 1, &s->length, 0, INT64_MAX / 16, err);
+    sal_status status = sali_state_check(&begin, err);
     if (status == SAL_OK && s->candidates != 0 && !(stage && (magnitudes || deciles))) {
         status = sali_fail(err, SAL_ERR_DATA, "candidates is %lld; expected 0, %d or %d",
                            (long long)s->candidates, SALI_MAGNITUDES, SALI_DECILES);
@@ -287,7 +278,7 @@ static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total,
 sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
                                     int64_t total, sal_error *err)
 {
-    sal_status status = sali_adaptation_restored(&s->adaptation, err);
+    sal_status status = SAL_OK;
     for (int64_t r = 0; status == SAL_OK && r < s->rungs; r++) {
         status = s->value[r] == 0 ? sali_fail(err, SAL_ERR_DATA, "value: a step size is 0")
                                   : sali_step_size_check(s->value[r], dtype, err);

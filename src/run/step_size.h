@@ -26,10 +26,8 @@ double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance);
 /* The same with a small constant gain, for targets that never stand still. */
 double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance);
 
-/* The items of its state (core/state.h), 2 of them; and after they were filled, SAL_ERR_DATA if
- * they cannot be used. */
+/* The items of its state (core/state.h), 2 of them. */
 int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items);
-sal_status sali_adaptation_restored(const sali_adaptation *a, sal_error *err);
 
 /* Candidates of the two stages of the search. */
 #define SALI_MAGNITUDES 5

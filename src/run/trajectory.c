@@ -101,9 +101,7 @@ static sal_status open_chains(sali_visitor *v, int which, const sal_model *model
 {
     sal_status status =
         sali_chains_create(model, n, sali_sampler_wants(sampler), seed, &v->chains[which], err);
-    if (status == SAL_OK && sampler->share) {
-        status = sampler->share(model, settings, &v->shared[which], err);
-    }
+    status = status ? status : sali_sampler_share(sampler, model, settings, &v->shared[which], err);
     return status ? status
                   : sali_sampler_open(sampler, settings, v->shared[which], v->chains[which],
                                       &v->self[which], err);
@@ -147,12 +145,8 @@ void sali_visitor_free(sali_visitor *v)
 {
     const sali_sampler *samplers[] = { v->sampler, v->bridge_sampler };
     for (int k = PLAIN; k <= MIXED; k++) {
-        if (v->self[k]) {
-            samplers[k]->destroy(v->self[k]);
-        }
-        if (v->shared[k]) {
-            samplers[k]->unshare(v->shared[k]);
-        }
+        sali_sampler_close(samplers[k], v->self[k]);
+        sali_sampler_unshare(samplers[k], v->shared[k]);
         sali_chains_destroy(v->chains[k]);
     }
     sali_bridge_free(&v->bridge);
@@ -228,9 +222,7 @@ void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint3
         chains->step_size[c] = step_size > 0 ? step_size : usual;
     }
     sali_chains_embed(chains);
-    if (sampler->forget) {
-        sampler->forget(v->self[which]);
-    }
+    sali_sampler_forget(sampler, v->self[which]);
     sampler->refresh(v->self[which], chains);
     sali_sampler_steps(sampler, v->self[which], chains, K);
     memcpy(codes, chains->codes, bytes);

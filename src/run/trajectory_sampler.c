@@ -93,33 +93,20 @@ static void climb_refresh(void *self, sali_chains *chains)
     sali_chains_start(chains, false);
 }
 
-static void climb_forget(void *self)
+/* Counts of 0 make the next step climb from level 0 again. */
+static int64_t climb_state(void *shared, void *self, sali_state_item *items)
 {
     climb *s = self;
-    s->counts[0] = 0;
-}
-
-static int64_t climb_hidden(void *self, sali_state_item *items)
-{
-    climb *s = self;
-    items[0] = sali_state_i32("levels.codes", s->L * s->n * s->V, s->codes);
+    (void)shared;
+    if (!s) {
+        return 0;
+    }
+    const sal_space *space = s->visitor.model->space;
+    items[0] = sali_state_codes("levels.codes", space, s->L * s->n, s->codes);
     items[1] = sali_state_u64("levels.step", (s->L + 1) * s->n, s->step);
     items[2] = sali_state_u8("levels.fresh", (s->L + 1) * s->n, s->fresh);
-    items[3] = sali_state_i64("levels.counts", s->L + 2, s->counts);
+    items[3] = sali_state_counts("levels.counts", s->L + 2, s->counts);
     return 4;
-}
-
-static sal_status climb_unhide(void *self, sal_error *err)
-{
-    const climb *s = self;
-    const sal_space *space = s->visitor.model->space;
-    for (int64_t k = 0; k < s->L * s->n * s->V; k++) {
-        if (!sali_has_code(&space->variables[k % s->V], s->codes[k])) {
-            return sali_fail(err, SAL_ERR_DATA, "levels.codes: %d is no code of variable %lld",
-                             (int)s->codes[k], (long long)(k % s->V));
-        }
-    }
-    return sali_state_check_i64("levels.counts", s->L + 2, s->counts, 0, INT64_MAX / 2, err);
 }
 
 /* ---- levels */
@@ -333,13 +320,11 @@ const sali_sampler sali_trajectory_record = {
     .name = "trajectory",
     .doc = "sweeps over the levels of a training's trajectory",
     .source = "Bereux, Decelle, Furtlehner & Seoane 2026",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_HIDDEN,
+    .flags = SALI_SAMPLER_EXACT,
     .kinds = SALI_FINITE_KINDS,
     .create = climb_create,
     .destroy = climb_destroy,
     .refresh = climb_refresh,
-    .forget = climb_forget,
-    .hidden = climb_hidden,
-    .unhide = climb_unhide,
+    .state = climb_state,
     .step = climb_step,
 };

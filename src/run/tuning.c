@@ -32,12 +32,12 @@ void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
     }
 }
 
-static int64_t own_values(const sal_run *run, sali_tuned items[SALI_MOST_TUNED])
+static int64_t own_values(const sal_run *run, sali_state_item items[SALI_MOST_STATE])
 {
-    return run->sampler->tuned ? run->sampler->tuned(run->shared, items) : 0;
+    return sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, items);
 }
 
-static void own_name(const sali_tuned *item, char name[128])
+static void own_name(const sali_state_item *item, char name[128])
 {
     snprintf(name, 128, OWN "%s", item->name);
 }
@@ -46,7 +46,7 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
 {
     char text[SALI_SAMPLER_TEXT];
     double temperatures[SALI_MOST_REPLICAS];
-    sali_tuned items[SALI_MOST_TUNED];
+    sali_state_item items[SALI_MOST_STATE];
     if (run->stopped_in_warmup) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run was stopped in its warm-up, which found nothing to be kept");
@@ -66,7 +66,7 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
     for (int64_t k = 0, n = own_values(run, items); ok && k < n; k++) {
         char name[128];
         own_name(&items[k], name);
-        ok = sali_tuning_add(tuning, name, items[k].n, items[k].values);
+        ok = sali_tuning_add(tuning, name, items[k].count, items[k].data);
     }
     if (!ok) {
         sali_tuning_free(tuning);
@@ -197,45 +197,39 @@ static sal_status take_step_sizes(sal_run *run, const sal_tuning *tuning, sal_er
                                   SAL_STEP_SIZE_USUAL, run->settings.step_size, given, err);
 }
 
-/* Whether values of the sampler's own lie where it can use them. */
-static sal_status check_own(const sali_tuned *item, const char *name, const double *values,
-                            sal_error *err)
+/* The list for an item, within its range. */
+static sal_status find_own(const sal_tuning *tuning, sali_state_item item,
+                           const sali_tuning_list **list, sal_error *err)
 {
-    bool bounded = item->low < item->high || item->whole;
-    for (int64_t i = 0; i < item->n; i++) {
-        double value = values[i];
-        bool ok = isfinite(value) && (!bounded || (value >= item->low && value <= item->high)) &&
-                  (!item->whole || value == floor(value));
-        if (!ok) {
-            return sali_fail(err, SAL_ERR_DATA,
-                             "the tuning's '%s' holds %g; expected %s from %g to %g", name, value,
-                             item->whole ? "a whole number" : "numbers",
-                             bounded ? item->low : -DBL_MAX, bounded ? item->high : DBL_MAX);
-        }
+    char name[128];
+    own_name(&item, name);
+    *list = find_list(tuning, name, item.count, err);
+    if (!*list) {
+        return SAL_ERR_DATA;
     }
-    return SAL_OK;
+    item.name = name;
+    item.data = (*list)->values;
+    return sali_state_check(&item, err) ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning")
+                                        : SAL_OK;
 }
 
 static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
-    sali_tuned items[SALI_MOST_TUNED];
-    const sali_tuning_list *lists[SALI_MOST_TUNED];
+    sali_state_item items[SALI_MOST_STATE];
+    const sali_tuning_list *lists[SALI_MOST_STATE];
     int64_t n = own_values(run, items);
-    for (int64_t k = 0; k < n; k++) {
-        char name[128];
-        own_name(&items[k], name);
-        lists[k] = find_list(tuning, name, items[k].n, err);
-        sal_status status =
-            lists[k] ? check_own(&items[k], name, lists[k]->values, err) : SAL_ERR_DATA;
-        if (status != SAL_OK) {
-            return status;
-        }
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        status = find_own(tuning, items[k], &lists[k], err);
     }
-    for (int64_t k = 0; k < n; k++) {
-        memcpy(items[k].values, lists[k]->values, (size_t)items[k].n * sizeof *items[k].values);
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        memcpy(items[k].data, lists[k]->values, (size_t)items[k].count * sizeof(double));
     }
-    sal_status status = n > 0 ? run->sampler->retune(run->shared, err) : SAL_OK;
-    return status == SAL_ERR_DATA ? sali_fail_prefix(err, status, "the tuning") : status;
+    if (status == SAL_OK && n > 0 && run->sampler->changed) {
+        status = run->sampler->changed(run->shared, NULL, err);
+        status = status == SAL_ERR_DATA ? sali_fail_prefix(err, status, "the tuning") : status;
+    }
+    return status;
 }
 
 sal_status sali_run_tune(sal_run *run, sal_error *err)

@@ -84,10 +84,7 @@ enum {
     SALI_SAMPLER_REJECTION_FREE = 64,  /* what log_q proposes is always taken */
     SALI_SAMPLER_COUPLED = 128,        /* chains depend on each other: all are in one shard */
     SALI_SAMPLER_PRECONDITIONED = 256, /* takes a matrix */
-    SALI_SAMPLER_HIDDEN = 512,         /* has a state beyond the codes, kept by refresh while they
-                                           fit it: the codes alone do not fix what comes next,
-                                           but after `forget` */
-    SALI_SAMPLER_WINDOW = 1024         /* its setting "radius" is a window of levels: 1 at most on
+    SALI_SAMPLER_WINDOW = 512          /* its setting "radius" is a window of levels: 1 at most on
                                            counts without a cap, which move by 1 */
 };
 
@@ -136,20 +133,8 @@ double sali_chains_coldest(const sali_chains *chains);
 double sali_warmup_acceptance(const sali_warmup *warmup);
 double sali_warmup_jump(const sali_warmup *warmup);
 
-/* Values that adaptation found, to be saved and given again. */
-typedef struct sali_tuned {
-    const char *name;
-    int64_t n;
-    double *values; /* [n], of the shared state itself */
-    /* What can be given: from low to high, whole numbers if `whole`; 0, 0: any number. */
-    double low, high;
-    bool whole;
-} sali_tuned;
-
-/* The most entries of a sampler's `tuned`, of its `state`, and of `hidden`. */
-#define SALI_MOST_TUNED 8
+/* The most items of a sampler's state. */
 #define SALI_MOST_STATE 16
-#define SALI_MOST_HIDDEN 4
 
 /* Kinds of variables that a sampler moves: SAL_COUNT stands for counts with a cap, which have a
  * finite list of states like all others; counts without one are a kind of their own. */
@@ -181,38 +166,28 @@ typedef struct sali_sampler {
                         void **shared, sal_error *err);
     void (*unshare)(void *shared);
     sal_status (*adapt)(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err);
-    int64_t (*tuned)(void *shared, sali_tuned *items); /* number of items; may be NULL */
-    /* After other numbers, finite ones, were put into `tuned`: SAL_ERR_DATA if they cannot be used;
-     * else makes anew what is made of them in the shared state. NULL only without `tuned`. */
-    sal_status (*retune)(void *shared, sal_error *err);
 
-    /* All that adaptation changes in the shared state, to go on later from where it stood: the
-     * number of items, SALI_MOST_STATE at most. To be called after `adapt`, when no shard keeps
-     * what it has not learned from yet. Not what follows from settings and model. Both NULL only
-     * without `adapt`. */
-    int64_t (*state)(void *shared, sali_state_item *items);
-    /* After the items of a freshly shared state were filled: SAL_ERR_DATA if they cannot be used
-     * (then it is good for `unshare` only); else makes anew what is made of them. `at` shows the
-     * shards; window, done and total are not read. Items whose number depends on others come last
-     * and are there after a first call only: see sali_sampler_restore. */
-    sal_status (*restored)(void *shared, const sali_warmup *at, sal_error *err);
+    /* What is kept: the number of items, SALI_MOST_STATE at most. Of `shared` all that adaptation
+     * changes, but not what follows from settings and model; asked for after `adapt`, when no shard
+     * keeps what it has not learned from yet. Of `self` what a shard knows of its chains beyond
+     * their codes, as long as these fit it; zeros everywhere stand for nothing. Either is NULL when
+     * the other one is asked for. NULL: nothing is kept. */
+    int64_t (*state)(void *shared, void *self, sali_state_item *items);
+    /* After numbers within their ranges were put into items of `shared`: SAL_ERR_DATA if they do
+     * not go together (then it is good for `unshare` only); else makes anew what is made of them.
+     * `at` shows the shards, but not window, done and total; NULL: only what is TUNED was given.
+     * Items whose number depends on others come last and are there after a first call only: see
+     * sali_sampler_restore. NULL: nothing is made of them. */
+    sal_status (*changed)(void *shared, const sali_warmup *at, sal_error *err);
 
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err);
     void (*destroy)(void *self);
     /* Make what is cached of the present states (after a start, new parameters, step sizes,
      * temperatures or shared state); sets f. What comes next then has the bits of a new `self` and
-     * a new shared state of the same `state` on the model as it is now; of a HIDDEN one, if it was
-     * made to forget. Safe for several shards at once, as parameters do not change meanwhile. */
+     * a new shared state of the same `state` on the model as it is now. Safe for several shards at
+     * once, as parameters do not change meanwhile. */
     void (*refresh)(void *self, sali_chains *chains);
-    /* Before a refresh with states that are not those that the steps left: drops what is kept
-     * beyond the codes. NULL unless HIDDEN. */
-    void (*forget)(void *self);
-    /* What is kept beyond the codes, for a `self` made later to go on from: the number of items,
-     * SALI_MOST_HIDDEN at most. After they were filled, `unhide`: SAL_ERR_DATA if they cannot be
-     * used. The next refresh keeps what fits the codes. Both NULL unless HIDDEN. */
-    int64_t (*hidden)(void *self, sali_state_item *items);
-    sal_status (*unhide)(void *self, sal_error *err);
     /* Whether, since the last refresh, it follows the chains by small changes, so that a refresh
      * takes as long as many steps. NULL: it does not. */
     bool (*follows)(const void *self);
@@ -282,9 +257,24 @@ unsigned sali_sampler_wants(const sali_sampler *sampler);
 sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
                              void *shared, sali_chains *chains, void **self, sal_error *err);
 
-/* Bring the `state` of a sampler back into a freshly shared one, with the shards opened: fetches
- * all items and calls `restored`. SAL_OK for a sampler without. Returns: SAL_ERR_DATA (from fetch
- * too), SAL_ERR_MEMORY; `shared` is good for `unshare` only then. The shards need a refresh. */
+/* The shared state of a sampler, if it has one; and the end of it and of a shard's, NULL or not. */
+sal_status sali_sampler_share(const sali_sampler *sampler, const sal_model *model,
+                              const sali_sampler_settings *settings, void **shared, sal_error *err);
+void sali_sampler_unshare(const sali_sampler *sampler, void *shared);
+void sali_sampler_close(const sali_sampler *sampler, void *self);
+
+/* The items of the state of `shared`, or of `self` with the other one NULL, that are kept for
+ * `what`; their number. */
+int64_t sali_sampler_items(const sali_sampler *sampler, void *shared, void *self, unsigned what,
+                           sali_state_item items[SALI_MOST_STATE]);
+
+/* Before a refresh with states that are not those that the steps left: drops what is kept of the
+ * chains beyond their codes. */
+void sali_sampler_forget(const sali_sampler *sampler, void *self);
+
+/* Bring the state of a sampler back into a freshly shared one, with the shards opened: fetches all
+ * items and calls `changed`. Returns: SAL_ERR_DATA (from fetch too), SAL_ERR_MEMORY; `shared` is
+ * good for `unshare` only then. The shards need a refresh. */
 sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const sali_warmup *at,
                                 sali_state_fetch *fetch, void *context, sal_error *err);
 

@@ -1,16 +1,60 @@
+/* What samplers hold: making it, listing it, bringing it back. */
+#include <string.h>
+
 #include "samplers/sampler.h"
+
+sal_status sali_sampler_share(const sali_sampler *sampler, const sal_model *model,
+                              const sali_sampler_settings *settings, void **shared, sal_error *err)
+{
+    return sampler->share ? sampler->share(model, settings, shared, err) : SAL_OK;
+}
+
+void sali_sampler_unshare(const sali_sampler *sampler, void *shared)
+{
+    if (shared) {
+        sampler->unshare(shared);
+    }
+}
+
+void sali_sampler_close(const sali_sampler *sampler, void *self)
+{
+    if (self) {
+        sampler->destroy(self);
+    }
+}
+
+int64_t sali_sampler_items(const sali_sampler *sampler, void *shared, void *self, unsigned what,
+                           sali_state_item items[SALI_MOST_STATE])
+{
+    int64_t n = 0, all = sampler->state ? sampler->state(shared, self, items) : 0;
+    for (int64_t k = 0; k < all; k++) {
+        if (items[k].kept & what) {
+            items[n++] = items[k];
+        }
+    }
+    return n;
+}
+
+void sali_sampler_forget(const sali_sampler *sampler, void *self)
+{
+    sali_state_item items[SALI_MOST_STATE];
+    for (int64_t n = sali_sampler_items(sampler, NULL, self, SALI_STATE_KEPT, items); n > 0; n--) {
+        const sali_state_item *item = &items[n - 1];
+        memset(item->data, 0, (size_t)item->count * sali_state_bytes(item->type));
+    }
+}
 
 sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const sali_warmup *at,
                                 sali_state_fetch *fetch, void *context, sal_error *err)
 {
     sali_state_item items[SALI_MOST_STATE];
-    int64_t filled = 0, n = sampler->state ? sampler->state(shared, items) : 0;
+    int64_t filled = 0, n = sali_sampler_items(sampler, shared, NULL, SALI_STATE_KEPT, items);
     sal_status status = SAL_OK;
     for (int round = 0; status == SAL_OK && filled < n && round < 2; round++) {
         status = sali_state_fill(n - filled, items + filled, fetch, context, err);
-        status = status ? status : sampler->restored(shared, at, err);
+        status = status || !sampler->changed ? status : sampler->changed(shared, at, err);
         filled = n;
-        n = status == SAL_OK ? sampler->state(shared, items) : 0;
+        n = sali_sampler_items(sampler, shared, NULL, SALI_STATE_KEPT, items);
     }
     return status;
 }

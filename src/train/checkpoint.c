@@ -51,34 +51,42 @@ enum {
 /* The trainer's own, besides what the sampler keeps; their number. */
 static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
 {
-    const int64_t n = t->optimiser.n, codes = t->buffer.slots * t->model->space->n_variables;
+    const int64_t n = t->optimiser.n;
+    const double most = t->model->dtype == SAL_F32 ? FLT_MAX : DBL_MAX;
+    const sali_adaptation *a = &t->step_size;
     const int64_t second = t->optimiser.kind == SALI_SGD ? 0 : n;
     const int64_t sums = sizeof t->sums / sizeof(double);
     const sali_state_item own[OWN_ITEMS] = {
         [ITERATION] = sali_state_i64("iteration", 1, &t->iteration),
         [GOOD_ITERATION] = sali_state_i64("iteration.good", 1, &t->good_iteration),
         [UPDATES] = sali_state_i64("optimiser.updates", 1, &t->optimiser.updates),
-        [LEARNING_RATE] = sali_state_f64("optimiser.learning_rate", 1, &t->optimiser.learning_rate),
-        [BEST] = sali_state_f64("parameters.best", t->best ? n : 0, t->best),
+        [LEARNING_RATE] =
+            sali_state_sums("optimiser.learning_rate", 1, &t->optimiser.learning_rate),
+        [BEST] = sali_state_within(sali_state_f64("parameters.best", t->best ? n : 0, t->best),
+                                   -most, most),
         [BEST_COUNTERS] = sali_state_i64("best.counters", t->best ? 2 : 0, &t->best_iteration),
         [BEST_LIKELIHOOD] =
             sali_state_f64("best.log_likelihood", t->best ? 1 : 0, &t->best_likelihood),
         [NOW] = sali_state_f64("now", t->ptt ? 3 : 0, &t->now.log_z),
         [SUMS] = sali_state_f64("sums", sums, &t->sums.accepted),
-        [LOG_STEP_SIZE] = sali_state_f64("log_step_size", t->follows, t->step_size.log_step),
-        [PARAMETERS] = sali_state_f64("parameters", n, t->values),
-        [GOOD_PARAMETERS] = sali_state_f64("parameters.good", n, t->good),
-        [FIRST_MOMENTS] = sali_state_f64("optimiser.m", n, t->optimiser.m),
-        [SECOND_MOMENTS] = sali_state_f64("optimiser.v", second, t->optimiser.v),
-        [AVERAGES] = sali_state_f64("averages", t->averages ? n : 0, t->averages),
+        [LOG_STEP_SIZE] = sali_state_within(
+            sali_state_f64("log_step_size", t->follows, a->log_step), a->low, a->high),
+        [PARAMETERS] = sali_state_within(sali_state_f64("parameters", n, t->values), -most, most),
+        [GOOD_PARAMETERS] =
+            sali_state_within(sali_state_f64("parameters.good", n, t->good), -most, most),
+        [FIRST_MOMENTS] = sali_state_reals("optimiser.m", n, t->optimiser.m),
+        [SECOND_MOMENTS] = sali_state_sums("optimiser.v", second, t->optimiser.v),
+        [AVERAGES] = sali_state_within(sali_state_f64("averages", t->averages ? n : 0, t->averages),
+                                       -most, most),
         [CENTRING_OFFSETS] =
-            sali_state_f64("centring.offsets", t->centring.n_offsets, t->centring.offsets),
-        [BUFFER_CODES] = sali_state_i32("buffer.codes", codes, t->buffer.codes),
+            sali_state_reals("centring.offsets", t->centring.n_offsets, t->centring.offsets),
+        [BUFFER_CODES] =
+            sali_state_codes("buffer.codes", t->model->space, t->buffer.slots, t->buffer.codes),
         [BUFFER_LIFE] = sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
     };
     memcpy(items, own, sizeof own);
     if (t->ptt) {
-        sali_ptt_items(t->ptt, t->model->space->n_variables, items + PTT);
+        sali_ptt_items(t->ptt, t->model->space, items + PTT);
     }
     return t->ptt ? MOST_ITEMS : OWN_ITEMS;
 }
@@ -156,8 +164,8 @@ static sal_status write_arrays(sal_trainer *t, const char *path, sal_error *err)
     char names[SALI_MOST_STATE][128];
     int64_t n = 0;
     const int own = list_items(t, items);
-    if (t->sampler && t->sampler->state) {
-        n = t->sampler->state(t->state.shared, items + own);
+    if (t->sampler) {
+        n = sali_sampler_items(t->sampler, t->state.shared, NULL, SALI_STATE_KEPT, items + own);
     }
     for (int64_t k = 0; k < n; k++) {
         snprintf(names[k], sizeof names[k], SAMPLER "%s", items[own + k].name);
@@ -210,16 +218,17 @@ static sal_status copy_items(sal_trainer *t, int *n, sali_state_item items[MOST_
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
-static sal_status check_reals(const sali_state_item *item, double low, double high, sal_error *err)
-{
-    return sali_state_check_f64(item->name, item->count, item->data, low, high, err);
-}
-
+/* What ranges do not tell. */
 static sal_status check_counters(const sali_state_item *items, sal_error *err)
 {
     const int64_t iteration = *(const int64_t *)items[ITERATION].data;
     const int64_t good = *(const int64_t *)items[GOOD_ITERATION].data;
     const int64_t updates = *(const int64_t *)items[UPDATES].data;
+    sali_state_item since = sali_state_within(items[SUMS], 0, DBL_MAX);
+    since.count = 3; /* the others need not be numbers */
+    if (sali_state_check(&since, err) != SAL_OK) {
+        return SAL_ERR_DATA;
+    }
     return iteration >= 0 && iteration < INT64_MAX && good >= 0 && good <= iteration &&
                    updates >= 0 && updates <= iteration
                ? SAL_OK
@@ -229,68 +238,6 @@ static sal_status check_counters(const sali_state_item *items, sal_error *err)
                            (long long)iteration, (long long)good, (long long)updates);
 }
 
-static sal_status check_codes(const sal_space *space, const sali_state_item *item, sal_error *err)
-{
-    const int32_t *codes = item->data;
-    for (int64_t k = 0; k < item->count; k++) {
-        int64_t v = k % space->n_variables;
-        if (!sali_has_code(&space->variables[v], codes[k])) {
-            return sali_fail(err, SAL_ERR_DATA, "%s: %d is no code of variable %lld", item->name,
-                             (int)codes[k], (long long)v);
-        }
-    }
-    return SAL_OK;
-}
-
-static sal_status check_below(const sali_state_item *item, int64_t end, sal_error *err)
-{
-    const uint32_t *values = item->data;
-    for (int64_t i = 0; i < item->count; i++) {
-        if (values[i] >= end) {
-            return sali_fail(err, SAL_ERR_DATA, "%s: %u; expected less than %lld", item->name,
-                             values[i], (long long)end);
-        }
-    }
-    return SAL_OK;
-}
-
-/* In the order of sali_ptt_items. */
-static sal_status check_ptt(const sal_trainer *t, const sali_state_item *items, sal_error *err)
-{
-    const int64_t *levels = items[SALI_PTT_LEVELS].data;
-    const sali_state_item *counters = &items[SALI_PTT_COUNTERS];
-    sal_status status = check_codes(t->model->space, &items[SALI_PTT_STORED], err);
-    status = status ? status
-                    : sali_state_check_i64(counters->name, counters->count, counters->data, 0,
-                                           INT64_MAX / 2, err);
-    status = status ? status : check_below(&items[SALI_PTT_PICK], t->options.reservoir, err);
-    status = status ? status : check_below(&items[SALI_PTT_FAMILY], SALI_PTT_FAMILIES, err);
-    return status ? status
-                  : sali_state_check_i64(items[SALI_PTT_LEVELS].name, 1, levels, 1,
-                                         SALI_MOST_LEVELS, err);
-}
-
-static sal_status check_items(const sal_trainer *t, const sali_state_item *items, sal_error *err)
-{
-    const double most = t->model->dtype == SAL_F32 ? FLT_MAX : DBL_MAX;
-    const sali_adaptation *a = &t->step_size;
-    sal_status status = check_counters(items, err);
-    sali_state_item since = items[SUMS];
-    since.count = 3; /* the others need not be numbers */
-    status = status ? status : check_reals(&since, 0, DBL_MAX, err);
-    status = status ? status : check_reals(&items[LOG_STEP_SIZE], a->low, a->high, err);
-    status = status ? status : check_reals(&items[PARAMETERS], -most, most, err);
-    status = status ? status : check_reals(&items[GOOD_PARAMETERS], -most, most, err);
-    status = status ? status : check_reals(&items[AVERAGES], -most, most, err);
-    status = status ? status : check_reals(&items[CENTRING_OFFSETS], -DBL_MAX, DBL_MAX, err);
-    status = status ? status : check_reals(&items[FIRST_MOMENTS], -DBL_MAX, DBL_MAX, err);
-    status = status ? status : check_reals(&items[SECOND_MOMENTS], 0, DBL_MAX, err);
-    status = status ? status : check_codes(t->model->space, &items[BUFFER_CODES], err);
-    status = status ? status : check_reals(&items[LEARNING_RATE], 0, DBL_MAX, err);
-    status = status ? status : check_reals(&items[BEST], -most, most, err);
-    return status || !t->ptt ? status : check_ptt(t, items + PTT, err);
-}
-
 /* From the file, but for the step size that another sampler found. */
 static sal_status fetch_items(int n, const sali_state_item *items, bool same_sampler,
                               sali_state_file *file, sal_error *err)
@@ -298,7 +245,7 @@ static sal_status fetch_items(int n, const sali_state_item *items, bool same_sam
     sal_status status = SAL_OK;
     for (int k = 0; status == SAL_OK && k < n; k++) {
         if (same_sampler || k != LOG_STEP_SIZE) {
-            status = sali_state_fetch_array(file, &items[k], err);
+            status = sali_state_fill(1, &items[k], sali_state_fetch_array, file, err);
         }
     }
     return status;
@@ -382,7 +329,7 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
         status = fetch_items(n, items, same_sampler, &file, err);
         status = status ? status : restore_sampler(t, same_sampler, &file, &state, err);
         status = status ? status : sali_state_finish(&file, err);
-        status = status ? status : check_items(t, items, err);
+        status = status ? status : check_counters(items, err);
         sali_state_close(&file);
         status = status ? sali_fail_prefix(err, status, "%s", path) : SAL_OK;
     }

@@ -28,9 +28,7 @@ static void sample_shard(void *context, int64_t k)
     for (int64_t c = 0; t->follows && c < shard->n; c++) {
         shard->chains->step_size[c] = exp(t->step_size.log_step[0]);
     }
-    if (t->sampler->forget) {
-        t->sampler->forget(self);
-    }
+    sali_sampler_forget(t->sampler, self);
     t->sampler->refresh(self, shard->chains);
     sali_sampler_steps(t->sampler, self, shard->chains, t->options.steps);
     sali_buffer_store(t, shard);

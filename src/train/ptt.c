@@ -121,21 +121,24 @@ void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
     sali_free(p);
 }
 
-void sali_ptt_items(sali_ptt *p, int64_t V, sali_state_item items[SALI_PTT_ITEMS])
+void sali_ptt_items(sali_ptt *p, const sal_space *space, sali_state_item items[SALI_PTT_ITEMS])
 {
     const sali_state_item own[SALI_PTT_ITEMS] = {
-        [SALI_PTT_STORED] = sali_state_i32("ptt.stored", p->M * V, p->stored),
+        [SALI_PTT_STORED] = sali_state_codes("ptt.stored", space, p->M, p->stored),
         [SALI_PTT_STORED_F] = sali_state_f64("ptt.stored_f", p->M, p->stored_f),
-        [SALI_PTT_FAMILY] = sali_state_u32("ptt.family", p->M, p->family),
+        [SALI_PTT_FAMILY] = sali_state_within(sali_state_u32("ptt.family", p->M, p->family), 0,
+                                              SALI_PTT_FAMILIES - 1),
         [SALI_PTT_INFLUENCE] = sali_state_f64("ptt.influence", SALI_PTT_FAMILIES, p->influence),
-        [SALI_PTT_PICK] = sali_state_u32("ptt.pick", p->n, p->pick),
+        [SALI_PTT_PICK] =
+            sali_state_within(sali_state_u32("ptt.pick", p->n, p->pick), 0, (double)(p->M - 1)),
         [SALI_PTT_F_NOW] = sali_state_f64("ptt.f_now", p->n, p->f_now),
         [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
         [SALI_PTT_F_PICK] = sali_state_f64("ptt.f_pick", p->n, p->f_pick),
         [SALI_PTT_WEIGHT] = sali_state_f64("ptt.weight", p->n, p->weight),
-        [SALI_PTT_COUNTERS] = sali_state_i64("ptt.counters", 5, &p->sweeps),
+        [SALI_PTT_COUNTERS] = sali_state_counts("ptt.counters", 5, &p->sweeps),
         [SALI_PTT_ACCEPTANCE] = sali_state_f64("ptt.acceptance", 1, &p->acceptance),
-        [SALI_PTT_LEVELS] = sali_state_i64("ptt.levels", 1, &p->path->n),
+        [SALI_PTT_LEVELS] =
+            sali_state_within(sali_state_i64("ptt.levels", 1, &p->path->n), 1, SALI_MOST_LEVELS),
     };
     memcpy(items, own, sizeof own);
 }

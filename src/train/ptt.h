@@ -92,7 +92,7 @@ enum {
     SALI_PTT_LEVELS,
     SALI_PTT_ITEMS
 };
-void sali_ptt_items(sali_ptt *ptt, int64_t variables, sali_state_item items[SALI_PTT_ITEMS]);
+void sali_ptt_items(sali_ptt *ptt, const sal_space *space, sali_state_item items[SALI_PTT_ITEMS]);
 
 /* The first n levels in a directory as a trajectory of its own. SAL_ERR_DATA, SAL_ERR_IO,
  * SAL_ERR_MEMORY. */

@@ -64,9 +64,7 @@ sal_status sali_train_open_sampler(sal_trainer *t, sali_train_sampler *state, sa
     if (!state->selves) {
         return sali_fail_memory(err);
     }
-    if (t->sampler->share) {
-        status = t->sampler->share(t->model, &t->settings, &state->shared, err);
-    }
+    status = sali_sampler_share(t->sampler, t->model, &t->settings, &state->shared, err);
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = sali_sampler_open(t->sampler, &t->settings, state->shared, t->chains[k],
                                    &state->selves[k], err);
@@ -80,13 +78,9 @@ sal_status sali_train_open_sampler(sal_trainer *t, sali_train_sampler *state, sa
 void sali_train_close_sampler(const sal_trainer *t, sali_train_sampler *state)
 {
     for (int64_t k = 0; state->selves && k < t->n_shards; k++) {
-        if (state->selves[k]) {
-            t->sampler->destroy(state->selves[k]);
-        }
+        sali_sampler_close(t->sampler, state->selves[k]);
     }
-    if (state->shared) {
-        t->sampler->unshare(state->shared);
-    }
+    sali_sampler_unshare(t->sampler, state->shared);
     sali_free(state->selves);
     *state = (sali_train_sampler){ 0 };
 }

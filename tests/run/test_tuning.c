@@ -460,8 +460,7 @@ START_TEST(samplers_with_values_of_their_own_are_tried)
         for (int i = 0; i < FINDERS; i++) {
             tried |= sali_sampler_find(finders[i]) == sampler;
         }
-        ck_assert_msg(tried == (sampler->tuned != NULL), "%s", sampler->name);
-        ck_assert_msg(!sampler->tuned == !sampler->retune, "%s", sampler->name);
+        ck_assert_msg(tried == (sampler->adapt != NULL), "%s", sampler->name);
     }
 }
 END_TEST
@@ -469,16 +468,16 @@ END_TEST
 /* Whether the values of a run are other than those that a sampler begins with. */
 static bool has_learned(const sal_run *run)
 {
-    sali_tuned of_run[SALI_MOST_TUNED], of_new[SALI_MOST_TUNED];
+    sali_state_item of_run[SALI_MOST_STATE], of_new[SALI_MOST_STATE];
     void *shared = NULL;
     sal_error err;
     bool same = true;
     ck_ok(run->sampler->share(run->model, &run->settings, &shared, &err), &err);
-    int64_t n = run->sampler->tuned(run->shared, of_run);
-    ck_assert_int_eq(run->sampler->tuned(shared, of_new), n);
+    int64_t n = sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, of_run);
+    ck_assert_int_eq(sali_sampler_items(run->sampler, shared, NULL, SALI_STATE_TUNED, of_new), n);
     for (int64_t k = 0; k < n; k++) {
         same &=
-            memcmp(of_run[k].values, of_new[k].values, (size_t)of_run[k].n * sizeof(double)) == 0;
+            memcmp(of_run[k].data, of_new[k].data, (size_t)of_run[k].count * sizeof(double)) == 0;
     }
     run->sampler->unshare(shared);
     return !same;
@@ -545,16 +544,16 @@ START_TEST(unusable_values_are_refused)
         const double *values;
         const char *text;
     } cases[] = {
-        { "gibbs:scan=adaptive", "sampler.scan", 4, zero, "'sampler.scan' holds 0" },
+        { "gibbs:scan=adaptive", "sampler.scan", 4, zero, "sampler.scan: number 3 is 0" },
         { "gibbs:scan=adaptive", "sampler.scan", 4, more, "add up to 4" },
-        { "mh-uniform", "sampler.radius", 1, half, "'sampler.radius' holds 1.5" },
-        { "mh-uniform", "sampler.radius", 1, none, "'sampler.radius' holds 0" },
+        { "mh-uniform", "sampler.radius", 1, half, "sampler.radius: number 1 is 1.5" },
+        { "mh-uniform", "sampler.radius", 1, none, "sampler.radius: number 1 is 0" },
         { "mh-uniform", "sampler.radius", 1, far, "from 1 to 4" },
-        { "pas", "sampler.length", 1, half, "'sampler.length' holds 1.5" },
-        { "pafs", "sampler.length", 1, none, "'sampler.length' holds 0" },
+        { "pas", "sampler.length", 1, half, "sampler.length: number 1 is 1.5" },
+        { "pafs", "sampler.length", 1, none, "sampler.length: number 1 is 0" },
         { "pafs", "sampler.length", 1, far, "from 1 to 4" },
         { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero,
-          "'sampler.preconditioner' holds 0" },
+          "sampler.preconditioner: number 3 is 0" },
     };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -625,17 +624,17 @@ START_TEST(hot_chains_are_not_learned_from)
         const char *name = finders[k / 2];
         sal_model *model = tiny_formula_over(spaces[k % 2], SAL_F64);
         bench cold = open_with_hot(model, name, 0), both = open_with_hot(model, name, 2);
-        sali_tuned a[SALI_MOST_TUNED], b[SALI_MOST_TUNED];
+        sali_state_item a[SALI_MOST_STATE], b[SALI_MOST_STATE];
         warm_up(&cold, model);
         warm_up(&both, model);
-        int64_t n = cold.sampler->tuned(cold.shared, a);
-        ck_assert_int_eq(n, cold.sampler->tuned(both.shared, b));
+        int64_t n = sali_sampler_items(cold.sampler, cold.shared, NULL, SALI_STATE_TUNED, a);
+        ck_assert_int_eq(n,
+                         sali_sampler_items(cold.sampler, both.shared, NULL, SALI_STATE_TUNED, b));
         for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < a[i].n; j++) {
-                ck_assert_msg(fabs(a[i].values[j] - b[i].values[j]) <=
-                                  1e-9 * fmax(1, fabs(a[i].values[j])),
-                              "%s: %s of %lld: %g, %g", name, a[i].name, (long long)j,
-                              a[i].values[j], b[i].values[j]);
+            const double *x = a[i].data, *y = b[i].data;
+            for (int64_t j = 0; j < a[i].count; j++) {
+                ck_assert_msg(fabs(x[j] - y[j]) <= 1e-9 * fmax(1, fabs(x[j])),
+                              "%s: %s of %lld: %g, %g", name, a[i].name, (long long)j, x[j], y[j]);
             }
         }
         bench_close(&cold);
@@ -652,12 +651,13 @@ START_TEST(annealing_adapts_lengths)
         .sampler = "pas", .chains = 4, .warmup = 300, .draws = 20, .anneal = true
     };
     sal_model *model = NULL;
-    sali_tuned item;
+    sali_state_item items[SALI_MOST_STATE];
     sal_error err;
     ck_ok(sal_model_builtin("ising:side=4,theta=0.1", SAL_F64, &model, &err), &err);
     sal_run *run = run_it(model, &options);
-    ck_assert_int_eq(run->sampler->tuned(run->shared, &item), 1);
-    ck_assert_double_gt(item.values[0], 5);
+    ck_assert_int_eq(sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, items),
+                     1);
+    ck_assert_double_gt(*(const double *)items[0].data, 5);
     sal_run_destroy(run);
     sal_model_destroy(model);
 }

@@ -317,15 +317,14 @@ START_TEST(preconditioner_scales_the_step_size_of_each_variable)
         sal_space *space = tiny_space_make(&tiny_spaces[s]);
         sal_model *model = tiny_formula(space, SAL_F64);
         bench b = bench_open(sampler, model, &settings, 0.6, states_count(space), 0);
-        sali_tuned items[SALI_MOST_TUNED];
-        ck_assert_int_eq(sampler->tuned(b.shared, items), 1);
-        ck_assert_int_eq(items[0].n, space->n_variables);
-        for (int64_t v = 0; v < items[0].n; v++) {
-            items[0].values[v] = 0.4 + 0.3 * (double)v;
+        double *d;
+        ck_assert_int_eq(tuned_values(sampler, b.shared, &d), space->n_variables);
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            d[v] = 0.4 + 0.3 * (double)v;
         }
         sampler->refresh(b.self, b.chains);
         transition t = transition_of(&b);
-        check_weighted(model, &t, items[0].values, 0.8, 0.6, tiny_spaces[s].name);
+        check_weighted(model, &t, d, 0.8, 0.6, tiny_spaces[s].name);
         check_balance(&t, tiny_spaces[s].name);
         transition_free(&t);
         bench_close(&b);
@@ -356,8 +355,8 @@ START_TEST(steep_variables_take_small_steps_and_the_mean_is_kept)
     sali_sampler_settings settings = settings_of(sampler, "ncg:preconditioner=diagonal", 0.8);
     sal_model *model = steep();
     bench b = bench_open(sampler, model, &settings, 1, 16, 0);
-    sali_tuned item;
-    sampler->tuned(b.shared, &item);
+    double *d;
+    ck_assert_int_eq(tuned_values(sampler, b.shared, &d), 4);
     double mean = 32.005; /* of 64, 64, 0.01, 0.01 */
     double steep_scale = 1 / sqrt(64 + 0.01 * mean), flat = 1 / sqrt(0.01 + 0.01 * mean);
     double geometric = sqrt(steep_scale * flat);
@@ -370,8 +369,8 @@ START_TEST(steep_variables_take_small_steps_and_the_mean_is_kept)
                                .done = 25 * (window + 1),
                                .total = 125 };
         bool changed = false;
-        ck_assert_double_eq_tol(item.values[0], steep_scale / geometric, 1e-12);
-        ck_assert_double_eq_tol(item.values[3], flat / geometric, 1e-12);
+        ck_assert_double_eq_tol(d[0], steep_scale / geometric, 1e-12);
+        ck_assert_double_eq_tol(d[3], flat / geometric, 1e-12);
         ck_ok(sampler->adapt(b.shared, &warmup, &changed, NULL), &(sal_error){ 0 });
         ck_assert_int_eq(changed, window < 3); /* frozen after three quarters */
     }
@@ -418,9 +417,9 @@ START_TEST(change_of_units_changes_the_scale_by_its_square)
         sali_sampler_settings settings = settings_of(sampler, "ncg", 1);
         sal_model *model = mixed_units(k == 0 ? 1 : 1024);
         bench b = bench_open(sampler, model, &settings, 1, 8, 0);
-        sali_tuned item;
-        ck_assert_int_eq(sampler->tuned(b.shared, &item), 1);
-        ratio[k] = item.values[3] / item.values[0];
+        double *d;
+        tuned_values(sampler, b.shared, &d);
+        ratio[k] = d[3] / d[0];
         bench_close(&b);
         sal_model_destroy(model);
     }

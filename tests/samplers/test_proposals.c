@@ -345,7 +345,7 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
     sal_tape *tape = sal_tape_create(space, SAL_F64);
     sal_model *model = NULL;
     sali_sampler_settings settings = { 0 };
-    sali_tuned item;
+    double *scan;
     bool changed = false;
     double log_q[256], sum = 0;
     sal_error err;
@@ -361,23 +361,23 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
     sali_warmup warmup = { model, 1, 1, &b.chains, &b.self, 400, 400, 400 };
     ck_ok(gibbs->adapt(b.shared, &warmup, &changed, &err), &err);
     ck_assert(changed);
-    ck_assert_int_eq(gibbs->tuned(b.shared, &item), 1);
+    ck_assert_int_eq(tuned_values(gibbs, b.shared, &scan), 4);
     for (int v = 0; v < 4; v++) {
-        sum += item.values[v];
-        ck_assert_double_ge(item.values[v], 0.025);
+        sum += scan[v];
+        ck_assert_double_ge(scan[v], 0.025);
     }
     ck_assert_double_eq_tol(sum, 1, 1e-12);
     /* The mean of 1 - p(present | rest) is 2 p (1 - p). */
     double p = 1 / (1 + exp(-4.0)), q = 1 / (1 + exp(-0.1));
-    ck_assert_double_eq_tol((item.values[1] - 0.025) / (item.values[0] - 0.025),
-                            p * (1 - p) / (q * (1 - q)), 0.02);
+    ck_assert_double_eq_tol((scan[1] - 0.025) / (scan[0] - 0.025), p * (1 - p) / (q * (1 - q)),
+                            0.02);
     for (int64_t c = 0; c < 16; c++) {
         state_codes(space, c, b.chains->codes + 4 * c);
     }
     sali_chains_embed(b.chains);
     gibbs->refresh(b.self, b.chains);
     bench_proposals(&b, log_q);
-    ck_assert_double_eq_tol(exp(log_q[0 * 16 + 4]), item.values[1] * p, 1e-12);
+    ck_assert_double_eq_tol(exp(log_q[0 * 16 + 4]), scan[1] * p, 1e-12);
     bench_close(&b);
     sal_model_destroy(model);
     sal_tape_destroy(tape);

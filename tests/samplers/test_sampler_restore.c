@@ -117,13 +117,13 @@ static const struct {
     double value;
     const char *message;
 } bad[] = {
-    { "gibbs:scan=adaptive", "scan", -0.1, "scan: probability 1 is -0.1" },
+    { "gibbs:scan=adaptive", "scan", -0.1, "scan: number 1 is -0.1" },
     { "gibbs:scan=adaptive", "scan", 0.7, "scan: probabilities add up to" },
     { "gibbs:scan=adaptive", "visits", 0, "visits: number 1 is 0; expected 1 to" },
     { "gibbs:scan=adaptive", "steps", -1, "steps: number 1 is -1; expected 0 to 4" },
-    { "pas", "length", 2.5, "length is 2.5; expected a whole number from 1 to 4" },
+    { "pas", "length", 2.5, "length: number 1 is 2.5; expected a whole number from 1 to 4" },
     { "pafs", "running", NAN, "running: number 1 is nan; expected 1 to 4" },
-    { "mh-uniform", "radius", 5, "radius is 5; expected a whole number from 1 to 4" },
+    { "mh-uniform", "radius", 5, "radius: number 1 is 5; expected a whole number from 1 to 4" },
     { "mh-uniform", "log_radius", -2, "log_radius: number 1 is -2" },
     { "ncg:preconditioner=diagonal", "scale", 0, "scale: number 1 is 0" },
     { "ncg:preconditioner=diagonal", "windows", -5, "windows: number 1 is -5" },
@@ -308,8 +308,10 @@ START_TEST(bad_step_sizes_are_refused)
             put(&items[k], bad_sizes[_i].value);
         }
     }
-    ck_assert_int_eq(sali_step_sizes_restored(&s, SAL_F64, 100, SALI_WARMUP_ENDLESS, &err),
-                     SAL_ERR_DATA);
+    sal_status status = sali_state_check_all(sali_step_sizes_state(&s, items), items, &err);
+    status =
+        status ? status : sali_step_sizes_restored(&s, SAL_F64, 100, SALI_WARMUP_ENDLESS, &err);
+    ck_assert_int_eq(status, SAL_ERR_DATA);
     ck_assert_msg(strstr(err.message, bad_sizes[_i].message) != NULL, "%s", err.message);
     sali_memory_free(&memory);
     sal_model_destroy(model);
@@ -413,9 +415,7 @@ static void run_crowd(const char *specification, int threads, int32_t *codes)
     sali_sampler_settings settings;
     sal_error err;
     ck_ok(sali_sampler_choose(specification, model, 0, &w.sampler, &settings, &err), &err);
-    if (w.sampler->share) {
-        ck_ok(w.sampler->share(model, &settings, &w.shared, &err), &err);
-    }
+    ck_ok(sali_sampler_share(w.sampler, model, &settings, &w.shared, &err), &err);
     for (int k = 0; k < MANY; k++) {
         ck_ok(sali_chains_create(model, 3, sali_sampler_wants(w.sampler), 5, &w.chains[k], &err),
               &err);
@@ -435,9 +435,7 @@ static void run_crowd(const char *specification, int threads, int32_t *codes)
         w.sampler->destroy(w.selves[k]);
         sali_chains_destroy(w.chains[k]);
     }
-    if (w.shared) {
-        w.sampler->unshare(w.shared);
-    }
+    sali_sampler_unshare(w.sampler, w.shared);
     sal_model_destroy(model);
 }
 

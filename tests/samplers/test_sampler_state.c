@@ -130,7 +130,7 @@ static void check_same_shards(const training *a, const training *b, const char *
 
 static void check_same_state(training *a, training *b, const char *where)
 {
-    sali_tuned tuned[2][SALI_MOST_TUNED];
+    sali_state_item tuned[2][SALI_MOST_STATE];
     kept one = keep_sampler(a), two = keep_sampler(b);
     ck_assert_int_eq(one.n, two.n);
     for (int64_t i = 0; i < one.n; i++) {
@@ -139,10 +139,11 @@ static void check_same_state(training *a, training *b, const char *where)
         same_bits((size_t)item->count * sali_state_bytes(item->type), item->data,
                   two.items[i].item.data, item->name, where, a->windows);
     }
-    int64_t n = a->sampler->tuned ? a->sampler->tuned(a->shared, tuned[0]) : 0;
-    ck_assert_int_eq(n, a->sampler->tuned ? a->sampler->tuned(b->shared, tuned[1]) : 0);
+    int64_t n = sali_sampler_items(a->sampler, a->shared, NULL, SALI_STATE_TUNED, tuned[0]);
+    ck_assert_int_eq(n,
+                     sali_sampler_items(a->sampler, b->shared, NULL, SALI_STATE_TUNED, tuned[1]));
     for (int64_t i = 0; i < n; i++) {
-        same_bits((size_t)tuned[0][i].n * sizeof(double), tuned[0][i].values, tuned[1][i].values,
+        same_bits((size_t)tuned[0][i].count * sizeof(double), tuned[0][i].data, tuned[1][i].data,
                   tuned[0][i].name, where, a->windows);
     }
     kept_free(&one);
@@ -258,13 +259,41 @@ START_TEST(samplers_follow_parameters_and_resume_with_the_same_bits_f32)
 }
 END_TEST
 
-START_TEST(what_adapts_has_a_state_and_what_hides_forgets)
+START_TEST(what_adapts_has_a_state)
 {
     const sali_sampler *s;
     for (int64_t i = 0; (s = sali_sampler_at(i)) != NULL; i++) {
-        ck_assert_msg(!s->adapt == !s->state && !s->state == !s->restored, "%s: state", s->name);
-        ck_assert_msg(!(s->flags & SALI_SAMPLER_HIDDEN) == !s->forget, "%s: forget", s->name);
+        ck_assert_msg(!s->adapt || s->state, "%s: state", s->name);
+        ck_assert_msg(!s->changed || s->state, "%s: changed", s->name);
     }
+}
+END_TEST
+
+/* What shards keep beyond the codes is gone then, all of it. */
+static void check_forgets(const contract_case *k)
+{
+    sali_state_item items[SALI_MOST_STATE];
+    training t = training_open(k->sampler, k->model, &k->settings);
+    training_move(&t, 3);
+    sali_sampler_forget(k->sampler, t.selves[0]);
+    int64_t n = sali_sampler_items(k->sampler, NULL, t.selves[0], SALI_STATE_KEPT, items);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t bytes = items[i].count * (int64_t)sali_state_bytes(items[i].type);
+        for (int64_t b = 0; b < bytes; b++) {
+            ck_assert_msg(((const char *)items[i].data)[b] == 0, "%s: %s", k->where, items[i].name);
+        }
+    }
+    ck_assert_msg(n == 0 || strncmp(k->sampler->name, "r-", 2) == 0 ||
+                      strcmp(k->sampler->name, "d-svgd") == 0,
+                  "%s", k->where);
+    training_close(&t);
+}
+
+START_TEST(samplers_forget)
+{
+    sal_model *model = edges("binary", SAL_F64);
+    for_every_sampler(model, model, "edges of bits", check_forgets);
+    sal_model_destroy(model);
 }
 END_TEST
 
@@ -274,7 +303,8 @@ static Suite *state_suite(void)
     TCase *tcase = tcase_create("state");
     tcase_set_timeout(tcase, 240);
     suite_add_tcase(suite, tcase);
-    tcase_add_test(tcase, what_adapts_has_a_state_and_what_hides_forgets);
+    tcase_add_test(tcase, what_adapts_has_a_state);
+    tcase_add_test(tcase, samplers_forget);
     tcase_add_test(tcase, samplers_follow_parameters_and_resume_with_the_same_bits_f64);
     tcase_add_test(tcase, samplers_follow_parameters_and_resume_with_the_same_bits_f32);
     return suite;

@@ -242,11 +242,21 @@ static bool move_alike(const contract_case *k, bench *a, bench *b)
     return same;
 }
 
+/* Whether codes and counters do not fix the next step. */
+static bool hides(const contract_case *k)
+{
+    sali_state_item items[SALI_MOST_STATE];
+    bench b = bench_open(k->sampler, k->model, &k->settings, k->beta, 1, 0);
+    int64_t n = sali_sampler_items(k->sampler, NULL, b.self, SALI_STATE_KEPT, items);
+    bench_close(&b);
+    return n > 0;
+}
+
 /* A run that passes step 2^32 goes on as from there, not as from step 0 again. */
 static void check_counters(const contract_case *k)
 {
-    if (k->sampler->flags & SALI_SAMPLER_HIDDEN) {
-        return; /* codes and counters do not fix its next step */
+    if (hides(k)) {
+        return;
     }
     const uint64_t wrap = UINT64_C(1) << 32;
     int64_t n = states_count(k->model->space);
@@ -357,7 +367,7 @@ static bool scans_couplings(const contract_case *k)
 
 static void check_alone(const contract_case *k)
 {
-    if (k->sampler->flags & (SALI_SAMPLER_COUPLED | SALI_SAMPLER_HIDDEN) || scans_couplings(k)) {
+    if (k->sampler->flags & SALI_SAMPLER_COUPLED || hides(k) || scans_couplings(k)) {
         return;
     }
     int64_t V = k->model->space->n_variables;
@@ -427,7 +437,7 @@ static void check_refresh(const contract_case *k)
     bool rbm = strcmp(changed_parameter, "theta") != 0;
     sal_model *model = (sal_model *)k->model;
     sal_error err;
-    if (k->sampler->flags & SALI_SAMPLER_HIDDEN) {
+    if (hides(k)) {
         return;
     }
     tiny_normals(6, rbm ? 4 : 0, 0.7, old);

@@ -122,9 +122,9 @@ END_TEST
 
 static double tuned(const sal_run *run)
 {
-    sali_tuned items[SALI_MOST_TUNED];
-    ck_assert_int_eq(run->sampler->tuned(run->shared, items), 1);
-    return items[0].values[0];
+    double *values;
+    ck_assert_int_eq(tuned_values(run->sampler, run->shared, &values), 1);
+    return values[0];
 }
 
 static sal_run *run_it(sal_model *model, const char *sampler, int threads)

@@ -91,9 +91,7 @@ static inline void move_shard(training *t, int k, int64_t steps)
         chains->step[c] = t->windows % 2 ? t->life[slot] : (uint64_t)t->done;
     }
     sali_chains_embed(chains);
-    if (t->sampler->forget) {
-        t->sampler->forget(t->selves[k]);
-    }
+    sali_sampler_forget(t->sampler, t->selves[k]);
     t->sampler->refresh(t->selves[k], chains);
     sali_sampler_steps(t->sampler, t->selves[k], chains, steps);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -158,7 +156,7 @@ static inline kept keep(int64_t n, const sali_state_item *items)
 static inline kept keep_sampler(training *t)
 {
     sali_state_item items[SALI_MOST_STATE];
-    return keep(t->sampler->state ? t->sampler->state(t->shared, items) : 0, items);
+    return keep(sali_sampler_items(t->sampler, t->shared, NULL, SALI_STATE_KEPT, items), items);
 }
 
 static inline kept keep_step_sizes(training *t)

@@ -5,6 +5,15 @@
 #include "samplers/proof/transition.h"
 #include "tiny_models.h"
 
+/* What warm-up tunes of a sampler that tunes one list of numbers; their number. */
+static inline int64_t tuned_values(const sali_sampler *sampler, void *shared, double **values)
+{
+    sali_state_item items[SALI_MOST_STATE];
+    ck_assert_int_eq(sali_sampler_items(sampler, shared, NULL, SALI_STATE_TUNED, items), 1);
+    *values = items[0].data;
+    return items[0].count;
+}
+
 /* ---- all states of a space, the last variable fastest */
 
 static inline int64_t states_count(const sal_space *space)

@@ -41,44 +41,26 @@ sali_adaptive_scan *sali_adaptive_scan_create(int64_t n)
     return scan;
 }
 
-int64_t sali_adaptive_scan_tuned(sali_adaptive_scan *scan, sali_tuned *items)
+int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *items)
 {
-    items[0] =
-        (sali_tuned){ .name = "scan", .n = scan->n, .values = scan->p, .low = 1e-15, .high = 1 };
-    return 1;
+    const double n = (double)scan->n;
+    sali_state_item p = sali_state_f64("scan", scan->n, scan->p);
+    items[0] = sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT, sali_state_within(p, 1e-15, 1));
+    items[1] = sali_state_sums("wishes", scan->n, scan->sum);
+    items[2] = sali_state_within(sali_state_f64("visits", scan->n, scan->count), 1, DBL_MAX);
+    items[3] = sali_state_within(sali_state_i64("steps", 1, &scan->steps), 0, n);
+    return 4;
 }
 
-sal_status sali_adaptive_scan_retune(const sali_adaptive_scan *scan, sal_error *err)
+sal_status sali_adaptive_scan_changed(const sali_adaptive_scan *scan, sal_error *err)
 {
     double sum = 0;
     for (int64_t i = 0; i < scan->n; i++) {
-        if (!(scan->p[i] > 0)) {
-            return sali_fail(err, SAL_ERR_DATA, "scan: probability %lld is %g; expected > 0",
-                             (long long)(i + 1), scan->p[i]);
-        }
         sum += scan->p[i];
     }
     return fabs(sum - 1) < 1e-6
                ? SAL_OK
                : sali_fail(err, SAL_ERR_DATA, "scan: probabilities add up to %g, not 1", sum);
-}
-
-int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *items)
-{
-    items[0] = sali_state_f64("scan", scan->n, scan->p);
-    items[1] = sali_state_f64("wishes", scan->n, scan->sum);
-    items[2] = sali_state_f64("visits", scan->n, scan->count);
-    items[3] = sali_state_i64("steps", 1, &scan->steps);
-    return 4;
-}
-
-sal_status sali_adaptive_scan_restored(const sali_adaptive_scan *scan, sal_error *err)
-{
-    sal_status status = sali_state_check_f64("wishes", scan->n, scan->sum, 0, DBL_MAX, err);
-    status =
-        status ? status : sali_state_check_f64("visits", scan->n, scan->count, 1, DBL_MAX, err);
-    status = status ? status : sali_state_check_i64("steps", 1, &scan->steps, 0, scan->n, err);
-    return status ? status : sali_adaptive_scan_retune(scan, err);
 }
 
 bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup)

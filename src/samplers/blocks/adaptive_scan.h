@@ -22,13 +22,9 @@ typedef struct sali_adaptive_scan {
 sali_adaptive_scan *sali_adaptive_scan_create(int64_t n);
 void sali_adaptive_scan_destroy(sali_adaptive_scan *scan);
 
-/* A descriptor's `tuned` and `retune`. */
-int64_t sali_adaptive_scan_tuned(sali_adaptive_scan *scan, sali_tuned *items);
-sal_status sali_adaptive_scan_retune(const sali_adaptive_scan *scan, sal_error *err);
-
-/* And of its `state` and `restored`. */
+/* A descriptor's `state` and `changed`. */
 int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *items);
-sal_status sali_adaptive_scan_restored(const sali_adaptive_scan *scan, sal_error *err);
+sal_status sali_adaptive_scan_changed(const sali_adaptive_scan *scan, sal_error *err);
 
 /* Whether it is time to learn: each chain has made as many steps as there are variables. */
 bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup);

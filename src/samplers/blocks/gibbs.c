@@ -72,25 +72,17 @@ static sali_adaptive_scan *adaptive_of(void *shared)
     return ((gibbs_shared *)shared)->adaptive;
 }
 
-static int64_t tuned(void *shared, sali_tuned *items)
+static int64_t state(void *shared, void *self, sali_state_item *items)
 {
-    return adaptive_of(shared) ? sali_adaptive_scan_tuned(adaptive_of(shared), items) : 0;
+    sali_adaptive_scan *scan = shared ? adaptive_of(shared) : NULL;
+    (void)self;
+    return scan ? sali_adaptive_scan_state(scan, items) : 0;
 }
 
-static sal_status retune(void *shared, sal_error *err)
-{
-    return sali_adaptive_scan_retune(adaptive_of(shared), err);
-}
-
-static int64_t state(void *shared, sali_state_item *items)
-{
-    return adaptive_of(shared) ? sali_adaptive_scan_state(adaptive_of(shared), items) : 0;
-}
-
-static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
+static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     (void)at;
-    return sali_adaptive_scan_restored(adaptive_of(shared), err);
+    return sali_adaptive_scan_changed(adaptive_of(shared), err);
 }
 
 /* ---- one shard */
@@ -459,7 +451,7 @@ static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 
 /* ---- adaptation */
 
-static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, sal_error *err)
 {
     (void)err;
     sali_adaptive_scan *adaptive = adaptive_of(shared);
@@ -469,7 +461,7 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
     }
     if (adaptive && sali_adaptive_scan_due(adaptive, warmup)) {
         sali_adaptive_scan_learn(adaptive);
-        *changed = true;
+        *renewed = true;
     }
     return SAL_OK;
 }
@@ -486,10 +478,8 @@ const sali_sampler sali_sampler_gibbs = {
     .share = share,
     .unshare = unshare,
     .adapt = adapt,
-    .tuned = tuned,
-    .retune = retune,
     .state = state,
-    .restored = restored,
+    .changed = changed,
     .create = gibbs_create,
     .destroy = gibbs_destroy,
     .refresh = gibbs_refresh,

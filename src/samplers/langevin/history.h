@@ -69,11 +69,12 @@ void sali_history_clear(sali_adaptation_history *a);
 
 /* The state of the adaptation (samplers/sampler.h), gamma's included; while collecting, the shards'
  * pairs too. */
-int64_t sali_history_state(sali_adaptation_history *a, sali_state_item *items);
+int64_t sali_history_state(sali_adaptation_history *a, const sal_space *space,
+                           sali_state_item *items);
 /* After these were filled: opens the shards' histories if it was collecting, and checks them once
  * they are there. */
-sal_status sali_history_restored(sali_adaptation_history *a, bool empirical, const sali_warmup *at,
-                                 sal_error *err);
+sal_status sali_history_changed(sali_adaptation_history *a, bool empirical, const sali_warmup *at,
+                                sal_error *err);
 
 /* Choose M from what was collected; it stays as it is when there is nothing to learn from. */
 sal_status sali_history_choose(const sal_model *model, struct sali_preconditioner *p,

@@ -146,51 +146,33 @@ static sal_status pavg_adapt(void *shared, const sali_warmup *warmup, bool *chan
     return learns(shared) ? adapt(shared, warmup, changed, err) : SAL_OK;
 }
 
-static int64_t pavg_state(void *shared, sali_state_item *items)
+/* The matrix that was found or given and its factor, and how they are found. */
+static int64_t pavg_state(void *shared, void *self, sali_state_item *items)
 {
     sali_preconditioner *p = shared;
-    if (!learns(p)) {
+    const unsigned both = SALI_STATE_TUNED | SALI_STATE_KEPT;
+    (void)self;
+    if (!p || !learns(p)) {
         return 0;
     }
-    items[0] = sali_state_f64("gamma", 1, &p->gamma);
-    items[1] = sali_state_f64("preconditioner", p->n * p->n, p->M);
-    return 2 + sali_history_state(&p->adaptation, items + 2);
+    items[0] = sali_state_for(both, sali_state_reals("gamma", 1, &p->gamma));
+    items[1] = sali_state_for(both, sali_state_reals("preconditioner", p->n * p->n, p->M));
+    return 2 + sali_history_state(&p->adaptation, p->model->space, items + 2);
 }
 
-static sal_status pavg_restored(void *shared, const sali_warmup *at, sal_error *err)
+static sal_status pavg_changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     sali_preconditioner *p = shared;
-    sal_status status = sali_state_check_f64("gamma", 1, &p->gamma, -DBL_MAX, DBL_MAX, err);
-    status =
-        status ? status
-               : sali_state_check_f64("preconditioner", p->n * p->n, p->M, -DBL_MAX, DBL_MAX, err);
-    status = status ? status
-                    : sali_history_restored(&p->adaptation,
-                                            p->kind == SALI_PRECONDITIONER_EMPIRICAL, at, err);
+    sal_status status =
+        at ? sali_history_changed(&p->adaptation, p->kind == SALI_PRECONDITIONER_EMPIRICAL, at, err)
+           : SAL_OK;
     if (status == SAL_OK) {
         sali_preconditioner_changed(p);
+    }
+    if (status == SAL_OK && at) {
         attach(at, p->adaptation.shards);
     }
     return status;
-}
-
-/* The matrix that was found or given and its factor. */
-static int64_t pavg_tuned(void *shared, sali_tuned *items)
-{
-    sali_preconditioner *p = shared;
-    if (!learns(p)) {
-        return 0;
-    }
-    items[0] = (sali_tuned){ .name = "gamma", .n = 1, .values = &p->gamma };
-    items[1] = (sali_tuned){ .name = "preconditioner", .n = p->n * p->n, .values = p->M };
-    return 2;
-}
-
-static sal_status pavg_retune(void *shared, sal_error *err)
-{
-    (void)err;
-    sali_preconditioner_changed(shared);
-    return SAL_OK;
 }
 
 static sal_status pavg_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -213,10 +195,8 @@ const sali_sampler sali_sampler_pavg = {
     .share = pavg_share,
     .unshare = pavg_unshare,
     .adapt = pavg_adapt,
-    .tuned = pavg_tuned,
-    .retune = pavg_retune,
     .state = pavg_state,
-    .restored = pavg_restored,
+    .changed = pavg_changed,
     .create = pavg_create,
     .destroy = sali_auxiliary_destroy,
     .refresh = sali_auxiliary_refresh,

@@ -226,51 +226,20 @@ sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *
     return SAL_OK;
 }
 
-int64_t sali_step_scale_tuned(void *shared, sali_tuned *items)
+int64_t sali_step_scale_state(void *shared, void *self, sali_state_item *items)
 {
     sali_step_scale *p = shared;
+    (void)self;
     if (!p) {
         return 0;
     }
-    items[0] = (sali_tuned){ .name = "preconditioner",
-                             .n = p->n,
-                             .values = p->scale,
-                             .low = LEAST_SCALE,
-                             .high = MOST_SCALE };
-    return 1;
-}
-
-sal_status sali_step_scale_retune(void *shared, sal_error *err)
-{
-    const sali_step_scale *p = shared;
-    for (int64_t v = 0; v < p->n; v++) {
-        if (!(p->scale[v] > 0)) {
-            return sali_fail(err, SAL_ERR_DATA, "preconditioner: number %lld is %g; expected > 0",
-                             (long long)(v + 1), p->scale[v]);
-        }
-    }
-    return SAL_OK;
-}
-
-int64_t sali_step_scale_state(void *shared, sali_state_item *items)
-{
-    sali_step_scale *p = shared;
-    if (!p) {
-        return 0;
-    }
-    items[0] = sali_state_f64("scale", p->n, p->scale);
-    items[1] = sali_state_f64("square", p->n, p->square);
-    items[2] = sali_state_f64("mean", p->n, p->mean);
-    items[3] = sali_state_i64("windows", 1, &p->windows);
-    return 4;
-}
-
-sal_status sali_step_scale_restored(void *shared, const sali_warmup *at, sal_error *err)
-{
-    const sali_step_scale *p = shared;
-    (void)at;
-    sal_status status = sali_state_check_f64("scale", p->n, p->scale, LEAST_SCALE, MOST_SCALE, err);
-    status = status ? status : sali_state_check_f64("square", p->n, p->square, 0, DBL_MAX, err);
-    status = status ? status : sali_state_check_f64("mean", p->n, p->mean, -DBL_MAX, DBL_MAX, err);
-    return status ? status : sali_state_check_i64("windows", 1, &p->windows, 0, INT64_MAX - 1, err);
+    /* Its name in a tuning, and in a state. */
+    sali_state_item given = sali_state_f64("preconditioner", p->n, p->scale);
+    sali_state_item scale = sali_state_f64("scale", p->n, p->scale);
+    items[0] = sali_state_for(SALI_STATE_TUNED, sali_state_within(given, LEAST_SCALE, MOST_SCALE));
+    items[1] = sali_state_within(scale, LEAST_SCALE, MOST_SCALE);
+    items[2] = sali_state_sums("square", p->n, p->square);
+    items[3] = sali_state_reals("mean", p->n, p->mean);
+    items[4] = sali_state_counts("windows", 1, &p->windows);
+    return 5;
 }

@@ -44,9 +44,6 @@ void sali_step_scale_destroy(void *shared);
 /* Functions of the descriptor; `shared` NULL: there is none. */
 sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                  sal_error *err);
-int64_t sali_step_scale_tuned(void *shared, sali_tuned *items);
-sal_status sali_step_scale_retune(void *shared, sal_error *err);
-int64_t sali_step_scale_state(void *shared, sali_state_item *items);
-sal_status sali_step_scale_restored(void *shared, const sali_warmup *at, sal_error *err);
+int64_t sali_step_scale_state(void *shared, void *self, sali_state_item *items);
 
 #endif

@@ -115,7 +115,7 @@ static void update(sali_lsb *lsb, const sali_warmup *warmup)
     }
 }
 
-static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, sal_error *err)
 {
     sali_lsb *lsb = shared;
     sal_status status = SAL_OK;
@@ -131,55 +131,35 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
     if (warmup->done == warmup->total || status != SAL_OK) {
         sali_lsb_batch_close(&lsb->batch);
     }
-    *changed = true;
+    *renewed = true;
     return status;
 }
 
-static int64_t tuned(void *shared, sali_tuned *items)
+static int64_t state(void *shared, void *self, sali_state_item *items)
 {
     sali_lsb *lsb = shared;
-    items[0] = (sali_tuned){
-        .name = "theta", .n = lsb->g.n, .values = lsb->g.theta, .low = -100, .high = 100
-    };
-    return 1;
+    (void)self;
+    if (!lsb) {
+        return 0;
+    }
+    sali_optimiser *adam = &lsb->adam;
+    sali_state_item theta = sali_state_f64("theta", lsb->g.n, lsb->g.theta);
+    items[0] = sali_state_for(SALI_STATE_TUNED, sali_state_within(theta, -100, 100));
+    items[1] = sali_state_reals("theta", lsb->g.n, lsb->g.theta);
+    items[2] = sali_state_reals("moment1", adam->n, adam->m);
+    items[3] = sali_state_sums("moment2", adam->n, adam->v);
+    items[4] = sali_state_counts("adam_updates", 1, &adam->updates);
+    items[5] = sali_state_u64("updates", 1, &lsb->made);
+    return lsb->rate == 0 ? 1 : 6;
 }
 
-static sal_status retune(void *shared, sal_error *err)
+static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     sali_lsb *lsb = shared;
+    (void)at;
     (void)err;
     sali_lsb_set(&lsb->g, lsb->g.theta);
     return SAL_OK;
-}
-
-static int64_t state(void *shared, sali_state_item *items)
-{
-    sali_lsb *lsb = shared;
-    if (lsb->rate == 0) {
-        return 0;
-    }
-    items[0] = sali_state_f64("theta", lsb->g.n, lsb->g.theta);
-    items[1] = sali_state_f64("moment1", lsb->adam.n, lsb->adam.m);
-    items[2] = sali_state_f64("moment2", lsb->adam.n, lsb->adam.v);
-    items[3] = sali_state_i64("adam_updates", 1, &lsb->adam.updates);
-    items[4] = sali_state_u64("updates", 1, &lsb->made);
-    return 5;
-}
-
-static sal_status restored(void *shared, const sali_warmup *at, sal_error *err)
-{
-    sali_lsb *lsb = shared;
-    const sali_optimiser *adam = &lsb->adam;
-    (void)at;
-    sal_status status =
-        sali_state_check_f64("theta", lsb->g.n, lsb->g.theta, -DBL_MAX, DBL_MAX, err);
-    status =
-        status ? status : sali_state_check_f64("moment1", adam->n, adam->m, -DBL_MAX, DBL_MAX, err);
-    status = status ? status : sali_state_check_f64("moment2", adam->n, adam->v, 0, DBL_MAX, err);
-    status = status
-                 ? status
-                 : sali_state_check_i64("adam_updates", 1, &adam->updates, 0, INT64_MAX - 1, err);
-    return status ? status : retune(lsb, err);
 }
 
 /* ---- the sampler */
@@ -198,16 +178,15 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_create(chains, &options, self, err);
 }
 
-#define LSB(title, sharing, settings, tries)                                              \
-    .source = "Sansone 2022", .doc = title,                                               \
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |    \
-             SALI_SAMPLER_WINDOW,                                                         \
-    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing, \
-    .unshare = unshare, .adapt = adapt, .tuned = tuned, .retune = retune, .state = state, \
-    .restored = restored, .create = create, .destroy = sali_single_site_destroy,          \
-    .refresh = sali_single_site_refresh, .follows = sali_single_site_follows,             \
-    .step = sali_single_site_step, .steps = sali_single_site_steps,                       \
-    .log_q = sali_single_site_log_q
+#define LSB(title, sharing, settings, tries)                                                  \
+    .source = "Sansone 2022", .doc = title,                                                   \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |        \
+             SALI_SAMPLER_WINDOW,                                                             \
+    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing,     \
+    .unshare = unshare, .adapt = adapt, .state = state, .changed = changed, .create = create, \
+    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh,                 \
+    .follows = sali_single_site_follows, .step = sali_single_site_step,                       \
+    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",

@@ -109,50 +109,29 @@ static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *c
     return radius == s->radius ? SAL_OK : take_radius(s, radius, err);
 }
 
-static int64_t uniform_tuned(void *shared, sali_tuned *items)
+static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
 {
     uniform_shared *s = shared;
-    items[0] = (sali_tuned){ .name = "radius",
-                             .n = 1,
-                             .values = &s->radius,
-                             .low = 1,
-                             .high = s->tune ? fmax(s->most, 1) : s->radius,
-                             .whole = true };
-    return 1;
-}
-
-static sal_status uniform_retune(void *shared, sal_error *err)
-{
-    uniform_shared *s = shared;
-    double most = s->tune ? fmax(1, s->most) : INT32_MAX;
-    if (!(s->radius >= 1 && s->radius <= most) || s->radius != floor(s->radius)) {
-        return sali_fail(err, SAL_ERR_DATA, "radius is %g; expected a whole number from 1 to %g",
-                         s->radius, most);
-    }
-    return take_radius(s, s->radius, err);
-}
-
-static int64_t uniform_state(void *shared, sali_state_item *items)
-{
-    uniform_shared *s = shared;
-    if (!s->tune) {
+    (void)self;
+    if (!s) {
         return 0;
     }
-    items[0] = sali_state_f64("radius", 1, &s->radius);
-    items[1] = sali_state_f64("log_radius", 1, &s->log_radius);
-    items[2] = sali_state_i64("windows", 1, &s->windows);
-    return 3;
+    double most = fmax(1, s->most);
+    sali_state_item radius = sali_state_f64("radius", 1, &s->radius);
+    sali_state_item logarithm = sali_state_f64("log_radius", 1, &s->log_radius);
+    radius.whole = true;
+    items[0] = sali_state_for(SALI_STATE_TUNED | (s->tune ? SALI_STATE_KEPT : 0),
+                              sali_state_within(radius, 1, s->tune ? most : s->radius));
+    items[1] = sali_state_within(logarithm, 0, log(most));
+    items[2] = sali_state_counts("windows", 1, &s->windows);
+    return s->tune ? 3 : 1;
 }
 
-static sal_status uniform_restored(void *shared, const sali_warmup *at, sal_error *err)
+static sal_status uniform_changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     uniform_shared *s = shared;
     (void)at;
-    sal_status status =
-        sali_state_check_f64("log_radius", 1, &s->log_radius, 0, log(fmax(1, s->most)), err);
-    status =
-        status ? status : sali_state_check_i64("windows", 1, &s->windows, 0, INT64_MAX - 1, err);
-    return status ? status : uniform_retune(s, err);
+    return take_radius(s, s->radius, err);
 }
 
 /* ---- a shard */
@@ -320,10 +299,8 @@ const sali_sampler sali_sampler_mh_uniform = {
     .share = uniform_share,
     .unshare = uniform_unshare,
     .adapt = uniform_adapt,
-    .tuned = uniform_tuned,
-    .retune = uniform_retune,
     .state = uniform_state,
-    .restored = uniform_restored,
+    .changed = uniform_changed,
     .create = uniform_create,
     .destroy = uniform_destroy,
     .refresh = uniform_refresh,

@@ -57,47 +57,18 @@ sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool 
     return SAL_OK;
 }
 
-int64_t sali_path_length_tuned(void *shared, sali_tuned *items)
+int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items)
 {
     sali_path_length *path = shared;
-    items[0] = (sali_tuned){ .name = "length",
-                             .n = 1,
-                             .values = &path->length,
-                             .low = 1,
-                             .high = path->adapted ? path->most : path->length,
-                             .whole = true };
-    return 1;
-}
-
-sal_status sali_path_length_retune(void *shared, sal_error *err)
-{
-    sali_path_length *path = shared;
-    double most = path->adapted ? path->most : MOST_GIVEN;
-    if (!(path->length >= 1 && path->length <= most) || path->length != floor(path->length)) {
-        return sali_fail(err, SAL_ERR_DATA, "length is %g; expected a whole number from 1 to %g",
-                         path->length, most);
-    }
-    path->running = path->length;
-    return SAL_OK;
-}
-
-int64_t sali_path_length_state(void *shared, sali_state_item *items)
-{
-    sali_path_length *path = shared;
-    if (!path->adapted) {
+    (void)self;
+    if (!path) {
         return 0;
     }
-    items[0] = sali_state_f64("length", 1, &path->length);
-    items[1] = sali_state_f64("running", 1, &path->running);
-    return 2;
-}
-
-sal_status sali_path_length_restored(void *shared, const sali_warmup *at, sal_error *err)
-{
-    sali_path_length *path = shared;
-    double running = path->running;
-    (void)at;
-    sal_status status = sali_path_length_retune(shared, err);
-    path->running = running;
-    return status ? status : sali_state_check_f64("running", 1, &path->running, 1, path->most, err);
+    unsigned kept = SALI_STATE_TUNED | (path->adapted ? SALI_STATE_KEPT : 0);
+    double most = path->adapted ? path->most : path->length;
+    sali_state_item length = sali_state_f64("length", 1, &path->length);
+    length.whole = true;
+    items[0] = sali_state_for(kept, sali_state_within(length, 1, most));
+    items[1] = sali_state_within(sali_state_f64("running", 1, &path->running), 1, path->most);
+    return path->adapted ? 2 : 1;
 }

@@ -25,10 +25,7 @@ sal_status sali_path_length_share(const sal_model *model, const sali_sampler_set
 void sali_path_length_unshare(void *shared);
 sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                   sal_error *err);
-int64_t sali_path_length_tuned(void *shared, sali_tuned *items);
-sal_status sali_path_length_retune(void *shared, sal_error *err);
-int64_t sali_path_length_state(void *shared, sali_state_item *items);
-sal_status sali_path_length_restored(void *shared, const sali_warmup *at, sal_error *err);
+int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items);
 
 /* Moves of a path, by a uniform u. */
 static inline int64_t sali_path_length_draw(const sali_path_length *path, double u)

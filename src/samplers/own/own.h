@@ -44,9 +44,6 @@ sal_status sali_own_share(const sal_model *model, const sali_sampler_settings *s
                           void **shared, sal_error *err);
 void sali_own_unshare(void *shared);
 sal_status sali_own_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err);
-int64_t sali_own_tuned(void *shared, sali_tuned *items);
-sal_status sali_own_retune(void *shared, sal_error *err);
-int64_t sali_own_state(void *shared, sali_state_item *items);
-sal_status sali_own_restored(void *shared, const sali_warmup *at, sal_error *err);
+int64_t sali_own_state(void *shared, void *self, sali_state_item *items);
 
 #endif

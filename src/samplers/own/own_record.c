@@ -14,8 +14,7 @@ typedef struct own_record {
 } own_record;
 
 _Static_assert(SAL_SAMPLER_PARAMETERS <= SALI_SETTINGS, "settings hold all parameters");
-_Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_TUNED && SAL_SAMPLER_TUNED <= SALI_MOST_STATE,
-               "lists of what is tuned have room");
+_Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_STATE, "lists of what is tuned have room");
 _Static_assert((int)SAL_MOVES_UNBOUNDED == 1 << SALI_UNBOUNDED_COUNT, "the same bits");
 
 /* ---- checks */
@@ -197,10 +196,7 @@ sali_sampler *sali_own_record(const sal_sampler_descriptor *d)
         r->sampler.share = sali_own_share;
         r->sampler.unshare = sali_own_unshare;
         r->sampler.adapt = sali_own_adapt;
-        r->sampler.tuned = sali_own_tuned;
-        r->sampler.retune = sali_own_retune;
         r->sampler.state = sali_own_state;
-        r->sampler.restored = sali_own_restored;
     }
     return &r->sampler;
 }

@@ -57,46 +57,16 @@ sal_status sali_own_adapt(void *shared, const sali_warmup *warmup, bool *changed
     return SAL_OK;
 }
 
-int64_t sali_own_tuned(void *shared, sali_tuned *items)
+int64_t sali_own_state(void *shared, void *self, sali_state_item *items)
 {
     sali_own_shared *s = shared;
-    for (int64_t k = 0; k < s->n; k++) {
+    (void)self;
+    for (int64_t k = 0; s && k < s->n; k++) {
         const sal_sampler_parameter *p = &s->descriptor->tuned[k];
-        items[k] = (sali_tuned){ .name = p->name,
-                                 .n = 1,
-                                 .values = &s->tuned[k],
-                                 .low = p->low,
-                                 .high = p->high,
-                                 .whole = p->whole };
+        sali_state_item item = sali_state_f64(p->name, 1, &s->tuned[k]);
+        item.whole = p->whole;
+        items[k] = sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT,
+                                  sali_state_within(item, p->low, p->high));
     }
-    return s->n;
-}
-
-sal_status sali_own_retune(void *shared, sal_error *err)
-{
-    const sali_own_shared *s = shared;
-    for (int64_t k = 0; k < s->n; k++) {
-        const sal_sampler_parameter *p = &s->descriptor->tuned[k];
-        bool inside = s->tuned[k] >= p->low && s->tuned[k] <= p->high;
-        if (!inside || (p->whole && s->tuned[k] != floor(s->tuned[k]))) {
-            return sali_fail(err, SAL_ERR_DATA, "%s is %g; expected a %snumber from %g to %g",
-                             p->name, s->tuned[k], p->whole ? "whole " : "", p->low, p->high);
-        }
-    }
-    return SAL_OK;
-}
-
-int64_t sali_own_state(void *shared, sali_state_item *items)
-{
-    sali_own_shared *s = shared;
-    for (int64_t k = 0; k < s->n; k++) {
-        items[k] = sali_state_f64(s->descriptor->tuned[k].name, 1, &s->tuned[k]);
-    }
-    return s->n;
-}
-
-sal_status sali_own_restored(void *shared, const sali_warmup *at, sal_error *err)
-{
-    (void)at;
-    return sali_own_retune(shared, err);
+    return s ? s->n : 0;
 }

@@ -17,9 +17,7 @@ sal_status sali_bench_open(const sali_sampler *sampler, const sal_model *model,
     *bench = (sali_bench){ .sampler = sampler };
     sal_status status =
         sali_chains_create(model, n, sali_sampler_wants(sampler), seed, &bench->chains, err);
-    if (status == SAL_OK && sampler->share) {
-        status = sampler->share(model, settings, &bench->shared, err);
-    }
+    status = status ? status : sali_sampler_share(sampler, model, settings, &bench->shared, err);
     status = status ? status
                     : sali_sampler_open(sampler, settings, bench->shared, bench->chains,
                                         &bench->self, err);
@@ -36,12 +34,8 @@ sal_status sali_bench_open(const sali_sampler *sampler, const sal_model *model,
 
 void sali_bench_close(sali_bench *bench)
 {
-    if (bench->self) {
-        bench->sampler->destroy(bench->self);
-    }
-    if (bench->shared) {
-        bench->sampler->unshare(bench->shared);
-    }
+    sali_sampler_close(bench->sampler, bench->self);
+    sali_sampler_unshare(bench->sampler, bench->shared);
     sali_chains_destroy(bench->chains);
     *bench = (sali_bench){ 0 };
 }
@@ -58,9 +52,7 @@ void sali_bench_spread(sali_bench *bench)
 void sali_bench_start(sali_bench *bench)
 {
     sali_chains_embed(bench->chains);
-    if (bench->sampler->forget) {
-        bench->sampler->forget(bench->self);
-    }
+    sali_sampler_forget(bench->sampler, bench->self);
     bench->sampler->refresh(bench->self, bench->chains);
 }
 

@@ -66,22 +66,11 @@ static void dsvgd_refresh(void *self, sali_chains *chains)
     sali_relaxation_refresh(d->relaxation, chains);
 }
 
-static void dsvgd_forget(void *self)
+static int64_t dsvgd_state(void *shared, void *self, sali_state_item *items)
 {
     dsvgd *d = self;
-    sali_relaxation_forget(d->relaxation);
-}
-
-static int64_t dsvgd_hidden(void *self, sali_state_item *items)
-{
-    dsvgd *d = self;
-    return sali_relaxation_state(d->relaxation, items);
-}
-
-static sal_status dsvgd_unhide(void *self, sal_error *err)
-{
-    dsvgd *d = self;
-    return sali_relaxation_restored(d->relaxation, err);
+    (void)shared;
+    return d ? sali_relaxation_state(d->relaxation, items) : 0;
 }
 
 /* Weights of the particles; one whose f is no number in either form has none. */
@@ -145,15 +134,12 @@ const sali_sampler sali_sampler_d_svgd = {
     .name = "d-svgd",
     .doc = "discrete Stein variational gradient descent: the chains are particles that interact",
     .source = "Han et al. 2020; Grathwohl et al. 2021, sec. 5",
-    .flags =
-        SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_HIDDEN | SALI_SAMPLER_COUPLED,
+    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_COUPLED,
     .kinds = SALI_RELAXED_KINDS,
     .parameters = parameters,
     .create = dsvgd_create,
     .destroy = dsvgd_destroy,
     .refresh = dsvgd_refresh,
-    .forget = dsvgd_forget,
-    .hidden = dsvgd_hidden,
-    .unhide = dsvgd_unhide,
+    .state = dsvgd_state,
     .step = dsvgd_step,
 };

@@ -115,26 +115,11 @@ static bool fits(const sali_relaxation *r, const sali_chains *chains, int64_t c)
     return fit;
 }
 
-void sali_relaxation_forget(sali_relaxation *r)
-{
-    memset(r->made, 0, (size_t)r->n * sizeof *r->made);
-}
-
 int64_t sali_relaxation_state(sali_relaxation *r, sali_state_item *items)
 {
-    items[0] = sali_state_u8("made", r->n, (uint8_t *)r->made);
-    items[1] = sali_state_f64("y", r->n * r->V, r->now.y);
+    items[0] = sali_state_within(sali_state_u8("made", r->n, (uint8_t *)r->made), 0, 1);
+    items[1] = sali_state_reals("y", r->n * r->V, r->now.y);
     return 2;
-}
-
-sal_status sali_relaxation_restored(const sali_relaxation *r, sal_error *err)
-{
-    for (int64_t c = 0; c < r->n; c++) {
-        if (((const uint8_t *)r->made)[c] > 1) {
-            return sali_fail(err, SAL_ERR_DATA, "made: expected 0 or 1");
-        }
-    }
-    return sali_state_check_f64("y", r->n * r->V, r->now.y, -DBL_MAX, DBL_MAX, err);
 }
 
 void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains)

@@ -49,12 +49,8 @@ void sali_relaxation_destroy(sali_relaxation *r); /* NULL is fine */
  * of normals that depend on seed, chain and step only. */
 void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains);
 
-/* Drop the points: the next refresh makes all anew. */
-void sali_relaxation_forget(sali_relaxation *r);
-
-/* The points as items of a state, and a check of them (sali_sampler.hidden, unhide). */
+/* The points as items of a sampler's state. */
 int64_t sali_relaxation_state(sali_relaxation *r, sali_state_item *items);
-sal_status sali_relaxation_restored(const sali_relaxation *r, sal_error *err);
 
 /* f, log_p and slope at points y. */
 void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_relaxed *at);

@@ -77,22 +77,11 @@ static void hmc_refresh(void *self, sali_chains *chains)
     sali_relaxation_refresh(h->relaxation, chains);
 }
 
-static void hmc_forget(void *self)
+static int64_t hmc_state(void *shared, void *self, sali_state_item *items)
 {
     relaxed_hmc *h = self;
-    sali_relaxation_forget(h->relaxation);
-}
-
-static int64_t hmc_hidden(void *self, sali_state_item *items)
-{
-    relaxed_hmc *h = self;
-    return sali_relaxation_state(h->relaxation, items);
-}
-
-static sal_status hmc_unhide(void *self, sal_error *err)
-{
-    relaxed_hmc *h = self;
-    return sali_relaxation_restored(h->relaxation, err);
+    (void)shared;
+    return h ? sali_relaxation_state(h->relaxation, items) : 0;
 }
 
 static double kinetic_energy(const double *p, int64_t V)
@@ -157,15 +146,13 @@ const sali_sampler sali_sampler_r_mala = {
     .name = "r-mala",
     .doc = "relaxed MALA: Langevin steps on a continuous relaxation, thresholded",
     .source = "Grathwohl et al. 2021, sec. 5",
-    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_HIDDEN,
+    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_RELAXED_KINDS,
     .parameters = mala_parameters,
     .create = mala_create,
     .destroy = hmc_destroy,
     .refresh = hmc_refresh,
-    .forget = hmc_forget,
-    .hidden = hmc_hidden,
-    .unhide = hmc_unhide,
+    .state = hmc_state,
     .step = hmc_step,
 };
 
@@ -173,14 +160,12 @@ const sali_sampler sali_sampler_r_hmc = {
     .name = "r-hmc",
     .doc = "relaxed HMC: leapfrog steps on a continuous relaxation, thresholded",
     .source = "Grathwohl et al. 2021, sec. 5",
-    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_HIDDEN,
+    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_RELAXED_KINDS,
     .parameters = hmc_parameters,
     .create = hmc_create,
     .destroy = hmc_destroy,
     .refresh = hmc_refresh,
-    .forget = hmc_forget,
-    .hidden = hmc_hidden,
-    .unhide = hmc_unhide,
+    .state = hmc_state,
     .step = hmc_step,
 };
