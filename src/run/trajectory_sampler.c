@@ -7,13 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "models/tape_model.h"
 #include "run/trajectory.h"
 
 typedef struct climb {
-    sali_memory memory; /* of the arrays */
     const sal_trajectory *t;
     bool level_step_sizes;
     int64_t n, V, L;
@@ -38,8 +37,7 @@ static void climb_destroy(void *self)
         return;
     }
     sali_visitor_free(&s->visitor);
-    sali_memory_free(&s->memory);
-    sali_free(s);
+    sali_object_free(s);
 }
 
 static bool is_mixed(const sal_trajectory *t)
@@ -55,25 +53,25 @@ static sal_status climb_create(const sali_chains *chains, const sali_sampler_set
                                void *shared, void **self, sal_error *err)
 {
     (void)shared;
-    climb *s = SALI_NEW(climb);
+    climb *s = SALI_OBJECT(climb);
     if (!s) {
         return sali_fail_memory(err);
     }
     const sal_trajectory *t = s->t = settings->trajectory;
     s->level_step_sizes = settings->level_step_sizes;
     const int64_t n = s->n = chains->n, V = s->V = chains->space->n_variables, L = s->L = t->n;
-    s->top = SALI_TAKE(&s->memory, double, t->parameters);
-    s->codes = SALI_TAKE(&s->memory, int32_t, L * n * V);
-    s->work = SALI_TAKE(&s->memory, int32_t, n * V);
-    s->step = SALI_TAKE(&s->memory, uint64_t, (L + 1) * n);
-    s->fresh = SALI_TAKE(&s->memory, uint8_t, (L + 1) * n);
-    s->counts = SALI_TAKE(&s->memory, int64_t, L + 2);
-    s->id = SALI_TAKE(&s->memory, uint32_t, n);
+    s->top = SALI_OBJECT_ARRAY(s, double, t->parameters);
+    s->codes = SALI_OBJECT_ARRAY(s, int32_t, L * n * V);
+    s->work = SALI_OBJECT_ARRAY(s, int32_t, n * V);
+    s->step = SALI_OBJECT_ARRAY(s, uint64_t, (L + 1) * n);
+    s->fresh = SALI_OBJECT_ARRAY(s, uint8_t, (L + 1) * n);
+    s->counts = SALI_OBJECT_ARRAY(s, int64_t, L + 2);
+    s->id = SALI_OBJECT_ARRAY(s, uint32_t, n);
     for (int k = MINE; k <= NEXT; k++) {
-        s->here[k] = SALI_TAKE(&s->memory, double, n);
-        s->above[k] = SALI_TAKE(&s->memory, double, n);
+        s->here[k] = SALI_OBJECT_ARRAY(s, double, n);
+        s->above[k] = SALI_OBJECT_ARRAY(s, double, n);
     }
-    sal_status status = sali_memory_status(&s->memory, err);
+    sal_status status = sali_object_failed(s) ? sali_fail_memory(err) : SAL_OK;
     status = status
                  ? status
                  : sali_visitor_create(&s->visitor, chains->model, t->log_base, settings->inner,

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/kernels.h"
 
 sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants, uint64_t seed,
                               sali_chains **out, sal_error *err)
 {
-    sali_chains *chains = SALI_NEW(sali_chains);
+    sali_chains *chains = SALI_OBJECT(sali_chains);
     if (!chains) {
         return sali_fail_memory(err);
     }
@@ -22,30 +22,26 @@ sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants,
     chains->seed = seed;
     chains->bad_chain = -1;
     chains->element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    chains->codes = SALI_NEW_ARRAY(int32_t, n * space->n_variables);
-    chains->codes_new = SALI_NEW_ARRAY(int32_t, n * space->n_variables);
-    chains->x = sali_alloc(n * space->width, chains->element);
-    chains->x_new = sali_alloc(n * space->width, chains->element);
-    chains->gradient = sali_alloc(n * space->width, chains->element);
-    chains->f = SALI_NEW_ARRAY(double, n);
-    chains->f_new = SALI_NEW_ARRAY(double, n);
-    chains->bad_codes = SALI_NEW_ARRAY(int32_t, space->n_variables);
-    chains->log_ratio = SALI_NEW_ARRAY(double, n);
-    chains->accepted = SALI_NEW_ARRAY(bool, n);
-    chains->id = SALI_NEW_ARRAY(uint32_t, n);
-    chains->beta = SALI_NEW_ARRAY(double, n);
-    chains->step_size = SALI_NEW_ARRAY(double, n);
-    chains->accepted_sum = SALI_NEW_ARRAY(double, n);
-    chains->acceptance_sum = SALI_NEW_ARRAY(double, n);
-    chains->jump_sum = SALI_NEW_ARRAY(double, n);
-    chains->step = SALI_NEW_ARRAY(uint64_t, n);
-    bool ok = chains->codes && chains->codes_new && chains->x && chains->x_new &&
-              chains->gradient && chains->f && chains->f_new && chains->log_ratio &&
-              chains->accepted && chains->id && chains->step && chains->bad_codes && chains->beta &&
-              chains->step_size && chains->accepted_sum && chains->acceptance_sum &&
-              chains->jump_sum;
-    sal_status status = ok ? sali_evaluator_create(model, n, wants, &chains->evaluator, err)
-                           : sali_fail_memory(err);
+    chains->codes = SALI_OBJECT_ARRAY(chains, int32_t, n * space->n_variables);
+    chains->codes_new = SALI_OBJECT_ARRAY(chains, int32_t, n * space->n_variables);
+    chains->x = sali_object_array(chains, n * space->width, chains->element);
+    chains->x_new = sali_object_array(chains, n * space->width, chains->element);
+    chains->gradient = sali_object_array(chains, n * space->width, chains->element);
+    chains->f = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->f_new = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->bad_codes = SALI_OBJECT_ARRAY(chains, int32_t, space->n_variables);
+    chains->log_ratio = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->accepted = SALI_OBJECT_ARRAY(chains, bool, n);
+    chains->id = SALI_OBJECT_ARRAY(chains, uint32_t, n);
+    chains->beta = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->step_size = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->accepted_sum = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->acceptance_sum = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->jump_sum = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->step = SALI_OBJECT_ARRAY(chains, uint64_t, n);
+    sal_status status = sali_object_failed(chains)
+                            ? sali_fail_memory(err)
+                            : sali_evaluator_create(model, n, wants, &chains->evaluator, err);
     if (status != SAL_OK) {
         sali_chains_destroy(chains);
         return status;
@@ -59,28 +55,10 @@ sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants,
 
 void sali_chains_destroy(sali_chains *chains)
 {
-    if (!chains) {
-        return;
+    if (chains) {
+        sali_evaluator_destroy(chains->evaluator);
+        sali_object_free(chains);
     }
-    sali_evaluator_destroy(chains->evaluator);
-    sali_free(chains->codes);
-    sali_free(chains->codes_new);
-    sali_free(chains->x);
-    sali_free(chains->x_new);
-    sali_free(chains->gradient);
-    sali_free(chains->f);
-    sali_free(chains->f_new);
-    sali_free(chains->log_ratio);
-    sali_free(chains->accepted);
-    sali_free(chains->id);
-    sali_free(chains->step);
-    sali_free(chains->beta);
-    sali_free(chains->step_size);
-    sali_free(chains->accepted_sum);
-    sali_free(chains->acceptance_sum);
-    sali_free(chains->jump_sum);
-    sali_free(chains->bad_codes);
-    sali_free(chains);
 }
 
 bool sali_chains_together(const sali_chains *chains)

@@ -27,15 +27,14 @@ typedef struct sali_move_row {
 /* Rows for n states, and a second set to prepare the proposed states in; `flip` exchanges the two
  * for one chain in O(1). */
 typedef struct sali_move_rows {
-    int64_t n;
     sali_move_row *rows; /* [2n] */
     uint8_t *current;    /* [n] 0 or 1 */
     void *buffer;        /* real [max(moves, V)]: scratch of the kernels, uniforms */
 } sali_move_rows;
 
-bool sali_move_rows_create(const sal_space *space, int64_t moves, sal_dtype dtype, int64_t n,
-                           sali_move_rows *rows);
-void sali_move_rows_free(sali_move_rows *rows);
+/* The arrays belong to `object` (core/object.h), which knows if there is no memory. */
+void sali_move_rows_create(void *object, const sal_space *space, int64_t moves, sal_dtype dtype,
+                           int64_t n, sali_move_rows *rows);
 
 static inline sali_move_row *sali_move_now(const sali_move_rows *rows, int64_t c)
 {

@@ -2,44 +2,23 @@
 
 #include <math.h>
 
-#include "core/alloc.h"
+#include "core/object.h"
 
-bool sali_move_rows_create(const sal_space *space, int64_t moves, sal_dtype dtype, int64_t n,
-                           sali_move_rows *rows)
+void sali_move_rows_create(void *object, const sal_space *space, int64_t moves, sal_dtype dtype,
+                           int64_t n, sali_move_rows *rows)
 {
     size_t element = dtype == SAL_F32 ? sizeof(float) : sizeof(double);
     int64_t widest = moves > space->n_variables ? moves : space->n_variables;
-    *rows = (sali_move_rows){ .n = n };
-    rows->rows = SALI_NEW_ARRAY(sali_move_row, 2 * n);
-    rows->current = SALI_NEW_ARRAY(uint8_t, n);
-    rows->buffer = sali_alloc(widest, element);
-    bool ok = rows->rows && rows->current && rows->buffer;
-    for (int64_t r = 0; ok && r < 2 * n; r++) {
+    rows->rows = SALI_OBJECT_ARRAY(object, sali_move_row, 2 * n);
+    rows->current = SALI_OBJECT_ARRAY(object, uint8_t, n);
+    rows->buffer = sali_object_array(object, widest, element);
+    for (int64_t r = 0; !sali_object_failed(object) && r < 2 * n; r++) {
         sali_move_row *row = &rows->rows[r];
-        row->log_weight = sali_alloc(moves, element);
-        row->weight = sali_alloc(moves, element);
-        row->norm = sali_alloc(space->n_variables, element);
-        row->partial = SALI_NEW_ARRAY(double, moves / SALI_MOVE_BLOCK + 1);
-        ok = row->log_weight && row->weight && row->norm && row->partial;
+        row->log_weight = sali_object_array(object, moves, element);
+        row->weight = sali_object_array(object, moves, element);
+        row->norm = sali_object_array(object, space->n_variables, element);
+        row->partial = SALI_OBJECT_ARRAY(object, double, moves / SALI_MOVE_BLOCK + 1);
     }
-    if (!ok) {
-        sali_move_rows_free(rows);
-    }
-    return ok;
-}
-
-void sali_move_rows_free(sali_move_rows *rows)
-{
-    for (int64_t r = 0; rows->rows && r < 2 * rows->n; r++) {
-        sali_free(rows->rows[r].log_weight);
-        sali_free(rows->rows[r].weight);
-        sali_free(rows->rows[r].norm);
-        sali_free(rows->rows[r].partial);
-    }
-    sali_free(rows->rows);
-    sali_free(rows->current);
-    sali_free(rows->buffer);
-    *rows = (sali_move_rows){ 0 };
 }
 
 /* The stretch that holds a slot. */

@@ -215,7 +215,7 @@ typedef struct rig {
     sal_model *model;
     sali_chains *chains;
     sali_lsb_function *g;
-    sali_lsb_batch batch;
+    sali_lsb_batch *batch;
     sali_warmup warmup;
 } rig;
 
@@ -232,7 +232,7 @@ static void rig_open(rig *r, sal_model *model, int k, int lot)
             r->chains->codes[c * model->space->n_variables + v] = (int32_t)((v * c + c / 3) % 2);
         }
     }
-    ck_ok(sali_lsb_batch_open(&r->batch, model, 2 * CHAINS, 0, &err), &err);
+    ck_ok(sali_lsb_batch_open(model, 2 * CHAINS, 0, &r->batch, &err), &err);
     r->warmup = (sali_warmup){ .model = model,
                                .seed = 5,
                                .n_shards = 1,
@@ -240,12 +240,12 @@ static void rig_open(rig *r, sal_model *model, int k, int lot)
                                .window = 25,
                                .done = 25,
                                .total = 100 };
-    sali_lsb_batch_draw(&r->batch, r->g, &r->warmup, 3);
+    sali_lsb_batch_draw(r->batch, r->g, &r->warmup, 3);
 }
 
 static void rig_close(rig *r)
 {
-    sali_lsb_batch_close(&r->batch);
+    sali_lsb_batch_close(r->batch);
     sali_chains_destroy(r->chains);
     function_free(r->g);
     sal_model_destroy(r->model);
@@ -254,7 +254,7 @@ static void rig_close(rig *r)
 /* Eq. 5 and the regulariser of eq. 10 in plain numbers, from what was drawn. */
 static double objective_by_hand(const rig *r, const double *theta_before)
 {
-    const sali_lsb_batch *b = &r->batch;
+    const sali_lsb_batch *b = r->batch;
     sali_lsb_function *before = function_of(r->g->network);
     double sum = 0;
     sali_lsb_set(before, theta_before);
@@ -290,12 +290,12 @@ START_TEST(the_objective_is_that_of_the_paper)
     rig_open(&r, image_model(5, 0.3, 1), _i, _i / 2);
     memcpy(before, r.g->theta, (size_t)r.g->n * sizeof *before);
     for (int lot = 0; lot < 3; lot++) {
-        double J = sali_lsb_objective(&r.batch, r.g, gradient);
+        double J = sali_lsb_objective(r.batch, r.g, gradient);
         ck_assert_double_eq_tol(J, objective_by_hand(&r, before), 1e-9 * fmax(1, fabs(J)));
         randomise(r.g, 30 + lot);
     }
-    for (int64_t i = 0; i < r.batch.rows; i++) {
-        ck_assert_int_ge(r.batch.move[i], 0);
+    for (int64_t i = 0; i < r.batch->rows; i++) {
+        ck_assert_int_ge(r.batch->move[i], 0);
     }
     rig_close(&r);
 }
@@ -307,7 +307,7 @@ START_TEST(the_gradient_is_that_of_the_objective)
     double theta[MOST_THETA], gradient[MOST_THETA], unused[MOST_THETA];
     rig_open(&r, image_model(5, 0.3, 1), _i, 10 + _i / 2);
     randomise(r.g, 20 + _i / 2);
-    sali_lsb_objective(&r.batch, r.g, gradient);
+    sali_lsb_objective(r.batch, r.g, gradient);
     memcpy(theta, r.g->theta, (size_t)r.g->n * sizeof *theta);
     double largest = 0;
     for (int64_t k = 0; k < r.g->n; k++) {
@@ -315,7 +315,7 @@ START_TEST(the_gradient_is_that_of_the_objective)
         for (int side = 0; side < 2; side++) {
             theta[k] = kept + (side ? h : -h);
             sali_lsb_set(r.g, theta);
-            value[side] = sali_lsb_objective(&r.batch, r.g, unused);
+            value[side] = sali_lsb_objective(r.batch, r.g, unused);
         }
         theta[k] = kept;
         double slope = (value[1] - value[0]) / (2 * h);
@@ -337,7 +337,7 @@ START_TEST(learning_lowers_the_objective)
     rig_open(&r, image_model(8, _i < 2 ? 0 : 0.3, 1), _i, _i / 2);
     ck_assert(sali_optimiser_create(&adam, r.g->n));
     for (int k = 0; k < 60; k++) {
-        last = sali_lsb_objective(&r.batch, r.g, gradient);
+        last = sali_lsb_objective(r.batch, r.g, gradient);
         first = k == 0 ? last : first;
         for (int64_t j = 0; j < r.g->n; j++) {
             gradient[j] = -gradient[j];

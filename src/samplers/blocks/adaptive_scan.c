@@ -3,34 +3,24 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 
 /* The part of the probability that all variables share. */
 #define FLOOR 0.1
 
-void sali_adaptive_scan_destroy(sali_adaptive_scan *scan)
-{
-    if (scan) {
-        sali_free(scan->p);
-        sali_free(scan->sum);
-        sali_free(scan->count);
-        sali_free(scan);
-    }
-}
-
 sali_adaptive_scan *sali_adaptive_scan_create(int64_t n)
 {
-    sali_adaptive_scan *scan = SALI_NEW(sali_adaptive_scan);
+    sali_adaptive_scan *scan = SALI_OBJECT(sali_adaptive_scan);
     if (!scan) {
         return NULL;
     }
     scan->n = n;
-    scan->p = SALI_NEW_ARRAY(double, n);
-    scan->sum = SALI_NEW_ARRAY(double, n);
-    scan->count = SALI_NEW_ARRAY(double, n);
-    if (!scan->p || !scan->sum || !scan->count) {
-        sali_adaptive_scan_destroy(scan);
+    scan->p = SALI_OBJECT_ARRAY(scan, double, n);
+    scan->sum = SALI_OBJECT_ARRAY(scan, double, n);
+    scan->count = SALI_OBJECT_ARRAY(scan, double, n);
+    if (sali_object_failed(scan)) {
+        sali_object_free(scan);
         return NULL;
     }
     for (int64_t i = 0; i < n; i++) {

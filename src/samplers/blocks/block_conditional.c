@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "models/neighbours.h"
 #include "models/structure.h"
 #include "models/tracker.h"
@@ -177,7 +178,7 @@ static sal_status check_size(const sali_block_conditional *b, int64_t block, sal
 static sal_status measure(sali_block_conditional *b, sal_error *err)
 {
     sal_status status = SAL_OK;
-    b->states = SALI_NEW_ARRAY(int64_t, b->blocks.n);
+    b->states = SALI_OBJECT_ARRAY(b, int64_t, b->blocks.n);
     if (!b->states) {
         return sali_fail_memory(err);
     }
@@ -194,15 +195,14 @@ static sal_status measure(sali_block_conditional *b, sal_error *err)
 
 static sal_status allocate(sali_block_conditional *b, const sali_chains *chains, sal_error *err)
 {
-    b->block = SALI_NEW_ARRAY(int64_t, chains->n);
-    b->centre = SALI_NEW_ARRAY(int32_t, chains->n * b->most_sites);
-    b->f = SALI_NEW_ARRAY(double, chains->n * b->most_states);
-    b->offset = SALI_NEW_ARRAY(int32_t, b->most_sites);
-    b->codes = SALI_NEW_ARRAY(int32_t, b->most_sites);
-    b->listed_centre = SALI_NEW_ARRAY(int32_t, b->most_sites);
-    b->log_norm = SALI_NEW_ARRAY(double, chains->n);
-    if (!b->block || !b->centre || !b->f || !b->offset || !b->codes || !b->listed_centre ||
-        !b->log_norm) {
+    b->block = SALI_OBJECT_ARRAY(b, int64_t, chains->n);
+    b->centre = SALI_OBJECT_ARRAY(b, int32_t, chains->n * b->most_sites);
+    b->f = SALI_OBJECT_ARRAY(b, double, chains->n * b->most_states);
+    b->offset = SALI_OBJECT_ARRAY(b, int32_t, b->most_sites);
+    b->codes = SALI_OBJECT_ARRAY(b, int32_t, b->most_sites);
+    b->listed_centre = SALI_OBJECT_ARRAY(b, int32_t, b->most_sites);
+    b->log_norm = SALI_OBJECT_ARRAY(b, double, chains->n);
+    if (sali_object_failed(b)) {
         return sali_fail_memory(err);
     }
     return chains->model->trackable
@@ -214,7 +214,7 @@ sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks 
                                          int64_t radius, sali_block_conditional **out,
                                          sal_error *err)
 {
-    sali_block_conditional *b = SALI_NEW(sali_block_conditional);
+    sali_block_conditional *b = SALI_OBJECT(sali_block_conditional);
     if (!b) {
         sali_blocks_free(&blocks);
         return sali_fail_memory(err);
@@ -240,15 +240,7 @@ void sali_block_conditional_destroy(sali_block_conditional *b)
     sali_blocks_free(&b->blocks);
     sali_tracker_destroy(b->tracker);
     sali_neighbours_destroy(b->neighbours);
-    sali_free(b->states);
-    sali_free(b->block);
-    sali_free(b->centre);
-    sali_free(b->f);
-    sali_free(b->offset);
-    sali_free(b->codes);
-    sali_free(b->listed_centre);
-    sali_free(b->log_norm);
-    sali_free(b);
+    sali_object_free(b);
 }
 
 void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chains)

@@ -11,6 +11,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "models/structure.h"
 #include "samplers/blocks/colour_classes.h"
 
@@ -78,23 +79,18 @@ static void block_gibbs_destroy(void *self)
         g->structure->close(g->ws);
     }
     sali_class_draws_destroy(g->draws);
-    sali_free(g->piece);
-    sali_free(g->streams);
-    sali_free(g->here);
-    sali_free(g->there);
-    sali_free(g);
+    sali_object_free(g);
 }
 
 static sal_status open_structure(block_gibbs *g, const sali_chains *chains, sal_error *err)
 {
     g->n_pieces = g->structure->pieces(chains->model);
-    g->piece = SALI_NEW_ARRAY(int64_t, chains->n);
-    g->streams = SALI_NEW_ARRAY(sali_stream, chains->n);
-    g->here = SALI_NEW_ARRAY(double, chains->n);
-    g->there = SALI_NEW_ARRAY(double, chains->n);
-    return g->piece && g->streams && g->here && g->there
-               ? g->structure->open(chains->model, chains->n, &g->ws, err)
-               : sali_fail_memory(err);
+    g->piece = SALI_OBJECT_ARRAY(g, int64_t, chains->n);
+    g->streams = SALI_OBJECT_ARRAY(g, sali_stream, chains->n);
+    g->here = SALI_OBJECT_ARRAY(g, double, chains->n);
+    g->there = SALI_OBJECT_ARRAY(g, double, chains->n);
+    return sali_object_failed(g) ? sali_fail_memory(err)
+                                 : g->structure->open(chains->model, chains->n, &g->ws, err);
 }
 
 static sal_status block_gibbs_create(const sali_chains *chains,
@@ -102,7 +98,7 @@ static sal_status block_gibbs_create(const sali_chains *chains,
                                      void **self, sal_error *err)
 {
     (void)settings;
-    block_gibbs *g = SALI_NEW(block_gibbs);
+    block_gibbs *g = SALI_OBJECT(block_gibbs);
     if (!g) {
         return sali_fail_memory(err);
     }

@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "models/structure/interactions.h"
 
 struct sali_class_draws {
@@ -75,27 +76,24 @@ void sali_class_draws_destroy(sali_class_draws *d)
         return;
     }
     sali_evaluator_destroy(d->evaluator);
-    sali_free(d->slots);
-    sali_free(d->uniforms);
-    sali_free(d->weight);
-    sali_free(d);
+    sali_object_free(d);
 }
 
 sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks *classes,
                                    sali_class_draws **out, sal_error *err)
 {
-    sali_class_draws *d = SALI_NEW(sali_class_draws);
+    sali_class_draws *d = SALI_OBJECT(sali_class_draws);
     if (!d) {
         return sali_fail_memory(err);
     }
     d->classes = classes;
-    d->slots = sali_alloc(chains->n * chains->space->slots, chains->element);
-    d->uniforms = SALI_NEW_ARRAY(double, chains->space->n_variables);
-    d->weight = SALI_NEW_ARRAY(double, chains->space->max_states);
-    sal_status status = d->slots && d->uniforms && d->weight
-                            ? sali_evaluator_create(chains->model, chains->n, SALI_WANT_DIFFERENCES,
-                                                    &d->evaluator, err)
-                            : sali_fail_memory(err);
+    d->slots = sali_object_array(d, chains->n * chains->space->slots, chains->element);
+    d->uniforms = SALI_OBJECT_ARRAY(d, double, chains->space->n_variables);
+    d->weight = SALI_OBJECT_ARRAY(d, double, chains->space->max_states);
+    sal_status status = sali_object_failed(d)
+                            ? sali_fail_memory(err)
+                            : sali_evaluator_create(chains->model, chains->n, SALI_WANT_DIFFERENCES,
+                                                    &d->evaluator, err);
     if (status != SAL_OK) {
         sali_class_draws_destroy(d);
         return status;

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "models/tracker.h"
 #include "samplers/blocks/adaptive_scan.h"
 #include "samplers/blocks/block_conditional.h"
@@ -41,7 +42,7 @@ static void unshare(void *shared)
 {
     gibbs_shared *s = shared;
     if (s) {
-        sali_adaptive_scan_destroy(s->adaptive);
+        sali_object_free(s->adaptive);
         sali_couplings_destroy(s->couplings);
         sali_free(s);
     }
@@ -111,22 +112,8 @@ static void gibbs_destroy(void *self)
         sali_field_scan_destroy(g->fields);
         sali_block_conditional_destroy(g->blocks);
         sali_tracker_destroy(g->tracker);
-        sali_free(g->cumulative);
-        sali_free(g->wishes.wishes);
-        sali_free(g->wishes.visits);
-        sali_free(g->site);
-        sali_free(g->delta);
-        sali_free(g);
+        sali_object_free(g);
     }
-}
-
-static bool allocate_adaptive(gibbs *g)
-{
-    int64_t n = g->adaptive->n;
-    g->choice.cumulative = g->cumulative = SALI_NEW_ARRAY(double, n);
-    g->wishes.wishes = SALI_NEW_ARRAY(double, n);
-    g->wishes.visits = SALI_NEW_ARRAY(double, n);
-    return g->cumulative && g->wishes.wishes && g->wishes.visits;
 }
 
 static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size, sal_error *err)
@@ -148,18 +135,21 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
 {
     int64_t block = (int64_t)settings->values[BLOCK];
     const gibbs_shared *common = shared;
-    gibbs *g = SALI_NEW(gibbs);
+    gibbs *g = SALI_OBJECT(gibbs);
     if (!g) {
         return sali_fail_memory(err);
     }
-    g->site = SALI_NEW_ARRAY(int64_t, chains->n);
-    g->delta = SALI_NEW_ARRAY(double, chains->n * chains->space->max_states);
+    g->site = SALI_OBJECT_ARRAY(g, int64_t, chains->n);
+    g->delta = SALI_OBJECT_ARRAY(g, double, chains->n * chains->space->max_states);
     g->choice.scan = (int)settings->values[SCAN];
     g->choice.n = chains->space->n_variables;
     g->adaptive = common->adaptive;
-    sal_status status = g->site && g->delta && (!g->adaptive || allocate_adaptive(g))
-                            ? SAL_OK
-                            : sali_fail_memory(err);
+    if (g->adaptive) {
+        g->choice.cumulative = g->cumulative = SALI_OBJECT_ARRAY(g, double, g->choice.n);
+        g->wishes.wishes = SALI_OBJECT_ARRAY(g, double, g->choice.n);
+        g->wishes.visits = SALI_OBJECT_ARRAY(g, double, g->choice.n);
+    }
+    sal_status status = sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK && block > 1) {
         status = create_blocks(g, chains, block, err);
     } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {

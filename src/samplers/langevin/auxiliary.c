@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/object.h"
 #include "core/error.h"
 
 /* The function for the model's type. */
@@ -11,52 +12,28 @@
 
 /* ---- creation */
 
-void sali_auxiliary_destroy(void *self)
-{
-    sali_auxiliary_state *a = self;
-    if (a) {
-        sali_move_rows_free(&a->moves);
-        sali_free(a->gradient);
-        sali_free(a->noise);
-        sali_free(a->w);
-        sali_free(a->product);
-        sali_free(a->scale);
-        sali_free(a->y);
-        sali_free(a->factor);
-        sali_free(a->delta);
-        sali_free(a->log_q);
-        sali_free(a);
-    }
-}
-
 sal_status sali_auxiliary_create(const sali_chains *chains, sali_preconditioner *preconditioner,
                                  void **self, sal_error *err)
 {
-    sali_auxiliary_state *a = SALI_NEW(sali_auxiliary_state);
+    sali_auxiliary_state *a = SALI_OBJECT(sali_auxiliary_state);
     if (!a) {
         return sali_fail_memory(err);
     }
     int64_t n = chains->n, all = n * chains->space->width, rest = preconditioner ? all : 0;
     a->kernels = sali_kernels_of(chains->model->dtype);
     a->preconditioner = preconditioner;
-    a->gradient = sali_alloc(all, chains->element);
-    a->noise = sali_alloc(all, chains->element);
-    a->w = sali_alloc(rest, chains->element);
-    a->product = sali_alloc(rest, chains->element);
-    a->scale = sali_alloc(rest, chains->element);
-    a->y = sali_alloc(chains->space->width, chains->element);
-    a->factor = SALI_NEW_ARRAY(double, n);
-    a->delta = SALI_NEW_ARRAY(double, n);
-    a->log_q = SALI_NEW_ARRAY(double, n);
-    bool ok = a->gradient && a->noise && a->w && a->product && a->scale && a->y && a->factor &&
-              a->delta && a->log_q;
-    if (!ok || !sali_move_rows_create(chains->space, chains->space->slots, chains->model->dtype, 1,
-                                      &a->moves)) {
-        sali_auxiliary_destroy(a);
-        return sali_fail_memory(err);
-    }
-    *self = a;
-    return SAL_OK;
+    a->gradient = sali_object_array(a, all, chains->element);
+    a->noise = sali_object_array(a, all, chains->element);
+    a->w = sali_object_array(a, rest, chains->element);
+    a->product = sali_object_array(a, rest, chains->element);
+    a->scale = sali_object_array(a, rest, chains->element);
+    a->y = sali_object_array(a, chains->space->width, chains->element);
+    a->factor = SALI_OBJECT_ARRAY(a, double, n);
+    a->delta = SALI_OBJECT_ARRAY(a, double, n);
+    a->log_q = SALI_OBJECT_ARRAY(a, double, n);
+    sali_move_rows_create(a, chains->space, chains->space->slots, chains->model->dtype, 1,
+                          &a->moves);
+    return sali_object_give(a, self, err);
 }
 
 /* ---- refresh */

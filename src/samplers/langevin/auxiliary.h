@@ -40,7 +40,6 @@ typedef struct sali_auxiliary_state {
 
 sal_status sali_auxiliary_create(const sali_chains *chains, sali_preconditioner *preconditioner,
                                  void **self, sal_error *err);
-void sali_auxiliary_destroy(void *self);
 void sali_auxiliary_refresh(void *self, sali_chains *chains);
 void sali_auxiliary_step(void *self, sali_chains *chains);
 

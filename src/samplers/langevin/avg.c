@@ -1,6 +1,7 @@
 /* The auxiliary-variable gradient sampler: Gaussian z given s, then all variables independently by
  * exp((g + z sqrt(2/eps))'s' - |s'|^2 / eps). Rhodes & Gutmann 2022, eq. 13, algorithm B.2,
  * appendix A for one-hot variables. The step is auxiliary.c's. */
+#include "core/object.h"
 #include "samplers/langevin/auxiliary.h"
 
 static sal_status avg_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -19,7 +20,7 @@ const sali_sampler sali_sampler_avg = {
              SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_FINITE_KINDS,
     .create = avg_create,
-    .destroy = sali_auxiliary_destroy,
+    .destroy = sali_object_free,
     .refresh = sali_auxiliary_refresh,
     .step = sali_auxiliary_step,
     .auxiliary = &sali_auxiliary_gaussian,

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/langevin/preconditioner.h"
 #include "stats/covariance.h"
 
@@ -81,14 +82,7 @@ void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window
 
 void sali_history_clear(sali_adaptation_history *a)
 {
-    sali_free(a->from);
-    sali_free(a->to);
-    sali_free(a->y);
-    sali_free(a->progress);
-    sali_free(a->shards);
-    a->from = a->to = NULL;
-    a->y = NULL;
-    a->progress = NULL;
+    sali_object_free(a->shards); /* and what it has */
     a->shards = NULL;
 }
 
@@ -115,23 +109,25 @@ sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warm
     int64_t every = (int64_t)ceil(bytes / (double)SALI_HISTORY_BYTES);
     a->n_shards = warmup->n_shards;
     a->room = 0;
-    a->shards = SALI_NEW_ARRAY(sali_history, a->n_shards);
-    for (int64_t k = 0; a->shards && k < a->n_shards; k++) {
+    a->shards = sali_object((size_t)a->n_shards * sizeof *a->shards);
+    if (!a->shards) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t k = 0; k < a->n_shards; k++) {
         sali_history *h = &a->shards[k];
         h->every = every;
         h->room = ((steps + every - 1) / every) * warmup->chains[k]->n;
         a->room += h->room;
     }
-    a->from = SALI_NEW_ARRAY(int32_t, a->room * V);
-    a->to = SALI_NEW_ARRAY(int32_t, a->room * V);
-    a->y = SALI_NEW_ARRAY(double, a->room);
-    a->progress = SALI_NEW_ARRAY(int64_t, 2 * a->n_shards);
-    if (!a->shards || !a->from || !a->to || !a->y || !a->progress) {
+    a->from = SALI_OBJECT_ARRAY(a->shards, int32_t, a->room * V);
+    a->to = SALI_OBJECT_ARRAY(a->shards, int32_t, a->room * V);
+    a->y = SALI_OBJECT_ARRAY(a->shards, double, a->room);
+    a->progress = SALI_OBJECT_ARRAY(a->shards, int64_t, 2 * a->n_shards);
+    if (sali_object_failed(a->shards)) {
         sali_history_clear(a);
         return sali_fail_memory(err);
     }
     divide(a, V);
-    a->variables = V;
     return SAL_OK;
 }
 

@@ -47,8 +47,7 @@ typedef struct sali_adaptation_history {
     int64_t phase;
     int64_t begin, end; /* steps of warm-up at which collecting begins and ends */
     int64_t n_shards;
-    sali_history *shards; /* [n_shards] while collecting, else NULL */
-    int64_t variables;    /* V */
+    sali_history *shards; /* [n_shards] while collecting, else NULL; has the arrays */
     int64_t room;         /* pairs of all shards; their arrays are parts of */
     int32_t *from, *to;   /* [room x V] */
     double *y;            /* [room] */

@@ -3,49 +3,29 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 
 const char *const sali_schedule_forms[] = { "constant", "polynomial", "exponential", NULL };
 
-void sali_langevin_destroy(void *self)
+sali_langevin *sali_langevin_create(const sali_chains *chains,
+                                    const sali_sampler_settings *settings, bool adjusted)
 {
-    sali_langevin *l = self;
-    if (l) {
-        sali_move_rows_free(&l->moves);
-        sali_free(l->log_q);
-        sali_free(l->held);
-        sali_free(l->w);
-        sali_free(l->to);
-        sali_free(l->slots);
-        sali_free(l->y);
-        sali_free(l);
-    }
-}
-
-sal_status sali_langevin_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                                bool adjusted, sali_langevin **out, sal_error *err)
-{
-    sali_langevin *l = SALI_NEW(sali_langevin);
+    sali_langevin *l = SALI_OBJECT(sali_langevin);
     if (!l) {
-        return sali_fail_memory(err);
+        return NULL;
     }
     l->kernels = sali_kernels_of(chains->model->dtype);
     l->adjusted = adjusted;
     l->schedule = (sali_schedule){ (int)settings->values[SALI_SCHEDULE_FORM],
                                    settings->values[SALI_SCHEDULE_DECAY],
                                    settings->values[SALI_SCHEDULE_HORIZON] };
-    bool hold = !adjusted || l->schedule.form != SALI_CONSTANT;
-    l->held = hold ? sali_alloc(chains->n * chains->space->width, chains->element) : NULL;
-    l->log_q = SALI_NEW_ARRAY(double, chains->n);
-    if (!l->log_q || (hold && !l->held) ||
-        !sali_move_rows_create(chains->space, chains->space->slots, chains->model->dtype, chains->n,
-                               &l->moves)) {
-        sali_langevin_destroy(l);
-        return sali_fail_memory(err);
+    if (!adjusted || l->schedule.form != SALI_CONSTANT) {
+        l->held = sali_object_array(l, chains->n * chains->space->width, chains->element);
     }
-    *out = l;
-    return SAL_OK;
+    l->log_q = SALI_OBJECT_ARRAY(l, double, chains->n);
+    sali_move_rows_create(l, chains->space, chains->space->slots, chains->model->dtype, chains->n,
+                          &l->moves);
+    return l;
 }
 
 /* Reals of a label without that of level 0, which is all zeros: the kernel's first real stands for

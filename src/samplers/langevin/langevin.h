@@ -46,10 +46,10 @@ typedef struct sali_langevin {
     void *y;          /* real [N] */
 } sali_langevin;
 
-/* What all have; the caller sets `evaluate` and what it needs. SAL_ERR_MEMORY. */
-sal_status sali_langevin_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                                bool adjusted, sali_langevin **out, sal_error *err);
-void sali_langevin_destroy(void *self);
+/* What all have, an object (core/object.h), or NULL; the caller sets `evaluate` and what it needs.
+ */
+sali_langevin *sali_langevin_create(const sali_chains *chains,
+                                    const sali_sampler_settings *settings, bool adjusted);
 
 /* Functions of the descriptor. */
 void sali_langevin_refresh(void *self, sali_chains *chains);

@@ -1,8 +1,7 @@
 /* The norm-constrained gradient sampler: all variables move at once and independently, by
  * exp(g'(s' - s)/2 - |s' - s|^2 / (2 eps)). Rhodes & Gutmann 2022, eq. 8, algorithm B.1, appendix A
  * for one-hot variables; the same as DMALA, Zhang et al. 2022, whose unadjusted form is DULA. */
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 #include "samplers/langevin/langevin.h"
 #include "samplers/langevin/step_scale.h"
 
@@ -61,22 +60,15 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
                          const sali_step_scale *preconditioner, bool adjusted, void **self,
                          sal_error *err)
 {
-    sali_langevin *l = NULL;
-    sal_status status = sali_langevin_create(chains, settings, adjusted, &l, err);
-    if (status != SAL_OK) {
-        return status;
+    sali_langevin *l = sali_langevin_create(chains, settings, adjusted);
+    if (l) {
+        l->evaluate = evaluate;
     }
-    l->evaluate = evaluate;
-    if (preconditioner) {
+    if (l && preconditioner) {
         l->scale = preconditioner->scale;
-        l->w = sali_alloc(chains->space->width, chains->element);
-        if (!l->w) {
-            sali_langevin_destroy(l);
-            return sali_fail_memory(err);
-        }
+        l->w = sali_object_array(l, chains->space->width, chains->element);
     }
-    *self = l;
-    return SAL_OK;
+    return sali_object_give(l, self, err);
 }
 
 static sal_status ncg_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -102,11 +94,11 @@ const sali_sampler sali_sampler_ncg = {
     .parameters = ncg_parameters,
     .variants = ncg_variants,
     .share = share,
-    .unshare = sali_step_scale_destroy,
+    .unshare = sali_object_free,
     .adapt = sali_step_scale_adapt,
     .state = sali_step_scale_state,
     .create = ncg_create,
-    .destroy = sali_langevin_destroy,
+    .destroy = sali_object_free,
     .refresh = sali_langevin_refresh,
     .step = sali_langevin_step,
     .log_q = sali_langevin_log_q,
@@ -121,11 +113,11 @@ const sali_sampler sali_sampler_dula = {
     .parameters = dula_parameters,
     .variants = dula_variants,
     .share = share,
-    .unshare = sali_step_scale_destroy,
+    .unshare = sali_object_free,
     .adapt = sali_step_scale_adapt,
     .state = sali_step_scale_state,
     .create = dula_create,
-    .destroy = sali_langevin_destroy,
+    .destroy = sali_object_free,
     .refresh = sali_langevin_refresh,
     .step = sali_langevin_step,
     .log_q = sali_langevin_log_q,

@@ -7,8 +7,7 @@
  * serves, and 0 if that is forbidden as well. Of a label, entry j is f(s_i = j) - f(s). */
 #include <math.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 #include "samplers/langevin/langevin.h"
 
 enum { CATEGORICAL = SALI_LANGEVIN_SETTINGS };
@@ -121,22 +120,15 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
                          bool adjusted, void **self, sal_error *err)
 {
     const sal_space *space = chains->space;
-    sali_langevin *l = NULL;
-    sal_status status = sali_langevin_create(chains, settings, adjusted, &l, err);
-    if (status != SAL_OK) {
-        return status;
+    sali_langevin *l = sali_langevin_create(chains, settings, adjusted);
+    if (l) {
+        l->evaluate = evaluate;
+        l->fewer_reals = settings->values[CATEGORICAL] == 2;
+        l->to = SALI_OBJECT_ARRAY(l, int32_t, chains->n * space->n_variables);
+        l->slots = sali_object_array(l, chains->n * space->slots, chains->element);
+        l->y = sali_object_array(l, space->width, chains->element);
     }
-    l->evaluate = evaluate;
-    l->fewer_reals = settings->values[CATEGORICAL] == 2;
-    l->to = SALI_NEW_ARRAY(int32_t, chains->n * space->n_variables);
-    l->slots = sali_alloc(chains->n * space->slots, chains->element);
-    l->y = sali_alloc(space->width, chains->element);
-    if (!l->to || !l->slots || !l->y) {
-        sali_langevin_destroy(l);
-        return sali_fail_memory(err);
-    }
-    *self = l;
-    return SAL_OK;
+    return sali_object_give(l, self, err);
 }
 
 static sal_status mana_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -163,7 +155,7 @@ const sali_sampler sali_sampler_mana = {
     .parameters = parameters,
     .variants = mana_variants,
     .create = mana_create,
-    .destroy = sali_langevin_destroy,
+    .destroy = sali_object_free,
     .refresh = sali_langevin_refresh,
     .step = sali_langevin_step,
     .log_q = sali_langevin_log_q,
@@ -178,7 +170,7 @@ const sali_sampler sali_sampler_una = {
     .parameters = parameters,
     .variants = una_variants,
     .create = una_create,
-    .destroy = sali_langevin_destroy,
+    .destroy = sali_object_free,
     .refresh = sali_langevin_refresh,
     .step = sali_langevin_step,
     .log_q = sali_langevin_log_q,

@@ -5,6 +5,7 @@
 #include <float.h>
 
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/langevin/auxiliary.h"
 
 enum { PRECONDITIONER };
@@ -198,7 +199,7 @@ const sali_sampler sali_sampler_pavg = {
     .state = pavg_state,
     .changed = pavg_changed,
     .create = pavg_create,
-    .destroy = sali_auxiliary_destroy,
+    .destroy = sali_object_free,
     .refresh = sali_auxiliary_refresh,
     .step = sali_auxiliary_step,
     .auxiliary = &sali_auxiliary_gaussian,

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "core/vector/lapack.h"
 #include "models/clamp.h"
 
@@ -142,29 +143,21 @@ void sali_preconditioner_destroy(sali_preconditioner *p)
     }
     sali_history_clear(&p->adaptation);
     sali_hessian_search_destroy(p->search);
-    sali_free(p->M);
-    sali_free(p->lambda);
-    sali_free(p->Q);
-    sali_free(p->Q_real);
-    sali_free(p->M_real);
-    sali_free(p->work);
-    sali_free(p->iwork);
     pthread_mutex_destroy(&p->lock);
-    sali_free(p);
+    sali_object_free(p);
 }
 
-static bool allocate(sali_preconditioner *p)
+static void allocate(sali_preconditioner *p)
 {
     size_t element = p->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
     sali_eigen_sizes((int)p->n, &p->work_size, &p->iwork_size);
-    p->M = SALI_NEW_ARRAY(double, p->n * p->n);
-    p->Q = SALI_NEW_ARRAY(double, p->n * p->n);
-    p->lambda = SALI_NEW_ARRAY(double, p->n);
-    p->Q_real = sali_alloc(p->n * p->n, element);
-    p->M_real = sali_alloc(p->n * p->n, element);
-    p->work = SALI_NEW_ARRAY(double, p->work_size);
-    p->iwork = SALI_NEW_ARRAY(int32_t, p->iwork_size);
-    return p->M && p->Q && p->lambda && p->Q_real && p->M_real && p->work && p->iwork;
+    p->M = SALI_OBJECT_ARRAY(p, double, p->n * p->n);
+    p->Q = SALI_OBJECT_ARRAY(p, double, p->n * p->n);
+    p->lambda = SALI_OBJECT_ARRAY(p, double, p->n);
+    p->Q_real = sali_object_array(p, p->n * p->n, element);
+    p->M_real = sali_object_array(p, p->n * p->n, element);
+    p->work = SALI_OBJECT_ARRAY(p, double, p->work_size);
+    p->iwork = SALI_OBJECT_ARRAY(p, int32_t, p->iwork_size);
 }
 
 static sal_status take_given(sali_preconditioner *p, const double *given, sal_error *err)
@@ -186,7 +179,7 @@ sal_status sali_preconditioner_create(const sal_model *model, sali_preconditione
                                       const double *given, sali_preconditioner **out,
                                       sal_error *err)
 {
-    sali_preconditioner *p = SALI_NEW(sali_preconditioner);
+    sali_preconditioner *p = SALI_OBJECT(sali_preconditioner);
     if (!p) {
         return sali_fail_memory(err);
     }
@@ -198,8 +191,10 @@ sal_status sali_preconditioner_create(const sal_model *model, sali_preconditione
     p->gamma = 1;
     p->revision = 1;
     p->zero = true;
-    sal_status status =
-        kind == SALI_PRECONDITIONER_NONE || allocate(p) ? SAL_OK : sali_fail_memory(err);
+    if (kind != SALI_PRECONDITIONER_NONE) {
+        allocate(p);
+    }
+    sal_status status = sali_object_failed(p) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK && kind == SALI_PRECONDITIONER_HESSIAN) {
         p->version = sali_model_version(model) - 1;
         status = sali_hessian_search_create(model, &p->search, err);

@@ -33,7 +33,6 @@ typedef struct sali_preconditioner {
     double *lambda;    /* [N] eigenvalues, ascending */
     double *Q;         /* [N x N]: row k is the eigenvector of lambda[k] */
     void *Q_real, *M_real;
-    void *rounded; /* real [N x N], on the way to panels */
     double *work;
     int32_t *iwork;
     int work_size, iwork_size;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/object.h"
 #include "core/error.h"
 #include "samplers/start.h"
 
@@ -166,39 +166,25 @@ sal_status sali_step_scale_create(const sal_model *model, sali_step_rule rule,
         *out = NULL;
         return SAL_OK;
     }
-    sali_step_scale *p = SALI_NEW(sali_step_scale);
+    sali_step_scale *p = SALI_OBJECT(sali_step_scale);
     if (!p) {
         return sali_fail_memory(err);
     }
     p->rule = rule;
     p->space = model->space;
     p->n = model->space->n_variables;
-    p->scale = SALI_NEW_ARRAY(double, p->n);
-    p->mean = SALI_NEW_ARRAY(double, p->n);
-    p->square = SALI_NEW_ARRAY(double, p->n);
-    p->sum = SALI_NEW_ARRAY(double, p->n);
-    p->squares = SALI_NEW_ARRAY(double, p->n);
-    bool ok = p->scale && p->mean && p->square && p->sum && p->squares;
-    sal_status status = ok ? estimate(p, model, err) : sali_fail_memory(err);
+    p->scale = SALI_OBJECT_ARRAY(p, double, p->n);
+    p->mean = SALI_OBJECT_ARRAY(p, double, p->n);
+    p->square = SALI_OBJECT_ARRAY(p, double, p->n);
+    p->sum = SALI_OBJECT_ARRAY(p, double, p->n);
+    p->squares = SALI_OBJECT_ARRAY(p, double, p->n);
+    sal_status status = sali_object_failed(p) ? sali_fail_memory(err) : estimate(p, model, err);
     if (status != SAL_OK) {
-        sali_step_scale_destroy(p);
+        sali_object_free(p);
         return status;
     }
     *out = p;
     return SAL_OK;
-}
-
-void sali_step_scale_destroy(void *shared)
-{
-    sali_step_scale *p = shared;
-    if (p) {
-        sali_free(p->scale);
-        sali_free(p->mean);
-        sali_free(p->square);
-        sali_free(p->sum);
-        sali_free(p->squares);
-        sali_free(p);
-    }
 }
 
 sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,

@@ -39,7 +39,6 @@ bool sali_step_units_differ(const sal_space *space);
 /* *out = NULL by SALI_STEP_NONE. */
 sal_status sali_step_scale_create(const sal_model *model, sali_step_rule rule,
                                   sali_step_scale **out, sal_error *err);
-void sali_step_scale_destroy(void *shared);
 
 /* Functions of the descriptor; `shared` NULL: there is none. */
 sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,

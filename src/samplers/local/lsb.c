@@ -5,8 +5,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/local/single_site_sampler.h"
 
 /* Chains whose states an update of theta sees (Sansone 2022, supplement, sec. 12). */
@@ -40,18 +40,16 @@ static const char *const lsb2_variants[] = { "blocks=3,units=4", "blocks=2,units
 static void unshare(void *shared)
 {
     sali_lsb *lsb = shared;
-    sali_lsb_batch_close(&lsb->batch);
+    sali_lsb_batch_close(lsb->batch);
     sali_lsb_close(&lsb->g);
     sali_optimiser_free(&lsb->adam);
-    sali_free(lsb->gradient);
-    sali_free(lsb->candidate);
-    sali_free(lsb);
+    sali_object_free(lsb);
 }
 
 static sal_status share(const sali_sampler_settings *settings, bool network, void **shared,
                         sal_error *err)
 {
-    sali_lsb *lsb = SALI_NEW(sali_lsb);
+    sali_lsb *lsb = SALI_OBJECT(sali_lsb);
     const double *values = settings->values;
     if (!lsb) {
         return sali_fail_memory(err);
@@ -61,10 +59,10 @@ static sal_status share(const sali_sampler_settings *settings, bool network, voi
     lsb->rate = values[RATE];
     lsb->updates = (int64_t)values[UPDATES];
     lsb->radius = (int64_t)values[RADIUS];
-    lsb->gradient = SALI_NEW_ARRAY(double, lsb->g.n);
-    lsb->candidate = SALI_NEW_ARRAY(double, lsb->g.n);
+    lsb->gradient = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
+    lsb->candidate = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
     lsb->adam = sali_optimiser_usual(SALI_ADAM, lsb->rate);
-    bool ok = lsb->gradient && lsb->candidate && sali_optimiser_create(&lsb->adam, lsb->g.n);
+    bool ok = !sali_object_failed(lsb) && sali_optimiser_create(&lsb->adam, lsb->g.n);
     status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
     if (status != SAL_OK) {
         unshare(lsb);
@@ -94,7 +92,7 @@ static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error
 {
     int64_t chains = sali_lsb_chains(warmup);
     chains = chains < BATCH ? chains : BATCH;
-    return sali_lsb_batch_open(&lsb->batch, warmup->model, 2 * chains, lsb->radius, err);
+    return sali_lsb_batch_open(warmup->model, 2 * chains, lsb->radius, &lsb->batch, err);
 }
 
 /* One step downhill, unless it leads nowhere. */
@@ -102,8 +100,8 @@ static void update(sali_lsb *lsb, const sali_warmup *warmup)
 {
     int64_t n = lsb->g.n;
     bool finite = true;
-    sali_lsb_batch_draw(&lsb->batch, &lsb->g, warmup, lsb->made++);
-    sali_lsb_objective(&lsb->batch, &lsb->g, lsb->gradient);
+    sali_lsb_batch_draw(lsb->batch, &lsb->g, warmup, lsb->made++);
+    sali_lsb_objective(lsb->batch, &lsb->g, lsb->gradient);
     for (int64_t k = 0; k < n; k++) {
         finite &= isfinite(lsb->gradient[k]);
         lsb->gradient[k] = -lsb->gradient[k];
@@ -122,14 +120,15 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, 
     if (lsb->rate == 0) {
         return SAL_OK;
     }
-    if (!lsb->batch.pool) {
+    if (!lsb->batch) {
         status = open_batch(lsb, warmup, err);
     }
     for (int64_t k = 0; status == SAL_OK && k < lsb->updates; k++) {
         update(lsb, warmup);
     }
     if (warmup->done == warmup->total || status != SAL_OK) {
-        sali_lsb_batch_close(&lsb->batch);
+        sali_lsb_batch_close(lsb->batch);
+        lsb->batch = NULL;
     }
     *renewed = true;
     return status;

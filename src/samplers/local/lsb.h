@@ -83,7 +83,7 @@ typedef struct sali_lsb_batch {
 /* What all shards of a run share. */
 typedef struct sali_lsb {
     sali_lsb_function g;
-    sali_lsb_batch batch; /* pool is NULL but in warm-up */
+    sali_lsb_batch *batch; /* NULL but in warm-up */
     sali_optimiser adam;
     double rate;
     int64_t radius;
@@ -93,10 +93,10 @@ typedef struct sali_lsb {
     double *candidate; /* [g.n] */
 } sali_lsb;
 
-/* Room for up to `rows` states of the model; `batch` is zeroed, on failure the caller closes it. */
-sal_status sali_lsb_batch_open(sali_lsb_batch *batch, const sal_model *model, int64_t rows,
-                               int64_t radius, sal_error *err);
-void sali_lsb_batch_close(sali_lsb_batch *batch);
+/* Room for `rows` states of the model. */
+sal_status sali_lsb_batch_open(const sal_model *model, int64_t rows, int64_t radius,
+                               sali_lsb_batch **out, sal_error *err);
+void sali_lsb_batch_close(sali_lsb_batch *batch); /* NULL is fine */
 
 /* How many chains of warm-up there are to learn from: the coldest. */
 int64_t sali_lsb_chains(const sali_warmup *warmup);

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/kernels.h"
 #include "samplers/local/lsb.h"
 #include "samplers/start.h"
@@ -50,50 +50,49 @@ static sal_status make_tape(sali_lsb_batch *batch, sal_error *err)
 
 /* ---- creation */
 
-sal_status sali_lsb_batch_open(sali_lsb_batch *batch, const sal_model *model, int64_t rows,
-                               int64_t radius, sal_error *err)
+sal_status sali_lsb_batch_open(const sal_model *model, int64_t rows, int64_t radius,
+                               sali_lsb_batch **out, sal_error *err)
 {
-    int64_t S = model->space->slots;
+    const int64_t S = model->space->slots;
+    const size_t element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    sali_lsb_batch *batch = SALI_OBJECT(sali_lsb_batch);
+    if (!batch) {
+        return sali_fail_memory(err);
+    }
     batch->S = S;
     batch->radius = radius > 0 ? radius : INT64_MAX;
-    sal_status status =
-        sali_chains_create(model, rows, SALI_WANT_DIFFERENCES, 0, &batch->pool, err);
+    batch->rows = rows;
+    batch->slots = sali_object_array(batch, rows * S, element);
+    batch->log_t[0] = SALI_OBJECT_ARRAY(batch, double, rows *S);
+    batch->log_t[1] = SALI_OBJECT_ARRAY(batch, double, rows *S);
+    batch->log_g = SALI_OBJECT_ARRAY(batch, double, S);
+    batch->move = SALI_OBJECT_ARRAY(batch, int64_t, rows);
+    batch->log_q = SALI_OBJECT_ARRAY(batch, double, rows);
+    batch->t = SALI_OBJECT_ARRAY(batch, double, rows);
+    batch->x = SALI_OBJECT_ARRAY(batch, double, 2 * S + 3);
+    batch->slope = SALI_OBJECT_ARRAY(batch, double, 2 * S + 3);
+    batch->weight = SALI_OBJECT_ARRAY(batch, double, S);
+    sal_status status = sali_object_failed(batch) ? sali_fail_memory(err) : SAL_OK;
+    status = status ? status
+                    : sali_chains_create(model, rows, SALI_WANT_DIFFERENCES, 0, &batch->pool, err);
+    status = status ? status : make_tape(batch, err);
     if (status != SAL_OK) {
+        sali_lsb_batch_close(batch);
         return status;
     }
-    batch->rows = rows;
-    batch->slots = sali_alloc(rows * S, batch->pool->element);
-    batch->log_t[0] = SALI_NEW_ARRAY(double, rows *S);
-    batch->log_t[1] = SALI_NEW_ARRAY(double, rows *S);
-    batch->log_g = SALI_NEW_ARRAY(double, S);
-    batch->move = SALI_NEW_ARRAY(int64_t, rows);
-    batch->log_q = SALI_NEW_ARRAY(double, rows);
-    batch->t = SALI_NEW_ARRAY(double, rows);
-    batch->x = SALI_NEW_ARRAY(double, 2 * S + 3);
-    batch->slope = SALI_NEW_ARRAY(double, 2 * S + 3);
-    batch->weight = SALI_NEW_ARRAY(double, S);
-    bool ok = batch->slots && batch->log_t[0] && batch->log_t[1] && batch->log_g && batch->move &&
-              batch->log_q && batch->t && batch->x && batch->slope && batch->weight;
-    return ok ? make_tape(batch, err) : sali_fail_memory(err);
+    *out = batch;
+    return SAL_OK;
 }
 
 void sali_lsb_batch_close(sali_lsb_batch *batch)
 {
-    sali_workspace_destroy(batch->ws);
-    sali_params_destroy(batch->params);
-    sali_program_destroy(batch->program);
-    sali_chains_destroy(batch->pool);
-    sali_free(batch->slots);
-    sali_free(batch->log_t[0]);
-    sali_free(batch->log_t[1]);
-    sali_free(batch->log_g);
-    sali_free(batch->move);
-    sali_free(batch->log_q);
-    sali_free(batch->t);
-    sali_free(batch->x);
-    sali_free(batch->slope);
-    sali_free(batch->weight);
-    *batch = (sali_lsb_batch){ 0 };
+    if (batch) {
+        sali_workspace_destroy(batch->ws);
+        sali_params_destroy(batch->params);
+        sali_program_destroy(batch->program);
+        sali_chains_destroy(batch->pool);
+        sali_object_free(batch);
+    }
 }
 
 /* ---- states and proposals */

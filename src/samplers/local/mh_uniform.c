@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/sampler.h"
 #include "samplers/local/uniform_ball.h"
 
@@ -144,41 +145,26 @@ typedef struct uniform {
     bool window; /* some variables have one */
 } uniform;
 
-static void uniform_destroy(void *self)
-{
-    uniform *g = self;
-    if (g) {
-        sali_free(g->u);
-        sali_free(g->log_size);
-        sali_free(g);
-    }
-}
-
 static sal_status uniform_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                  void *shared, void **self, sal_error *err)
 {
     (void)settings;
     const sal_space *space = chains->space;
-    uniform *g = SALI_NEW(uniform);
+    uniform *g = SALI_OBJECT(uniform);
     if (!g) {
         return sali_fail_memory(err);
     }
     g->shared = shared;
-    g->u = SALI_NEW_ARRAY(double, space->n_variables);
+    g->u = SALI_OBJECT_ARRAY(g, double, space->n_variables);
     g->sizes = (int64_t)space->max_states + 1 + (space->unbounded ? COUNT_SIZES : 0);
-    g->log_size = SALI_NEW_ARRAY(double, g->sizes);
-    if (!g->u || !g->log_size) {
-        uniform_destroy(g);
-        return sali_fail_memory(err);
-    }
-    for (int64_t k = 1; k < g->sizes; k++) {
+    g->log_size = SALI_OBJECT_ARRAY(g, double, g->sizes);
+    for (int64_t k = 1; g->log_size && k < g->sizes; k++) {
         g->log_size[k] = log((double)k);
     }
     for (int64_t b = 0; b < space->n_blocks; b++) {
         g->window |= !sali_unordered(&space->stretches[b]);
     }
-    *self = g;
-    return SAL_OK;
+    return sali_object_give(g, self, err);
 }
 
 static void uniform_refresh(void *self, sali_chains *chains)
@@ -302,7 +288,7 @@ const sali_sampler sali_sampler_mh_uniform = {
     .state = uniform_state,
     .changed = uniform_changed,
     .create = uniform_create,
-    .destroy = uniform_destroy,
+    .destroy = sali_object_free,
     .refresh = uniform_refresh,
     .step = uniform_step,
     .log_q = uniform_log_q,

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/local/path_length.h"
 #include "samplers/local/single_site_sampler.h"
 
@@ -232,31 +232,15 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
-static void pafs_destroy(void *self)
-{
-    pafs *p = self;
-    if (p) {
-        sali_single_site_close(&p->core);
-        sali_free(p->length);
-        sali_free(p->left.log_weight);
-        sali_free(p->left.weight);
-        sali_free(p->left.partial);
-        sali_free(p);
-    }
-}
-
 static sal_status allocate(pafs *p, const sali_chains *chains,
                            const sali_sampler_settings *settings, sal_error *err)
 {
     int64_t S = chains->space->slots;
     p->most = (int64_t)(p->path->adapted ? p->path->most : fmin(p->path->length, p->path->most));
-    p->length = SALI_NEW_ARRAY(int64_t, chains->n);
-    p->left.log_weight = sali_alloc(S, chains->element);
-    p->left.weight = sali_alloc(S, chains->element);
-    p->left.partial = SALI_NEW_ARRAY(double, S / SALI_MOVE_BLOCK + 1);
-    if (!p->length || !p->left.log_weight || !p->left.weight || !p->left.partial) {
-        return sali_fail_memory(err);
-    }
+    p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
+    p->left.log_weight = sali_object_array(p, S, chains->element);
+    p->left.weight = sali_object_array(p, S, chains->element);
+    p->left.partial = SALI_OBJECT_ARRAY(p, double, S / SALI_MOVE_BLOCK + 1);
     sali_single_site_options options = {
         .direction = SALI_FIRST_ORDER,
         .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
@@ -271,14 +255,14 @@ static sal_status allocate(pafs *p, const sali_chains *chains,
 static sal_status pafs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {
-    pafs *p = SALI_NEW(pafs);
+    pafs *p = SALI_OBJECT(pafs);
     if (!p) {
         return sali_fail_memory(err);
     }
     p->path = shared;
     sal_status status = allocate(p, chains, settings, err);
     if (status != SAL_OK) {
-        pafs_destroy(p);
+        sali_single_site_destroy(p);
         return status;
     }
     *self = p;
@@ -299,7 +283,7 @@ const sali_sampler sali_sampler_pafs = {
     .adapt = sali_path_length_adapt,
     .state = sali_path_length_state,
     .create = pafs_create,
-    .destroy = pafs_destroy,
+    .destroy = sali_single_site_destroy,
     .refresh = sali_single_site_refresh,
     .follows = sali_single_site_follows,
     .step = sali_single_site_step,

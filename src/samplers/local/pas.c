@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/local/path_length.h"
 #include "samplers/local/single_site_sampler.h"
 
@@ -262,29 +262,13 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
-static void pas_destroy(void *self)
-{
-    pas *p = self;
-    if (p) {
-        sali_single_site_close(&p->core);
-        sali_free(p->length);
-        sali_free(p->site);
-        sali_free(p->old_code);
-        sali_free(p->back);
-        sali_free(p);
-    }
-}
-
 static sal_status allocate(pas *p, const sali_chains *chains, const sali_sampler_settings *settings,
                            sal_error *err)
 {
-    p->length = SALI_NEW_ARRAY(int64_t, chains->n);
-    p->site = SALI_NEW_ARRAY(int64_t, chains->n);
-    p->old_code = SALI_NEW_ARRAY(int32_t, chains->n);
-    p->back = SALI_NEW_ARRAY(double, chains->n);
-    if (!p->length || !p->site || !p->old_code || !p->back) {
-        return sali_fail_memory(err);
-    }
+    p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
+    p->site = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
+    p->old_code = SALI_OBJECT_ARRAY(p, int32_t, chains->n);
+    p->back = SALI_OBJECT_ARRAY(p, double, chains->n);
     sali_single_site_options options = {
         .direction = SALI_EXACT_DIFFERENCES,
         .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
@@ -298,14 +282,14 @@ static sal_status allocate(pas *p, const sali_chains *chains, const sali_sampler
 static sal_status pas_create(const sali_chains *chains, const sali_sampler_settings *settings,
                              void *shared, void **self, sal_error *err)
 {
-    pas *p = SALI_NEW(pas);
+    pas *p = SALI_OBJECT(pas);
     if (!p) {
         return sali_fail_memory(err);
     }
     p->path = shared;
     sal_status status = allocate(p, chains, settings, err);
     if (status != SAL_OK) {
-        pas_destroy(p);
+        sali_single_site_destroy(p);
         return status;
     }
     *self = p;
@@ -326,7 +310,7 @@ const sali_sampler sali_sampler_pas = {
     .adapt = sali_path_length_adapt,
     .state = sali_path_length_state,
     .create = pas_create,
-    .destroy = pas_destroy,
+    .destroy = sali_single_site_destroy,
     .refresh = sali_single_site_refresh,
     .follows = sali_single_site_follows,
     .step = pas_step,

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 
 /* ---- creation */
 
@@ -26,25 +26,24 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
         return status;
     }
     g->moves = ball ? g->ball.size : space->slots;
-    g->log_t = sali_alloc(exact ? chains->n * space->slots : space->slots + 1, chains->element);
-    g->sites = SALI_NEW_ARRAY(int64_t, chains->n * most);
-    g->made = SALI_NEW_ARRAY(int64_t, chains->n);
-    g->log_q = SALI_NEW_ARRAY(double, chains->n);
-    bool ok = g->log_t && g->sites && g->made && g->log_q &&
-              sali_move_rows_create(space, g->moves, chains->model->dtype, chains->n, &g->rows);
-    return ok ? SAL_OK : sali_fail_memory(err);
+    g->log_t =
+        sali_object_array(g, exact ? chains->n * space->slots : space->slots + 1, chains->element);
+    g->sites = SALI_OBJECT_ARRAY(g, int64_t, chains->n * most);
+    g->made = SALI_OBJECT_ARRAY(g, int64_t, chains->n);
+    g->log_q = SALI_OBJECT_ARRAY(g, double, chains->n);
+    sali_move_rows_create(g, space, g->moves, chains->model->dtype, chains->n, &g->rows);
+    return sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
 }
 
-void sali_single_site_close(sali_single_site *g)
+void sali_single_site_destroy(void *self)
 {
-    sali_move_rows_free(&g->rows);
-    sali_ball_free(&g->ball);
-    sali_free(g->log_t);
-    sali_free(g->sites);
-    sali_free(g->made);
-    sali_free(g->log_q);
-    sali_pairwise_moves_destroy(g->pairwise);
-    sali_followed_gradient_close(&g->followed);
+    sali_single_site *g = self;
+    if (g) {
+        sali_ball_free(&g->ball);
+        sali_pairwise_moves_destroy(g->pairwise);
+        sali_followed_gradient_close(&g->followed);
+        sali_object_free(g);
+    }
 }
 
 /* One site a step, and differences that are those of the couplings. */
@@ -65,7 +64,7 @@ sal_status sali_single_site_create(const sali_chains *chains,
                                    const sali_single_site_options *options, void **self,
                                    sal_error *err)
 {
-    sali_single_site *g = SALI_NEW(sali_single_site);
+    sali_single_site *g = SALI_OBJECT(sali_single_site);
     if (!g) {
         return sali_fail_memory(err);
     }
@@ -83,14 +82,6 @@ sal_status sali_single_site_create(const sali_chains *chains,
     }
     *self = g;
     return SAL_OK;
-}
-
-void sali_single_site_destroy(void *self)
-{
-    if (self) {
-        sali_single_site_close(self);
-        sali_free(self);
-    }
 }
 
 /* ---- rows of weights */

@@ -64,10 +64,10 @@ struct sali_single_site {
     sali_followed_gradient followed; /* where f is quadratic, and not `fast` */
 };
 
-/* Open within `g`, which is zeroed; on failure the caller still closes it. */
+/* Open `g`, at the beginning of a new object (core/object.h); on failure the caller still destroys
+ * it. */
 sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
                                  const sali_single_site_options *options, sal_error *err);
-void sali_single_site_close(sali_single_site *g);
 
 /* A sali_single_site alone, as a sampler's `self`. */
 sal_status sali_single_site_create(const sali_chains *chains,

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 
 typedef struct own {
     const sal_sampler_descriptor *d;
@@ -36,17 +36,7 @@ void sali_own_destroy(void *self)
     if (o->created) {
         o->d->destroy(o->work);
     }
-    sali_free(o->real);
-    sali_free(o->entry);
-    sali_free(o->x);
-    sali_free(o->gradient);
-    sali_free(o->differences);
-    sali_free(o->row);
-    sali_free(o->slots);
-    sali_free(o->second);
-    sali_free(o->fault);
-    sali_free(o->log_q);
-    sali_free(o);
+    sali_object_free(o);
 }
 
 /* Where each variable's reals and entries begin. */
@@ -59,30 +49,27 @@ static void number(own *o, const sal_space *space)
     }
 }
 
-static bool allocate(own *o, const sali_chains *chains)
+static void allocate(own *o, const sali_chains *chains)
 {
     const sal_space *space = chains->space;
     const int64_t n = chains->n, V = space->n_variables;
-    o->real = SALI_NEW_ARRAY(int64_t, V + 1);
-    o->entry = SALI_NEW_ARRAY(int64_t, V + 1);
-    o->x = SALI_NEW_ARRAY(double, 2 * n * space->width);
-    o->second = SALI_NEW_ARRAY(bool, n);
-    o->fault = SALI_NEW_ARRAY(bool, n);
-    o->log_q = SALI_NEW_ARRAY(double, n);
-    bool ok = o->real && o->entry && o->x && o->second && o->fault && o->log_q;
-    if (ok && o->d->needs_gradient) {
-        ok = (o->gradient = SALI_NEW_ARRAY(double, 2 * n * space->width)) != NULL;
+    o->real = SALI_OBJECT_ARRAY(o, int64_t, V + 1);
+    o->entry = SALI_OBJECT_ARRAY(o, int64_t, V + 1);
+    o->x = SALI_OBJECT_ARRAY(o, double, 2 * n * space->width);
+    o->second = SALI_OBJECT_ARRAY(o, bool, n);
+    o->fault = SALI_OBJECT_ARRAY(o, bool, n);
+    o->log_q = SALI_OBJECT_ARRAY(o, double, n);
+    if (o->d->needs_gradient) {
+        o->gradient = SALI_OBJECT_ARRAY(o, double, 2 * n * space->width);
     }
-    if (ok && o->d->needs_differences) {
-        o->differences = SALI_NEW_ARRAY(double, 2 * n * space->n_states);
-        o->slots = sali_alloc(n * space->slots, chains->element);
-        ok = o->differences && o->slots;
+    if (o->d->needs_differences) {
+        o->differences = SALI_OBJECT_ARRAY(o, double, 2 * n * space->n_states);
+        o->slots = sali_object_array(o, n * space->slots, chains->element);
     }
-    if (ok && o->row_size > 0) {
-        ok = o->row_size <= INT64_MAX / (2 * n) &&
-             (o->row = SALI_NEW_ARRAY(double, 2 * n * o->row_size)) != NULL;
+    if (o->row_size > 0) {
+        const int64_t size = o->row_size <= INT64_MAX / (2 * n) ? 2 * n * o->row_size : -1;
+        o->row = SALI_OBJECT_ARRAY(o, double, size);
     }
-    return ok;
 }
 
 static sal_status create_work(own *o, const sal_model *model, sal_error *err)
@@ -100,7 +87,7 @@ static sal_status create_work(own *o, const sal_model *model, sal_error *err)
 sal_status sali_own_create(const sali_chains *chains, const sali_sampler_settings *settings,
                            void *shared, void **self, sal_error *err)
 {
-    own *o = SALI_NEW(own);
+    own *o = SALI_OBJECT(own);
     if (!o) {
         return sali_fail_memory(err);
     }
@@ -117,7 +104,8 @@ sal_status sali_own_create(const sali_chains *chains, const sali_sampler_setting
                                  (long long)o->row_size);
     }
     if (status == SAL_OK) {
-        status = allocate(o, chains) ? SAL_OK : sali_fail_memory(err);
+        allocate(o, chains);
+        status = sali_object_failed(o) ? sali_fail_memory(err) : SAL_OK;
     }
     status = status ? status : create_work(o, chains->model, err);
     if (status != SAL_OK) {

@@ -10,8 +10,7 @@
  * sample of as many states as there are chains. */
 #include <math.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 #include "samplers/relaxed/relaxation.h"
 
 enum { BANDWIDTH = SALI_RELAXATION_SETTINGS };
@@ -23,54 +22,23 @@ static const sali_setting parameters[] = {
 };
 
 typedef struct dsvgd {
-    sali_relaxation *relaxation;
+    sali_relaxation relaxation;
     double bandwidth;
     double *w; /* [n] */
 } dsvgd;
-
-static void dsvgd_destroy(void *self)
-{
-    dsvgd *d = self;
-    if (d) {
-        sali_relaxation_destroy(d->relaxation);
-        sali_free(d->w);
-        sali_free(d);
-    }
-}
 
 static sal_status dsvgd_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
     (void)shared;
-    dsvgd *d = SALI_NEW(dsvgd);
-    if (!d) {
-        return sali_fail_memory(err);
+    dsvgd *d = SALI_OBJECT(dsvgd);
+    if (d) {
+        d->bandwidth = settings->values[BANDWIDTH];
+        d->w = SALI_OBJECT_ARRAY(d, double, chains->n);
+        sali_relaxation_create(&d->relaxation, chains,
+                               settings->values[SALI_RELAXATION_TEMPERATURE]);
     }
-    d->bandwidth = settings->values[BANDWIDTH];
-    d->w = SALI_NEW_ARRAY(double, chains->n);
-    sal_status status =
-        d->w ? sali_relaxation_create(chains, settings->values[SALI_RELAXATION_TEMPERATURE],
-                                      &d->relaxation, err)
-             : sali_fail_memory(err);
-    if (status != SAL_OK) {
-        dsvgd_destroy(d);
-        return status;
-    }
-    *self = d;
-    return SAL_OK;
-}
-
-static void dsvgd_refresh(void *self, sali_chains *chains)
-{
-    dsvgd *d = self;
-    sali_relaxation_refresh(d->relaxation, chains);
-}
-
-static int64_t dsvgd_state(void *shared, void *self, sali_state_item *items)
-{
-    dsvgd *d = self;
-    (void)shared;
-    return d ? sali_relaxation_state(d->relaxation, items) : 0;
+    return sali_object_give(d, self, err);
 }
 
 /* Weights of the particles; one whose f is no number in either form has none. */
@@ -78,7 +46,7 @@ static void weigh(dsvgd *d, const sali_chains *chains)
 {
     double largest = -INFINITY, sum = 0;
     for (int64_t c = 0; c < chains->n; c++) {
-        double log_w = chains->beta[c] * (d->relaxation->now.f[c] - chains->f[c]);
+        double log_w = chains->beta[c] * (d->relaxation.now.f[c] - chains->f[c]);
         d->w[c] = isfinite(log_w) ? log_w : -INFINITY;
         largest = fmax(largest, d->w[c]);
     }
@@ -94,9 +62,9 @@ static void weigh(dsvgd *d, const sali_chains *chains)
 /* Add particle j's pull and push, times `size`, to the next point of particle c. */
 static void interact(const dsvgd *d, int64_t V, int64_t j, int64_t c, double size)
 {
-    const sali_relaxed *now = &d->relaxation->now;
+    const sali_relaxed *now = &d->relaxation.now;
     const double *from = now->y + j * V, *at = now->y + c * V, *slope = now->slope + j * V;
-    double *next = d->relaxation->next.y + c * V;
+    double *next = d->relaxation.next.y + c * V;
     double square = 0, scale = d->bandwidth * (double)V;
     for (int64_t v = 0; v < V; v++) {
         square += (from[v] - at[v]) * (from[v] - at[v]);
@@ -110,7 +78,7 @@ static void interact(const dsvgd *d, int64_t V, int64_t j, int64_t c, double siz
 static void dsvgd_step(void *self, sali_chains *chains)
 {
     dsvgd *d = self;
-    sali_relaxation *r = d->relaxation;
+    sali_relaxation *r = &d->relaxation;
     int64_t V = chains->space->n_variables;
     weigh(d, chains);
     for (int64_t k = 0; k < chains->n * V; k++) {
@@ -138,8 +106,8 @@ const sali_sampler sali_sampler_d_svgd = {
     .kinds = SALI_RELAXED_KINDS,
     .parameters = parameters,
     .create = dsvgd_create,
-    .destroy = dsvgd_destroy,
-    .refresh = dsvgd_refresh,
-    .state = dsvgd_state,
+    .destroy = sali_object_free,
+    .refresh = sali_relaxation_refresh,
+    .state = sali_relaxation_state,
     .step = dsvgd_step,
 };

@@ -4,57 +4,26 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 
-static bool points_create(int64_t n, int64_t V, sali_relaxed *p)
+static void points_create(sali_relaxation *r, sali_relaxed *p)
 {
-    p->y = SALI_NEW_ARRAY(double, n *V);
-    p->f = SALI_NEW_ARRAY(double, n);
-    p->log_p = SALI_NEW_ARRAY(double, n);
-    p->slope = SALI_NEW_ARRAY(double, n *V);
-    return p->y && p->f && p->log_p && p->slope;
+    p->y = SALI_OBJECT_ARRAY(r, double, r->n * r->V);
+    p->f = SALI_OBJECT_ARRAY(r, double, r->n);
+    p->log_p = SALI_OBJECT_ARRAY(r, double, r->n);
+    p->slope = SALI_OBJECT_ARRAY(r, double, r->n * r->V);
 }
 
-static void points_free(sali_relaxed *p)
+void sali_relaxation_create(sali_relaxation *r, const sali_chains *chains, double temperature)
 {
-    sali_free(p->y);
-    sali_free(p->f);
-    sali_free(p->log_p);
-    sali_free(p->slope);
-}
-
-sal_status sali_relaxation_create(const sali_chains *chains, double temperature,
-                                  sali_relaxation **out, sal_error *err)
-{
-    int64_t n = chains->n, V = chains->space->n_variables;
-    sali_relaxation *r = SALI_NEW(sali_relaxation);
-    if (!r) {
-        return sali_fail_memory(err);
-    }
-    r->n = n;
-    r->V = V;
+    r->n = chains->n;
+    r->V = chains->space->n_variables;
     r->temperature = temperature;
     r->unit = sali_default_step_size(chains->space, 1);
-    r->made = SALI_NEW_ARRAY(bool, n);
-    r->x = sali_alloc(n * V, chains->element);
-    if (!points_create(n, V, &r->now) || !points_create(n, V, &r->next) || !r->made || !r->x) {
-        sali_relaxation_destroy(r);
-        return sali_fail_memory(err);
-    }
-    *out = r;
-    return SAL_OK;
-}
-
-void sali_relaxation_destroy(sali_relaxation *r)
-{
-    if (r) {
-        points_free(&r->now);
-        points_free(&r->next);
-        sali_free(r->made);
-        sali_free(r->x);
-        sali_free(r);
-    }
+    r->made = SALI_OBJECT_ARRAY(r, bool, r->n);
+    r->x = sali_object_array(r, r->n * r->V, chains->element);
+    points_create(r, &r->now);
+    points_create(r, &r->next);
 }
 
 static double sigmoid(double t)
@@ -115,15 +84,21 @@ static bool fits(const sali_relaxation *r, const sali_chains *chains, int64_t c)
     return fit;
 }
 
-int64_t sali_relaxation_state(sali_relaxation *r, sali_state_item *items)
+int64_t sali_relaxation_state(void *shared, void *self, sali_state_item *items)
 {
+    sali_relaxation *r = self;
+    (void)shared;
+    if (!r) {
+        return 0;
+    }
     items[0] = sali_state_within(sali_state_u8("made", r->n, (uint8_t *)r->made), 0, 1);
     items[1] = sali_state_reals("y", r->n * r->V, r->now.y);
     return 2;
 }
 
-void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains)
+void sali_relaxation_refresh(void *self, sali_chains *chains)
 {
+    sali_relaxation *r = self;
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         double *y = r->now.y + c * V;

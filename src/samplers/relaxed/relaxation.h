@@ -40,17 +40,15 @@ typedef struct sali_relaxation {
     void *x;    /* real [n x V] s(y) */
 } sali_relaxation;
 
-sal_status sali_relaxation_create(const sali_chains *chains, double temperature,
-                                  sali_relaxation **out, sal_error *err);
-void sali_relaxation_destroy(sali_relaxation *r); /* NULL is fine */
+/* Make `r`, at the beginning of a new object (core/object.h), which knows if there is no memory. */
+void sali_relaxation_create(sali_relaxation *r, const sali_chains *chains, double temperature);
 
-/* Fit the present points to the present states, and evaluate both. A chain's point is kept while it
- * lies in the orthant of its codes; else it is made anew from them: the absolute values are those
- * of normals that depend on seed, chain and step only. */
-void sali_relaxation_refresh(sali_relaxation *r, sali_chains *chains);
-
-/* The points as items of a sampler's state. */
-int64_t sali_relaxation_state(sali_relaxation *r, sali_state_item *items);
+/* Functions of the descriptors. A refresh fits the present points to the present states, and
+ * evaluates both: a chain's point is kept while it lies in the orthant of its codes; else it is
+ * made anew from them: the absolute values are those of normals that depend on seed, chain and step
+ * only. The state is the points. */
+void sali_relaxation_refresh(void *self, sali_chains *chains);
+int64_t sali_relaxation_state(void *shared, void *self, sali_state_item *items);
 
 /* f, log_p and slope at points y. */
 void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_relaxed *at);

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 #include "samplers/relaxed/relaxation.h"
 
 enum { LEAPFROG = SALI_RELAXATION_SETTINGS };
@@ -18,42 +17,23 @@ static const sali_setting hmc_parameters[] = {
 };
 
 typedef struct relaxed_hmc {
-    sali_relaxation *relaxation;
+    sali_relaxation relaxation;
     int64_t leapfrog;
     double *p;       /* [n x V] momentum */
     double *kinetic; /* [n] |p|^2 / 2 at the start */
 } relaxed_hmc;
 
-static void hmc_destroy(void *self)
-{
-    relaxed_hmc *h = self;
-    if (h) {
-        sali_relaxation_destroy(h->relaxation);
-        sali_free(h->p);
-        sali_free(h->kinetic);
-        sali_free(h);
-    }
-}
-
 static sal_status create(const sali_chains *chains, double temperature, int64_t leapfrog,
                          void **self, sal_error *err)
 {
-    relaxed_hmc *h = SALI_NEW(relaxed_hmc);
-    if (!h) {
-        return sali_fail_memory(err);
+    relaxed_hmc *h = SALI_OBJECT(relaxed_hmc);
+    if (h) {
+        h->leapfrog = leapfrog;
+        h->p = SALI_OBJECT_ARRAY(h, double, chains->n * chains->space->n_variables);
+        h->kinetic = SALI_OBJECT_ARRAY(h, double, chains->n);
+        sali_relaxation_create(&h->relaxation, chains, temperature);
     }
-    h->leapfrog = leapfrog;
-    h->p = SALI_NEW_ARRAY(double, chains->n * chains->space->n_variables);
-    h->kinetic = SALI_NEW_ARRAY(double, chains->n);
-    sal_status status = h->p && h->kinetic
-                            ? sali_relaxation_create(chains, temperature, &h->relaxation, err)
-                            : sali_fail_memory(err);
-    if (status != SAL_OK) {
-        hmc_destroy(h);
-        return status;
-    }
-    *self = h;
-    return SAL_OK;
+    return sali_object_give(h, self, err);
 }
 
 static sal_status mala_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -71,19 +51,6 @@ static sal_status hmc_create(const sali_chains *chains, const sali_sampler_setti
                   (int64_t)settings->values[LEAPFROG], self, err);
 }
 
-static void hmc_refresh(void *self, sali_chains *chains)
-{
-    relaxed_hmc *h = self;
-    sali_relaxation_refresh(h->relaxation, chains);
-}
-
-static int64_t hmc_state(void *shared, void *self, sali_state_item *items)
-{
-    relaxed_hmc *h = self;
-    (void)shared;
-    return h ? sali_relaxation_state(h->relaxation, items) : 0;
-}
-
 static double kinetic_energy(const double *p, int64_t V)
 {
     double sum = 0;
@@ -98,7 +65,7 @@ static void kick(relaxed_hmc *h, const sali_chains *chains, const double *slope,
 {
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
-        double size = fraction * sqrt(chains->step_size[c] / h->relaxation->unit);
+        double size = fraction * sqrt(chains->step_size[c] / h->relaxation.unit);
         for (int64_t k = c * V; k < (c + 1) * V; k++) {
             h->p[k] += size * slope[k];
         }
@@ -110,7 +77,7 @@ static void drift(relaxed_hmc *h, const sali_chains *chains, double *y)
 {
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
-        double size = sqrt(chains->step_size[c] / h->relaxation->unit);
+        double size = sqrt(chains->step_size[c] / h->relaxation.unit);
         for (int64_t k = c * V; k < (c + 1) * V; k++) {
             y[k] += size * h->p[k];
         }
@@ -120,7 +87,7 @@ static void drift(relaxed_hmc *h, const sali_chains *chains, double *y)
 static void hmc_step(void *self, sali_chains *chains)
 {
     relaxed_hmc *h = self;
-    sali_relaxation *r = h->relaxation;
+    sali_relaxation *r = &h->relaxation;
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
@@ -150,9 +117,9 @@ const sali_sampler sali_sampler_r_mala = {
     .kinds = SALI_RELAXED_KINDS,
     .parameters = mala_parameters,
     .create = mala_create,
-    .destroy = hmc_destroy,
-    .refresh = hmc_refresh,
-    .state = hmc_state,
+    .destroy = sali_object_free,
+    .refresh = sali_relaxation_refresh,
+    .state = sali_relaxation_state,
     .step = hmc_step,
 };
 
@@ -164,8 +131,8 @@ const sali_sampler sali_sampler_r_hmc = {
     .kinds = SALI_RELAXED_KINDS,
     .parameters = hmc_parameters,
     .create = hmc_create,
-    .destroy = hmc_destroy,
-    .refresh = hmc_refresh,
-    .state = hmc_state,
+    .destroy = sali_object_free,
+    .refresh = sali_relaxation_refresh,
+    .state = sali_relaxation_state,
     .step = hmc_step,
 };

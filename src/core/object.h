@@ -1,0 +1,30 @@
+/* Objects that own arrays: all are freed with the object. */
+#ifndef SALI_OBJECT_H
+#define SALI_OBJECT_H
+
+#include <stdbool.h>
+
+#include <saltus/status.h>
+#include "core/alloc.h"
+
+/* A zeroed object of `size` bytes; NULL when out of memory. */
+void *sali_object(size_t size);
+
+/* count * size zeroed bytes, as sali_alloc gives them, that belong to an object. NULL when out of
+ * memory; then the object fails, so that its maker looks once, after the last array. */
+void *sali_object_array(void *object, int64_t count, size_t size);
+bool sali_object_failed(const void *object);
+
+/* An object and its arrays; NULL is fine. */
+void sali_object_free(void *object);
+
+/* The end of its making: *out is the object, which is freed and SAL_ERR_MEMORY returned if it has
+ * failed, or is NULL. */
+sal_status sali_object_give(void *object, void **out, sal_error *err);
+
+/* Typed spellings. */
+#define SALI_OBJECT(type) ((type *)sali_object(sizeof(type)))
+#define SALI_OBJECT_ARRAY(object, type, count) \
+    ((type *)sali_object_array(object, count, sizeof(type)))
+
+#endif
