@@ -150,15 +150,6 @@ unsigned sali_sampler_wants(const sali_sampler *sampler)
            (sampler->flags & SALI_SAMPLER_DIFFERENCES ? SALI_WANT_DIFFERENCES : 0);
 }
 
-sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
-                             void *shared, sali_chains *chains, void **self, sal_error *err)
-{
-    for (int64_t c = 0; c < chains->n; c++) {
-        chains->step_size[c] = settings->step_size;
-    }
-    return sampler->create(chains, settings, shared, self, err);
-}
-
 /* "binary spin .."; counts are "capped-count" if they need a cap. */
 static void list_kinds(unsigned kinds, char *text, size_t room)
 {

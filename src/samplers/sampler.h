@@ -58,9 +58,10 @@ typedef struct sali_chains {
 
 /* Options of a sampler, resolved: no zeros that stand for defaults. */
 typedef struct sali_sampler_settings {
-    double step_size;             /* start value when adapted */
-    double values[SALI_SETTINGS]; /* of the descriptor's parameters, in their order */
-    const double *preconditioner; /* [N x N] or NULL; read by `share` only */
+    const struct sali_sampler *sampler; /* whose they are; set for `share` and `create` */
+    double step_size;                   /* start value when adapted */
+    double values[SALI_SETTINGS];       /* of the descriptor's parameters, in their order */
+    const double *preconditioner;       /* [N x N] or NULL; read by `share` only */
     /* The model's parameters will change every few steps: what costs many evaluations to make of
      * them is not used. Read by `share` only; draws do not have the same bits with and without. */
     bool training;

@@ -13,12 +13,12 @@ sal_status sali_settling_open(sali_settling *s, const sal_model *model, sal_erro
     const sali_sampler *gibbs = NULL;
     *s = (sali_settling){ .model = model };
     sal_status status = sali_sampler_choose("gibbs", model, 0, &gibbs, &s->settings, err);
-    return status ? status : gibbs->share(model, &s->settings, &s->shared, err);
+    return status ? status : sali_sampler_share(gibbs, model, &s->settings, &s->shared, err);
 }
 
 void sali_settling_close(sali_settling *s)
 {
-    sali_sampler_find("gibbs")->unshare(s->shared);
+    sali_sampler_unshare(sali_sampler_find("gibbs"), s->shared);
     s->shared = NULL;
 }
 

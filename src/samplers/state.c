@@ -6,7 +6,20 @@
 sal_status sali_sampler_share(const sali_sampler *sampler, const sal_model *model,
                               const sali_sampler_settings *settings, void **shared, sal_error *err)
 {
-    return sampler->share ? sampler->share(model, settings, shared, err) : SAL_OK;
+    sali_sampler_settings own = *settings;
+    own.sampler = sampler;
+    return sampler->share ? sampler->share(model, &own, shared, err) : SAL_OK;
+}
+
+sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                             void *shared, sali_chains *chains, void **self, sal_error *err)
+{
+    sali_sampler_settings own = *settings;
+    own.sampler = sampler;
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->step_size[c] = settings->step_size;
+    }
+    return sampler->create(chains, &own, shared, self, err);
 }
 
 void sali_sampler_unshare(const sali_sampler *sampler, void *shared)

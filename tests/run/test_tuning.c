@@ -472,7 +472,7 @@ static bool has_learned(const sal_run *run)
     void *shared = NULL;
     sal_error err;
     bool same = true;
-    ck_ok(run->sampler->share(run->model, &run->settings, &shared, &err), &err);
+    ck_ok(sali_sampler_share(run->sampler, run->model, &run->settings, &shared, &err), &err);
     int64_t n = sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, of_run);
     ck_assert_int_eq(sali_sampler_items(run->sampler, shared, NULL, SALI_STATE_TUNED, of_new), n);
     for (int64_t k = 0; k < n; k++) {

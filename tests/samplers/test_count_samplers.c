@@ -222,7 +222,7 @@ static bench bench_on_counts(const sali_sampler *sampler, const sal_model *model
     ck_ok(sali_chains_create(model, FAR_CHAINS, sali_sampler_wants(sampler), 2718, &b.chains, &err),
           &err);
     if (sampler->share) {
-        ck_ok(sampler->share(model, settings, &b.shared, &err), &err);
+        ck_ok(sali_sampler_share(sampler, model, settings, &b.shared, &err), &err);
     }
     ck_ok(sali_sampler_open(sampler, settings, b.shared, b.chains, &b.self, &err), &err);
     int64_t V = model->space->n_variables;

@@ -31,7 +31,7 @@ static inline training training_open(const sali_sampler *sampler, const sal_mode
     int64_t V = model->space->n_variables;
     sal_error err;
     if (sampler->share) {
-        ck_ok(sampler->share(model, settings, &t.shared, &err), &err);
+        ck_ok(sali_sampler_share(sampler, model, settings, &t.shared, &err), &err);
     }
     for (int k = 0; k < SHARDS; k++) {
         ck_ok(sali_chains_create(model, shard_first[k + 1] - shard_first[k],

@@ -12,9 +12,10 @@
 
 /* ---- creation */
 
-sal_status sali_auxiliary_create(const sali_chains *chains, sali_preconditioner *preconditioner,
-                                 void **self, sal_error *err)
+sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                                 void *preconditioner, void **self, sal_error *err)
 {
+    (void)settings;
     sali_auxiliary_state *a = SALI_OBJECT(sali_auxiliary_state);
     if (!a) {
         return sali_fail_memory(err);

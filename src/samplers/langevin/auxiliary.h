@@ -38,8 +38,9 @@ typedef struct sali_auxiliary_state {
     sali_history *history;               /* where to note steps, or NULL */
 } sali_auxiliary_state;
 
-sal_status sali_auxiliary_create(const sali_chains *chains, sali_preconditioner *preconditioner,
-                                 void **self, sal_error *err);
+/* Functions of the descriptors; what shards share is the preconditioner, or NULL. */
+sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                                 void *preconditioner, void **self, sal_error *err);
 void sali_auxiliary_refresh(void *self, sali_chains *chains);
 void sali_auxiliary_step(void *self, sali_chains *chains);
 

@@ -4,14 +4,6 @@
 #include "core/object.h"
 #include "samplers/langevin/auxiliary.h"
 
-static sal_status avg_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void *shared, void **self, sal_error *err)
-{
-    (void)settings;
-    (void)shared;
-    return sali_auxiliary_create(chains, NULL, self, err);
-}
-
 const sali_sampler sali_sampler_avg = {
     .name = "avg",
     .doc = "auxiliary-variable gradient: all sites at once given Gaussian z, step size eps",
@@ -19,7 +11,7 @@ const sali_sampler sali_sampler_avg = {
     .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
              SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_FINITE_KINDS,
-    .create = avg_create,
+    .create = sali_auxiliary_create,
     .destroy = sali_object_free,
     .refresh = sali_auxiliary_refresh,
     .step = sali_auxiliary_step,

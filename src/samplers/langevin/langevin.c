@@ -8,18 +8,18 @@
 const char *const sali_schedule_forms[] = { "constant", "polynomial", "exponential", NULL };
 
 sali_langevin *sali_langevin_create(const sali_chains *chains,
-                                    const sali_sampler_settings *settings, bool adjusted)
+                                    const sali_sampler_settings *settings)
 {
     sali_langevin *l = SALI_OBJECT(sali_langevin);
     if (!l) {
         return NULL;
     }
     l->kernels = sali_kernels_of(chains->model->dtype);
-    l->adjusted = adjusted;
+    l->adjusted = settings->sampler->flags & SALI_SAMPLER_EXACT;
     l->schedule = (sali_schedule){ (int)settings->values[SALI_SCHEDULE_FORM],
                                    settings->values[SALI_SCHEDULE_DECAY],
                                    settings->values[SALI_SCHEDULE_HORIZON] };
-    if (!adjusted || l->schedule.form != SALI_CONSTANT) {
+    if (!l->adjusted || l->schedule.form != SALI_CONSTANT) {
         l->held = sali_object_array(l, chains->n * chains->space->width, chains->element);
     }
     l->log_q = SALI_OBJECT_ARRAY(l, double, chains->n);

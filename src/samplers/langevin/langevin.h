@@ -7,6 +7,7 @@
 #ifndef SALI_LANGEVIN_H
 #define SALI_LANGEVIN_H
 
+#include "core/object.h"
 #include "samplers/kernels.h"
 #include "samplers/sampler.h"
 #include "samplers/langevin/schedule.h"
@@ -49,9 +50,12 @@ typedef struct sali_langevin {
 /* What all have, an object (core/object.h), or NULL; the caller sets `evaluate` and what it needs.
  */
 sali_langevin *sali_langevin_create(const sali_chains *chains,
-                                    const sali_sampler_settings *settings, bool adjusted);
+                                    const sali_sampler_settings *settings);
 
-/* Functions of the descriptor. */
+/* Functions of the descriptors, which all have. */
+#define SALI_LANGEVIN_FUNCTIONS                                                                \
+    .destroy = sali_object_free, .refresh = sali_langevin_refresh, .step = sali_langevin_step, \
+    .log_q = sali_langevin_log_q
 void sali_langevin_refresh(void *self, sali_chains *chains);
 void sali_langevin_step(void *self, sali_chains *chains);
 void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);

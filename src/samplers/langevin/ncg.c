@@ -57,10 +57,10 @@ static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
 }
 
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
-                         const sali_step_scale *preconditioner, bool adjusted, void **self,
-                         sal_error *err)
+                         void *shared, void **self, sal_error *err)
 {
-    sali_langevin *l = sali_langevin_create(chains, settings, adjusted);
+    const sali_step_scale *preconditioner = shared;
+    sali_langevin *l = sali_langevin_create(chains, settings);
     if (l) {
         l->evaluate = evaluate;
     }
@@ -71,17 +71,9 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_object_give(l, self, err);
 }
 
-static sal_status ncg_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void *shared, void **self, sal_error *err)
-{
-    return create(chains, settings, shared, true, self, err);
-}
-
-static sal_status dula_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                              void *shared, void **self, sal_error *err)
-{
-    return create(chains, settings, shared, false, self, err);
-}
+#define FUNCTIONS                                                                \
+    .share = share, .unshare = sali_object_free, .adapt = sali_step_scale_adapt, \
+    .state = sali_step_scale_state, .create = create, SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",
@@ -93,15 +85,7 @@ const sali_sampler sali_sampler_ncg = {
     .kinds = SALI_FINITE_KINDS,
     .parameters = ncg_parameters,
     .variants = ncg_variants,
-    .share = share,
-    .unshare = sali_object_free,
-    .adapt = sali_step_scale_adapt,
-    .state = sali_step_scale_state,
-    .create = ncg_create,
-    .destroy = sali_object_free,
-    .refresh = sali_langevin_refresh,
-    .step = sali_langevin_step,
-    .log_q = sali_langevin_log_q,
+    FUNCTIONS,
 };
 
 const sali_sampler sali_sampler_dula = {
@@ -112,13 +96,5 @@ const sali_sampler sali_sampler_dula = {
     .kinds = SALI_FINITE_KINDS,
     .parameters = dula_parameters,
     .variants = dula_variants,
-    .share = share,
-    .unshare = sali_object_free,
-    .adapt = sali_step_scale_adapt,
-    .state = sali_step_scale_state,
-    .create = dula_create,
-    .destroy = sali_object_free,
-    .refresh = sali_langevin_refresh,
-    .step = sali_langevin_step,
-    .log_q = sali_langevin_log_q,
+    FUNCTIONS,
 };

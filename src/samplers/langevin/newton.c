@@ -117,10 +117,11 @@ static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
 }
 
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
-                         bool adjusted, void **self, sal_error *err)
+                         void *shared, void **self, sal_error *err)
 {
     const sal_space *space = chains->space;
-    sali_langevin *l = sali_langevin_create(chains, settings, adjusted);
+    sali_langevin *l = sali_langevin_create(chains, settings);
+    (void)shared;
     if (l) {
         l->evaluate = evaluate;
         l->fewer_reals = settings->values[CATEGORICAL] == 2;
@@ -129,20 +130,6 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
         l->y = sali_object_array(l, space->width, chains->element);
     }
     return sali_object_give(l, self, err);
-}
-
-static sal_status mana_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                              void *shared, void **self, sal_error *err)
-{
-    (void)shared;
-    return create(chains, settings, true, self, err);
-}
-
-static sal_status una_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void *shared, void **self, sal_error *err)
-{
-    (void)shared;
-    return create(chains, settings, false, self, err);
 }
 
 const sali_sampler sali_sampler_mana = {
@@ -154,11 +141,8 @@ const sali_sampler sali_sampler_mana = {
     .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = mana_variants,
-    .create = mana_create,
-    .destroy = sali_object_free,
-    .refresh = sali_langevin_refresh,
-    .step = sali_langevin_step,
-    .log_q = sali_langevin_log_q,
+    .create = create,
+    SALI_LANGEVIN_FUNCTIONS,
 };
 
 const sali_sampler sali_sampler_una = {
@@ -169,9 +153,6 @@ const sali_sampler sali_sampler_una = {
     .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
     .variants = una_variants,
-    .create = una_create,
-    .destroy = sali_object_free,
-    .refresh = sali_langevin_refresh,
-    .step = sali_langevin_step,
-    .log_q = sali_langevin_log_q,
+    .create = create,
+    SALI_LANGEVIN_FUNCTIONS,
 };

@@ -176,13 +176,6 @@ static sal_status pavg_changed(void *shared, const sali_warmup *at, sal_error *e
     return status;
 }
 
-static sal_status pavg_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                              void *shared, void **self, sal_error *err)
-{
-    (void)settings;
-    return sali_auxiliary_create(chains, shared, self, err);
-}
-
 const sali_sampler sali_sampler_pavg = {
     .name = "pavg",
     .doc = "avg preconditioned by a matrix; block Gibbs without rejections where f is quadratic",
@@ -198,7 +191,7 @@ const sali_sampler sali_sampler_pavg = {
     .adapt = pavg_adapt,
     .state = pavg_state,
     .changed = pavg_changed,
-    .create = pavg_create,
+    .create = sali_auxiliary_create,
     .destroy = sali_object_free,
     .refresh = sali_auxiliary_refresh,
     .step = sali_auxiliary_step,

@@ -77,11 +77,6 @@ const sali_sampler sali_sampler_gwg = {
     .share = gwg_share,
     .unshare = gwg_unshare,
     .create = gwg_create,
-    .destroy = sali_single_site_destroy,
-    .refresh = sali_single_site_refresh,
-    .follows = sali_single_site_follows,
-    .step = sali_single_site_step,
-    .steps = sali_single_site_steps,
-    .log_q = sali_single_site_log_q,
+    SALI_SINGLE_SITE_FUNCTIONS,
     .auxiliary = &sali_single_site_hops,
 };

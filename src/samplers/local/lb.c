@@ -38,10 +38,5 @@ const sali_sampler sali_sampler_lb = {
     .parameters = parameters,
     .variants = variants,
     .create = lb_create,
-    .destroy = sali_single_site_destroy,
-    .refresh = sali_single_site_refresh,
-    .follows = sali_single_site_follows,
-    .step = sali_single_site_step,
-    .steps = sali_single_site_steps,
-    .log_q = sali_single_site_log_q,
+    SALI_SINGLE_SITE_FUNCTIONS,
 };

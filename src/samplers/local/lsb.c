@@ -46,9 +46,11 @@ static void unshare(void *shared)
     sali_object_free(lsb);
 }
 
-static sal_status share(const sali_sampler_settings *settings, bool network, void **shared,
-                        sal_error *err)
+static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err)
 {
+    bool network = settings->sampler->parameters == lsb2_parameters;
+    (void)model;
     sali_lsb *lsb = SALI_OBJECT(sali_lsb);
     const double *values = settings->values;
     if (!lsb) {
@@ -70,20 +72,6 @@ static sal_status share(const sali_sampler_settings *settings, bool network, voi
     }
     *shared = lsb;
     return SAL_OK;
-}
-
-static sal_status lsb1_share(const sal_model *model, const sali_sampler_settings *settings,
-                             void **shared, sal_error *err)
-{
-    (void)model;
-    return share(settings, false, shared, err);
-}
-
-static sal_status lsb2_share(const sal_model *model, const sali_sampler_settings *settings,
-                             void **shared, sal_error *err)
-{
-    (void)model;
-    return share(settings, true, shared, err);
 }
 
 /* ---- learning */
@@ -177,24 +165,25 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_create(chains, &options, self, err);
 }
 
-#define LSB(title, sharing, settings, tries)                                                  \
-    .source = "Sansone 2022", .doc = title,                                                   \
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |        \
-             SALI_SAMPLER_WINDOW,                                                             \
-    .kinds = SALI_ALL_KINDS, .parameters = settings, .variants = tries, .share = sharing,     \
-    .unshare = unshare, .adapt = adapt, .state = state, .changed = changed, .create = create, \
-    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh,                 \
-    .follows = sali_single_site_follows, .step = sali_single_site_step,                       \
-    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
+#define LSB                                                                                      \
+    .source = "Sansone 2022",                                                                    \
+    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |           \
+             SALI_SAMPLER_WINDOW,                                                                \
+    .kinds = SALI_ALL_KINDS, .share = share, .unshare = unshare, .adapt = adapt, .state = state, \
+    .changed = changed, .create = create, SALI_SINGLE_SITE_FUNCTIONS
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",
-    LSB("locally self-balancing: lb with a learned mixture of balancing functions", lsb1_share,
-        lsb1_parameters, lsb1_variants),
+    .doc = "locally self-balancing: lb with a learned mixture of balancing functions",
+    .parameters = lsb1_parameters,
+    .variants = lsb1_variants,
+    LSB,
 };
 
 const sali_sampler sali_sampler_lsb2 = {
     .name = "lsb2",
-    LSB("locally self-balancing: lb with a balancing function by a monotonic network", lsb2_share,
-        lsb2_parameters, lsb2_variants),
+    .doc = "locally self-balancing: lb with a balancing function by a monotonic network",
+    .parameters = lsb2_parameters,
+    .variants = lsb2_variants,
+    LSB,
 };

@@ -38,11 +38,6 @@ sal_status sali_path_length_share(const sal_model *model, const sali_sampler_set
     return SAL_OK;
 }
 
-void sali_path_length_unshare(void *shared)
-{
-    sali_free(shared);
-}
-
 sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                   sal_error *err)
 {

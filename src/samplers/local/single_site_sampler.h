@@ -75,7 +75,11 @@ sal_status sali_single_site_create(const sali_chains *chains,
                                    sal_error *err);
 void sali_single_site_destroy(void *self);
 
-/* The descriptor's functions. */
+/* The descriptors' functions, for those that use them as they are. */
+#define SALI_SINGLE_SITE_FUNCTIONS                                            \
+    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh, \
+    .follows = sali_single_site_follows, .step = sali_single_site_step,       \
+    .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
 void sali_single_site_refresh(void *self, sali_chains *chains);
 bool sali_single_site_follows(const void *self);
 void sali_single_site_step(void *self, sali_chains *chains);

@@ -23,32 +23,20 @@ typedef struct relaxed_hmc {
     double *kinetic; /* [n] |p|^2 / 2 at the start */
 } relaxed_hmc;
 
-static sal_status create(const sali_chains *chains, double temperature, int64_t leapfrog,
-                         void **self, sal_error *err)
+static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
+                         void *shared, void **self, sal_error *err)
 {
     relaxed_hmc *h = SALI_OBJECT(relaxed_hmc);
+    (void)shared;
     if (h) {
-        h->leapfrog = leapfrog;
+        bool mala = settings->sampler->parameters == mala_parameters;
+        h->leapfrog = mala ? 1 : (int64_t)settings->values[LEAPFROG];
         h->p = SALI_OBJECT_ARRAY(h, double, chains->n * chains->space->n_variables);
         h->kinetic = SALI_OBJECT_ARRAY(h, double, chains->n);
-        sali_relaxation_create(&h->relaxation, chains, temperature);
+        sali_relaxation_create(&h->relaxation, chains,
+                               settings->values[SALI_RELAXATION_TEMPERATURE]);
     }
     return sali_object_give(h, self, err);
-}
-
-static sal_status mala_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                              void *shared, void **self, sal_error *err)
-{
-    (void)shared;
-    return create(chains, settings->values[SALI_RELAXATION_TEMPERATURE], 1, self, err);
-}
-
-static sal_status hmc_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void *shared, void **self, sal_error *err)
-{
-    (void)shared;
-    return create(chains, settings->values[SALI_RELAXATION_TEMPERATURE],
-                  (int64_t)settings->values[LEAPFROG], self, err);
 }
 
 static double kinetic_energy(const double *p, int64_t V)
@@ -109,6 +97,10 @@ static void hmc_step(void *self, sali_chains *chains)
     sali_relaxation_decide(r, chains);
 }
 
+#define FUNCTIONS                                                                      \
+    .create = create, .destroy = sali_object_free, .refresh = sali_relaxation_refresh, \
+    .state = sali_relaxation_state, .step = hmc_step
+
 const sali_sampler sali_sampler_r_mala = {
     .name = "r-mala",
     .doc = "relaxed MALA: Langevin steps on a continuous relaxation, thresholded",
@@ -116,11 +108,7 @@ const sali_sampler sali_sampler_r_mala = {
     .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_RELAXED_KINDS,
     .parameters = mala_parameters,
-    .create = mala_create,
-    .destroy = sali_object_free,
-    .refresh = sali_relaxation_refresh,
-    .state = sali_relaxation_state,
-    .step = hmc_step,
+    FUNCTIONS,
 };
 
 const sali_sampler sali_sampler_r_hmc = {
@@ -130,9 +118,5 @@ const sali_sampler sali_sampler_r_hmc = {
     .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
     .kinds = SALI_RELAXED_KINDS,
     .parameters = hmc_parameters,
-    .create = hmc_create,
-    .destroy = sali_object_free,
-    .refresh = sali_relaxation_refresh,
-    .state = sali_relaxation_state,
-    .step = hmc_step,
+    FUNCTIONS,
 };
