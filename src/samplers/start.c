@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "samplers/conditional.h"
 
 /* Attempts from new random states: with repair, and without (which is all that can be done when
  * nothing is known of the forbidden states); sweeps of repair within each. */
@@ -57,26 +58,6 @@ static sal_status repair_create(const sali_chains *chains, const sal_model *guid
     return sali_evaluator_create(guide, chains->n, SALI_WANT_DIFFERENCES, &r->guide, err);
 }
 
-/* A code by the softmax of beta times the rise of the guide. */
-static int32_t draw_code(const double *delta, int32_t states, double beta, double u)
-{
-    double sum = 0, largest = -INFINITY;
-    for (int32_t k = 0; k < states; k++) {
-        largest = delta[k] > largest ? delta[k] : largest;
-    }
-    for (int32_t k = 0; k < states; k++) {
-        sum += exp(beta * (delta[k] - largest));
-    }
-    double rest = u * sum;
-    for (int32_t k = 0; k < states - 1; k++) {
-        rest -= exp(beta * (delta[k] - largest));
-        if (rest < 0) {
-            return k;
-        }
-    }
-    return states - 1;
-}
-
 /* One sweep over the variables of the chains that are still forbidden, in codes and r->x. */
 static void repair_sweep(repair *r, sali_chains *chains, const bool *forbidden, int64_t attempt,
                          int64_t sweep)
@@ -100,8 +81,9 @@ static void repair_sweep(repair *r, sali_chains *chains, const bool *forbidden, 
                                    .step = (uint64_t)(attempt * SWEEPS + sweep),
                                    .chain = chains->id[c],
                                    .purpose = SALI_RNG_REPAIR };
-            int32_t code = draw_code(r->delta + c * space->max_states, space->variables[v].states,
-                                     beta, sali_rng_uniform_at(&stream, (uint32_t)v));
+            int32_t code = (int32_t)sali_conditional_draw(
+                space->variables[v].states, r->delta + c * space->max_states, beta,
+                sali_rng_uniform_at(&stream, (uint32_t)v));
             chains->codes[c * space->n_variables + v] = code;
             sali_embed_one_f64(space, v, code, (double *)r->x + c * space->width);
         }

@@ -9,6 +9,7 @@
 #include "models/neighbours.h"
 #include "models/structure.h"
 #include "models/tracker.h"
+#include "samplers/conditional.h"
 
 struct sali_block_conditional {
     const sal_space *space;
@@ -299,20 +300,6 @@ static void evaluate(sali_block_conditional *b, const sali_chains *chains)
     }
 }
 
-/* The largest f, and the sum of exp(beta (f - largest)). */
-static double norm(const double *f, int64_t states, double beta, double *largest)
-{
-    double sum = 0;
-    *largest = -INFINITY;
-    for (int64_t k = 0; k < states; k++) {
-        *largest = f[k] > *largest ? f[k] : *largest;
-    }
-    for (int64_t k = 0; k < states; k++) {
-        sum += exp(beta * (f[k] - *largest));
-    }
-    return sum;
-}
-
 /* ---- a step */
 
 /* The block of this step, and its centre: the present state for all that matters when the radius
@@ -357,20 +344,9 @@ static void note_bad(const sali_block_conditional *b, sali_chains *chains, int64
 /* A listed state of chain c by its probability; -1 if an f is NaN or +inf. */
 static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
-    const double *f = b->f + c * b->most_states;
-    int64_t states = b->states[b->block[c]], chosen = 0;
-    double largest, sum = norm(f, states, chains->beta[c], &largest);
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    double rest = sali_rng_uniform_at(&stream, 0) * sum;
-    if (isnan(sum)) {
-        return -1;
-    }
-    for (int64_t k = 0; k < states && rest >= 0; k++) {
-        double weight = exp(chains->beta[c] * (f[k] - largest));
-        chosen = weight > 0 ? k : chosen;
-        rest -= weight;
-    }
-    return chosen;
+    return sali_conditional_draw(b->states[b->block[c]], b->f + c * b->most_states, chains->beta[c],
+                                 sali_rng_uniform_at(&stream, 0));
 }
 
 /* f is carried along by changes; at these steps it is made anew. */
@@ -468,8 +444,9 @@ static void list_for_log_q(sali_block_conditional *b, sali_chains *chains, const
     }
     evaluate(b, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        double largest, sum = norm(b->f + c * b->most_states, b->states[b->block[c]],
-                                   chains->beta[c], &largest);
+        double largest,
+            sum = sali_conditional_norm(b->states[b->block[c]], b->f + c * b->most_states,
+                                        chains->beta[c], &largest);
         b->log_norm[c] = chains->beta[c] * largest + log(sum);
     }
     b->listed = true;

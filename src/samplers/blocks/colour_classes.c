@@ -6,13 +6,14 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "models/structure/interactions.h"
+#include "samplers/conditional.h"
 
 struct sali_class_draws {
     const sali_blocks *classes;
     sali_evaluator *evaluator; /* of differences */
     void *slots;               /* real [chains x S] differences of f from the present states */
     double *uniforms;          /* [largest class] */
-    double *weight;            /* [max_states] */
+    double *logit;             /* [max_states] */
 };
 
 /* ---- the classes */
@@ -89,7 +90,7 @@ sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks 
     d->classes = classes;
     d->slots = sali_object_array(d, chains->n * chains->space->slots, chains->element);
     d->uniforms = SALI_OBJECT_ARRAY(d, double, chains->space->n_variables);
-    d->weight = SALI_OBJECT_ARRAY(d, double, chains->space->max_states);
+    d->logit = SALI_OBJECT_ARRAY(d, double, chains->space->max_states);
     sal_status status = sali_object_failed(d)
                             ? sali_fail_memory(err)
                             : sali_evaluator_create(chains->model, chains->n, SALI_WANT_DIFFERENCES,
@@ -121,41 +122,20 @@ static const int64_t *class_of(const sali_class_draws *d, const sali_chains *cha
     return d->classes->sites + d->classes->begin[k];
 }
 
-/* d->weight: those of a variable's states under its conditional; their sum. */
-static double weigh(const sali_class_draws *d, const sali_chains *chains, int64_t c, int64_t site)
+/* d->logit: those of a variable's states under its conditional; their number. */
+static int32_t find_logits(const sali_class_draws *d, const sali_chains *chains, int64_t c,
+                           int64_t site)
 {
     const sali_variable *v = &chains->space->variables[site];
     int32_t now = chains->codes[c * chains->space->n_variables + site];
     int64_t first = c * chains->space->slots + v->slot;
-    double largest = 0, sum = 0;
     for (int32_t k = 0; k < v->states; k++) {
         double delta = k == now ? 0
                                 : sali_load(chains->model->dtype, d->slots,
                                             first + (sali_is_two_level(v) ? 0 : k));
-        d->weight[k] = chains->beta[c] * delta;
-        largest = d->weight[k] > largest ? d->weight[k] : largest;
+        d->logit[k] = chains->beta[c] * delta;
     }
-    for (int32_t k = 0; k < v->states; k++) {
-        d->weight[k] = exp(d->weight[k] - largest);
-        sum += d->weight[k];
-    }
-    return sum;
-}
-
-/* A state of the variable by its conditional; -1 if a difference is NaN or +inf. */
-static int32_t draw(const sali_class_draws *d, const sali_chains *chains, int64_t c, int64_t site,
-                    double u)
-{
-    double sum = weigh(d, chains, c, site), rest = u * sum;
-    int32_t states = chains->space->variables[site].states, chosen = 0;
-    if (isnan(sum)) {
-        return -1;
-    }
-    for (int32_t k = 0; k < states && rest >= 0; k++) {
-        chosen = d->weight[k] > 0 ? k : chosen;
-        rest -= d->weight[k];
-    }
-    return chosen;
+    return v->states;
 }
 
 /* Variables of a class do not enter each other's conditionals, so their differences from the state
@@ -168,7 +148,8 @@ static void draw_class(const sali_class_draws *d, sali_chains *chains, int64_t c
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     sali_rng_uniform_f64(&stream, n, d->uniforms);
     for (int64_t k = 0; k < n; k++) {
-        codes[k] = draw(d, chains, c, sites[k], d->uniforms[k]);
+        int32_t states = find_logits(d, chains, c, sites[k]);
+        codes[k] = (int32_t)sali_conditional_draw(states, d->logit, 1, d->uniforms[k]);
         if (codes[k] < 0) {
             sali_chains_note_bad(chains, c, chains->codes, NAN);
             return;
@@ -199,8 +180,9 @@ void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains
             elsewhere += from[v] != target[v];
         }
         for (int64_t k = 0; k < n; k++) {
-            double sum = weigh(d, chains, c, sites[k]);
-            log_q[c] += log(d->weight[target[sites[k]]] / sum);
+            int32_t states = find_logits(d, chains, c, sites[k]);
+            double largest, sum = sali_conditional_norm(states, d->logit, 1, &largest);
+            log_q[c] += log(exp(d->logit[target[sites[k]]] - largest) / sum);
             elsewhere -= from[sites[k]] != target[sites[k]];
         }
         log_q[c] = elsewhere > 0 ? -INFINITY : log_q[c];

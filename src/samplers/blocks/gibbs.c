@@ -12,6 +12,7 @@
 #include "models/tracker.h"
 #include "samplers/blocks/adaptive_scan.h"
 #include "samplers/blocks/block_conditional.h"
+#include "samplers/conditional.h"
 #include "samplers/blocks/field_scan.h"
 #include "samplers/blocks/pairwise_scan.h"
 #include "samplers/sampler.h"
@@ -258,41 +259,6 @@ static void conditionals(gibbs *g, sali_chains *chains)
     }
 }
 
-/* The largest difference, and the sum of exp(delta - largest). */
-static double norm(const double *delta, int32_t states, double *largest)
-{
-    double sum = 0;
-    *largest = -INFINITY;
-    for (int32_t k = 0; k < states; k++) {
-        *largest = delta[k] > *largest ? delta[k] : *largest;
-    }
-    for (int32_t k = 0; k < states; k++) {
-        sum += exp(delta[k] - *largest);
-    }
-    return sum;
-}
-
-/* A code by its conditional probability; -1 if a difference is NaN or +inf. */
-static int32_t draw(const double *delta, int32_t states, double u)
-{
-    double largest, sum = norm(delta, states, &largest), rest = u * sum;
-    int32_t chosen = 0;
-    if (isnan(sum)) {
-        return -1;
-    }
-    for (int32_t k = 0; k < states; k++) {
-        double weight = exp(delta[k] - largest);
-        if (weight > 0) {
-            chosen = k;
-            rest -= weight;
-            if (rest < 0) {
-                break;
-            }
-        }
-    }
-    return chosen;
-}
-
 /* Report the state of chain c with its variable at a code where f is not a number below +inf. */
 static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
 {
@@ -311,7 +277,7 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
 /* 1 - p(present state | rest): the present state's difference is 0. */
 static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 {
-    double largest, sum = norm(delta, states, &largest);
+    double largest, sum = sali_conditional_norm(states, delta, 1, &largest);
     g->wishes.wishes[g->site[c]] += 1 - exp(-largest) / sum;
     g->wishes.visits[g->site[c]] += 1;
 }
@@ -335,7 +301,8 @@ static void track_step(gibbs *g, sali_chains *chains)
         const double *delta = g->delta + c * space->max_states;
         int64_t site = g->site[c];
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-        int32_t code = draw(delta, space->variables[site].states, sali_rng_uniform_at(&stream, 0));
+        int32_t code = (int32_t)sali_conditional_draw(space->variables[site].states, delta, 1,
+                                                      sali_rng_uniform_at(&stream, 0));
         if (code < 0) {
             note_bad(g, chains, c);
             continue;
@@ -386,7 +353,8 @@ static double conditional_log_q(const gibbs *g, const sali_chains *chains, int64
     for (int64_t v = 0; v < space->n_variables; v++) {
         elsewhere |= v != g->site[c] && from[v] != target[v];
     }
-    double largest, sum = norm(delta, space->variables[g->site[c]].states, &largest);
+    double largest,
+        sum = sali_conditional_norm(space->variables[g->site[c]].states, delta, 1, &largest);
     return elsewhere ? -INFINITY : delta[target[g->site[c]]] - largest - log(sum);
 }
 
