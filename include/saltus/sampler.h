@@ -95,7 +95,8 @@ enum {
     SAL_MOVES_UNBOUNDED = 1 << (SAL_COUNT + 1) /* counts without a cap */
 };
 
-/* A number of a sampler: a key of its specification, or one that it tunes. */
+/* A number of a sampler: a key of its specification, or one that it tunes. The library's own
+ * samplers have the same ones. */
 typedef struct sal_sampler_parameter {
     const char *name; /* at most 40 letters, digits, '_', '-'; NULL ends the list */
     double standard;  /* the default, or where tuning starts; in low .. high */
@@ -103,6 +104,9 @@ typedef struct sal_sampler_parameter {
     double high;      /* finite */
     bool whole;       /* whole numbers only */
     const char *doc;  /* may be NULL */
+    /* Of a key: words that stand for 0, 1, ..., of at most 31 letters, digits, '_', '-'; the list
+     * ends with NULL, and low, high and whole are not read. NULL: numbers. */
+    const char *const *choices;
 } sal_sampler_parameter;
 
 #define SAL_SAMPLER_PARAMETERS 12 /* the most keys */

@@ -51,9 +51,9 @@ static sal_status parse_number(const char *owner, const sali_setting *p, const c
 {
     double value;
     if (sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
-        !(value >= p->low && value <= p->high) || (p->integer && value != floor(value))) {
+        !(value >= p->low && value <= p->high) || (p->whole && value != floor(value))) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", owner,
-                         p->name, text, p->integer ? "an integer" : "a number", p->low, p->high);
+                         p->name, text, p->whole ? "an integer" : "a number", p->low, p->high);
     }
     *out = value;
     return SAL_OK;

@@ -5,21 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <saltus/sampler.h>
 #include <saltus/status.h>
 
-/* One key: a real number within [low, high], integral if `integer`; or one of `choices`, which
- * stand for 0, 1, ... A list of them ends with a NULL name. */
-typedef struct sali_setting {
-    const char *name;
-    double standard; /* the default */
-    double low, high;
-    bool integer;
-    const char *doc;
-    const char *const *choices; /* NULL: a number; ends with NULL */
-} sali_setting;
+/* One key: a real number within [low, high], or one of `choices`. A list of them ends with a NULL
+ * name. */
+typedef sal_sampler_parameter sali_setting;
 
 /* At most this many keys. */
-#define SALI_SETTINGS 12
+#define SALI_SETTINGS SAL_SAMPLER_PARAMETERS
 
 /* Length of the name, up to the ':' or the end. */
 size_t sali_specification_name(const char *specification);

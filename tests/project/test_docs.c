@@ -20,7 +20,7 @@ static sali_bytes page(const char *name)
 static void range(const sali_setting *s, char *text, size_t room)
 {
     if (!s->choices) {
-        snprintf(text, room, "%s%.10g to %.10g", s->integer ? "whole, " : "", s->low, s->high);
+        snprintf(text, room, "%s%.10g to %.10g", s->whole ? "whole, " : "", s->low, s->high);
         return;
     }
     text[0] = '\0';

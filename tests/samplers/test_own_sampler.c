@@ -442,15 +442,22 @@ END_TEST
 
 /* ---- descriptors that are not right */
 
-static const sal_sampler_parameter twice[] = { { "a", 0, 0, 1, false, NULL },
-                                               { "a", 0, 0, 1, false, NULL },
+static const sal_sampler_parameter twice[] = { { "a", 0, 0, 1, false, NULL, NULL },
+                                               { "a", 0, 0, 1, false, NULL, NULL },
                                                { 0 } };
-static const sal_sampler_parameter outside[] = { { "a", 2, 0, 1, false, NULL }, { 0 } };
-static const sal_sampler_parameter endless[] = { { "a", 2, 0, INFINITY, false, NULL }, { 0 } };
-static const sal_sampler_parameter half[] = { { "a", 0.5, 0, 1, true, NULL }, { 0 } };
-static const sal_sampler_parameter colon[] = { { "a:b", 0, 0, 1, false, NULL }, { 0 } };
+static const sal_sampler_parameter outside[] = { { "a", 2, 0, 1, false, NULL, NULL }, { 0 } };
+static const sal_sampler_parameter endless[] = { { "a", 2, 0, INFINITY, false, NULL, NULL },
+                                                 { 0 } };
+static const sal_sampler_parameter half[] = { { "a", 0.5, 0, 1, true, NULL, NULL }, { 0 } };
+static const sal_sampler_parameter colon[] = { { "a:b", 0, 0, 1, false, NULL, NULL }, { 0 } };
 #define LETTERS_41 "a23456789b23456789c23456789d23456789e2345"
 static const sal_sampler_parameter far_too_long[] = { { .name = LETTERS_41 }, { 0 } };
+static const char *const words[] = { "few", "many", NULL }, *const spaced[] = { "a b", NULL };
+static const sal_sampler_parameter worded[] = { { .name = "a", .standard = 1, .choices = words },
+                                                { 0 } };
+static const sal_sampler_parameter third[] = { { .name = "a", .standard = 2, .choices = words },
+                                               { 0 } };
+static const sal_sampler_parameter odd[] = { { .name = "a", .choices = spaced }, { 0 } };
 static const sal_sampler_parameter nine[] = {
     { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" }, { .name = "e" },
     { .name = "f" }, { .name = "g" }, { .name = "h" }, { .name = "i" }, { 0 }
@@ -536,6 +543,10 @@ START_TEST(bad_descriptors_are_refused)
         { { BASE, .parameters = half },
           "is whole, but its range or default is not",
           SAL_ERR_ARGUMENT },
+        { { BASE, .parameters = third },
+          "parameter 'a' has a default that is none of its choices",
+          SAL_ERR_ARGUMENT },
+        { { BASE, .parameters = odd }, "parameter 'a' has a choice of", SAL_ERR_ARGUMENT },
         { { BASE, .parameters = colon }, "has a name of other characters", SAL_ERR_ARGUMENT },
         { { BASE, .parameters = far_too_long }, "more than 40 characters", SAL_ERR_ARGUMENT },
         { { BASE, .tuned = nine, .adapt = own_flips_adapt },
@@ -562,6 +573,34 @@ START_TEST(bad_descriptors_are_refused)
     o.sampler = "own";
     run_refused(model, &o, SAL_ERR_ARGUMENT,
                 "there is no sampler 'own'; there are: own-gwg, own-lb, own-ncg, own-loose");
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Words stand for 0, 1, ..., as for the library's own samplers. */
+START_TEST(keys_may_be_words)
+{
+    const sal_sampler_descriptor d = { BASE, .parameters = worded, .tuned = own_flips_tuned,
+                                       .adapt = own_flips_adapt };
+    const sal_sampler_descriptor *const list[] = { &d, &own_flips, NULL };
+    static const char *const samplers[] = { "own-flips:more=1", "x:a=many", "x", "x:a=few" };
+    sal_model *model = model_over("binary");
+    sal_run *runs[4];
+    for (int k = 0; k < 4; k++) {
+        sal_run_options o = options_of(samplers[k]);
+        o.own_samplers = list;
+        runs[k] = run_it(model, &o);
+    }
+    size_t bytes =
+        (size_t)(summary_of(runs[0]).chains * summary_of(runs[0]).draws) * sizeof(double);
+    ck_assert_mem_eq(sal_run_log_probs(runs[0]), sal_run_log_probs(runs[1]), bytes);
+    ck_assert_mem_eq(sal_run_log_probs(runs[0]), sal_run_log_probs(runs[2]), bytes);
+    ck_assert_mem_ne(sal_run_log_probs(runs[0]), sal_run_log_probs(runs[3]), bytes);
+    for (int k = 0; k < 4; k++) {
+        sal_run_destroy(runs[k]);
+    }
+    sal_run_options o = { .sampler = "x:a=none", .own_samplers = list };
+    run_refused(model, &o, SAL_ERR_ARGUMENT, "x: a=none; expected few or many");
     sal_model_destroy(model);
 }
 END_TEST
@@ -707,6 +746,7 @@ static Suite *make(void)
     tcase_add_test(tc, counts_without_a_cap_are_moved);
     tcase_add_test(tc, helpers_do_what_they_say);
     tcase_add_test(tc, bad_descriptors_are_refused);
+    tcase_add_test(tc, keys_may_be_words);
     tcase_add_test(tc, faults_of_a_sampler_end_a_run);
     tcase_add_test(tc, faults_of_a_sampler_end_a_training);
     tcase_add_test(tc, unadjusted_ones_take_all);

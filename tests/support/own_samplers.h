@@ -266,11 +266,11 @@ static inline void own_flips_adapt(const sal_sampler_window *w, double *tuned, c
 }
 
 static const sal_sampler_parameter own_flips_parameters[] = {
-    { "more", 0, 0, 5, true, "flips beside those that are tuned" }, { 0 }
+    { "more", 0, 0, 5, true, "flips beside those that are tuned", NULL }, { 0 }
 };
 
 static const sal_sampler_parameter own_flips_tuned[] = {
-    { "flips", 3, 1, 6, true, "how many flip" }, { "rate", 0, 0, 1, false, NULL }, { 0 }
+    { "flips", 3, 1, 6, true, "how many flip", NULL }, { "rate", 0, 0, 1, false, NULL, NULL }, { 0 }
 };
 
 static const sal_sampler_descriptor own_flips = {

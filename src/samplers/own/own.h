@@ -20,9 +20,9 @@ sal_status sali_own_check(const sal_sampler_descriptor *const *own, sal_error *e
 const sal_sampler_descriptor *sali_own_find(const sal_sampler_descriptor *const *own,
                                             const char *specification);
 
-/* A record for it; NULL when out of memory. `settings->own` of its settings is the descriptor. */
+/* A record for it, to be given to sali_free; NULL when out of memory. `settings->own` of its
+ * settings is the descriptor. */
 sali_sampler *sali_own_record(const sal_sampler_descriptor *d);
-void sali_own_record_free(const sali_sampler *sampler);
 
 /* Functions of such a record (own.c, own_tuning.c). */
 sal_status sali_own_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -42,7 +42,6 @@ typedef struct sali_own_shared {
 
 sal_status sali_own_share(const sal_model *model, const sali_sampler_settings *settings,
                           void **shared, sal_error *err);
-void sali_own_unshare(void *shared);
 sal_status sali_own_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err);
 int64_t sali_own_state(void *shared, void *self, sali_state_item *items);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
@@ -55,13 +56,12 @@ static sal_status find_from(const sal_sampler_descriptor *const *own, const char
 
 void sali_sampler_release(const sali_sampler *sampler)
 {
-    bool known = sampler == NULL;
     for (int64_t k = 0; sali_sampler_at(k); k++) {
-        known |= sampler == sali_sampler_at(k);
+        if (sampler == sali_sampler_at(k)) {
+            return;
+        }
     }
-    if (!known) {
-        sali_own_record_free(sampler);
-    }
+    sali_free((void *)(uintptr_t)sampler);
 }
 
 static sal_status resolve_settings(const char *specification, const sal_model *model,

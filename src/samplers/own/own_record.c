@@ -8,12 +8,6 @@
 #include "core/number.h"
 #include "samplers/own/own.h"
 
-typedef struct own_record {
-    sali_sampler sampler; /* first: a record is freed by its address */
-    sali_setting parameters[SAL_SAMPLER_PARAMETERS + 1];
-} own_record;
-
-_Static_assert(SAL_SAMPLER_PARAMETERS <= SALI_SETTINGS, "settings hold all parameters");
 _Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_STATE, "lists of what is tuned have room");
 _Static_assert((int)SAL_MOVES_UNBOUNDED == 1 << SALI_UNBOUNDED_COUNT, "the same bits");
 
@@ -33,6 +27,20 @@ static bool is_name(const char *name)
     return name && *name && strspn(name, letters) == strlen(name);
 }
 
+/* What is wrong with the words of a key, or NULL. */
+static const char *choice_fault(const sal_sampler_parameter *p)
+{
+    int n = 0;
+    while (p->choices[n]) {
+        const char *word = p->choices[n++];
+        if (!is_name(word) || strlen(word) >= SALI_NUMBER_SIZE) {
+            return "has a choice of more than 31 or of other characters than names have";
+        }
+    }
+    bool known = p->standard >= 0 && p->standard < n && p->standard == floor(p->standard);
+    return known ? NULL : "has a default that is none of its choices";
+}
+
 /* What is wrong with number k of a list, or NULL. */
 static const char *parameter_fault(const sal_sampler_parameter *list, int k)
 {
@@ -47,6 +55,9 @@ static const char *parameter_fault(const sal_sampler_parameter *list, int k)
     }
     if (!is_name(p->name)) {
         return "has a name of other characters than letters, digits, '_' and '-'";
+    }
+    if (p->choices) {
+        return choice_fault(p);
     }
     if (!isfinite(p->low) || !isfinite(p->high) || !(p->low <= p->standard) ||
         !(p->standard <= p->high)) {
@@ -165,26 +176,17 @@ static unsigned flags_of(const sal_sampler_descriptor *d)
 
 sali_sampler *sali_own_record(const sal_sampler_descriptor *d)
 {
-    own_record *r = SALI_NEW(own_record);
-    if (!r) {
+    sali_sampler *s = SALI_NEW(sali_sampler);
+    if (!s) {
         return NULL;
     }
-    for (int k = 0; d->parameters && d->parameters[k].name; k++) {
-        const sal_sampler_parameter *p = &d->parameters[k];
-        r->parameters[k] = (sali_setting){ .name = p->name,
-                                           .standard = p->standard,
-                                           .low = p->low,
-                                           .high = p->high,
-                                           .integer = p->whole,
-                                           .doc = p->doc };
-    }
-    r->sampler = (sali_sampler){
+    *s = (sali_sampler){
         .name = d->name,
         .doc = d->doc ? d->doc : "",
         .source = d->source ? d->source : "",
         .flags = flags_of(d),
         .kinds = d->kinds ? d->kinds : SALI_FINITE_KINDS,
-        .parameters = r->parameters,
+        .parameters = d->parameters,
         .obstacle = obstacle,
         .create = sali_own_create,
         .destroy = sali_own_destroy,
@@ -193,15 +195,10 @@ sali_sampler *sali_own_record(const sal_sampler_descriptor *d)
         .log_q = d->log_q ? sali_own_log_q : NULL,
     };
     if (d->adapt) {
-        r->sampler.share = sali_own_share;
-        r->sampler.unshare = sali_own_unshare;
-        r->sampler.adapt = sali_own_adapt;
-        r->sampler.state = sali_own_state;
+        s->share = sali_own_share;
+        s->unshare = sali_free;
+        s->adapt = sali_own_adapt;
+        s->state = sali_own_state;
     }
-    return &r->sampler;
-}
-
-void sali_own_record_free(const sali_sampler *sampler)
-{
-    sali_free((void *)sampler);
+    return s;
 }

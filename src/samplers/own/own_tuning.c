@@ -23,11 +23,6 @@ sal_status sali_own_share(const sal_model *model, const sali_sampler_settings *s
     return SAL_OK;
 }
 
-void sali_own_unshare(void *shared)
-{
-    sali_free(shared);
-}
-
 sal_status sali_own_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     sali_own_shared *s = shared;
