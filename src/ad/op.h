@@ -96,6 +96,55 @@ typedef enum sali_change_outcome {
 } sali_change_outcome;
 struct sali_change;
 
+/* What the last element of a term does to the others' product. Only one that multiplies may depend
+ * on the state. */
+typedef enum sali_term_end {
+    SALI_MULTIPLIES,
+    SALI_DIVIDES,
+    SALI_IF_NOT_ZERO, /* the term counts where the element is not 0 */
+    SALI_IF_ZERO
+} sali_term_end;
+
+/* One of `count` terms that an element of the output is the sum of: a factor times the product of n
+ * elements, element at[j] of input[j]. */
+typedef struct sali_op_term {
+    int64_t count; /* the same for all elements; 0: with its attributes the op is no polynomial */
+    double factor; /* 0: there is no such term */
+    int32_t n;     /* 1 to 3 */
+    int32_t input[3];
+    int64_t at[3];
+    sali_term_end end;
+} sali_op_term;
+
+/* Term t of element k of a node. */
+typedef struct sali_term_place {
+    const sali_node *node;
+    const sali_node *const *in;
+    int64_t k, t;
+} sali_term_place;
+
+/* A part of a sum of tables over states of variables: of those variables scope[0 .. length - 1],
+ * the last fastest, a table that begins at element `start` of input 1. */
+typedef struct sali_op_table {
+    int64_t index; /* among the node's; -1 before the first */
+    int64_t length, start, size;
+    const int64_t *scope;
+} sali_op_table;
+
+/* How far the change of one element of an input goes. */
+typedef enum sali_reach {
+    SALI_REACHES_FEW,
+    SALI_REACHES_MANY,          /* to many elements of the output, where it has many */
+    SALI_REACHES_MANY_UNPLANNED /* the same; to few with a plan, which lists what is not 0 */
+} sali_reach;
+
+/* Ops that sum out a hidden variable: f = log sum_h exp(..). */
+typedef enum sali_hidden {
+    SALI_HIDES_NOTHING,
+    SALI_HIDES_BITS, /* element k is log sum_{h in 0, 1} exp(h a_k) */
+    SALI_HIDES_INDEX /* log sum_k exp(a_k) */
+} sali_hidden;
+
 typedef struct sali_op {
     const char *name;
     int32_t arity;             /* number of inputs, or SALI_VARIADIC */
@@ -110,11 +159,22 @@ typedef struct sali_op {
     bool changes_gradient;      /* `change` also keeps the gradient of input 0, the state */
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */
+    sali_hidden hidden;
+    sali_reach reach;
+    bool lists_pairs; /* term t is w_t s_i s_j; ints = { i of term 0, j of term 0, i of term 1, .. }
+                       */
 
     sal_status (*shape)(sali_node *node, const sali_shape_context *context);
     /* Degree of the output; `in` are the inputs'. NULL: affine if all inputs are at most affine. */
     sali_degree (*degree)(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space);
+    /* The terms of an op that is a polynomial of its inputs; NULL: it is none. Term 0 of element 0
+     * multiplies elements of all the inputs that any term multiplies; others may be single elements
+     * (a bias). Analyses of formulas ask this, and know no op by its name. */
+    sali_op_term (*term)(const sali_term_place *place);
+    /* Move on to the next table, whose places are by `space`; false: there is none. NULL: the op is
+     * no sum of tables of the state. */
+    bool (*next_table)(const sali_node *node, const sal_space *space, sali_op_table *table);
     int64_t (*saved_size)(const sali_node *node, const sali_node *const *in);
     int64_t (*scratch_size)(const sali_node *node, const sali_node *const *in, int64_t chains);
     /* Tables made once when the tape is frozen; NULL on success means that none is needed. */
@@ -188,6 +248,22 @@ sali_degree sali_degree_mixing(const sali_node *node, const sali_node *const *in
                                const sali_degree *in_degree, const sal_space *space);
 sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *in,
                                  const sali_degree *in_degree, const sal_space *space);
+
+/* Terms that several ops share: the element that has the output's index; of two inputs that are
+ * broadcast, their sum and their product. */
+sali_op_term sali_term_same(const sali_term_place *place);
+sali_op_term sali_term_either(const sali_term_place *place);
+sali_op_term sali_term_both(const sali_term_place *place);
+
+/* The element of a broadcast operand that element k of the output meets. */
+int64_t sali_broadcast_at(const sal_shape *out, const sal_shape *in, int64_t k);
+
+/* Element k of a shape as element `at` of an axis, -1 for all axes as one. */
+typedef struct sali_axis_place {
+    int64_t n, inner; /* of the axis; elements from one along it to the next */
+    int64_t outer, at, rest;
+} sali_axis_place;
+sali_axis_place sali_axis_find(const sal_shape *shape, int64_t axis, int64_t k);
 
 /* Whether one can tell by their indices which elements of a node are of one variable: the node is
  * the state, or its elements are coordinates where every variable has only one. */

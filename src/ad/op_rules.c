@@ -179,6 +179,59 @@ sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *
                : sali_degree_mixing(node, in, in_degree, space);
 }
 
+/* ---- polynomials */
+
+int64_t sali_broadcast_at(const sal_shape *out, const sal_shape *in, int64_t k)
+{
+    int64_t at = 0, stride = 1;
+    for (int32_t i = 1; i <= in->rank; i++) {
+        int64_t size = in->dim[in->rank - i], whole = out->dim[out->rank - i];
+        at += size == 1 ? 0 : k % whole * stride;
+        stride *= size;
+        k /= whole;
+    }
+    return at;
+}
+
+sali_axis_place sali_axis_find(const sal_shape *shape, int64_t axis, int64_t k)
+{
+    sali_axis_place p = { .n = axis < 0 ? sali_shape_size(shape) : shape->dim[axis], .inner = 1 };
+    for (int32_t i = shape->rank - 1; axis >= 0 && i > axis; i--) {
+        p.inner *= shape->dim[i];
+    }
+    p.rest = k % p.inner;
+    p.at = k / p.inner % p.n;
+    p.outer = k / p.inner / p.n;
+    return p;
+}
+
+sali_op_term sali_term_same(const sali_term_place *p)
+{
+    return (sali_op_term){ .count = 1, .factor = 1, .n = 1, .at = { p->k } };
+}
+
+static int64_t broadcast(const sali_term_place *p, int32_t input)
+{
+    return sali_broadcast_at(&p->node->shape, &p->in[input]->shape, p->k);
+}
+
+sali_op_term sali_term_either(const sali_term_place *p)
+{
+    int32_t which = (int32_t)p->t;
+    return (sali_op_term){
+        .count = 2, .factor = 1, .n = 1, .input = { which }, .at = { broadcast(p, which) }
+    };
+}
+
+sali_op_term sali_term_both(const sali_term_place *p)
+{
+    return (sali_op_term){ .count = 1,
+                           .factor = 1,
+                           .n = 2,
+                           .input = { 0, 1 },
+                           .at = { broadcast(p, 0), broadcast(p, 1) } };
+}
+
 bool sali_names_variables(const sali_node *node, sali_degree degree, const sal_space *space)
 {
     return node->op == SALI_OP_state ||

@@ -4,6 +4,7 @@
 
 #include "ad/fusion.h"
 #include "ad/tape.h"
+#include "core/element.h"
 
 /* What the program knows of a node besides the node itself. */
 typedef struct sali_step {
@@ -67,11 +68,6 @@ static inline bool sali_is_called(const sali_program *program, int32_t i)
 {
     return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
            program->steps[i].storage == i;
-}
-
-static inline size_t sali_dtype_size(sal_dtype dtype)
-{
-    return dtype == SAL_F32 ? sizeof(float) : sizeof(double);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #define SALI_MODEL_H
 
 #include <saltus/model.h>
+#include "core/element.h"
 #include "core/memory.h"
 #include "core/space.h"
 
@@ -119,21 +120,6 @@ void sali_model_embed_one(const sal_model *model, int64_t v, int32_t code, void 
  * of sal_model_evaluate's differences. */
 void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *codes,
                        const void *slots, double *rows);
-
-static inline void sali_store(sal_dtype dtype, void *array, int64_t index, double value)
-{
-    if (dtype == SAL_F32) {
-        ((float *)array)[index] = (float)value;
-    } else {
-        ((double *)array)[index] = value;
-    }
-}
-
-static inline double sali_load(sal_dtype dtype, const void *array, int64_t index)
-{
-    return dtype == SAL_F32 ? (double)((const float *)array)[index]
-                            : ((const double *)array)[index];
-}
 
 /* Moves of single variables by the first-order Taylor expansion, for the model's type. */
 void sali_taylor_slots(const sal_model *model, int64_t chains, const int32_t *codes,

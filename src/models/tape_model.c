@@ -80,7 +80,7 @@ static sal_status count_forbidden(const sali_tape_model *tape, const sali_node *
     }
     if (any) {
         sal_expr s = sal_state(guide), constant = sal_constant(guide, marks, SAL_SHAPE(size));
-        sal_expr count = sali_record(guide, &(sali_recipe){ .op = SALI_OP_table,
+        sal_expr count = sali_record(guide, &(sali_recipe){ .op = node->op,
                                                             .n_in = 2,
                                                             .in = (sal_expr[]){ s, constant },
                                                             .n_ints = node->n_ints,
@@ -98,7 +98,7 @@ static sal_status tape_feasibility(const sal_model *model, sal_model **out, sal_
     sal_expr sum = { 0 };
     sal_status status = guide ? SAL_OK : sali_fail_memory(err);
     for (int32_t i = 0; status == SAL_OK && i < tape->program->n_nodes; i++) {
-        if (tape->program->nodes[i].op == SALI_OP_table) {
+        if (tape->program->steps[i].op->next_table) {
             status = count_forbidden(tape, &tape->program->nodes[i], guide, &sum);
             status = status == SAL_OK ? SAL_OK : sali_fail_memory(err);
         }
@@ -111,19 +111,16 @@ static sal_status tape_feasibility(const sal_model *model, sal_model **out, sal_
     return status;
 }
 
-/* The entry of a factor's table that `codes` select; moves *scope past the factor, *size is set to
- * that of its table. */
-static int64_t select_entry(const sal_space *space, const int32_t *codes, const int64_t **scope,
-                            int64_t *size)
+/* The entry of a table that `codes` select. */
+static int64_t select_entry(const sal_space *space, const int32_t *codes,
+                            const sali_op_table *table)
 {
-    int64_t length = *(*scope)++, entry = 0;
-    *size = 1;
-    for (int64_t k = 0; k < length; k++) {
-        int64_t v = *(*scope)++;
+    int64_t entry = 0;
+    for (int64_t k = 0; k < table->length; k++) {
+        int64_t v = table->scope[k];
         entry = entry * space->variables[v].states + codes[v];
-        *size *= space->variables[v].states;
     }
-    return entry;
+    return table->start + entry;
 }
 
 static int64_t tape_violated(const sal_model *model, const int32_t *codes, int64_t most,
@@ -133,16 +130,15 @@ static int64_t tape_violated(const sal_model *model, const int32_t *codes, int64
     int64_t found = 0, factor = 0;
     for (int32_t i = 0; i < tape->program->n_nodes; i++) {
         const sali_node *node = &tape->program->nodes[i];
-        if (node->op != SALI_OP_table) {
-            continue;
-        }
-        const int64_t *scope = node->ints + 1;
-        const void *T = tape->params->value[node->in[1]];
-        for (int64_t m = 0, at = 0, size; m < node->ints[0]; m++, at += size, factor++) {
-            int64_t entry = at + select_entry(model->space, codes, &scope, &size);
+        const sali_op *op = tape->program->steps[i].op;
+        sali_op_table table = { .index = -1 };
+        while (op->next_table && op->next_table(node, model->space, &table)) {
+            const void *T = tape->params->value[node->in[1]];
+            int64_t entry = select_entry(model->space, codes, &table);
             if (table_entry(tape, T, entry) == -INFINITY && found < most) {
                 factors[found++] = factor;
             }
+            factor++;
         }
     }
     return found;

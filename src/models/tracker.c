@@ -18,14 +18,13 @@ struct sali_tracker {
     bool by_gradient;
 };
 
-/* A matrix product or convolution: one column or window follows a change of one input element, all
- * of it one of many. A product with a plan has a sparse matrix, by which few elements change as a
- * rule. */
+/* One column or window follows a change of one input element of a matrix product or convolution,
+ * all of it one of many. */
 static bool is_product(const sali_program *program, int32_t i)
 {
-    sali_op_id op = program->nodes[i].op;
-    return ((op == SALI_OP_matvec || op == SALI_OP_matmul) && !program->steps[i].plan) ||
-           op == SALI_OP_conv2d;
+    sali_reach reach = program->steps[i].op->reach;
+    return reach == SALI_REACHES_MANY ||
+           (reach == SALI_REACHES_MANY_UNPLANNED && !program->steps[i].plan);
 }
 
 /* Whether a move of one variable changes much of node i, `dense` saying so of earlier nodes. What a

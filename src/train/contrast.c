@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ad/quadratic.h"
+#include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/vector/blas.h"
 #include "core/error.h"

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "ad/polynomial.h"
 #include "ad/workspace.h"
 #include "alloc_fail.h"
 #include "core/alloc.h"
@@ -399,6 +400,81 @@ START_TEST(zero_adjoint_contributes_zero_even_times_infinity)
 }
 END_TEST
 
+/* ---- what an op says that it is */
+
+/* Element k of a node at the last replay of one chain. */
+static double element(const fixture *f, int32_t i, int64_t k)
+{
+    const sali_node *node = &f->program->nodes[i];
+    int32_t from = f->program->steps[i].storage;
+    if (!node->varying) {
+        return sali_load(SAL_F64, f->params->value[i], k);
+    }
+    const double *values = sali_workspace_values(f->ws, from);
+    int64_t pixels = node->pixel_major ? node->shape.dim[1] * node->shape.dim[2] : 1;
+    int64_t at = node->pixel_major ? k % pixels * node->shape.dim[0] + k / pixels : k;
+    return (values ? values : f->x)[at];
+}
+
+static double term_value(const fixture *f, int32_t i, const sali_op_term *term)
+{
+    double x = term->factor;
+    for (int j = 0; x != 0 && j < term->n; j++) {
+        x = sali_term_take(term, j, x,
+                           element(f, f->program->nodes[i].in[term->input[j]], term->at[j]));
+    }
+    return x;
+}
+
+/* Of all inputs that any term multiplies, term 0 has an element: by it analyses find degrees. */
+static void check_first_term(const fixture *f, int32_t i, const sali_op_term *term)
+{
+    sali_op_term first = sali_term_of(f->program, i, 0, 0);
+    ck_assert_int_eq(term->count, first.count);
+    for (int j = 0; term->n > 1 && j < term->n; j++) {
+        bool has = false;
+        for (int l = 0; l < first.n; l++) {
+            has |= first.input[l] == term->input[j] || first.end >= SALI_IF_NOT_ZERO;
+        }
+        ck_assert(has && first.n == term->n);
+    }
+}
+
+/* One term at a time, and with all of them, of the nodes that the op makes. */
+START_TEST(an_op_is_the_sum_of_its_terms)
+{
+    const op_case *test = &op_cases[_i];
+    if (!sali_op_f64(test->op)->term) {
+        return;
+    }
+    fixture *f = fixture_create(test, SAL_F64);
+    double value;
+    sal_error err;
+    int nodes = 0;
+    sali_workspace_destroy(f->ws);
+    ck_ok(sali_workspace_create(f->program, f->params, 1, SALI_WANT_ALL_VALUES, &f->ws, &err),
+          &err);
+    sali_workspace_value(f->ws, 1, NULL, f->x, &value);
+    for (int32_t i = 0; i < f->program->n_nodes; i++) {
+        int64_t terms = sali_terms_of(f->program, i);
+        nodes += f->program->nodes[i].op == test->op;
+        for (int64_t k = 0; terms > 0 && k < f->program->steps[i].size; k++) {
+            double sum = 0, want = element(f, i, k);
+            for (int64_t t = 0; t < terms; t++) {
+                sali_op_term term = sali_term_of(f->program, i, k, t);
+                check_first_term(f, i, &term);
+                sum += term_value(f, i, &term);
+            }
+            ck_assert_msg(fabs(sum - want) <= 1e-12 * (1 + fabs(want)),
+                          "%s: element %lld is %.17g, its terms %.17g", label(test), (long long)k,
+                          want, sum);
+        }
+    }
+    ck_assert_int_gt(nodes, 0);
+    fixture_destroy(f);
+}
+END_TEST
+
 int main(void)
 {
     if (TEST_SANITIZED) { /* a process for each of nearly two thousand checks starts slowly there */
@@ -417,6 +493,7 @@ int main(void)
     tcase_add_loop_test(contract, parameter_gradient_needs_no_value_of_f, 0, OP_CASES);
     tcase_add_loop_test(contract, replays_are_bitwise_equal_and_allocate_nothing, 0, OP_CASES);
     tcase_add_loop_test(contract, zero_adjoint_contributes_zero_even_times_infinity, 0, OP_CASES);
+    tcase_add_loop_test(contract, an_op_is_the_sum_of_its_terms, 0, OP_CASES);
     suite_add_tcase(suite, contract);
     return test_main(suite);
 }

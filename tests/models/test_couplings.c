@@ -17,7 +17,7 @@ static sali_couplings *couplings_of(const sal_model *model)
 {
     sali_couplings *c = NULL;
     sal_error err;
-    ck_ok(sali_couplings_create(model, &c, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_DENSE_COUPLINGS, &c, &err), &err);
     return c;
 }
 
@@ -164,7 +164,8 @@ START_TEST(memory_running_out_is_an_error)
 {
     sal_model *model = builtin("potts-dense:dim=3,states=2", SAL_F32);
     sal_error err;
-    ck_alloc_sweep(sali_couplings_create(model, &swept, &err), sali_couplings_destroy(swept));
+    ck_alloc_sweep(sali_couplings_create(model, SALI_DENSE_COUPLINGS, &swept, &err),
+                   sali_couplings_destroy(swept));
     sal_model_destroy(model);
 }
 END_TEST

@@ -182,7 +182,7 @@ START_TEST(quadratic_formulas_are_known_by_their_ops)
         sal_model *model = NULL;
         sal_error err;
         ck_ok(sal_model_from_tape(tape, cases[k].make(tape, sal_state(tape)), &model, &err), &err);
-        ck_assert_msg(sali_has_constant_hessian(model) == cases[k].is, "case %d", (int)k);
+        ck_assert_msg(sali_is_quadratic(model) == cases[k].is, "case %d", (int)k);
         sal_run_options options = { .sampler = "pavg:preconditioner=hessian", .draws = 10 };
         sal_run *run = NULL;
         if (cases[k].is) {

@@ -7,7 +7,7 @@
 #include <saltus/saltus.h>
 
 #include "alloc_fail.h"
-#include "ad/quadratic.h"
+#include "ad/polynomial.h"
 #include "core/shard.h"
 #include "formula.h"
 #include "models/structure/multilinear.h"

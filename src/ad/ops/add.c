@@ -22,4 +22,4 @@ static inline real slope_b(real a, real b)
 
 #include "ad/ops/binary.h"
 
-BINARY_RECORD(add, "a + b", -2, 2, sali_degree_linear, true);
+BINARY_RECORD(add, "a + b", -2, 2, sali_degree_linear, true, sali_term_either);

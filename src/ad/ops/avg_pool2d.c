@@ -53,6 +53,19 @@ static void backward(const sali_call *call)
     walk(call, &x, &g, true);
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t window = p->node->ints[0], stride = p->node->ints[1];
+    int64_t width = p->node->shape.dim[2], pixels = p->node->shape.dim[1] * width;
+    int64_t y = p->k % pixels / width * stride + p->t / window;
+    int64_t x = p->k % width * stride + p->t % window;
+    const sal_shape *image = &p->in[0]->shape;
+    return (sali_op_term){ .count = window * window,
+                           .factor = 1 / (double)(window * window),
+                           .n = 1,
+                           .at = { (p->k / pixels * image->dim[1] + y) * image->dim[2] + x } };
+}
+
 const sali_op RN(sali_op_avg_pool2d) = {
     .name = "avg_pool2d",
     .arity = 1,
@@ -60,6 +73,7 @@ const sali_op RN(sali_op_avg_pool2d) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "means over square windows of an image",
+    .term = term,
     .shape = sali_pool_shape,
     .degree = sali_degree_mixing,
     .forward = forward,

@@ -76,12 +76,27 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t rows = p->node->shape.dim[1], columns = p->node->shape.dim[2];
+    int64_t length = p->in[1]->shape.dim[1];
+    int64_t matrix = p->k / (rows * columns), column = p->k % columns;
+    return (sali_op_term){ .count = length,
+                           .factor = 1,
+                           .n = 2,
+                           .input = { 0, 1 },
+                           .at = { p->k / columns * length + p->t,
+                                   (matrix * length + p->t) * columns + column } };
+}
+
 const sali_op RN(sali_op_batched_matmul) = {
     .name = "batched_matmul",
     .arity = 2,
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_j A_bij B_bjk",
+    .term = term,
+    .reach = SALI_REACHES_MANY,
     .shape = shape,
     .degree = sali_degree_bilinear,
     .forward = forward,

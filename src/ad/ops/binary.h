@@ -120,21 +120,22 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
-#define BINARY_RECORD(op_name, formula, low, high, degree_rule, is_linear) \
-    const sali_op RN(sali_op_##op_name) = {                                \
-        .name = #op_name,                                                  \
-        .arity = 2,                                                        \
-        .linear = is_linear,                                               \
-        .layout = SALI_LAYOUT_SAME,                                        \
-        .test_low = (low),                                                 \
-        .test_high = (high),                                               \
-        .doc = formula,                                                    \
-        .shape = sali_shape_broadcast,                                     \
-        .degree = degree_rule,                                             \
-        .plan_create = plan_create,                                        \
-        .forward = forward,                                                \
-        .backward = backward,                                              \
-        .change = change,                                                  \
+#define BINARY_RECORD(op_name, formula, low, high, degree_rule, is_linear, term_rule) \
+    const sali_op RN(sali_op_##op_name) = {                                           \
+        .name = #op_name,                                                             \
+        .arity = 2,                                                                   \
+        .linear = is_linear,                                                          \
+        .term = term_rule,                                                            \
+        .layout = SALI_LAYOUT_SAME,                                                   \
+        .test_low = (low),                                                            \
+        .test_high = (high),                                                          \
+        .doc = formula,                                                               \
+        .shape = sali_shape_broadcast,                                                \
+        .degree = degree_rule,                                                        \
+        .plan_create = plan_create,                                                   \
+        .forward = forward,                                                           \
+        .backward = backward,                                                         \
+        .change = change,                                                             \
     }
 
 #endif

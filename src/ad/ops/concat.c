@@ -87,6 +87,22 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t axis = p->node->ints[0];
+    sali_axis_place to = sali_axis_find(&p->node->shape, axis, p->k);
+    int32_t which = 0;
+    for (; to.at >= p->in[which]->shape.dim[axis]; which++) {
+        to.at -= p->in[which]->shape.dim[axis];
+    }
+    int64_t n = p->in[which]->shape.dim[axis];
+    return (sali_op_term){ .count = 1,
+                           .factor = 1,
+                           .n = 1,
+                           .input = { which },
+                           .at = { (to.outer * n + to.at) * to.inner + to.rest } };
+}
+
 const sali_op RN(sali_op_concat) = {
     .name = "concat",
     .arity = SALI_VARIADIC,
@@ -95,6 +111,7 @@ const sali_op RN(sali_op_concat) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "inputs one after the other along an axis",
+    .term = term,
     .shape = shape,
     .degree = sali_degree_mixing,
     .forward = forward,

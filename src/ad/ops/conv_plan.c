@@ -92,6 +92,23 @@ static int64_t seen(const conv_geometry *g, int64_t o, int64_t t)
     return y >= 0 && y < g->height && x >= 0 && x < g->width ? y * g->width + x : -1;
 }
 
+/* The taps of the window over all channels, and the bias. */
+sali_op_term sali_conv_term(const sali_term_place *p)
+{
+    conv_geometry g = geometry_of(p->node, p->in);
+    int64_t pixels = g.out_height * g.out_width, taps = g.window_height * g.window_width;
+    int64_t channels = p->in[1]->shape.dim[1], out = p->k / pixels, channel = p->t / taps;
+    int64_t pixel = channel < channels ? seen(&g, p->k % pixels, p->t % taps) : 0;
+    sali_op_term tap = { .count = channels * taps + 1,
+                         .factor = pixel < 0 ? 0 : 1,
+                         .n = 2,
+                         .input = { 0, 1 },
+                         .at = { channel * g.height * g.width + (pixel < 0 ? 0 : pixel),
+                                 out * channels * taps + p->t } };
+    sali_op_term bias = { .count = tap.count, .factor = 1, .n = 1, .input = { 2 }, .at = { out } };
+    return channel < channels ? tap : bias;
+}
+
 typedef enum conv_member { BY_OUTPUT, BY_INPUT, BY_TAP } conv_member;
 
 /* Member `by` of a triple, and its step: the other two. */

@@ -25,6 +25,8 @@ sal_status sali_conv_shape(sali_node *node, const sali_shape_context *context);
 sal_status sali_conv_plan(const sali_node *node, const sali_node *const *in, const sal_space *space,
                           void **plan, sal_error *err);
 
+sali_op_term sali_conv_term(const sali_term_place *place);
+
 /* Attributes: ints = { kernel, stride }. */
 sal_status sali_pool_shape(sali_node *node, const sali_shape_context *context);
 

@@ -66,6 +66,16 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+/* The elements of its line up to this one; later ones do not count. */
+static sali_op_term term(const sali_term_place *p)
+{
+    sali_axis_place line = sali_axis_find(&p->node->shape, p->node->ints[0], p->k);
+    return (sali_op_term){ .count = line.n,
+                           .factor = p->t <= line.at ? 1 : 0,
+                           .n = 1,
+                           .at = { (line.outer * line.n + p->t) * line.inner + line.rest } };
+}
+
 const sali_op RN(sali_op_cumsum) = {
     .name = "cumsum",
     .arity = 1,
@@ -75,6 +85,8 @@ const sali_op RN(sali_op_cumsum) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_l<=k a_l, over all elements or one axis",
+    .term = term,
+    .reach = SALI_REACHES_MANY,
     .shape = sali_shape_along,
     .degree = sali_degree_mixing,
     .scratch_size = scratch_size,

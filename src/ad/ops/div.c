@@ -26,4 +26,11 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
                                          : sali_degree_linear(node, in, in_degree, space);
 }
 
-BINARY_RECORD(div, "a / b", 0.5, 2, degree, false);
+static sali_op_term term(const sali_term_place *p)
+{
+    sali_op_term term = sali_term_both(p);
+    term.end = SALI_DIVIDES;
+    return term;
+}
+
+BINARY_RECORD(div, "a / b", 0.5, 2, degree, false, term);

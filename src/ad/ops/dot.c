@@ -71,6 +71,15 @@ static sali_change_outcome change(sali_change *ch)
     return change_set(ch, 0, *out + rise) ? SALI_CHANGE_DONE : SALI_CHANGE_GIVE_UP;
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    return (sali_op_term){ .count = p->in[0]->shape.dim[0],
+                           .factor = 1,
+                           .n = 2,
+                           .input = { 0, 1 },
+                           .at = { p->t, p->t } };
+}
+
 const sali_op RN(sali_op_dot) = {
     .name = "dot",
     .arity = 2,
@@ -78,6 +87,7 @@ const sali_op RN(sali_op_dot) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_i a_i b_i",
+    .term = term,
     .shape = shape,
     .degree = sali_degree_bilinear,
     .forward = forward,

@@ -180,6 +180,16 @@ static sali_change_outcome change(sali_change *ch)
                                                                          : SALI_CHANGE_GIVE_UP;
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    const int64_t *pair = p->node->ints + 2 * p->t;
+    return (sali_op_term){ .count = p->node->n_ints / 2,
+                           .factor = 1,
+                           .n = 3,
+                           .input = { 0, 0, 1 },
+                           .at = { pair[0], pair[1], p->t } };
+}
+
 const sali_op RN(sali_op_edges) = {
     .name = "edges",
     .arity = 2,
@@ -189,6 +199,8 @@ const sali_op RN(sali_op_edges) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_e w_e s_i(e) s_j(e)",
+    .term = term,
+    .lists_pairs = true,
     .shape = shape,
     .degree = degree,
     .saved_size = saved_size,

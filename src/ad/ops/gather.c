@@ -76,6 +76,17 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t axis = p->node->ints[0], n = p->in[0]->shape.dim[axis];
+    sali_axis_place to = sali_axis_find(&p->node->shape, axis, p->k);
+    return (
+        sali_op_term){ .count = 1,
+                       .factor = 1,
+                       .n = 1,
+                       .at = { (to.outer * n + p->node->ints[1 + to.at]) * to.inner + to.rest } };
+}
+
 const sali_op RN(sali_op_gather) = {
     .name = "gather",
     .arity = 1,
@@ -84,6 +95,7 @@ const sali_op RN(sali_op_gather) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "a[indices] along an axis",
+    .term = term,
     .shape = shape,
     .degree = sali_degree_mixing,
     .forward = forward,

@@ -71,6 +71,7 @@ const sali_op RN(sali_op_logsumexp) = {
     .test_low = -3,
     .test_high = 3,
     .doc = "log sum_k exp a_k, over all elements or one axis",
+    .hidden = SALI_HIDES_INDEX,
     .shape = sali_shape_reduce,
     .degree = sali_degree_nonlinear,
     .saved_size = saved_size,

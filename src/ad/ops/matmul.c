@@ -89,12 +89,25 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t length = p->in[1]->shape.dim[0], columns = p->node->shape.dim[1];
+    return (
+        sali_op_term){ .count = length,
+                       .factor = 1,
+                       .n = 2,
+                       .input = { 0, 1 },
+                       .at = { p->k / columns * length + p->t, p->t * columns + p->k % columns } };
+}
+
 const sali_op RN(sali_op_matmul) = {
     .name = "matmul",
     .arity = 2,
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_j A_ij B_jk",
+    .term = term,
+    .reach = SALI_REACHES_MANY_UNPLANNED,
     .shape = shape,
     .degree = sali_degree_bilinear,
     .scratch_size = RN(sali_sparse_scratch),

@@ -120,12 +120,22 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t n = p->in[1]->shape.dim[0];
+    return (sali_op_term){
+        .count = n, .factor = 1, .n = 2, .input = { 0, 1 }, .at = { p->k * n + p->t, p->t }
+    };
+}
+
 const sali_op RN(sali_op_matvec) = {
     .name = "matvec",
     .arity = 2,
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_j A_ij x_j",
+    .term = term,
+    .reach = SALI_REACHES_MANY_UNPLANNED,
     .shape = shape,
     .degree = sali_degree_bilinear,
     .scratch_size = RN(sali_sparse_scratch),

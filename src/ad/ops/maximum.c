@@ -26,4 +26,4 @@ static inline real slope_b(real a, real b)
 
 #include "ad/ops/binary.h"
 
-BINARY_RECORD(maximum, "max(a, b)", -1, 1, sali_degree_nonlinear, false);
+BINARY_RECORD(maximum, "max(a, b)", -1, 1, sali_degree_nonlinear, false, NULL);

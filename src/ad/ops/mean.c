@@ -24,6 +24,13 @@ static sali_change_outcome change(sali_change *ch)
     return reduce_change(ch, 1 / (real)view_of(ch->call).n);
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    sali_op_term term = reduce_term(p);
+    term.factor = 1 / (double)term.count;
+    return term;
+}
+
 const sali_op RN(sali_op_mean) = {
     .name = "mean",
     .arity = 1,
@@ -33,6 +40,7 @@ const sali_op RN(sali_op_mean) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "1/n sum_k a_k, over all elements or one axis",
+    .term = term,
     .shape = sali_shape_reduce,
     .degree = sali_degree_mixing,
     .forward = forward,

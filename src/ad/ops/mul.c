@@ -28,4 +28,4 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
                : sali_degree_linear(node, in, in_degree, space);
 }
 
-BINARY_RECORD(mul, "a b", -2, 2, degree, false);
+BINARY_RECORD(mul, "a b", -2, 2, degree, false, sali_term_both);

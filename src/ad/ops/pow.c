@@ -88,6 +88,15 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* Only the first and the second power. */
+static sali_op_term term(const sali_term_place *p)
+{
+    double power = p->node->reals[0];
+    return (sali_op_term){
+        .count = power == 1 || power == 2, .factor = 1, .n = (int32_t)power, .at = { p->k, p->k }
+    };
+}
+
 const sali_op RN(sali_op_pow) = {
     .name = "pow",
     .arity = 1,
@@ -95,6 +104,7 @@ const sali_op RN(sali_op_pow) = {
     .test_low = 0.5,
     .test_high = 2,
     .doc = "a^p",
+    .term = term,
     .shape = shape,
     .degree = degree,
     .forward = forward,

@@ -121,6 +121,19 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+/* S is symmetric: s_i s_j has one term. */
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t n = p->in[0]->shape.dim[0], i = p->t / n, j = p->t % n;
+    return (sali_op_term){ .count = n * n,
+                           .factor = j < i    ? 2
+                                     : j == i ? 1
+                                              : 0,
+                           .n = 3,
+                           .input = { 0, 0, 1 },
+                           .at = { i, j, p->t } };
+}
+
 const sali_op RN(sali_op_quad) = {
     .name = "quad",
     .arity = 2,
@@ -131,6 +144,7 @@ const sali_op RN(sali_op_quad) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "s'Ss",
+    .term = term,
     .shape = shape,
     .degree = degree,
     .saved_size = saved_size,

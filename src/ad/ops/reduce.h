@@ -144,6 +144,17 @@ static inline bool is_first_of_line(const sali_change *ch, reduce_view view, int
     return true;
 }
 
+/* Terms of a sum. */
+static inline sali_op_term reduce_term(const sali_term_place *p)
+{
+    const sal_shape *shape = &p->in[0]->shape;
+    sali_axis_place axis = sali_axis_find(shape, p->node->ints[0], 0);
+    int64_t outer = p->k / axis.inner, rest = p->k % axis.inner;
+    return (sali_op_term){
+        .count = axis.n, .factor = 1, .n = 1, .at = { (outer * axis.n + p->t) * axis.inner + rest }
+    };
+}
+
 /* A sum over all elements, times `factor`, rises with them. */
 static inline sali_change_outcome reduce_change(sali_change *ch, real factor)
 {

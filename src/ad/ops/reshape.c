@@ -23,6 +23,7 @@ const sali_op RN(sali_op_reshape) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "a, in row-major order under another shape",
+    .term = sali_term_same,
     .shape = shape,
     .degree = sali_degree_linear,
 };

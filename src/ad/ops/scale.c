@@ -43,6 +43,11 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    return (sali_op_term){ .count = 1, .factor = p->node->reals[0], .n = 1, .at = { p->k } };
+}
+
 const sali_op RN(sali_op_scale) = {
     .name = "scale",
     .arity = 1,
@@ -51,6 +56,7 @@ const sali_op RN(sali_op_scale) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "factor a",
+    .term = term,
     .shape = shape,
     .degree = sali_degree_linear,
     .forward = forward,

@@ -90,6 +90,17 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t axis = p->node->ints[0], n = p->in[0]->shape.dim[axis];
+    sali_axis_place to = sali_axis_find(&p->node->shape, axis, p->k);
+    return (
+        sali_op_term){ .count = 1,
+                       .factor = 1,
+                       .n = 1,
+                       .at = { (to.outer * n + p->node->ints[1] + to.at) * to.inner + to.rest } };
+}
+
 const sali_op RN(sali_op_slice) = {
     .name = "slice",
     .arity = 1,
@@ -99,6 +110,7 @@ const sali_op RN(sali_op_slice) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "a[start .. start + length - 1] along an axis",
+    .term = term,
     .shape = shape,
     .degree = degree,
     .forward = forward,

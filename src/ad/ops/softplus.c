@@ -45,6 +45,7 @@ const sali_op RN(sali_op_softplus) = {
     .test_low = -4,
     .test_high = 4,
     .doc = "log(1 + exp a)",
+    .hidden = SALI_HIDES_BITS,
     .shape = sali_shape_same,
     .degree = sali_degree_nonlinear,
     .forward = forward,

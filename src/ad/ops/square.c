@@ -19,4 +19,9 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(square, "a^2", -2, 2);
+static sali_op_term term(const sali_term_place *p)
+{
+    return (sali_op_term){ .count = 1, .factor = 1, .n = 2, .at = { p->k, p->k } };
+}
+
+UNARY_TERMS(square, "a^2", -2, 2, term);

@@ -22,4 +22,11 @@ static inline real slope_b(real a, real b)
 
 #include "ad/ops/binary.h"
 
-BINARY_RECORD(sub, "a - b", -2, 2, sali_degree_linear, true);
+static sali_op_term term(const sali_term_place *p)
+{
+    sali_op_term term = sali_term_either(p);
+    term.factor = p->t == 1 ? -1 : 1;
+    return term;
+}
+
+BINARY_RECORD(sub, "a - b", -2, 2, sali_degree_linear, true, term);

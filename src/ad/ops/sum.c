@@ -26,6 +26,7 @@ const sali_op RN(sali_op_sum) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "sum_k a_k, over all elements or one axis",
+    .term = reduce_term,
     .shape = sali_shape_reduce,
     .degree = sali_degree_mixing,
     .forward = forward,

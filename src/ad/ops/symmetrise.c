@@ -47,12 +47,22 @@ static void backward(const sali_call *call)
     }
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int64_t n = p->in[0]->shape.dim[0], i = p->k / n, j = p->k % n;
+    return (sali_op_term){ .count = 2,
+                           .factor = is_cleared(p->node, i, j) ? 0 : 0.5,
+                           .n = 1,
+                           .at = { p->t == 0 ? p->k : j * n + i } };
+}
+
 const sali_op RN(sali_op_symmetrise) = {
     .name = "symmetrise",
     .arity = 1,
     .test_low = -2,
     .test_high = 2,
     .doc = "(J + J') / 2",
+    .term = term,
     .shape = shape,
     .degree = sali_degree_mixing,
     .forward = forward,

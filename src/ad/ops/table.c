@@ -292,6 +292,7 @@ const sali_op RN(sali_op_table) = {
     .test_low = 0,
     .test_high = 1,
     .doc = "sum_m T_m[s_scope(m)]",
+    .next_table = sali_table_next,
     .shape = sali_table_shape,
     .degree = sali_table_degree,
     .saved_size = saved_size,

@@ -113,6 +113,25 @@ sal_status sali_table_shape(sali_node *node, const sali_shape_context *context)
     return status;
 }
 
+/* ints = the number of factors; of each its length and its variables. */
+bool sali_table_next(const sali_node *node, const sal_space *space, sali_op_table *table)
+{
+    bool first = table->index < 0;
+    const int64_t *at = first ? node->ints + 1 : table->scope + table->length;
+    if (table->index + 1 >= node->ints[0]) {
+        return false;
+    }
+    *table = (sali_op_table){ .index = table->index + 1,
+                              .length = *at,
+                              .start = first ? 0 : table->start + table->size,
+                              .size = 1,
+                              .scope = at + 1 };
+    for (int64_t k = 0; k < table->length; k++) {
+        table->size *= space->variables[table->scope[k]].states;
+    }
+    return true;
+}
+
 sali_degree sali_table_degree(const sali_node *node, const sali_node *const *in,
                               const sali_degree *in_degree, const sal_space *space)
 {

@@ -36,6 +36,7 @@ typedef struct table_plan {
 sal_status sali_table_shape(sali_node *node, const sali_shape_context *context);
 sali_degree sali_table_degree(const sali_node *node, const sali_node *const *in,
                               const sali_degree *in_degree, const sal_space *space);
+bool sali_table_next(const sali_node *node, const sal_space *space, sali_op_table *table);
 sal_status sali_table_plan(const sali_node *node, const sali_node *const *in,
                            const sal_space *space, void **plan, sal_error *err);
 

@@ -95,6 +95,23 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+/* Element k, at some place of each axis of the output, is the one at these places of the input. */
+static sali_op_term term(const sali_term_place *p)
+{
+    const int64_t *axis = p->node->ints;
+    const sal_shape *from = &p->in[0]->shape, *to = &p->node->shape;
+    int64_t place[SAL_MAX_RANK], rest = p->k, at = 0;
+    for (int32_t i = to->rank - 1; i >= 0; i--) {
+        int64_t moved = i == axis[0] ? axis[1] : i == axis[1] ? axis[0] : i;
+        place[moved] = rest % to->dim[i];
+        rest /= to->dim[i];
+    }
+    for (int32_t i = 0; i < from->rank; i++) {
+        at = at * from->dim[i] + place[i];
+    }
+    return (sali_op_term){ .count = 1, .factor = 1, .n = 1, .at = { at } };
+}
+
 const sali_op RN(sali_op_transpose) = {
     .name = "transpose",
     .arity = 1,
@@ -104,6 +121,7 @@ const sali_op RN(sali_op_transpose) = {
     .test_low = -2,
     .test_high = 2,
     .doc = "a with two axes exchanged",
+    .term = term,
     .shape = shape,
     .degree = sali_degree_linear,
     .forward = forward,

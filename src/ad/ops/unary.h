@@ -3,7 +3,7 @@
  *     static void values(int64_t n, const real *x, real *y);
  *     static inline real slope(real x, real y);    dy / dx
  *
- * includes this file, and ends in UNARY_RECORD. */
+ * includes this file, and ends in UNARY_RECORD or UNARY_TERMS. */
 #ifndef SALI_UNARY_H
 #define SALI_UNARY_H
 

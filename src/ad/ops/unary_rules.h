@@ -23,19 +23,22 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
-#define UNARY_RECORD(op_name, formula, low, high) \
-    const sali_op RN(sali_op_##op_name) = {       \
-        .name = #op_name,                         \
-        .arity = 1,                               \
-        .layout = SALI_LAYOUT_SAME,               \
-        .test_low = (low),                        \
-        .test_high = (high),                      \
-        .doc = formula,                           \
-        .shape = sali_shape_same,                 \
-        .degree = sali_degree_nonlinear,          \
-        .forward = forward,                       \
-        .backward = backward,                     \
-        .change = change,                         \
+#define UNARY_RECORD(op_name, formula, low, high) UNARY_TERMS(op_name, formula, low, high, NULL)
+
+#define UNARY_TERMS(op_name, formula, low, high, term_rule) \
+    const sali_op RN(sali_op_##op_name) = {                 \
+        .name = #op_name,                                   \
+        .arity = 1,                                         \
+        .layout = SALI_LAYOUT_SAME,                         \
+        .test_low = (low),                                  \
+        .test_high = (high),                                \
+        .doc = formula,                                     \
+        .term = term_rule,                                  \
+        .shape = sali_shape_same,                           \
+        .degree = sali_degree_nonlinear,                    \
+        .forward = forward,                                 \
+        .backward = backward,                               \
+        .change = change,                                   \
     }
 
 #endif

@@ -64,6 +64,19 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+static sali_op_term term(const sali_term_place *p)
+{
+    int32_t which = 1 + (int32_t)p->t;
+    const sal_shape *out = &p->node->shape;
+    return (sali_op_term){ .count = 2,
+                           .factor = 1,
+                           .n = 2,
+                           .input = { which, 0 },
+                           .at = { sali_broadcast_at(out, &p->in[which]->shape, p->k),
+                                   sali_broadcast_at(out, &p->in[0]->shape, p->k) },
+                           .end = p->t == 0 ? SALI_IF_NOT_ZERO : SALI_IF_ZERO };
+}
+
 const sali_op RN(sali_op_where) = {
     .name = "where",
     .arity = 3,
@@ -71,6 +84,7 @@ const sali_op RN(sali_op_where) = {
     .test_low = -1,
     .test_high = 1,
     .doc = "a where cond is not 0, else b",
+    .term = term,
     .shape = sali_shape_broadcast,
     .degree = degree,
     .plan_create = plan_create,

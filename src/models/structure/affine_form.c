@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "ad/polynomial.h"
+
 /* Formulas of people have a few nodes here; one from a file may have any number. */
 enum { MOST_VISITS = 64 };
 
@@ -11,12 +13,26 @@ typedef struct search {
     int visits;
 } search;
 
+/* Whether every element of a node is `factor` times the one of an input that has its index,
+ * by term t. */
+static bool passes_on(const sali_program *program, int32_t i, int64_t t, double *factor)
+{
+    int64_t size = program->steps[i].size;
+    sali_op_term first = sali_term_of(program, i, 0, t);
+    bool same = first.n == 1;
+    for (int64_t k = 0; same && k < size; k++) {
+        sali_op_term term = sali_term_of(program, i, k, t);
+        int64_t whole = program->steps[program->nodes[i].in[term.input[0]]].size;
+        same = term.input[0] == first.input[0] && term.factor == first.factor &&
+               term.at[0] == (whole == 1 ? 0 : k);
+    }
+    *factor = first.factor;
+    return same;
+}
+
 static bool is_state(const sali_program *program, int32_t i)
 {
-    while (program->nodes[i].op == SALI_OP_reshape) {
-        i = program->nodes[i].in[0];
-    }
-    return i == program->state;
+    return program->state >= 0 && program->steps[i].storage == program->state;
 }
 
 static bool add_term(search *s, int32_t i, double factor)
@@ -31,15 +47,25 @@ static bool add_term(search *s, int32_t i, double factor)
     return true;
 }
 
-static bool set_product(search *s, const sali_node *node, double factor)
+/* A matrix [size, N] times the state. */
+static bool set_product(search *s, int32_t i, double factor)
 {
-    if (s->form.W >= 0 || s->program->nodes[node->in[0]].varying ||
-        !is_state(s->program, node->in[1])) {
-        return false;
+    const sali_program *program = s->program;
+    const sali_node *node = &program->nodes[i];
+    int64_t size = s->form.size, N = program->space->width;
+    bool good = s->form.W < 0 && node->n_in == 2 && sali_terms_of(program, i) == N &&
+                !program->nodes[node->in[0]].varying && is_state(program, node->in[1]) &&
+                program->steps[node->in[0]].size == size * N;
+    for (int64_t at = 0; good && at < size * N; at++) {
+        sali_op_term term = sali_term_of(program, i, at / N, at % N);
+        good = term.factor == 1 && term.n == 2 && term.input[0] == 0 && term.at[0] == at &&
+               term.input[1] == 1 && term.at[1] == at % N && term.end == SALI_MULTIPLIES;
     }
-    s->form.W = node->in[0];
-    s->form.factor = factor;
-    return true;
+    if (good) {
+        s->form.W = node->in[0];
+        s->form.factor = factor;
+    }
+    return good;
 }
 
 /* Take in `factor` times node i. */
@@ -52,20 +78,17 @@ static bool visit(search *s, int32_t i, double factor)
     if (++s->visits > MOST_VISITS || s->program->steps[i].size != s->form.size) {
         return false;
     }
-    switch (node->op) {
-    case SALI_OP_reshape:
-        return visit(s, node->in[0], factor);
-    case SALI_OP_scale:
-        return visit(s, node->in[0], factor * node->reals[0]);
-    case SALI_OP_add:
-    case SALI_OP_sub:
-        return visit(s, node->in[0], factor) &&
-               visit(s, node->in[1], node->op == SALI_OP_sub ? -factor : factor);
-    case SALI_OP_matvec:
-        return set_product(s, node, factor);
-    default:
-        return false;
+    int64_t terms = sali_terms_of(s->program, i);
+    if (terms > 0 && sali_term_of(s->program, i, 0, 0).n == 2) {
+        return set_product(s, i, factor);
     }
+    bool good = terms > 0 && terms <= SALI_AFFINE_TERMS;
+    for (int64_t t = 0; good && t < terms; t++) {
+        double own = 1;
+        int32_t input = sali_term_of(s->program, i, 0, t).input[0];
+        good = passes_on(s->program, i, t, &own) && visit(s, node->in[input], factor * own);
+    }
+    return good;
 }
 
 bool sali_affine_form_find(const sali_program *program, int32_t i, sali_affine_form *form)

@@ -1,5 +1,6 @@
 #include "models/structure/biased_couplings.h"
 
+#include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/error.h"
 
@@ -28,45 +29,64 @@ static bool is_state(const reader *r, int32_t i)
     return r->program->state >= 0 && r->program->steps[i].storage == r->program->state;
 }
 
-/* The node of input k if it is of this op and has no other use; else NULL. */
-static const sali_node *only_input(const reader *r, const sali_node *node, int k, sali_op_id op)
+/* Input k of a node if nothing else uses it; else -1. */
+static int32_t only_input(const reader *r, int32_t i, int k)
 {
-    const sali_node *in = &r->program->nodes[node->in[k]];
-    return in->op == op && r->uses[node->in[k]] == 1 ? in : NULL;
+    int32_t in = r->program->nodes[i].in[k];
+    return r->uses[in] == 1 ? in : -1;
 }
 
-/* Its parameter by the state, in either order; -1: it is something else. */
-static int32_t parameter_by_state(const reader *r, const sali_node *dot)
+static bool has_polynomial(const reader *r, int32_t i, int32_t inputs, int elements)
 {
-    int k = is_state(r, dot->in[0]) ? 1 : 0;
-    return is_state(r, dot->in[1 - k]) ? only_parameter(r, dot->in[k]) : -1;
+    return i >= 0 && r->program->nodes[i].n_in == inputs && sali_terms_of(r->program, i) > 0 &&
+           sali_term_of(r->program, i, 0, 0).n == elements;
+}
+
+/* W of a matrix product W s [size]; -1: it is something else. */
+static int32_t matrix_by_state(const reader *r, int32_t i)
+{
+    return has_polynomial(r, i, 2, 2) && is_state(r, r->program->nodes[i].in[1])
+               ? only_parameter(r, r->program->nodes[i].in[0])
+               : -1;
 }
 
 /* sum softplus(W s + c). */
-static void read_sum(reader *r, const sali_node *sum)
+static void read_sum(reader *r, int32_t sum)
 {
-    const sali_node *softplus = only_input(r, sum, 0, SALI_OP_softplus);
-    const sali_node *add = softplus ? only_input(r, softplus, 0, SALI_OP_add) : NULL;
-    for (int k = 0; add && k < 2; k++) {
-        const sali_node *matvec = only_input(r, add, k, SALI_OP_matvec);
-        int32_t c = matvec ? only_parameter(r, add->in[1 - k]) : -1;
-        int32_t W = c >= 0 && is_state(r, matvec->in[1]) ? only_parameter(r, matvec->in[0]) : -1;
-        if (W >= 0 && r->program->parameters[c].size == r->program->steps[add->in[k]].size) {
+    int32_t units = only_input(r, sum, 0);
+    bool hides = units >= 0 && r->program->steps[units].op->hidden == SALI_HIDES_BITS;
+    int32_t add = hides ? only_input(r, units, 0) : -1;
+    bool adds = has_polynomial(r, add, 2, 1) && r->program->steps[add].op->term == sali_term_either;
+    for (int k = 0; adds && k < 2; k++) {
+        int32_t c = only_parameter(r, r->program->nodes[add].in[1 - k]);
+        int32_t product = c >= 0 ? only_input(r, add, k) : -1;
+        int32_t W = matrix_by_state(r, product);
+        if (W >= 0 && r->program->parameters[c].size == r->program->steps[product].size) {
             r->found[r->n++] = (sali_biased_coupling){ .matrix = W, .row_bias = c, .factor = 1 };
             return;
         }
     }
 }
 
-/* s'Js: a product with symmetrise(J). */
-static void read_quad(reader *r, const sali_node *quad, double factor)
+/* s'Js: a product with a parameter made symmetric. */
+static void read_quad(reader *r, int32_t i, double factor)
 {
-    const sali_node *symmetrise = only_input(r, quad, 1, SALI_OP_symmetrise);
-    int32_t J = symmetrise && is_state(r, quad->in[0]) ? only_parameter(r, symmetrise->in[0]) : -1;
+    bool form = r->program->steps[i].op->symmetric_inputs == 1u << 1;
+    int32_t S = form && is_state(r, r->program->nodes[i].in[0]) ? only_input(r, i, 1) : -1;
+    int32_t J = S >= 0 ? only_parameter(r, r->program->nodes[S].in[0]) : -1;
     if (J >= 0) {
         r->found[r->n++] =
             (sali_biased_coupling){ .matrix = J, .factor = factor, .symmetric = true };
     }
+}
+
+/* Its parameter by the state, in either order; -1: it is something else. */
+static int32_t parameter_by_state(const reader *r, int32_t i)
+{
+    const int32_t *in = r->program->nodes[i].in;
+    int k = is_state(r, in[0]) ? 1 : 0;
+    int32_t b = is_state(r, in[1 - k]) ? only_parameter(r, in[k]) : -1;
+    return b >= 0 && r->program->parameters[b].size == r->program->space->width ? b : -1;
 }
 
 /* A term of f, or a sum of terms, whose factor is known. */
@@ -74,33 +94,21 @@ static void read_term(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
     const double factor = r->factor[i];
-    switch (node->op) {
-    case SALI_OP_add:
-    case SALI_OP_sub:
-        r->factor[node->in[0]] = factor;
-        r->factor[node->in[1]] = node->op == SALI_OP_sub ? -factor : factor;
-        break;
-    case SALI_OP_scale:
-        r->factor[node->in[0]] = factor * node->reals[0];
-        break;
-    case SALI_OP_reshape:
-        r->factor[node->in[0]] = factor;
-        break;
-    case SALI_OP_dot:
-        if (factor == 1 && r->linear < 0) {
-            r->linear = parameter_by_state(r, node);
+    int64_t terms = sali_terms_of(r->program, i);
+    sali_op_term first = terms > 0 ? sali_term_of(r->program, i, 0, 0) : (sali_op_term){ 0 };
+    if (first.n == 3) {
+        read_quad(r, i, factor);
+    } else if (first.n == 2 && node->n_in == 2 && factor == 1 && r->linear < 0) {
+        r->linear = parameter_by_state(r, i);
+    } else if (first.n == 1 && node->n_in == 1 && r->program->steps[node->in[0]].size > 1) {
+        if (factor * first.factor == 1) {
+            read_sum(r, i);
         }
-        break;
-    case SALI_OP_sum:
-        if (factor == 1) {
-            read_sum(r, node);
+    } else if (first.n == 1) {
+        for (int64_t t = 0; t < terms; t++) {
+            sali_op_term term = sali_term_of(r->program, i, 0, t);
+            r->factor[node->in[term.input[0]]] = factor * term.factor;
         }
-        break;
-    case SALI_OP_quad:
-        read_quad(r, node, factor);
-        break;
-    default:
-        break;
     }
 }
 

@@ -92,7 +92,7 @@ sal_status sali_recognise_chains(sal_model *model, const sali_sum_form *sum)
     const sali_tape_model *tape = sali_model_tape(model);
     const sali_program *program = tape->program;
     const sali_node *node = sum->core >= 0 ? &program->nodes[sum->core] : NULL;
-    if (!node || node->op != SALI_OP_edges || node->in[0] != program->state ||
+    if (!node || !program->steps[sum->core].op->lists_pairs || node->in[0] != program->state ||
         program->nodes[node->in[1]].varying || program->steps[node->in[1]].param_path ||
         !is_binary(model->space)) {
         return SAL_ERR_UNSUPPORTED;

@@ -17,13 +17,17 @@ typedef struct chain_form {
 /* Whether edge e has the weight of edge `first` whatever the parameters. */
 static bool have_one_weight(const sali_tape_model *tape, int32_t w, int64_t e, int64_t first)
 {
-    const sali_node *node = &tape->program->nodes[w];
     if (!tape->program->steps[w].param_path) {
         double weight = sali_load(tape->program->dtype, tape->params->value[w], e);
         return sali_load(tape->program->dtype, tape->params->value[w], first) == weight;
     }
-    bool same = node->op == SALI_OP_gather && node->shape.rank == 1;
-    return e == first || (same && node->ints[1 + e] == node->ints[1 + first]);
+    if (e == first || sali_terms_of(tape->program, w) != 1) {
+        return e == first;
+    }
+    sali_op_term a = sali_term_of(tape->program, w, e, 0);
+    sali_op_term b = sali_term_of(tape->program, w, first, 0);
+    return a.n == 1 && b.n == 1 && a.input[0] == b.input[0] && a.at[0] == b.at[0] &&
+           a.factor == b.factor;
 }
 
 /* Whether the edges between each two neighbours are those of the first two, in their order. */
@@ -31,9 +35,9 @@ static bool check_edges(const sali_tape_model *tape, chain_form *form)
 {
     const sali_node *node = &tape->program->nodes[form->sum.core];
     int64_t n = form->codes, all = node->n_ints / 2;
-    if (node->op != SALI_OP_edges || node->in[0] != tape->program->state ||
-        tape->program->nodes[node->in[1]].varying || form->length < 2 ||
-        all % (form->length - 1) != 0) {
+    if (!tape->program->steps[form->sum.core].op->lists_pairs ||
+        node->in[0] != tape->program->state || tape->program->nodes[node->in[1]].varying ||
+        form->length < 2 || all % (form->length - 1) != 0) {
         return false;
     }
     form->edges = all / (form->length - 1);

@@ -1,14 +1,16 @@
 #include "models/structure/couplings.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
+#include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/tape_model.h"
 
 struct sali_couplings {
     const sal_model *model;
+    sali_couplings_wish wish;
     bool in_place;    /* J is a node's value */
     bool read;        /* at `version` */
     bool good;        /* `values` are those */
@@ -28,27 +30,29 @@ void sali_couplings_destroy(sali_couplings *c)
     }
 }
 
-static bool allocate(sali_couplings *c)
+static bool is_one_form(const sali_coupling_terms *terms)
 {
-    size_t element = c->model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    c->J = c->in_place ? NULL : sali_alloc(c->values.n * c->values.n, element);
-    return c->J || c->in_place;
+    return terms->forms == 1 && terms->others == 0;
 }
 
 /* Dense enough to be worth it, and not too much to keep. */
-static bool worthwhile(const sali_coupling_terms *terms)
+static bool suits(const sali_coupling_terms *terms, const sal_model *model,
+                  sali_couplings_wish wish)
 {
-    bool in_place = terms->forms == 1 && terms->others == 0;
-    return 2 * terms->widest >= terms->n && (in_place || terms->n <= SALI_MOST_COUPLED);
+    double n = (double)terms->n;
+    return wish == SALI_ANY_COUPLINGS ||
+           (4 * (double)terms->most >= n * n && !model->space->unbounded &&
+            (is_one_form(terms) || terms->n <= SALI_MOST_COUPLED));
 }
 
-sal_status sali_couplings_create(const sal_model *model, sali_couplings **out, sal_error *err)
+sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wish,
+                                 sali_couplings **out, sal_error *err)
 {
     int64_t N = model->space->width;
     sali_coupling_terms terms = { .n = N, .form = -1, .linear = SALI_NEW_ARRAY(double, N) };
     *out = NULL;
     sal_status status = terms.linear ? sali_couplings_read(model, &terms) : SAL_ERR_MEMORY;
-    if (status != SAL_OK || !worthwhile(&terms)) {
+    if (status != SAL_OK || !suits(&terms, model, wish)) {
         sali_free(terms.linear);
         return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
     }
@@ -59,9 +63,11 @@ sal_status sali_couplings_create(const sal_model *model, sali_couplings **out, s
     }
     pthread_mutex_init(&c->lock, NULL);
     c->model = model;
-    c->in_place = terms.forms == 1 && terms.others == 0;
+    c->wish = wish;
+    c->in_place = is_one_form(&terms);
     c->values = (sali_coupling_values){ .n = N, .linear = terms.linear };
-    if (!allocate(c)) {
+    c->J = c->in_place ? NULL : sali_alloc(N * N, sali_dtype_size(model->dtype));
+    if (!c->J && !c->in_place) {
         sali_couplings_destroy(c);
         return sali_fail_memory(err);
     }
@@ -69,14 +75,35 @@ sal_status sali_couplings_create(const sal_model *model, sali_couplings **out, s
     return SAL_OK;
 }
 
+/* J_ij and J_ji rise by the coefficient, J_ii by twice it. */
+static sal_status add(sali_coupling_terms *terms, int32_t i, int32_t j, double rise)
+{
+    const sali_couplings *c = terms->to;
+    sal_dtype dtype = c->model->dtype;
+    int64_t at = i * terms->n + j, mirror = j * terms->n + i;
+    sali_store(dtype, c->J, at, sali_load(dtype, c->J, at) + rise);
+    sali_store(dtype, c->J, mirror, sali_load(dtype, c->J, mirror) + rise);
+    return SAL_OK;
+}
+
+static bool is_finite(const sali_couplings *c)
+{
+    bool finite = true;
+    for (int64_t k = 0; k < c->values.n * c->values.n && finite; k++) {
+        finite = isfinite(sali_load(c->model->dtype, c->values.J, k));
+    }
+    return finite;
+}
+
 static bool read_values(sali_couplings *c)
 {
     int64_t N = c->values.n;
-    size_t element = c->model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    sali_coupling_terms terms = { .n = N, .form = -1, .linear = c->values.linear, .J = c->J };
+    sali_coupling_terms terms = {
+        .n = N, .form = -1, .linear = c->values.linear, .add = c->J ? add : NULL, .to = c
+    };
     memset(terms.linear, 0, (size_t)N * sizeof *terms.linear);
     if (c->J) {
-        memset(c->J, 0, (size_t)(N * N) * element);
+        memset(c->J, 0, (size_t)(N * N) * sali_dtype_size(c->model->dtype));
     }
     if (sali_couplings_read(c->model, &terms) != SAL_OK) {
         return false;
@@ -84,7 +111,19 @@ static bool read_values(sali_couplings *c)
     c->values.J = c->J ? c->J : sali_model_tape(c->model)->params->value[terms.form];
     c->values.scale = c->J ? 1 : 2 * terms.weight;
     c->values.constant = terms.constant;
+    c->values.finite = c->wish == SALI_ANY_COUPLINGS && is_finite(c);
     return true;
+}
+
+bool sali_is_quadratic(const sal_model *model)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    int64_t N = model->space->width;
+    sali_coupling_terms terms = { .n = N, .form = -1, .linear = SALI_NEW_ARRAY(double, N) };
+    bool is = terms.linear && sali_couplings_read(model, &terms) == SAL_OK &&
+              !sali_program_forbids(tape->program, tape->params);
+    sali_free(terms.linear);
+    return is;
 }
 
 const sali_coupling_values *sali_couplings_values(sali_couplings *c)

@@ -1,293 +1,262 @@
-/* The quadratic polynomial of the embedding that a formula is, found by going through its nodes as
- * pairwise_read.c does, with coordinates instead of bits: lines forward, weights backward. */
-#include <math.h>
-
+/* The quadratic polynomial that a formula is, found by going through its nodes.
+ *
+ * Forward: what f multiplies, as affine functions of the unknowns (affine_rows.h). Backward from f:
+ * by how much each element of each node counts in it (weights.h), as long as ops are linear; where
+ * an op multiplies, its operands are such functions. What an op is, its record says. */
+#include "ad/polynomial.h"
 #include "core/alloc.h"
-#include "models/clamp.h"
+#include "models/structure/affine_rows.h"
 #include "models/structure/couplings.h"
-#include "models/structure/lines.h"
 #include "models/structure/weights.h"
 
 typedef struct reader {
-    const sal_model *model;
     const sali_program *program;
-    const sali_params *params;
     sali_coupling_terms *terms;
-    int32_t *free;    /* by the tape's variable: the model's, or -1 for clamped ones */
-    int32_t *code;    /* by the tape's variable: the code that a clamped one has */
-    sali_lines lines; /* in the coordinates of the model's embedding */
+    sali_affine_rows rows;
     sali_weights weights;
 } reader;
 
-static double value_of(const reader *r, int32_t node, int64_t k)
-{
-    return sali_load(r->program->dtype, r->params->value[node], k);
-}
-
-static bool varies(const reader *r, int32_t node)
-{
-    return r->program->nodes[node].varying;
-}
-
 /* ---- terms */
 
-static void add_line(reader *r, const sali_line *a, double weight)
+static void add_affine(reader *r, const sali_affine *a, double weight)
 {
     r->terms->constant += weight * a->base;
-    if (a->slope != 0) {
-        r->terms->linear[a->unknown] += weight * a->slope;
+    for (int64_t k = 0; k < a->n; k++) {
+        r->terms->linear[a->unknown[k]] += weight * a->slope[k];
     }
 }
 
-static void add_to(reader *r, int64_t i, int64_t j, double rise)
+static sal_status add_pair(reader *r, int32_t i, int32_t j, double rise)
 {
-    int64_t at = i * r->terms->n + j;
-    sali_store(r->program->dtype, r->terms->J, at,
-               sali_load(r->program->dtype, r->terms->J, at) + rise);
+    sali_coupling_terms *t = r->terms;
+    if (i == j && t->unknowns == SALI_BITS) { /* b b = b */
+        t->linear[i] += rise;
+        return SAL_OK;
+    }
+    return rise == 0 ? SAL_OK : t->add(t, i, j, rise);
 }
 
-/* weight times the product of two lines: J_ij and J_ji rise by the coefficient, J_ii by twice it.
- */
-static void add_product(reader *r, const sali_line *a, const sali_line *b, double weight)
+/* weight times the product of two affine functions. */
+static sal_status add_product(reader *r, const sali_affine *a, const sali_affine *b, double weight)
 {
-    double both = weight * a->slope * b->slope;
+    sal_status status = SAL_OK;
     r->terms->constant += weight * a->base * b->base;
-    if (a->slope != 0) {
-        r->terms->linear[a->unknown] += weight * a->slope * b->base;
+    for (int64_t k = 0; k < a->n; k++) {
+        r->terms->linear[a->unknown[k]] += weight * a->slope[k] * b->base;
     }
-    if (b->slope != 0) {
-        r->terms->linear[b->unknown] += weight * b->slope * a->base;
+    for (int64_t k = 0; k < b->n; k++) {
+        r->terms->linear[b->unknown[k]] += weight * b->slope[k] * a->base;
     }
-    if (both != 0 && r->terms->J) {
-        add_to(r, a->unknown, b->unknown, both);
-        add_to(r, b->unknown, a->unknown, both);
-    }
-}
-
-/* a'Mb of lines a [rows] and b [columns]. */
-static void add_form(reader *r, int64_t rows, const sali_line *a, int32_t M, int64_t columns,
-                     const sali_line *b, double weight)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < columns; j++) {
-            add_product(r, &a[i], &b[j], weight * value_of(r, M, i * columns + j));
+    for (int64_t k = 0; r->terms->add && k < a->n; k++) {
+        double left = weight * a->slope[k];
+        for (int64_t l = 0; status == SAL_OK && l < b->n; l++) {
+            status = add_pair(r, a->unknown[k], b->unknown[l], left * b->slope[l]);
         }
     }
+    return status;
 }
 
-/* How many coordinates lines have, each counted as often as it is there. */
-static int64_t coordinates(int64_t n, const sali_line *lines)
-{
-    int64_t count = 0;
-    for (int64_t k = 0; k < n; k++) {
-        count += lines[k].slope != 0;
-    }
-    return count;
-}
+/* ---- nodes */
 
-/* Note a form that spans so many coordinates. */
-static void note_width(reader *r, int64_t width)
-{
-    r->terms->widest = width > r->terms->widest ? width : r->terms->widest;
-}
-
-/* Whether lines are the coordinates themselves, in their order. */
-static bool is_state(const reader *r, int64_t n, const sali_line *lines)
-{
-    bool same = n == r->terms->n;
-    for (int64_t k = 0; same && k < n; k++) {
-        same = lines[k].base == 0 && lines[k].slope == 1 && lines[k].unknown == k;
-    }
-    return same;
-}
-
-/* ---- forward: lines of the state */
-
-static void state_lines(void *context, sali_line *lines)
-{
-    const reader *r = context;
-    const sal_space *space = r->program->space;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        const sali_variable *variable = &space->variables[v];
-        for (int32_t k = 0; k < variable->width; k++) {
-            sali_line *line = &lines[variable->offset + k];
-            if (r->free[v] >= 0) {
-                int64_t offset = r->model->space->variables[r->free[v]].offset;
-                *line = (sali_line){ 0, 1, (int32_t)(offset + k) };
-            } else {
-                bool one_hot = variable->kind == SAL_CATEGORICAL;
-                line->base = one_hot ? r->code[v] == k : sali_level(variable, r->code[v]);
-            }
-        }
-    }
-}
-
-/* ---- backward: weights */
-
-/* a'(Mb): the matrix may stand on either side. */
-static bool form_of(const reader *r, const sali_node *node, int which)
-{
-    const sali_node *product = &r->program->nodes[node->in[which]];
-    return r->lines.node[node->in[1 - which]] && product->op == SALI_OP_matvec &&
-           !varies(r, product->in[0]) && r->lines.node[product->in[1]];
-}
-
-/* Products of lines, and of lines with a matrix between them. */
-static sal_status push_product(reader *r, int32_t i)
+/* Whether a node is a form x'Sx of all the unknowns as they are, with a symmetric S. */
+static bool is_whole_form(const reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
-    bool dot = node->op == SALI_OP_dot;
-    int32_t first = node->in[0], second = node->in[node->n_in - 1];
-    const sali_line *a = r->lines.node[first], *b = r->lines.node[second];
-    int64_t size = r->program->steps[dot ? first : i].size;
-    for (int which = 0; dot && which < 2; which++) {
-        if (form_of(r, node, which)) {
-            const sali_node *product = &r->program->nodes[node->in[which]];
-            const sali_line *left = which ? a : b, *right = r->lines.node[product->in[1]];
-            int64_t columns = r->program->steps[product->in[1]].size;
-            add_form(r, size, left, product->in[0], columns, right, r->weights.node[i][0]);
-            note_width(r, coordinates(columns, right));
-            r->terms->others++;
-            return SAL_OK;
-        }
+    int32_t x = node->in[0];
+    bool whole = r->program->steps[i].op->symmetric_inputs == 1u << 1 &&
+                 r->program->steps[x].size == r->terms->n;
+    for (int64_t k = 0; whole && k < r->terms->n; k++) {
+        sali_affine a = sali_affine_row(&r->rows, x, k);
+        whole = a.base == 0 && a.n == 1 && a.slope[0] == 1 && a.unknown[0] == k;
     }
-    for (int64_t k = 0; a && b && k < size; k++) {
-        int64_t at[2] = { k, k };
-        for (int which = 0; node->op == SALI_OP_mul && which < 2; which++) {
-            at[which] = sali_weights_source(r->program, node, which, k);
-        }
-        add_product(r, &a[at[0]], &b[at[1]], r->weights.node[i][dot ? 0 : k]);
-    }
-    r->terms->others++;
-    return a && b ? SAL_OK : SAL_ERR_UNSUPPORTED;
+    return whole;
 }
 
-static sal_status push_quad(reader *r, int32_t i)
+/* One product: the elements that vary are rows, two of them at most. */
+static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, double weight,
+                               int64_t *count)
 {
-    const sali_node *node = &r->program->nodes[i];
-    const sali_line *x = r->lines.node[node->in[0]];
-    int64_t n = r->program->steps[node->in[0]].size;
-    double weight = r->weights.node[i][0];
-    if (!x || varies(r, node->in[1])) {
-        return SAL_ERR_UNSUPPORTED;
+    sali_affine of[2] = { { .base = 1 }, { .base = 1 } };
+    int varying = 0;
+    weight *= term->factor;
+    for (int j = 0; j < term->n; j++) {
+        int32_t in = r->program->nodes[i].in[term->input[j]];
+        if (!r->program->nodes[in].varying) {
+            weight =
+                sali_term_take(term, j, weight, sali_weights_value(&r->weights, in, term->at[j]));
+        } else if (varying == 2) {
+            return SAL_ERR_UNSUPPORTED;
+        } else {
+            of[varying++] = sali_affine_row(&r->rows, in, term->at[j]);
+        }
     }
-    note_width(r, coordinates(n, x));
-    if (is_state(r, n, x) && r->program->nodes[node->in[1]].op == SALI_OP_symmetrise) {
+    *count += of[0].n * of[1].n;
+    if (weight == 0) {
+        return SAL_OK;
+    }
+    if (varying < 2) {
+        add_affine(r, &of[0], weight);
+        return SAL_OK;
+    }
+    return add_product(r, &of[0], &of[1], weight);
+}
+
+static sal_status read_products(reader *r, int32_t i)
+{
+    int64_t terms = sali_terms_of(r->program, i), count = 0;
+    bool whole = is_whole_form(r, i);
+    sal_status status = SAL_OK;
+    if (whole) {
         r->terms->forms++;
-        r->terms->form = node->in[1];
-        r->terms->weight = weight;
-        if (!r->terms->J) {
-            return SAL_OK;
-        }
+        r->terms->form = r->program->nodes[i].in[1];
+        r->terms->weight = r->weights.node[i][0];
+        count = terms;
     } else {
         r->terms->others++;
     }
-    add_form(r, n, x, node->in[1], n, x, weight);
-    return SAL_OK;
-}
-
-static sal_status push_edges(reader *r, int32_t i)
-{
-    const sali_node *node = &r->program->nodes[i];
-    const sali_line *x = r->lines.node[node->in[0]];
-    if (!x || varies(r, node->in[1])) {
-        return SAL_ERR_UNSUPPORTED;
-    }
-    for (int64_t e = 0; e < node->n_ints / 2; e++) {
-        add_product(r, &x[node->ints[2 * e]], &x[node->ints[2 * e + 1]],
-                    r->weights.node[i][0] * value_of(r, node->in[1], e));
-    }
-    r->terms->others++;
-    return SAL_OK;
-}
-
-static void push_leaf(reader *r, int32_t i)
-{
-    for (int64_t k = 0; k < r->program->steps[i].size; k++) {
-        if (varies(r, i)) {
-            add_line(r, &r->lines.node[i][k], r->weights.node[i][k]);
-        } else {
-            r->terms->constant += r->weights.node[i][k] * value_of(r, i, k);
+    bool stays = whole && !r->terms->add;
+    for (int64_t k = 0; k < r->program->steps[i].size && !stays; k++) {
+        double weight = r->weights.node[i][k];
+        for (int64_t t = 0; status == SAL_OK && t < terms; t++) {
+            sali_op_term term = sali_term_of(r->program, i, k, t);
+            status = read_product(r, i, &term, weight, &count);
         }
     }
+    r->terms->most = count > r->terms->most ? count : r->terms->most;
+    return status;
 }
 
-static bool all_vary(const reader *r, const sali_node *node)
+/* ---- tables */
+
+/* A variable of a table that is free: its functions are 1 and its bit, or the indicators of its
+ * states. */
+typedef struct table_axis {
+    int64_t variable, stride;
+    int32_t functions;
+    bool bit;
+} table_axis;
+
+static sali_affine function_of(const reader *r, const table_axis *axis, int32_t k,
+                               sali_indicator *room)
 {
-    bool all = true;
-    for (int32_t k = 0; k < node->n_in; k++) {
-        all &= varies(r, node->in[k]);
+    if (axis->functions == 1 || (axis->bit && k == 0)) {
+        return (sali_affine){ .base = 1 };
     }
-    return all;
+    *room = sali_affine_indicator(&r->rows, axis->variable, k);
+    return (sali_affine){ room->base, 1, &room->unknown, &room->slope };
 }
 
-/* The terms that node i adds, or its weights to its inputs. */
-static sal_status push(reader *r, int32_t i)
+/* The free variables, two at most; *start becomes the entry with all of them at code 0. */
+static bool find_axes(const reader *r, const sali_op_table *table, table_axis axis[2],
+                      int64_t *start)
+{
+    const sal_space *space = r->program->space;
+    int64_t stride = 1;
+    int n = 0;
+    *start = table->start;
+    for (int64_t k = table->length - 1; k >= 0; k--) {
+        int64_t v = table->scope[k];
+        const sali_variable *variable = &space->variables[v];
+        bool bit = r->terms->unknowns == SALI_BITS || variable->kind != SAL_CATEGORICAL;
+        if (r->rows.free[v] < 0) {
+            *start += stride * r->rows.code[v];
+        } else if (variable->states > 1) {
+            if (n == 2 || (bit && variable->states > 2)) {
+                return false;
+            }
+            axis[n++] = (table_axis){ v, stride, variable->states, bit };
+        }
+        stride *= variable->states;
+    }
+    return true;
+}
+
+/* What a table has of function k of an axis, from entry `at` with it at 0. */
+static double entry_of(const reader *r, int32_t T, const table_axis *axis, int64_t at, int32_t k)
+{
+    double here = sali_weights_value(&r->weights, T, at + k * axis->stride);
+    return axis->bit && k > 0 ? here - sali_weights_value(&r->weights, T, at) : here;
+}
+
+static sal_status read_table(reader *r, int32_t i, const sali_op_table *table)
+{
+    table_axis axis[2] = { { .functions = 1 }, { .functions = 1 } };
+    int32_t T = r->program->nodes[i].in[1];
+    double weight = r->weights.node[i][0];
+    int64_t start;
+    sal_status status = find_axes(r, table, axis, &start) ? SAL_OK : SAL_ERR_UNSUPPORTED;
+    for (int32_t k = 0; k < axis[0].functions; k++) {
+        for (int32_t l = 0; status == SAL_OK && l < axis[1].functions; l++) {
+            sali_indicator room[2];
+            sali_affine a = function_of(r, &axis[0], k, &room[0]);
+            sali_affine b = function_of(r, &axis[1], l, &room[1]);
+            double entry = entry_of(r, T, &axis[1], start + k * axis[0].stride, l);
+            if (axis[0].bit && k > 0) {
+                entry -= entry_of(r, T, &axis[1], start, l);
+            }
+            status = add_product(r, &a, &b, weight * entry);
+        }
+    }
+    return status;
+}
+
+static sal_status read_tables(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
-    if (!node->varying || node->op == SALI_OP_state) {
-        push_leaf(r, i);
-        return SAL_OK;
+    sali_op_table table = { .index = -1 };
+    sal_status status = SAL_OK;
+    r->terms->others++;
+    while (status == SAL_OK &&
+           r->program->steps[i].op->next_table(node, r->program->space, &table)) {
+        status = read_table(r, i, &table);
     }
-    switch (node->op) {
-    case SALI_OP_mul:
-    case SALI_OP_dot:
-    case SALI_OP_square:
-        return all_vary(r, node) ? push_product(r, i) : sali_weights_push(&r->weights, i);
-    case SALI_OP_quad:
-        return push_quad(r, i);
-    case SALI_OP_edges:
-        return push_edges(r, i);
-    default:
-        return sali_weights_push(&r->weights, i);
-    }
+    return status;
 }
 
 /* ---- all of it */
 
-static bool knows(sali_op_id op)
+static void read_leaf(reader *r, int32_t i)
 {
-    return sali_lines_keep(op) || op == SALI_OP_state || op == SALI_OP_dot ||
-           op == SALI_OP_square || op == SALI_OP_matvec || op == SALI_OP_sum ||
-           op == SALI_OP_mean || op == SALI_OP_div || op == SALI_OP_quad || op == SALI_OP_edges;
+    for (int64_t k = 0; k < r->program->steps[i].size; k++) {
+        double weight = r->weights.node[i][k];
+        if (r->program->nodes[i].varying) {
+            sali_affine row = sali_affine_row(&r->rows, i, k);
+            add_affine(r, &row, weight);
+        } else {
+            r->terms->constant += weight * sali_weights_value(&r->weights, i, k);
+        }
+    }
 }
 
-/* A look at the ops alone turns most other formulas away at no cost. */
-static bool promising(const sali_program *program)
+/* The terms that node i adds, or its weights to its inputs. */
+static sal_status read_node(reader *r, int32_t i)
 {
-    bool good = true, form = false;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        sali_op_id op = program->nodes[i].op;
-        good &= !program->nodes[i].varying || knows(op);
-        form |= program->nodes[i].varying && (op == SALI_OP_quad || op == SALI_OP_matvec);
+    if (!r->program->nodes[i].varying || i == r->program->state) {
+        read_leaf(r, i);
+        return SAL_OK;
     }
-    return good && form;
+    if (r->program->steps[i].op->next_table) {
+        return read_tables(r, i);
+    }
+    return sali_node_factors(r->program, i) == 1 ? sali_weights_push(&r->weights, i)
+                                                 : read_products(r, i);
 }
 
 sal_status sali_couplings_read(const sal_model *model, sali_coupling_terms *terms)
 {
     const sali_tape_model *tape = sali_model_tape(model);
-    if (!tape || model->space->unbounded || model->space->width >= INT32_MAX ||
-        !promising(tape->program)) {
+    if (!tape || terms->n >= INT32_MAX) {
         return SAL_ERR_UNSUPPORTED;
     }
-    int64_t whole = tape->program->space->n_variables;
-    reader r = { .model = model,
-                 .program = tape->program,
-                 .params = tape->params,
+    reader r = { .program = tape->program,
                  .terms = terms,
-                 .free = SALI_NEW_ARRAY(int32_t, whole),
-                 .code = SALI_NEW_ARRAY(int32_t, whole),
                  .weights = { .program = tape->program } };
-    sal_status status = r.free && r.code ? sali_clamp_index(model, r.free, r.code) : SAL_ERR_MEMORY;
-    status = status ? status : sali_lines_create(tape, state_lines, &r, &r.lines);
+    sal_status status = sali_affine_rows_create(model, terms->unknowns, &r.rows);
     status = status ? status : sali_weights_create(tape, &r.weights);
     for (int32_t i = tape->program->output; status == SAL_OK && i >= 0; i--) {
-        status = r.weights.node[i] ? push(&r, i) : SAL_OK;
+        status = r.weights.node[i] ? read_node(&r, i) : SAL_OK;
     }
-    sali_free(r.free);
-    sali_free(r.code);
-    sali_lines_free(&r.lines);
+    sali_affine_rows_free(&r.rows);
     sali_weights_free(&r.weights);
     return status;
 }

@@ -25,8 +25,6 @@ typedef struct sali_terms_reader {
     sal_status status;
     const char *reason; /* of SAL_ERR_UNSUPPORTED, and the node that is to blame, or -1 */
     int32_t blame;
-    int64_t table_start; /* of the factor that comes next in its node's tables */
-    const int64_t *table_scope;
     int64_t *axes; /* [2 V] scratch */
     int32_t *code; /* [V] zeros, scratch */
 } reader;
@@ -144,89 +142,81 @@ static double weight_of(const reader *r, int32_t node, int64_t k)
 
 /* The strides of a factor's table by the variables of `scope`; returns the entry at which it
  * begins with all variables at 0. */
-static int64_t factor_strides(const reader *r, int64_t length, const int64_t *variables, int32_t n,
-                              const int32_t *scope, int64_t *strides, int64_t *size)
+static int64_t factor_strides(const reader *r, const sali_op_table *table, int32_t n,
+                              const int32_t *scope, int64_t *strides)
 {
-    int64_t first = 0;
+    int64_t first = 0, stride = 1;
     memset(strides, 0, (size_t)n * sizeof *strides);
-    *size = 1;
-    for (int64_t k = length - 1; k >= 0; k--) {
-        int32_t v = r->free[variables[k]];
-        first += v < 0 ? *size * r->base[variables[k]] : 0;
+    for (int64_t k = table->length - 1; k >= 0; k--) {
+        int64_t variable = table->scope[k];
+        int32_t v = r->free[variable];
+        first += v < 0 ? stride * r->base[variable] : 0;
         if (v >= 0) {
             const int32_t *found =
                 bsearch(&v, scope, (size_t)n, sizeof *scope, sali_compare_variables);
-            strides[found - scope] += *size;
+            strides[found - scope] += stride;
         }
-        *size *= r->program->space->variables[variables[k]].states;
+        stride *= r->program->space->variables[variable].states;
     }
     return first;
 }
 
 static void add_factor(reader *r, const sali_term *term)
 {
-    const sali_node *node = &r->program->nodes[term->node];
-    if (term->index == 0) {
-        r->table_start = 0;
-        r->table_scope = node->ints + 1;
-    }
-    int64_t length = *r->table_scope++, entries, size = 0;
-    const int64_t *variables = r->table_scope;
+    const sali_op_table *from = &term->table;
     double weight = weight_of(r, term->node, 0);
+    int32_t T = r->program->nodes[term->node].in[1], n;
     const int32_t *scope;
-    int32_t n;
+    int64_t size = 0;
     double *table = term_table(r, &scope, &n, &size);
-    int64_t first = factor_strides(r, length, variables, n, scope, r->axes, &entries);
+    int64_t first = factor_strides(r, from, n, scope, r->axes);
     for (int64_t at = 0; at < size && weight != 0; at++) {
-        int64_t from = r->table_start + first + offset_of(r, at, n, scope, r->axes);
-        table[at] += weight * sali_weights_value(&r->weights, node->in[1], from);
+        int64_t entry = from->start + first + offset_of(r, at, n, scope, r->axes);
+        table[at] += weight * sali_weights_value(&r->weights, T, entry);
     }
-    r->table_start += entries;
-    r->table_scope += length;
 }
 
-/* The inputs that the elements of a product are of. */
-static void product_inputs(const sali_node *node, int32_t *x, int32_t *y)
+/* What the elements of a term, or their product, are multiplied by; *x and *y are those of its
+ * elements that vary, *y < 0 if there is one only. */
+static double factor_of(const reader *r, const sali_term *term, int *x, int *y)
 {
-    *x = node->in[0];
-    *y = node->op == SALI_OP_dot ? node->in[1] : node->in[0];
-}
-
-/* What the elements of a term, or their product, are multiplied by. */
-static double factor_of(const reader *r, const sali_term *term)
-{
-    const sali_node *node = &r->program->nodes[term->node];
-    if (term->kind == SALI_TERM_ELEMENT) {
-        return weight_of(r, term->node, term->index);
+    const sali_op_term *product = &term->product;
+    double factor = weight_of(r, term->node, term->index);
+    *x = *y = -1;
+    if (term->kind == SALI_TERM_ELEMENT || factor == 0) {
+        return factor;
     }
-    int64_t n = r->program->steps[node->in[0]].size;
-    double weight = weight_of(r, term->node, 0), factor = weight;
-    if (node->op != SALI_OP_dot && factor != 0) {
-        factor *= sali_weights_value(&r->weights, node->in[1], term->index);
-    }
-    if (node->op == SALI_OP_quad && term->a != term->b && factor != 0) {
-        factor += weight * sali_weights_value(&r->weights, node->in[1], term->b * n + term->a);
+    factor *= product->factor;
+    for (int j = 0; j < product->n; j++) {
+        int32_t in = r->program->nodes[term->node].in[product->input[j]];
+        if (r->program->nodes[in].varying) {
+            *(*x < 0 ? x : y) = j;
+        } else {
+            factor = sali_term_take(product, j, factor,
+                                    sali_weights_value(&r->weights, in, product->at[j]));
+        }
     }
     return factor;
+}
+
+static const sali_element *element_of(const reader *r, const sali_term *term, int j)
+{
+    int32_t in = r->program->nodes[term->node].in[term->product.input[j]];
+    return sali_elements_find(&r->elements, in, term->product.at[j]);
 }
 
 static bool add_term(void *context, const sali_term *term)
 {
     reader *r = context;
-    int32_t x, y;
+    int x, y;
     if (term->kind == SALI_TERM_TABLE) {
         add_factor(r, term);
         return true;
     }
-    double factor = factor_of(r, term);
-    if (factor == 0) {
-        return true;
-    }
-    if (term->kind == SALI_TERM_PRODUCT) {
-        product_inputs(&r->program->nodes[term->node], &x, &y);
-        add_elements(r, factor, sali_elements_find(&r->elements, x, term->a),
-                     sali_elements_find(&r->elements, y, term->b));
-    } else {
+    double factor = factor_of(r, term, &x, &y);
+    if (factor != 0 && x >= 0) {
+        add_elements(r, factor, element_of(r, term, x), y < 0 ? NULL : element_of(r, term, y));
+    } else if (factor != 0) {
         add_elements(r, factor, sali_elements_find(&r->elements, term->node, term->index), NULL);
     }
     return true;
@@ -245,23 +235,34 @@ static bool ask(reader *r, int32_t node, int64_t k)
                : refuse(r, "too many variables are in one term, by", node);
 }
 
+/* The elements of a product: of an op that multiplies more than two, all have to be asked for. */
+static bool ask_for_product(reader *r, const sali_term *term)
+{
+    const sali_node *node = &r->program->nodes[term->node];
+    bool good = true;
+    int varying = 0;
+    for (int j = 0; good && j < term->product.n; j++) {
+        int32_t in = node->in[term->product.input[j]];
+        bool varies = r->program->nodes[in].varying;
+        varying += varies;
+        good = !varies || ask(r, in, term->product.at[j]);
+    }
+    return good && (varying <= 2 || refuse(r, "the weights vary of", term->node));
+}
+
 static bool ask_for_term(void *context, const sali_term *term)
 {
     reader *r = context;
     const sali_node *node = &r->program->nodes[term->node];
-    int32_t x, y;
+    int x, y;
     switch (term->kind) {
     case SALI_TERM_WHOLE:
         return refuse(r, "all variables are in one term, by", term->node);
     case SALI_TERM_ELEMENT:
-        return ask(r, term->node, term->index) && (factor_of(r, term) == 0 || ask_for_table(r));
+        return ask(r, term->node, term->index) &&
+               (factor_of(r, term, &x, &y) == 0 || ask_for_table(r));
     case SALI_TERM_PRODUCT:
-        product_inputs(node, &x, &y);
-        if (node->op != SALI_OP_dot && r->program->nodes[node->in[1]].varying) {
-            return refuse(r, "the weights vary of", term->node);
-        }
-        return ask(r, x, term->a) && ask(r, y, term->b) &&
-               (factor_of(r, term) == 0 || ask_for_table(r));
+        return ask_for_product(r, term) && (factor_of(r, term, &x, &y) == 0 || ask_for_table(r));
     case SALI_TERM_TABLE:
         return r->program->nodes[node->in[1]].varying ? refuse(r, "the tables vary of", term->node)
                                                       : ask_for_table(r);
@@ -278,11 +279,8 @@ static bool push_weights(reader *r)
         for (int64_t k = 0; weight && !varies && k < r->program->steps[i].size; k++) {
             r->terms->constant += weight[k] * sali_weights_value(&r->weights, i, k);
         }
-        if (weight && varies && sali_scopes_adds_up(r->program, i)) {
+        if (weight && varies && sali_node_factors(r->program, i) == 1) {
             r->status = sali_weights_push(&r->weights, i);
-            if (r->status == SAL_ERR_UNSUPPORTED) {
-                return refuse(r, "its terms cannot be told apart behind", i);
-            }
             if (r->status != SAL_OK) {
                 return false;
             }

@@ -38,12 +38,10 @@ static const struct sali_products_rule rule = { count_components, read_mixture }
 sal_status sali_recognise_mixture(sal_model *model, const sali_sum_form *sum)
 {
     const sali_program *program = sali_model_tape(model)->program;
-    int32_t i = program->output;
+    int32_t i = program->steps[program->output].storage;
     sali_affine_form form;
-    while (program->nodes[i].op == SALI_OP_reshape) {
-        i = program->nodes[i].in[0];
-    }
-    if (i != sum->core || program->nodes[i].op != SALI_OP_logsumexp || program->space->unbounded ||
+    if (i != sum->core || program->steps[i].op->hidden != SALI_HIDES_INDEX ||
+        program->space->unbounded ||
         !sali_affine_form_find(program, program->nodes[i].in[0], &form)) {
         return SAL_ERR_UNSUPPORTED;
     }

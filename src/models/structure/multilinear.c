@@ -1,30 +1,10 @@
 #include "models/structure/multilinear.h"
 
-#include <math.h>
-
-#include "ad/quadratic.h"
+#include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
 #include "models/tape_model.h"
-
-/* Between states a table with -inf is no polynomial. */
-static bool has_forbidden_entries(const sali_tape_model *tape)
-{
-    const sali_program *program = tape->program;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (program->nodes[i].op != SALI_OP_table) {
-            continue;
-        }
-        int32_t T = program->nodes[i].in[1];
-        for (int64_t k = 0; k < program->steps[T].size; k++) {
-            if (!isfinite(sali_load(program->dtype, tape->params->value[T], k))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
 
 /* The nodes of a program as a tape, with one pass more; NULL when out of memory. */
 static sal_tape *canonical_tape(const sali_program *program)
@@ -62,7 +42,7 @@ sal_status sali_multilinear_form(sal_model *model, sal_model **out, sal_error *e
     sal_model *form = NULL;
     *out = NULL;
     if (!tape || sali_clamp_inner(model) != model || !sali_program_is_quadratic(tape->program) ||
-        has_forbidden_entries(tape)) {
+        sali_program_forbids(tape->program, tape->params)) {
         return SAL_OK;
     }
     if (model->multilinear) {

@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/structure/pairwise_terms.h"
+#include "models/structure/couplings.h"
 
 void sali_pairwise_destroy(sali_pairwise *p)
 {
@@ -15,6 +15,33 @@ void sali_pairwise_destroy(sali_pairwise *p)
     sali_free(p->begin);
     sali_free(p->couplings);
     sali_free(p);
+}
+
+/* The most terms b_i b_j that are gathered. */
+#define MOST_PAIRS (INT64_C(1) << 24)
+
+/* Terms of the polynomial, in any order. */
+typedef struct pair_term {
+    int32_t i, j; /* different */
+    double J;
+} pair_term;
+
+typedef struct pair_list {
+    pair_term *pairs;
+    int64_t n, room;
+} pair_list;
+
+static sal_status add(sali_coupling_terms *terms, int32_t i, int32_t j, double J)
+{
+    pair_list *list = terms->to;
+    if (list->n == MOST_PAIRS) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    if (sali_grow((void **)&list->pairs, &list->room, list->n + 1, sizeof *list->pairs) != 0) {
+        return SAL_ERR_MEMORY;
+    }
+    list->pairs[list->n++] = (pair_term){ i, j, J };
+    return SAL_OK;
 }
 
 /* ---- rows of couplings from terms */
@@ -43,16 +70,16 @@ static void append(sali_pairwise *p, int64_t row, int32_t to, double J)
 }
 
 /* Both rows of every term, in the order of the terms. */
-static void fill(sali_pairwise *p, const sali_pairwise_terms *terms)
+static void fill(sali_pairwise *p, const pair_list *list)
 {
-    for (int64_t k = 0; k < terms->n_pairs; k++) {
-        p->begin[terms->pairs[k].i + 1]++;
-        p->begin[terms->pairs[k].j + 1]++;
+    for (int64_t k = 0; k < list->n; k++) {
+        p->begin[list->pairs[k].i + 1]++;
+        p->begin[list->pairs[k].j + 1]++;
     }
     add_up(p->n, p->begin);
-    for (int64_t k = 0; k < terms->n_pairs; k++) {
-        append(p, terms->pairs[k].i, terms->pairs[k].j, terms->pairs[k].J);
-        append(p, terms->pairs[k].j, terms->pairs[k].i, terms->pairs[k].J);
+    for (int64_t k = 0; k < list->n; k++) {
+        append(p, list->pairs[k].i, list->pairs[k].j, list->pairs[k].J);
+        append(p, list->pairs[k].j, list->pairs[k].i, list->pairs[k].J);
     }
     restore(p->n, p->begin);
 }
@@ -122,18 +149,19 @@ static sali_pairwise *allocate(int64_t n, int64_t entries)
     return p;
 }
 
-/* Takes terms->h over. NULL: no memory. */
-static sali_pairwise *sort(int64_t n, sali_pairwise_terms *terms)
+/* Takes terms->linear over. NULL: no memory. */
+static sali_pairwise *sort(int64_t n, sali_coupling_terms *terms)
 {
-    sali_pairwise *unsorted = allocate(n, 2 * terms->n_pairs);
-    sali_pairwise *p = allocate(n, 2 * terms->n_pairs);
+    const pair_list *list = terms->to;
+    sali_pairwise *unsorted = allocate(n, 2 * list->n);
+    sali_pairwise *p = allocate(n, 2 * list->n);
     if (unsorted && p) {
-        fill(unsorted, terms);
+        fill(unsorted, list);
         transpose(unsorted, p);
         merge(p);
         p->constant = terms->constant;
-        p->h = terms->h;
-        terms->h = NULL;
+        p->h = terms->linear;
+        terms->linear = NULL;
         p->scale = largest_sum(p);
     } else {
         sali_pairwise_destroy(p);
@@ -156,22 +184,22 @@ static bool has_bits(const sal_space *space)
 
 sal_status sali_pairwise_create(const sal_model *model, sali_pairwise **out, sal_error *err)
 {
-    const sali_tape_model *tape = sali_model_tape(model);
     int64_t n = model->space->n_variables;
-    sali_pairwise_terms terms = { 0 };
+    pair_list list = { 0 };
+    sali_coupling_terms terms = { .unknowns = SALI_BITS, .n = n, .add = add, .to = &list };
     sali_pairwise *p = NULL;
     *out = NULL;
-    if (!tape || n >= INT32_MAX || !has_bits(model->space)) {
+    if (!has_bits(model->space)) {
         return SAL_OK;
     }
-    terms.h = SALI_NEW_ARRAY(double, n);
-    sal_status status = terms.h ? sali_pairwise_read(model, tape, &terms) : SAL_ERR_MEMORY;
+    terms.linear = SALI_NEW_ARRAY(double, n);
+    sal_status status = terms.linear ? sali_couplings_read(model, &terms) : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
         p = sort(n, &terms);
         status = p ? SAL_OK : SAL_ERR_MEMORY;
     }
-    sali_free(terms.h);
-    sali_free(terms.pairs);
+    sali_free(terms.linear);
+    sali_free(list.pairs);
     if (p && !(isfinite(p->scale) && isfinite(p->constant))) {
         sali_pairwise_destroy(p);
         p = NULL;

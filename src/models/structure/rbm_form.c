@@ -31,7 +31,7 @@ sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, boo
     const sali_tape_model *tape = sali_model_tape(model);
     const sali_program *program = tape->program;
     sali_rbm_form form = { .sum = *sum };
-    if (sum->core < 0 || program->nodes[sum->core].op != SALI_OP_softplus ||
+    if (sum->core < 0 || program->steps[sum->core].op->hidden != SALI_HIDES_BITS ||
         !(sum->plain || bridge) || !has_two_levels(program->space) ||
         !sali_affine_form_find(program, program->nodes[sum->core].in[0], &form.units)) {
         return SAL_ERR_UNSUPPORTED;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "models/structure/weights.h"
+#include "ad/polynomial.h"
 
 /* Beyond these, everything is taken to depend on everything. */
 #define MOST_SCOPES (INT64_C(1) << 24)
@@ -47,58 +47,59 @@ static void add_element(sali_scopes *b, int32_t node, int64_t k)
 
 /* ---- what an element of a node depends on */
 
-/* Elements first, first + step, ... of an input. */
-typedef struct range {
-    int64_t first, count, step;
-} range;
-
-/* What element k of a node reads of its input `which`; all of it where this does not know. */
-static range reads(const sali_scopes *b, int32_t i, int32_t which, int64_t k)
+/* The scope of every element of input `which`, or of the one that element k reads if the op goes
+ * element by element. */
+static void add_input(sali_scopes *b, int32_t i, int32_t which, int64_t k)
 {
-    const sali_node *node = &b->program->nodes[i], *in = b->program->steps[i].in[which];
-    const sal_shape *A = &b->program->steps[i].in[0]->shape;
-    bool elementwise = b->program->steps[i].op->layout == SALI_LAYOUT_SAME;
-    if (elementwise || node->op == SALI_OP_reshape || node->op == SALI_OP_slice ||
-        node->op == SALI_OP_gather) {
-        return (range){ sali_weights_source(b->program, node, which, k), 1, 1 };
+    const sali_node *node = &b->program->nodes[i];
+    int32_t in = node->in[which];
+    if (b->program->steps[i].op->layout == SALI_LAYOUT_SAME) {
+        add_element(b, in, sali_broadcast_at(&node->shape, &b->program->nodes[in].shape, k));
+        return;
     }
-    if (node->op == SALI_OP_matvec && which == 0) {
-        return (range){ k * A->dim[1], A->dim[1], 1 };
+    for (int64_t e = 0; e < b->program->steps[in].size; e++) {
+        add_element(b, in, e);
     }
-    if (node->op == SALI_OP_matmul) {
-        int64_t n = node->shape.dim[1];
-        return which == 0 ? (range){ k / n * A->dim[1], A->dim[1], 1 }
-                          : (range){ k % n, A->dim[1], n };
-    }
-    return (range){ 0, sali_shape_size(&in->shape), 1 };
 }
 
-/* Whether element e of the vector of a matrix product has a fixed weight of zero in row k. */
-static bool has_no_weight(const sali_scopes *b, const sali_node *node, int32_t which, int64_t k,
-                          int64_t e)
+/* Whether a term is 0 whatever the state and the parameters. */
+static bool is_nothing(const sali_scopes *b, int32_t i, const sali_op_term *term)
 {
-    int32_t A = node->in[0];
-    if (node->op != SALI_OP_matvec || which != 1 || b->program->nodes[A].varying ||
-        b->program->steps[A].param_path) {
-        return false;
+    double x = term->factor;
+    for (int j = 0; x != 0 && j < term->n; j++) {
+        int32_t in = b->program->nodes[i].in[term->input[j]];
+        if (!b->program->nodes[in].varying && !b->program->steps[in].param_path) {
+            x = sali_term_take(term, j, x,
+                               sali_load(b->program->dtype, b->params->value[in], term->at[j]));
+        }
     }
-    int64_t n = b->program->nodes[A].shape.dim[1];
-    return sali_load(b->program->dtype, b->params->value[A], k * n + e) == 0;
+    return x == 0;
+}
+
+/* The scopes of a term's elements. */
+static void add_term(sali_scopes *b, int32_t i, const sali_op_term *term)
+{
+    for (int j = 0; j < term->n; j++) {
+        int32_t in = b->program->nodes[i].in[term->input[j]];
+        if (b->program->nodes[in].varying) {
+            add_element(b, in, term->at[j]);
+        }
+    }
 }
 
 static void add_inputs(sali_scopes *b, int32_t i, int64_t k)
 {
     const sali_node *node = &b->program->nodes[i];
-    for (int32_t which = 0; which < node->n_in; which++) {
-        int32_t in = node->in[which];
-        if (!b->program->nodes[in].varying) {
-            continue;
+    int64_t terms = sali_terms_of(b->program, i);
+    for (int64_t t = 0; t < terms; t++) {
+        sali_op_term term = sali_term_of(b->program, i, k, t);
+        if (!is_nothing(b, i, &term)) {
+            add_term(b, i, &term);
         }
-        range r = reads(b, i, which, k);
-        for (int64_t e = 0; e < r.count; e++) {
-            if (!has_no_weight(b, node, which, k, e)) {
-                add_element(b, in, r.first + e * r.step);
-            }
+    }
+    for (int32_t which = 0; terms == 0 && which < node->n_in; which++) {
+        if (b->program->nodes[node->in[which]].varying) {
+            add_input(b, i, which, k);
         }
     }
 }
@@ -106,9 +107,8 @@ static void add_inputs(sali_scopes *b, int32_t i, int64_t k)
 /* The scope of element k of node i, as a union. */
 static void find_scope(sali_scopes *b, int32_t i, int64_t k)
 {
-    const sali_node *node = &b->program->nodes[i];
     begin_union(b);
-    if (node->op == SALI_OP_state) {
+    if (i == b->program->state) {
         add_variable(b, sali_space_owner(b->program->space, k));
     } else {
         add_inputs(b, i, k);
@@ -147,114 +147,43 @@ static bool find_scopes(sali_scopes *b, int32_t i)
 
 /* ---- the terms of f */
 
-bool sali_scopes_adds_up(const sali_program *program, int32_t i)
-{
-    const sali_node *node = &program->nodes[i];
-    int32_t varying = 0;
-    for (int32_t k = 0; k < node->n_in; k++) {
-        varying += program->nodes[node->in[k]].varying;
-    }
-    switch (node->op) {
-    case SALI_OP_add:
-    case SALI_OP_sub:
-    case SALI_OP_scale:
-    case SALI_OP_sum:
-    case SALI_OP_mean:
-    case SALI_OP_reshape:
-    case SALI_OP_slice:
-    case SALI_OP_concat:
-    case SALI_OP_gather:
-    case SALI_OP_avg_pool2d:
-        return true;
-    case SALI_OP_mul:
-    case SALI_OP_dot:
-    case SALI_OP_matvec:
-    case SALI_OP_matmul:
-    case SALI_OP_conv2d:
-        return varying == 1;
-    case SALI_OP_div:
-        return !program->nodes[node->in[1]].varying;
-    default:
-        return false;
-    }
-}
-
 typedef struct walk {
     sali_scopes *scopes;
     bool (*visit)(void *context, const sali_term *term);
     void *context;
 } walk;
 
-/* A product of two elements, of inputs x and y of a node. */
-static bool visit_product(const walk *w, int32_t x, int32_t y, sali_term term)
-{
-    const sali_node *nodes = w->scopes->program->nodes;
-    term.kind = SALI_TERM_PRODUCT;
-    begin_union(w->scopes);
-    if (nodes[x].varying) {
-        add_element(w->scopes, x, term.a);
-    }
-    if (nodes[y].varying) {
-        add_element(w->scopes, y, term.b);
-    }
-    return w->visit(w->context, &term);
-}
-
-static bool visit_edges(const walk *w, int32_t i)
-{
-    const sali_node *node = &w->scopes->program->nodes[i];
-    bool go = true;
-    for (int64_t e = 0; e < node->n_ints / 2 && go; e++) {
-        go = visit_product(
-            w, node->in[0], node->in[0],
-            (sali_term){
-                .node = i, .index = e, .a = node->ints[2 * e], .b = node->ints[2 * e + 1] });
-    }
-    return go;
-}
-
-/* Entries that are zero couple nothing, unless they come from a parameter. */
-static bool visit_quad(const walk *w, int32_t i)
+/* Products of elements; those that are 0 whatever the parameters couple nothing. */
+static bool visit_products(const walk *w, int32_t i)
 {
     const sali_program *program = w->scopes->program;
-    int32_t x = program->nodes[i].in[0], S = program->nodes[i].in[1];
-    int64_t n = program->steps[x].size;
-    bool fixed = !program->steps[S].param_path, go = true;
-    for (int64_t a = 0; a < n && go; a++) {
-        for (int64_t b = 0; b <= a && go; b++) {
-            int64_t index = a * n + b;
-            if (!fixed || sali_load(program->dtype, w->scopes->params->value[S], index) != 0) {
-                go = visit_product(w, x, x,
-                                   (sali_term){ .node = i, .index = index, .a = a, .b = b });
-            }
+    int64_t terms = sali_terms_of(program, i);
+    sali_term made = { .kind = SALI_TERM_PRODUCT, .node = i };
+    bool go = true;
+    for (int64_t at = 0; at < program->steps[i].size * terms && go; at++) {
+        made.index = at / terms;
+        made.product = sali_term_of(program, i, made.index, at % terms);
+        if (!is_nothing(w->scopes, i, &made.product)) {
+            begin_union(w->scopes);
+            add_term(w->scopes, i, &made.product);
+            go = w->visit(w->context, &made);
         }
     }
     return go;
 }
 
-static bool visit_dot(const walk *w, int32_t i)
+static bool visit_tables(const walk *w, int32_t i)
 {
-    const sali_node *node = &w->scopes->program->nodes[i];
-    int64_t size = w->scopes->program->steps[node->in[0]].size;
+    const sali_program *program = w->scopes->program;
+    sali_term made = { .kind = SALI_TERM_TABLE, .node = i, .table.index = -1 };
     bool go = true;
-    for (int64_t k = 0; k < size && go; k++) {
-        go = visit_product(w, node->in[0], node->in[1],
-                           (sali_term){ .node = i, .index = k, .a = k, .b = k });
-    }
-    return go;
-}
-
-static bool visit_table(const walk *w, int32_t i)
-{
-    const sali_node *node = &w->scopes->program->nodes[i];
-    const int64_t *scope = node->ints + 1;
-    bool go = true;
-    for (int64_t m = 0; m < node->ints[0] && go; m++) {
+    while (go &&
+           program->steps[i].op->next_table(&program->nodes[i], program->space, &made.table)) {
         begin_union(w->scopes);
-        for (int64_t length = *scope++; length > 0; length--) {
-            add_variable(w->scopes, *scope++);
+        for (int64_t k = 0; k < made.table.length; k++) {
+            add_variable(w->scopes, made.table.scope[k]);
         }
-        go = w->visit(w->context, &(sali_term){ .kind = SALI_TERM_TABLE, .node = i, .index = m });
+        go = w->visit(w->context, &made);
     }
     return go;
 }
@@ -278,17 +207,11 @@ static bool visit_node(const walk *w, int32_t i)
     for (int32_t k = 0; k < node->n_in; k++) {
         lists &= !w->scopes->node[node->in[k]].all;
     }
-    if (node->op == SALI_OP_table) {
-        return visit_table(w, i);
+    if (w->scopes->program->steps[i].op->next_table) {
+        return visit_tables(w, i);
     }
-    if (node->op == SALI_OP_edges && lists) {
-        return visit_edges(w, i);
-    }
-    if (node->op == SALI_OP_quad && lists) {
-        return visit_quad(w, i);
-    }
-    if (node->op == SALI_OP_dot && lists) {
-        return visit_dot(w, i);
+    if (lists && sali_terms_of(w->scopes->program, i) > 1) {
+        return visit_products(w, i);
     }
     if (w->scopes->node[i].all) {
         w->scopes->n_list = 0;
@@ -309,10 +232,11 @@ bool sali_scopes_visit(sali_scopes *scopes, bool (*visit)(void *context, const s
         if (!scopes->sum[i] || !node->varying) {
             continue;
         }
-        if (!sali_scopes_adds_up(program, i)) {
+        bool adds_up = sali_node_factors(program, i) == 1;
+        if (!adds_up) {
             go = visit_node(&w, i);
         }
-        for (int32_t k = 0; k < node->n_in && sali_scopes_adds_up(program, i); k++) {
+        for (int32_t k = 0; k < node->n_in && adds_up; k++) {
             scopes->sum[node->in[k]] = true;
         }
     }

@@ -26,14 +26,9 @@ typedef struct sali_scopes {
 sal_status sali_scopes_create(const sali_tape_model *tape, sali_scopes *scopes);
 void sali_scopes_free(sali_scopes *scopes);
 
-/* Whether a node that varies adds up its varying inputs, times constants. */
-bool sali_scopes_adds_up(const sali_program *program, int32_t node);
-
 typedef enum sali_term_kind {
-    SALI_TERM_TABLE,   /* factor `index` of a table node */
-    SALI_TERM_PRODUCT, /* element a of the node's first input, element b of its last varying one,
-                          and a constant: weight `index` of edges, entry `index` of a matrix and
-                          its mirror image, none for dot */
+    SALI_TERM_TABLE,   /* one of the tables of the node */
+    SALI_TERM_PRODUCT, /* one of the products that element `index` of the node is a sum of */
     SALI_TERM_ELEMENT, /* element `index` of the node */
     SALI_TERM_WHOLE    /* all of the node: it may depend on any variable */
 } sali_term_kind;
@@ -41,7 +36,9 @@ typedef enum sali_term_kind {
 typedef struct sali_term {
     sali_term_kind kind;
     int32_t node;
-    int64_t index, a, b;
+    int64_t index;
+    sali_op_term product;
+    sali_op_table table;
 } sali_term;
 
 /* Call visit(context, term) for all terms of f; their variables are scopes->list[0 .. n_list - 1],

@@ -12,61 +12,41 @@ typedef struct walk {
     bool *scaled;  /* by node: its weights depend on parameters */
 } walk;
 
-static void reach(walk *w, int32_t from, int32_t to, bool scaled)
+/* The inputs of node i, which is affine in those that vary. */
+static void reach_inputs(walk *w, int32_t i)
 {
-    w->reached[to] = true;
-    w->scaled[to] |= scaled || w->scaled[from];
-}
-
-/* A product with, or a quotient by, what does not vary. */
-static bool reach_factor(walk *w, int32_t i)
-{
-    const sali_node *node = &w->program->nodes[i];
-    int moving = w->program->nodes[node->in[0]].varying ? 0 : 1;
-    int32_t other = node->in[1 - moving];
-    bool known = !w->program->nodes[other].varying && (node->op != SALI_OP_div || moving == 0) &&
-                 (node->op != SALI_OP_matvec || moving == 1);
-    if (known) {
-        reach(w, i, node->in[moving], w->program->steps[other].param_path);
+    const sali_program *program = w->program;
+    const sali_node *node = &program->nodes[i];
+    sali_op_term term = sali_term_of(program, i, 0, 0);
+    bool scaled = false;
+    for (int j = 0; term.n > 1 && j < term.n; j++) {
+        int32_t in = node->in[term.input[j]];
+        scaled |= !program->nodes[in].varying && program->steps[in].param_path;
     }
-    return known;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        w->reached[node->in[k]] |= program->nodes[node->in[k]].varying;
+        w->scaled[node->in[k]] |= scaled || w->scaled[i];
+    }
 }
 
-/* The inputs of a node that varies; false for an op that is not known to be linear. */
-static bool reach_inputs(walk *w, int32_t i, sali_sum_form *form)
+/* Node i, which varies, is the state, the one core, or affine in its inputs. */
+static bool visit(walk *w, int32_t i, sali_sum_form *form)
 {
-    const sali_node *node = &w->program->nodes[i];
-    switch (node->op) {
-    case SALI_OP_state:
-        return i == w->program->state;
-    case SALI_OP_softplus:
-    case SALI_OP_logsumexp:
-    case SALI_OP_edges: {
+    const sali_op *op = w->program->steps[i].op;
+    if (i == w->program->state) {
+        return true;
+    }
+    if (op->hidden != SALI_HIDES_NOTHING || op->lists_pairs) {
         bool first = form->core < 0;
         form->core = i;
         form->plain = !w->scaled[i];
         return first;
     }
-    case SALI_OP_reshape:
-    case SALI_OP_slice:
-    case SALI_OP_gather:
-    case SALI_OP_scale:
-    case SALI_OP_sum:
-    case SALI_OP_mean:
-    case SALI_OP_add:
-    case SALI_OP_sub:
-        for (int32_t k = 0; k < node->n_in; k++) {
-            reach(w, i, node->in[k], false);
-        }
-        return true;
-    case SALI_OP_mul:
-    case SALI_OP_div:
-    case SALI_OP_dot:
-    case SALI_OP_matvec:
-        return reach_factor(w, i);
-    default:
+    if (sali_node_factors(w->program, i) != 1) {
         return false;
     }
+    reach_inputs(w, i);
+    return true;
 }
 
 sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form)
@@ -81,7 +61,7 @@ sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form)
         w.reached[program->output] = true;
     }
     for (int32_t i = program->output; status == SAL_OK && i >= 0; i--) {
-        if (w.reached[i] && program->nodes[i].varying && !reach_inputs(&w, i, &found)) {
+        if (w.reached[i] && program->nodes[i].varying && !visit(&w, i, &found)) {
             status = SAL_ERR_UNSUPPORTED;
         }
     }

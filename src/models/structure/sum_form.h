@@ -10,7 +10,7 @@
 #include "models/structure/weights.h"
 
 typedef struct sali_sum_form {
-    int32_t core; /* a softplus, logsumexp or edges node that varies; -1: there is none */
+    int32_t core; /* a node that varies and hides a variable, or lists pairs; -1: there is none */
     bool plain;   /* no parameter has a part in the core's weights */
 } sali_sum_form;
 

@@ -3,6 +3,7 @@
 #ifndef SALI_WEIGHTS_H
 #define SALI_WEIGHTS_H
 
+#include "ad/polynomial.h"
 #include "models/tape_model.h"
 
 typedef struct sali_weights {
@@ -19,8 +20,8 @@ void sali_weights_free(sali_weights *weights);
 double *sali_weights_of(sali_weights *weights, int32_t node);
 
 /* Hand the weights of node i, which varies and is linear in the inputs that do, to them. Nodes
- * are to be taken from the last to the first. Returns: SAL_ERR_UNSUPPORTED for any other op, or one
- * that this does not know; SAL_ERR_MEMORY; no messages. */
+ * are to be taken from the last to the first. Returns: SAL_ERR_UNSUPPORTED if it is not;
+ * SAL_ERR_MEMORY; no messages. */
 sal_status sali_weights_push(sali_weights *weights, int32_t i);
 
 /* Element k of a node that does not vary. */
@@ -28,9 +29,5 @@ static inline double sali_weights_value(const sali_weights *weights, int32_t nod
 {
     return sali_load(weights->program->dtype, weights->params->value[node], k);
 }
-
-/* The element of input `operand` that element k of an elementwise or a selecting op reads. */
-int64_t sali_weights_source(const sali_program *program, const sali_node *node, int operand,
-                            int64_t k);
 
 #endif

@@ -59,7 +59,7 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     }
     sal_status status = s && (s->adaptive || !adaptive) ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK && settings->values[BLOCK] <= 1) {
-        status = sali_couplings_create(model, &s->couplings, err);
+        status = sali_couplings_create(model, SALI_DENSE_COUPLINGS, &s->couplings, err);
     }
     if (status != SAL_OK) {
         unshare(s);

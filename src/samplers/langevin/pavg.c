@@ -31,7 +31,7 @@ static int choice(const sali_sampler_settings *settings)
 
 static const char *obstacle(const sal_model *model, const sali_sampler_settings *settings)
 {
-    if (choice(settings) == HESSIAN && !sali_has_constant_hessian(model)) {
+    if (choice(settings) == HESSIAN && !sali_is_quadratic(model)) {
         return "preconditioner=hessian needs an f that is known to be quadratic";
     }
     if (choice(settings) != NONE && model->space->width > SALI_MOST_PRECONDITIONED) {
@@ -70,8 +70,7 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
     sali_preconditioner *p = NULL;
     sal_status status = SAL_OK;
     int wanted = choice(settings);
-    bool quadratic =
-        wanted <= HESSIAN && !settings->preconditioner && sali_has_constant_hessian(model);
+    bool quadratic = wanted <= HESSIAN && !settings->preconditioner && sali_is_quadratic(model);
     if (settings->preconditioner && wanted != AUTO) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "pavg: a preconditioner is given; it goes with preconditioner=auto, not "

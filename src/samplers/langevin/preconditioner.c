@@ -73,6 +73,24 @@ bool sali_preconditioner_finite(const sali_preconditioner *p)
 
 /* ---- the matrix */
 
+void sali_symmetrise(int64_t n, double *M)
+{
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            M[i * n + j] = M[j * n + i] = 0.5 * (M[i * n + j] + M[j * n + i]);
+        }
+    }
+}
+
+/* The Hessian; not finite where there is none. */
+static void take_hessian(sali_preconditioner *p)
+{
+    const sali_coupling_values *values = sali_couplings_values(p->couplings);
+    for (int64_t k = 0; k < p->n * p->n; k++) {
+        p->M[k] = values ? values->scale * sali_load(p->dtype, values->J, k) : NAN;
+    }
+}
+
 void sali_preconditioner_changed(sali_preconditioner *p)
 {
     sali_symmetrise(p->n, p->M);
@@ -87,7 +105,7 @@ void sali_preconditioner_refresh(sali_preconditioner *p)
     pthread_mutex_lock(&p->lock);
     if (p->kind == SALI_PRECONDITIONER_HESSIAN && p->version != sali_model_version(p->model)) {
         p->version = sali_model_version(p->model);
-        sali_hessian_find(p->search, p->M);
+        take_hessian(p);
         p->revision++;
     }
     if (p->prepared != p->revision) {
@@ -142,7 +160,7 @@ void sali_preconditioner_destroy(sali_preconditioner *p)
         return;
     }
     sali_history_clear(&p->adaptation);
-    sali_hessian_search_destroy(p->search);
+    sali_couplings_destroy(p->couplings);
     pthread_mutex_destroy(&p->lock);
     sali_object_free(p);
 }
@@ -197,7 +215,7 @@ sal_status sali_preconditioner_create(const sal_model *model, sali_preconditione
     sal_status status = sali_object_failed(p) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK && kind == SALI_PRECONDITIONER_HESSIAN) {
         p->version = sali_model_version(model) - 1;
-        status = sali_hessian_search_create(model, &p->search, err);
+        status = sali_couplings_create(model, SALI_ANY_COUPLINGS, &p->couplings, err);
     }
     if (status == SAL_OK && kind == SALI_PRECONDITIONER_GIVEN) {
         status = take_given(p, given, err);

@@ -4,8 +4,7 @@
 
 #include <pthread.h>
 
-#include "models/model.h"
-#include "samplers/constant_hessian.h"
+#include "models/structure/couplings.h"
 #include "samplers/langevin/history.h"
 
 /* More reals than this and M would be too large. */
@@ -40,7 +39,7 @@ typedef struct sali_preconditioner {
     /* Of a Hessian. */
     const sal_model *model;
     uint64_t version; /* of the model's parameters */
-    sali_hessian_search *search;
+    sali_couplings *couplings;
 
     sali_adaptation_history adaptation;
     pthread_mutex_t lock; /* of refresh */
@@ -55,6 +54,9 @@ void sali_preconditioner_destroy(sali_preconditioner *p);
 /* Bring what is made of M and of the model's parameters up to date. Safe from several threads at
  * once, as M and parameters do not change while they run. */
 void sali_preconditioner_refresh(sali_preconditioner *p);
+
+/* M = (M + M') / 2, of n rows. */
+void sali_symmetrise(int64_t n, double *M);
 
 /* After other numbers were put into M: makes it symmetric, as all that uses it relies on. */
 void sali_preconditioner_changed(sali_preconditioner *p);

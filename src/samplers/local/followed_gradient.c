@@ -10,11 +10,11 @@
 #define RENEW_EVERY 4096
 
 sal_status sali_followed_gradient_open(sali_followed_gradient *g, const sali_chains *chains,
-                                       sali_hessian *hessian, sal_error *err)
+                                       sali_couplings *couplings, sal_error *err)
 {
     int64_t N = chains->space->width;
-    g->hessian = hessian;
-    if (!hessian) {
+    g->couplings = couplings;
+    if (!couplings) {
         return SAL_OK;
     }
     g->rows = sali_alloc(2 * chains->n * N, chains->element);
@@ -50,9 +50,10 @@ void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_ch
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains)
 {
     int64_t N = chains->space->width;
-    g->H = g->hessian ? sali_hessian_rows(g->hessian) : NULL;
+    g->values = g->couplings ? sali_couplings_values(g->couplings) : NULL;
+    g->values = g->values && g->values->finite ? g->values : NULL;
     sali_chains_start(chains, true);
-    for (int64_t c = 0; g->H && c < chains->n; c++) {
+    for (int64_t c = 0; g->values && c < chains->n; c++) {
         memcpy(sali_followed_gradient_now(g, chains, c), sali_row(chains, chains->gradient, c, N),
                (size_t)N * chains->element);
     }
@@ -94,7 +95,7 @@ static int64_t list_changes(sali_followed_gradient *g, const sali_chains *chains
         }
     }
     for (int64_t j = 0; j < k; j++) {
-        g->weight[j] = chains->beta[c] * g->change[j];
+        g->weight[j] = chains->beta[c] * g->values->scale * g->change[j];
     }
     return k;
 }
@@ -104,9 +105,9 @@ static void follow(const sali_followed_gradient *g, const sali_chains *chains, i
 {
     int64_t N = chains->space->width;
     if (chains->model->dtype == SAL_F32) {
-        sali_hessian_follow_f32(N, g->H, k, g->coordinate, g->weight, now, next);
+        sali_follow_rows_f32(N, g->values->J, k, g->coordinate, g->weight, now, next);
     } else {
-        sali_hessian_follow_f64(N, g->H, k, g->coordinate, g->weight, now, next);
+        sali_follow_rows_f64(N, g->values->J, k, g->coordinate, g->weight, now, next);
     }
 }
 

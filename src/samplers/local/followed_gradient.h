@@ -1,5 +1,5 @@
-/* Gradients of a shard's chains where f is quadratic with Hessian H, found from those of the
- * present states: with d = x' - x,
+/* Gradients of a shard's chains where f is quadratic, found from those of the present states by the
+ * rows of its couplings: with d = x' - x, H = scale J,
  *
  *     grad f(x') = grad f(x) + H d,    f(x') = f(x) + d'(grad f(x) + grad f(x')) / 2,
  *
@@ -8,22 +8,25 @@
 #ifndef SALI_FOLLOWED_GRADIENT_H
 #define SALI_FOLLOWED_GRADIENT_H
 
-#include "samplers/hessian.h"
+#include "models/structure/couplings.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_followed_gradient {
-    sali_hessian *hessian; /* NULL: gradients are not followed */
-    const void *H;         /* real [N x N]; NULL: not since the last start */
-    void *rows;            /* real [2n x N], times beta as in sali_chains */
-    uint8_t *current;      /* [n] which of a chain's two is that of its present state */
+    sali_couplings *couplings;          /* NULL: gradients are not followed */
+    const sali_coupling_values *values; /* NULL: not since the last start */
+    void *rows;                         /* real [2n x N], times beta as in sali_chains */
+    uint8_t *current; /* [n] which of a chain's two is that of its present state */
     /* Of one move: the coordinates that change, and by how much; [N] each. */
     int64_t *coordinate;
     double *change, *weight;
 } sali_followed_gradient;
 
-/* `hessian` may be NULL: nothing is followed then. */
+/* More reals than this and following costs more than it saves. */
+#define SALI_MOST_FOLLOWED 2048
+
+/* `couplings` may be NULL: nothing is followed then. */
 sal_status sali_followed_gradient_open(sali_followed_gradient *g, const sali_chains *chains,
-                                       sali_hessian *hessian, sal_error *err);
+                                       sali_couplings *couplings, sal_error *err);
 void sali_followed_gradient_close(sali_followed_gradient *g);
 
 /* Take the chains' states and temperatures; sets f and chains->gradient, as sali_chains_start. */
@@ -32,7 +35,7 @@ void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains
 /* Whether gradients are followed since the last start; the functions below are for that case. */
 static inline bool sali_followed_gradient_active(const sali_followed_gradient *g)
 {
-    return g->H != NULL;
+    return g->values != NULL;
 }
 
 /* At the step's beginning: whether chain c's gradient, and f, were made anew. */
@@ -52,5 +55,13 @@ static inline void sali_followed_gradient_flip(sali_followed_gradient *g, int64_
 {
     g->current[c] ^= 1;
 }
+
+/* ---- the kernel, for both types */
+
+/* gradient_new = gradient + sum_j weight[j] J[row[j]], of width n; `weight` is not 0. */
+void sali_follow_rows_f32(int64_t n, const float *J, int64_t k, const int64_t *row,
+                          const double *weight, const float *gradient, float *gradient_new);
+void sali_follow_rows_f64(int64_t n, const double *J, int64_t k, const int64_t *row,
+                          const double *weight, const double *gradient, double *gradient_new);
 
 #endif

@@ -35,19 +35,22 @@ static const char *gwg_obstacle(const sal_model *model, const sali_sampler_setti
                : NULL;
 }
 
-/* The Hessian, where f is quadratic; in training it would have to be found too often. */
+/* The couplings, where f is quadratic; in training they would have to be made too often. */
 static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
                             void **shared, sal_error *err)
 {
-    sali_hessian *hessian = NULL;
-    sal_status status = settings->training ? SAL_OK : sali_hessian_create(model, &hessian, err);
-    *shared = hessian;
+    sali_couplings *couplings = NULL;
+    bool wanted =
+        !settings->training && model->has_gradient && model->space->width <= SALI_MOST_FOLLOWED;
+    sal_status status =
+        wanted ? sali_couplings_create(model, SALI_ANY_COUPLINGS, &couplings, err) : SAL_OK;
+    *shared = couplings;
     return status;
 }
 
 static void gwg_unshare(void *shared)
 {
-    sali_hessian_destroy(shared);
+    sali_couplings_destroy(shared);
 }
 
 static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -59,7 +62,7 @@ static sal_status gwg_create(const sali_chains *chains, const sali_sampler_setti
         .radius = (int64_t)settings->values[RADIUS],
         .hops = (int64_t)settings->values[HOPS],
         .ball = (int64_t)settings->values[BALL],
-        .hessian = shared,
+        .couplings = shared,
     };
     return sali_single_site_create(chains, &options, self, err);
 }

@@ -74,7 +74,7 @@ sal_status sali_single_site_create(const sali_chains *chains,
         status = find_pairs(g, chains, err);
     }
     if (status == SAL_OK) {
-        status = sali_followed_gradient_open(&g->followed, chains, options->hessian, err);
+        status = sali_followed_gradient_open(&g->followed, chains, options->couplings, err);
     }
     if (status != SAL_OK) {
         sali_single_site_destroy(g);

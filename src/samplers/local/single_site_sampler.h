@@ -42,7 +42,7 @@ typedef struct sali_single_site_options {
     int64_t hops;               /* sites drawn a step, >= 1 */
     int64_t ball;               /* sites that move together, >= 1; first-order only */
     const sali_site_rule *rule; /* NULL: by hops and ball */
-    sali_hessian *hessian;      /* first-order: shared; NULL: gradients are evaluated */
+    sali_couplings *couplings;  /* first-order: shared; NULL: gradients are evaluated */
 } sali_single_site_options;
 
 struct sali_single_site {

@@ -1,6 +1,6 @@
-/* Gradients that follow moves by rows of the Hessian. Compiled for float and double. */
+/* Gradients that follow moves by rows of the couplings. Compiled for float and double. */
 #include "core/real.h"
-#include "samplers/hessian.h"
+#include "samplers/local/followed_gradient.h"
 
 SALI_CLONES
 static void add_one(int64_t n, const real *restrict a, real u, const real *from, real *to)
@@ -20,8 +20,8 @@ static void add_two(int64_t n, const real *restrict a, real u, const real *restr
     }
 }
 
-void RN(sali_hessian_follow)(int64_t n, const real *H, int64_t k, const int64_t *row,
-                             const double *weight, const real *gradient, real *gradient_new)
+void RN(sali_follow_rows)(int64_t n, const real *J, int64_t k, const int64_t *row,
+                          const double *weight, const real *gradient, real *gradient_new)
 {
     const real *from = gradient;
     int64_t j = 0;
@@ -29,10 +29,10 @@ void RN(sali_hessian_follow)(int64_t n, const real *H, int64_t k, const int64_t 
         add_one(n, gradient, 0, gradient, gradient_new);
     }
     for (; j + 1 < k; j += 2, from = gradient_new) {
-        add_two(n, H + row[j] * n, (real)weight[j], H + row[j + 1] * n, (real)weight[j + 1], from,
+        add_two(n, J + row[j] * n, (real)weight[j], J + row[j + 1] * n, (real)weight[j + 1], from,
                 gradient_new);
     }
     if (j < k) {
-        add_one(n, H + row[j] * n, (real)weight[j], from, gradient_new);
+        add_one(n, J + row[j] * n, (real)weight[j], from, gradient_new);
     }
 }

@@ -1,0 +1,136 @@
+#include "ad/polynomial.h"
+
+#include <math.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+
+double sali_term_times(const sali_program *program, const sali_params *params, int32_t i,
+                       const sali_op_term *term, int but, double x)
+{
+    x *= term->factor;
+    for (int j = 0; j < term->n; j++) {
+        if (j != but) {
+            const void *value = params->value[program->nodes[i].in[term->input[j]]];
+            x = sali_term_take(term, j, x, sali_load(program->dtype, value, term->at[j]));
+        }
+    }
+    return x;
+}
+
+int sali_node_factors(const sali_program *program, int32_t i)
+{
+    int last = 0;
+    if (sali_terms_of(program, i) == 0) {
+        return -1;
+    }
+    sali_op_term term = sali_term_of(program, i, 0, 0);
+    int varying = sali_term_varying(program, i, &term, &last);
+    bool ends = varying > 0 && last == term.n - 1 && term.end != SALI_MULTIPLIES;
+    return ends ? -1 : varying < 1 ? 1 : varying;
+}
+
+/* ---- degrees, up to "more, or no polynomial" */
+
+enum { MORE = 3 };
+
+static int at_most(int degree)
+{
+    return degree < MORE ? degree : MORE;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* A table is multilinear in the weights of its variables' states, which are affine in their reals
+ * (levels of an ordinal variable of several have no such weights). */
+static int table_degree(const sali_node *node, const sali_op *op, const sal_space *space)
+{
+    sali_op_table table = { .index = -1 };
+    int64_t longest = 0;
+    while (op->next_table(node, space, &table)) {
+        for (int64_t k = 0; k < table.length; k++) {
+            const sali_variable *v = &space->variables[table.scope[k]];
+            if (v->kind != SAL_CATEGORICAL && !sali_is_two_level(v)) {
+                return MORE;
+            }
+        }
+        longest = table.length > longest ? table.length : longest;
+    }
+    return longest < MORE ? (int)longest : MORE;
+}
+
+/* Degree of a node in something, from those of its inputs. */
+static int node_degree(const sali_program *program, int32_t i, const int *degree)
+{
+    const sali_node *node = &program->nodes[i];
+    const sali_op *op = program->steps[i].op;
+    int most = 0, product = 0;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        most = larger(most, degree[node->in[k]]);
+    }
+    if (most == 0) {
+        return 0;
+    }
+    if (op->next_table) {
+        int of_state = degree[node->in[0]] > 0 ? table_degree(node, op, program->space) : 0;
+        return at_most(of_state + degree[node->in[1]]);
+    }
+    if (sali_terms_of(program, i) == 0) {
+        return MORE;
+    }
+    sali_op_term term = sali_term_of(program, i, 0, 0);
+    for (int j = 0; j < term.n; j++) {
+        int own = degree[node->in[term.input[j]]];
+        bool ends = j == term.n - 1 && term.end != SALI_MULTIPLIES;
+        product = at_most(product + (ends && own > 0 ? MORE : own));
+    }
+    return larger(most, product);
+}
+
+sal_status sali_program_is_linear_in_params(const sali_program *program, bool *linear,
+                                            sal_error *err)
+{
+    int *degree = SALI_NEW_ARRAY(int, program->n_nodes);
+    if (!degree) {
+        return sali_fail_memory(err);
+    }
+    for (int32_t p = 0; p < program->n_parameters; p++) {
+        degree[program->parameters[p].node] = 1;
+    }
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        degree[i] = program->nodes[i].n_in > 0 ? node_degree(program, i, degree) : degree[i];
+    }
+    *linear = degree[program->output] <= 1;
+    sali_free(degree);
+    return SAL_OK;
+}
+
+bool sali_program_is_quadratic(const sali_program *program)
+{
+    int *degree = SALI_NEW_ARRAY(int, program->n_nodes);
+    for (int32_t i = 0; degree && i < program->n_nodes; i++) {
+        degree[i] = i == program->state         ? 1
+                    : program->nodes[i].varying ? node_degree(program, i, degree)
+                                                : 0;
+    }
+    bool quadratic = degree && degree[program->output] <= 2;
+    sali_free(degree);
+    return quadratic;
+}
+
+bool sali_program_forbids(const sali_program *program, const sali_params *params)
+{
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        int32_t T = program->steps[i].op->next_table ? program->nodes[i].in[1] : 0;
+        int64_t size = program->steps[i].op->next_table ? program->steps[T].size : 0;
+        for (int64_t k = 0; k < size; k++) {
+            if (!isfinite(sali_load(program->dtype, params->value[T], k))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

@@ -1,0 +1,241 @@
+#include "models/structure/affine_rows.h"
+
+#include "ad/polynomial.h"
+#include "core/alloc.h"
+#include "models/clamp.h"
+
+/* The most slopes of all nodes. */
+#define MOST_SLOPES (INT64_C(1) << 24)
+
+/* ---- which nodes are asked for */
+
+/* What f is a sum of: all of it must be known; what is multiplied is asked for. */
+static bool mark(const sali_affine_rows *r, bool *counts, bool *asked)
+{
+    const sali_program *program = r->program;
+    counts[program->output] = true;
+    for (int32_t i = program->output; i >= 0; i--) {
+        const sali_node *node = &program->nodes[i];
+        bool leaf = !node->varying || i == program->state;
+        if (leaf || (!counts[i] && !asked[i]) || program->steps[i].op->next_table) {
+            if (!leaf && asked[i]) {
+                return false;
+            }
+            continue;
+        }
+        int factors = sali_node_factors(program, i);
+        if (factors < 0) {
+            return false;
+        }
+        for (int32_t k = 0; k < node->n_in; k++) {
+            counts[node->in[k]] |= counts[i] && factors == 1;
+            asked[node->in[k]] |= asked[i] || factors > 1;
+        }
+    }
+    return true;
+}
+
+/* ---- rows */
+
+static sal_status append(sali_affine_rows *r, sali_node_rows *to, int32_t unknown, double slope)
+{
+    int64_t unknowns = to->room, slopes = to->room;
+    if (++r->used > MOST_SLOPES) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    if (sali_grow((void **)&to->unknown, &unknowns, to->used + 1, sizeof *to->unknown) != 0 ||
+        sali_grow((void **)&to->slope, &slopes, to->used + 1, sizeof *to->slope) != 0) {
+        return SAL_ERR_MEMORY;
+    }
+    to->room = unknowns;
+    to->unknown[to->used] = unknown;
+    to->slope[to->used++] = slope;
+    return SAL_OK;
+}
+
+sali_indicator sali_affine_indicator(const sali_affine_rows *r, int64_t variable, int32_t code)
+{
+    const sali_variable *v = &r->program->space->variables[variable];
+    int32_t own = r->free[variable];
+    if (r->unknowns == SALI_BITS) {
+        return (sali_indicator){ 0, 1, own };
+    }
+    int32_t offset = (int32_t)r->model->space->variables[own].offset;
+    if (v->kind == SAL_CATEGORICAL) {
+        return (sali_indicator){ 0, 1, offset + code };
+    }
+    double low = sali_level(v, 0), span = sali_level(v, 1) - low;
+    return (sali_indicator){ -low / span, 1 / span, offset };
+}
+
+/* Real k of a variable of the tape. */
+static sal_status add_real(sali_affine_rows *r, sali_node_rows *to, int64_t variable, int32_t k)
+{
+    const sali_variable *v = &r->program->space->variables[variable];
+    bool one_hot = v->kind == SAL_CATEGORICAL;
+    int32_t own = r->free[variable];
+    double *base = &to->base[v->offset + k];
+    if (own >= 0 && r->unknowns == SALI_REALS) {
+        return append(r, to, (int32_t)r->model->space->variables[own].offset + k, 1);
+    }
+    bool fixed = own < 0 || v->states == 1;
+    int32_t first = fixed ? r->code[variable] : 0;
+    *base = one_hot ? first == k : sali_level(v, first);
+    double rise = fixed ? 0 : (one_hot ? k == 1 : sali_level(v, 1)) - *base;
+    return rise == 0 ? SAL_OK : append(r, to, own, rise);
+}
+
+static sal_status find_state(sali_affine_rows *r, sali_node_rows *to)
+{
+    const sal_space *space = r->program->space;
+    sal_status status = SAL_OK;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        for (int32_t k = 0; status == SAL_OK && k < space->variables[v].width; k++) {
+            status = add_real(r, to, v, k);
+            to->begin[space->variables[v].offset + k + 1] = to->used;
+        }
+    }
+    return status;
+}
+
+/* The sum of rows in the making. */
+typedef struct row_sum {
+    int64_t n, stamp;
+    int64_t *seen; /* [unknowns] the stamp of the row that has it */
+    int32_t *list; /* [unknowns] those of this row */
+    double *slope; /* [unknowns] */
+} row_sum;
+
+static void add_row(row_sum *sum, const sali_affine *a, double x)
+{
+    for (int64_t k = 0; k < a->n; k++) {
+        int32_t u = a->unknown[k];
+        if (sum->seen[u] != sum->stamp) {
+            sum->seen[u] = sum->stamp;
+            sum->list[sum->n++] = u;
+            sum->slope[u] = 0;
+        }
+        sum->slope[u] += x * a->slope[k];
+    }
+}
+
+/* Take term t of element k in: one of its elements may have unknowns. */
+static sal_status add_term(const sali_affine_rows *r, int32_t i, const sali_op_term *term,
+                           row_sum *sum, double *base)
+{
+    sali_affine moving = { .base = 1 };
+    double x = term->factor;
+    for (int j = 0; j < term->n; j++) {
+        int32_t in = r->program->nodes[i].in[term->input[j]];
+        if (!r->program->nodes[in].varying) {
+            double value = sali_load(r->program->dtype, r->params->value[in], term->at[j]);
+            x = sali_term_take(term, j, x, value);
+            continue;
+        }
+        sali_affine own = sali_affine_row(r, in, term->at[j]);
+        if (own.n == 0) {
+            x *= own.base;
+        } else if (moving.n > 0) {
+            return SAL_ERR_UNSUPPORTED;
+        } else {
+            moving = own;
+        }
+    }
+    if (x != 0) {
+        *base += x * moving.base;
+        add_row(sum, &moving, x);
+    }
+    return SAL_OK;
+}
+
+static sal_status find_node(sali_affine_rows *r, int32_t i, row_sum *sum)
+{
+    sali_node_rows *to = &r->node[i];
+    int64_t terms = sali_terms_of(r->program, i);
+    for (int64_t k = 0; k < r->program->steps[i].size; k++) {
+        sum->n = 0;
+        sum->stamp++;
+        for (int64_t t = 0; t < terms; t++) {
+            sali_op_term term = sali_term_of(r->program, i, k, t);
+            sal_status status =
+                term.factor == 0 ? SAL_OK : add_term(r, i, &term, sum, &to->base[k]);
+            if (status != SAL_OK) {
+                return status;
+            }
+        }
+        for (int64_t u = 0; u < sum->n; u++) {
+            double slope = sum->slope[sum->list[u]];
+            sal_status status = slope == 0 ? SAL_OK : append(r, to, sum->list[u], slope);
+            if (status != SAL_OK) {
+                return status;
+            }
+        }
+        to->begin[k + 1] = to->used;
+    }
+    return SAL_OK;
+}
+
+static sal_status find_rows(sali_affine_rows *r, const bool *asked)
+{
+    int64_t n = r->unknowns == SALI_BITS ? r->model->space->n_variables : r->model->space->width;
+    row_sum sum = { .seen = SALI_NEW_ARRAY(int64_t, n),
+                    .list = SALI_NEW_ARRAY(int32_t, n),
+                    .slope = SALI_NEW_ARRAY(double, n) };
+    sal_status status = sum.seen && sum.list && sum.slope ? SAL_OK : SAL_ERR_MEMORY;
+    for (int32_t i = 0; status == SAL_OK && i <= r->program->output; i++) {
+        sali_node_rows *to = &r->node[i];
+        if (!r->program->nodes[i].varying || (!asked[i] && i != r->program->state)) {
+            continue;
+        }
+        to->base = SALI_NEW_ARRAY(double, r->program->steps[i].size);
+        to->begin = SALI_NEW_ARRAY(int64_t, r->program->steps[i].size + 1);
+        status = !to->base || !to->begin  ? SAL_ERR_MEMORY
+                 : i == r->program->state ? find_state(r, to)
+                                          : find_node(r, i, &sum);
+    }
+    sali_free(sum.seen);
+    sali_free(sum.list);
+    sali_free(sum.slope);
+    return status;
+}
+
+/* ---- all of it */
+
+sal_status sali_affine_rows_create(const sal_model *model, sali_unknowns unknowns,
+                                   sali_affine_rows *rows)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    int32_t n = tape->program->n_nodes;
+    int64_t whole = tape->program->space->n_variables;
+    *rows = (sali_affine_rows){ .model = model,
+                                .program = tape->program,
+                                .params = tape->params,
+                                .unknowns = unknowns,
+                                .free = SALI_NEW_ARRAY(int32_t, whole),
+                                .code = SALI_NEW_ARRAY(int32_t, whole),
+                                .node = SALI_NEW_ARRAY(sali_node_rows, n) };
+    bool *counts = SALI_NEW_ARRAY(bool, n), *asked = SALI_NEW_ARRAY(bool, n);
+    bool ok = rows->free && rows->code && rows->node && counts && asked;
+    sal_status status = !ok ? SAL_ERR_MEMORY
+                        : mark(rows, counts, asked)
+                            ? sali_clamp_index(model, rows->free, rows->code)
+                            : SAL_ERR_UNSUPPORTED;
+    status = status ? status : find_rows(rows, asked);
+    sali_free(counts);
+    sali_free(asked);
+    return status;
+}
+
+void sali_affine_rows_free(sali_affine_rows *rows)
+{
+    for (int32_t i = 0; rows->node && i < rows->program->n_nodes; i++) {
+        sali_free(rows->node[i].base);
+        sali_free(rows->node[i].begin);
+        sali_free(rows->node[i].unknown);
+        sali_free(rows->node[i].slope);
+    }
+    sali_free(rows->node);
+    sali_free(rows->free);
+    sali_free(rows->code);
+    *rows = (sali_affine_rows){ 0 };
+}
