@@ -23,42 +23,32 @@ static const int64_t *origin_of(const sali_rewriter *r, int64_t i)
 
 /* ---- coordinates */
 
-/* Elements of a node's input, by element of its output: of slices and gathers. */
-static int64_t input_element(const sali_node *node, const sal_shape *in, int64_t element)
-{
-    int64_t axis = node->ints[0], inner = 1;
-    for (int32_t i = in->rank - 1; i > axis; i--) {
-        inner *= in->dim[i];
-    }
-    int64_t length = node->shape.dim[axis];
-    int64_t at = element / inner % length, outer = element / inner / length;
-    int64_t index = node->op == SALI_OP_slice ? node->ints[1] + at : node->ints[1 + at];
-    return (outer * in->dim[axis] + index) * inner + element % inner;
-}
-
-static bool selects(sali_op_id op)
-{
-    return op == SALI_OP_reshape || op == SALI_OP_slice || op == SALI_OP_gather;
-}
-
+/* Of nodes whose elements are each an element of a node that has origins. */
 static sal_status find_origin(sali_rewriter *r, int64_t i)
 {
-    const sali_node *node = &r->old[i];
-    const int64_t *from = selects(node->op) ? origin_of(r, node->in[0]) : NULL;
+    const sali_node *node = &r->old[i], *in[] = { NULL };
+    const sali_op *op = sali_op_f64(node->op);
+    const int64_t *from = node->n_in == 1 && op->linear ? origin_of(r, node->in[0]) : NULL;
     if (node->op != SALI_OP_state && !from) {
         return SAL_OK;
     }
     int64_t size = sali_shape_size(&node->shape);
     int64_t *origin = ((int64_t **)r->context)[i] = SALI_NEW_ARRAY(int64_t, size);
-    if (!origin) {
-        return SAL_ERR_MEMORY;
+    bool selects = true;
+    for (int64_t k = 0; origin && selects && k < size; k++) {
+        sali_op_term term = { .count = 1, .factor = 1, .at = { k } };
+        if (from) {
+            in[0] = &r->old[node->in[0]];
+            term = op->term(&(sali_term_place){ node, in, k, 0 });
+        }
+        origin[k] = from ? from[term.at[0]] : k;
+        selects = term.count == 1 && term.factor == 1;
     }
-    for (int64_t k = 0; k < size; k++) {
-        bool same = node->op == SALI_OP_state || node->op == SALI_OP_reshape;
-        int64_t at = same ? k : input_element(node, &r->old[node->in[0]].shape, k);
-        origin[k] = from ? from[at] : at;
+    if (!selects) {
+        sali_free(origin);
+        ((int64_t **)r->context)[i] = NULL;
     }
-    return SAL_OK;
+    return origin ? SAL_OK : SAL_ERR_MEMORY;
 }
 
 /* A and B of a coordinate's power; false when it has more than two values. */

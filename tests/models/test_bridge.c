@@ -3,7 +3,7 @@
 
 #include "alloc_fail.h"
 #include "bridge_check.h"
-#include "models/structure/pairwise.h"
+#include "models/structure/couplings.h"
 #include "models/tape_model.h"
 
 #define R_MOST 64
@@ -179,16 +179,13 @@ START_TEST(a_tape_keeps_its_fast_paths)
     ck_ok(sali_bridge_create(model, log_base, &bridge, &err), &err);
     ck_assert(bridge.model->multilinear);
     ck_assert(bridge.model->trackable);
-    sali_pairwise *pairs = NULL;
-    ck_ok(sali_pairwise_create(bridge.model, &pairs, &err), &err);
+    sali_couplings *pairs = NULL;
+    ck_ok(sali_couplings_create(bridge.model, SALI_BIT_COUPLINGS, &pairs, &err), &err);
     ck_assert_ptr_nonnull(pairs);
     sali_bridge_set(&bridge, 0.4);
-    ck_assert(sali_pairwise_is_stale(pairs, bridge.model));
-    sali_pairwise_destroy(pairs);
-    ck_ok(sali_pairwise_create(bridge.model, &pairs, &err), &err);
     ck_ok(sal_model_evaluate(bridge.model, 1, codes, &f, NULL, NULL, &err), &err);
-    ck_assert_double_eq_tol(sali_pairwise_value(pairs, codes), f, 1e-12);
-    sali_pairwise_destroy(pairs);
+    ck_assert_double_eq_tol(sali_couplings_value(sali_couplings_values(pairs), codes), f, 1e-12);
+    sali_couplings_destroy(pairs);
     sali_bridge_free(&bridge);
     sal_model_destroy(model);
 }

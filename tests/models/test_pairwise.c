@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "alloc_fail.h"
-#include "models/structure/pairwise.h"
+#include "models/structure/couplings.h"
 #include "random_tape.h"
 #include "tiny_models.h"
 
@@ -19,11 +19,18 @@ static sal_model *builtin(const char *specification, sal_dtype dtype)
     return model;
 }
 
-static sali_pairwise *read_pairs(const sal_model *model)
+/* The couplings of a model's bits, and their values; NULL: there are none. */
+typedef struct bits {
+    sali_couplings *couplings;
+    const sali_coupling_values *values;
+} bits;
+
+static bits read_pairs(const sal_model *model)
 {
-    sali_pairwise *p = NULL;
+    bits p = { 0 };
     sal_error err;
-    ck_ok(sali_pairwise_create(model, &p, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_BIT_COUPLINGS, &p.couplings, &err), &err);
+    p.values = p.couplings ? sali_couplings_values(p.couplings) : NULL;
     return p;
 }
 
@@ -36,11 +43,11 @@ static void random_codes(const sal_space *space, uint64_t k, int32_t *codes)
     }
 }
 
-static void check_rows(const sali_pairwise *p, const char *where)
+static void check_rows(const sali_coupling_values *p, const char *where)
 {
     double scale = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        double sum = fabs(p->h[i]);
+        double sum = fabs(p->linear[i]);
         for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) {
             int64_t j = p->couplings[k].to, back = p->begin[j];
             ck_assert_msg(j != i && p->couplings[k].J != 0, "%s: row %d", where, (int)i);
@@ -55,7 +62,7 @@ static void check_rows(const sali_pairwise *p, const char *where)
         }
         scale = fmax(scale, sum);
     }
-    ck_assert(fabs(p->scale - scale) <= 1e-12 * scale);
+    ck_assert(fabs(p->largest - scale) <= 1e-12 * scale);
 }
 
 static double value_at(const sal_model *model, const int32_t *codes)
@@ -67,18 +74,18 @@ static double value_at(const sal_model *model, const int32_t *codes)
 }
 
 /* f and all rises of a model in double. */
-static void check_values(const sal_model *model, const sali_pairwise *p, const char *where)
+static void check_values(const sal_model *model, const sali_coupling_values *p, const char *where)
 {
     const sal_space *space = model->space;
     int32_t *codes = malloc((size_t)space->n_variables * sizeof *codes);
     check_rows(p, where);
     for (uint64_t k = 0; k < STATES; k++) {
         random_codes(space, k, codes);
-        double f = value_at(model, codes), got = sali_pairwise_value(p, codes);
+        double f = value_at(model, codes), got = sali_couplings_value(p, codes);
         ck_assert_msg(fabs(f - got) < 1e-11 * (1 + fabs(f)), "%s: f %.15g, expected %.15g", where,
                       got, f);
         int64_t v = (int64_t)(k * 7919 % (uint64_t)space->n_variables);
-        double rise = sali_pairwise_rise(p, codes, v), at[2];
+        double rise = sali_couplings_rise(p, codes, v), at[2];
         for (int32_t b = 0; b < 2; b++) {
             codes[v] = b < space->variables[v].states ? b : 0;
             at[b] = value_at(model, codes);
@@ -96,10 +103,10 @@ START_TEST(ready_made_models_are_reconstructed)
                                          "ising-dense:dim=23,scale=0.5" };
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         sal_model *model = builtin(names[k], SAL_F64);
-        sali_pairwise *p = read_pairs(model);
-        ck_assert_msg(p != NULL, "%s is pairwise", names[k]);
-        check_values(model, p, names[k]);
-        sali_pairwise_destroy(p);
+        bits p = read_pairs(model);
+        ck_assert_msg(p.values != NULL, "%s is pairwise", names[k]);
+        check_values(model, p.values, names[k]);
+        sali_couplings_destroy(p.couplings);
         sal_model_destroy(model);
     }
 }
@@ -116,13 +123,13 @@ START_TEST(random_quadratic_formulas_are_reconstructed_or_refused)
         sal_tape *tape = random_tape(seed, RANDOM_QUADRATIC, SAL_F64, &f);
         snprintf(where, sizeof where, "random tape %d", (int)seed);
         ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-        sali_pairwise *p = read_pairs(model);
-        ck_assert(!p || model->space->max_states <= 2);
-        if (p) {
-            check_values(model, p, where);
+        bits p = read_pairs(model);
+        ck_assert(!p.values || model->space->max_states <= 2);
+        if (p.values) {
+            check_values(model, p.values, where);
             made++;
         }
-        sali_pairwise_destroy(p);
+        sali_couplings_destroy(p.couplings);
         sal_model_destroy(model);
         sal_tape_destroy(tape);
     }
@@ -181,10 +188,10 @@ static sal_model *all_ops(void)
 START_TEST(every_known_op_is_reconstructed)
 {
     sal_model *model = all_ops();
-    sali_pairwise *p = read_pairs(model);
-    ck_assert_ptr_nonnull(p);
-    check_values(model, p, "all ops");
-    sali_pairwise_destroy(p);
+    bits p = read_pairs(model);
+    ck_assert_ptr_nonnull(p.values);
+    check_values(model, p.values, "all ops");
+    sali_couplings_destroy(p.couplings);
     sal_model_destroy(model);
 }
 END_TEST
@@ -205,10 +212,10 @@ START_TEST(a_sparse_form_by_products_is_reconstructed)
     sal_expr s = sal_state(tape), J = sal_constant(tape, A, SAL_SHAPE(N, N));
     sal_expr f = sal_scale(sal_dot(s, sal_matvec(J, s)), 0.5);
     ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-    sali_pairwise *p = read_pairs(model);
-    ck_assert_msg(p != NULL, "it is pairwise");
-    check_values(model, p, "a ring");
-    sali_pairwise_destroy(p);
+    bits p = read_pairs(model);
+    ck_assert_msg(p.values != NULL, "it is pairwise");
+    check_values(model, p.values, "a ring");
+    sali_couplings_destroy(p.couplings);
     sal_model_destroy(model);
     sal_tape_destroy(tape);
     sal_space_destroy(space);
@@ -222,11 +229,11 @@ START_TEST(clamped_variables_become_constants)
     sal_model *whole = all_ops(), *model = NULL;
     sal_error err;
     ck_ok(sal_model_clamp(whole, 3, variables, codes, &model, &err), &err);
-    sali_pairwise *p = read_pairs(model);
-    ck_assert_ptr_nonnull(p);
-    ck_assert_int_eq(p->n, 5);
-    check_values(model, p, "clamped");
-    sali_pairwise_destroy(p);
+    bits p = read_pairs(model);
+    ck_assert_ptr_nonnull(p.values);
+    ck_assert_int_eq(p.values->n, 5);
+    check_values(model, p.values, "clamped");
+    sali_couplings_destroy(p.couplings);
     sal_model_destroy(model);
     sal_model_destroy(whole);
 }
@@ -245,12 +252,12 @@ static sal_model *factors(int64_t n, const int32_t *states, int64_t n_factors, c
 
 static bool is_pairwise(const sal_model *model)
 {
-    sali_pairwise *p = read_pairs(model);
-    bool made = p != NULL;
-    if (p) {
-        check_values(model, p, model->name);
+    bits p = read_pairs(model);
+    bool made = p.values != NULL;
+    if (p.values) {
+        check_values(model, p.values, model->name);
     }
-    sali_pairwise_destroy(p);
+    sali_couplings_destroy(p.couplings);
     return made;
 }
 
@@ -332,30 +339,28 @@ START_TEST(terms_that_cancel_are_dropped)
     sal_error err;
     sal_expr f = sal_edges(sal_state(tape), sal_constant(tape, J, SAL_SHAPE(3)), 3, pairs);
     ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-    sali_pairwise *p = read_pairs(model);
-    ck_assert_int_eq(p->begin[4], 2);
-    ck_assert_int_eq(p->begin[1], 0);
-    ck_assert_int_eq(p->couplings[0].to, 2);
-    sali_pairwise_destroy(p);
+    bits p = read_pairs(model);
+    ck_assert_int_eq(p.values->begin[4], 2);
+    ck_assert_int_eq(p.values->begin[1], 0);
+    ck_assert_int_eq(p.values->couplings[0].to, 2);
+    sali_couplings_destroy(p.couplings);
     sal_model_destroy(model);
     sal_tape_destroy(tape);
     sal_space_destroy(space);
 }
 END_TEST
 
-START_TEST(new_parameters_make_couplings_stale)
+START_TEST(new_parameters_are_read_anew)
 {
     sal_model *model = builtin("ising:side=3", SAL_F64);
-    sali_pairwise *p = read_pairs(model);
+    bits p = read_pairs(model);
     double theta = -0.7;
     sal_error err;
-    ck_assert(!sali_pairwise_is_stale(p, model));
+    check_values(model, p.values, "old theta");
     ck_ok(sal_model_set_params(model, "theta", &theta, &err), &err);
-    ck_assert(sali_pairwise_is_stale(p, model));
-    sali_pairwise_destroy(p);
-    p = read_pairs(model);
-    check_values(model, p, "new theta");
-    sali_pairwise_destroy(p);
+    p.values = sali_couplings_values(p.couplings);
+    check_values(model, p.values, "new theta");
+    sali_couplings_destroy(p.couplings);
     sal_model_destroy(model);
 }
 END_TEST
@@ -365,13 +370,13 @@ START_TEST(a_large_lattice_takes_well_below_a_second)
     struct timespec before, after;
     sal_model *model = builtin("ising:side=320", 0);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    sali_pairwise *p = read_pairs(model);
+    bits p = read_pairs(model);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     double seconds =
         (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
-    ck_assert_int_eq(p->begin[p->n], 4 * 320 * 320);
+    ck_assert_int_eq(p.values->begin[p.values->n], 4 * 320 * 320);
     ck_assert_msg(seconds < 0.9, "%g s", seconds);
-    sali_pairwise_destroy(p);
+    sali_couplings_destroy(p.couplings);
     sal_model_destroy(model);
 }
 END_TEST
@@ -379,9 +384,10 @@ END_TEST
 START_TEST(memory_running_out_is_an_error)
 {
     sal_model *model = all_ops();
-    sali_pairwise *p = NULL;
+    sali_couplings *c = NULL;
     sal_error err;
-    ck_alloc_sweep(sali_pairwise_create(model, &p, &err), sali_pairwise_destroy(p));
+    ck_alloc_sweep(sali_couplings_create(model, SALI_BIT_COUPLINGS, &c, &err),
+                   sali_couplings_destroy(c));
     sal_model_destroy(model);
 }
 END_TEST
@@ -398,7 +404,7 @@ static Suite *pairwise_suite(void)
     tcase_add_test(tcase, factors_count_their_free_two_state_variables);
     tcase_add_test(tcase, forbidden_entries_are_refused);
     tcase_add_test(tcase, other_formulas_are_refused);
-    tcase_add_test(tcase, new_parameters_make_couplings_stale);
+    tcase_add_test(tcase, new_parameters_are_read_anew);
     tcase_add_test(tcase, terms_that_cancel_are_dropped);
     tcase_add_test(tcase, a_large_lattice_takes_well_below_a_second);
     tcase_add_test(tcase, memory_running_out_is_an_error);

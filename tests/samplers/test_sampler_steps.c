@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "chi_square.h"
-#include "models/structure/pairwise.h"
+#include "models/structure/couplings.h"
 #include "transition.h"
 
 /* ---- frequencies of single steps */
@@ -358,10 +358,10 @@ static void set_apart(bench *b, int64_t first)
 /* A systematic scan of couplings has other random numbers for chains in step. */
 static bool scans_couplings(const contract_case *k)
 {
-    sali_pairwise *pairs = NULL;
-    ck_assert_int_eq(sali_pairwise_create(k->model, &pairs, NULL), SAL_OK);
+    sali_couplings *pairs = NULL;
+    ck_assert_int_eq(sali_couplings_create(k->model, SALI_BIT_COUPLINGS, &pairs, NULL), SAL_OK);
     bool scans = pairs && k->sampler == sali_sampler_find("gibbs") && k->settings.values[0] == 0;
-    sali_pairwise_destroy(pairs);
+    sali_couplings_destroy(pairs);
     return scans;
 }
 

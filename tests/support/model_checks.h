@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/rng.h"
-#include "models/structure/pairwise.h"
+#include "models/structure/couplings.h"
 #include "samplers/start.h"
 #include "test.h"
 
@@ -77,19 +77,20 @@ static inline bool check_pairwise(const sal_model *model)
 {
     int64_t V = model->space->n_variables;
     int32_t *codes = malloc((size_t)V * sizeof *codes);
-    sali_pairwise *pairwise = NULL;
+    sali_couplings *couplings = NULL;
     double f;
     sal_error err;
-    ck_ok(sali_pairwise_create(model, &pairwise, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_BIT_COUPLINGS, &couplings, &err), &err);
+    const sali_coupling_values *pairwise = couplings ? sali_couplings_values(couplings) : NULL;
     for (uint32_t k = 0; pairwise && k < 4; k++) {
         sali_stream stream = { .seed = 12, .chain = k, .purpose = SALI_RNG_TEST };
         sali_random_codes(model->space, &stream, codes);
         ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
-        check_close(sali_pairwise_value(pairwise, codes), f,
+        check_close(sali_couplings_value(pairwise, codes), f,
                     sal_model_dtype(model) == SAL_F64 ? 1e-10 : 1e-4, "pairwise f");
     }
     bool there = pairwise != NULL;
-    sali_pairwise_destroy(pairwise);
+    sali_couplings_destroy(couplings);
     free(codes);
     return there;
 }

@@ -15,7 +15,7 @@ struct sali_couplings {
     bool read;        /* at `version` */
     bool good;        /* `values` are those */
     uint64_t version; /* of the model's parameters when they were read */
-    void *J;          /* real [N x N]; NULL: in place */
+    void *J;          /* real [N x N]; NULL: in place, or of bits */
     sali_coupling_values values;
     pthread_mutex_t lock;
 };
@@ -25,6 +25,8 @@ void sali_couplings_destroy(sali_couplings *c)
     if (c) {
         pthread_mutex_destroy(&c->lock);
         sali_free(c->values.linear);
+        sali_free(c->values.begin);
+        sali_free(c->values.couplings);
         sali_free(c->J);
         sali_free(c);
     }
@@ -45,31 +47,56 @@ static bool suits(const sali_coupling_terms *terms, const sal_model *model,
             (is_one_form(terms) || terms->n <= SALI_MOST_COUPLED));
 }
 
+/* Variables of at most two states, none of them a count. */
+static bool has_bits(const sal_space *space)
+{
+    bool counts = false;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        counts |= space->stretches[b].kind == SAL_COUNT;
+    }
+    return space->max_states <= 2 && !counts;
+}
+
+/* Whether there are such couplings, and room for the dense ones; sparse ones are read. */
+static sal_status open_couplings(sali_couplings *c)
+{
+    int64_t n = c->values.n;
+    sali_coupling_terms terms = { .n = n, .form = -1, .linear = c->values.linear };
+    if (c->wish == SALI_BIT_COUPLINGS) {
+        c->read = c->good = true;
+        c->version = sali_model_version(c->model);
+        return sali_couplings_read_rows(c->model, &c->values);
+    }
+    sal_status status = sali_couplings_read(c->model, &terms);
+    if (status != SAL_OK || !suits(&terms, c->model, c->wish)) {
+        return status ? status : SAL_ERR_UNSUPPORTED;
+    }
+    c->in_place = is_one_form(&terms);
+    c->J = c->in_place ? NULL : sali_alloc(n * n, sali_dtype_size(c->model->dtype));
+    return c->J || c->in_place ? SAL_OK : SAL_ERR_MEMORY;
+}
+
 sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wish,
                                  sali_couplings **out, sal_error *err)
 {
-    int64_t N = model->space->width;
-    sali_coupling_terms terms = { .n = N, .form = -1, .linear = SALI_NEW_ARRAY(double, N) };
+    bool bits = wish == SALI_BIT_COUPLINGS;
     *out = NULL;
-    sal_status status = terms.linear ? sali_couplings_read(model, &terms) : SAL_ERR_MEMORY;
-    if (status != SAL_OK || !suits(&terms, model, wish)) {
-        sali_free(terms.linear);
-        return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
+    if (bits && !has_bits(model->space)) {
+        return SAL_OK;
     }
     sali_couplings *c = SALI_NEW(sali_couplings);
     if (!c) {
-        sali_free(terms.linear);
         return sali_fail_memory(err);
     }
     pthread_mutex_init(&c->lock, NULL);
     c->model = model;
     c->wish = wish;
-    c->in_place = is_one_form(&terms);
-    c->values = (sali_coupling_values){ .n = N, .linear = terms.linear };
-    c->J = c->in_place ? NULL : sali_alloc(N * N, sali_dtype_size(model->dtype));
-    if (!c->J && !c->in_place) {
+    c->values.n = bits ? model->space->n_variables : model->space->width;
+    c->values.linear = SALI_NEW_ARRAY(double, c->values.n);
+    sal_status status = c->values.linear ? open_couplings(c) : SAL_ERR_MEMORY;
+    if (status != SAL_OK) {
         sali_couplings_destroy(c);
-        return sali_fail_memory(err);
+        return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
     }
     *out = c;
     return SAL_OK;
@@ -98,6 +125,9 @@ static bool is_finite(const sali_couplings *c)
 static bool read_values(sali_couplings *c)
 {
     int64_t N = c->values.n;
+    if (c->wish == SALI_BIT_COUPLINGS) {
+        return sali_couplings_read_rows(c->model, &c->values) == SAL_OK;
+    }
     sali_coupling_terms terms = {
         .n = N, .form = -1, .linear = c->values.linear, .add = c->J ? add : NULL, .to = c
     };
@@ -135,7 +165,7 @@ const sali_coupling_values *sali_couplings_values(sali_couplings *c)
         c->good = read_values(c);
         c->read = true;
     }
-    bool good = c->good;
+    bool good = c->good && (c->values.finite || c->wish != SALI_BIT_COUPLINGS);
     pthread_mutex_unlock(&c->lock);
     return good ? &c->values : NULL;
 }

@@ -90,7 +90,7 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
             of[varying++] = sali_affine_row(&r->rows, in, term->at[j]);
         }
     }
-    *count += of[0].n * of[1].n;
+    *count += (int64_t)term->factor * of[0].n * of[1].n; /* 2: an entry and its mirror image */
     if (weight == 0) {
         return SAL_OK;
     }
@@ -119,7 +119,7 @@ static sal_status read_products(reader *r, int32_t i)
         double weight = r->weights.node[i][k];
         for (int64_t t = 0; status == SAL_OK && t < terms; t++) {
             sali_op_term term = sali_term_of(r->program, i, k, t);
-            status = read_product(r, i, &term, weight, &count);
+            status = term.factor == 0 ? SAL_OK : read_product(r, i, &term, weight, &count);
         }
     }
     r->terms->most = count > r->terms->most ? count : r->terms->most;

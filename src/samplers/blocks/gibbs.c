@@ -96,7 +96,6 @@ typedef struct gibbs {
     double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
     sali_scan_wishes wishes;  /* what `adapt` collects; NULLs unless adaptive */
     sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
-    uint64_t scan_version;    /* of the model's parameters when a scan was last looked for */
     bool scans;               /* from the last refresh on, by `scan`; else by what follows */
     sali_field_scan *fields;  /* NULL: couplings are not dense */
     bool fielded;             /* from the last refresh on, by `fields`; else by what follows */
@@ -124,13 +123,6 @@ static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t siz
     return status ? status : sali_block_conditional_create(chains, blocks, size, &g->blocks, err);
 }
 
-/* Whether a model is pairwise may depend on its parameters. */
-static sal_status find_scan(gibbs *g, const sali_chains *chains, sal_error *err)
-{
-    g->scan_version = sali_model_version(chains->model);
-    return sali_pairwise_scan_create(chains, &g->scan, err);
-}
-
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
@@ -154,7 +146,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     if (status == SAL_OK && block > 1) {
         status = create_blocks(g, chains, block, err);
     } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {
-        status = find_scan(g, chains, err);
+        status = sali_pairwise_scan_create(chains, &g->scan, err);
     }
     if (status == SAL_OK && common->couplings) {
         status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
@@ -173,14 +165,15 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
 /* By the fastest way that there is. */
 static void start(gibbs *g, sali_chains *chains)
 {
-    bool pairwise = g->scan && sali_chains_together(chains);
-    g->scans = false;
-    g->fielded = !pairwise && g->fields && sali_field_scan_refresh(g->fields, chains);
+    g->scans = g->scan && sali_pairwise_scan_ready(g->scan, chains);
+    g->fielded = !g->scans && g->fields && sali_field_scan_refresh(g->fields, chains);
     if (g->fielded) {
         return;
     }
     sali_chains_start(chains, false);
-    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
+    if (g->scans) {
+        sali_pairwise_scan_refresh(g->scan, chains);
+    }
     if (g->tracker && !g->scans) {
         sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
     }
@@ -197,10 +190,6 @@ static void gibbs_refresh(void *self, sali_chains *chains)
     double sum = 0;
     for (int64_t i = 0; g->adaptive && i < g->adaptive->n; i++) {
         g->cumulative[i] = sum += g->adaptive->p[i];
-    }
-    if (g->choice.scan == SALI_SCAN_SYSTEMATIC && !g->scan &&
-        g->scan_version != sali_model_version(chains->model)) {
-        find_scan(g, chains, NULL);
     }
     start(g, chains);
 }

@@ -21,9 +21,11 @@ typedef struct reach {
 
 struct sali_pairwise_scan {
     const sal_model *model;
-    sali_pairwise *pairs;
-    int64_t n;      /* chains */
-    size_t element; /* bytes of a real */
+    sali_couplings *couplings;
+    const sali_coupling_values *pairs; /* NULL: not read yet */
+    uint64_t version;                  /* of the model's parameters when they were */
+    int64_t n;                         /* chains */
+    size_t element;                    /* bytes of a real */
     sali_scan_tile tile;
     reach *reaches; /* [V] */
     void *h, *J, *beta;
@@ -38,7 +40,7 @@ void sali_pairwise_scan_destroy(sali_pairwise_scan *s)
     if (!s) {
         return;
     }
-    sali_pairwise_destroy(s->pairs);
+    sali_couplings_destroy(s->couplings);
     sali_free(s->reaches);
     sali_free(s->h);
     sali_free(s->J);
@@ -68,40 +70,36 @@ static void fill_reaches(const sal_space *space, reach *reaches)
 }
 
 /* The couplings in the model's type; false: no memory. */
-static bool take_pairs(sali_pairwise_scan *s, sali_pairwise *pairs)
+static bool take_pairs(sali_pairwise_scan *s, const sali_coupling_values *pairs)
 {
     sal_dtype dtype = s->model->dtype;
     int64_t entries = pairs->begin[pairs->n];
-    void *h = sali_alloc(pairs->n, s->element), *J = sali_alloc(entries, s->element);
-    int32_t *neighbour = SALI_NEW_ARRAY(int32_t, entries);
-    if (!h || !J || !neighbour) {
-        sali_free(h);
-        sali_free(J);
-        sali_free(neighbour);
-        return false;
-    }
-    for (int64_t i = 0; i < pairs->n; i++) {
-        sali_store(dtype, h, i, pairs->h[i]);
-    }
-    for (int64_t k = 0; k < entries; k++) {
-        sali_store(dtype, J, k, pairs->couplings[k].J);
-        neighbour[k] = pairs->couplings[k].to;
-    }
+    s->pairs = NULL;
     sali_free(s->h);
     sali_free(s->J);
     sali_free(s->neighbour);
-    sali_pairwise_destroy(s->pairs);
-    s->pairs = pairs;
-    s->tile.h = s->h = h;
-    s->tile.J = s->J = J;
+    s->tile.h = s->h = sali_alloc(pairs->n, s->element);
+    s->tile.J = s->J = sali_alloc(entries, s->element);
+    s->tile.neighbour = s->neighbour = SALI_NEW_ARRAY(int32_t, entries);
     s->tile.begin = pairs->begin;
-    s->tile.neighbour = s->neighbour = neighbour;
+    if (!s->h || !s->J || !s->neighbour) {
+        return false;
+    }
+    for (int64_t i = 0; i < pairs->n; i++) {
+        sali_store(dtype, s->h, i, pairs->linear[i]);
+    }
+    for (int64_t k = 0; k < entries; k++) {
+        sali_store(dtype, s->J, k, pairs->couplings[k].J);
+        s->neighbour[k] = pairs->couplings[k].to;
+    }
+    s->pairs = pairs;
+    s->version = sali_model_version(s->model);
     return true;
 }
 
-static bool fine_enough(const sali_pairwise *pairs, sal_dtype dtype)
+static bool fine_enough(const sali_coupling_values *pairs, sal_dtype dtype)
 {
-    return dtype == SAL_F64 || pairs->scale <= MOST_SCALE_F32;
+    return dtype == SAL_F64 || pairs->largest <= MOST_SCALE_F32;
 }
 
 static bool allocate(sali_pairwise_scan *s, int64_t V)
@@ -122,27 +120,24 @@ static bool allocate(sali_pairwise_scan *s, int64_t V)
 sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_scan **out,
                                      sal_error *err)
 {
-    sali_pairwise *pairs = NULL;
+    sali_couplings *couplings = NULL;
     *out = NULL;
-    sal_status status = sali_pairwise_create(chains->model, &pairs, err);
-    if (status != SAL_OK || !pairs || !fine_enough(pairs, chains->model->dtype)) {
-        sali_pairwise_destroy(pairs);
+    sal_status status = sali_couplings_create(chains->model, SALI_BIT_COUPLINGS, &couplings, err);
+    if (status != SAL_OK || !couplings) {
         return status;
     }
     sali_pairwise_scan *s = SALI_NEW(sali_pairwise_scan);
     if (!s) {
-        sali_pairwise_destroy(pairs);
+        sali_couplings_destroy(couplings);
         return sali_fail_memory(err);
     }
     s->model = chains->model;
+    s->couplings = couplings;
     s->n = chains->n;
     s->element = chains->element;
     s->tile.lanes = (chains->n + SALI_SCAN_LANES - 1) / SALI_SCAN_LANES * SALI_SCAN_LANES;
-    bool taken = take_pairs(s, pairs);
-    if (!taken) {
-        sali_pairwise_destroy(pairs);
-    }
-    if (!taken || !allocate(s, chains->space->n_variables)) {
+    const sali_coupling_values *pairs = sali_couplings_values(couplings);
+    if ((pairs && !take_pairs(s, pairs)) || !allocate(s, chains->space->n_variables)) {
         sali_pairwise_scan_destroy(s);
         return sali_fail_memory(err);
     }
@@ -164,23 +159,20 @@ static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
     }
 }
 
-bool sali_pairwise_scan_refresh(sali_pairwise_scan *s, const sali_chains *chains)
+bool sali_pairwise_scan_ready(sali_pairwise_scan *s, const sali_chains *chains)
 {
     if (!sali_chains_together(chains)) {
         return false;
     }
-    if (sali_pairwise_is_stale(s->pairs, s->model)) {
-        sali_pairwise *pairs = NULL;
-        bool good = sali_pairwise_create(s->model, &pairs, NULL) == SAL_OK && pairs &&
-                    fine_enough(pairs, s->model->dtype) && take_pairs(s, pairs);
-        if (!good) {
-            sali_pairwise_destroy(pairs);
-            return false;
-        }
-    }
+    const sali_coupling_values *pairs = sali_couplings_values(s->couplings);
+    bool stale = !s->pairs || s->version != sali_model_version(s->model);
+    return pairs && fine_enough(pairs, s->model->dtype) && (!stale || take_pairs(s, pairs));
+}
+
+void sali_pairwise_scan_refresh(sali_pairwise_scan *s, const sali_chains *chains)
+{
     s->chunk = 0;
     load_states(s, chains);
-    return true;
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -328,5 +320,5 @@ void sali_pairwise_scan_steps(sali_pairwise_scan *s, sali_chains *chains, int64_
 double sali_pairwise_scan_rise(const sali_pairwise_scan *s, const sali_chains *chains, int64_t c,
                                int64_t i)
 {
-    return sali_pairwise_rise(s->pairs, chains->codes + c * chains->space->n_variables, i);
+    return sali_couplings_rise(s->pairs, chains->codes + c * chains->space->n_variables, i);
 }

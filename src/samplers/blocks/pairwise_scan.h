@@ -1,5 +1,5 @@
-/* Systematic scans of Gibbs sampling over pairwise models (models/structure/pairwise.h), vectorised
- * over the chains of a shard: step t sets variable t mod V of every chain.
+/* Systematic scans of Gibbs sampling over pairwise models (models/structure/couplings.h),
+ * vectorised over the chains of a shard: step t sets variable t mod V of every chain.
  *
  * With u uniform, b_i becomes 1 where logit(u) < beta (h_i + sum_j J_ij b_j), whose probability is
  * the conditional's. Thresholds logit(u) need no state, so they are made for CHUNK steps at a time;
@@ -10,20 +10,22 @@
 #ifndef SALI_PAIRWISE_SCAN_H
 #define SALI_PAIRWISE_SCAN_H
 
-#include "models/structure/pairwise.h"
+#include "models/structure/couplings.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_pairwise_scan sali_pairwise_scan;
 
-/* *out is NULL, with SAL_OK, if the model is not pairwise, or its type too coarse for its sums. */
+/* *out is NULL, with SAL_OK, if the model is not pairwise. */
 sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_scan **out,
                                      sal_error *err);
 void sali_pairwise_scan_destroy(sali_pairwise_scan *scan);
 
-/* Take the chains' states, f and temperatures. False, with nothing done: the chains are at unlike
- * steps; or the parameters have changed and the model is not pairwise any more, or there is no
- * memory to see whether it is. */
-bool sali_pairwise_scan_refresh(sali_pairwise_scan *scan, const sali_chains *chains);
+/* Read the couplings anew if the parameters have changed. False: the chains are at unlike steps;
+ * the couplings are not finite, or too large for the model's type; or there is no memory. */
+bool sali_pairwise_scan_ready(sali_pairwise_scan *scan, const sali_chains *chains);
+
+/* Then, take the chains' states, f and temperatures. */
+void sali_pairwise_scan_refresh(sali_pairwise_scan *scan, const sali_chains *chains);
 
 /* n steps of every chain, counted and summed up in `chains`; codes, x and f are made current at the
  * end. */
@@ -42,7 +44,7 @@ double sali_pairwise_scan_rise(const sali_pairwise_scan *scan, const sali_chains
 
 typedef struct sali_scan_tile {
     int64_t lanes;
-    const int64_t *begin; /* of neighbours, as in sali_pairwise */
+    const int64_t *begin; /* of neighbours, as in sali_coupling_values */
     const int32_t *neighbour;
     const void *h, *J; /* real [V], [begin[V]] */
     const void *beta;  /* real [lanes] */

@@ -20,7 +20,8 @@ static int64_t rebuild_every(int64_t V)
 struct sali_pairwise_moves {
     const sal_model *model;
     sali_balance balance;
-    sali_pairwise *pairs;
+    sali_couplings *couplings;
+    const sali_coupling_values *pairs; /* since the last refresh */
     sali_sum_tree tree;
     double *nodes; /* [chains x tree.size] */
     double *rise;  /* [chains x V] f(b_i = 1) - f(b_i = 0) */
@@ -35,7 +36,7 @@ void sali_pairwise_moves_destroy(sali_pairwise_moves *m)
     if (!m) {
         return;
     }
-    sali_pairwise_destroy(m->pairs);
+    sali_couplings_destroy(m->couplings);
     sali_free(m->nodes);
     sali_free(m->rise);
     sali_free(m->site);
@@ -67,21 +68,21 @@ static bool allocate(sali_pairwise_moves *m, const sali_chains *chains)
 sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_balance *balance,
                                       sali_pairwise_moves **out, sal_error *err)
 {
-    sali_pairwise *pairs = NULL;
+    sali_couplings *couplings = NULL;
     *out = NULL;
-    sal_status status = sali_pairwise_create(chains->model, &pairs, err);
-    if (status != SAL_OK || !pairs) {
+    sal_status status = sali_couplings_create(chains->model, SALI_BIT_COUPLINGS, &couplings, err);
+    if (status != SAL_OK || !couplings) {
         return status;
     }
     sali_pairwise_moves *m = SALI_NEW(sali_pairwise_moves);
     if (!m) {
-        sali_pairwise_destroy(pairs);
+        sali_couplings_destroy(couplings);
         return sali_fail_memory(err);
     }
     m->model = chains->model;
     m->balance = *balance;
-    m->pairs = pairs;
-    m->tree = sali_sum_tree_shape(pairs->n);
+    m->couplings = couplings;
+    m->tree = sali_sum_tree_shape(chains->space->n_variables);
     if (!allocate(m, chains)) {
         sali_pairwise_moves_destroy(m);
         return sali_fail_memory(err);
@@ -110,14 +111,14 @@ static void rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
     const int32_t *codes = chains->codes + c * V;
     double *rise = m->rise + c * V, *nodes = m->nodes + c * m->tree.size;
     for (int64_t v = 0; v < V; v++) {
-        rise[v] = sali_pairwise_rise(m->pairs, codes, v);
+        rise[v] = sali_couplings_rise(m->pairs, codes, v);
         double sign = codes[v] ? -chains->beta[c] : chains->beta[c];
         sali_store(m->model->dtype, m->log_t, v, sign * rise[v]);
     }
     weigh(m, V);
     double sum = m->pairs->constant;
     for (int64_t v = 0; v < V; v++) { /* a coupling is in the rises of both its variables */
-        sum += codes[v] ? (m->pairs->h[v] + rise[v]) / 2 : 0;
+        sum += codes[v] ? (m->pairs->linear[v] + rise[v]) / 2 : 0;
     }
     chains->f[c] = sum;
     /* A variable of one state cannot move, and is nobody's neighbour. */
@@ -129,16 +130,12 @@ static void rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
 
 bool sali_pairwise_moves_refresh(sali_pairwise_moves *m, sali_chains *chains)
 {
-    if (sali_pairwise_is_stale(m->pairs, m->model)) {
-        sali_pairwise *pairs = NULL;
-        if (sali_pairwise_create(m->model, &pairs, NULL) != SAL_OK || !pairs) {
-            return false;
-        }
-        sali_pairwise_destroy(m->pairs);
-        m->pairs = pairs;
+    m->pairs = sali_couplings_values(m->couplings);
+    if (!m->pairs) {
+        return false;
     }
     for (int64_t c = 0; c < chains->n; c++) {
-        if (!(chains->beta[c] * m->pairs->scale <= MOST_LOG_T)) {
+        if (!(chains->beta[c] * m->pairs->largest <= MOST_LOG_T)) {
             return false;
         }
     }
@@ -153,7 +150,7 @@ bool sali_pairwise_moves_refresh(sali_pairwise_moves *m, sali_chains *chains)
 /* List variable i, flipped, and its neighbours, with what their rises and weights become. */
 static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int64_t c, int64_t i)
 {
-    const sali_pairwise *p = m->pairs;
+    const sali_coupling_values *p = m->pairs;
     const int32_t *codes = chains->codes + c * p->n;
     const double *rise = m->rise + c * p->n, *nodes = m->nodes + c * m->tree.size;
     const double beta = chains->beta[c], sign = codes[i] ? -1 : 1;
@@ -267,7 +264,7 @@ static void fetch_rows(const sali_pairwise_moves *m, const proposal *made, int64
 static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
                              int64_t i)
 {
-    const sali_pairwise *p = m->pairs;
+    const sali_coupling_values *p = m->pairs;
     int64_t V = p->n, last = i < 0 ? 0 : p->begin[i + 1];
     __builtin_prefetch(sali_row(chains, chains->x, c * chains->space->width + (i < 0 ? 0 : i), 1));
     for (int64_t e = i < 0 ? 0 : p->begin[i]; e < last; e++) {

@@ -1,4 +1,4 @@
-/* Locally balanced single-site steps on pairwise models (models/structure/pairwise.h), O(degree +
+/* Locally balanced single-site steps on pairwise models (models/structure/couplings.h), O(degree +
  * log V) each: a flip of variable i changes the differences of i and of its neighbours only, and a
  * sum tree holds the proposal's weights g(t). f is multilinear in the bits, so first-order
  * differences, where they are those of a multilinear f off the lattice too, and exact ones are the
@@ -6,7 +6,7 @@
 #ifndef SALI_PAIRWISE_MOVES_H
 #define SALI_PAIRWISE_MOVES_H
 
-#include "models/structure/pairwise.h"
+#include "models/structure/couplings.h"
 #include "samplers/balance.h"
 #include "samplers/sampler.h"
 

@@ -53,13 +53,6 @@ static bool suits_pairs(const sali_single_site_options *options, const sal_model
            (options->direction == SALI_EXACT_DIFFERENCES || model->multilinear);
 }
 
-/* Whether a model is pairwise may depend on its parameters. */
-static sal_status find_pairs(sali_single_site *g, const sali_chains *chains, sal_error *err)
-{
-    g->pairs_version = sali_model_version(chains->model);
-    return sali_pairwise_moves_create(chains, &g->options.balance, &g->pairwise, err);
-}
-
 sal_status sali_single_site_create(const sali_chains *chains,
                                    const sali_single_site_options *options, void **self,
                                    sal_error *err)
@@ -70,8 +63,7 @@ sal_status sali_single_site_create(const sali_chains *chains,
     }
     sal_status status = sali_single_site_open(g, chains, options, err);
     if (status == SAL_OK && suits_pairs(options, chains->model)) {
-        g->suits_pairs = true;
-        status = find_pairs(g, chains, err);
+        status = sali_pairwise_moves_create(chains, &g->options.balance, &g->pairwise, err);
     }
     if (status == SAL_OK) {
         status = sali_followed_gradient_open(&g->followed, chains, options->couplings, err);
@@ -142,9 +134,6 @@ void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t 
 void sali_single_site_refresh(void *self, sali_chains *chains)
 {
     sali_single_site *g = self;
-    if (g->suits_pairs && !g->pairwise && g->pairs_version != sali_model_version(chains->model)) {
-        find_pairs(g, chains, NULL);
-    }
     g->fast = g->pairwise && sali_pairwise_moves_refresh(g->pairwise, chains);
     if (g->fast) {
         return;

@@ -58,8 +58,6 @@ struct sali_single_site {
     /* Of sali_single_site_create on pairwise models, one site a step: takes over refresh, steps and
      * log_q from the last refresh on if `fast`. NULL on others. */
     sali_pairwise_moves *pairwise; /* NULL: the model is not pairwise, or its moves are not */
-    bool suits_pairs;              /* its moves are */
-    uint64_t pairs_version; /* of the model's parameters when couplings were last looked for */
     bool fast;
     sali_followed_gradient followed; /* where f is quadratic, and not `fast` */
 };

@@ -1,21 +1,9 @@
-#include "models/structure/pairwise.h"
-
+/* Couplings of bits as sparse rows. */
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
 #include "models/structure/couplings.h"
-
-void sali_pairwise_destroy(sali_pairwise *p)
-{
-    if (!p) {
-        return;
-    }
-    sali_free(p->h);
-    sali_free(p->begin);
-    sali_free(p->couplings);
-    sali_free(p);
-}
 
 /* The most terms b_i b_j that are gathered. */
 #define MOST_PAIRS (INT64_C(1) << 24)
@@ -46,6 +34,25 @@ static sal_status add(sali_coupling_terms *terms, int32_t i, int32_t j, double J
 
 /* ---- rows of couplings from terms */
 
+/* Rows that are being filled. */
+typedef struct row_list {
+    int64_t n;
+    int64_t *begin; /* [n + 1] */
+    sali_coupling *couplings;
+} row_list;
+
+static bool allocate(row_list *rows, int64_t n, int64_t entries)
+{
+    *rows = (row_list){ n, SALI_NEW_ARRAY(int64_t, n + 1), SALI_NEW_ARRAY(sali_coupling, entries) };
+    return rows->begin && rows->couplings;
+}
+
+static void free_rows(row_list *rows)
+{
+    sali_free(rows->begin);
+    sali_free(rows->couplings);
+}
+
 /* Make p's rows of counts in begin[i + 1]: begin[i] becomes the start of row i. */
 static void add_up(int64_t n, int64_t *begin)
 {
@@ -63,14 +70,14 @@ static void restore(int64_t n, int64_t *begin)
     begin[0] = 0;
 }
 
-static void append(sali_pairwise *p, int64_t row, int32_t to, double J)
+static void append(row_list *p, int64_t row, int32_t to, double J)
 {
     int64_t at = p->begin[row]++;
     p->couplings[at] = (sali_coupling){ .J = J, .to = to };
 }
 
 /* Both rows of every term, in the order of the terms. */
-static void fill(sali_pairwise *p, const pair_list *list)
+static void fill(row_list *p, const pair_list *list)
 {
     for (int64_t k = 0; k < list->n; k++) {
         p->begin[list->pairs[k].i + 1]++;
@@ -86,7 +93,7 @@ static void fill(sali_pairwise *p, const pair_list *list)
 
 /* The transpose of a symmetric matrix is the matrix, with its rows in ascending order; terms of one
  * pair keep theirs. */
-static void transpose(const sali_pairwise *from, sali_pairwise *to)
+static void transpose(const row_list *from, row_list *to)
 {
     for (int64_t i = 0; i <= from->n; i++) {
         to->begin[i] = from->begin[i];
@@ -100,7 +107,7 @@ static void transpose(const sali_pairwise *from, sali_pairwise *to)
 }
 
 /* Add up the terms of each pair and drop those that cancel. */
-static void merge(sali_pairwise *p)
+static void merge(row_list *p)
 {
     int64_t used = 0, first = 0;
     for (int64_t i = 0; i < p->n; i++) {
@@ -120,114 +127,75 @@ static void merge(sali_pairwise *p)
     p->begin[p->n] = used;
 }
 
-static double largest_sum(const sali_pairwise *p)
+static double largest_sum(const sali_coupling_values *v)
 {
-    double scale = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        double sum = fabs(p->h[i]);
-        for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) {
-            sum += fabs(p->couplings[k].J);
+    double largest = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        double sum = fabs(v->linear[i]);
+        for (int64_t k = v->begin[i]; k < v->begin[i + 1]; k++) {
+            sum += fabs(v->couplings[k].J);
         }
-        scale = sum <= scale ? scale : sum; /* a NaN stays */
+        largest = sum <= largest ? largest : sum; /* a NaN stays */
     }
-    return scale;
+    return largest;
 }
 
-static sali_pairwise *allocate(int64_t n, int64_t entries)
+static sal_status sort(const pair_list *list, sali_coupling_values *values)
 {
-    sali_pairwise *p = SALI_NEW(sali_pairwise);
-    if (!p) {
-        return NULL;
-    }
-    p->n = n;
-    p->begin = SALI_NEW_ARRAY(int64_t, n + 1);
-    p->couplings = SALI_NEW_ARRAY(sali_coupling, entries);
-    if (!p->begin || !p->couplings) {
-        sali_pairwise_destroy(p);
-        return NULL;
-    }
-    return p;
-}
-
-/* Takes terms->linear over. NULL: no memory. */
-static sali_pairwise *sort(int64_t n, sali_coupling_terms *terms)
-{
-    const pair_list *list = terms->to;
-    sali_pairwise *unsorted = allocate(n, 2 * list->n);
-    sali_pairwise *p = allocate(n, 2 * list->n);
-    if (unsorted && p) {
-        fill(unsorted, list);
-        transpose(unsorted, p);
-        merge(p);
-        p->constant = terms->constant;
-        p->h = terms->linear;
-        terms->linear = NULL;
-        p->scale = largest_sum(p);
+    row_list unsorted = { 0 }, rows = { 0 };
+    bool good =
+        allocate(&unsorted, values->n, 2 * list->n) && allocate(&rows, values->n, 2 * list->n);
+    if (good) {
+        fill(&unsorted, list);
+        transpose(&unsorted, &rows);
+        merge(&rows);
+        sali_free(values->begin);
+        sali_free(values->couplings);
+        values->begin = rows.begin;
+        values->couplings = rows.couplings;
     } else {
-        sali_pairwise_destroy(p);
-        p = NULL;
+        free_rows(&rows);
     }
-    sali_pairwise_destroy(unsorted);
-    return p;
+    free_rows(&unsorted);
+    return good ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-/* Variables of at most two states. Counts are left out, with a cap of 1 too: how they move is the
- * samplers' own. */
-static bool has_bits(const sal_space *space)
+sal_status sali_couplings_read_rows(const sal_model *model, sali_coupling_values *values)
 {
-    bool counts = false;
-    for (int64_t b = 0; b < space->n_blocks; b++) {
-        counts |= space->stretches[b].kind == SAL_COUNT;
-    }
-    return space->max_states <= 2 && !counts;
-}
-
-sal_status sali_pairwise_create(const sal_model *model, sali_pairwise **out, sal_error *err)
-{
-    int64_t n = model->space->n_variables;
     pair_list list = { 0 };
-    sali_coupling_terms terms = { .unknowns = SALI_BITS, .n = n, .add = add, .to = &list };
-    sali_pairwise *p = NULL;
-    *out = NULL;
-    if (!has_bits(model->space)) {
-        return SAL_OK;
-    }
-    terms.linear = SALI_NEW_ARRAY(double, n);
-    sal_status status = terms.linear ? sali_couplings_read(model, &terms) : SAL_ERR_MEMORY;
+    sali_coupling_terms terms = {
+        .unknowns = SALI_BITS, .n = values->n, .linear = values->linear, .add = add, .to = &list
+    };
+    memset(terms.linear, 0, (size_t)terms.n * sizeof *terms.linear);
+    sal_status status = sali_couplings_read(model, &terms);
+    status = status ? status : sort(&list, values);
     if (status == SAL_OK) {
-        p = sort(n, &terms);
-        status = p ? SAL_OK : SAL_ERR_MEMORY;
+        values->constant = terms.constant;
+        values->scale = 1;
+        values->largest = largest_sum(values);
+        values->finite = isfinite(values->largest) && isfinite(values->constant);
     }
-    sali_free(terms.linear);
     sali_free(list.pairs);
-    if (p && !(isfinite(p->scale) && isfinite(p->constant))) {
-        sali_pairwise_destroy(p);
-        p = NULL;
-    }
-    if (p) {
-        p->version = sali_model_version(model);
-    }
-    *out = p;
-    return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
+    return status;
 }
 
 /* ---- what it says of states */
 
-double sali_pairwise_rise(const sali_pairwise *p, const int32_t *codes, int64_t i)
+double sali_couplings_rise(const sali_coupling_values *p, const int32_t *codes, int64_t i)
 {
-    double sum = p->h[i];
+    double sum = p->linear[i];
     for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) {
         sum += codes[p->couplings[k].to] ? p->couplings[k].J : 0;
     }
     return sum;
 }
 
-double sali_pairwise_value(const sali_pairwise *p, const int32_t *codes)
+double sali_couplings_value(const sali_coupling_values *p, const int32_t *codes)
 {
     double sum = p->constant;
     for (int64_t i = 0; i < p->n; i++) {
         if (codes[i]) {
-            sum += (p->h[i] + sali_pairwise_rise(p, codes, i)) / 2;
+            sum += (p->linear[i] + sali_couplings_rise(p, codes, i)) / 2;
         }
     }
     return sum;
