@@ -71,19 +71,21 @@ static void check_values(const sal_model *model, sali_couplings *couplings, cons
     free(codes);
 }
 
-START_TEST(random_quadratic_formulas_have_their_values_or_are_refused)
+/* How many of some random formulas have such couplings, which then give f. */
+static int check_random(sali_couplings_wish wish)
 {
     int made = 0;
     for (uint64_t seed = 0; seed < 400; seed++) {
         char where[40];
         sal_expr f;
         sal_model *model = NULL;
+        sali_couplings *c = NULL;
         sal_error err;
         sal_tape *tape = random_tape(seed, RANDOM_QUADRATIC, SAL_F64, &f);
         snprintf(where, sizeof where, "random tape %d", (int)seed);
         ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-        sali_couplings *c = couplings_of(model);
-        if (c) {
+        ck_ok(sali_couplings_create(model, wish, &c, &err), &err);
+        if (c && !model->space->unbounded) {
             check_values(model, c, where);
             made++;
         }
@@ -91,7 +93,33 @@ START_TEST(random_quadratic_formulas_have_their_values_or_are_refused)
         sal_model_destroy(model);
         sal_tape_destroy(tape);
     }
-    ck_assert_int_ge(made, 20);
+    return made;
+}
+
+START_TEST(random_quadratic_formulas_have_their_values_or_are_refused)
+{
+    int dense = check_random(SALI_DENSE_COUPLINGS), any = check_random(SALI_ANY_COUPLINGS);
+    ck_assert_int_ge(dense, 20);
+    ck_assert_int_gt(any, dense);
+}
+END_TEST
+
+/* Factors of variables of two and of several states: bits and indicators. */
+START_TEST(tables_of_pairs_are_couplings)
+{
+    static const int32_t states[] = { 2, 3, 1, 2 };
+    static const int64_t begin[] = { 0, 2, 4, 7, 8 }, scope[] = { 0, 1, 1, 3, 0, 2, 3, 1 };
+    double tables[6 + 6 + 4 + 3];
+    sal_model *model = NULL;
+    sali_couplings *c = NULL;
+    sal_error err;
+    tiny_normals(40, 19, 1, tables);
+    ck_ok(sal_model_from_factors(4, states, 4, begin, scope, tables, SAL_F64, &model, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_ANY_COUPLINGS, &c, &err), &err);
+    ck_assert_ptr_nonnull(c);
+    check_values(model, c, "factors");
+    sali_couplings_destroy(c);
+    sal_model_destroy(model);
 }
 END_TEST
 
@@ -341,6 +369,7 @@ static Suite *couplings_suite(void)
     Suite *suite = suite_create("couplings");
     TCase *tcase = tcase_create("couplings");
     tcase_add_test(tcase, random_quadratic_formulas_have_their_values_or_are_refused);
+    tcase_add_test(tcase, tables_of_pairs_are_couplings);
     tcase_add_test(tcase, the_form_of_a_potts_model_is_read_in_place);
     tcase_add_test(tcase, clamped_variables_become_constants);
     tcase_add_test(tcase, new_parameters_are_seen);
