@@ -99,8 +99,7 @@ int main(void)
                                 .chains = 8,
                                 .draws = 2000,
                                 .thin = 5,
-                                .keep_draws = true,
-                                .track_best = true };
+                                .record = { .draws = true, .best = true } };
     if (!map || sal_model_set_name(map, "map of Australia", &err) != SAL_OK ||
         sal_sample(map, &options, &run, &err) != SAL_OK ||
         sal_run_best(run, best, &f, &err) != SAL_OK ||

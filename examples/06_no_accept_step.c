@@ -59,7 +59,7 @@ static sal_status sampled(sal_model *model, const char *sampler, double alpha, d
     sal_run_variation variation;
     sal_run_options o = { .sampler = sampler, .chains = 32, .draws = 1500, .step_size = alpha };
     o.thin = 2 + (int64_t)(0.3 * exp(1 / (2 * alpha))); /* a small step rarely leaves a state */
-    o.keep_draws = true;
+    o.record.draws = true;
     sal_status status = sal_sample(model, &o, &run, err);
     if (status == SAL_OK) {
         status = sal_run_total_variation(run, 0, 1, &variation, err);

@@ -76,9 +76,9 @@ static sal_status measure(sal_model *model, const char *sampler, result *r, sal_
     sal_run_summary s;
     sal_run_options o = { .sampler = sampler, .chains = CHAINS, .warmup = WARMUP, .draws = 4000 };
     o.thin = THIN;
-    o.draw = note;
-    o.draw_data = r;
-    o.show_warmup = true;
+    o.callbacks.draw = note;
+    o.callbacks.draw_data = r;
+    o.record.warmup = true;
     sal_status status = sal_sample(model, &o, &run, err);
     status = status ? status : sal_run_summarise(run, &s, err);
     if (status == SAL_OK) {

@@ -61,7 +61,7 @@ static sal_status measure(sal_model *model, int method, const truth *t, sal_erro
     sal_run_errors e;
     sal_run_options o = { .sampler = methods[method].sampler, .chains = 16, .warmup = 2000 };
     o.draws = 2000;
-    o.keep_draws = true; /* for the pairs */
+    o.record.draws = true; /* for the pairs */
     o.preconditioner = method == METHODS - 1 ? t->covariance : NULL;
     sal_status status = sal_sample(model, &o, &run, err);
     status = status ? status : sal_run_summarise(run, &s, err);

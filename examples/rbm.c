@@ -50,7 +50,7 @@ int main(int argc, char **argv)
                                    : random_weights(rbm, &err);
     if (status == SAL_OK) {
         sal_run_options o = {
-            .sampler = "ncg", .chains = 20, .warmup = 500, .draws = 2000, .keep_draws = argc > 2
+            .sampler = "ncg", .chains = 20, .warmup = 500, .draws = 2000, .record.draws = argc > 2
         };
         status = sal_sample(rbm, &o, &run, &err);
     }

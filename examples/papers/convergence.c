@@ -222,8 +222,8 @@ static sal_status run(watch *w, const sal_run_options *options, sal_error *err)
     sal_run_options o = *options;
     sal_run *sampled = NULL;
     sal_run_summary s = { 0 };
-    o.draw = look;
-    o.draw_data = w;
+    o.callbacks.draw = look;
+    o.callbacks.draw_data = w;
     o.threads = 1;
     clock_t start = clock();
     sal_status status = sal_sample(w->t->model, &o, &sampled, err);

@@ -84,18 +84,17 @@ static sal_train_options common(const settings *s)
 {
     return (sal_train_options){
         .batch = 50,
-        .buffer = BUFFER,
-        .buffer_start = SAL_BUFFER_MEAN, /* from uniform starts nets run away in 70 updates */
-        .buffer_order = SAL_BUFFER_PASSES,
-        .optimiser = SAL_ADAMW,
+        .buffer = { .chains = BUFFER,
+                    .start = SAL_BUFFER_MEAN, /* from uniform starts nets run away in 70 updates */
+                    .order = SAL_BUFFER_PASSES },
+        .optimiser = { .method = SAL_ADAMW, .epsilon = 1e-7 },
         .learning_rate = 3e-4,
-        .epsilon = 1e-7,
-        .l1 = s->l1,
+        .couplings.l1 = s->l1,
         .largest_difference = 1e9, /* poor samplers let f drift; their error is the result */
         .threads = (int)s->threads,
-        .report = show,
+        .callbacks.report = show,
         .report_every = 200,
-        .checkpoint_every = 100,
+        .checkpoint.every = 100,
     };
 }
 
@@ -104,7 +103,7 @@ static sal_status open_trainer(sal_model *model, const sal_data *data, const cha
                                sal_train_options *o, sal_trainer **trainer, sal_error *err)
 {
     mkdir(directory, 0777);
-    o->checkpoint = directory;
+    o->checkpoint.directory = directory;
     sal_status status = sal_trainer_create(model, data, o, trainer, err);
     return status ? status : sal_trainer_load(*trainer, directory, err);
 }
@@ -120,8 +119,8 @@ static sal_status fit(const settings *s, sal_model **model, sal_data *data, sal_
     o.sampler = "gwg";
     o.steps = 50;
     o.iterations = (int64_t)s->iterations;
-    o.weight_decay = 1e-4;
-    o.report_data = (void *)"fit";
+    o.optimiser.weight_decay = 1e-4;
+    o.callbacks.report_data = (void *)"fit";
     path_of(s, "fit", directory);
     sal_status status = s->images ? sal_data_read(s->images, NULL, data, err)
                                   : sal_data_digits(7291, SIDE, 0, data, err);
@@ -149,7 +148,7 @@ static sal_status sample(const settings *s, sal_model *model, const sal_trainer 
     sal_train_report last;
     sal_run *run = NULL;
     sal_trainer_report(trainer, &last);
-    sal_run_options o = { .sampler = "gwg", .chains = (int64_t)s->chains, .keep_draws = true };
+    sal_run_options o = { .sampler = "gwg", .chains = (int64_t)s->chains, .record.draws = true };
     o.draws = (int64_t)(1.5 * s->rows) / o.chains;
     o.thin = (int64_t)s->steps / 2 / o.draws;
     o.warmup = (int64_t)s->steps - o.draws * o.thin;
@@ -323,7 +322,7 @@ static sal_status refit(const settings *s, const cell *c, const sal_data *data,
         fixed_names(model, fixed, sizeof fixed);
         status = sal_data_preconditioner(data, model, M, err);
     }
-    o.buffer_start = starts_uniform(s) ? SAL_BUFFER_UNIFORM : SAL_BUFFER_MEAN;
+    o.buffer.start = starts_uniform(s) ? SAL_BUFFER_UNIFORM : SAL_BUFFER_MEAN;
     o.sampler = c->method->sampler;
     o.step_size = c->method->step_size;
     o.steps = c->method->steps[c->level];
@@ -331,7 +330,7 @@ static sal_status refit(const settings *s, const cell *c, const sal_data *data,
     o.iterations = (int64_t)s->refits;
     o.fixed = fixed;
     o.seed = (uint64_t)c->seed + 1;
-    o.report_data = (void *)c->name;
+    o.callbacks.report_data = (void *)c->name;
     status = status ? status : open_trainer(model, data, directory, &o, &trainer, err);
     status = status ? status : sal_trainer_run(trainer, o.iterations, err);
     if (status == SAL_OK) {

@@ -65,7 +65,7 @@ static sal_status begin(const char *specification, experiment *x, sal_error *err
                                     .warmup = 1000 * D,
                                     .draws = 2,
                                     .thin = 100 * D,
-                                    .keep_draws = true };
+                                    .record.draws = true };
         x->truth = malloc((size_t)(D * D) * sizeof *x->truth);
         x->J = malloc((size_t)(D * D) * sizeof *x->J);
         status = x->truth && x->J ? read_couplings(model, x, err) : SAL_ERR_MEMORY;
@@ -116,11 +116,9 @@ static sal_status train(const experiment *x, const char *sampler, int64_t K, dou
         .steps = K,
         .iterations = 1000,
         .batch = 100,
-        .buffer = sampler ? 100 : 0,
-        .buffer_start = sampler ? SAL_BUFFER_UNIFORM : 0,
+        .buffer = { .chains = sampler ? 100 : 0, .start = sampler ? SAL_BUFFER_UNIFORM : 0 },
         .learning_rate = 1e-3,
-        .l1 = 0.01,
-        .zero_diagonal = true,
+        .couplings = { .l1 = 0.01, .zero_diagonal = true },
         .largest_difference = 1e6, /* chains of few steps lag far behind, and come back */
         .threads = 1,
     };

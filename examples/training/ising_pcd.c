@@ -19,7 +19,7 @@ sal_status experiment_create(uint64_t seed, experiment *x, sal_error *err)
                                 .warmup = 1000 * D,
                                 .draws = ROWS / CHAINS,
                                 .thin = 100 * D,
-                                .keep_draws = true,
+                                .record.draws = true,
                                 .seed = seed };
     sal_status status = sal_model_builtin("ising:side=10,theta=0.2", 0, &truth, err);
     status = status ? status : sal_sample(truth, &o, &run, err);
@@ -100,15 +100,12 @@ sal_status experiment_learn(const experiment *x, const learner *l, double *error
         .step_size = l->step_size,
         .iterations = l->updates,
         .batch = 50,
-        .buffer = 5000,
-        .buffer_start = SAL_BUFFER_UNIFORM,
-        .buffer_order = SAL_BUFFER_PASSES,
-        .optimiser = SAL_ADAMW,
+        .buffer = { .chains = 5000, .start = SAL_BUFFER_UNIFORM, .order = SAL_BUFFER_PASSES },
+        .optimiser = { .method = SAL_ADAMW, .epsilon = 1e-7 },
         .learning_rate = 3e-4,
-        .epsilon = 1e-7,
-        .l1 = 0.01,
+        .couplings.l1 = 0.01,
         .seed = x->seed,
-        .report = l->report,
+        .callbacks.report = l->report,
         .report_every = 1,
         .threads = 1,
     };

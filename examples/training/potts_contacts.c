@@ -126,10 +126,9 @@ static sal_status fit(const char *path, const sal_data *data, const method *m, i
         .steps = sites,
         .iterations = updates,
         .batch = 100,
-        .buffer = m->sampler ? 1000 : 0,
+        .buffer.chains = m->sampler ? 1000 : 0,
         .learning_rate = 3e-3,
-        .l1 = 1e-3,
-        .zero_diagonal = true,
+        .couplings = { .l1 = 1e-3, .zero_diagonal = true },
         .threads = 1,
     };
     snprintf(specification, sizeof specification, "potts-alignment:file=%s", path);
@@ -265,7 +264,7 @@ static sal_status make_alignment(const char *path, sal_error *err)
                                 .chains = SEQUENCES,
                                 .warmup = 100 * SITES,
                                 .draws = 1,
-                                .keep_draws = true };
+                                .record.draws = true };
     sal_status status = make_known(&model, err);
     status = status ? status : sal_sample(model, &o, &run, err);
     FILE *file = status ? NULL : fopen(path, "w");

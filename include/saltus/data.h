@@ -138,7 +138,7 @@ SAL_API sal_status sal_data_split_by_identity(sal_data *data, double identity, d
                                               uint64_t seed, sal_data *held_out, int64_t *clusters,
                                               sal_error *err);
 
-/* The draws of a run that kept them (keep_draws) as a data set, chain by chain: data from a known
+/* The draws of a run that kept them (record.draws) as a data set, chain by chain: data from a known
  * model.
  * Returns: SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_DATA for a code above 255;
  *          SAL_ERR_MEMORY. On failure *data is untouched.

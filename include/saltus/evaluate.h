@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <saltus/model.h>
+#include <saltus/options.h>
 #include <saltus/stats.h>
 #include <saltus/status.h>
 #include <saltus/train.h>
@@ -74,6 +75,9 @@ typedef struct sal_ais_options {
     int (*progress)(int64_t done, int64_t total, void *data);
     void *progress_data; /* passed to `progress` */
 } sal_ais_options;
+
+/* Those of them that texts can set, by their names in `saltus evaluate`. */
+SAL_API const sal_option_table *sal_ais_option_table(void);
 
 /* What sal_ais found. */
 typedef struct sal_ais_estimate {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <saltus/model.h>
+#include <saltus/options.h>
 #include <saltus/status.h>
 
 #ifdef __cplusplus
@@ -28,6 +29,9 @@ typedef struct sal_inpaint_options {
 
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 } sal_inpaint_options;
+
+/* Those of them that texts can set, by their names in `saltus inpaint`. */
+SAL_API const sal_option_table *sal_inpaint_option_table(void);
 
 /* Draw what is unknown in some states from its distribution given what is known: for each row the
  * known variables are clamped, and chains run on the others from random states.

@@ -73,7 +73,7 @@ SAL_API sal_status sal_model_save_params(const sal_model *model, const char *pat
 SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
                                       int64_t **variables, int32_t **codes, sal_error *err);
 
-/* Save the draws of a run that kept them (keep_draws) as codes. NAME.npy: an array of shape
+/* Save the draws of a run that kept them (record.draws) as codes. NAME.npy: an array of shape
  * (chains, draws, variables), uint8, or int32 where a variable has more than 256 states or no cap.
  * NAME.nc: as a sal_draw_writer does, but for acceptance, jumps and step sizes, which runs do not
  * keep.

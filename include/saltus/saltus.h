@@ -17,6 +17,7 @@
 #include <saltus/inpaint.h>
 #include <saltus/io.h>
 #include <saltus/model.h>
+#include <saltus/options.h>
 #include <saltus/sample.h>
 #include <saltus/sampler.h>
 #include <saltus/space.h>

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <saltus/model.h>
+#include <saltus/options.h>
 #include <saltus/status.h>
 #include <saltus/trajectory.h>
 
@@ -45,15 +46,67 @@ typedef struct sal_draw {
     const double *step_size;       /* [chains] NaN for samplers without one */
 } sal_draw;
 
+/* Parallel tempering: every chain has replicas at temperatures T_0 = 1 < T_1 < .. that target
+ * exp(f / T) and exchange their states; draws and all figures are those of temperature 1. It costs
+ * `replicas` times the time, and lets chains cross between modes (docs/tuning.md). For exact
+ * samplers.
+ * Source: Okabe et al. 2001; Syed et al. 2022. */
+typedef struct sal_tempering_options {
+    int64_t replicas;           /* 0: 1, none, or as many as `tuning` has */
+    const double *temperatures; /* [replicas], from 1 up; NULL: found in warm-up */
+    int64_t swap_every;         /* steps from one swap to the next; 0: an interval */
+} sal_tempering_options;
+
+/* Annealing: a search for a state of large f, by chains that cool down over the draws. The usual
+ * temperatures come from the sizes of differences of f (docs/tuning.md). */
+typedef struct sal_annealing_options {
+    bool on;     /* search instead of sampling */
+    double from; /* temperature of warm-up and of the first draw; 0: by f */
+    double to;   /* of the last draw, reached geometrically; 0: by f */
+} sal_annealing_options;
+
+/* Variables that a run keeps fixed. */
+typedef struct sal_clamps {
+    int64_t n;                /* how many; 0: none */
+    const int64_t *variables; /* [n] which */
+    const int32_t *codes;     /* [n] to which codes */
+} sal_clamps;
+
+/* What a run keeps or shows beyond its figures. */
+typedef struct sal_record_options {
+    bool draws;  /* hold all draws in memory, for sal_run_draws */
+    bool best;   /* note the best state met, for sal_run_best; annealing does so always */
+    bool warmup; /* hand states of warm-up to `draw` too, every `thin` steps */
+} sal_record_options;
+
+/* What a run calls, always from the calling thread. NULL: nothing. */
+typedef struct sal_run_callbacks {
+    /* For each draw, in their order, a window of steps after it was made. A return value other than
+     * 0 stops the run as `progress` does; the draws that the window had made already are kept, but
+     * not shown. Memory: up to 64 MiB for the window's draws (of warm-up at least 25, in annealing
+     * those of 256 steps). */
+    int (*draw)(const sal_draw *draw, void *data);
+    void *draw_data; /* passed to `draw` */
+
+    /* Now and then (at least every few hundred steps) with the number of steps done and in all; a
+     * return value other than 0 stops the run after that step: what is there is kept. */
+    int (*progress)(int64_t done, int64_t total, void *data);
+    void *progress_data; /* passed to `progress` */
+
+    /* With the state at the start, at the end of warm-up and then at fixed steps, a few hundred or
+     * some sweeps apart, after the draws before that were shown: to save it
+     * (sal_draw_writer_state). A return value other than 0 stops the run. */
+    int (*state)(const sal_run_state *state, void *data);
+    void *state_data; /* passed to `state` */
+} sal_run_callbacks;
+
 /* What to run. Fields left zero take their defaults.
  *
  * An *interval* is the time after which replicas swap: a sweep of samplers that move one variable
  * (or block) a step, 5 steps of samplers that move all of them. */
 typedef struct sal_run_options {
     const char *sampler; /* a name of sal_sampler_list, with settings of its own if wanted:
-                            "gwg:radius=2"; NULL: "gwg", or where there is no gradient, or
-                            first-order differences are off by more than half,
-                            "gibbs" ("lb" with counts without a cap) */
+                            "gwg:radius=2"; NULL: one that suits the model (docs/samplers.md) */
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup;      /* steps before the first draw, adaptation included; -1: none; 0: 1000, or
                             10 intervals if these are more; with tempering or annealing 1000
@@ -64,94 +117,45 @@ typedef struct sal_run_options {
     uint64_t seed;       /* same seed, same bits, whatever the number of threads */
     int threads;         /* 0: OpenMP's choice */
 
+    double step_size; /* of samplers that have one, in squared units of the embedding (eps of Rhodes
+                         & Gutmann); 0: as step_size_rule says */
+    sal_step_size_rule step_size_rule; /* when step_size is 0 */
+    const double *preconditioner;      /* of samplers that take one (pavg): M [N x N] over the reals
+                                          of the whole space, in units of the Hessian of f
+                                          (docs/tuning.md); sal_data_preconditioner (train.h) makes
+                                          one of data. NULL: the sampler's own choice */
+    const sal_tuning *tuning;          /* what an earlier run found: used as it is, and nothing is
+                                          adapted. Only read during the call. NULL: none */
+
+    sal_tempering_options tempering; /* replicas that exchange states */
+    sal_annealing_options annealing; /* a search for the best state */
+    sal_clamps clamps;               /* variables that stay fixed */
+    sal_record_options record;       /* what is kept */
+    sal_run_callbacks callbacks;     /* what is called */
+
+    /* Sweeps along the path of a training: a step visits every level, from independent variables up
+     * to the model (docs/training.md). Not together with replicas, annealing, tuning or clamped
+     * variables; `sampler` moves the states at each level. Must live as long as the call, and be
+     * given again to go on. NULL: none. */
+    const struct sal_trajectory *trajectory;
+
+    const int32_t *init; /* starting codes [chains x V] of the whole space, for all replicas of a
+                            chain alike; or NULL: random */
+
     /* Samplers of the caller's, which `sampler` may name too (sampler.h); ends with NULL. They must
      * live as long as the run. NULL: none. */
     const struct sal_sampler_descriptor *const *own_samplers;
 
-    double step_size; /* of samplers that have one; 0: adapted in warm-up, or for samplers that are
-                         not exact, which have no acceptance to judge it by, 0.2 times the smallest
-                         squared distance of a move. Squared units of the embedding (eps of Rhodes
-                         & Gutmann) */
-
-    const double *preconditioner; /* of samplers that take one (pavg): M [N x N] over the reals of
-                                     the whole space, in units of the Hessian of f, made symmetric;
-                                     entries between states of one categorical variable are not
-                                     used. sal_data_preconditioner (train.h) makes one of data. Its
-                                     factor is learned in warm-up. NULL: the sampler's own choice */
-
-    sal_step_size_rule step_size_rule; /* when step_size is 0 */
-
-    /* Parallel tempering: every chain has replicas at temperatures T_0 = 1 < T_1 < .. that target
-     * exp(f / T), and neighbours try to exchange their states every `swap_every` steps, even and
-     * odd pairs in turn (Okabe et al. 2001; Syed et al. 2022). Draws and all figures are those of
-     * temperature 1. It costs `replicas` times the time, and lets chains cross between modes. For
-     * exact samplers. */
-    int64_t replicas;           /* 0: 1, none, or as many as `tuning` has */
-    const double *temperatures; /* [replicas], from 1 up; NULL: found in warm-up for even swap
-                                   rates, the hottest by the spread of f there */
-    int64_t swap_every;         /* 0: an interval */
-
-    /* Sweeps along the path of a training (parallel trajectory tempering): a step is a visit of
-     * every level, from independent variables up to the model, and swaps between neighbours. It
-     * mixes where single chains and temperatures do not. Not together with replicas, annealing,
-     * tuning or clamped variables; `sampler` moves the states at each level. Must live as long as
-     * the call, and be given again to go on. NULL: none. */
-    const struct sal_trajectory *trajectory;
-
-    bool anneal; /* search for a state of large f instead of sampling */
-
-    /* Of annealing. Warm-up runs at the temperature anneal_from, then
-     * temperature falls geometrically to anneal_to over the draws, step sizes being adapted on the
-     * way. 0: by f. The first is the mean size of its differences between neighbouring states where
-     * the chains start, so that a step down by that much is accepted with probability 1/e. The last
-     * is d / (1 + log V) for V variables, d a small one of these sizes (of n, the ceil(sqrt(n))-th
-     * smallest) at states from which no single change leads up, found by a short ascent from the
-     * starts; and at most a tenth of the first. Differences of 0 and to forbidden states do not
-     * count; where there are none the range is 1 to 0.1. */
-    double anneal_from;
-    double anneal_to; /* see anneal_from */
-
-    bool track_best; /* note the best state met, for sal_run_best; annealing does so always */
-
-    /* Step sizes, temperatures and what the sampler itself adapts, of an earlier run: they are used
-     * as they are, and nothing is adapted. NULL: none. Only read during the call. */
-    const sal_tuning *tuning;
-
-    const int32_t *init; /* starting codes [chains x V] of the whole space, for all replicas of a
-                            chain alike; or NULL: random */
-    int64_t clamped;     /* number of fixed variables */
-    const int64_t *clamp_variables; /* [clamped] which */
-    const int32_t *clamp_codes;     /* [clamped] to which codes */
-
-    bool keep_draws; /* hold all draws in memory, for sal_run_draws */
-
-    /* Called for each draw, in their order, from the calling thread, a window of steps after it was
-     * made. A return value other than 0 stops the run as `progress` does; the draws that the window
-     * had made already are kept, but not shown. Memory: up to 64 MiB for the window's draws (of
-     * warm-up at least 25, in annealing those of 256 steps). NULL: none. */
-    int (*draw)(const sal_draw *draw, void *data);
-    void *draw_data;  /* passed to `draw` */
-    bool show_warmup; /* states of warm-up too, every `thin` steps */
-
-    /* Called now and then from the calling thread (at least every few hundred steps) with the
-     * number of steps done and in all; a return value other than 0 stops the run after that step:
-     * what is there is kept. NULL: none. */
-    int (*progress)(int64_t done, int64_t total, void *data);
-    void *progress_data; /* passed to `progress` */
-
     /* Go on from the state of an earlier run to the same bits as if that had never stopped, with
      * the options that sal_run_state_options gives: only draws (in all; not fewer than were made,
-     * and no others in annealing), threads, keep_draws and what is called may be different. `draw`
-     * is called for the earlier draws again, from the first one on, whose acceptance, jump and step
-     * size are NaN out of a run's memory. NULL: begin anew. Only read during the call. */
+     * and no others in annealing), threads, record.draws and what is called may be different.
+     * `draw` is called for the earlier draws again, from the first one on, whose acceptance, jump
+     * and step size are NaN out of a run's memory. NULL: begin anew. Only read during the call. */
     const sal_run_state *resume;
-
-    /* Called from the calling thread with the state at the start, at the end of warm-up and then at
-     * fixed steps, a few hundred or some sweeps apart, after the draws before that were shown: to
-     * save it (sal_draw_writer_open). A return value other than 0 stops the run. NULL: none. */
-    int (*state)(const sal_run_state *state, void *data);
-    void *state_data; /* passed to `state` */
 } sal_run_options;
+
+/* Those of them that texts can set, by their names in `saltus sample`. */
+SAL_API const sal_option_table *sal_run_option_table(void);
 
 /* A run that was made: draws, or what was counted of them, and its figures. */
 typedef struct sal_run sal_run;
@@ -165,7 +169,7 @@ typedef struct sal_run sal_run;
  *          step; or no feasible start); SAL_ERR_MEMORY.
  * Cost:    (warmup + draws thin) steps of every replica of every chain. Memory: 16 bytes a draw and
  *          chain (f, and the distance for the ESS), O(chains replicas S), plus chains draws V codes
- *          with keep_draws.
+ *          with record.draws.
  * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
@@ -308,15 +312,13 @@ SAL_API const double *sal_run_log_probs(const sal_run *run);
 
 /* All draws as codes [chains x draws x V] of the whole space, one byte each if every variable has
  * at most 256 states (*bytes is 1), else int32 (4); counts without a cap have more. NULL without
- * keep_draws. Lives as long as the run. */
+ * record.draws. Lives as long as the run. */
 SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
 
 /* The best state that any chain (or replica) met after warm-up, codes [V] of the whole space, and
  * its f; either may be NULL. Of equal ones the first chain's.
- * Returns: SAL_ERR_ARGUMENT when the run neither annealed nor had track_best, or was stopped before
- *          its first step after warm-up.
- * Cost:    O(V).
- * Threads: any. */
+ * Returns: SAL_ERR_ARGUMENT when the run neither annealed nor had record.best, or was stopped
+ * before its first step after warm-up. Cost:    O(V). Threads: any. */
 SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob,
                                 sal_error *err);
 
@@ -324,7 +326,7 @@ SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_
  * sec. 7.2 of the Newton proposal's paper). Of equally frequent ones the one with larger f, then
  * the one drawn first, chain by chain.
  * Params:  codes [V] of the whole space. votes: how many draws it has; may be NULL.
- * Returns: SAL_ERR_ARGUMENT without keep_draws or without a draw; SAL_ERR_MEMORY.
+ * Returns: SAL_ERR_ARGUMENT without record.draws or without a draw; SAL_ERR_MEMORY.
  * Cost:    O(chains draws V).
  * Threads: any. */
 SAL_API sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_error *err);
@@ -365,8 +367,8 @@ SAL_API void sal_tuning_destroy(sal_tuning *tuning);
 
 /* The state of a run, stopped or complete, to go on from: sal_run_options.resume. What the run made
  * after it, some hundred steps at most or some sweeps, is made once more, with the same bits. Lives
- * as long as the run, which must have kept its draws (keep_draws); draws that are written to a file
- * are resumed from there (sal_run_state_open). */
+ * as long as the run, which must have kept its draws (record.draws); draws that are written to a
+ * file are resumed from there (sal_run_state_open). */
 SAL_API const sal_run_state *sal_run_last_state(const sal_run *run);
 
 /* The options of the run that a state is of, with `resume` set to it; what was called is not among

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <saltus/data.h>
 #include <saltus/model.h>
+#include <saltus/options.h>
 #include <saltus/status.h>
 #include <saltus/trajectory.h>
 
@@ -97,93 +98,120 @@ typedef enum sal_buffer_order {
                           all at the same variable: better with scan=random */
 } sal_buffer_order;
 
+/* Persistent chains, which only SAL_PCD has. */
+typedef struct sal_buffer_options {
+    int64_t chains;         /* how many, >= batch; 0: the larger of batch and 1000 */
+    sal_buffer_start start; /* 0: SAL_BUFFER_MEAN */
+    sal_buffer_order order; /* 0: SAL_BUFFER_RANDOM */
+    double restart;         /* probability that a chain starts again before an iteration; 0 .. 1 */
+} sal_buffer_options;
+
+/* Parallel trajectory tempering, SAL_PTT (docs/training.md), whose chains are as many as the batch.
+ */
+typedef struct sal_ptt_options {
+    int64_t reservoir;    /* equilibrium states of the last level, a multiple of batch; 0: 10 batch
+                           */
+    const sal_data *test; /* rows that are not trained on: reports have their log-likelihood, and
+                             when training is over the model has the parameters of the report where
+                             that was largest. Must live as long as the trainer; NULL: none */
+    int64_t patience;     /* reports in a row without a larger one, after which training stops; 0:
+                             none */
+} sal_ptt_options;
+
+/* How parameters are updated. */
+typedef struct sal_optimiser_options {
+    sal_optimiser method; /* 0: SAL_ADAM */
+    double momentum;      /* beta_1 of Adam; 0: 0.9, -1: none */
+    double beta2;         /* of Adam; 0: 0.999, -1: none */
+    double epsilon;       /* of Adam; 0: 1e-8 */
+    double weight_decay;  /* of all that are learned, but couplings with a penalty l1; that of AdamW
+                             is multiplied by the learning rate */
+    double clip_norm;     /* a gradient longer than this is scaled to this length; 0: none is */
+} sal_optimiser_options;
+
+/* How the learning rate changes over `iterations`. */
+typedef struct sal_rate_options {
+    int64_t warmup;             /* iterations over which it rises linearly from 0 */
+    sal_rate_schedule schedule; /* of the rest; 0: SAL_RATE_CONSTANT */
+    double cooldown;            /* share of the iterations, the last ones, over which it falls to 0
+                                 */
+} sal_rate_options;
+
+/* Couplings between variables, and penalties of them. */
+typedef struct sal_couplings_options {
+    const char *names;  /* of parameters, separated by commas; NULL: "J", if there is one. Square
+                           ones are kept symmetric */
+    double l1;          /* penalty: l1 sum |J_ij| over all entries */
+    double group;       /* penalty: group sum_{i<j} |J_ij|_F over the blocks between two variables;
+                           those without effect become or stay 0. Couplings must be [N x N] */
+    bool zero_diagonal; /* entries between a variable and itself stay 0, unless these are fixed */
+} sal_couplings_options;
+
+/* Where everything is saved after iterations that are multiples of `every` and after the last one.
+ * On a resume the learning rate, steps, and sampler with its step size and preconditioner may be
+ * others (docs/training.md); options but those, iterations, threads, reports, checkpoints and
+ * largest_difference must be what they were. */
+typedef struct sal_checkpoint_options {
+    const char *directory; /* must exist; NULL: none */
+    int64_t every;         /* iterations; 0: report_every */
+    bool resume;           /* go on from what is there, if there is anything */
+} sal_checkpoint_options;
+
+/* What a training calls, with the last report; a return value other than 0 stops it. NULL: nothing.
+ */
+typedef struct sal_train_callbacks {
+    /* After each iteration; where it stops, a report and a checkpoint follow. */
+    int (*progress)(const sal_train_report *report, void *data);
+    void *progress_data; /* passed to `progress` */
+
+    /* After iterations that are multiples of report_every and after the last one. */
+    int (*report)(const sal_train_report *report, void *data);
+    void *report_data; /* passed to `report` */
+} sal_train_callbacks;
+
 /* How to train. Fields left zero take their defaults. */
 typedef struct sal_train_options {
     sal_objective objective; /* 0: SAL_PCD */
     int64_t iterations;      /* parameter updates; 0: 2000 */
     int64_t batch;           /* data rows and chains an iteration; 0: 50 */
+    double learning_rate;    /* the largest; 0: 1e-3 */
     uint64_t seed;           /* same seed, same bits */
     int threads;             /* 0: OpenMP's choice; results do not depend on it */
 
-    /* Samples, of which SAL_PSEUDO_LIKELIHOOD has none. Only SAL_PCD has a buffer of chains, and
-     * takes options for it. A chain whose start is forbidden (f = -inf) starts at a state near it
-     * that is not, as in sal_sample. */
+    /* Samples, of which SAL_PSEUDO_LIKELIHOOD has none. A chain whose start is forbidden (f = -inf)
+     * starts at a state near it that is not, as in sal_sample. */
     const char *sampler;          /* NULL: "gwg". With few steps gibbs wants scan=random: in turn,
                                      chains that move together all stand at the same variable */
     int64_t steps;                /* K sampler steps an iteration; 0: 20; -1: as many as variables,
                                      a sweep of single sites */
     double step_size;             /* of samplers that have one; 0: follows an acceptance of 0.574 */
     const double *preconditioner; /* [N x N] of samplers that take one; NULL: their own choice */
-    int64_t buffer;               /* persistent chains, >= batch; 0: the larger of batch and 1000 */
-    sal_buffer_start buffer_start; /* 0: SAL_BUFFER_MEAN */
-    sal_buffer_order buffer_order; /* 0: SAL_BUFFER_RANDOM */
-    int64_t reservoir; /* of SAL_PTT: equilibrium states of the last level, a multiple of batch; 0:
-                          10 batch. There the chains are as many as the batch */
-    double restart;    /* probability that a chain starts again before an iteration; 0 .. 1 */
 
     /* Samplers of the caller's, which `sampler` may name too (sampler.h); ends with NULL. They must
      * live as long as the trainer, and be the same in one that resumes. NULL: none. */
     const struct sal_sampler_descriptor *const *own_samplers;
 
-    /* Updates. */
-    sal_optimiser optimiser;         /* 0: SAL_ADAM */
-    double learning_rate;            /* 0: 1e-3 */
-    int64_t rate_warmup;             /* iterations over which the rate rises linearly from 0 */
-    sal_rate_schedule rate_schedule; /* of the rest of `iterations`; 0: SAL_RATE_CONSTANT */
-    double rate_cooldown;  /* share of `iterations`, the last ones, over which it falls to 0 */
-    double momentum;       /* beta_1 of Adam; 0: 0.9, negative: none */
-    double beta2;          /* of Adam; 0: 0.999, negative: none */
-    double epsilon;        /* of Adam; 0: 1e-8 */
-    double weight_decay;   /* of all that are learned, but couplings with a penalty l1; that of
-                              AdamW is multiplied by the learning rate */
-    double clip_norm;      /* a gradient longer than this is scaled to this length; 0: none is */
-    sal_centring centring; /* 0: SAL_CENTRING_AUTO; see sal_train */
-    double averaging;      /* decay of exponential moving averages of the parameters, below 1;
-                              0: none. At update t it is at most t / (t + 9) */
+    sal_buffer_options buffer;       /* persistent chains */
+    sal_ptt_options ptt;             /* trajectory tempering */
+    sal_optimiser_options optimiser; /* updates */
+    sal_rate_options rate;           /* the learning rate over time */
+    sal_couplings_options couplings; /* penalties of couplings */
 
-    /* Penalties and constraints. Names of parameters are separated by commas. */
-    const char *couplings;     /* NULL: "J", if there is one. Square ones are kept symmetric */
-    double l1;                 /* penalty: l1 sum |J_ij| over all entries of couplings */
-    double group_penalty;      /* penalty: group_penalty sum_{i<j} |J_ij|_F over the blocks of
-                                  couplings between two variables; those without effect become or
-                                  stay 0. Couplings must be [N x N] */
-    bool zero_diagonal;        /* entries of couplings between a variable and itself stay 0,
-                                  unless these are fixed */
+    sal_centring centring;     /* 0: SAL_CENTRING_AUTO (docs/training.md) */
+    double averaging;          /* decay of exponential moving averages of the parameters, below 1;
+                                  0: none. At update t it is at most t / (t + 9) */
     double magnitude_penalty;  /* a in a mean(f(data)^2 + f(samples)^2) (Du & Mordatch 2019) */
-    const char *fixed;         /* parameters that are not learned: they stay as they are */
+    const char *fixed;         /* parameters, separated by commas, that stay as they are */
     double largest_difference; /* |mean f(data) - mean f(samples)| that counts as divergence; 0:
                                   1e4 */
 
-    /* Rows that are not trained on: SAL_PTT reports their log-likelihood. When training is over the
-     * model has the parameters of the report where that was largest. Must live as long as the
-     * trainer; NULL: none. */
-    const sal_data *test;
-    int64_t patience; /* reports in a row without a larger one, after which training stops; 0: none
-                       */
-
-    /* A directory that must exist: after iterations that are multiples of `checkpoint_every` (0:
-     * report_every) and after the last one everything is saved there; `resume` goes on from what
-     * is there, if there is anything. learning_rate, steps, and sampler with step_size and
-     * preconditioner may then be others, which a report's resumed_with and checkpoint.json say; of
-     * another sampler nothing that it adapted is kept. Other options but iterations, threads,
-     * reports, checkpoints and largest_difference must be what they were. With rate_cooldown or a
-     * rate_schedule, other iterations mean other rates: what comes out is not a training of that
-     * length. */
-    const char *checkpoint;
-    int64_t checkpoint_every; /* iterations; see checkpoint */
-    bool resume;              /* see checkpoint */
-
-    /* Called after each iteration with what the last one was like; a return value other than 0
-     * stops the training, after a report and a checkpoint. NULL: none. */
-    int (*progress)(const sal_train_report *report, void *data);
-    void *progress_data; /* passed to `progress` */
-
-    /* Called after iterations that are multiples of `report_every` (0: 100) and after the last one;
-     * a return value other than 0 stops the training. NULL: none. */
-    int (*report)(const sal_train_report *report, void *data);
-    int64_t report_every; /* iterations; 0: 100 */
-    void *report_data;    /* passed to `report` */
+    int64_t report_every;              /* iterations from report to report; 0: 100 */
+    sal_checkpoint_options checkpoint; /* saving, and going on from there */
+    sal_train_callbacks callbacks;     /* what is called */
 } sal_train_options;
+
+/* Those of them that texts can set, by their names in `saltus train`. */
+SAL_API const sal_option_table *sal_train_option_table(void);
 
 /* Fit a tape model's parameters to data. Each iteration draws a minibatch of data and one of the
  * buffer's chains, moves these by K steps of the sampler, and follows the gradient of

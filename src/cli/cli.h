@@ -22,10 +22,19 @@ extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats,
     cli_list, cli_exact, cli_evaluate, cli_compare, cli_convert, cli_show, cli_report, cli_inpaint,
     cli_help;
 
-typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_THREADS, CLI_SEED, CLI_REAL, CLI_TEXT } cli_kind;
+/* CLI_LIBRARY: an option of one of the library's structs. */
+typedef enum cli_kind {
+    CLI_FLAG,
+    CLI_INT,
+    CLI_THREADS,
+    CLI_SEED,
+    CLI_REAL,
+    CLI_TEXT,
+    CLI_LIBRARY
+} cli_kind;
 
-/* An option --name; `value` points to a bool, int64_t, int,
- * uint64_t, double or const char *. */
+/* An option --name; `value` points to a bool, int64_t, int, uint64_t, double, const char * or
+ * cli_library. */
 typedef struct cli_option {
     const char *name;
     cli_kind kind;
@@ -33,6 +42,27 @@ typedef struct cli_option {
     const char *meta; /* what stands for its value in the help */
     const char *doc;
 } cli_option;
+
+/* A struct of options of the library, and their table. */
+typedef struct cli_library {
+    const sal_option_table *table;
+    void *options;
+} cli_library;
+
+/* Room for a command's options, and the end. */
+#define CLI_MOST_OPTIONS 80
+
+/* Put the options of the library before those of the command. */
+void cli_add_options(cli_option rows[CLI_MOST_OPTIONS], cli_library *library);
+
+/* What the table says of an option; false for one of the command's own. */
+bool cli_option_info(const cli_option *option, sal_option_info *info);
+
+/* Put the usual values in and check them; the exit code. */
+int cli_resolve(const cli_library *library);
+
+/* Whether an option is among the words of the command line. */
+bool cli_given(int argc, char **argv, const char *name);
 
 /* Parse "--name value" and "--name=value" (of --out also "-o value") and exactly `n_arguments`
  * other words; or none, where they may be left out; or at least one and at most `n_arguments` of
@@ -57,13 +87,6 @@ int cli_bytes(const char *option, const char *text, int64_t *bytes);
 /* Seconds of the value of an option: "10s", "2m", "1h" or a number of seconds; above 0. CLI_USAGE
  * after a message. */
 int cli_seconds(const char *option, const char *text, double *seconds);
-
-/* What the value of an integer option holds while it is not given, where 0 is a value too. */
-#define CLI_NOT_GIVEN INT64_MIN
-
-/* The value of --warmup as the options of a run have it: 0 for the library's default, -1 for none.
- */
-int64_t cli_warmup(int64_t value);
 
 /* Print "saltus: message" to stderr; the exit code of the status. */
 int cli_fail(sal_status status, const sal_error *err);
@@ -104,19 +127,15 @@ void cli_clamps_free(cli_clamps *list);
 /* Put the clamped model in place of *model, if anything is clamped. */
 int cli_clamps_apply(const cli_clamps *list, sal_model **model);
 
-/* A sampler by its options: --sampler NAME and settings of its own, each as text. */
+/* Settings of a sampler by options of their own, each as text. */
 typedef struct cli_sampler_options {
-    const char *name; /* NULL: the model's usual one */
     const char *radius, *block, *hops, *balance, *scan;
     char specification[256]; /* what cli_sampler made of them */
 } cli_sampler_options;
 
 /* The rows of an option table for them. */
 #define CLI_SAMPLER_OPTIONS(o)                                                               \
-    { "sampler", CLI_TEXT, &(o).name, "NAME",                                                \
-      "see 'saltus list samplers' [gwg, or gibbs where gradients mislead]; settings as "     \
-      "NAME:key=value,... or:" },                                                            \
-        { "radius", CLI_TEXT, &(o).radius, "R", "its setting radius" },                      \
+    { "radius", CLI_TEXT, &(o).radius, "R", "setting radius of the sampler" },               \
         { "block", CLI_TEXT, &(o).block, "B", "its setting block" },                         \
         { "hops", CLI_TEXT, &(o).hops, "N", "its setting hops" },                            \
         { "balance", CLI_TEXT, &(o).balance, "sqrt|barker|min|max", "its setting balance" }, \
@@ -124,8 +143,8 @@ typedef struct cli_sampler_options {
         "scan", CLI_TEXT, &(o).scan, "systematic|random|adaptive", "its setting scan"        \
     }
 
-/* Put them together as one specification, or NULL if none is given; CLI_USAGE after a message. */
-int cli_sampler(cli_sampler_options *options, const char **specification);
+/* Add them to a sampler's name, which NULL leaves to the model; CLI_USAGE after a message. */
+int cli_sampler(cli_sampler_options *options, const char **sampler);
 
 /* One sampler of a list --samplers: NAME or NAME:key=value,... (commas separate samplers and
  * settings: what has a '=' and no name before it belongs to the sampler before). */

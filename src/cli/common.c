@@ -171,12 +171,7 @@ bool cli_interrupted(void)
     return interrupted != 0;
 }
 
-int64_t cli_warmup(int64_t value)
-{
-    return value == CLI_NOT_GIVEN ? 0 : value == 0 ? -1 : value;
-}
-
-int cli_sampler(cli_sampler_options *o, const char **specification)
+int cli_sampler(cli_sampler_options *o, const char **sampler)
 {
     const struct {
         const char *key, *value;
@@ -185,22 +180,23 @@ int cli_sampler(cli_sampler_options *o, const char **specification)
                      { "hops", o->hops },
                      { "balance", o->balance },
                      { "scan", o->scan } };
-    size_t used =
-        (size_t)snprintf(o->specification, sizeof o->specification, "%s", o->name ? o->name : "");
-    char separator = o->name && strchr(o->name, ':') ? ',' : ':';
-    *specification = o->name ? o->specification : NULL;
+    const char *name = *sampler;
+    char separator = name && strchr(name, ':') ? ',' : ':';
+    size_t room = sizeof o->specification;
+    size_t used = (size_t)snprintf(o->specification, room, "%s", name ? name : "");
     for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
         if (!settings[k].value) {
             continue;
         }
-        if (!o->name) {
+        if (!name) {
             return cli_usage("--%s is a setting of a sampler; give --sampler too", settings[k].key);
         }
-        if (used < sizeof o->specification) {
-            used += (size_t)snprintf(o->specification + used, sizeof o->specification - used,
-                                     "%c%s=%s", separator, settings[k].key, settings[k].value);
+        if (used < room) {
+            used += (size_t)snprintf(o->specification + used, room - used, "%c%s=%s", separator,
+                                     settings[k].key, settings[k].value);
         }
         separator = ',';
     }
-    return used < sizeof o->specification ? CLI_OK : cli_usage("--sampler %s: too long", o->name);
+    *sampler = name ? o->specification : NULL;
+    return used < room ? CLI_OK : cli_usage("--sampler %s: too long", name);
 }

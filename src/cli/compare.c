@@ -100,7 +100,7 @@ static sal_status find_rate(sal_model *model, const sal_run_options *given, doub
     sal_run_summary s = { 0 };
     o.warmup = -1;
     o.draws = 1;
-    o.keep_draws = false;
+    o.record.draws = false;
     for (o.thin = 4; status == SAL_OK && s.seconds < COMPARE_TRIAL_SECONDS; o.thin *= 2) {
         sal_run *run = NULL;
         status = sal_sample(model, &o, &run, err);
@@ -145,9 +145,9 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
                 .limit = o->time,
                 .start = r.warmup < 0 ? now() : 0,
                 .run = &r };
-    r.progress = look;
-    r.progress_data = &w;
-    r.keep_draws = keeps_draws(o, &r, model, reference);
+    r.callbacks.progress = look;
+    r.callbacks.progress_data = &w;
+    r.record.draws = keeps_draws(o, &r, model, reference);
     status = status ? status : sal_sample(model, &r, run, err);
     cli_progress_end(&w.progress);
     return status;
@@ -303,11 +303,6 @@ static int compare(sal_model *model, const options *o, const item_list *list,
 
 static int check_options(options *o)
 {
-    if (o->run.chains < 1 || o->run.draws < 1 || o->run.thin < 1 ||
-        (o->run.warmup < 0 && o->run.warmup != CLI_NOT_GIVEN)) {
-        return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
-    }
-    o->run.warmup = cli_warmup(o->run.warmup);
     o->exact.threads = o->run.threads;
     int code = cli_bytes("memory", o->memory, &o->exact.memory);
     return code || !o->time_text ? code : cli_seconds("time", o->time_text, &o->time);
@@ -315,17 +310,18 @@ static int check_options(options *o)
 
 static int run_compare(const cli_command *command, int argc, char **argv)
 {
-    options o = { .run = { .chains = 16, .warmup = CLI_NOT_GIVEN, .draws = 1000, .thin = 1 } };
+    options o = { .run = { .chains = 16, .draws = 1000, .thin = 1 } };
+    cli_library run = { sal_run_option_table(), &o.run };
     const cli_option table[] = {
         { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value,...",
           "with settings and step-size=X [all that apply]" },
         { "time", CLI_TEXT, &o.time_text, "10s",
           "of sampling for each; thin follows [equal steps]" },
-        { "chains", CLI_INT, &o.run.chains, "N", "independent chains [16]" },
-        { "warmup", CLI_INT, &o.run.warmup, "N",
+        { "chains", CLI_LIBRARY, &run, "N", "independent chains [16]" },
+        { "warmup", CLI_LIBRARY, &run, "N",
           "steps before the first draw [1000, or 10 sweeps if these are more]" },
-        { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
-        { "thin", CLI_INT, &o.run.thin, "N", "steps from one draw to the next [1]" },
+        { "draws", CLI_LIBRARY, &run, "N", "kept states of each chain [1000]" },
+        { "thin", CLI_LIBRARY, &run, "N", "steps from one draw to the next [1]" },
         { "seed", CLI_SEED, &o.run.seed, "N", "same seed and equal steps, same figures [0]" },
         { "threads", CLI_THREADS, &o.run.threads, "N", "figures do not depend on it [all]" },
         { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },

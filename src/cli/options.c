@@ -17,6 +17,68 @@ int cli_usage(const char *format, ...)
     return CLI_USAGE;
 }
 
+/* ---- options of the library */
+
+bool cli_option_info(const cli_option *o, sal_option_info *info)
+{
+    const cli_library *library = o->kind == CLI_LIBRARY ? o->value : NULL;
+    int64_t k = 0;
+    while (library && sal_option_list(library->table, k, info) &&
+           strcmp(info->name, o->name) != 0) {
+        k++;
+    }
+    return library != NULL;
+}
+
+static bool is_flag(const cli_option *o)
+{
+    return o->kind == CLI_FLAG || (o->kind == CLI_LIBRARY && !o->meta);
+}
+
+static int set(const cli_option *o, const char *text)
+{
+    const cli_library *library = o->value;
+    sal_error err = { 0 };
+    sal_status status = sal_option_set(library->table, library->options, o->name, text, &err);
+    return status == SAL_OK ? CLI_OK : cli_usage("--%s", err.message);
+}
+
+int cli_resolve(const cli_library *library)
+{
+    sal_error err = { 0 };
+    sal_status status = sal_option_resolve(library->table, library->options, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+void cli_add_options(cli_option rows[CLI_MOST_OPTIONS], cli_library *library)
+{
+    sal_option_info info;
+    int n = 0, at = 0;
+    while (rows[n].name) {
+        n++;
+    }
+    for (int64_t k = 0; sal_option_list(library->table, k, &info) && n + 1 < CLI_MOST_OPTIONS;
+         k++) {
+        if (info.doc) { /* else there is a row already */
+            memmove(&rows[at + 1], &rows[at], (size_t)(n++ - at) * sizeof *rows);
+            rows[at++] = (cli_option){ info.name, CLI_LIBRARY, library, info.values, info.doc };
+        }
+    }
+}
+
+bool cli_given(int argc, char **argv, const char *name)
+{
+    for (int i = 0; i < argc; i++) {
+        size_t length = strcspn(argv[i], "=");
+        if (length == strlen(name) + 2 && strncmp(argv[i] + 2, name, length - 2) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- any */
+
 static const cli_option *find(const cli_option *options, const char *name, size_t length)
 {
     for (const cli_option *o = options; o->name; o++) {
@@ -39,6 +101,8 @@ static int store(const cli_option *o, const char *text)
     case CLI_TEXT:
         *(const char **)o->value = text;
         return CLI_OK;
+    case CLI_LIBRARY:
+        return set(o, text);
     case CLI_INT:
         if (sali_parse_int(text, size, &integer) == SAL_OK) {
             *(int64_t *)o->value = integer;
@@ -109,13 +173,13 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
             return unknown_option(command, options, (int)length, word + 2);
         }
         bool joined = word[2 + length] == '=';
-        if (o->kind == CLI_FLAG && joined) {
+        if (is_flag(o) && joined) {
             return cli_usage("--%s takes no value", o->name);
         }
-        if (o->kind != CLI_FLAG && !joined && i + 1 == argc) {
+        if (!is_flag(o) && !joined && i + 1 == argc) {
             return cli_usage("--%s needs a value: %s", o->name, o->meta);
         }
-        const char *text = joined ? word + 3 + length : o->kind == CLI_FLAG ? "" : argv[++i];
+        const char *text = joined ? word + 3 + length : is_flag(o) ? "yes" : argv[++i];
         int code = store(o, text);
         if (code != CLI_OK) {
             return code;

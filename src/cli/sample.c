@@ -18,8 +18,8 @@ typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
     cli_sample_outputs outputs;
-    const char *model, *dtype, *params, *evidence, *clamp, *init, *step_size, *temperatures,
-        *tuning, *preconditioner;
+    const char *model, *dtype, *params, *evidence, *clamp, *init, *temperatures, *tuning,
+        *preconditioner;
     double *temperature_list;
     bool write_tuning;
     const char *time, *resume;
@@ -36,7 +36,7 @@ static int parse_temperatures(options *o)
     if (!text) {
         return CLI_OK;
     }
-    if (o->run.replicas != 0) {
+    if (o->run.tempering.replicas != 0) {
         return cli_usage("--tempering and --temperatures: give one of them");
     }
     o->temperature_list = malloc((size_t)(room + 1) * sizeof *o->temperature_list);
@@ -51,8 +51,8 @@ static int parse_temperatures(options *o)
         more = text[length] == ',';
         text += length + more;
     }
-    o->run.replicas = n;
-    o->run.temperatures = o->temperature_list;
+    o->run.tempering.replicas = n;
+    o->run.tempering.temperatures = o->temperature_list;
     return CLI_OK;
 }
 
@@ -212,21 +212,15 @@ static int open_state(options *o, sal_run_state **state)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    o->run.warmup = o->run.warmup < 0 ? 0 : o->run.warmup;
-    if (given.temperatures || given.run.replicas != 0) {
-        o->run.replicas = 0;
-        o->run.temperatures = NULL;
-    }
-    if (given.step_size) {
-        o->run.step_size = 0;
-        o->run.step_size_rule = SAL_STEP_SIZE_USUAL;
+    if (given.temperatures || given.run.tempering.replicas != 0) {
+        o->run.tempering.replicas = 0;
+        o->run.tempering.temperatures = NULL;
     }
     o->model = sali_run_state_text(*state, MODEL_NOTE);
     o->params = sali_run_state_text(*state, PARAMS_NOTE);
     o->dtype = sali_run_state_text(*state, DTYPE_NOTE);
     o->ladder = sali_run_state_text(*state, LADDER_NOTE);
     o->outputs.out = o->resume;
-    o->outputs.save_warmup = o->run.show_warmup;
     return given.init ? cli_usage("--init and --resume: the run goes on from its own states")
                       : CLI_OK;
 }
@@ -239,7 +233,6 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
     if (!cli_sample_streams(&o->outputs)) {
         return CLI_OK;
     }
-    o->run.show_warmup = o->outputs.save_warmup;
     const sali_draw_arguments arguments = { .params = o->params,
                                             .tuning = o->tuning,
                                             .preconditioner = o->preconditioner,
@@ -282,8 +275,9 @@ static int open_trajectory(const sal_model *model, const options *o, sal_traject
 {
     const sal_run_options *r = &o->run;
     sal_error err = { 0 };
-    bool other = r->sampler || r->replicas > 0 || r->anneal || r->tuning || r->preconditioner ||
-                 r->step_size > 0 || r->step_size_rule || r->clamped > 0 || o->params;
+    bool other = r->sampler || r->tempering.replicas > 0 || r->annealing.on || r->tuning ||
+                 r->preconditioner || r->step_size > 0 || r->step_size_rule || r->clamps.n > 0 ||
+                 o->params;
     bool wanted = o->ladder && strcmp(o->ladder, "yes") == 0;
     if ((o->ladder || other) && !wanted) {
         return CLI_OK;
@@ -302,12 +296,12 @@ static int sample(sal_model *model, options *o)
     w.progress.limit = o->seconds;
     w.progress.from = o->run.resume ? -1 : 0;
     clock_gettime(CLOCK_MONOTONIC, &w.begin);
-    o->run.progress = watch_progress;
-    o->run.progress_data = &w;
-    o->run.keep_draws = (o->outputs.out && !cli_sample_streams(&o->outputs)) ||
-                        o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
+    o->run.callbacks.progress = watch_progress;
+    o->run.callbacks.progress_data = &w;
+    o->run.record.draws = (o->outputs.out && !cli_sample_streams(&o->outputs)) ||
+                          o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
     o->outputs.threads = o->run.threads;
-    o->run.track_best |= o->outputs.best != NULL || (o->outputs.show && !o->outputs.vote);
+    o->run.record.best |= o->outputs.best != NULL || (o->outputs.show && !o->outputs.vote);
     int code = open_writer(model, o, &writer);
     if (code != CLI_OK) {
         return code;
@@ -337,104 +331,50 @@ static int sample(sal_model *model, options *o)
 
 static int check_numbers(options *o)
 {
-    if (o->run.chains < 1 || o->run.draws < 1 ||
-        (o->run.thin < 1 && o->run.thin != CLI_NOT_GIVEN) ||
-        (o->run.warmup < 0 && o->run.warmup != CLI_NOT_GIVEN)) {
-        return cli_usage("--chains, --draws and --thin must be 1 or more, --warmup 0 or more");
-    }
-    if (o->run.chains > INT32_MAX) {
-        return cli_usage("--chains %lld: expected 1 to %d", (long long)o->run.chains, INT32_MAX);
-    }
-    if (!o->run.anneal && (o->run.anneal_from != 0 || o->run.anneal_to != 0)) {
+    const sal_run_options *r = &o->run;
+    if (!r->annealing.on && (r->annealing.from != 0 || r->annealing.to != 0)) {
         return cli_usage("--anneal-from and --anneal-to want --anneal");
     }
-    if (o->run.swap_every > 0 && !o->run.anneal && o->run.replicas == 0 && !o->temperatures &&
-        !o->tuning) {
+    if (r->tempering.swap_every > 0 && !r->annealing.on && r->tempering.replicas == 0 &&
+        !o->temperatures && !o->tuning) {
         return cli_usage("--swap-every wants --tempering or --temperatures");
     }
-    if (o->run.replicas < 0 || o->run.swap_every < 0) {
-        return cli_usage("--tempering and --swap-every must be 1 or more");
-    }
-    o->run.thin = o->run.thin == CLI_NOT_GIVEN ? 0 : o->run.thin;
-    o->run.warmup = cli_warmup(o->run.warmup);
-    return CLI_OK;
-}
-
-static int check_step_size(options *o)
-{
-    const char *text = o->step_size;
-    if (!text) {
-        return CLI_OK;
-    }
-    if (strcmp(text, "auto") == 0) {
-        o->run.step_size_rule = SAL_STEP_SIZE_SEARCH;
-    } else if (strcmp(text, "adapt") == 0) {
-        o->run.step_size_rule = SAL_STEP_SIZE_ADAPT;
-    } else if (sali_parse_double(text, (int64_t)strlen(text), &o->run.step_size) != SAL_OK ||
-               !(o->run.step_size > 0)) {
-        return cli_usage("--step-size %s: expected 'adapt', 'auto' or a positive number", text);
-    }
-    return CLI_OK;
+    o->outputs.save_warmup = r->record.warmup;
+    return cli_resolve(&(cli_library){ sal_run_option_table(), &o->run });
 }
 
 static int check_options(options *o)
 {
-    const char *sampler = NULL;
     if (!o->model) {
         return cli_usage("sample: expected MODEL; see 'saltus sample --help'");
     }
     if (o->ladder && strcmp(o->ladder, "yes") != 0 && strcmp(o->ladder, "no") != 0) {
         return cli_usage("--ladder %s: expected yes or no", o->ladder);
     }
-    int code = cli_sampler(&o->sampler, &sampler);
-    o->run.sampler = sampler ? sampler : o->run.sampler;
+    int code = check_numbers(o);
+    code = code ? code : cli_sampler(&o->sampler, &o->run.sampler);
     code = code ? code : cli_sample_check_outputs(&o->outputs);
     code = code || !o->time ? code : cli_seconds("time", o->time, &o->seconds);
-    code = code ? code : check_numbers(o);
-    code = code ? code : check_step_size(o);
     return code ? code : parse_temperatures(o);
 }
 
 static int run_sample(const cli_command *command, int argc, char **argv)
 {
-    /* What is not given here depends on the model and the sampler: the library's. */
-    options o = {
-        .run = { .chains = 4, .warmup = CLI_NOT_GIVEN, .draws = 1000, .thin = CLI_NOT_GIVEN }
-    };
-    const cli_option table[] = {
+    options o = { 0 };
+    cli_option table[CLI_MOST_OPTIONS] = {
         CLI_SAMPLER_OPTIONS(o.sampler),
-        { "chains", CLI_INT, &o.run.chains, "N", "independent chains [4]" },
-        { "warmup", CLI_INT, &o.run.warmup, "N",
-          "steps before the first draw [1000, or 10 sweeps if these are more; of --tempering, "
-          "--anneal 1000 swap intervals]" },
-        { "draws", CLI_INT, &o.run.draws, "N", "kept states of each chain [1000]" },
         { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; see --resume" },
         { "resume", CLI_TEXT, &o.resume, "FILE.nc",
           "go on with the run of that file, to --draws in all, to the same bits" },
-        { "thin", CLI_INT, &o.run.thin, "N",
-          "steps from one draw to the next [1; of those a swap interval]" },
-        { "step-size", CLI_TEXT, &o.step_size, "adapt|auto|X",
-          "to acceptance 0.574, by the mean jump, or given [adapt]" },
         { "preconditioner", CLI_TEXT, &o.preconditioner, "FILE.npy",
           "matrix (N, N) of pavg, in units of the Hessian of f" },
-        { "tempering", CLI_INT, &o.run.replicas, "N",
-          "replicas of each chain at temperatures found in warm-up" },
         { "temperatures", CLI_TEXT, &o.temperatures, "1,T,..", "replicas at these temperatures" },
         { "ladder", CLI_TEXT, &o.ladder, "yes|no",
           "along the path of the training that made the model [yes, where it saved one and no "
           "other "
           "way of sampling is asked for]" },
-        { "swap-every", CLI_INT, &o.run.swap_every, "N",
-          "steps from swap to swap [a sweep, or 5]" },
-        { "anneal", CLI_FLAG, &o.run.anneal, NULL, "search: cool down, print the best f found" },
-        { "anneal-from", CLI_REAL, &o.run.anneal_from, "T",
-          "first temperature [mean size of a difference of f]" },
-        { "anneal-to", CLI_REAL, &o.run.anneal_to, "T",
-          "last temperature [a small one at high f / (1 + log V)]" },
         { "tuning", CLI_TEXT, &o.tuning, "FILE.json",
           "step sizes, temperatures ..: read if it is there, else written" },
-        { "seed", CLI_SEED, &o.run.seed, "N", "same seed, same bits [0]" },
-        { "threads", CLI_THREADS, &o.run.threads, "N", "results do not depend on it [all]" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
         { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
         { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
@@ -448,8 +388,6 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         CLI_SHAPE_OPTION(o.outputs.shape),
         { "alphabet", CLI_TEXT, &o.outputs.alphabet, "protein|rna|dna",
           "with --out FILE.fasta: letters of the states [protein for 21 states, rna for 5]" },
-        { "save-warmup", CLI_FLAG, &o.outputs.save_warmup, NULL,
-          "with --out FILE.nc: the states of warm-up as well" },
         { "best", CLI_TEXT, &o.outputs.best, "FILE.npy", "write the best state met, (V,) codes" },
         { "vote", CLI_TEXT, &o.outputs.vote, "state|sites",
           "majority over draws: most frequent state, or code of each variable" },
@@ -470,6 +408,8 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     double *preconditioner = NULL;
     sal_tuning *tuning = NULL;
     sal_trajectory *trajectory = NULL;
+    cli_library library = { sal_run_option_table(), &o.run };
+    cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &o.model);
     if (code == CLI_OK && o.resume) { /* what is given goes on top */
         code = open_state(&o, &state);
@@ -493,9 +433,9 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         o.run.preconditioner = preconditioner;
         o.run.init = init;
         if (!o.resume || o.clamp || o.evidence) {
-            o.run.clamped = list.n;
-            o.run.clamp_variables = list.variables;
-            o.run.clamp_codes = list.codes;
+            o.run.clamps.n = list.n;
+            o.run.clamps.variables = list.variables;
+            o.run.clamps.codes = list.codes;
         }
         code = open_trajectory(model, &o, &trajectory);
         o.run.trajectory = trajectory;

@@ -375,11 +375,14 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    json_t *object = json_pack(
-        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "model", cli_json_text(s.model),
-        "sampler", s.sampler, "variables", (json_int_t)s.variables, "chains", (json_int_t)s.chains,
-        "warmup", (json_int_t)s.warmup, "draws", (json_int_t)s.draws, "thin", (json_int_t)s.thin,
-        "seed", (json_int_t)s.seed, "threads", s.threads, "stopped", s.stopped);
+    json_t *object = json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:i, s:b}", "model",
+                               cli_json_text(s.model), "sampler", s.sampler, "variables",
+                               (json_int_t)s.variables, "chains", (json_int_t)s.chains, "warmup",
+                               (json_int_t)s.warmup, "draws", (json_int_t)s.draws, "thin",
+                               (json_int_t)s.thin, "seed",
+                               s.seed > INT64_MAX ? json_sprintf("%llu", (unsigned long long)s.seed)
+                                                  : json_integer((json_int_t)s.seed),
+                               "threads", s.threads, "stopped", s.stopped);
     const double rhat = s.unmoved > 0 ? NAN : s.rhat_max;
     json_t *ess = json_object();
     cli_json_number(ess, "min", s.ess_min);

@@ -220,22 +220,12 @@ static sal_status put_curve(sali_page *page, const training_log *log, const curv
 /* One option; `adapted`: the sampler's step size follows its acceptance. */
 static void put_option(sali_page *page, const char *key, const json_t *value, bool adapted)
 {
-    static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood" };
-    static const char *const optimisers[] = { "adam", "adamw", "sgd" };
-    static const char *const starts[] = { "mean", "uniform", "data" };
-    static const char *const orders[] = { "random", "passes" };
-    static const struct {
-        const char *key;
-        const char *title;
-        const char *const *words;
-        int n;
-    } named[] = { { "objective", "objective", objectives, 3 },
-                  { "optimiser", "optimiser", optimisers, 3 },
-                  { "buffer_start", "chains start at", starts, 3 },
-                  { "buffer_order", "chains move", orders, 2 } };
     if (strcmp(key, "model") == 0 || strcmp(key, "structure") == 0 || strcmp(key, "data") == 0 ||
-        strcmp(key, "preconditioner") == 0) {
+        strcmp(key, "preconditioner") == 0 || strcmp(key, "test") == 0) {
         return; /* said already, or fingerprints */
+    }
+    if (json_is_null(value)) {
+        return;
     }
     if (strcmp(key, "step_size") == 0 && json_number_value(value) == 0) {
         if (adapted) { /* else the sampler has none */
@@ -243,19 +233,12 @@ static void put_option(sali_page *page, const char *key, const json_t *value, bo
         }
         return;
     }
-    if (strcmp(key, "seed") == 0 && json_is_string(value)) {
-        char text[32];
-        snprintf(text, sizeof text, "%llu", strtoull(json_string_value(value), NULL, 16));
-        sali_page_fact(page, key, text);
+    const char *title = strcmp(key, "buffer_start") == 0   ? "chains start at"
+                        : strcmp(key, "buffer_order") == 0 ? "chains move"
+                                                           : key;
+    if (json_is_string(value)) {
+        sali_page_fact(page, title, json_string_value(value));
         return;
-    }
-    json_int_t word = json_integer_value(value);
-    for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
-        if (strcmp(key, named[k].key) == 0 && json_is_integer(value) && word >= 0 &&
-            word < named[k].n) {
-            sali_page_fact(page, named[k].title, named[k].words[word]);
-            return;
-        }
     }
     sali_page_fact_json(page, key, value);
 }

@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/option.h"
 #include "core/shard.h"
 #include "models/base.h"
 #include "run/ais.h"
@@ -30,20 +31,42 @@ double sali_ais_beta(sal_ais_schedule schedule, int64_t t, int64_t T)
     }
 }
 
+#define AIS(member) SALI_FIELD(sal_ais_options, member)
+
+static const char *const schedules[] = { "linear", "sigmoid", "geometric", NULL };
+
+static const sali_option entries[] = {
+    SALI_OPTION("chains", WHOLE, "N",
+                "independent chains each way, in reverse no more than states to start from",
+                AIS(chains), SALI_RANGE(1, INT32_MAX), SALI_USUAL(100)),
+    SALI_OPTION("temperatures", WHOLE, "T", "from the base to the model", AIS(temperatures),
+                SALI_RANGE(1, INT64_C(1) << 40), SALI_USUAL(1000)),
+    SALI_OPTION("steps", WHOLE, "K", "sampler steps at each temperature", AIS(steps),
+                SALI_RANGE(1, INT64_C(1) << 20), SALI_USUAL(1)),
+    SALI_OPTION("schedule", WORD, "linear|sigmoid|geometric", "of the temperatures", AIS(schedule),
+                .words = schedules, .usual = "linear"),
+    SALI_OPTION(
+        "sampler", TEXT, "NAME",
+        "see 'saltus list samplers'; settings as NAME:key=value,... or by options of theirs",
+        AIS(sampler), .usual = "gwg, or gibbs where gradients mislead"),
+    SALI_OPTION("step-size", REAL, "X", "of samplers that have one", AIS(step_size),
+                SALI_REAL_FROM(0), .range = SALI_ABOVE, .usual = "the sampler's"),
+    SALI_OPTION("seed", SEED, "N", "same seed, same bits", AIS(seed), SALI_FROM(0), SALI_USUAL(0)),
+    SALI_OPTION("threads", INT, "N", "results do not depend on it", AIS(threads), .usual = "all",
+                SALI_RANGE(0, 4096)),
+};
+
+static const sal_option_table table = { "ais: ", sizeof entries / sizeof *entries, entries };
+
+const sal_option_table *sal_ais_option_table(void)
+{
+    return &table;
+}
+
 static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error *err)
 {
-    o->chains = o->chains ? o->chains : 100;
-    o->temperatures = o->temperatures ? o->temperatures : 1000;
-    o->steps = o->steps ? o->steps : 1;
     sal_status status = o->sampler ? SAL_OK : sali_sampler_usual(model, &o->sampler, err);
-    status = status ? status : sali_check_range("ais: chains", o->chains, 1, INT32_MAX, err);
-    status = status
-                 ? status
-                 : sali_check_range("ais: temperatures", o->temperatures, 1, INT64_C(1) << 40, err);
-    status = status ? status : sali_check_range("ais: steps", o->steps, 1, INT64_C(1) << 20, err);
-    status =
-        status ? status : sali_check_range("ais: schedule", o->schedule, 0, SAL_AIS_GEOMETRIC, err);
-    return status ? status : sali_check_range("ais: threads", o->threads, 0, 4096, err);
+    return status ? status : sal_option_resolve(&table, o, err);
 }
 
 /* Weights want chains that are independent and leave each temperature's distribution invariant. */

@@ -39,15 +39,15 @@ static sal_status find_range(sal_run *run, double *from, double *to, sal_error *
 sal_status sali_anneal_range(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    double from = o->anneal_from, to = o->anneal_to;
+    double from = o->annealing.from, to = o->annealing.to;
     if (from == 0 || to == 0) {
         sal_status status = find_range(run, &from, &to, err);
         if (status != SAL_OK) {
             return status;
         }
     }
-    run->anneal_from = o->anneal_from > 0 ? o->anneal_from : from;
-    run->anneal_to = o->anneal_to > 0        ? o->anneal_to
+    run->anneal_from = o->annealing.from > 0 ? o->annealing.from : from;
+    run->anneal_to = o->annealing.to > 0     ? o->annealing.to
                      : to < run->anneal_from ? to
                                              : run->anneal_from / LEAST_RANGE;
     if (run->anneal_to > run->anneal_from) {

@@ -45,9 +45,10 @@ sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sa
         }
     }
     if (!found) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "the run noted no best state: it needs anneal or track_best, and a step "
-                         "after warm-up");
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "the run noted no best state: it needs annealing or record.best, and a step "
+            "after warm-up");
     }
     if (codes) {
         sali_run_expand(run, 1, found->best_codes + best * found->chains->space->n_variables,

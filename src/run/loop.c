@@ -59,7 +59,7 @@ static int64_t steps_until_due(const window *w, const sali_run_shard *shard, int
 {
     const sal_run *run = w->run;
     int64_t n = w->steps - i, thin = run->options.thin, every = run->ladder.every;
-    if (w->record && (shard->best || run->options.anneal)) {
+    if (w->record && (shard->best || run->options.annealing.on)) {
         return 1;
     }
     if ((w->record || w->show) && thin - (w->done + i) % thin < n) {
@@ -81,7 +81,7 @@ static void advance_shard(void *context, int64_t k)
         run->sampler->refresh(shard->self, shard->chains);
     }
     for (int64_t i = 0, n; i < w->steps; i += n) {
-        if (w->record && run->options.anneal) {
+        if (w->record && run->options.annealing.on) {
             cool_when_due(run, shard, w->done + i);
         }
         n = steps_until_due(w, shard, i);
@@ -172,7 +172,8 @@ static bool asked_to_stop(sal_run *run, int64_t done)
 {
     const sal_run_options *o = &run->options;
     int64_t total = o->warmup + o->draws * o->thin;
-    if (o->progress && o->progress(done, total, o->progress_data) != 0) {
+    if (o->callbacks.progress &&
+        o->callbacks.progress(done, total, o->callbacks.progress_data) != 0) {
         run->stopped = true;
     }
     return run->stopped;
@@ -274,7 +275,7 @@ static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
 sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 {
     double start = sali_now(), before = run->warmup_seconds;
-    window w = { .run = run, .show = run->shown.codes && run->options.show_warmup };
+    window w = { .run = run, .show = run->shown.codes && run->options.record.warmup };
     sal_status status = SAL_OK;
     while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
         status = warm_up_window(run, &w, err);
@@ -312,7 +313,7 @@ static sal_status sample_window(sal_run *run, window *w, sal_error *err)
     w->steps = window_steps(run, w->done, steps);
     run->shown.first = run->draws_made;
     advance(w);
-    if (o->anneal) {
+    if (o->annealing.on) {
         adapt_step_sizes(run, w, o->warmup, o->warmup);
     }
     collect(run, true);

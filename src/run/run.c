@@ -42,11 +42,11 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     const sali_tape_model *tape = sali_model_tape(run->model);
-    const char *what = o->replicas > 1     ? "replicas at other temperatures"
-                       : o->anneal         ? "annealing"
-                       : o->tuning         ? "a tuning"
-                       : o->step_size_rule ? "a step size that is adapted"
-                       : o->preconditioner ? "a preconditioner"
+    const char *what = o->tempering.replicas > 1 ? "replicas at other temperatures"
+                       : o->annealing.on         ? "annealing"
+                       : o->tuning               ? "a tuning"
+                       : o->step_size_rule       ? "a step size that is adapted"
+                       : o->preconditioner       ? "a preconditioner"
                        : run->base->space->n_variables != run->model->space->n_variables ||
                                sali_clamp_inner(run->model) != run->model
                            ? "clamped variables"
@@ -137,15 +137,15 @@ static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_
 static sal_status prepare_tuning(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    int64_t replicas = o->replicas > 0 ? o->replicas : 1;
+    int64_t replicas = o->tempering.replicas > 0 ? o->tempering.replicas : 1;
     sal_step_size_rule rule;
     sal_status status = choose_rule(run, &rule, err);
     if (status == SAL_OK && o->tuning) {
         return sali_run_tune(run, err);
     }
-    status = status
-                 ? status
-                 : sali_ladder_create(&run->ladder, &run->memory, replicas, o->temperatures, err);
+    status = status ? status
+                    : sali_ladder_create(&run->ladder, &run->memory, replicas,
+                                         o->tempering.temperatures, err);
     run->ladder.adapt &= !run->tuned;
     status = status
                  ? status
@@ -195,7 +195,7 @@ static sal_status allocate(sal_run *run, sal_error *err)
     }
     run->draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
     double bytes = 2.0 * sizeof(double) * (double)kept +
-                   (o->keep_draws ? (double)run->draw_bytes * (double)codes : 0.0);
+                   (o->record.draws ? (double)run->draw_bytes * (double)codes : 0.0);
     if (!fits_memory(bytes)) {
         return sali_fail(err, SAL_ERR_MEMORY,
                          "%lld chains of %lld draws need %.1f GB, more than this machine has; thin "
@@ -216,7 +216,7 @@ static sal_status allocate(sal_run *run, sal_error *err)
     run->shard_selves = SALI_TAKE(m, void *, run->n_shards);
     run->shard_first = SALI_TAKE(m, int64_t, run->n_shards);
     run->shard_swaps = SALI_TAKE(m, sali_swaps *, run->n_shards);
-    if (o->keep_draws) {
+    if (o->record.draws) {
         run->draws = sali_memory_take(m, codes, (size_t)run->draw_bytes);
     }
     return sali_memory_status(m, err);
@@ -252,7 +252,7 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     if (status == SAL_OK && run->ladder.n > 1) {
         status = sali_swaps_create(&shard->swaps, &run->memory, shard->chains, run->ladder.n, err);
     }
-    if (status == SAL_OK && (run->options.anneal || run->options.track_best)) {
+    if (status == SAL_OK && (run->options.annealing.on || run->options.record.best)) {
         status = sali_best_create(run, shard, err);
     }
     if (status == SAL_OK) {
@@ -377,9 +377,9 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     const sal_run_options *o = &run->options;
     run->base = sali_model_hold(model);
     sal_status status = sali_run_resolve(&run->options, model, err);
-    if (status == SAL_OK && o->clamped > 0) {
-        status = sal_model_clamp(model, o->clamped, o->clamp_variables, o->clamp_codes, &run->model,
-                                 err);
+    if (status == SAL_OK && o->clamps.n > 0) {
+        status = sal_model_clamp(model, o->clamps.n, o->clamps.variables, o->clamps.codes,
+                                 &run->model, err);
     } else {
         run->model = sali_model_hold(model);
     }
@@ -399,7 +399,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
 /* Warm-up at the first temperature of annealing. */
 static sal_status prepare_annealing(sal_run *run, sal_error *err)
 {
-    if (!run->options.anneal) {
+    if (!run->options.annealing.on) {
         return SAL_OK;
     }
     sal_status status = sali_anneal_range(run, err);
@@ -450,10 +450,10 @@ static void forget_pointers(sal_run_options *o)
     o->trajectory = NULL;
     o->init = NULL;
     o->resume = NULL;
-    o->temperatures = NULL;
+    o->tempering.temperatures = NULL;
     o->tuning = NULL;
-    o->clamp_variables = NULL;
-    o->clamp_codes = NULL;
+    o->clamps.variables = NULL;
+    o->clamps.codes = NULL;
 }
 
 sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **out,

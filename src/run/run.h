@@ -130,7 +130,7 @@ sal_status sali_run_check(const sal_run *run, sal_error *err);
 /* Record the present states of a shard as draw number `draw`. */
 void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw);
 
-/* Call options.draw, if there is one, for a draw; what it returns may stop the run. */
+/* Call options.callbacks.draw, if there is one, for a draw; what it returns may stop the run. */
 void sali_shown_call(sal_run *run, const sal_draw *draw);
 
 /* Draws for the caller (shown.c): room for them; before the first draw of warm-up, and of what
@@ -193,7 +193,8 @@ void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT]);
  * that a run which begins there goes on with the same bits (run_state.c). Whether one lies between
  * `before` and `done` steps of warm-up, or of what comes after it; */
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done);
-/* what the run is there (its shards are fresh), into run->state, and for options.state; */
+/* what the run is there (its shards are fresh), into run->state, and for options.callbacks.state;
+ */
 sal_status sali_run_note_state(sal_run *run, sal_error *err);
 /* and a run's place, chains and adaptation from options.resume, checked: SAL_ERR_DATA. */
 sal_status sali_run_restore(sal_run *run, sal_error *err);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/error.h"
+#include "core/option.h"
 #include "run/run.h"
 
 /* Steps from one swap to the next of samplers that move all variables at once. */
@@ -13,33 +14,74 @@
 /* That of sweeps along a trajectory, which begin from a population that climbed it. */
 #define WARMUP_SWEEPS 20
 
-static sal_status check_tempering(const sal_run_options *o, sal_error *err)
+/* ---- the table */
+
+#define RUN(member) SALI_FIELD(sal_run_options, member)
+#define STEPS SALI_RANGE(1, INT64_C(1) << 40)
+
+static const char *const rules[] = { "", "adapt", "auto", NULL };
+
+static const sali_option entries[] = {
+    SALI_OPTION(
+        "sampler", TEXT, "NAME",
+        "see 'saltus list samplers'; settings as NAME:key=value,... or by their own options",
+        RUN(sampler), .usual = "gwg, or gibbs where gradients mislead"),
+    SALI_OPTION("chains", WHOLE, "N", "independent chains", RUN(chains), SALI_RANGE(1, INT32_MAX),
+                SALI_USUAL(4)),
+    SALI_OPTION(
+        "warmup", WHOLE, "N", "steps before the first draw", RUN(warmup),
+        .usual =
+            "1000, or 10 sweeps if these are more; of tempering, annealing 1000 swap intervals",
+        SALI_RANGE(0, INT64_C(1) << 50), .range = SALI_OR_NONE),
+    SALI_OPTION("draws", WHOLE, "N", "kept states of each chain", RUN(draws),
+                .resume = SAL_RESUME_ANY, STEPS, SALI_USUAL(1000)),
+    SALI_OPTION("thin", WHOLE, "N", "steps from one draw to the next", RUN(thin),
+                .usual = "1; of those a swap interval", STEPS),
+    SALI_OPTION("step-size", REAL, "adapt|auto|X",
+                "to acceptance 0.574, by the mean jump, or given", RUN(step_size), .usual = "adapt",
+                SALI_REAL_FROM(0), .range = SALI_ABOVE),
+    SALI_OPTION("step-size", WORD, NULL, NULL, RUN(step_size_rule), .words = rules),
+    SALI_OPTION("tempering", WHOLE, "N", "replicas of each chain at temperatures found in warm-up",
+                RUN(tempering.replicas), SALI_RANGE(1, SALI_MOST_REPLICAS)),
+    SALI_OPTION("swap-every", WHOLE, "N", "steps from swap to swap", RUN(tempering.swap_every),
+                .usual = "a sweep, or 5", STEPS),
+    SALI_OPTION("anneal", FLAG, NULL, "search: cool down, print the best f found",
+                RUN(annealing.on)),
+    SALI_OPTION("anneal-from", REAL, "T", "first temperature", RUN(annealing.from),
+                .usual = "mean size of a difference of f", SALI_RANGE(1e-100, 1e100)),
+    SALI_OPTION("anneal-to", REAL, "T", "last temperature", RUN(annealing.to),
+                .usual = "a small one at high f / (1 + log V)", SALI_RANGE(1e-100, 1e100)),
+    SALI_OPTION("track-best", FLAG, NULL, "print the best f met", RUN(record.best)),
+    SALI_OPTION("save-warmup", FLAG, NULL, "with --out FILE.nc: the states of warm-up as well",
+                RUN(record.warmup)),
+    SALI_OPTION("seed", SEED, "N", "same seed, same bits", RUN(seed), SALI_FROM(0), SALI_USUAL(0)),
+    SALI_OPTION("threads", INT, "N", "results do not depend on it", RUN(threads), .usual = "all",
+                .resume = SAL_RESUME_ANY, SALI_RANGE(0, 4096)),
+};
+
+static const sal_option_table table = { "", sizeof entries / sizeof *entries, entries };
+
+const sal_option_table *sal_run_option_table(void)
 {
-    sal_status status = sali_check_range("replicas", o->replicas, 0, SALI_MOST_REPLICAS, err);
-    status =
-        status ? status : sali_check_range("swap_every", o->swap_every, 0, INT64_C(1) << 40, err);
-    if (status == SAL_OK && o->temperatures && o->replicas < 1) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "temperatures are given, but replicas is 0");
-    }
-    if (status == SAL_OK && o->temperatures) {
-        return sali_ladder_check(o->replicas, o->temperatures, "temperatures", err);
-    }
-    return status;
+    return &table;
 }
 
-static sal_status check_annealing(const sal_run_options *o, sal_error *err)
+/* ---- what goes together */
+
+static sal_status check_tempering(const sal_run_options *o, sal_error *err)
 {
-    const double ends[] = { o->anneal_from, o->anneal_to };
-    for (int k = 0; k < 2; k++) {
-        if (ends[k] != 0 && !(ends[k] >= 1e-100 && ends[k] <= 1e100)) {
-            return sali_fail(err, SAL_ERR_ARGUMENT, "%s is %g; expected a positive temperature",
-                             k ? "anneal_to" : "anneal_from", ends[k]);
-        }
-    }
-    if (o->anneal && o->replicas > 1) {
+    const sal_tempering_options *t = &o->tempering;
+    if (o->annealing.on && t->replicas > 1) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "a run either anneals or has replicas, not both");
     }
-    return SAL_OK;
+    if (t->temperatures && t->replicas < 1) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "temperatures are given, but replicas is 0");
+    }
+    const int64_t most = INT32_MAX / (t->replicas > 0 ? t->replicas : 1);
+    sal_status status = sali_check_range("chains", o->chains, 1, most, err);
+    return status || !t->temperatures
+               ? status
+               : sali_ladder_check(t->replicas, t->temperatures, "temperatures", err);
 }
 
 static sal_status check_step_size(const sal_run_options *o, sal_error *err)
@@ -48,17 +90,16 @@ static sal_status check_step_size(const sal_run_options *o, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "step_size is given, so step_size_rule has nothing to find");
     }
-    return sali_check_range("step_size_rule", o->step_size_rule, 0, SAL_STEP_SIZE_SEARCH, err);
+    return SAL_OK;
 }
 
-static sal_status check_clamps(const sal_run_options *o, sal_error *err)
+static sal_status check_clamps(const sal_clamps *c, sal_error *err)
 {
-    if (o->clamped > 0 && (!o->clamp_variables || !o->clamp_codes)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "clamped is %lld, but %s is NULL",
-                         (long long)o->clamped,
-                         o->clamp_variables ? "clamp_codes" : "clamp_variables");
-    }
-    return SAL_OK;
+    sal_status status = sali_check_range("clamps.n", c->n, 0, INT32_MAX, err);
+    return status || c->n == 0 || (c->variables && c->codes)
+               ? status
+               : sali_fail(err, SAL_ERR_ARGUMENT, "clamps.n is %lld, but %s is NULL",
+                           (long long)c->n, c->variables ? "clamps.codes" : "clamps.variables");
 }
 
 /* Warm-up and draws, as far as they are known, must fit a counter of steps. */
@@ -80,20 +121,10 @@ sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_erro
     } else if (!o->sampler) {
         status = sali_sampler_usual(model, &o->sampler, err);
     }
-    o->chains = o->chains ? o->chains : 4;
-    o->draws = o->draws ? o->draws : 1000;
+    status = status ? status : sal_option_resolve(&table, o, err);
     status = status ? status : check_tempering(o, err);
-    status = status ? status : check_annealing(o, err);
     status = status ? status : check_step_size(o, err);
-    int64_t replicas = o->replicas > 0 ? o->replicas : 1;
-    status = status ? status
-                    : sali_check_range("chains", o->chains, 1, (INT64_C(1) << 31) / replicas, err);
-    status = status ? status : sali_check_range("draws", o->draws, 1, INT64_C(1) << 40, err);
-    status = status ? status : sali_check_range("thin", o->thin, 0, INT64_C(1) << 40, err);
-    status = status ? status : sali_check_range("warmup", o->warmup, -1, INT64_C(1) << 50, err);
-    status = status ? status : sali_check_range("threads", o->threads, 0, 4096, err);
-    status = status ? status : sali_check_range("clamped", o->clamped, 0, INT32_MAX, err);
-    status = status ? status : check_clamps(o, err);
+    status = status ? status : check_clamps(&o->clamps, err);
     return status ? status : check_steps(o, err);
 }
 
@@ -112,9 +143,9 @@ static int64_t interval(const sal_run *run)
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
 {
     sal_run_options *o = &run->options;
-    bool by_interval = run->ladder.n > 1 || o->anneal;
+    bool by_interval = run->ladder.n > 1 || o->annealing.on;
     int64_t every = interval(run);
-    run->ladder.every = o->swap_every ? o->swap_every : every;
+    run->ladder.every = o->tempering.swap_every ? o->tempering.swap_every : every;
     every = by_interval ? run->ladder.every : 1;
     o->thin = o->thin ? o->thin : every;
     if (o->warmup == 0 && run->inner) {

@@ -76,11 +76,11 @@ static sal_status replay(sal_run *run, bool warmup, int64_t n, int32_t *room, sa
 sal_status sali_run_replay(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    int64_t warmup = o->draw && o->show_warmup ? run->warmup_done / o->thin : 0;
+    int64_t warmup = o->callbacks.draw && o->record.warmup ? run->warmup_done / o->thin : 0;
     if (warmup + run->draws_made > 0 && !o->resume->past.read) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the state is without the draws made before: let the run keep its draws "
-                         "(keep_draws), or write them to a file NAME.nc");
+                         "(record.draws), or write them to a file NAME.nc");
     }
     int32_t *room = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
     sal_status status = room ? replay(run, true, warmup, room, err) : sali_fail_memory(err);

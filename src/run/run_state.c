@@ -149,8 +149,8 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
     if (!ok) {
         return sali_fail_memory(err);
     }
-    if (o->state && !run->stopped) { /* else it counts draws that were not shown */
-        run->stopped = o->state(run->state, o->state_data) != 0;
+    if (o->callbacks.state && !run->stopped) { /* else it counts draws that were not shown */
+        run->stopped = o->callbacks.state(run->state, o->callbacks.state_data) != 0;
     }
     return SAL_OK;
 }
@@ -196,7 +196,7 @@ static sal_status check_run(const sal_run *run, sal_error *err)
     if (status == SAL_OK && !falls) {
         status = sali_fail(err, SAL_ERR_DATA, "ladder: it does not fall from 1");
     }
-    if (status == SAL_OK && run->options.anneal) {
+    if (status == SAL_OK && run->options.annealing.on) {
         bool ok =
             run->anneal_to > 0 && run->anneal_to <= run->anneal_from && run->anneal_from <= DBL_MAX;
         status = ok ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "anneal_from, anneal_to: not a range");

@@ -15,15 +15,15 @@ sal_status sali_shown_create(sal_run *run, sal_error *err)
     const sal_run_options *o = &run->options;
     sali_shown *shown = &run->shown;
     int64_t row, V = run->base->space->n_variables;
-    if (!o->draw) {
+    if (!o->callbacks.draw) {
         return SAL_OK;
     }
     if (__builtin_mul_overflow(o->chains, V * (int64_t)sizeof *shown->codes, &row)) {
         return sali_fail_memory(err);
     }
     /* windows of warm-up and of annealing decide what it finds: they are not made shorter */
-    int64_t least = o->anneal ? SHOWN_DRAWS / o->thin + 2 : 1;
-    least = o->show_warmup && least < SALI_ADAPT_WINDOW ? SALI_ADAPT_WINDOW : least;
+    int64_t least = o->annealing.on ? SHOWN_DRAWS / o->thin + 2 : 1;
+    least = o->record.warmup && least < SALI_ADAPT_WINDOW ? SALI_ADAPT_WINDOW : least;
     shown->room = SHOWN_BYTES / row < least ? least : SHOWN_BYTES / row;
     shown->room = shown->room > SHOWN_DRAWS ? SHOWN_DRAWS : shown->room;
     shown->codes = sali_memory_take(&run->memory, shown->room, (size_t)row);
@@ -92,7 +92,7 @@ void sali_shown_hand_over(sal_run *run, int64_t made, bool warmup)
 void sali_shown_call(sal_run *run, const sal_draw *draw)
 {
     const sal_run_options *o = &run->options;
-    run->stopped = o->draw && o->draw(draw, o->draw_data) != 0;
+    run->stopped = o->callbacks.draw && o->callbacks.draw(draw, o->callbacks.draw_data) != 0;
 }
 
 void sali_shown_begin(sal_run *run)

@@ -247,7 +247,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .seconds = run->seconds,
         .warmup_seconds = run->warmup_seconds,
         .steps_per_second = run->seconds > 0 ? (double)run->steps / run->seconds : NAN,
-        .annealed = o->anneal,
+        .annealed = o->annealing.on,
         .anneal_from = run->anneal_from,
         .anneal_to = run->anneal_to,
         .best_log_prob = NAN,

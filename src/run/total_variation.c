@@ -60,7 +60,7 @@ sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int thread
     if (!run->draws || run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s",
                          run->draws ? "the run was stopped before its first draw"
-                                    : "the run kept no draws; set keep_draws in its options");
+                                    : "the run kept no draws; set record.draws in its options");
     }
     if (run->model->space->unbounded) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,

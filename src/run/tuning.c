@@ -123,18 +123,18 @@ static sal_status check_owner(const sal_run *run, const sal_tuning *tuning, sal_
 /* Options that the tuning already decides. */
 static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sal_error *err)
 {
-    const char *what = o->step_size != 0   ? "step_size"
-                       : o->step_size_rule ? "step_size_rule"
-                       : o->temperatures   ? "temperatures"
-                                           : NULL;
+    const char *what = o->step_size != 0           ? "step_size"
+                       : o->step_size_rule         ? "step_size_rule"
+                       : o->tempering.temperatures ? "temperatures"
+                                                   : NULL;
     if (what) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "both %s and tuning are given", what);
     }
-    if (o->replicas > 0 && o->replicas != replicas) {
+    if (o->tempering.replicas > 0 && o->tempering.replicas != replicas) {
         return sali_fail(err, SAL_ERR_DATA, "the tuning has %lld temperatures, not %lld",
-                         (long long)replicas, (long long)o->replicas);
+                         (long long)replicas, (long long)o->tempering.replicas);
     }
-    if (o->anneal && replicas > 1) {
+    if (o->annealing.on && replicas > 1) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "a run either anneals or has replicas, and the tuning has them");
     }

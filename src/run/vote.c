@@ -82,7 +82,7 @@ sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_
     if (!run->draws || run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          run->draws ? "the run was stopped before its first draw"
-                                    : "the run kept no draws; set keep_draws in its options");
+                                    : "the run kept no draws; set record.draws in its options");
     }
     ballot b = { .rows = run->draws,
                  .bytes = (size_t)(run->base->space->n_variables * run->draw_bytes),

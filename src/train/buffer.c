@@ -47,12 +47,12 @@ static void start_slot(const sal_trainer *t, int64_t slot, uint64_t start)
     uint32_t row = pick_row(t, &stream, 0);
     for (int64_t v = 0; v < V; v++) {
         int32_t *code = &t->buffer.codes[slot * V + v];
-        if (t->options.buffer_start == SAL_BUFFER_UNIFORM) {
+        if (t->options.buffer.start == SAL_BUFFER_UNIFORM) {
             uint32_t states = (uint32_t)space->variables[v].states;
             *code = (int32_t)sali_rng_below(&stream, (uint32_t)v, states);
             continue;
         }
-        if (t->options.buffer_start == SAL_BUFFER_MEAN) {
+        if (t->options.buffer.start == SAL_BUFFER_MEAN) {
             row = pick_row(t, &stream, (uint32_t)v);
         }
         *code = pick_code(t->data, row, v, &stream, (uint32_t)(V + v));
@@ -80,7 +80,7 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
 {
     sali_buffer *b = &t->buffer;
     int64_t rows = t->data->rows, V = t->model->space->n_variables;
-    b->slots = t->options.objective == SAL_PCD                 ? t->options.buffer
+    b->slots = t->options.objective == SAL_PCD                 ? t->options.buffer.chains
                : t->options.objective == SAL_PSEUDO_LIKELIHOOD ? 0
                                                                : t->options.batch;
     b->codes = SALI_TAKE(&t->memory, int32_t, b->slots * V);
@@ -116,8 +116,8 @@ static void restart(sal_trainer *t)
     const sali_stream stream = stream_of(t, SALI_RNG_RESTART);
     for (int64_t c = 0; c < batch; c++) {
         b->fresh[c] = b->life[b->slot[c]] == 0;
-        if (t->options.restart > 0 &&
-            sali_rng_uniform_at(&stream, (uint32_t)c) < t->options.restart) {
+        if (t->options.buffer.restart > 0 &&
+            sali_rng_uniform_at(&stream, (uint32_t)c) < t->options.buffer.restart) {
             start_slot(t, b->slot[c], (uint64_t)t->iteration + 1);
             b->fresh[c] = true;
         }
@@ -147,7 +147,7 @@ static void choose_slots(sal_trainer *t)
     const int64_t batch = t->options.batch, length = b->slots / batch;
     sali_stream stream = stream_of(t, SALI_RNG_BUFFER);
     uint32_t place = 0;
-    if (t->options.buffer_order == SAL_BUFFER_PASSES) {
+    if (t->options.buffer.order == SAL_BUFFER_PASSES) {
         stream.step = (uint64_t)(t->iteration / length);
         place = (uint32_t)(t->iteration % length * batch);
     }

@@ -107,12 +107,14 @@ static sal_status group_blocks(sali_constraints *c, const sal_train_options *o, 
     for (int64_t k = 0; k < c->n_blocks; k++) {
         if (c->blocks[k].side != N) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "train: group_penalty needs couplings of %lld x %lld entries",
+                             "train: couplings.group needs couplings of %lld x %lld entries",
                              (long long)N, (long long)N);
         }
     }
-    c->group = 0.5 * o->group_penalty;
-    c->step = o->optimiser == SAL_SGD ? o->learning_rate / (1 - o->momentum) : 0;
+    c->group = 0.5 * o->couplings.group;
+    c->step = o->optimiser.method == SAL_SGD
+                  ? o->learning_rate / (1 - fmax(o->optimiser.momentum, 0))
+                  : 0;
     c->keep = SALI_TAKE(c->memory, double, V *V);
     c->pull = SALI_TAKE(c->memory, double, V *V);
     return sali_memory_status(c->memory, err);
@@ -122,27 +124,28 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
                                    const sal_train_options *options, sal_error *err)
 {
     const sali_program *program = sali_model_tape(model)->program;
-    bool usual = !options->couplings && sali_program_find(program, "J") >= 0;
-    const char *couplings = usual ? "J" : options->couplings ? options->couplings : "";
-    *c = (sali_constraints){
-        .memory = memory, .n = program->parameters_size, .l1 = options->l1, .space = model->space
-    };
+    bool usual = !options->couplings.names && sali_program_find(program, "J") >= 0;
+    const char *couplings = usual ? "J" : options->couplings.names ? options->couplings.names : "";
+    *c = (sali_constraints){ .memory = memory,
+                             .n = program->parameters_size,
+                             .l1 = options->couplings.l1,
+                             .space = model->space };
     c->blocks = SALI_TAKE(memory, sali_coupling_block, (int64_t)strlen(couplings) + 1);
     sal_status status = sali_memory_status(memory, err);
     status = status ? status : each_name("couplings", couplings, program, add_block, c, err);
-    const char *needs = options->l1 > 0              ? "l1"
-                        : options->group_penalty > 0 ? "group_penalty"
-                        : options->zero_diagonal     ? "zero_diagonal"
-                                                     : NULL;
+    const char *needs = options->couplings.l1 > 0          ? "l1"
+                        : options->couplings.group > 0     ? "couplings.group"
+                        : options->couplings.zero_diagonal ? "zero_diagonal"
+                                                           : NULL;
     if (status == SAL_OK && c->n_blocks == 0 && needs) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: %s needs the names of couplings; %s has no parameter J", needs,
                          model->name);
     }
-    if (status == SAL_OK && options->group_penalty > 0) {
+    if (status == SAL_OK && options->couplings.group > 0) {
         status = group_blocks(c, options, err);
     }
-    if (status == SAL_OK && options->zero_diagonal) {
+    if (status == SAL_OK && options->couplings.zero_diagonal) {
         status = zero_diagonal(c, model->space, err);
     }
     if (status == SAL_OK && options->fixed) {

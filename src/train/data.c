@@ -88,7 +88,7 @@ sal_status sal_data_from_run(const sal_run *run, sal_data *data, sal_error *err)
     if (draws == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "data: the run %s",
                          kept ? "was stopped before its first draw"
-                              : "kept no draws; set keep_draws in its options");
+                              : "kept no draws; set record.draws in its options");
     }
     int64_t count = chains * draws * V;
     uint8_t *codes = SALI_NEW_ARRAY(uint8_t, count);

@@ -10,6 +10,10 @@
 #include "models/fingerprint.h"
 #include "train/trainer.h"
 
+#define PRECONDITIONER "preconditioner"
+/* Longer texts among options are compared so far only. */
+#define MOST_TEXT 4096
+
 /* ---- hashes */
 
 static uint64_t hash_data(const sal_data *data)
@@ -38,67 +42,71 @@ static json_t *hexadecimal(uint64_t value)
     return json_string(text);
 }
 
-json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
-                               const sal_train_options *o)
+/* What is no text, as numbers that tell it apart. */
+static json_t *list_hashes(const sal_model *model, const sal_data *data, const sal_train_options *o)
 {
-    return json_pack(
-        "{s:o, s:o, s:s, s:o, s:i, s:I, s:o, s:s, s:I, s:f, s:o, s:I, s:i, s:i, s:f, s:i, s:f, "
-        "s:I, s:i, s:f, "
-        "s:f, s:f, s:f, s:f, s:f, s:s?, s:f, s:b, s:f, s:s?, s:i, s:f, s:I, s:f, s:o}",
-        "model", sali_json_text(model->name), "structure", hexadecimal(sali_model_structure(model)),
-        "dtype", model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)),
-        "objective", (int)o->objective, "batch", (json_int_t)o->batch, "seed", hexadecimal(o->seed),
-        "sampler", o->sampler, "steps", (json_int_t)o->steps, "step_size", o->step_size,
-        "preconditioner", hexadecimal(hash_matrix(o->preconditioner, model->space->width)),
-        "buffer", (json_int_t)o->buffer, "buffer_start", (int)o->buffer_start, "buffer_order",
-        (int)o->buffer_order, "restart", o->restart, "optimiser", (int)o->optimiser,
-        "learning_rate", o->learning_rate, "rate_warmup", (json_int_t)o->rate_warmup,
-        "rate_schedule", (int)o->rate_schedule, "rate_cooldown", o->rate_cooldown, "momentum",
-        o->momentum, "beta2", o->beta2, "epsilon", o->epsilon, "weight_decay", o->weight_decay,
-        "averaging", o->averaging, "couplings", o->couplings, "l1", o->l1, "zero_diagonal",
-        (int)o->zero_diagonal, "magnitude_penalty", o->magnitude_penalty, "fixed", o->fixed,
-        "centring", (int)o->centring, "clip_norm", o->clip_norm, "reservoir",
-        (json_int_t)(o->objective == SAL_PTT ? o->reservoir : 0), "group_penalty", o->group_penalty,
-        "test", hexadecimal(o->objective == SAL_PTT && o->test ? hash_data(o->test) : 0));
+    const bool ptt = o->objective == SAL_PTT;
+    return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "model", sali_json_text(model->name),
+                     "structure", hexadecimal(sali_model_structure(model)), "dtype",
+                     model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)),
+                     PRECONDITIONER,
+                     hexadecimal(hash_matrix(o->preconditioner, model->space->width)), "test",
+                     hexadecimal(ptt && o->ptt.test ? hash_data(o->ptt.test) : 0));
+}
+
+json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
+                               const sal_train_options *options)
+{
+    const sal_option_table *table = sal_train_option_table();
+    sal_train_options o = *options;
+    sal_option_info info;
+    char text[MOST_TEXT];
+    json_t *object = json_object(), *hashes = list_hashes(model, data, options);
+    bool ok = object && hashes;
+    o.ptt.reservoir = o.objective == SAL_PTT ? o.ptt.reservoir : 0;
+    for (int64_t k = 0; ok && sal_option_list(table, k, &info); k++) {
+        sal_option_get(table, &o, info.name, text, sizeof text, NULL);
+        ok = info.resume == SAL_RESUME_ANY || sali_json_set_option(object, &info, text);
+    }
+    ok = ok && json_object_update(object, hashes) == 0;
+    json_decref(hashes);
+    if (!ok) {
+        json_decref(object);
+    }
+    return ok ? object : NULL;
 }
 
 /* ---- what may be another at a resume */
 
-static const struct {
-    const char *key, *words;
-} may_change[] = { { "learning_rate", "learning rate" },
-                   { "steps", "steps" },
-                   { "sampler", "sampler" },
-                   { "step_size", "step size" },
-                   { "preconditioner", NULL } }; /* a hash, which says nothing */
-
-#define MAY_CHANGE ((int)(sizeof may_change / sizeof *may_change))
-
 static bool changes(const char *key)
 {
-    int k = 0;
-    while (k < MAY_CHANGE && strcmp(may_change[k].key, key) != 0) {
-        k++;
+    sal_option_info info;
+    for (int64_t k = 0; sal_option_list(sal_train_option_table(), k, &info); k++) {
+        if (info.resume == SAL_RESUME_NOTED && sali_json_is_option(key, &info)) {
+            return true;
+        }
     }
-    return k < MAY_CHANGE;
+    return strcmp(key, PRECONDITIONER) == 0;
 }
 
 void sali_train_describe(const json_t *changed, char *text, size_t room)
 {
     const size_t form = JSON_ENCODE_ANY | JSON_REAL_PRECISION(6);
+    const char *key;
+    json_t *pair;
     text[0] = '\0';
-    for (int k = 0; k < MAY_CHANGE; k++) {
-        const json_t *pair = json_object_get(changed, may_change[k].key);
-        char words[200] = "another preconditioner";
+    json_object_foreach((json_t *)changed, key, pair)
+    {
+        char words[256] = "another preconditioner"; /* a hash says nothing */
         char *was = json_dumps(json_array_get(pair, 0), form);
         char *is = json_dumps(json_array_get(pair, 1), form);
-        if (may_change[k].words) {
-            snprintf(words, sizeof words, "%s %.60s instead of %.60s", may_change[k].words,
-                     is ? is : "?", was ? was : "?");
+        const size_t length = strcspn(key, "_");
+        if (strcmp(key, PRECONDITIONER) != 0) { /* "step_size" as "step size" */
+            snprintf(words, sizeof words, "%.*s%s%s %.60s instead of %.60s", (int)length, key,
+                     key[length] ? " " : "", key[length] ? key + length + 1 : "", is ? is : "?",
+                     was ? was : "?");
         }
-        if (pair) {
-            sali_list_name(text, room, words);
-        }
+        sali_list_name(text, room, words);
         free(was);
         free(is);
     }

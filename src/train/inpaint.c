@@ -7,6 +7,7 @@
 #include <saltus/sample.h>
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/option.h"
 #include "core/rng.h"
 #include "core/shard.h"
 #include "models/model.h"
@@ -62,23 +63,43 @@ static sal_status check_row(const inpainting *p, int64_t row, sal_error *err)
                            "inpaint: row %lld: its mask leaves nothing unknown", (long long)row);
 }
 
+#define INPAINT(member) SALI_FIELD(sal_inpaint_options, member)
+
+static const sali_option entries[] = {
+    SALI_OPTION("samples", WHOLE, "N", "of each picture", INPAINT(samples), SALI_FROM(1),
+                SALI_USUAL(8)),
+    SALI_OPTION("steps", WHOLE, "K", "sampler steps of each sample", INPAINT(steps), SALI_FROM(2),
+                SALI_USUAL(1000)),
+    SALI_OPTION("sampler", TEXT, "NAME", "see 'saltus list samplers'", INPAINT(sampler),
+                .usual = "as sample"),
+    SALI_OPTION("step-size", REAL, "X", "of samplers that have one", INPAINT(step_size),
+                SALI_REAL_FROM(0), .range = SALI_ABOVE, .usual = "adapted"),
+    SALI_OPTION("seed", SEED, "N", "same seed, same bits", INPAINT(seed), SALI_FROM(0),
+                SALI_USUAL(0)),
+    SALI_OPTION("threads", INT, "N", "results do not depend on it", INPAINT(threads),
+                .usual = "all", SALI_RANGE(0, 4096)),
+};
+
+static const sal_option_table table = { "inpaint: ", sizeof entries / sizeof *entries, entries };
+
+const sal_option_table *sal_inpaint_option_table(void)
+{
+    return &table;
+}
+
 static sal_status resolve(inpainting *p, sal_error *err)
 {
     sal_inpaint_options *o = &p->options;
     int64_t size;
-    o->samples = o->samples ? o->samples : 8;
-    o->steps = o->steps ? o->steps : 1000;
-    if (p->rows < 1 || p->rows > UINT32_MAX || o->samples < 1 || o->steps < 2 || o->threads < 0 ||
-        o->threads > 4096 || __builtin_mul_overflow(p->rows, p->model->space->n_variables, &size) ||
-        __builtin_mul_overflow(size, o->samples, &size) ||
-        __builtin_mul_overflow(p->rows, o->steps, &size)) {
+    sal_status status = sal_option_resolve(&table, o, err);
+    if (status == SAL_OK && (p->rows < 1 || p->rows > UINT32_MAX ||
+                             __builtin_mul_overflow(p->rows, p->model->space->n_variables, &size) ||
+                             __builtin_mul_overflow(size, o->samples, &size) ||
+                             __builtin_mul_overflow(p->rows, o->steps, &size))) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "inpaint: %lld rows, samples %lld, steps %lld, threads %d; expected "
-                         "positive numbers, at least 2 steps, at most 4096 threads",
-                         (long long)p->rows, (long long)o->samples, (long long)o->steps,
-                         o->threads);
+                         "inpaint: %lld rows, samples %lld, steps %lld; expected fewer",
+                         (long long)p->rows, (long long)o->samples, (long long)o->steps);
     }
-    sal_status status = SAL_OK;
     for (int64_t row = 0; status == SAL_OK && row < p->rows; row++) {
         status = check_row(p, row, err);
     }
@@ -166,11 +187,10 @@ static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
             .thin = o->steps - o->steps / 2,
             .seed = seed_of(p, row),
             .threads = p->run_threads,
-            .clamped = list_known(p, row, variables, codes),
-            .clamp_variables = variables,
-            .clamp_codes = codes,
-            .progress = note_progress,
-            .progress_data = &at,
+            .clamps = { .n = list_known(p, row, variables, codes),
+                        .variables = variables,
+                        .codes = codes },
+            .callbacks = { .progress = note_progress, .progress_data = &at },
         };
         status = sal_sample(p->model, &options, &run, err);
     }

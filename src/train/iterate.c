@@ -35,7 +35,7 @@ static void average(sal_trainer *t)
 /* A gradient that is longer than clip_norm gets that length; one that is not finite stays so. */
 static void clip(sal_trainer *t)
 {
-    const double most = t->options.clip_norm, length = t->sums.gradient_norm;
+    const double most = t->options.optimiser.clip_norm, length = t->sums.gradient_norm;
     if (most > 0 && length > most && isfinite(length)) {
         const double share = most / length;
         for (int64_t i = 0; i < t->optimiser.n; i++) {
@@ -47,16 +47,16 @@ static void clip(sal_trainer *t)
 static double cooldown_share(const sal_train_options *o, int64_t iteration)
 {
     const double left = (double)(o->iterations - iteration);
-    const double falling = left / (o->rate_cooldown * (double)o->iterations);
-    return o->rate_cooldown > 0 ? fmin(fmax(falling, 0), 1) : 1;
+    const double falling = left / (o->rate.cooldown * (double)o->iterations);
+    return o->rate.cooldown > 0 ? fmin(fmax(falling, 0), 1) : 1;
 }
 
 /* By how much the rate has fallen since the end of its warm-up. */
 static double schedule_share(const sal_train_options *o, int64_t iteration)
 {
-    const int64_t T = o->iterations - o->rate_warmup, over = iteration - o->rate_warmup;
+    const int64_t T = o->iterations - o->rate.warmup, over = iteration - o->rate.warmup;
     const double t = over > 0 && T > 0 ? fmin((double)over / (double)T, 1) : 0;
-    switch (o->rate_schedule) {
+    switch (o->rate.schedule) {
     case SAL_RATE_CONSTANT:
         return 1;
     case SAL_RATE_COSINE:
@@ -71,7 +71,7 @@ double sali_train_rate_share(const sal_trainer *t, int64_t iteration)
 {
     const sal_train_options *o = &t->options;
     const double made = (double)iteration + 1;
-    const double rising = made < (double)o->rate_warmup ? made / (double)o->rate_warmup : 1;
+    const double rising = made < (double)o->rate.warmup ? made / (double)o->rate.warmup : 1;
     return fmin(rising, cooldown_share(o, iteration)) * schedule_share(o, iteration);
 }
 
@@ -208,11 +208,11 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
 static bool show_progress(sal_trainer *t)
 {
     sal_train_report report;
-    if (!t->options.progress) {
+    if (!t->options.callbacks.progress) {
         return false;
     }
     sal_trainer_report(t, &report);
-    return t->options.progress(&report, t->options.progress_data) != 0;
+    return t->options.callbacks.progress(&report, t->options.callbacks.progress_data) != 0;
 }
 
 /* log Z, the held-out rows, and whether they have never been more likely: this counts where a
@@ -245,7 +245,8 @@ static bool send_report(sal_trainer *t, bool due)
     t->sums.accepted = t->sums.jump = t->sums.moves = 0;
     memcpy(t->good, t->values, (size_t)t->optimiser.n * sizeof *t->good);
     t->good_iteration = t->iteration;
-    return t->options.report && t->options.report(&report, t->options.report_data) != 0;
+    return t->options.callbacks.report &&
+           t->options.callbacks.report(&report, t->options.callbacks.report_data) != 0;
 }
 
 static bool is_due(const sal_trainer *t, int64_t every)
@@ -271,9 +272,9 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
             return status;
         }
         *stopped |= send_report(t, due);
-        *stopped |= o->patience > 0 && t->worse >= o->patience;
+        *stopped |= o->ptt.patience > 0 && t->worse >= o->ptt.patience;
     }
-    return t->directory && (*stopped || is_due(t, o->checkpoint_every))
+    return t->directory && (*stopped || is_due(t, o->checkpoint.every))
                ? sal_trainer_save(t, t->directory, err)
                : SAL_OK;
 }
@@ -307,7 +308,7 @@ sal_status sal_train(sal_model *model, const sal_data *data, const sal_train_opt
 {
     sal_trainer *t = NULL;
     sal_status status = sal_trainer_create(model, data, options, &t, err);
-    if (status == SAL_OK && t->options.resume) {
+    if (status == SAL_OK && t->options.checkpoint.resume) {
         status = sal_trainer_load(t, t->directory, err);
     }
     if (status == SAL_OK) {

@@ -1,53 +1,135 @@
 /* Options of a training: defaults and ranges. */
-#include <float.h>
-#include <math.h>
 #include <sys/stat.h>
 
 #include "core/error.h"
+#include "core/option.h"
 #include "train/data.h"
 #include "train/trainer.h"
 
-static int64_t usual(int64_t value, int64_t otherwise)
+/* ---- the table */
+
+#define TRAIN(member) SALI_FIELD(sal_train_options, member)
+#define COUNT SALI_RANGE(1, INT32_MAX)
+#define SUITS(number) .usual = "as suits the model, else " #number, .fill = number
+#define NOTED .resume = SAL_RESUME_NOTED
+#define ANY .resume = SAL_RESUME_ANY
+
+static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", "ptt", NULL };
+static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
+static const char *const centrings[] = { "auto", "on", "off", NULL };
+static const char *const starts[] = { "mean", "uniform", "data", NULL };
+static const char *const orders[] = { "random", "passes", NULL };
+static const char *const schedules[] = { "constant", "cosine", "exponential", NULL };
+
+static const sali_option entries[] = {
+    SALI_OPTION("iterations", WHOLE, "N", "parameter updates", TRAIN(iterations), SALI_FROM(1),
+                SUITS(2000), ANY),
+    SALI_OPTION("batch", WHOLE, "N", "data rows and chains an iteration", TRAIN(batch), COUNT,
+                SUITS(50)),
+    SALI_OPTION("objective", WORD, "pcd|cd|pseudo-likelihood|ptt", "to fit by", TRAIN(objective),
+                .words = objectives, .usual = "ptt where that suits the model, else pcd"),
+    SALI_OPTION("learning-rate", REAL, "X", "largest one, with ptt", TRAIN(learning_rate),
+                SALI_REAL_FROM(0), .range = SALI_ABOVE, SUITS(0.001), NOTED),
+    SALI_OPTION("steps", WHOLE, "K", "sampler steps an iteration; -1: as many as variables",
+                TRAIN(steps), COUNT, .range = SALI_OR_MINUS_ONE, SUITS(20), NOTED),
+    SALI_OPTION("sampler", TEXT, "NAME", "see 'saltus list samplers'", TRAIN(sampler), NOTED,
+                .usual = "as suits the model; with objective gwg"),
+    SALI_OPTION("step-size", REAL, "X", "of samplers that have one", TRAIN(step_size),
+                SALI_REAL_FROM(0), .usual = "0: follows an acceptance of 0.574", NOTED),
+    SALI_OPTION("buffer", WHOLE, "N", "persistent chains", TRAIN(buffer.chains), COUNT,
+                .usual = "1000, or the batch if larger"),
+    SALI_OPTION("buffer-start", WORD, "mean|uniform|data",
+                "where they start: at the data's mean, anywhere or at data", TRAIN(buffer.start),
+                .words = starts, .usual = "mean"),
+    SALI_OPTION("buffer-order", WORD, "random|passes",
+                "which move: any, or all of them in turn, reshuffled", TRAIN(buffer.order),
+                .words = orders, .usual = "random"),
+    SALI_OPTION("reservoir", WHOLE, "N", "equilibrium states of ptt, a multiple of the batch",
+                TRAIN(ptt.reservoir), COUNT, .usual = "as suits the model, else 10 batches"),
+    SALI_OPTION("patience", WHOLE, "N",
+                "stop after so many reports without a better held-out likelihood",
+                TRAIN(ptt.patience), SALI_FROM(0), .usual = "0: never", ANY),
+    SALI_OPTION("restart", REAL, "P", "probability that a chain starts again before an iteration",
+                TRAIN(buffer.restart), SALI_RANGE(0, 1), SALI_USUAL(0)),
+    SALI_OPTION("optimiser", WORD, "adam|adamw|sgd", "how parameters follow the gradient",
+                TRAIN(optimiser.method), .words = optimisers,
+                .usual = "as suits the model, else adam"),
+    SALI_OPTION("rate-warmup", WHOLE, "N", "iterations over which it rises", TRAIN(rate.warmup),
+                SALI_FROM(0), SALI_USUAL(0)),
+    SALI_OPTION("rate-schedule", WORD, "constant|cosine|exponential",
+                "how it falls from then to the last iteration: not, to 0 or to a hundredth",
+                TRAIN(rate.schedule), .words = schedules, .usual = "constant"),
+    SALI_OPTION("rate-cooldown", REAL, "X",
+                "share of the iterations, the last ones, over which the largest rate falls to 0",
+                TRAIN(rate.cooldown), SALI_RANGE(0, 1), SUITS(0)),
+    SALI_OPTION("momentum", REAL, "X", "beta_1 of adam, or of sgd; 0: none",
+                TRAIN(optimiser.momentum), SALI_RANGE(0, 1),
+                .range = SALI_BELOW | SALI_OR_NONE | SALI_OR_MINUS_ONE, SUITS(0.9)),
+    SALI_OPTION("beta2", REAL, "X", "of adam; 0: none", TRAIN(optimiser.beta2), SALI_RANGE(0, 1),
+                .range = SALI_BELOW | SALI_OR_NONE | SALI_OR_MINUS_ONE, SALI_USUAL(0.999)),
+    SALI_OPTION("epsilon", REAL, "X", "of adam", TRAIN(optimiser.epsilon), SALI_REAL_FROM(0),
+                .range = SALI_ABOVE, SALI_USUAL(1e-8)),
+    SALI_OPTION("weight-decay", REAL, "X", "of what is learned, but couplings with --l1",
+                TRAIN(optimiser.weight_decay), SALI_REAL_FROM(0), SALI_USUAL(0)),
+    SALI_OPTION("clip", REAL, "X", "scale longer gradients down to this norm",
+                TRAIN(optimiser.clip_norm), SALI_REAL_FROM(0), .usual = "0: none"),
+    SALI_OPTION("fixed", TEXT, "NAMES", "parameters that are not learned", TRAIN(fixed)),
+    SALI_OPTION("averaging", REAL, "X",
+                "decay of moving averages of the parameters, saved as ema.safetensors",
+                TRAIN(averaging), SALI_RANGE(0, 1), .range = SALI_BELOW, .usual = "0: none"),
+    SALI_OPTION("couplings", TEXT, "NAMES",
+                "parameters kept symmetric, for penalties and --zero-diagonal",
+                TRAIN(couplings.names), .usual = "J"),
+    SALI_OPTION("l1", REAL, "X", "penalty X sum |J_ij|", TRAIN(couplings.l1), SALI_REAL_FROM(0),
+                SALI_USUAL(0)),
+    SALI_OPTION("group-penalty", REAL, "X",
+                "penalty X sum_{i<j} norm(J_ij) over the blocks of two variables",
+                TRAIN(couplings.group), SALI_REAL_FROM(0), SALI_USUAL(0)),
+    SALI_OPTION("zero-diagonal", FLAG, NULL, "no couplings of a variable with itself",
+                TRAIN(couplings.zero_diagonal)),
+    SALI_OPTION("magnitude-penalty", REAL, "X", "penalty X (mean f(data)^2 + mean f(samples)^2)",
+                TRAIN(magnitude_penalty), SALI_REAL_FROM(0), SALI_USUAL(0)),
+    SALI_OPTION("centring", WORD, "auto|on|off",
+                "count units from their means while couplings are learned", TRAIN(centring),
+                .words = centrings, .usual = "auto: in RBMs"),
+    SALI_OPTION("largest-difference", REAL, "X",
+                "of log p(data) and log p(samples), beyond it training has diverged",
+                TRAIN(largest_difference), SALI_FROM(0), .range = SALI_ABOVE, SALI_USUAL(10000),
+                ANY),
+    SALI_OPTION("report", WHOLE, "N",
+                "iterations between reports: a line of log.csv, and of output to a file",
+                TRAIN(report_every), SALI_FROM(1), SALI_USUAL(100), ANY),
+    SALI_OPTION("checkpoint", WHOLE, "N", "iterations between checkpoints", TRAIN(checkpoint.every),
+                SALI_FROM(1), .usual = "as --report", ANY),
+    SALI_OPTION("resume", FLAG, NULL, "go on from the checkpoint in --out, if any",
+                TRAIN(checkpoint.resume), ANY),
+    SALI_OPTION("seed", SEED, "N", "same seed, same bits", TRAIN(seed), SALI_FROM(0),
+                SALI_USUAL(0)),
+    SALI_OPTION("threads", INT, "N", "results do not depend on it", TRAIN(threads), .usual = "all",
+                SALI_RANGE(0, 4096), ANY),
+};
+
+static const sal_option_table table = { "train: ", sizeof entries / sizeof *entries, entries };
+
+const sal_option_table *sal_train_option_table(void)
 {
-    return value ? value : otherwise;
+    return &table;
 }
 
-static double usual_real(double value, double otherwise)
-{
-    return value == 0 ? otherwise : value;
-}
-
-static void fill_in(sal_train_options *o)
-{
-    o->sampler = o->sampler ? o->sampler : "gwg";
-    o->steps = usual(o->steps, 20);
-    o->iterations = usual(o->iterations, 2000);
-    o->batch = usual(o->batch, 50);
-    o->buffer = usual(o->buffer, o->batch > 1000 ? o->batch : 1000);
-    o->reservoir = usual(o->reservoir, 10 * o->batch);
-    o->learning_rate = usual_real(o->learning_rate, 1e-3);
-    o->momentum = usual_real(o->momentum, 0.9);
-    o->beta2 = usual_real(o->beta2, 0.999);
-    o->epsilon = usual_real(o->epsilon, 1e-8);
-    o->largest_difference = usual_real(o->largest_difference, 1e4);
-    o->report_every = usual(o->report_every, 100);
-    o->checkpoint_every = usual(o->checkpoint_every, o->report_every);
-    o->momentum = o->momentum < 0 ? 0 : o->momentum;
-    o->beta2 = o->beta2 < 0 ? 0 : o->beta2;
-}
+/* ---- what goes together */
 
 /* What only persistent chains have. */
 static sal_status check_objective(const sal_train_options *o, sal_error *err)
 {
-    const char *what = o->restart != 0        ? "restart"
-                       : o->buffer != 0       ? "buffer"
-                       : o->buffer_start != 0 ? "buffer_start"
-                       : o->buffer_order != 0 ? "buffer_order"
-                                              : NULL;
-    if (o->objective != SAL_PTT && (o->reservoir != 0 || o->patience != 0)) {
+    const char *what = o->buffer.restart != 0  ? "buffer.restart"
+                       : o->buffer.chains != 0 ? "buffer.chains"
+                       : o->buffer.start != 0  ? "buffer.start"
+                       : o->buffer.order != 0  ? "buffer.order"
+                                               : NULL;
+    if (o->objective != SAL_PTT && (o->ptt.reservoir != 0 || o->ptt.patience != 0)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: %s goes with trajectory tempering, objective ptt",
-                         o->reservoir ? "reservoir" : "patience");
+                         o->ptt.reservoir ? "ptt.reservoir" : "ptt.patience");
     }
     return o->objective == SAL_PCD || !what
                ? SAL_OK
@@ -56,104 +138,22 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
                            what);
 }
 
-typedef struct whole {
-    const char *name;
-    int64_t value, low, high;
-} whole;
-
-/* Which ends of a range are part of it. */
-typedef enum ends { BOTH, LOWER, UPPER } ends;
-
-typedef struct range {
-    const char *name;
-    double value, low, high;
-    ends ends;
-} range;
-
-static sal_status check_wholes(const sal_train_options *o, sal_error *err)
-{
-    const whole wholes[] = {
-        { "objective", o->objective, SAL_PCD, SAL_PTT },
-        { "iterations", o->iterations, 1, INT64_MAX },
-        { "batch", o->batch, 1, INT32_MAX },
-        { "threads", o->threads, 0, 4096 },
-        { "steps", o->steps, 1, INT32_MAX },
-        { "buffer", o->buffer, 1, INT32_MAX },
-        { "buffer_start", o->buffer_start, SAL_BUFFER_MEAN, SAL_BUFFER_DATA },
-        { "buffer_order", o->buffer_order, SAL_BUFFER_RANDOM, SAL_BUFFER_PASSES },
-        { "reservoir", o->reservoir, o->batch, INT32_MAX },
-        { "patience", o->patience, 0, INT64_MAX },
-        { "optimiser", o->optimiser, SAL_ADAM, SAL_SGD },
-        { "centring", o->centring, SAL_CENTRING_AUTO, SAL_CENTRING_OFF },
-        { "rate_schedule", o->rate_schedule, SAL_RATE_CONSTANT, SAL_RATE_EXPONENTIAL },
-        { "rate_warmup", o->rate_warmup, 0, INT64_MAX },
-        { "report_every", o->report_every, 1, INT64_MAX },
-        { "checkpoint_every", o->checkpoint_every, 1, INT64_MAX },
-    };
-    for (size_t k = 0; k < sizeof wholes / sizeof *wholes; k++) {
-        const whole *w = &wholes[k];
-        if (w->value < w->low || w->value > w->high) {
-            return w->high == INT64_MAX
-                       ? sali_fail(err, SAL_ERR_ARGUMENT,
-                                   "train: %s is %lld; expected at least %lld", w->name,
-                                   (long long)w->value, (long long)w->low)
-                       : sali_fail(err, SAL_ERR_ARGUMENT,
-                                   "train: %s is %lld; expected %lld to %lld", w->name,
-                                   (long long)w->value, (long long)w->low, (long long)w->high);
-        }
-    }
-    return SAL_OK;
-}
-
-static sal_status check_reals(const sal_train_options *o, sal_error *err)
-{
-    const double most = 1e300;
-    const range ranges[] = {
-        { "step_size", o->step_size, 0, most, BOTH },
-        { "restart", o->restart, 0, 1, BOTH },
-        { "learning_rate", o->learning_rate, 0, DBL_MAX, UPPER },
-        { "rate_cooldown", o->rate_cooldown, 0, 1, BOTH },
-        { "momentum", o->momentum, 0, 1, LOWER },
-        { "beta2", o->beta2, 0, 1, LOWER },
-        { "epsilon", o->epsilon, 0, most, UPPER },
-        { "weight_decay", o->weight_decay, 0, most, BOTH },
-        { "clip_norm", o->clip_norm, 0, most, BOTH },
-        { "averaging", o->averaging, 0, 1, LOWER },
-        { "l1", o->l1, 0, most, BOTH },
-        { "group_penalty", o->group_penalty, 0, most, BOTH },
-        { "magnitude_penalty", o->magnitude_penalty, 0, most, BOTH },
-        { "largest_difference", o->largest_difference, 0, INFINITY, UPPER },
-    };
-    for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
-        const range *r = &ranges[k];
-        bool low = r->ends == UPPER ? r->value > r->low : r->value >= r->low;
-        bool high = r->ends == LOWER ? r->value < r->high : r->value <= r->high;
-        if (!(low && high)) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "train: %s is %g; expected a number %s %g %s %g", r->name, r->value,
-                             r->ends == UPPER ? "above" : "from", r->low,
-                             r->ends == LOWER ? "to below" : "to", r->high);
-        }
-    }
-    return SAL_OK;
-}
-
 static sal_status check_sizes(const sal_train_options *o, const sal_data *data, sal_error *err)
 {
-    if (data->rows < o->batch || (o->objective == SAL_PCD && o->buffer < o->batch)) {
+    if (data->rows < o->batch || (o->objective == SAL_PCD && o->buffer.chains < o->batch)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: a batch of %lld needs as many chains and data rows; there are "
                          "%lld chains and %lld rows to train on: take a smaller batch",
-                         (long long)o->batch, (long long)o->buffer, (long long)data->rows);
+                         (long long)o->batch, (long long)o->buffer.chains, (long long)data->rows);
     }
-    if (o->objective == SAL_PTT && (o->batch < 2 || o->reservoir % o->batch != 0)) {
+    if (o->objective == SAL_PTT && (o->batch < 2 || o->ptt.reservoir % o->batch != 0)) {
         return sali_fail(
             err, SAL_ERR_ARGUMENT,
             "train: a reservoir of %lld; expected a multiple of the batch, %lld, which "
             "is 2 or more",
-            (long long)o->reservoir, (long long)o->batch);
+            (long long)o->ptt.reservoir, (long long)o->batch);
     }
-    if (o->patience > 0 && (!o->test || o->test->rows == 0)) {
+    if (o->ptt.patience > 0 && (!o->ptt.test || o->ptt.test->rows == 0)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "train: patience needs held-out rows");
     }
     if (o->objective == SAL_PSEUDO_LIKELIHOOD && o->magnitude_penalty > 0) {
@@ -167,33 +167,42 @@ static sal_status check_sizes(const sal_train_options *o, const sal_data *data, 
 static sal_status check_checkpoint(const sal_train_options *o, sal_error *err)
 {
     struct stat info;
-    if (!o->checkpoint) {
-        return o->resume ? sali_fail(err, SAL_ERR_ARGUMENT,
-                                     "train: resume needs the directory checkpoint")
-                         : SAL_OK;
+    if (!o->checkpoint.directory) {
+        return o->checkpoint.resume
+                   ? sali_fail(err, SAL_ERR_ARGUMENT,
+                               "train: checkpoint.resume needs checkpoint.directory")
+                   : SAL_OK;
     }
-    if (stat(o->checkpoint, &info) != 0) {
-        return sali_fail(err, SAL_ERR_IO, "train: checkpoint %s: %m", o->checkpoint);
+    if (stat(o->checkpoint.directory, &info) != 0) {
+        return sali_fail(err, SAL_ERR_IO, "train: checkpoint %s: %m", o->checkpoint.directory);
     }
     return S_ISDIR(info.st_mode)
                ? SAL_OK
                : sali_fail(err, SAL_ERR_IO, "train: checkpoint %s: expected a directory",
-                           o->checkpoint);
+                           o->checkpoint.directory);
+}
+
+/* What depends on the others. */
+static void fill_in(sal_train_options *o, int64_t variables)
+{
+    o->sampler = o->sampler ? o->sampler : "gwg";
+    o->steps = o->steps == -1 ? variables : o->steps;
+    o->buffer.chains = o->buffer.chains ? o->buffer.chains : o->batch > 1000 ? o->batch : 1000;
+    o->ptt.reservoir = o->ptt.reservoir ? o->ptt.reservoir : 10 * o->batch;
+    o->checkpoint.every = o->checkpoint.every ? o->checkpoint.every : o->report_every;
 }
 
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err)
 {
     sal_status status = check_objective(options, err);
-    options->steps = options->steps == -1 ? model->space->n_variables : options->steps;
-    fill_in(options);
-    status = status ? status : check_wholes(options, err);
-    status = status ? status : check_reals(options, err);
+    status = status ? status : sal_option_resolve(&table, options, err);
+    fill_in(options, model->space->n_variables);
     status = status ? status : check_sizes(options, data, err);
     status = status ? status : check_checkpoint(options, err);
     status = status ? status : sali_data_check("train", data, model->space, err);
     if (status == SAL_OK && options->objective == SAL_PCD &&
-        options->buffer_start == SAL_BUFFER_UNIFORM && model->space->unbounded) {
+        options->buffer.start == SAL_BUFFER_UNIFORM && model->space->unbounded) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: chains of counts without a cap cannot start uniform");
     }

@@ -93,7 +93,7 @@ sal_status sali_ptt_create(sal_trainer *t, sali_ptt **out, sal_error *err)
         return sali_fail_memory(err);
     }
     p->n = t->options.batch;
-    p->M = t->options.reservoir;
+    p->M = t->options.ptt.reservoir;
     p->beta = 1;
     sal_status status = allocate(p, t->model->space->n_variables, err);
     status = status ? status : open_last(t, p, err);
@@ -420,7 +420,7 @@ sal_status sali_ptt_check_mass(sal_trainer *t, double log_z, sal_error *err)
 
 double sali_ptt_held_out(sal_trainer *t, double log_z)
 {
-    const sal_data *test = t->options.test;
+    const sal_data *test = t->options.ptt.test;
     if (!test || test->rows == 0 || !t->test_codes) {
         return NAN;
     }

@@ -170,19 +170,19 @@ static sal_status create_optimiser(sal_trainer *t, sal_error *err)
         [SAL_ADAM] = SALI_ADAM, [SAL_ADAMW] = SALI_ADAMW, [SAL_SGD] = SALI_SGD
     };
     t->optimiser = (sali_optimiser){
-        .kind = kinds[o->optimiser],
+        .kind = kinds[o->optimiser.method],
         .learning_rate = o->learning_rate,
-        .weight_decay = o->weight_decay,
-        .momentum = o->momentum,
-        .beta2 = o->beta2,
-        .epsilon = o->epsilon,
+        .weight_decay = o->optimiser.weight_decay,
+        .momentum = fmax(o->optimiser.momentum, 0),
+        .beta2 = fmax(o->optimiser.beta2, 0),
+        .epsilon = o->optimiser.epsilon,
     };
     t->values = SALI_TAKE(&t->memory, double, n);
     t->good = SALI_TAKE(&t->memory, double, n);
     t->gradient = SALI_TAKE(&t->memory, double, n);
     t->averages = o->averaging > 0 ? SALI_TAKE(&t->memory, double, n) : NULL;
     bool ok = sali_optimiser_create(&t->optimiser, n);
-    if (ok && o->weight_decay > 0) {
+    if (ok && o->optimiser.weight_decay > 0) {
         t->optimiser.decays = SALI_NEW_ARRAY(double, n);
         ok = t->optimiser.decays != NULL;
     }
@@ -211,7 +211,7 @@ static void start_values(sal_trainer *t)
 /* Held-out rows as codes, and room for the best parameters by them: where log Z is known. */
 static sal_status take_test(sal_trainer *t, sal_error *err)
 {
-    const sal_data *test = t->options.test;
+    const sal_data *test = t->options.ptt.test;
     if (t->options.objective != SAL_PTT || !test || test->rows == 0) {
         return SAL_OK;
     }
@@ -247,7 +247,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     status = status ? status : take_test(t, err);
     if (status == SAL_OK) {
         t->sampler_name = sali_memory_text(&t->memory, t->options.sampler);
-        t->directory = sali_memory_text(&t->memory, t->options.checkpoint);
+        t->directory = sali_memory_text(&t->memory, t->options.checkpoint.directory);
         status = sali_memory_status(&t->memory, err);
     }
     if (status == SAL_OK) {
@@ -255,8 +255,8 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
         status = t->fingerprint ? SAL_OK : sali_fail_memory(err);
     }
     t->options.sampler = t->sampler_name;
-    t->options.checkpoint = t->directory;
-    t->options.couplings = t->options.fixed = NULL;
+    t->options.checkpoint.directory = t->directory;
+    t->options.couplings.names = t->options.fixed = NULL;
     t->options.own_samplers = NULL;
     t->options.preconditioner = t->preconditioner;
     return status;

@@ -44,7 +44,7 @@ static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
                                         .sampler = o->sampler ? o->sampler : path->sampler,
                                         .steps = o->steps,
                                         .batch = o->chains,
-                                        .reservoir = o->reservoir,
+                                        .ptt.reservoir = o->reservoir,
                                         .seed = ~o->seed, /* not the numbers of a training */
                                         .threads = o->threads,
                                         .centring = SAL_CENTRING_OFF };

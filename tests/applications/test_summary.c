@@ -625,7 +625,7 @@ START_TEST(annealing_finds_the_best_summary)
     }
     for (int k = 0; k < 3; k++) {
         const sal_run_options how = {
-            .sampler = samplers[k], .draws = 100, .anneal = true, .init = none
+            .sampler = samplers[k], .draws = 100, .annealing.on = true, .init = none
         };
         sal_run *run = NULL;
         ck_ok(sal_sample(model, &how, &run, &err), &err);

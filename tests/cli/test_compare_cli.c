@@ -136,7 +136,7 @@ START_TEST(compare_warms_up_as_sample_does)
         ck_assert_double_eq(figure(object, "gibbs", "warmup"), warmup);
         json_decref(object);
     }
-    ck_refused(64, "--warmup 0 or more", "compare ising:side=2 --warmup -1");
+    ck_refused(64, "--warmup -1: expected an integer from 0", "compare ising:side=2 --warmup -1");
 }
 END_TEST
 
@@ -382,7 +382,7 @@ START_TEST(compare_refuses_samplers_that_do_not_exist)
     ck_refused(64, "nonsense", "compare ising:side=2 --samplers ncg:step-size=1,nonsense=2,gibbs");
     ck_refused(64, "--samplers", "compare ising:side=2 --samplers ,gwg");
     ck_refused(64, "--samplers", "compare ising:side=2 --samplers ''");
-    ck_refused(64, "1 or more", "compare ising:side=2 --draws 0");
+    ck_refused(64, "an integer from 1 to", "compare ising:side=2 --draws 0");
 }
 END_TEST
 

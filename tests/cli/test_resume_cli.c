@@ -230,9 +230,9 @@ START_TEST(other_options_are_refused)
     fails(64, "another model", "sample --resume a.nc --dtype f64");
     fails(64, "other clamped variables", "sample --resume a.nc --clamp 3=1");
     fails(64, "draws is 200, but the run has made 300", "sample --resume a.nc --draws 200");
-    fails(64, "track_best 0 and is to go on with 1", "sample --resume a.nc --best b.npy");
+    fails(64, "track-best no and is to go on with yes", "sample --resume a.nc --best b.npy");
     fails(64, "--init and --resume", "sample --resume a.nc --init x.npy");
-    fails(64, "replicas 1 and is to go on with 3", "sample --resume a.nc --tempering 3");
+    fails(64, "tempering 1 and is to go on with 3", "sample --resume a.nc --tempering 3");
     fails(64, "runs are resumed from NAME.nc", "sample --resume a.npy");
     fails(66, "there.nc: cannot be opened", "sample --resume there.nc");
     fails(64, "expected MODEL", "sample --draws 3");
@@ -325,7 +325,7 @@ START_TEST(damaged_files_are_refused)
     free(bytes);
     sal_run *run = NULL;
     sal_model *model = NULL;
-    const sal_run_options options = { .draws = 20, .keep_draws = true };
+    const sal_run_options options = { .draws = 20, .record.draws = true };
     ck_ok(sal_model_open("ising:side=3", 0, &model, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_run_save(run, temp_path("c.nc"), &err), &err);

@@ -30,7 +30,7 @@ static const sal_run_options usual = { .sampler = "ncg",
                                        .thin = THIN,
                                        .seed = 5,
                                        .threads = 1,
-                                       .show_warmup = true };
+                                       .record.warmup = true };
 
 /* ---- a log of many windows and states */
 
@@ -106,9 +106,9 @@ static char *make_log(sal_model *model, int64_t *size, int64_t *first_state)
     m.row = m.log->row;
     ck_assert_int_le(m.row, 128);
     options = usual;
-    options.draw = add_draw;
-    options.state = add_state;
-    options.draw_data = options.state_data = &m;
+    options.callbacks.draw = add_draw;
+    options.callbacks.state = add_state;
+    options.callbacks.draw_data = options.callbacks.state_data = &m;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     flush(&m);
     sal_run_destroy(run);
@@ -200,9 +200,9 @@ static void go_on(sal_model *model, int64_t left)
         ck_ok(sal_run_state_options(state, &options, &err), &err);
     }
     ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
-    killer k = { options.draw, options.draw_data, left };
-    options.draw = kill_in_time;
-    options.draw_data = &k;
+    killer k = { options.callbacks.draw, options.callbacks.draw_data, left };
+    options.callbacks.draw = kill_in_time;
+    options.callbacks.draw_data = &k;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_draw_writer_close(writer, run, &err), &err);
     ck_assert_int_ne(access(temp_path("a.nc.draws"), F_OK), 0);

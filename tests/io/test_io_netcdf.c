@@ -53,10 +53,10 @@ static sal_run *run_into(sal_model *model, sal_run_options options, watcher *w)
         w->figures[k] = calloc((size_t)(w->room * CHAINS + 1), sizeof(double));
     }
     ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &w->writer, &err), &err);
-    w->add = options.draw;
-    w->add_data = options.draw_data;
-    options.draw = watch;
-    options.draw_data = w;
+    w->add = options.callbacks.draw;
+    w->add_data = options.callbacks.draw_data;
+    options.callbacks.draw = watch;
+    options.callbacks.draw_data = w;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     return run;
 }
@@ -258,10 +258,10 @@ START_TEST(warm_up_and_clamped_variables_have_groups)
     sal_model *model = make_model();
     watcher w = { 0 };
     sal_run_options options = usual;
-    options.clamped = 3;
-    options.clamp_variables = clamped;
-    options.clamp_codes = codes;
-    options.show_warmup = true;
+    options.clamps.n = 3;
+    options.clamps.variables = clamped;
+    options.clamps.codes = codes;
+    options.record.warmup = true;
     options.thin = 3;
     options.draws = 30;
     sal_run *run = run_into(model, options, &w);
@@ -463,7 +463,7 @@ START_TEST(a_full_disk_is_an_error_and_loses_nothing)
     watcher w = { .room = 1 };
     sal_run_options options = usual;
     options.draws = 200000;
-    options.keep_draws = false;
+    options.record.draws = false;
     limit_files(1200000, &before);
     sal_run *run = run_into(model, options, &w);
     sal_status status = sal_draw_writer_close(w.writer, run, &err);
@@ -576,8 +576,8 @@ START_TEST(draws_out_of_order_are_refused)
         bad.variables += k == 3;
         bad.warmup = k == 4;
         ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
-        ck_assert_int_eq(options.draw(&good, options.draw_data), 0);
-        ck_assert_int_eq(options.draw(&bad, options.draw_data), 1);
+        ck_assert_int_eq(options.callbacks.draw(&good, options.callbacks.draw_data), 0);
+        ck_assert_int_eq(options.callbacks.draw(&bad, options.callbacks.draw_data), 1);
         ck_fails(sal_draw_writer_close(writer, NULL, &err), SAL_ERR_ARGUMENT, &err,
                  "is not the next one");
     }
@@ -693,7 +693,7 @@ START_TEST(netcdf_is_unsupported_without_libnetcdf)
     sal_draw_writer *writer = NULL;
     sal_run *run = NULL;
     sal_model *model = make_model();
-    sal_run_options options = { .draws = 3, .keep_draws = true, .sampler = "mh-uniform" };
+    sal_run_options options = { .draws = 3, .record.draws = true, .sampler = "mh-uniform" };
     ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
              SAL_ERR_UNSUPPORTED, &err, "built without libnetcdf");
     ck_ok(sal_sample(model, &options, &run, &err), &err);

@@ -474,7 +474,7 @@ START_TEST(draws_are_saved_or_the_reason_is_told)
     sal_run *run = NULL;
     sali_npy array = { 0 };
     int bytes;
-    sal_run_options options = { .chains = 3, .warmup = -1, .draws = 5, .keep_draws = true };
+    sal_run_options options = { .chains = 3, .warmup = -1, .draws = 5, .record.draws = true };
     ck_ok(sal_model_builtin("ising:side=2", 0, &model, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_run_save(run, temp_path("draws.npy"), &err), &err);
@@ -485,9 +485,9 @@ START_TEST(draws_are_saved_or_the_reason_is_told)
     ck_fails(sal_run_save(run, temp_path("draws.csv"), &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
     ck_fails(sal_run_save(run, NULL, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
     sal_run_destroy(run);
-    options.keep_draws = false;
+    options.record.draws = false;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    ck_fails(sal_run_save(run, temp_path("b.npy"), &err), SAL_ERR_ARGUMENT, &err, "keep_draws");
+    ck_fails(sal_run_save(run, temp_path("b.npy"), &err), SAL_ERR_ARGUMENT, &err, "record.draws");
     sal_run_destroy(run);
     sal_model_destroy(model);
 }

@@ -601,7 +601,7 @@ static void check_statistic(sal_model *model, const sal_model *whole,
     ck_assert_double_gt(s.statistic_deviation, 0.01);
     ck_assert_double_eq_tol(s.statistic_deviation, sqrt(squares / (double)(chains * draws - 1)),
                             1e-12);
-    if (options->anneal) {
+    if (options->annealing.on) {
         ck_ok(sal_run_best(run, codes, NULL, &err), &err);
         sali_clamp_expand(model, 1, codes, full);
         ck_assert_double_eq(s.statistic_best, whole->statistic->of(whole, full));
@@ -617,19 +617,19 @@ START_TEST(runs_report_the_statistic_of_their_draws)
     static const int32_t codes[] = { 2, 1 };
     sal_model *model = open_builtin("hmm:length=8,states=3"), *clamped = NULL;
     sal_model *plain = open_builtin("ising:side=2");
-    sal_run_options options = { .chains = 5, .draws = 40, .warmup = 10, .keep_draws = true };
+    sal_run_options options = { .chains = 5, .draws = 40, .warmup = 10, .record.draws = true };
     sal_run *run = NULL;
     sal_run_summary s;
     sal_error err;
     ck_ok(sal_model_clamp(model, 2, variables, codes, &clamped, &err), &err);
     check_statistic(model, model, &options);
     check_statistic(clamped, model, &options);
-    options.anneal = true;
+    options.annealing.on = true;
     check_statistic(model, model, &options);
     check_statistic(clamped, model, &options);
-    options.clamped = 2;
-    options.clamp_variables = variables;
-    options.clamp_codes = codes;
+    options.clamps.n = 2;
+    options.clamps.variables = variables;
+    options.clamps.codes = codes;
     check_statistic(model, model, &options);
     options = (sal_run_options){ .chains = 2, .draws = 4 };
     ck_ok(sal_sample(plain, &options, &run, &err), &err);
@@ -664,7 +664,7 @@ END_TEST
 static sal_status run_once(sal_model *model)
 {
     sal_run_options options = {
-        .chains = 2, .draws = 4, .warmup = 4, .anneal = true, .threads = 1
+        .chains = 2, .draws = 4, .warmup = 4, .annealing.on = true, .threads = 1
     };
     sal_run *run = NULL;
     sal_run_summary s;

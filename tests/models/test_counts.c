@@ -298,7 +298,7 @@ START_TEST(rates_are_learned_from_counts)
     sal_train_options options = { .steps = 20,
                                   .iterations = 1500,
                                   .batch = 6,
-                                  .buffer = 200,
+                                  .buffer.chains = 200,
                                   .learning_rate = 0.01,
                                   .seed = 1,
                                   .threads = 1 };

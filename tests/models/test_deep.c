@@ -413,7 +413,7 @@ START_TEST(categorical_data_are_learned)
     sal_train_options options = { .iterations = 1000,
                                   .steps = 10,
                                   .batch = 100,
-                                  .buffer = 1000,
+                                  .buffer.chains = 1000,
                                   .learning_rate = 0.003,
                                   .seed = 2,
                                   .threads = 1 };

@@ -99,7 +99,7 @@ START_TEST(draws_are_exact_and_independent)
                                 .warmup = 0,
                                 .draws = DRAWS,
                                 .seed = 4,
-                                .keep_draws = true };
+                                .record.draws = true };
     sal_run *run = run_it(model, &options);
     int bytes;
     const uint8_t *codes = sal_run_draws(run, &bytes);

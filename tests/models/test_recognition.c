@@ -63,9 +63,8 @@ static const uint8_t *draws_of(sal_model *model, int64_t replicas, sal_run **run
                                 .draws = 40,
                                 .warmup = 3,
                                 .seed = 6,
-                                .temperatures = temperatures,
-                                .replicas = replicas,
-                                .keep_draws = true };
+                                .tempering = { .temperatures = temperatures, .replicas = replicas },
+                                .record.draws = true };
     int64_t chains, draws, V;
     int bytes;
     sal_error err;

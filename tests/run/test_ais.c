@@ -460,7 +460,7 @@ START_TEST(bad_options_are_refused)
     double base[18] = { [4] = -INFINITY };
     int32_t from[18] = { [11] = 2 };
     sal_ais_options o = { .chains = -1 };
-    refused(model, &o, SAL_ERR_ARGUMENT, "chains is -1; expected 1 to");
+    refused(model, &o, SAL_ERR_ARGUMENT, "chains is -1; expected an integer from 1 to");
     o = (sal_ais_options){ .temperatures = -2 };
     refused(model, &o, SAL_ERR_ARGUMENT, "temperatures is -2");
     o = (sal_ais_options){ .steps = -3 };

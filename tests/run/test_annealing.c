@@ -28,7 +28,7 @@ START_TEST(annealing_finds_the_best_state)
                                         .draws = 200,
                                         .thin = 5,
                                         .warmup = 50,
-                                        .anneal = true,
+                                        .annealing.on = true,
                                         .threads = 1 };
             double found, f;
             int32_t codes[TINY_MOST_REALS];
@@ -53,9 +53,9 @@ START_TEST(temperature_falls_geometrically)
     sal_model *model = NULL;
     sal_error err;
     ck_ok(sal_model_builtin("ising:side=6,theta=0.4", SAL_F64, &model, &err), &err);
-    sal_run_options options = {
-        .sampler = "gibbs", .draws = 300, .anneal = true, .anneal_from = 50, .anneal_to = 0.5
-    };
+    sal_run_options options = { .sampler = "gibbs",
+                                .draws = 300,
+                                .annealing = { .on = true, .from = 50, .to = 0.5 } };
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     ck_assert(s.annealed && s.anneal_from == 50 && s.anneal_to == 0.5);
@@ -88,7 +88,9 @@ START_TEST(usual_range_fits_the_model)
         sal_model *model = NULL;
         sal_error err;
         ck_ok(sal_model_builtin(models[k], SAL_F64, &model, &err), &err);
-        sal_run_options options = { .sampler = "gibbs", .draws = 10, .warmup = -1, .anneal = true };
+        sal_run_options options = {
+            .sampler = "gibbs", .draws = 10, .warmup = -1, .annealing.on = true
+        };
         sal_run *run = run_it(model, &options);
         sal_run_summary s = summary_of(run);
         from[k] = s.anneal_from;
@@ -113,8 +115,8 @@ START_TEST(best_state_is_the_best_of_all)
                                     .draws = 300,
                                     .thin = 1,
                                     .warmup = 20,
-                                    .replicas = tempered ? 3 : 0,
-                                    .track_best = true };
+                                    .tempering.replicas = tempered ? 3 : 0,
+                                    .record.best = true };
         double best, largest = -INFINITY;
         sal_run *run = run_it(model, &options);
         ck_ok(sal_run_best(run, NULL, &best, &err), &err);
@@ -128,7 +130,7 @@ START_TEST(best_state_is_the_best_of_all)
     sal_run_options options = { .draws = 5, .warmup = 5 };
     double best;
     sal_run *run = run_it(model, &options);
-    ck_fails(sal_run_best(run, NULL, &best, &err), SAL_ERR_ARGUMENT, &err, "track_best");
+    ck_fails(sal_run_best(run, NULL, &best, &err), SAL_ERR_ARGUMENT, &err, "record.best");
     ck_assert(isnan(summary_of(run).best_log_prob));
     sal_run_destroy(run);
     sal_model_destroy(model);
@@ -164,7 +166,9 @@ START_TEST(usual_range_is_the_rule_of_independent_variables)
         mean += size[v] / 30;
     }
     qsort(size, 30, sizeof *size, ascending);
-    sal_run_options options = { .sampler = "gibbs", .draws = 5, .warmup = -1, .anneal = true };
+    sal_run_options options = {
+        .sampler = "gibbs", .draws = 5, .warmup = -1, .annealing.on = true
+    };
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     ck_assert_double_eq_tol(s.anneal_from, mean, 1e-9 * mean);
@@ -178,7 +182,9 @@ END_TEST
 START_TEST(last_temperature_knows_what_penalties_leave)
 {
     sal_model *model = ready_made("clique");
-    sal_run_options options = { .sampler = "gibbs", .draws = 300, .warmup = 20, .anneal = true };
+    sal_run_options options = {
+        .sampler = "gibbs", .draws = 300, .warmup = 20, .annealing.on = true
+    };
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     ck_assert_double_eq_tol(s.anneal_from, 97, 10); /* about half the pairs of 100 miss an edge */
@@ -197,9 +203,12 @@ START_TEST(usual_range_is_the_same_for_any_threads)
     sal_model *model = ready_made("independent-set:nodes=60");
     double from[2], to[2];
     for (int k = 0; k < 2; k++) {
-        sal_run_options options = {
-            .draws = 5, .warmup = -1, .anneal = true, .chains = 70, .threads = k ? 3 : 1, .seed = 4
-        };
+        sal_run_options options = { .draws = 5,
+                                    .warmup = -1,
+                                    .annealing.on = true,
+                                    .chains = 70,
+                                    .threads = k ? 3 : 1,
+                                    .seed = 4 };
         sal_run *run = run_it(model, &options);
         from[k] = summary_of(run).anneal_from;
         to[k] = summary_of(run).anneal_to;
@@ -229,7 +238,9 @@ START_TEST(usual_range_is_usable_for_every_model)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         bool limit = strcmp(cases[k].model, "limit") == 0;
         sal_model *model = limit ? tiny_limit(SAL_F64) : ready_made(cases[k].model);
-        sal_run_options options = { .sampler = "gwg", .draws = 5, .warmup = 5, .anneal = true };
+        sal_run_options options = {
+            .sampler = "gwg", .draws = 5, .warmup = 5, .annealing.on = true
+        };
         sal_run *run = run_it(model, &options);
         sal_run_summary s = summary_of(run);
         ck_assert_msg(isfinite(s.anneal_from) && s.anneal_to > 0 &&
@@ -252,9 +263,8 @@ START_TEST(given_temperatures_are_kept)
         sal_run_options options = { .sampler = "gibbs",
                                     .draws = 5,
                                     .warmup = -1,
-                                    .anneal = true,
-                                    .anneal_from = given[k][0],
-                                    .anneal_to = given[k][1] };
+                                    .annealing = {
+                                        .on = true, .from = given[k][0], .to = given[k][1] } };
         sal_run *run = run_it(model, &options);
         sal_run_summary s = summary_of(run);
         ck_assert(given[k][0] == 0 ? s.anneal_from > 1 : s.anneal_from == given[k][0]);
@@ -311,7 +321,7 @@ START_TEST(usual_settings_reach_the_optimum)
                      seeded ? seed + 1 : 0);
             sal_model *model = ready_made(text);
             sal_run_options options = {
-                .sampler = "gibbs", .draws = 200, .warmup = 10, .anneal = true, .seed = 5
+                .sampler = "gibbs", .draws = 200, .warmup = 10, .annealing.on = true, .seed = 5
             };
             sal_run *run = run_it(model, &options);
             double best = summary_of(run).best_log_prob, sum = 0;
@@ -336,9 +346,9 @@ START_TEST(mistakes_are_named)
         sal_run_options options;
         const char *text;
     } cases[] = {
-        { { .anneal = true, .anneal_from = -1 }, "anneal_from" },
-        { { .anneal = true, .anneal_to = NAN }, "anneal_to" },
-        { { .anneal = true, .anneal_from = 1, .anneal_to = 2 }, "to fall" },
+        { { .annealing = { .on = true, .from = -1 } }, "annealing.from" },
+        { { .annealing = { .on = true, .to = NAN } }, "annealing.to" },
+        { { .annealing = { .on = true, .from = 1, .to = 2 } }, "to fall" },
     };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

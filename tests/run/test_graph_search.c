@@ -64,8 +64,7 @@ static double anneal(sal_model *model, const char *sampler, double to, int64_t d
     sal_run_options options = { .sampler = sampler,
                                 .draws = draws,
                                 .warmup = 100,
-                                .anneal = true,
-                                .anneal_to = to,
+                                .annealing = { .on = true, .to = to },
                                 .threads = 1 };
     sal_run *run = run_it(model, &options);
     double best;

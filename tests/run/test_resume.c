@@ -24,8 +24,8 @@ static int stop_there(int64_t done, int64_t total, void *data)
 static sal_run *run_until(sal_model *model, sal_run_options options, int64_t at)
 {
     stop there = { at };
-    options.progress = stop_there;
-    options.progress_data = &there;
+    options.callbacks.progress = stop_there;
+    options.callbacks.progress_data = &there;
     sal_run *run = run_it(model, &options);
     ck_assert(summary_of(run).stopped);
     return run;
@@ -37,7 +37,7 @@ static sal_run_options options_of(const sal_run *run)
     sal_run_options options;
     sal_error err;
     ck_ok(sal_run_state_options(sal_run_last_state(run), &options, &err), &err);
-    options.keep_draws = true;
+    options.record.draws = true;
     return options;
 }
 
@@ -115,7 +115,7 @@ static void same_runs(const char *where, const sal_run *a, const sal_run *b)
 static void check_stops(const char *where, sal_model *model, sal_run_options options, int n,
                         const int64_t *at, int threads)
 {
-    options.keep_draws = true;
+    options.record.draws = true;
     options.threads = 1;
     sal_run *whole = run_it(model, &options);
     for (int k = 0; k < n; k++) {
@@ -157,7 +157,7 @@ static void check_sampler(const sali_sampler *sampler, sal_model *model)
                                     .draws = STEPS / 3,
                                     .thin = 3,
                                     .seed = 5,
-                                    .track_best = i % 2 == 0 };
+                                    .record.best = i % 2 == 0 };
         int first = TEST_SANITIZED ? i % 2 : 0, n = TEST_SANITIZED ? 1 : N_STOPS;
         check_stops(where, model, options, n, stops + first, 1);
     }
@@ -216,9 +216,14 @@ START_TEST(tempered_runs_go_on)
 {
     static const double temperatures[] = { 1, 1.5, 2.5 };
     const sal_run_options options[] = {
-        { .sampler = "gibbs", .replicas = 4, .swap_every = 7, .thin = 1, .chains = 3 },
-        { .sampler = "ncg", .replicas = 3, .thin = 1, .chains = 3, .track_best = true },
-        { .replicas = 3, .temperatures = temperatures, .swap_every = 5, .thin = 1, .chains = 3 },
+        { .sampler = "gibbs",
+          .tempering = { .replicas = 4, .swap_every = 7 },
+          .thin = 1,
+          .chains = 3 },
+        { .sampler = "ncg", .tempering.replicas = 3, .thin = 1, .chains = 3, .record.best = true },
+        { .tempering = { .replicas = 3, .temperatures = temperatures, .swap_every = 5 },
+          .thin = 1,
+          .chains = 3 },
     };
     check_run("ising:side=4,theta=0.4", options[_i]);
 }
@@ -229,7 +234,7 @@ START_TEST(step_sizes_go_on)
     const sal_run_options options[] = {
         { .sampler = "ncg", .step_size_rule = SAL_STEP_SIZE_SEARCH },
         { .sampler = "ncg", .step_size = 0.3 },
-        { .sampler = "pavg", .replicas = 2, .step_size_rule = SAL_STEP_SIZE_SEARCH },
+        { .sampler = "pavg", .tempering.replicas = 2, .step_size_rule = SAL_STEP_SIZE_SEARCH },
     };
     check_run("ising:side=3,theta=0.4", options[_i]);
 }
@@ -237,8 +242,8 @@ END_TEST
 
 START_TEST(annealing_goes_on)
 {
-    const sal_run_options options[] = { { .sampler = "ncg", .anneal = true, .thin = 1 },
-                                        { .sampler = "gwg", .anneal = true, .thin = 1 } };
+    const sal_run_options options[] = { { .sampler = "ncg", .annealing.on = true, .thin = 1 },
+                                        { .sampler = "gwg", .annealing.on = true, .thin = 1 } };
     check_run("max-cut:nodes=12,degree=3,seed=2", options[_i]);
 }
 END_TEST
@@ -247,9 +252,8 @@ START_TEST(clamped_runs_go_on)
 {
     static const int64_t variables[] = { 2, 7 };
     static const int32_t codes[] = { 1, 0 };
-    const sal_run_options options = { .clamped = 2,
-                                      .clamp_variables = variables,
-                                      .clamp_codes = codes };
+    const sal_run_options options = { .clamps = {
+                                          .n = 2, .variables = variables, .codes = codes } };
     check_run("ising:side=4,theta=0.2", options);
 }
 END_TEST
@@ -294,7 +298,7 @@ START_TEST(more_draws_and_many_stops)
 {
     sal_model *model = ready_made("ising:side=3,theta=0.3");
     sal_run_options options = {
-        .warmup = WARMUP, .draws = 300, .thin = 2, .seed = 3, .keep_draws = true
+        .warmup = WARMUP, .draws = 300, .thin = 2, .seed = 3, .record.draws = true
     };
     sal_run *part = run_it(model, &options);
     options.draws = 700;
@@ -328,7 +332,7 @@ START_TEST(other_runs_are_refused)
 {
     sal_model *model = ready_made("ising:side=3,theta=0.3"), *other = NULL;
     sal_run_options options = { .sampler = "ncg", .warmup = 30, .draws = 600 };
-    options.keep_draws = true;
+    options.record.draws = true;
     sal_run *run = run_until(model, options, 500);
     const sal_run_options good = options_of(run);
     options = good;
@@ -347,9 +351,9 @@ START_TEST(other_runs_are_refused)
     options.draws = 300;
     run_refused(model, &options, SAL_ERR_ARGUMENT, "draws is 300, but the run has made 512");
     options = good;
-    options.clamped = 1;
-    options.clamp_variables = &(int64_t){ 1 };
-    options.clamp_codes = &(int32_t){ 1 };
+    options.clamps.n = 1;
+    options.clamps.variables = &(int64_t){ 1 };
+    options.clamps.codes = &(int32_t){ 1 };
     run_refused(model, &options, SAL_ERR_ARGUMENT, "other clamped variables");
     other = ready_made("ising:side=3,theta=0.31");
     run_refused(other, &good, SAL_ERR_ARGUMENT, "another model");

@@ -29,7 +29,7 @@ static sal_run_options rest_of(const sal_run_state *state)
     sal_run_options options;
     sal_error err;
     ck_ok(sal_run_state_options(state, &options, &err), &err);
-    options.keep_draws = true;
+    options.record.draws = true;
     return options;
 }
 
@@ -60,7 +60,7 @@ static int watch_draw(const sal_draw *draw, void *data)
 {
     watcher *w = data;
     w->shown += !draw->warmup;
-    int stop = w->writer ? w->to.draw(draw, w->to.draw_data) : 0;
+    int stop = w->writer ? w->to.callbacks.draw(draw, w->to.callbacks.draw_data) : 0;
     return stop || (draw->index == w->stop_at && draw->warmup == w->in_warmup);
 }
 
@@ -70,15 +70,15 @@ static int watch_state(const sal_run_state *state, void *data)
     watcher *w = data;
     w->states++;
     ck_assert_int_le(*(const int64_t *)sali_run_state_find(state, "draws_made")->data, w->shown);
-    return w->writer ? w->to.state(state, w->to.state_data) : 0;
+    return w->writer ? w->to.callbacks.state(state, w->to.callbacks.state_data) : 0;
 }
 
 static sal_run_options watched(sal_run_options options, watcher *w)
 {
-    options.draw = watch_draw;
-    options.draw_data = w;
-    options.state = watch_state;
-    options.state_data = w;
+    options.callbacks.draw = watch_draw;
+    options.callbacks.draw_data = w;
+    options.callbacks.state = watch_state;
+    options.callbacks.state_data = w;
     return options;
 }
 
@@ -109,7 +109,7 @@ START_TEST(annealing_does_not_depend_on_being_shown)
                                       .warmup = -1,
                                       .draws = 150,
                                       .thin = 1,
-                                      .anneal = true,
+                                      .annealing.on = true,
                                       .threads = 1 };
     watcher w = { .stop_at = -1 };
     const sal_run_options shown = watched(options, &w);
@@ -125,7 +125,7 @@ END_TEST
 START_TEST(a_draw_stops_the_run)
 {
     sal_model *model = ready_made("ising:side=3,theta=0.3");
-    const sal_run_options options = { .warmup = 30, .draws = 900, .keep_draws = true };
+    const sal_run_options options = { .warmup = 30, .draws = 900, .record.draws = true };
     sal_run *whole = run_it(model, &options);
     watcher w = { .stop_at = 300 };
     sal_run_options stopping = watched(options, &w);
@@ -163,7 +163,9 @@ static int stop_at_once(const sal_run_state *state, void *data)
 START_TEST(a_state_stops_the_run)
 {
     sal_model *model = ready_made("ising:side=3,theta=0.3");
-    const sal_run_options options = { .sampler = "ncg", .keep_draws = true, .state = stop_at_once };
+    const sal_run_options options = { .sampler = "ncg",
+                                      .record.draws = true,
+                                      .callbacks.state = stop_at_once };
     sal_run *run = run_it(model, &options);
     sal_tuning *tuning = NULL;
     sal_error err;
@@ -191,12 +193,12 @@ START_TEST(own_samplers_go_on)
                                       .own_samplers = own_all,
                                       .warmup = 310,
                                       .draws = 600,
-                                      .keep_draws = true };
+                                      .record.draws = true };
     sal_run *whole = run_it(model, &options);
     for (int k = 0; k < 2; k++) {
         sal_run_options first = options;
-        first.progress = stop_after;
-        first.progress_data = &stops[k];
+        first.callbacks.progress = stop_after;
+        first.callbacks.progress_data = &stops[k];
         sal_run *part = run_it(model, &first);
         sal_run_options rest = rest_of(sal_run_last_state(part));
         run_refused(model, &rest, SAL_ERR_ARGUMENT, "own-");
@@ -230,9 +232,9 @@ START_TEST(a_search_that_never_begins_is_refused)
     const sal_run_options options = { .sampler = "ncg",
                                       .warmup = 1000,
                                       .step_size_rule = SAL_STEP_SIZE_SEARCH,
-                                      .keep_draws = true,
-                                      .progress = stop_after,
-                                      .progress_data = &at };
+                                      .record.draws = true,
+                                      .callbacks = { .progress = stop_after,
+                                                     .progress_data = &at } };
     sal_run *run = run_it(model, &options);
     const sal_run_options rest = rest_of(sal_run_last_state(run));
     set_whole(rest.resume, "step_sizes.candidates", 0);
@@ -261,7 +263,7 @@ START_TEST(a_draw_of_warm_up_stops_a_run_to_a_file)
     sal_error err;
     sal_model *model = ready_made("ising:side=3,theta=0.3");
     const sal_run_options options = {
-        .sampler = "ncg", .warmup = 600, .draws = 50, .keep_draws = true, .show_warmup = true
+        .sampler = "ncg", .warmup = 600, .draws = 50, .record = { .draws = true, .warmup = true }
     };
     sal_run *whole = run_it(model, &options);
     watcher w = writing(model, &options);
@@ -366,9 +368,7 @@ START_TEST(draws_are_of_the_states_size)
     const sal_run_options options = { .warmup = 30,
                                       .draws = 300,
                                       .chains = 4,
-                                      .clamped = 2,
-                                      .clamp_variables = clamped,
-                                      .clamp_codes = codes };
+                                      .clamps = { .n = 2, .variables = clamped, .codes = codes } };
     watcher w = writing(model, &options);
     const sal_run_options shown = watched(options, &w);
     sal_run *run = run_it(model, &shown);

@@ -58,7 +58,7 @@ START_TEST(same_seed_gives_the_same_bits_on_any_number_of_threads)
                                     .chains = TEST_SANITIZED ? 80 : 200,
                                     .warmup = 120,
                                     .draws = 40,
-                                    .keep_draws = true,
+                                    .record.draws = true,
                                     .seed = 5 };
         for (int t = 0; t < 4; t++) {
             options.threads = threads[t % 3];
@@ -138,7 +138,7 @@ START_TEST(marginals_converge_to_enumeration)
                                     .warmup = 300,
                                     .draws = 500,
                                     .thin = 3,
-                                    .keep_draws = true,
+                                    .record.draws = true,
                                     .seed = 17 };
         sal_run *run = run_it(model, &options);
         ck_ok(sal_run_marginals(run, marginals, &err), &err);
@@ -195,10 +195,8 @@ START_TEST(clamped_variables_keep_their_codes)
         sal_run_options options = { .sampler = info.name,
                                     .warmup = 50,
                                     .draws = 100,
-                                    .clamped = 2,
-                                    .clamp_variables = variables,
-                                    .clamp_codes = codes,
-                                    .keep_draws = true };
+                                    .clamps = { .n = 2, .variables = variables, .codes = codes },
+                                    .record.draws = true };
         int bytes;
         int32_t last[4 * 8];
         double marginals[32];
@@ -283,9 +281,11 @@ START_TEST(forbidden_starts_are_repaired)
     static const int32_t init[2 * 8] = { 0, 1, 2, 0, 1, 2, 0, 1, 2, 2, 2, 2, 2, 2, 2, 2 };
     sal_model *model = all_equal_model(8);
     for (int given = 0; given < 2; given++) {
-        sal_run_options options = {
-            .chains = 2, .warmup = 10, .draws = 20, .keep_draws = true, .init = given ? init : NULL
-        };
+        sal_run_options options = { .chains = 2,
+                                    .warmup = 10,
+                                    .draws = 20,
+                                    .record.draws = true,
+                                    .init = given ? init : NULL };
         int bytes;
         sal_run *run = run_it(model, &options);
         const uint8_t *draws = sal_run_draws(run, &bytes);
@@ -330,7 +330,7 @@ END_TEST
 START_TEST(thin_keeps_every_third_state)
 {
     sal_model *model = tiny_formula_over("mixed", SAL_F64);
-    sal_run_options every = { .chains = 3, .warmup = 10, .draws = 300, .keep_draws = true };
+    sal_run_options every = { .chains = 3, .warmup = 10, .draws = 300, .record.draws = true };
     sal_run_options third = every;
     int bytes;
     third.draws = 100;
@@ -344,7 +344,7 @@ START_TEST(thin_keeps_every_third_state)
     }
     sal_run_destroy(all);
     sal_run_destroy(some);
-    every.keep_draws = false;
+    every.record.draws = false;
     all = run_it(model, &every);
     ck_assert_ptr_null(sal_run_draws(all, &bytes));
     sal_run_destroy(all);
@@ -377,9 +377,8 @@ START_TEST(progress_reports_and_stops)
         sal_run_options options = { .warmup = 100,
                                     .draws = 1000,
                                     .thin = 2,
-                                    .keep_draws = true,
-                                    .progress = stop_after,
-                                    .progress_data = &w };
+                                    .record.draws = true,
+                                    .callbacks = { .progress = stop_after, .progress_data = &w } };
         double marginals[32];
         sal_error err;
         sal_run_summary s;

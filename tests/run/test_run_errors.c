@@ -48,8 +48,8 @@ START_TEST(options_out_of_range_are_named)
         { { .sampler = "gwg", .step_size = 0.1 }, "no step size" },
         { { .sampler = "ncg:radius=1" }, "no parameter 'radius'" },
         { { .warmup = -2 }, "warmup" },
-        { { .clamped = -1 }, "clamped" },
-        { { .clamped = 1 }, "clamp_variables" },
+        { { .clamps.n = -1 }, "clamps.n" },
+        { { .clamps.n = 1 }, "clamps.variables" },
         { { .draws = INT64_C(1) << 39, .thin = INT64_C(1) << 39 }, "thin" },
     };
     sal_model *model = binary_model();
@@ -100,14 +100,14 @@ START_TEST(clamp_mistakes_are_named)
     static const int64_t variables[] = { 9, 0, 0, 1, 2, 3 };
     static const int32_t codes[] = { 0, 2, 0, 1, 0, 1 };
     sal_model *model = binary_model();
-    sal_run_options options = { .clamp_variables = variables, .clamp_codes = codes, .clamped = 1 };
+    sal_run_options options = { .clamps = { .variables = variables, .codes = codes, .n = 1 } };
     check_refused(model, &options, SAL_ERR_ARGUMENT, "variable 9");
-    options.clamp_variables++;
-    options.clamp_codes++;
+    options.clamps.variables++;
+    options.clamps.codes++;
     check_refused(model, &options, SAL_ERR_ARGUMENT, "code 2");
-    options.clamp_variables++;
-    options.clamp_codes++;
-    options.clamped = 4;
+    options.clamps.variables++;
+    options.clamps.codes++;
+    options.clamps.n = 4;
     check_refused(model, &options, SAL_ERR_ARGUMENT, "leave one free");
     sal_model_destroy(model);
 }
@@ -263,14 +263,14 @@ START_TEST(running_out_of_memory_is_reported)
                                     .warmup = 60,
                                     .draws = 8,
                                     .threads = 1,
-                                    .keep_draws = true };
+                                    .record.draws = true };
         if (!TEST_SANITIZED || k % 2) {
             ck_alloc_sweep(sample_and_look(model, &options), (void)0);
         }
         options.init = init;
-        options.clamped = 1;
-        options.clamp_variables = &variable;
-        options.clamp_codes = &code;
+        options.clamps.n = 1;
+        options.clamps.variables = &variable;
+        options.clamps.codes = &code;
         if (!TEST_SANITIZED || k % 2 == 0) { /* each sampler one of the two, to save time there */
             ck_alloc_sweep(sample_and_look(model, &options), (void)0);
         }
@@ -328,15 +328,14 @@ START_TEST(running_out_of_memory_around_a_sampler_is_reported)
                                     .draws = 8,
                                     .thin = 2,
                                     .threads = 1,
-                                    .track_best = true,
-                                    .keep_draws = true };
+                                    .record = { .best = true, .draws = true } };
         if (!sali_sampler_serves(sali_sampler_find(samplers[k]), model)) {
             continue;
         }
-        options.replicas = 3;
+        options.tempering.replicas = 3;
         ck_alloc_sweep(sample_and_use(model, &options), (void)0);
-        options.replicas = 0;
-        options.anneal = true;
+        options.tempering.replicas = 0;
+        options.annealing.on = true;
         ck_alloc_sweep(sample_and_use(model, &options), (void)0);
     }
     sal_model_destroy(model);

@@ -32,7 +32,7 @@ static const sal_run_options kept = { .sampler = "gibbs",
                                       .chains = CHAINS,
                                       .warmup = 100,
                                       .draws = DRAWS,
-                                      .keep_draws = true,
+                                      .record.draws = true,
                                       .threads = 1 };
 
 /* Shares of pairs of states, and covariances, straight from the draws. */
@@ -180,9 +180,9 @@ START_TEST(total_variation_is_that_of_the_states_drawn)
     sal_tape_destroy(tape);
     sal_model_destroy(flat);
     sal_run_options none = kept;
-    none.keep_draws = false;
+    none.record.draws = false;
     run = run_it(model, none);
-    ck_fails(sal_run_total_variation(run, 0, 0, &tv, &err), SAL_ERR_ARGUMENT, &err, "keep_draws");
+    ck_fails(sal_run_total_variation(run, 0, 0, &tv, &err), SAL_ERR_ARGUMENT, &err, "record.draws");
     sal_run_destroy(run);
     sal_model_destroy(model);
 }
@@ -201,9 +201,9 @@ START_TEST(a_clamped_model_is_sampled_like_any_other)
     sal_run_options options = kept;
     ck_ok(sal_model_clamp(model, 2, variables, codes, &clamped, &err), &err);
     sal_run *inside = run_it(clamped, options);
-    options.clamped = 2;
-    options.clamp_variables = variables;
-    options.clamp_codes = codes;
+    options.clamps.n = 2;
+    options.clamps.variables = variables;
+    options.clamps.codes = codes;
     sal_run *outside = run_it(model, options);
     int64_t V = model->space->n_variables, free_variables = V - 2;
     const uint8_t *a = sal_run_draws(inside, &bytes), *b = sal_run_draws(outside, &bytes);
@@ -243,7 +243,7 @@ START_TEST(a_stopped_run_holds_the_first_draws_of_the_whole_one)
     int bytes;
     sal_run_options options = kept;
     sal_run *whole = run_it(model, options);
-    options.progress = stop_soon;
+    options.callbacks.progress = stop_soon;
     sal_run *stopped = run_it(model, options);
     sal_run_size(stopped, &chains, &draws, &variables);
     ck_assert(draws > 100 && draws < DRAWS && chains == CHAINS && variables == V);

@@ -86,8 +86,10 @@ START_TEST(warm_up_is_ten_sweeps_at_least)
         { "ising:side=11", { .sampler = "block-gibbs" }, 1000 },
         { "ising:side=11", { .sampler = "gibbs", .warmup = 3 }, 3 },
         { "ising:side=11", { .sampler = "gibbs", .warmup = -1 }, 0 },
-        { "ising:side=2", { .sampler = "gibbs", .replicas = 2 }, 4000 },
-        { "ising:side=11", { .sampler = "gwg", .replicas = 2, .swap_every = 1 }, 1210 },
+        { "ising:side=2", { .sampler = "gibbs", .tempering.replicas = 2 }, 4000 },
+        { "ising:side=11",
+          { .sampler = "gwg", .tempering = { .replicas = 2, .swap_every = 1 } },
+          1210 },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sal_run_options options = cases[k].options;
@@ -161,7 +163,7 @@ static const char *printed_of(const char *specification, int (*progress)(int64_t
                                 .warmup = 400,
                                 .draws = 2000,
                                 .thin = 4,
-                                .progress = progress };
+                                .callbacks.progress = progress };
     ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
     sal_run *run = run_it(model, &options);
     memset(text, 0, sizeof text);
@@ -269,7 +271,7 @@ START_TEST(rhat_of_levels_is_that_of_their_values)
                                     .chains = CHAINS,
                                     .warmup = 100,
                                     .draws = DRAWS,
-                                    .keep_draws = true };
+                                    .record.draws = true };
         sal_run_summary s;
         sal_error err = { 0 };
         char text[SAL_ERROR_SIZE], place[40];
@@ -343,7 +345,7 @@ START_TEST(standing_still_is_the_first_thing_said)
     sal_model *model = table_model(3, agree);
     for (int replicas = 1; replicas <= 4; replicas += 3) {
         sal_run_options options = {
-            .sampler = "gibbs", .chains = 4, .draws = 100, .replicas = replicas, .seed = 2
+            .sampler = "gibbs", .chains = 4, .draws = 100, .tempering.replicas = replicas, .seed = 2
         };
         char text[2000] = "";
         sal_run_summary s;
@@ -412,7 +414,7 @@ static double share_allowed(sal_model *model, const char *sampler, int64_t repli
                             sal_run_summary *s, char warning[2000])
 {
     sal_run_options options = {
-        .sampler = sampler, .chains = 4, .draws = 2000, .replicas = replicas, .seed = 2
+        .sampler = sampler, .chains = 4, .draws = 2000, .tempering.replicas = replicas, .seed = 2
     };
     sal_error err;
     sal_run *run = run_it(model, &options);

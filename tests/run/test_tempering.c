@@ -296,15 +296,15 @@ START_TEST(tempered_draws_follow_the_target)
     for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
         sal_space *space = tiny_space_make(tiny_space_named(spaces[_i]));
         sal_model *model = _i ? tiny_tables(space, SAL_F64) : tiny_formula(space, SAL_F64);
-        sal_run_options options = { .sampler = sampler->name,
-                                    .chains = TEST_CHAINS(1500),
-                                    .warmup = 120,
-                                    .draws = 1,
-                                    .replicas = 3,
-                                    .temperatures = temperatures,
-                                    .swap_every = 3,
-                                    .threads = 1,
-                                    .seed = 12 };
+        sal_run_options options = {
+            .sampler = sampler->name,
+            .chains = TEST_CHAINS(1500),
+            .warmup = 120,
+            .draws = 1,
+            .tempering = { .replicas = 3, .temperatures = temperatures, .swap_every = 3 },
+            .threads = 1,
+            .seed = 12
+        };
         if (can_be_tempered(sampler) && sali_sampler_serves(sampler, model)) {
             sal_run *run = run_it(model, &options);
             double p = last_states_p(model, run);
@@ -365,7 +365,7 @@ START_TEST(tempering_crosses_between_modes)
     ck_assert_double_gt(exact, 0.75);
     ck_assert_double_gt(exact - mean_of_codes(plain), 0.3);
     sal_run_destroy(plain);
-    options.replicas = 6;
+    options.tempering.replicas = 6;
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     ck_assert_double_eq_tol(mean_of_codes(run), exact, 0.02);
@@ -387,7 +387,7 @@ START_TEST(swap_rates_are_even)
     ck_ok(sal_model_builtin("ising:side=8,theta=0.3", SAL_F32, &model, &err), &err);
     for (int64_t replicas = 8; replicas <= 14; replicas += 6) {
         sal_run_options options = {
-            .sampler = "gibbs", .replicas = replicas, .chains = 8, .threads = 1
+            .sampler = "gibbs", .tempering.replicas = replicas, .chains = 8, .threads = 1
         };
         sal_run *run = run_it(model, &options);
         sal_run_summary s = summary_of(run);
@@ -407,7 +407,9 @@ START_TEST(too_few_replicas_are_reported)
     sal_model *model = NULL;
     sal_error err;
     ck_ok(sal_model_builtin("ising:side=10,theta=0.5", SAL_F32, &model, &err), &err);
-    sal_run_options options = { .sampler = "gibbs", .replicas = 2, .draws = 200, .threads = 1 };
+    sal_run_options options = {
+        .sampler = "gibbs", .tempering.replicas = 2, .draws = 200, .threads = 1
+    };
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     char text[SAL_ERROR_SIZE];
@@ -429,9 +431,8 @@ START_TEST(same_bits_on_any_number_of_threads)
                                     .warmup = 100,
                                     .draws = 60,
                                     .thin = 1,
-                                    .replicas = 3,
-                                    .swap_every = 2,
-                                    .keep_draws = true,
+                                    .tempering = { .replicas = 3, .swap_every = 2 },
+                                    .record.draws = true,
                                     .seed = 4 };
         sal_run *runs[3];
         for (int t = 0; can_be_tempered(sampler) && sali_sampler_serves(sampler, model) && t < 3;
@@ -463,7 +464,9 @@ END_TEST
 START_TEST(slots_keep_their_temperatures)
 {
     sal_model *model = tiny_formula_over("binary", SAL_F64);
-    sal_run_options options = { .sampler = "ncg", .chains = 5, .replicas = 4, .draws = 50 };
+    sal_run_options options = {
+        .sampler = "ncg", .chains = 5, .tempering.replicas = 4, .draws = 50
+    };
     sal_run *run = run_it(model, &options);
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_chains *chains = run->shards[k].chains;
@@ -475,9 +478,9 @@ START_TEST(slots_keep_their_temperatures)
     }
     ck_assert_double_eq(run->ladder.beta[0], 1);
     sal_run_destroy(run);
-    options.replicas = 1;
+    options.tempering.replicas = 1;
     run = run_it(model, &options);
-    options.replicas = 0;
+    options.tempering.replicas = 0;
     sal_run *other = run_it(model, &options);
     ck_assert_mem_eq(sal_run_log_probs(run), sal_run_log_probs(other), 5 * 50 * sizeof(double));
     ck_assert(isnan(summary_of(run).swap_rate_min));
@@ -499,11 +502,8 @@ START_TEST(replicas_start_at_init_and_keep_clamped_codes)
                                 .draws = 1,
                                 .thin = 1,
                                 .init = init,
-                                .replicas = 3,
-                                .swap_every = 100,
-                                .clamped = 2,
-                                .clamp_variables = variables,
-                                .clamp_codes = codes };
+                                .tempering = { .replicas = 3, .swap_every = 100 },
+                                .clamps = { .n = 2, .variables = variables, .codes = codes } };
     int32_t last[2 * 7];
     sal_error err;
     sal_run *run = run_it(model, &options);
@@ -514,8 +514,8 @@ START_TEST(replicas_start_at_init_and_keep_clamped_codes)
     sal_run_destroy(run);
     options.init = NULL;
     options.draws = 300;
-    options.keep_draws = true;
-    options.swap_every = 0;
+    options.record.draws = true;
+    options.tempering.swap_every = 0;
     run = run_it(model, &options);
     int bytes;
     const uint8_t *draws = sal_run_draws(run, &bytes);
@@ -538,15 +538,15 @@ START_TEST(mistakes_are_named)
         sal_run_options options;
         const char *text;
     } cases[] = {
-        { { .replicas = -1 }, "replicas" },
-        { { .replicas = 1001 }, "replicas" },
-        { { .replicas = 3, .temperatures = falling }, "number 3 is 2" },
-        { { .replicas = 2, .temperatures = cold }, "number 1 is 0.5" },
-        { { .replicas = 2, .temperatures = nan }, "temperatures" },
-        { { .temperatures = falling }, "replicas is 0" },
-        { { .replicas = 2, .swap_every = -1 }, "swap_every" },
-        { { .replicas = 2, .anneal = true }, "not both" },
-        { { .replicas = 1000, .chains = INT64_C(1) << 31 }, "chains" },
+        { { .tempering.replicas = -1 }, "replicas" },
+        { { .tempering.replicas = 1001 }, "replicas" },
+        { { .tempering = { .replicas = 3, .temperatures = falling } }, "number 3 is 2" },
+        { { .tempering = { .replicas = 2, .temperatures = cold } }, "number 1 is 0.5" },
+        { { .tempering = { .replicas = 2, .temperatures = nan } }, "temperatures" },
+        { { .tempering.temperatures = falling }, "replicas is 0" },
+        { { .tempering = { .replicas = 2, .swap_every = -1 } }, "swap_every" },
+        { { .tempering.replicas = 2, .annealing.on = true }, "not both" },
+        { { .tempering.replicas = 1000, .chains = INT64_C(1) << 31 }, "chains" },
     };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -554,7 +554,7 @@ START_TEST(mistakes_are_named)
     }
     const sali_sampler *sampler;
     for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
-        sal_run_options options = { .sampler = sampler->name, .replicas = 2 };
+        sal_run_options options = { .sampler = sampler->name, .tempering.replicas = 2 };
         if (!can_be_tempered(sampler) && sali_sampler_serves(sampler, model)) {
             run_refused(model, &options, SAL_ERR_UNSUPPORTED, sampler->name);
         }
@@ -585,7 +585,7 @@ START_TEST(real_networks_are_sampled_right)
         sal_error err;
         ck_ok(sal_model_open(found, 0, &model, &err), &err);
         sal_run_options options = { .sampler = "gibbs",
-                                    .replicas = cases[k].replicas,
+                                    .tempering.replicas = cases[k].replicas,
                                     .draws = cases[k].draws };
         sal_run *run = run_it(model, &options);
         double error = marginal_error(run, test_data(exact));

@@ -78,7 +78,7 @@ START_TEST(search_works_for_any_length)
                                     .chains = 1 + warmup % 3,
                                     .warmup = warmup,
                                     .draws = 3,
-                                    .replicas = 1 + warmup % 2,
+                                    .tempering.replicas = 1 + warmup % 2,
                                     .step_size_rule = SAL_STEP_SIZE_SEARCH };
         sal_run *run = run_it(model, &options);
         for (int64_t c = 0; c < run->shards[0].chains->n; c++) {
@@ -171,7 +171,7 @@ static sal_run_options short_run(const sali_sampler *sampler, int64_t draws)
                               .warmup = 300,
                               .draws = draws,
                               .thin = 1,
-                              .replicas = can_be_tempered(sampler) ? 3 : 0,
+                              .tempering.replicas = can_be_tempered(sampler) ? 3 : 0,
                               .seed = 2 };
 }
 
@@ -189,7 +189,7 @@ START_TEST(nothing_adapts_after_warm_up)
         sal_run *a = run_it(model, &one), *b = run_it(model, &many);
         sal_tuning *of_a = tuning_of(a), *of_b = tuning_of(b);
         ck_assert_msg(same_tuning(of_a, of_b), "%s", sampler->name);
-        ck_assert(one.replicas == 0 || sali_tuning_find(of_a, "temperatures")->n == 3);
+        ck_assert(one.tempering.replicas == 0 || sali_tuning_find(of_a, "temperatures")->n == 3);
         sal_tuning_destroy(of_a);
         sal_tuning_destroy(of_b);
         sal_run_destroy(a);
@@ -217,7 +217,7 @@ START_TEST(tuning_is_saved_and_given_again)
         ck_ok(sal_tuning_open(temp_path("t.json"), &read, &err), &err);
         ck_assert(same_tuning(tuning, read));
         options.tuning = read;
-        options.replicas = 0;
+        options.tempering.replicas = 0;
         options.seed = 77;
         sal_run *second = run_it(model, &options);
         sal_tuning *again = tuning_of(second);
@@ -329,9 +329,10 @@ START_TEST(numbers_of_a_tuning_are_found_by_name)
 {
     double ladder[] = { 1, 1.5, 2 };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
-    sal_run_options options = {
-        .sampler = "ncg", .step_size = 0.25, .replicas = 3, .temperatures = ladder, .draws = 4
-    };
+    sal_run_options options = { .sampler = "ncg",
+                                .step_size = 0.25,
+                                .tempering = { .replicas = 3, .temperatures = ladder },
+                                .draws = 4 };
     const double *values = NULL, *untouched = ladder;
     int64_t n = 0;
     sal_error err;
@@ -364,9 +365,9 @@ START_TEST(a_warm_up_that_was_stopped_leaves_no_tuning)
 {
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     int64_t at = 50;
-    sal_run_options options = {
-        .sampler = "ncg", .warmup = 500, .progress = stop_at_once, .progress_data = &at
-    };
+    sal_run_options options = { .sampler = "ncg",
+                                .warmup = 500,
+                                .callbacks = { .progress = stop_at_once, .progress_data = &at } };
     sal_tuning *mark = (sal_tuning *)&mark, *tuning = mark;
     sal_error err;
     sal_run *run = run_it(model, &options);
@@ -425,13 +426,13 @@ START_TEST(tuning_of_something_else_is_refused)
     }
     sal_tuning *tuning = make_tuning("avg", 4, 2, steps, 2, rising);
     options.tuning = tuning;
-    options.replicas = 3;
+    options.tempering.replicas = 3;
     run_refused(model, &options, SAL_ERR_DATA, "2 temperatures, not 3");
-    options.replicas = 0;
+    options.tempering.replicas = 0;
     options.step_size = 1;
     run_refused(model, &options, SAL_ERR_ARGUMENT, "both step_size and tuning");
     options.step_size = 0;
-    options.anneal = true;
+    options.annealing.on = true;
     run_refused(model, &options, SAL_ERR_ARGUMENT, "anneals");
     sal_tuning_destroy(tuning);
     sal_model_destroy(model);
@@ -648,7 +649,7 @@ END_TEST
 START_TEST(annealing_adapts_lengths)
 {
     sal_run_options options = {
-        .sampler = "pas", .chains = 4, .warmup = 300, .draws = 20, .anneal = true
+        .sampler = "pas", .chains = 4, .warmup = 300, .draws = 20, .annealing.on = true
     };
     sal_model *model = NULL;
     sali_state_item items[SALI_MOST_STATE];

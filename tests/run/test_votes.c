@@ -55,18 +55,17 @@ START_TEST(draws_are_shown_in_order)
                       .V = 7,
                       .codes = calloc(700 * 40 * 7, sizeof *w.codes),
                       .f = calloc(700 * 40, sizeof *w.f) };
-        sal_run_options options = { .sampler = "gibbs",
-                                    .chains = 40,
-                                    .warmup = 10,
-                                    .draws = 700,
-                                    .thin = 1 + 2 * tempered,
-                                    .replicas = 1 + tempered,
-                                    .clamped = 1,
-                                    .clamp_variables = clamp_variables,
-                                    .clamp_codes = clamp_codes,
-                                    .keep_draws = true,
-                                    .draw = watch,
-                                    .draw_data = &w };
+        sal_run_options options = {
+            .sampler = "gibbs",
+            .chains = 40,
+            .warmup = 10,
+            .draws = 700,
+            .thin = 1 + 2 * tempered,
+            .tempering.replicas = 1 + tempered,
+            .clamps = { .n = 1, .variables = clamp_variables, .codes = clamp_codes },
+            .record.draws = true,
+            .callbacks = { .draw = watch, .draw_data = &w }
+        };
         int bytes;
         sal_run *run = run_it(model, &options);
         const uint8_t *draws = sal_run_draws(run, &bytes);
@@ -106,8 +105,7 @@ START_TEST(figures_of_each_draw_are_shown)
                                     .warmup = 100,
                                     .thin = thin,
                                     .draws = thin == 1 ? DRAWS : 7,
-                                    .draw = watch,
-                                    .draw_data = &w };
+                                    .callbacks = { .draw = watch, .draw_data = &w } };
         sal_run *run = run_it(model, &options);
         sal_run_summary s = summary_of(run);
         double total = 0, mean_rate = 0;
@@ -145,9 +143,8 @@ START_TEST(warm_up_is_shown_and_the_draws_stay_the_same)
                                     .warmup = 205,
                                     .thin = 4,
                                     .draws = DRAWS,
-                                    .draw = watch,
-                                    .show_warmup = shown == 1,
-                                    .draw_data = &w };
+                                    .callbacks = { .draw = watch, .draw_data = &w },
+                                    .record.warmup = shown == 1 };
         sal_run *run = run_it(model, &options);
         ck_assert_int_eq(w.warmup, shown ? 51 : 0);
         ck_assert_int_eq(w.next, DRAWS);
@@ -167,7 +164,9 @@ START_TEST(a_shown_draw_can_stop_the_run)
                   .stop_at = 300,
                   .codes = calloc(1000 * 2 * 4, sizeof *w.codes),
                   .f = calloc(1000 * 2, sizeof *w.f) };
-    sal_run_options options = { .chains = 2, .warmup = 10, .draw = watch, .draw_data = &w };
+    sal_run_options options = { .chains = 2,
+                                .warmup = 10,
+                                .callbacks = { .draw = watch, .draw_data = &w } };
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     ck_assert_int_eq(w.next, 300);
@@ -204,9 +203,11 @@ START_TEST(majority_of_states_is_the_most_frequent_one)
 {
     sal_model *model = tiny_formula_over("mixed", SAL_F64);
     for (uint64_t seed = 0; seed < 12; seed++) {
-        sal_run_options options = {
-            .chains = 5, .warmup = 20, .draws = seed % 2 ? 60 : 1, .keep_draws = true, .seed = seed
-        };
+        sal_run_options options = { .chains = 5,
+                                    .warmup = 20,
+                                    .draws = seed % 2 ? 60 : 1,
+                                    .record.draws = true,
+                                    .seed = seed };
         int32_t codes[7];
         int64_t votes, most;
         int bytes;
@@ -225,7 +226,7 @@ START_TEST(majority_of_states_is_the_most_frequent_one)
     sal_run_options options = { .draws = 5, .warmup = 5 };
     sal_error err;
     sal_run *run = run_it(model, &options);
-    ck_fails(sal_run_vote(run, NULL, NULL, &err), SAL_ERR_ARGUMENT, &err, "keep_draws");
+    ck_fails(sal_run_vote(run, NULL, NULL, &err), SAL_ERR_ARGUMENT, &err, "record.draws");
     sal_run_destroy(run);
     sal_model_destroy(model);
 }
@@ -245,10 +246,9 @@ START_TEST(majority_of_a_stopped_run_counts_what_was_drawn)
         sal_run_options options = { .chains = 5,
                                     .warmup = 20,
                                     .draws = 1000,
-                                    .keep_draws = true,
+                                    .record.draws = true,
                                     .seed = seed,
-                                    .draw = stop_late,
-                                    .draw_data = &last };
+                                    .callbacks = { .draw = stop_late, .draw_data = &last } };
         int32_t codes[7];
         int bytes;
         sal_error err;

@@ -88,16 +88,16 @@ START_TEST(walks_do_not_depend_on_threads_or_stops)
                                       .warmup = 2400,
                                       .draws = 300,
                                       .threads = 1,
-                                      .keep_draws = true };
+                                      .record.draws = true };
     sal_run *whole = run_it(model, &options);
     int64_t at = 540, draws = options.chains * options.draws * DIM;
     sal_run_options half = options, rest;
-    half.progress = stop_at;
-    half.progress_data = &at;
+    half.callbacks.progress = stop_at;
+    half.callbacks.progress_data = &at;
     sal_run *part = run_it(model, &half);
     sal_error err;
     ck_ok(sal_run_state_options(sal_run_last_state(part), &rest, &err), &err);
-    rest.keep_draws = true;
+    rest.record.draws = true;
     rest.threads = 2;
     sal_run *gone_on = run_it(model, &rest);
     ck_assert_mem_eq(whole->draws, gone_on->draws, (size_t)(draws * whole->draw_bytes));

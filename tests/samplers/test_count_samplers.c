@@ -431,7 +431,7 @@ START_TEST(draws_have_the_poisson_distribution)
         double pmf[LEVELS];
         sal_model *model = builtin(cases[k].model, cases[k].dtype);
         sal_run_options options = {
-            .chains = CHAINS, .warmup = 600, .draws = 1, .keep_draws = true, .seed = 11
+            .chains = CHAINS, .warmup = 600, .draws = 1, .record.draws = true, .seed = 11
         };
         sal_run *run = sample(model, &options); /* one draw a chain: all independent */
         int bytes;
@@ -461,7 +461,7 @@ START_TEST(every_sampler_without_a_cap_draws_the_distribution)
                                     .chains = CHAINS,
                                     .warmup = 300,
                                     .draws = 1,
-                                    .keep_draws = true,
+                                    .record.draws = true,
                                     .seed = 5 };
         int bytes;
         sal_run *run = sample(model, &options);
@@ -484,10 +484,8 @@ START_TEST(marginals_are_the_histogram_of_the_draws)
     sal_run_options options = { .chains = CHAINS,
                                 .warmup = 2000,
                                 .draws = DRAWS,
-                                .keep_draws = true,
-                                .clamped = 1,
-                                .clamp_variables = &variable,
-                                .clamp_codes = &code };
+                                .record.draws = true,
+                                .clamps = { .n = 1, .variables = &variable, .codes = &code } };
     sal_run *run = sample(model, &options);
     double found[V * SAL_COUNT_LEVELS], want[V * SAL_COUNT_LEVELS] = { 0 };
     int bytes;
@@ -532,7 +530,7 @@ START_TEST(rhat_of_counts_is_that_of_their_values)
     sal_model *model = builtin("poisson:dim=1,rate=100", SAL_F64);
     const int32_t init[CHAINS] = { 3, 100, 100, 2000 };
     sal_run_options options = {
-        .chains = CHAINS, .warmup = -1, .draws = DRAWS, .init = init, .keep_draws = true
+        .chains = CHAINS, .warmup = -1, .draws = DRAWS, .init = init, .record.draws = true
     };
     sal_run *run = sample(model, &options);
     sal_run_summary s;
@@ -593,7 +591,7 @@ END_TEST
 static sal_status sample_and_look(sal_model *model)
 {
     sal_run_options options = {
-        .chains = 3, .warmup = 20, .draws = 8, .threads = 1, .keep_draws = true
+        .chains = 3, .warmup = 20, .draws = 8, .threads = 1, .record.draws = true
     };
     double marginals[2 * SAL_COUNT_LEVELS];
     sal_run_summary s;
@@ -659,7 +657,7 @@ START_TEST(listing_states_needs_a_cap)
     ck_assert(isinf(sali_states_count(open->space)));
     ck_fails(sal_model_exact(open, NULL, &exact, NULL, NULL, NULL, &err), SAL_ERR_UNSUPPORTED, &err,
              "it has counts without a cap");
-    sal_run_options options = { .draws = 10, .warmup = 10, .keep_draws = true };
+    sal_run_options options = { .draws = 10, .warmup = 10, .record.draws = true };
     sal_run *run = sample(open, &options);
     sal_run_variation variation;
     ck_fails(sal_run_total_variation(run, 0, 1, &variation, &err), SAL_ERR_UNSUPPORTED, &err,

@@ -54,7 +54,7 @@ START_TEST(threads_do_not_change_bits)
             o.chains = CHAINS;
             o.warmup = 100;
             o.draws = DRAWS;
-            o.keep_draws = true;
+            o.record.draws = true;
             runs[t] = run_it(model, &o);
         }
         size_t values = CHAINS * DRAWS * sizeof(double);
@@ -106,8 +106,8 @@ START_TEST(tempering_crosses_between_modes)
         o.init = init;
         o.warmup = 300;
         o.draws = 150;
-        o.replicas = tempered ? 4 : 1;
-        o.temperatures = tempered ? temperatures : NULL;
+        o.tempering.replicas = tempered ? 4 : 1;
+        o.tempering.temperatures = tempered ? temperatures : NULL;
         sal_run *run = run_it(model, &o);
         ck_ok(sal_run_marginals(run, marginals, &err), &err);
         up[tempered] = marginals[1];
@@ -156,8 +156,7 @@ START_TEST(temperatures_multiply_what_proposals_see)
     sal_error err;
     sal_run_options o = { .sampler = "looking",
                           .own_samplers = looking_list,
-                          .replicas = 1,
-                          .temperatures = &temperature };
+                          .tempering = { .replicas = 1, .temperatures = &temperature } };
     ck_ok(sal_model_evaluate(model, 1, code, &f, gradient, differences, &err), &err);
     ck_ok(sal_sampler_draw_proposals(model, &o, code, 1, to, &err), &err);
     ck_assert_double_eq_tol(seen[0], f / 2.5, 1e-12);
@@ -182,10 +181,10 @@ START_TEST(annealing_and_clamping_take_them)
         largest = codes[variable] == code ? fmax(largest, f[i]) : largest;
     }
     sal_run_options o = options_of("own-lb");
-    o.anneal = true;
-    o.clamped = 1;
-    o.clamp_variables = &variable;
-    o.clamp_codes = &code;
+    o.annealing.on = true;
+    o.clamps.n = 1;
+    o.clamps.variables = &variable;
+    o.clamps.codes = &code;
     sal_run *run = run_it(model, &o);
     ck_ok(sal_run_best(run, best, &found, &err), &err);
     ck_assert_double_eq_tol(found, largest, 1e-12);
@@ -292,10 +291,9 @@ static void train(const char *directory, int64_t iterations, double *values)
                             .own_samplers = own_all,
                             .iterations = iterations,
                             .batch = 10,
-                            .buffer = 20,
+                            .buffer.chains = 20,
                             .steps = 5,
-                            .checkpoint = directory,
-                            .resume = directory != NULL };
+                            .checkpoint = { .directory = directory, .resume = directory != NULL } };
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, iterations - sal_trainer_iteration(t), &err), &err);
     ck_ok(sal_model_get_params(model, NULL, values, &err), &err);
@@ -702,7 +700,7 @@ START_TEST(unadjusted_ones_take_all)
     sal_run *run = run_it(model, &o);
     ck_assert_double_eq(summary_of(run).acceptance_rate, 1);
     sal_run_destroy(run);
-    o.replicas = 3;
+    o.tempering.replicas = 3;
     run_refused(model, &o, SAL_ERR_UNSUPPORTED, "own-ncg");
     sal_model_destroy(model);
 }

@@ -380,9 +380,7 @@ START_TEST(given_matrix_is_checked_and_cut_to_free_variables)
                                 .preconditioner = G,
                                 .warmup = -1,
                                 .draws = 50,
-                                .clamped = 2,
-                                .clamp_variables = variables,
-                                .clamp_codes = codes };
+                                .clamps = { .n = 2, .variables = variables, .codes = codes } };
     tiny_normals(21, N * N, 0.8, J);
     intended_matrix(space, J, G); /* the Hessian, but for one-hot blocks */
     for (int64_t i = 0; i < N * N; i++) {
@@ -401,7 +399,7 @@ START_TEST(given_matrix_is_checked_and_cut_to_free_variables)
     options.sampler = "ncg";
     ck_fails(sal_sample(model, &options, &run, &err), SAL_ERR_ARGUMENT, &err, "no preconditioner");
     options.sampler = "pavg";
-    options.clamped = 0;
+    options.clamps.n = 0;
     G[5] = (double)NAN;
     ck_fails(sal_sample(model, &options, &run, &err), SAL_ERR_ARGUMENT, &err, "(0, 5) is nan");
     sal_model_destroy(model);

@@ -13,8 +13,7 @@ static sal_balance balance_of(const sal_model *model, const char *sampler, int64
     sal_run_options o = { .sampler = sampler,
                           .own_samplers = own_all,
                           .draws = draws,
-                          .replicas = 1,
-                          .temperatures = &temperature };
+                          .tempering = { .replicas = 1, .temperatures = &temperature } };
     ck_ok(sal_sampler_balance(model, &o, &b, NULL, &err), &err);
     return b;
 }
@@ -317,16 +316,17 @@ START_TEST(what_cannot_be_looked_at_is_refused)
     ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
              "draws is 1099511627776; expected at most");
     double cold = 0, preconditioner[TINY_MOST_REALS * TINY_MOST_REALS] = { 0 };
-    o = (sal_run_options){ .sampler = "gwg", .replicas = 1, .temperatures = &cold };
+    o = (sal_run_options){ .sampler = "gwg",
+                           .tempering = { .replicas = 1, .temperatures = &cold } };
     ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
              "temperature is 0");
-    o.replicas = 0;
+    o.tempering.replicas = 0;
     ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
              "temperatures are given, but replicas is 0");
     o = (sal_run_options){ .sampler = "gwg", .preconditioner = preconditioner };
     ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
              "sampler 'gwg' takes no preconditioner");
-    o = (sal_run_options){ .sampler = "gwg", .clamped = 1 };
+    o = (sal_run_options){ .sampler = "gwg", .clamps.n = 1 };
     ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_ARGUMENT, &err,
              "clamp it first");
     ck_assert_int_eq(b.states, 77);

@@ -47,7 +47,7 @@ static const sal_run_options usual = { .sampler = "mh-uniform",
                                        .warmup = 50,
                                        .draws = 2500,
                                        .seed = 7,
-                                       .keep_draws = true };
+                                       .record.draws = true };
 
 #ifdef SALI_HAVE_NETCDF
 #include <netcdf.h>

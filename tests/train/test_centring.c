@@ -287,8 +287,8 @@ static trained train(bool rbm, bool flipped, sal_train_options o)
     o.sampler = "mh-uniform"; /* proposes and accepts the same in both */
     o.steps = 5;
     o.threads = 1;
-    o.report = keep_norm;
-    o.report_data = &out.gradient_norm;
+    o.callbacks.report = keep_norm;
+    o.callbacks.report_data = &out.gradient_norm;
     ck_ok(sal_train(model, &data, &o, &err), &err);
     ck_ok(sal_model_get_params(model, NULL, out.theta, &err), &err);
     if (flipped) {
@@ -309,11 +309,11 @@ static double distance(const trained *a, const trained *b)
 }
 
 static const sal_train_options trainings[] = {
-    { .optimiser = SAL_SGD, .momentum = -1 },
-    { .optimiser = SAL_SGD },
-    { .optimiser = SAL_ADAM },
-    { .optimiser = SAL_SGD, .clip_norm = 0.3 },
-    { .optimiser = SAL_ADAMW, .clip_norm = 0.3 },
+    { .optimiser = { .method = SAL_SGD, .momentum = -1 } },
+    { .optimiser.method = SAL_SGD },
+    { .optimiser.method = SAL_ADAM },
+    { .optimiser = { .method = SAL_SGD, .clip_norm = 0.3 } },
+    { .optimiser = { .method = SAL_ADAMW, .clip_norm = 0.3 } },
 };
 
 START_TEST(centred_training_does_not_depend_on_which_state_is_zero)
@@ -463,7 +463,7 @@ START_TEST(options_are_checked)
     ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "centring is 3");
     o.centring = SAL_CENTRING_AUTO;
     ck_ok(sal_train(rbm, &data, &o, &err), &err);
-    o.clip_norm = -1;
+    o.optimiser.clip_norm = -1;
     ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "clip_norm is -1");
     sal_model_destroy(model);
     sal_model_destroy(rbm);

@@ -62,8 +62,8 @@ static training begin(const sal_data *data, sal_train_options o, const char *nam
 {
     sal_error err;
     training t = { .model = new_model(name, data, SAL_F32) };
-    o.report = note;
-    o.report_data = l;
+    o.callbacks.report = note;
+    o.callbacks.report_data = l;
     ck_ok(sal_trainer_create(t.model, data, &o, &t.trainer, &err), &err);
     return t;
 }
@@ -144,9 +144,8 @@ static sal_train_options usual(const char *sampler)
                                 .steps = strncmp(sampler, "pavg", 4) == 0 ? 60 : 7,
                                 .iterations = ITERATIONS,
                                 .batch = 6,
-                                .buffer = 9,
+                                .buffer = { .chains = 9, .restart = 0.05 },
                                 .learning_rate = 0.01,
-                                .restart = 0.05,
                                 .averaging = 0.9,
                                 .seed = 4,
                                 .report_every = 5,
@@ -191,20 +190,20 @@ START_TEST(every_objective_and_optimiser_goes_on_with_the_same_bits)
         for (int optimiser = 0; optimiser < 3; optimiser++) {
             sal_train_options o = usual("ncg");
             o.objective = (sal_objective)objective;
-            o.restart = objective == SAL_PCD ? o.restart : 0;
-            o.buffer = objective == SAL_PCD ? o.buffer : 0;
-            o.optimiser = (sal_optimiser)optimiser;
-            o.weight_decay = 0.01;
-            o.rate_warmup = 17;
+            o.buffer.restart = objective == SAL_PCD ? o.buffer.restart : 0;
+            o.buffer.chains = objective == SAL_PCD ? o.buffer.chains : 0;
+            o.optimiser.method = (sal_optimiser)optimiser;
+            o.optimiser.weight_decay = 0.01;
+            o.rate.warmup = 17;
             o.averaging = optimiser == 1 ? 0 : 0.99;
             o.step_size = optimiser == 2 ? 0.3 : 0;
             try_stop(names[objective], &data, o, stops[_i], specification);
         }
     }
     sal_train_options o = usual("gwg");
-    o.l1 = 0.1;
-    o.zero_diagonal = true;
-    o.clip_norm = 0.2;
+    o.couplings.l1 = 0.1;
+    o.couplings.zero_diagonal = true;
+    o.optimiser.clip_norm = 0.2;
     o.centring = SAL_CENTRING_ON;
     try_stop("centred ising", &data, o, stops[_i], "ising-dense:dim=6");
     o.fixed = "b";
@@ -225,9 +224,9 @@ START_TEST(resume_takes_up_what_is_there)
     int64_t n = sal_model_parameters_size(whole);
     double a[64], b[64];
     ck_ok(sal_train(whole, &data, &o, &err), &err);
-    o.checkpoint = temp_dir;
-    o.checkpoint_every = 4;
-    o.resume = true; /* also the first time, when there is nothing */
+    o.checkpoint.directory = temp_dir;
+    o.checkpoint.every = 4;
+    o.checkpoint.resume = true; /* also the first time, when there is nothing */
     for (o.iterations = 3; o.iterations <= ITERATIONS; o.iterations += 7) {
         sal_model_destroy(parts);
         parts = new_model(specification, &data, SAL_F64);
@@ -286,52 +285,52 @@ START_TEST(other_trainings_are_refused)
     } cases[] = {
         { "seed", { .seed = 5 } },
         { "batch 6 and is to go on with 7", { .batch = 7 } },
-        { "buffer", { .buffer = 10 } },
-        { "restart", { .restart = 0.1 } },
+        { "buffer", { .buffer.chains = 10 } },
+        { "restart", { .buffer.restart = 0.1 } },
         { "averaging", { .averaging = 0.8 } },
-        { "optimiser", { .optimiser = SAL_SGD } },
-        { "rate_warmup", { .rate_warmup = 3 } },
-        { "rate_cooldown", { .rate_cooldown = 0.5 } },
-        { "rate_schedule", { .rate_schedule = SAL_RATE_COSINE } },
-        { "weight_decay", { .weight_decay = 0.1 } },
+        { "optimiser", { .optimiser.method = SAL_SGD } },
+        { "rate_warmup", { .rate.warmup = 3 } },
+        { "rate_cooldown", { .rate.cooldown = 0.5 } },
+        { "rate_schedule", { .rate.schedule = SAL_RATE_COSINE } },
+        { "weight_decay", { .optimiser.weight_decay = 0.1 } },
         { "objective", { .objective = SAL_CD } },
         { "fixed null and is to go on with \"b\"", { .fixed = "b" } },
-        { "buffer_start", { .buffer_start = SAL_BUFFER_DATA } },
-        { "buffer_order", { .buffer_order = SAL_BUFFER_PASSES } },
-        { "momentum", { .momentum = 0.8 } },
-        { "beta2", { .beta2 = 0.8 } },
-        { "epsilon", { .epsilon = 0.1 } },
+        { "buffer_start", { .buffer.start = SAL_BUFFER_DATA } },
+        { "buffer_order", { .buffer.order = SAL_BUFFER_PASSES } },
+        { "momentum", { .optimiser.momentum = 0.8 } },
+        { "beta2", { .optimiser.beta2 = 0.8 } },
+        { "epsilon", { .optimiser.epsilon = 0.1 } },
         { "magnitude_penalty", { .magnitude_penalty = 0.1 } },
-        { "centring 0 and is to go on with 2", { .centring = SAL_CENTRING_OFF } },
-        { "clip_norm", { .clip_norm = 0.1 } },
+        { "centring \"auto\" and is to go on with \"off\"", { .centring = SAL_CENTRING_OFF } },
+        { "clip", { .optimiser.clip_norm = 0.1 } },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const sal_train_options *c = &cases[k].o;
         changed = o;
         changed.seed = c->seed ? c->seed : o.seed;
         changed.batch = c->batch ? c->batch : o.batch;
-        changed.buffer = c->buffer ? c->buffer : o.buffer;
-        changed.restart = c->restart > 0 ? c->restart : o.restart;
+        changed.buffer.chains = c->buffer.chains ? c->buffer.chains : o.buffer.chains;
+        changed.buffer.restart = c->buffer.restart > 0 ? c->buffer.restart : o.buffer.restart;
         changed.averaging = c->averaging > 0 ? c->averaging : o.averaging;
-        changed.optimiser = c->optimiser;
-        changed.rate_warmup = c->rate_warmup;
-        changed.rate_cooldown = c->rate_cooldown;
-        changed.rate_schedule = c->rate_schedule;
-        changed.weight_decay = c->weight_decay;
+        changed.optimiser.method = c->optimiser.method;
+        changed.rate.warmup = c->rate.warmup;
+        changed.rate.cooldown = c->rate.cooldown;
+        changed.rate.schedule = c->rate.schedule;
+        changed.optimiser.weight_decay = c->optimiser.weight_decay;
         if (c->objective != SAL_PCD) {
             changed.objective = c->objective;
-            changed.buffer = 0;
-            changed.restart = 0;
+            changed.buffer.chains = 0;
+            changed.buffer.restart = 0;
         }
         changed.fixed = c->fixed;
-        changed.buffer_start = c->buffer_start;
-        changed.buffer_order = c->buffer_order;
-        changed.momentum = c->momentum;
-        changed.beta2 = c->beta2;
-        changed.epsilon = c->epsilon;
+        changed.buffer.start = c->buffer.start;
+        changed.buffer.order = c->buffer.order;
+        changed.optimiser.momentum = c->optimiser.momentum;
+        changed.optimiser.beta2 = c->optimiser.beta2;
+        changed.optimiser.epsilon = c->optimiser.epsilon;
         changed.magnitude_penalty = c->magnitude_penalty;
         changed.centring = c->centring;
-        changed.clip_norm = c->clip_norm;
+        changed.optimiser.clip_norm = c->optimiser.clip_norm;
         refused(&data, changed, SAL_ERR_DATA, cases[k].text);
     }
     other.codes[17] ^= 1;
@@ -385,7 +384,7 @@ START_TEST(rate_steps_and_sampler_may_change)
         ck_assert_str_eq(t.trainer->resumed_with, cases[k].with);
         ck_assert(t.trainer->optimiser.learning_rate == changed.learning_rate);
         same_bytes("codes", "changed", t.trainer->buffer.codes, same.trainer->buffer.codes,
-                   (int64_t)o.buffer * V, sizeof(int32_t));
+                   (int64_t)o.buffer.chains * V, sizeof(int32_t));
         same_bytes("parameters", "changed", t.trainer->values, same.trainer->values,
                    t.trainer->optimiser.n, sizeof(double));
         if (t.trainer->follows && c->sampler) {
@@ -545,7 +544,7 @@ START_TEST(damaged_files_are_refused)
     const char bare[] =
         "{\"saltus_checkpoint\": 1, \"arrays\": \"checkpoint-a.safetensors\", \"options\": {}}";
     temp_write("checkpoint.json", bare, sizeof bare - 1);
-    ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err, "model (none)");
+    ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err, "batch (none)");
     same_state("damaged", t.trainer, untouched.trainer);
     ck_ok(sal_trainer_save(t.trainer, temp_dir, &err), &err); /* over what is damaged */
     ck_ok(sal_trainer_load(t.trainer, temp_dir, &err), &err);
@@ -593,14 +592,14 @@ START_TEST(directories_must_be_there_and_writable)
     sal_data data = some_data();
     sal_train_options o = usual("gwg");
     sal_model *model = new_model(specification, &data, SAL_F32);
-    o.checkpoint = temp_path("none");
+    o.checkpoint.directory = temp_path("none");
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_IO, &err, "none: No such file");
-    o.checkpoint = temp_write("file", "x", 1);
+    o.checkpoint.directory = temp_write("file", "x", 1);
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_IO, &err, "expected a directory");
-    o.checkpoint = NULL;
-    o.resume = true;
+    o.checkpoint.directory = NULL;
+    o.checkpoint.resume = true;
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "resume needs");
-    o.resume = false;
+    o.checkpoint.resume = false;
     training t = begin(&data, o, specification, &l);
     ck_fails(sal_trainer_save(t.trainer, temp_path("none"), &err), SAL_ERR_IO, &err, "none/");
     ck_fails(sal_trainer_save(t.trainer, temp_path("file"), &err), SAL_ERR_IO, &err, "file/");
@@ -654,9 +653,9 @@ START_TEST(every_failed_allocation_is_reported)
     sal_model *model = new_model(specification, &data, SAL_F32);
     sal_train_options o = usual(samplers[_i]);
     sal_trainer *t = NULL;
-    o.weight_decay = 0.1;
+    o.optimiser.weight_decay = 0.1;
     o.fixed = "b";
-    o.checkpoint = temp_dir;
+    o.checkpoint.directory = temp_dir;
     ck_alloc_sweep(sal_trainer_create(model, &data, &o, &t, &err), sal_trainer_destroy(t));
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, 12, &err), &err);

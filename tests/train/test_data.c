@@ -458,7 +458,7 @@ START_TEST(a_run_gives_its_draws)
     sal_data data = { 0 };
     int bytes = 0;
     ck_ok(sal_model_builtin("ising:side=3,theta=0.2", 0, &model, &err), &err);
-    sal_run_options options = { .chains = 3, .draws = 7, .warmup = -1, .keep_draws = true };
+    sal_run_options options = { .chains = 3, .draws = 7, .warmup = -1, .record.draws = true };
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_data_from_run(run, &data, &err), &err);
     ck_assert(data.rows == 21 && data.variables == 9);
@@ -474,7 +474,7 @@ START_TEST(a_run_gives_its_draws)
     sal_data_destroy(&data);
     temp_dir_remove();
     sal_run_destroy(run);
-    options.keep_draws = false;
+    options.record.draws = false;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_fails(sal_data_from_run(run, &data, &err), SAL_ERR_ARGUMENT, &err, "kept no draws");
     ck_fails(sal_data_from_run(NULL, &data, &err), SAL_ERR_ARGUMENT, &err, "kept no draws");
@@ -503,7 +503,7 @@ START_TEST(draws_with_large_codes_are_refused)
     sal_callback callback = { .f = large_counts };
     ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
     sal_run_options options = {
-        .sampler = "gibbs", .chains = 1, .draws = 2, .warmup = 1, .keep_draws = true
+        .sampler = "gibbs", .chains = 1, .draws = 2, .warmup = 1, .record.draws = true
     };
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_fails(sal_data_from_run(run, &data, &err), SAL_ERR_DATA, &err, "draw 0 has code 299");

@@ -262,8 +262,8 @@ static void check_maximum(const char *name, const sal_data *data)
     o.iterations = 1500;
     o.batch = ROWS; /* all rows: the noise is that of the chains alone */
     o.learning_rate = 0.05;
-    o.rate_cooldown = 0.6;
-    o.optimiser = SAL_SGD;
+    o.rate.cooldown = 0.6;
+    o.optimiser.method = SAL_SGD;
     o.threads = 2;
     sal_model *model = new_model(name, data);
     ck_ok(sal_train(model, data, &o, &err), &err);
@@ -287,7 +287,7 @@ static sal_data lattice_rows(void)
                                 .warmup = 200,
                                 .seed = 2,
                                 .threads = 1,
-                                .keep_draws = true };
+                                .record.draws = true };
     ck_ok(sal_sample(model, &o, &run, &err), &err);
     const uint8_t *draws = sal_run_draws(run, &bytes);
     ck_assert_int_eq(bytes, 1);
@@ -478,14 +478,14 @@ START_TEST(options_are_checked)
     o.sampler = "dula";
     ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_UNSUPPORTED, &err, "exact");
     o = usual();
-    o.reservoir = 120;
+    o.ptt.reservoir = 120;
     ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_ARGUMENT, &err, "multiple");
     o = usual();
-    o.patience = 3;
+    o.ptt.patience = 3;
     ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_ARGUMENT, &err, "held-out");
     o = usual();
     o.objective = SAL_PCD;
-    o.reservoir = 500;
+    o.ptt.reservoir = 500;
     ck_fails(sal_trainer_create(model, &data, &o, &t, &err), SAL_ERR_ARGUMENT, &err, "ptt");
     sal_model_destroy(model);
     free(data.codes);
@@ -525,7 +525,7 @@ START_TEST(stops_and_threads_change_no_bit)
     o.iterations = 60;
     o.report_every = 10;
     o.learning_rate = 0.05;
-    o.test = &test;
+    o.ptt.test = &test;
     for (int k = 0; k < 3; k++) {
         models[k] = new_model("rbm:visible=9,hidden=6", &data);
         o.threads = k == 1 ? 3 : 1;
@@ -577,7 +577,7 @@ static trained train_some(void)
     sal_train_options o = usual();
     o.iterations = 200;
     o.learning_rate = 0.05;
-    o.report = save_ladder;
+    o.callbacks.report = save_ladder;
     o.report_every = 200;
     temp_dir_make();
     x.model = new_model("rbm:visible=9,hidden=6", &x.data);
@@ -621,7 +621,7 @@ START_TEST(a_saved_ladder_knows_its_model)
     sal_run_options o = { .trajectory = x.path, .sampler = "gibbs" };
     ck_fails(sal_sample(other, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "another model");
     sal_model_destroy(other);
-    o.replicas = 3;
+    o.tempering.replicas = 3;
     ck_fails(sal_sample(x.model, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "replicas");
     o = (sal_run_options){ .trajectory = x.path, .sampler = "dula" };
     ck_fails(sal_sample(x.model, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "exact");
@@ -638,7 +638,7 @@ static sal_run *sample(const trained *x, int threads, int64_t draws, const sal_r
                                 .draws = draws,
                                 .seed = 5,
                                 .threads = threads,
-                                .keep_draws = true,
+                                .record.draws = true,
                                 .resume = resume };
     ck_ok(sal_sample(x->model, &o, &run, &err), &err);
     return run;

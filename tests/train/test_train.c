@@ -194,7 +194,7 @@ START_TEST(same_seed_gives_the_same_bits_for_any_number_of_threads)
                                           .steps = 5,
                                           .iterations = 20,
                                           .batch = 70,
-                                          .buffer = 90,
+                                          .buffer.chains = 90,
                                           .seed = 5,
                                           .threads = threads[t] };
             ck_ok(sal_train(model, &data, &options, &err), &err);
@@ -237,9 +237,9 @@ START_TEST(reports_come_on_time_and_can_stop)
     sal_error err = { 0 };
     sal_model *model = new_rbm(&data, "rbm:visible=4,hidden=3");
     watch w = { 0 };
-    sal_train_options options = {
-        .iterations = 25, .report_every = 10, .report = count_reports, .report_data = &w
-    };
+    sal_train_options options = { .iterations = 25,
+                                  .report_every = 10,
+                                  .callbacks = { .report = count_reports, .report_data = &w } };
     ck_ok(sal_train(model, &data, &options, &err), &err);
     ck_assert_int_eq(w.reports, 3); /* 10, 20, 25 */
     ck_assert_int_eq(w.last, 25);
@@ -280,11 +280,11 @@ START_TEST(bad_options_and_data_are_refused)
     } cases[] = {
         { { .sampler = "gwq" }, SAL_ERR_ARGUMENT, "gwq" },
         { { .steps = -2 }, SAL_ERR_ARGUMENT, "steps" },
-        { { .batch = 100, .buffer = 50 }, SAL_ERR_ARGUMENT, "chains" },
+        { { .batch = 100, .buffer.chains = 50 }, SAL_ERR_ARGUMENT, "chains" },
         { { .batch = 61 }, SAL_ERR_ARGUMENT, "data rows" },
         { { .learning_rate = -1 }, SAL_ERR_ARGUMENT, "learning_rate" },
         { { .learning_rate = NAN }, SAL_ERR_ARGUMENT, "learning_rate" },
-        { { .weight_decay = -1 }, SAL_ERR_ARGUMENT, "weight_decay" },
+        { { .optimiser.weight_decay = -1 }, SAL_ERR_ARGUMENT, "weight_decay" },
         { { .threads = -1 }, SAL_ERR_ARGUMENT, "threads" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -309,7 +309,7 @@ START_TEST(every_failed_allocation_is_reported)
     sal_error err = { 0 };
     sal_model *model = new_rbm(&data, "rbm:visible=4,hidden=2");
     sal_train_options options = {
-        .iterations = 1, .steps = 1, .batch = 4, .buffer = 4, .threads = 1
+        .iterations = 1, .steps = 1, .batch = 4, .buffer.chains = 4, .threads = 1
     };
     ck_alloc_sweep(sal_train(model, &data, &options, &err), (void)0);
     sal_model_destroy(model);

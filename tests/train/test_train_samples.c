@@ -78,7 +78,7 @@ START_TEST(chains_start_as_asked)
     double p[V];
     for (int start = 0; start < 3; start++) {
         sal_trainer *t = NULL;
-        sal_train_options o = { .buffer = BUFFER, .buffer_start = (sal_buffer_start)start };
+        sal_train_options o = { .buffer = { .chains = BUFFER, .start = (sal_buffer_start)start } };
         ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
         sal_trainer_report(t, &report);
         ck_assert_int_eq(report.buffer, BUFFER);
@@ -145,9 +145,9 @@ START_TEST(forbidden_starts_are_repaired)
         sal_trainer *t = NULL;
         sal_train_options o = { .iterations = 30,
                                 .batch = 20,
-                                .buffer = 60,
-                                .buffer_start = k < 2 ? SAL_BUFFER_MEAN : SAL_BUFFER_UNIFORM,
-                                .restart = 0.2,
+                                .buffer = { .chains = 60,
+                                            .start = k < 2 ? SAL_BUFFER_MEAN : SAL_BUFFER_UNIFORM,
+                                            .restart = 0.2 },
                                 .sampler = "gibbs" };
         ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
         ck_ok(sal_trainer_run(t, 30, &err), &err);
@@ -199,17 +199,16 @@ START_TEST(chains_start_again_with_the_probability_asked_for)
             double p = probabilities[k];
             sal_model *model = new_model(&data);
             j[again] = (jumps){ 0 };
-            sal_train_options o = { .iterations = 101,
-                                    .batch = ROWS,
-                                    .buffer = ROWS,
-                                    .sampler = "gibbs",
-                                    .steps = 1,
-                                    .restart = p,
-                                    .buffer_start = (sal_buffer_start)(k % 3),
-                                    .threads = 1 + again,
-                                    .seed = 8,
-                                    .progress = count_jumps,
-                                    .progress_data = &j[again] };
+            sal_train_options o = {
+                .iterations = 101,
+                .batch = ROWS,
+                .buffer = { .chains = ROWS, .restart = p, .start = (sal_buffer_start)(k % 3) },
+                .sampler = "gibbs",
+                .steps = 1,
+                .threads = 1 + again,
+                .seed = 8,
+                .callbacks = { .progress = count_jumps, .progress_data = &j[again] }
+            };
             ck_ok(sal_train(model, &data, &o, &err), &err);
             double share = (double)j[again].restarts / (double)j[again].moves;
             ck_assert_double_le(fabs(share - p), 4 * sqrt(p * (1 - p) / (double)j[again].moves));
@@ -254,8 +253,7 @@ START_TEST(a_pass_moves_no_chain_twice_and_the_next_has_another_order)
     sal_model *model = new_model(&data);
     sal_trainer *t = NULL;
     sal_train_options o = { .batch = TAKEN,
-                            .buffer = SLOTS,
-                            .buffer_order = SAL_BUFFER_PASSES,
+                            .buffer = { .chains = SLOTS, .order = SAL_BUFFER_PASSES },
                             .sampler = "gibbs",
                             .steps = 200 };
     int moved_by[PASSES][SLOTS] = { { 0 } };
@@ -304,8 +302,7 @@ START_TEST(chains_of_contrastive_divergence_begin_at_data)
                             .batch = 20,
                             .sampler = "gibbs:scan=random",
                             .steps = 3,
-                            .progress = check_near,
-                            .progress_data = &n };
+                            .callbacks = { .progress = check_near, .progress_data = &n } };
     ck_ok(sal_train(model, &data, &o, &err), &err);
     ck_assert_int_eq(n.calls, 30);
     sal_model_destroy(model);
@@ -330,8 +327,7 @@ START_TEST(step_sizes_follow_the_acceptance)
                             .iterations = 300,
                             .steps = 5,
                             .report_every = 150,
-                            .report = keep_report,
-                            .report_data = &last };
+                            .callbacks = { .report = keep_report, .report_data = &last } };
     sal_model *model = new_model(&data);
     ck_ok(sal_train(model, &data, &o, &err), &err);
     ck_assert_double_eq_tol(last.acceptance_rate, 0.574, 0.03);
@@ -384,11 +380,10 @@ START_TEST(divergence_leaves_the_parameters_of_the_last_report)
     sal_trainer *t = NULL;
     sal_train_options o = { .iterations = KEPT,
                             .batch = 20,
-                            .buffer = 20,
+                            .buffer.chains = 20,
                             .steps = 2,
                             .report_every = 4,
-                            .progress = remember,
-                            .progress_data = &h };
+                            .callbacks = { .progress = remember, .progress_data = &h } };
     ck_ok(sal_train(model, &data, &o, &err), &err);
     double most = 0;
     for (int k = 10; k <= KEPT; k++) { /* the first iteration that is further off than 1 .. 9 */
@@ -435,13 +430,13 @@ START_TEST(progress_can_stop_and_what_is_left_goes_on)
     sal_trainer *t = NULL;
     sal_train_report last = { 0 };
     double a[SIZE], b[SIZE];
-    sal_train_options o = { .iterations = 12,
-                            .batch = 10,
-                            .buffer = 15,
-                            .steps = 2,
-                            .progress = stop_at_7,
-                            .report = keep_report,
-                            .report_data = &last };
+    sal_train_options o = {
+        .iterations = 12,
+        .batch = 10,
+        .buffer.chains = 15,
+        .steps = 2,
+        .callbacks = { .progress = stop_at_7, .report = keep_report, .report_data = &last }
+    };
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, 100, &err), &err);
     ck_assert_int_eq(sal_trainer_iteration(t), 7);
@@ -449,7 +444,7 @@ START_TEST(progress_can_stop_and_what_is_left_goes_on)
     ck_ok(sal_trainer_run(t, 100, &err), &err);
     ck_assert_int_eq(sal_trainer_iteration(t), 12);
     ck_ok(sal_trainer_run(t, 100, &err), &err); /* nothing is left */
-    o.progress = NULL;
+    o.callbacks.progress = NULL;
     ck_ok(sal_train(whole, &data, &o, &err), &err);
     ck_ok(sal_model_get_params(model, NULL, a, &err), &err);
     ck_ok(sal_model_get_params(whole, NULL, b, &err), &err);
@@ -468,7 +463,9 @@ START_TEST(parameters_too_large_for_floats_are_divergence)
     sal_data data = random_data();
     sal_model *model = NULL;
     ck_ok(sal_model_builtin(specification, SAL_F32, &model, &err), &err);
-    sal_train_options o = { .iterations = 1, .batch = 10, .buffer = 10, .learning_rate = 1e100 };
+    sal_train_options o = {
+        .iterations = 1, .batch = 10, .buffer.chains = 10, .learning_rate = 1e100
+    };
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_MODEL, &err, "iteration 0");
     sal_model_destroy(model);
     free(data.codes);
@@ -486,54 +483,59 @@ START_TEST(bad_options_are_named)
         sal_train_options o;
         const char *text;
     } cases[] = {
-        { { .objective = (sal_objective)4 }, "objective is 4; expected 0 to 3" },
-        { { .optimiser = (sal_optimiser)-1 }, "optimiser" },
-        { { .buffer_start = (sal_buffer_start)3 }, "buffer_start is 3; expected 0 to 2" },
-        { { .buffer_order = (sal_buffer_order)2 }, "buffer_order is 2; expected 0 to 1" },
-        { { .iterations = -1 }, "iterations is -1; expected at least 1" },
+        { { .objective = (sal_objective)4 }, "objective is 4; expected an integer from 0 to 3" },
+        { { .optimiser.method = (sal_optimiser)-1 }, "optimiser" },
+        { { .buffer.start = (sal_buffer_start)3 },
+          "buffer.start is 3; expected an integer from 0 to 2" },
+        { { .buffer.order = (sal_buffer_order)2 },
+          "buffer.order is 2; expected an integer from 0 to 1" },
+        { { .iterations = -1 }, "iterations is -1; expected an integer of 1 or more" },
         { { .batch = -1 }, "batch is -1" },
         { { .batch = INT64_C(1) << 40 }, "batch is 1099511627776" },
-        { { .steps = -2 }, "steps is -2" },
-        { { .buffer = -1 }, "buffer is -1" },
-        { { .buffer = 49 },
+        { { .steps = -2 }, "steps is -2; expected an integer from 1 to 2147483647, or -1" },
+        { { .buffer.chains = -1 }, "buffer.chains is -1" },
+        { { .buffer.chains = 49 },
           "a batch of 50 needs as many chains and data rows; there are 49 chains" },
         { { .batch = 101 }, "1000 chains and 100 rows to train on: take a smaller batch" },
         { { .threads = 4097 }, "threads is 4097" },
-        { { .rate_warmup = -1 }, "rate_warmup is -1" },
-        { { .rate_schedule = (sal_rate_schedule)3 }, "rate_schedule is 3; expected 0 to 2" },
-        { { .rate_cooldown = 1.5 }, "rate_cooldown is 1.5" },
+        { { .rate.warmup = -1 }, "rate.warmup is -1" },
+        { { .rate.schedule = (sal_rate_schedule)3 },
+          "rate.schedule is 3; expected an integer from 0 to 2" },
+        { { .rate.cooldown = 1.5 }, "rate.cooldown is 1.5" },
         { { .report_every = -1 }, "report_every is -1" },
-        { { .checkpoint_every = -1 }, "checkpoint_every is -1" },
-        { { .step_size = -1 }, "step_size is -1; expected a number from 0 to 1e+300" },
+        { { .checkpoint.every = -1 }, "checkpoint.every is -1" },
+        { { .step_size = -1 }, "step_size is -1; expected a number of 0 or more" },
         { { .step_size = NAN }, "step_size is" },
-        { { .restart = 1.001 }, "restart is 1.001; expected a number from 0 to 1" },
-        { { .restart = -0.1 }, "restart" },
-        { { .restart = 0.1, .objective = SAL_CD },
-          "restart goes with persistent chains, which only objective pcd has" },
-        { { .buffer = 100, .objective = SAL_CD }, "buffer goes with persistent chains" },
-        { { .buffer_start = SAL_BUFFER_DATA, .objective = SAL_CD },
-          "buffer_start goes with persistent chains" },
-        { { .buffer_order = SAL_BUFFER_PASSES, .objective = SAL_CD },
-          "buffer_order goes with persistent chains" },
-        { { .buffer = 100, .objective = SAL_PSEUDO_LIKELIHOOD },
-          "buffer goes with persistent chains" },
+        { { .buffer.restart = 1.001 }, "buffer.restart is 1.001; expected a number from 0 to 1" },
+        { { .buffer.restart = -0.1 }, "restart" },
+        { { .buffer.restart = 0.1, .objective = SAL_CD },
+          "buffer.restart goes with persistent chains, which only objective pcd has" },
+        { { .buffer.chains = 100, .objective = SAL_CD },
+          "buffer.chains goes with persistent chains" },
+        { { .buffer.start = SAL_BUFFER_DATA, .objective = SAL_CD },
+          "buffer.start goes with persistent chains" },
+        { { .buffer.order = SAL_BUFFER_PASSES, .objective = SAL_CD },
+          "buffer.order goes with persistent chains" },
+        { { .buffer.chains = 100, .objective = SAL_PSEUDO_LIKELIHOOD },
+          "buffer.chains goes with persistent chains" },
         { { .learning_rate = -1 }, "learning_rate is -1; expected a number above 0" },
         { { .learning_rate = INFINITY }, "learning_rate is inf" },
-        { { .momentum = 1 }, "momentum is 1; expected a number from 0 to below 1" },
-        { { .momentum = NAN }, "momentum" },
-        { { .beta2 = 1 }, "beta2 is 1" },
-        { { .beta2 = NAN }, "beta2 is" },
-        { { .epsilon = -1e-8 }, "epsilon is -1e-08" },
-        { { .weight_decay = INFINITY }, "weight_decay is inf" },
+        { { .optimiser.momentum = 1 },
+          "optimiser.momentum is 1; expected a number from 0 to below 1" },
+        { { .optimiser.momentum = NAN }, "momentum" },
+        { { .optimiser.beta2 = 1 }, "beta2 is 1" },
+        { { .optimiser.beta2 = NAN }, "beta2 is" },
+        { { .optimiser.epsilon = -1e-8 }, "epsilon is -1e-08" },
+        { { .optimiser.weight_decay = INFINITY }, "weight_decay is inf" },
         { { .averaging = 1 }, "averaging is 1" },
-        { { .l1 = -1 }, "l1 is -1" },
+        { { .couplings.l1 = -1 }, "l1 is -1" },
         { { .magnitude_penalty = -1 }, "magnitude_penalty is -1" },
         { { .magnitude_penalty = 1, .objective = SAL_PSEUDO_LIKELIHOOD },
           "magnitude_penalty goes with samples" },
         { { .largest_difference = -1 }, "largest_difference is -1" },
         { { .sampler = "gwq" }, "gwq" },
         { { .sampler = "gwg:hops=0" }, "hops" },
-        { { .resume = true }, "resume needs the directory checkpoint" },
+        { { .checkpoint.resume = true }, "checkpoint.resume needs checkpoint.directory" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ck_fails(sal_train(model, &data, &cases[k].o, &err), SAL_ERR_ARGUMENT, &err, cases[k].text);
@@ -562,7 +564,7 @@ START_TEST(counts_without_a_cap_cannot_start_uniform)
     ck_ok(sal_model_set_params(model, NULL, b, &err), &err);
     sal_train_options o = { .iterations = 5, .batch = 20, .sampler = "mh-uniform" };
     ck_ok(sal_train(model, &data, &o, &err), &err);
-    o.buffer_start = SAL_BUFFER_UNIFORM;
+    o.buffer.start = SAL_BUFFER_UNIFORM;
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
              "counts without a cap cannot start uniform");
     sal_model_destroy(model);

@@ -104,7 +104,7 @@ static bool is_fixed(const reference *r, int i)
 {
     bool coupling = i < V * V;
     return (r->o.fixed && strchr(r->o.fixed, coupling ? 'J' : 'b')) ||
-           (r->o.zero_diagonal && coupling && i / V == i % V);
+           (r->o.couplings.zero_diagonal && coupling && i / V == i % V);
 }
 
 /* Kingma & Ba 2015, algorithm 1; Loshchilov & Hutter 2019, algorithm 2; SGD with a velocity that
@@ -112,12 +112,15 @@ static bool is_fixed(const reference *r, int i)
 static void update(reference *r, int i, double g, double rate)
 {
     const sal_train_options *o = &r->o;
-    double beta1 = o->momentum < 0 ? 0 : o->momentum > 0 ? o->momentum : 0.9;
-    double beta2 = o->beta2 > 0 ? o->beta2 : 0.999, epsilon = o->epsilon > 0 ? o->epsilon : 1e-8;
-    bool decays = !(o->l1 > 0 && i < V * V);
-    double decay = decays ? o->weight_decay : 0, old = r->theta[i];
-    g -= o->optimiser != SAL_ADAMW ? decay * old : 0;
-    if (o->optimiser == SAL_SGD) {
+    double beta1 = o->optimiser.momentum < 0   ? 0
+                   : o->optimiser.momentum > 0 ? o->optimiser.momentum
+                                               : 0.9;
+    double beta2 = o->optimiser.beta2 > 0 ? o->optimiser.beta2 : 0.999,
+           epsilon = o->optimiser.epsilon > 0 ? o->optimiser.epsilon : 1e-8;
+    bool decays = !(o->couplings.l1 > 0 && i < V * V);
+    double decay = decays ? o->optimiser.weight_decay : 0, old = r->theta[i];
+    g -= o->optimiser.method != SAL_ADAMW ? decay * old : 0;
+    if (o->optimiser.method == SAL_SGD) {
         r->m[i] = beta1 * r->m[i] + g;
         r->theta[i] += rate * r->m[i];
         return;
@@ -126,13 +129,13 @@ static void update(reference *r, int i, double g, double rate)
     r->v[i] = beta2 * r->v[i] + (1 - beta2) * g * g;
     double m = r->m[i] / (1 - pow(beta1, r->t)), v = r->v[i] / (1 - pow(beta2, r->t));
     r->theta[i] += rate * m / (sqrt(v) + epsilon);
-    r->theta[i] -= o->optimiser == SAL_ADAMW ? rate * decay * old : 0;
+    r->theta[i] -= o->optimiser.method == SAL_ADAMW ? rate * decay * old : 0;
 }
 
 /* g is scaled down to the norm clip_norm if it is longer. */
 static void clip(reference *r, double *g)
 {
-    double square = 0, most = r->o.clip_norm;
+    double square = 0, most = r->o.optimiser.clip_norm;
     for (int i = 0; i < SIZE; i++) {
         square += is_fixed(r, i) ? 0 : g[i] * g[i];
     }
@@ -149,30 +152,32 @@ static void step(reference *r, const int32_t *samples)
     objective(r, r->theta, samples, g);
     check_by_differences(r, samples, g);
     r->t++;
-    double rising = r->t < r->o.rate_warmup ? (double)r->t / (double)r->o.rate_warmup : 1;
+    double rising = r->t < r->o.rate.warmup ? (double)r->t / (double)r->o.rate.warmup : 1;
     double left = (double)(r->o.iterations - r->t + 1) / (double)r->o.iterations;
-    rate *= left < r->o.rate_cooldown ? fmin(rising, left / r->o.rate_cooldown) : rising;
-    const double T = (double)(r->o.iterations - r->o.rate_warmup);
-    const double share = fmax(0, (double)(r->t - 1 - r->o.rate_warmup)) / T;
-    rate *= r->o.rate_schedule == SAL_RATE_COSINE        ? pow(cos(asin(1) * share), 2)
-            : r->o.rate_schedule == SAL_RATE_EXPONENTIAL ? exp(-share * log(100))
+    rate *= left < r->o.rate.cooldown ? fmin(rising, left / r->o.rate.cooldown) : rising;
+    const double T = (double)(r->o.iterations - r->o.rate.warmup);
+    const double share = fmax(0, (double)(r->t - 1 - r->o.rate.warmup)) / T;
+    rate *= r->o.rate.schedule == SAL_RATE_COSINE        ? pow(cos(asin(1) * share), 2)
+            : r->o.rate.schedule == SAL_RATE_EXPONENTIAL ? exp(-share * log(100))
                                                          : 1;
     r->rate = rate;
     for (int i = 0; i < SIZE; i++) {
         double sign = (r->theta[i] > 0) - (r->theta[i] < 0);
-        g[i] -= i < V * V ? r->o.l1 * sign : 0;
-        bool pulled = i < V * V && i / V != i % V && r->o.optimiser != SAL_SGD;
-        g[i] -= pulled ? r->o.group_penalty / 2 * sign : 0; /* blocks are single entries */
+        g[i] -= i < V * V ? r->o.couplings.l1 * sign : 0;
+        bool pulled = i < V * V && i / V != i % V && r->o.optimiser.method != SAL_SGD;
+        g[i] -= pulled ? r->o.couplings.group / 2 * sign : 0; /* blocks are single entries */
     }
     clip(r, g);
     for (int i = 0; i < SIZE; i++) {
         if (!is_fixed(r, i)) {
             update(r, i, g[i], rate);
         }
-        if (r->o.group_penalty > 0 && r->o.optimiser == SAL_SGD && !is_fixed(r, i) && i < V * V &&
-            i / V != i % V) {
-            double momentum = r->o.momentum < 0 ? 0 : r->o.momentum > 0 ? r->o.momentum : 0.9;
-            double shrink = rate / (1 - momentum) * r->o.group_penalty / 2, x = r->theta[i];
+        if (r->o.couplings.group > 0 && r->o.optimiser.method == SAL_SGD && !is_fixed(r, i) &&
+            i < V * V && i / V != i % V) {
+            double momentum = r->o.optimiser.momentum < 0   ? 0
+                              : r->o.optimiser.momentum > 0 ? r->o.optimiser.momentum
+                                                            : 0.9;
+            double shrink = rate / (1 - momentum) * r->o.couplings.group / 2, x = r->theta[i];
             r->theta[i] = fabs(x) > shrink ? x - copysign(shrink, x) : 0;
         }
         double decay = fmin(k, r->t / (r->t + 9.0));
@@ -187,7 +192,7 @@ static void check_bits(const reference *r, const double *theta)
     for (int i = 0; i < SIZE; i++) {
         if (r->o.fixed && strchr(r->o.fixed, i < V * V ? 'J' : 'b')) {
             ck_assert_mem_eq(&theta[i], &r->start[i], sizeof *theta);
-        } else if (r->o.zero_diagonal && i < V * V && i / V == i % V) {
+        } else if (r->o.couplings.zero_diagonal && i < V * V && i / V == i % V) {
             ck_assert(theta[i] == 0);
         } else if (r->t == ITERATIONS && (i >= V * V || i / V != i % V)) {
             ck_assert(theta[i] != r->start[i]); /* on the diagonal the gradient is 0 */
@@ -221,42 +226,56 @@ static int follow(const sal_train_report *report, void *data)
 }
 
 static const sal_train_options cases[] = {
-    { .optimiser = SAL_ADAM },
-    { .optimiser = SAL_ADAM, .momentum = 0.5, .beta2 = 0.9, .epsilon = 1e-2 },
-    { .optimiser = SAL_ADAM, .momentum = -1 },
-    { .optimiser = SAL_ADAM, .weight_decay = 0.3 },
-    { .optimiser = SAL_ADAMW, .weight_decay = 0.3 },
-    { .optimiser = SAL_ADAMW, .weight_decay = 0.3, .rate_warmup = 7 },
-    { .optimiser = SAL_SGD },
-    { .optimiser = SAL_SGD, .rate_cooldown = 0.7, .group_penalty = 0.3 },
-    { .optimiser = SAL_SGD, .rate_schedule = SAL_RATE_COSINE },
-    { .optimiser = SAL_ADAM, .rate_schedule = SAL_RATE_EXPONENTIAL, .rate_warmup = 3 },
-    { .optimiser = SAL_ADAMW,
-      .rate_schedule = SAL_RATE_COSINE,
-      .rate_warmup = 7,
-      .rate_cooldown = 0.5 },
-    { .optimiser = SAL_ADAMW, .rate_cooldown = 1, .rate_warmup = 17, .weight_decay = 0.3 },
-    { .optimiser = SAL_SGD, .momentum = -1, .weight_decay = 0.3 },
-    { .optimiser = SAL_SGD, .momentum = 0.5, .weight_decay = 0.3, .rate_warmup = 30 },
-    { .optimiser = SAL_ADAM, .l1 = 0.2, .weight_decay = 0.3 },
-    { .optimiser = SAL_ADAMW, .l1 = 0.2, .couplings = "J,J", .weight_decay = 0.3 },
-    { .optimiser = SAL_SGD, .l1 = 0.2, .zero_diagonal = true },
-    { .optimiser = SAL_ADAMW, .zero_diagonal = true, .weight_decay = 0.3, .averaging = 0.5 },
-    { .optimiser = SAL_ADAMW, .fixed = "b", .weight_decay = 0.3 },
-    { .optimiser = SAL_ADAM, .fixed = "J", .zero_diagonal = true, .weight_decay = 0.3, .l1 = 0.1 },
-    { .optimiser = SAL_SGD, .fixed = "b", .weight_decay = 0.3, .zero_diagonal = true },
-    { .optimiser = SAL_ADAM, .magnitude_penalty = 0.07 },
-    { .optimiser = SAL_SGD, .magnitude_penalty = 0.07, .l1 = 0.01, .objective = SAL_CD },
-    { .optimiser = SAL_ADAM, .averaging = 0.999 },
-    { .optimiser = SAL_SGD, .clip_norm = 0.5 },
-    { .optimiser = SAL_ADAM, .clip_norm = 0.5, .l1 = 0.2, .zero_diagonal = true, .fixed = "b" },
-    { .optimiser = SAL_SGD, .clip_norm = 1e-3, .weight_decay = 0.3 },
-    { .optimiser = SAL_SGD, .clip_norm = 1e3 },
-    { .optimiser = SAL_ADAM, .group_penalty = 0.3, .weight_decay = 0.3, .zero_diagonal = true },
-    { .optimiser = SAL_ADAMW, .group_penalty = 0.3, .l1 = 0.1, .rate_warmup = 7 },
-    { .optimiser = SAL_SGD, .group_penalty = 0.3, .momentum = -1 },
-    { .optimiser = SAL_SGD, .group_penalty = 0.3, .momentum = 0.5, .rate_warmup = 30 },
-    { .optimiser = SAL_SGD, .group_penalty = 0.3, .fixed = "J" },
+    { .optimiser.method = SAL_ADAM },
+    { .optimiser = { .method = SAL_ADAM, .momentum = 0.5, .beta2 = 0.9, .epsilon = 1e-2 } },
+    { .optimiser = { .method = SAL_ADAM, .momentum = -1 } },
+    { .optimiser = { .method = SAL_ADAM, .weight_decay = 0.3 } },
+    { .optimiser = { .method = SAL_ADAMW, .weight_decay = 0.3 } },
+    { .optimiser = { .method = SAL_ADAMW, .weight_decay = 0.3 }, .rate.warmup = 7 },
+    { .optimiser.method = SAL_SGD },
+    { .optimiser.method = SAL_SGD, .rate.cooldown = 0.7, .couplings.group = 0.3 },
+    { .optimiser.method = SAL_SGD, .rate.schedule = SAL_RATE_COSINE },
+    { .optimiser.method = SAL_ADAM, .rate = { .schedule = SAL_RATE_EXPONENTIAL, .warmup = 3 } },
+    { .optimiser.method = SAL_ADAMW,
+      .rate = { .schedule = SAL_RATE_COSINE, .warmup = 7, .cooldown = 0.5 } },
+    { .optimiser = { .method = SAL_ADAMW, .weight_decay = 0.3 },
+      .rate = { .cooldown = 1, .warmup = 17 } },
+    { .optimiser = { .method = SAL_SGD, .momentum = -1, .weight_decay = 0.3 } },
+    { .optimiser = { .method = SAL_SGD, .momentum = 0.5, .weight_decay = 0.3 }, .rate.warmup = 30 },
+    { .optimiser = { .method = SAL_ADAM, .weight_decay = 0.3 }, .couplings.l1 = 0.2 },
+    { .optimiser = { .method = SAL_ADAMW, .weight_decay = 0.3 },
+      .couplings = { .l1 = 0.2, .names = "J,J" } },
+    { .optimiser.method = SAL_SGD, .couplings = { .l1 = 0.2, .zero_diagonal = true } },
+    { .optimiser = { .method = SAL_ADAMW, .weight_decay = 0.3 },
+      .couplings.zero_diagonal = true,
+      .averaging = 0.5 },
+    { .optimiser = { .method = SAL_ADAMW, .weight_decay = 0.3 }, .fixed = "b" },
+    { .optimiser = { .method = SAL_ADAM, .weight_decay = 0.3 },
+      .fixed = "J",
+      .couplings = { .zero_diagonal = true, .l1 = 0.1 } },
+    { .optimiser = { .method = SAL_SGD, .weight_decay = 0.3 },
+      .fixed = "b",
+      .couplings.zero_diagonal = true },
+    { .optimiser.method = SAL_ADAM, .magnitude_penalty = 0.07 },
+    { .optimiser.method = SAL_SGD,
+      .magnitude_penalty = 0.07,
+      .couplings.l1 = 0.01,
+      .objective = SAL_CD },
+    { .optimiser.method = SAL_ADAM, .averaging = 0.999 },
+    { .optimiser = { .method = SAL_SGD, .clip_norm = 0.5 } },
+    { .optimiser = { .method = SAL_ADAM, .clip_norm = 0.5 },
+      .couplings = { .l1 = 0.2, .zero_diagonal = true },
+      .fixed = "b" },
+    { .optimiser = { .method = SAL_SGD, .clip_norm = 1e-3, .weight_decay = 0.3 } },
+    { .optimiser = { .method = SAL_SGD, .clip_norm = 1e3 } },
+    { .optimiser = { .method = SAL_ADAM, .weight_decay = 0.3 },
+      .couplings = { .group = 0.3, .zero_diagonal = true } },
+    { .optimiser.method = SAL_ADAMW, .couplings = { .group = 0.3, .l1 = 0.1 }, .rate.warmup = 7 },
+    { .optimiser = { .method = SAL_SGD, .momentum = -1 }, .couplings.group = 0.3 },
+    { .optimiser = { .method = SAL_SGD, .momentum = 0.5 },
+      .couplings.group = 0.3,
+      .rate.warmup = 30 },
+    { .optimiser.method = SAL_SGD, .couplings.group = 0.3, .fixed = "J" },
 };
 
 START_TEST(updates_are_those_of_the_formulas)
@@ -269,22 +288,22 @@ START_TEST(updates_are_those_of_the_formulas)
     r.o.centring = SAL_CENTRING_OFF;
     r.o.learning_rate = 0.01;
     r.o.batch = ROWS;
-    r.o.buffer = r.o.objective == SAL_PCD ? ROWS : 0;
+    r.o.buffer.chains = r.o.objective == SAL_PCD ? ROWS : 0;
     r.o.sampler = "gibbs";
     r.o.steps = 3;
     r.o.threads = 1;
-    r.o.progress = follow;
-    r.o.progress_data = &r;
+    r.o.callbacks.progress = follow;
+    r.o.callbacks.progress_data = &r;
     memcpy(r.start, r.theta, sizeof r.start);
     bool fixed_J = r.o.fixed && strchr(r.o.fixed, 'J');
     for (int i = 0; i < V * V && !fixed_J; i++) { /* the start is made to fulfil the constraints */
         double mean = (r.start[i] + r.start[i % V * V + i / V]) / 2;
-        r.theta[i] = r.o.zero_diagonal && i / V == i % V ? 0 : mean;
+        r.theta[i] = r.o.couplings.zero_diagonal && i / V == i % V ? 0 : mean;
     }
     memcpy(r.average, r.theta, sizeof r.average);
     ck_ok(sal_train(model, &data, &r.o, &err), &err);
     ck_assert_int_eq(r.t, ITERATIONS);
-    ck_assert_int_eq(r.clipped > 0, r.o.clip_norm > 0 && r.o.clip_norm < 1e3);
+    ck_assert_int_eq(r.clipped > 0, r.o.optimiser.clip_norm > 0 && r.o.optimiser.clip_norm < 1e3);
     sal_model_destroy(model);
     free(data.codes);
 }
@@ -307,10 +326,10 @@ START_TEST(no_couplings_within_a_one_hot_variable)
     ck_ok(sal_model_set_params(model, "J", J, &err), &err);
     sal_train_options o = { .iterations = 3,
                             .batch = 20,
-                            .buffer = 20,
+                            .buffer.chains = 20,
                             .steps = 2,
-                            .zero_diagonal = true,
-                            .weight_decay = 0.1,
+                            .couplings.zero_diagonal = true,
+                            .optimiser.weight_decay = 0.1,
                             .threads = 1 };
     ck_ok(sal_train(model, &data, &o, &err), &err);
     ck_ok(sal_model_get_params(model, "J", J, &err), &err);
@@ -355,7 +374,7 @@ static void update_potts(const sal_train_options *with, double *J)
     }
     ck_ok(sal_model_builtin("potts-dense:dim=5,states=3", SAL_F64, &model, &err), &err);
     ck_ok(sal_model_set_params(model, "J", J, &err), &err);
-    o.batch = o.buffer = 20;
+    o.batch = o.buffer.chains = 20;
     o.steps = 2;
     o.iterations = o.iterations ? o.iterations : 1;
     o.threads = 1;
@@ -378,11 +397,12 @@ static void group_start(double *J)
 START_TEST(sgd_shrinks_blocks_exactly)
 {
     static double plain[GROUP_N * GROUP_N], J[GROUP_N * GROUP_N];
-    sal_train_options o = { .optimiser = SAL_SGD, .momentum = -1, .learning_rate = 0.1 };
+    sal_train_options o = { .optimiser = { .method = SAL_SGD, .momentum = -1 },
+                            .learning_rate = 0.1 };
     group_start(plain);
     group_start(J);
     update_potts(&o, plain);
-    o.group_penalty = 0.7;
+    o.couplings.group = 0.7;
     update_potts(&o, J);
     int zero = 0;
     for (int i = 0; i < GROUP_N * GROUP_N; i++) {
@@ -404,16 +424,15 @@ START_TEST(adam_follows_the_smallest_subgradient)
 {
     static double plain[GROUP_N * GROUP_N], start[GROUP_N * GROUP_N], J[GROUP_N * GROUP_N];
     const double huge = 1e6, rate = 1e-3; /* epsilon makes steps proportional to the gradient */
-    sal_train_options o = { .optimiser = SAL_ADAM,
-                            .momentum = -1,
-                            .beta2 = -1,
-                            .learning_rate = rate * huge,
-                            .epsilon = huge };
+    sal_train_options o = {
+        .optimiser = { .method = SAL_ADAM, .momentum = -1, .beta2 = -1, .epsilon = huge },
+        .learning_rate = rate * huge
+    };
     group_start(start);
     memcpy(plain, start, sizeof plain);
     memcpy(J, start, sizeof J);
     update_potts(&o, plain);
-    o.group_penalty = 0.35;
+    o.couplings.group = 0.35;
     update_potts(&o, J);
     int kept = 0, moved = 0;
     for (int i = 0; i < GROUP_N * GROUP_N; i++) {
@@ -434,7 +453,7 @@ START_TEST(adam_follows_the_smallest_subgradient)
     }
     ck_assert_msg(kept > 0 && moved > 0, "%d, %d", kept, moved);
     /* a penalty beyond all gradients keeps what is zero at zero */
-    sal_train_options strong = { .group_penalty = 10, .iterations = 5 };
+    sal_train_options strong = { .couplings.group = 10, .iterations = 5 };
     memset(J, 0, sizeof J);
     update_potts(&strong, J);
     for (int i = 0; i < GROUP_N * GROUP_N; i++) {
@@ -461,10 +480,10 @@ START_TEST(large_couplings_stay_symmetric)
             &err);
         sal_train_options o = { .iterations = 4,
                                 .batch = 40,
-                                .buffer = 40,
+                                .buffer.chains = 40,
                                 .steps = 3,
-                                .l1 = 0.01,
-                                .optimiser = k ? SAL_ADAMW : SAL_SGD,
+                                .couplings.l1 = 0.01,
+                                .optimiser.method = k ? SAL_ADAMW : SAL_SGD,
                                 .threads = 2 };
         ck_ok(sal_train(model, &data, &o, &err), &err);
         ck_ok(sal_model_get_params(model, "J", J, &err), &err);
@@ -484,28 +503,28 @@ START_TEST(names_of_couplings_and_fixed_parameters_are_checked)
     double theta[SIZE];
     sal_model *model = spin_model(theta), *rbm = NULL;
     ck_ok(sal_model_builtin("rbm:visible=5,hidden=3", SAL_F64, &rbm, &err), &err);
-    sal_train_options o = { .batch = 4, .couplings = "K" };
+    sal_train_options o = { .batch = 4, .couplings.names = "K" };
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
              "couplings: no parameter is called 'K'");
     o = (sal_train_options){ .batch = 4, .fixed = "b,JJ" };
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
              "fixed: no parameter is called 'JJ'");
-    o = (sal_train_options){ .batch = 4, .l1 = 0.1 };
+    o = (sal_train_options){ .batch = 4, .couplings.l1 = 0.1 };
     ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
              "l1 needs the names of couplings");
-    o = (sal_train_options){ .batch = 4, .zero_diagonal = true };
+    o = (sal_train_options){ .batch = 4, .couplings.zero_diagonal = true };
     ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "zero_diagonal needs");
-    o = (sal_train_options){ .batch = 4, .zero_diagonal = true, .couplings = "b" };
+    o = (sal_train_options){ .batch = 4, .couplings = { .zero_diagonal = true, .names = "b" } };
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
              "zero_diagonal needs couplings of 5 x 5 entries");
-    o = (sal_train_options){ .batch = 4, .group_penalty = 0.1 };
+    o = (sal_train_options){ .batch = 4, .couplings.group = 0.1 };
     ck_fails(sal_train(rbm, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
-             "group_penalty needs the names of couplings");
-    o.couplings = "b";
+             "couplings.group needs the names of couplings");
+    o.couplings.names = "b";
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
-             "group_penalty needs couplings of 5 x 5 entries");
-    o = (sal_train_options){ .batch = 4, .group_penalty = -1 };
-    ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "group_penalty is -1");
+             "couplings.group needs couplings of 5 x 5 entries");
+    o = (sal_train_options){ .batch = 4, .couplings.group = -1 };
+    ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "couplings.group is -1");
     sal_model_destroy(model);
     sal_model_destroy(rbm);
     free(data.codes);

@@ -115,7 +115,7 @@ static void check_draws(sal_model *model, const sal_trajectory *path, const char
                                 .thin = 2,
                                 .seed = 5,
                                 .threads = 2,
-                                .keep_draws = true };
+                                .record.draws = true };
     ck_ok(sal_sample(model, &o, &run, &err), &err);
     ck_ok(sal_run_total_variation(run, 0, 1, &tv, &err), &err);
     ck_assert_msg(tv.distance < 1.35 * tv.ideal,
@@ -140,8 +140,8 @@ static void check_kinds(const char *sampler, sal_dtype dtype, bool forbids, doub
     temp_dir_make();
     o.sampler = sampler;
     o.batch = batch;
-    o.reservoir = batch < 10 ? 200 * batch : 0;
-    o.report = save_ladder;
+    o.ptt.reservoir = batch < 10 ? 200 * batch : 0;
+    o.callbacks.report = save_ladder;
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, o.iterations, &err), &err);
     sal_trainer_report(t, &report);
@@ -217,13 +217,13 @@ static void check_bits(const char *sampler, sal_dtype dtype, sal_optimiser optim
     sal_data data = new_data(7), test = new_data(8);
     sal_train_options o = usual();
     o.sampler = sampler;
-    o.optimiser = optimiser;
+    o.optimiser.method = optimiser;
     o.learning_rate = rate;
     o.averaging = 0.9;
     o.iterations = 10;
     o.report_every = 3;
     o.batch = 34; /* several shards, one of them smaller */
-    o.test = &test;
+    o.ptt.test = &test;
     sal_model *whole = new_model(dtype, false, 0.3);
     sal_trainer *t = NULL;
     char what[100];
@@ -308,14 +308,14 @@ START_TEST(a_stop_is_no_report_for_patience)
     sal_train_options o = usual();
     o.iterations = 40;
     o.report_every = 20;
-    o.test = &test;
+    o.ptt.test = &test;
     sal_model *models[2];
     sal_trainer *t[2] = { 0 };
     int at = 0;
     for (int k = 0; k < 2; k++) {
         models[k] = new_model(SAL_F64, false, 0.1);
-        o.progress = k ? stop_at : NULL;
-        o.progress_data = &at;
+        o.callbacks.progress = k ? stop_at : NULL;
+        o.callbacks.progress_data = &at;
         ck_ok(sal_trainer_create(models[k], &data, &o, &t[k], &err), &err);
         for (at = 3; at <= 43; at++) {
             ck_ok(sal_trainer_run(t[k], 100, &err), &err);
@@ -395,14 +395,14 @@ START_TEST(other_held_out_rows_are_refused)
     sal_trainer *t = NULL;
     temp_dir_make();
     sal_model *model = new_model(SAL_F64, false, 0.1);
-    o.test = &test;
+    o.ptt.test = &test;
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, 2, &err), &err);
     ck_ok(sal_trainer_save(t, temp_dir, &err), &err);
     sal_trainer_destroy(t);
     const sal_data *tests[] = { &others, NULL };
     for (int k = 0; k < 2; k++) {
-        o.test = tests[k];
+        o.ptt.test = tests[k];
         ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
         ck_fails(sal_trainer_load(t, temp_dir, &err), SAL_ERR_DATA, &err, "with test");
         sal_trainer_destroy(t);
@@ -466,7 +466,7 @@ START_TEST(memory_that_runs_out_is_said)
     o.steps = 2;
     o.iterations = 3;
     o.report_every = 1;
-    o.test = &test;
+    o.ptt.test = &test;
     o.averaging = 0.9;
     o.sampler = _i ? "ncg" : "gibbs";
     temp_dir_make();
@@ -633,7 +633,7 @@ START_TEST(damaged_ladders_are_refused)
     }
     sal_train_options o = usual();
     o.iterations = 30;
-    o.report = save_ladder;
+    o.callbacks.report = save_ladder;
     sal_model *model = eight_parameters();
     temp_dir_make();
     ck_ok(sal_train(model, &data, &o, &err), &err);
@@ -756,7 +756,7 @@ START_TEST(draws_are_shown_and_parameters_may_change)
     sal_run *run = NULL;
     double z, e, values[200];
     temp_dir_make();
-    o.report = save_ladder;
+    o.callbacks.report = save_ladder;
     sal_model *model = new_model(SAL_F64, true, 0.1);
     ck_ok(sal_train(model, &data, &o, &err), &err);
     ck_ok(sal_trajectory_open(temp_dir, model, &path, &err), &err);
@@ -766,9 +766,8 @@ START_TEST(draws_are_shown_and_parameters_may_change)
                           .chains = 3,
                           .draws = 10,
                           .warmup = 7,
-                          .draw = see,
-                          .draw_data = &s,
-                          .show_warmup = true,
+                          .callbacks = { .draw = see, .draw_data = &s },
+                          .record.warmup = true,
                           .seed = 2 };
     ck_ok(sal_sample(model, &r, &run, &err), &err);
     ck_assert_int_eq(s.draws, 10);

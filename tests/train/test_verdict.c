@@ -127,7 +127,7 @@ START_TEST(draws_of_the_true_model_are_like_its_data)
                                     .thin = 200,
                                     .warmup = 400,
                                     .seed = seed,
-                                    .keep_draws = true };
+                                    .record.draws = true };
         ck_ok(sal_model_open(models[seed % 3], SAL_F64, &x.model, &err), &err);
         ck_ok(sal_sample(x.model, &o, &run, &err), &err);
         ck_ok(sal_data_from_run(run, &x.train, &err), &err);

@@ -204,8 +204,8 @@ static sal_status summarise(document *d, const options *o, const char *reference
                                     .draws = (int64_t)o->draws,
                                     .step_size = o->step_size,
                                     .seed = (uint64_t)o->seed,
-                                    .anneal = o->vote == 0,
-                                    .keep_draws = o->vote != 0 };
+                                    .annealing.on = o->vote == 0,
+                                    .record.draws = o->vote != 0 };
     sal_model *model = NULL;
     sal_run *run = NULL;
     sal_run_summary figures;

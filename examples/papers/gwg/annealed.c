@@ -43,9 +43,8 @@ static sal_status sample(sal_model *model, const char *title, bool anneal, int64
                                 .draws = steps,
                                 .seed = 1,
                                 .threads = 1,
-                                .anneal = anneal,
-                                .anneal_from = anneal ? 20 : 0,
-                                .anneal_to = anneal ? 1 : 0 };
+                                .annealing = {
+                                    .on = anneal, .from = anneal ? 20 : 0, .to = anneal ? 1 : 0 } };
     sal_status status = states ? states_at_end(model, &o, states, err) : SAL_ERR_MEMORY;
     status =
         status ? status : sal_stats_mmd(V, CHAINS, states, data->rows, data->codes, &mmd2, err);

@@ -121,8 +121,7 @@ static sal_status follow(experiment *x, int method, sal_error *err)
                                 .thin = steps / POINTS / (method < EXACT ? 1 : 2),
                                 .seed = 2,
                                 .threads = 1,
-                                .draw = note,
-                                .draw_data = x };
+                                .callbacks = { .draw = note, .draw_data = x } };
     x->seen = 0;
     x->err = err;
     sal_status status = sal_sample(x->model, &o, &run, err);

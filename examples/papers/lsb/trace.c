@@ -118,9 +118,8 @@ static sal_status measure(sal_model *model, const trace_options *options, int me
                                 .draws = options->iterations,
                                 .seed = 1,
                                 .threads = 1,
-                                .draw = note,
-                                .draw_data = &b,
-                                .show_warmup = true };
+                                .callbacks = { .draw = note, .draw_data = &b },
+                                .record.warmup = true };
     out->path = malloc((size_t)options->burn_in * sizeof *out->path);
     sal_status status = out->path ? sal_sample(model, &o, &run, err) : SAL_ERR_MEMORY;
     status = status ? status : summarise(run, method, options, out, err);

@@ -92,7 +92,7 @@ static sal_status simulate(sal_model *model, double alpha, int64_t draws, double
                                 .step_size = alpha,
                                 .chains = 20,
                                 .draws = draws,
-                                .keep_draws = true,
+                                .record.draws = true,
                                 .threads = 1 };
     sal_status status = sal_sample(model, &o, &run, err);
     status = status ? status : sal_run_total_variation(run, 0, 1, &v, err);

@@ -93,8 +93,8 @@ static sal_status follow(sal_model *model, const length *l, int m, const double 
     o.step_size = step_size;
     o.warmup = -1;
     o.draws = l->steps;
-    o.draw = add_jumps;
-    o.draw_data = &j;
+    o.callbacks.draw = add_jumps;
+    o.callbacks.draw_data = &j;
     sal_status status = sal_sample(model, &o, &run, err);
     sal_run_destroy(run);
     int c = p->curves++;

@@ -101,8 +101,7 @@ static sal_status run(counts *c, int sampler, int64_t chains, int64_t thin, cons
                                 .threads = 1,
                                 .step_size = sampler == DULA ? 1 : 0,
                                 .init = init,
-                                .draw = count_draw,
-                                .draw_data = c };
+                                .callbacks = { .draw = count_draw, .draw_data = c } };
     sal_status status = sal_sample(c->t->model, &o, &sampled, err);
     sal_run_destroy(sampled);
     return status;

@@ -37,7 +37,7 @@ static sal_status measure(sal_model *model, int sampler, int k, int64_t draws, p
                                 .draws = draws,
                                 .seed = 1,
                                 .threads = 1,
-                                .keep_draws = true };
+                                .record.draws = true };
     clock_t start = clock();
     sal_status status = sal_sample(model, &o, &run, err);
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;

@@ -11,16 +11,16 @@ static const sal_train_options conv_training = { .sampler = "gwg",
                                                  .learning_rate = 3e-4 };
 
 /* K = 5 of Rhodes & Gutmann 2022, table 1, whose authors' code makes K + 1 steps. */
-static const sal_train_options ising_training = { .sampler = "ncg",
-                                                  .steps = 6,
-                                                  .step_size = 2,
-                                                  .buffer = 5000,
-                                                  .buffer_start = SAL_BUFFER_UNIFORM,
-                                                  .optimiser = SAL_ADAMW,
-                                                  .learning_rate = 3e-4,
-                                                  .epsilon = 1e-7,
-                                                  .l1 = 0.01,
-                                                  .fixed = "b" };
+static const sal_train_options ising_training = {
+    .sampler = "ncg",
+    .steps = 6,
+    .step_size = 2,
+    .buffer = { .chains = 5000, .start = SAL_BUFFER_UNIFORM },
+    .optimiser = { .method = SAL_ADAMW, .epsilon = 1e-7 },
+    .learning_rate = 3e-4,
+    .couplings.l1 = 0.01,
+    .fixed = "b"
+};
 
 static const bench_case cases[] = {
     { .name = "ising-dense",

@@ -62,11 +62,11 @@ int bench_training(const bench_case *c, const bench_options *o, sal_model *model
     options.steps = bench_steps(c, o);
     options.iterations = MOST + 1;
     options.batch = o->batch;
-    options.buffer = options.buffer > o->batch ? options.buffer : o->batch;
+    options.buffer.chains = options.buffer.chains > o->batch ? options.buffer.chains : o->batch;
     options.seed = 1;
     options.threads = (int)o->threads;
-    options.progress = note;
-    options.progress_data = t;
+    options.callbacks.progress = note;
+    options.callbacks.progress_data = t;
     sal_status status = sal_train(model, &data, &options, &err);
     int code = status == SAL_OK ? print(c, o, t) : cli_fail(status, &err);
     free(t);

@@ -49,9 +49,19 @@ void cli_print_paragraphs(const char *text, int indent, int width)
 #define WIDTH 96
 #define MARGIN 30 /* where the text of options begins */
 
-static void print_option(const char *name, const char *meta, const char *doc)
+const char *cli_option_doc(const cli_option *o, char text[CLI_OPTION_DOC])
 {
-    int column = printf("  --%s%s%s", name, meta ? " " : "", meta ? meta : "");
+    sal_option_info info = { 0 };
+    bool usual = cli_option_info(o, &info) && info.usual && o->doc == info.doc;
+    snprintf(text, CLI_OPTION_DOC, usual ? "%s [%s]" : "%s", o->doc, usual ? info.usual : "");
+    return text;
+}
+
+static void print_option(const cli_option *o)
+{
+    char text[CLI_OPTION_DOC];
+    const char *doc = cli_option_doc(o, text), *meta = o->meta;
+    int column = printf("  --%s%s%s", o->name, meta ? " " : "", meta ? meta : "");
     if (column > MARGIN - 2) {
         putchar('\n');
         column = 0;
@@ -77,7 +87,7 @@ void cli_help_text(const cli_page *page, const cli_option *options)
         puts("\noptions:");
     }
     for (const cli_option *o = options; o->name; o++) {
-        print_option(o->name, o->meta, o->doc);
+        print_option(o);
     }
     puts("\nexamples:");
     for (const cli_example *e = page->examples; e->line; e++) {

@@ -53,6 +53,10 @@ typedef void cli_help_writer(const cli_page *page, const cli_option *options);
 /* Run the command's --help with another writer than that of a terminal. */
 void cli_help_by(cli_help_writer *writer, const cli_page *page);
 
+/* What an option does, and in brackets what holds without it. */
+#define CLI_OPTION_DOC 512
+const char *cli_option_doc(const cli_option *option, char text[CLI_OPTION_DOC]);
+
 /* Print paragraphs, broken at blanks before column `width`, each line after `indent` blanks. */
 void cli_print_paragraphs(const char *text, int indent, int width);
 

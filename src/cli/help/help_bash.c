@@ -79,7 +79,10 @@ static void print_meaning(const char *meta, size_t length, const char *otherwise
 
 static void print_option_values(const cli_page *page, const cli_option *o)
 {
-    if (o->kind != CLI_TEXT) {
+    sal_option_info info;
+    if (cli_option_info(o, &info) ? info.kind != SAL_OPTION_TEXT && info.kind != SAL_OPTION_WORD &&
+                                        !strchr(o->meta ? o->meta : "", '|')
+                                  : o->kind != CLI_TEXT) {
         return; /* no value, or a number */
     }
     printf("    '%s --%s') echo", page->command->name, o->name);
@@ -117,7 +120,7 @@ static void print_places(const cli_page *page, const cli_option *options)
     for (int flags = 0; flags < 2; flags++) {
         printf("    '%s %s') echo", name, flags ? "flags" : "options");
         for (const cli_option *o = options; o->name; o++) {
-            if (!flags || o->kind == CLI_FLAG) {
+            if (!flags || o->kind == CLI_FLAG || (o->kind == CLI_LIBRARY && !o->meta)) {
                 printf(" --%s", o->name);
             }
         }

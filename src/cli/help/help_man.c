@@ -76,6 +76,7 @@ static void print_exit_codes(void)
 
 static void print_options(const cli_option *options)
 {
+    char text[CLI_OPTION_DOC];
     if (options->name) {
         puts(".SH OPTIONS\nAn option is written\n.B \\-\\-name value\nor\n.BR \\-\\-name=value .\n"
              "In brackets: what holds without it.");
@@ -90,7 +91,7 @@ static void print_options(const cli_option *options)
             fputs("\\fR", stdout);
         }
         putchar('\n');
-        print_prose(o->doc);
+        print_prose(cli_option_doc(o, text));
     }
 }
 

@@ -21,7 +21,7 @@ typedef struct options {
     sal_ais_options ais;
     cli_sampler_options sampler;
     cli_data data;
-    const char *samples, *params, *dtype, *schedule, *base;
+    const char *samples, *params, *dtype, *base;
     const char *directory; /* of a training, or NULL */
     int64_t fresh;         /* draws for the verdict; 0: none */
     bool json;
@@ -393,13 +393,9 @@ static int evaluate(session *s)
 
 static int check_options(const char *specification, options *o)
 {
-    static const char *const schedules[] = { "linear", "sigmoid", "geometric" };
     int code = cli_data_check("evaluate", specification, &o->data);
     if (code != CLI_OK) {
         return code;
-    }
-    if (o->ais.chains < 1 || o->ais.temperatures < 1 || o->ais.steps < 1) {
-        return cli_usage("evaluate: --chains, --temperatures and --steps must be 1 or more");
     }
     if (o->fresh < 0 || o->fresh > INT32_MAX) {
         return cli_usage("evaluate: --fresh must be 0 to %d", INT32_MAX);
@@ -407,48 +403,31 @@ static int check_options(const char *specification, options *o)
     if (strcmp(o->base, "data") != 0 && strcmp(o->base, "uniform") != 0) {
         return cli_usage("--base %s: expected data or uniform", o->base);
     }
-    for (int k = 0; k < 3; k++) {
-        if (strcmp(o->schedule, schedules[k]) == 0) {
-            o->ais.schedule = (sal_ais_schedule)k;
-            return cli_sampler(&o->sampler, &o->ais.sampler);
-        }
-    }
-    return cli_usage("--schedule %s: expected linear, sigmoid or geometric", o->schedule);
+    code = cli_resolve(&(cli_library){ sal_ais_option_table(), &o->ais });
+    return code ? code : cli_sampler(&o->sampler, &o->ais.sampler);
 }
 
 static int run_evaluate(const cli_command *command, int argc, char **argv)
 {
-    options o = { .data = CLI_DATA_START,
-                  .fresh = 1000,
-                  .ais = { .chains = 100, .temperatures = 1000, .steps = 1 },
-                  .schedule = "linear",
-                  .base = "data" };
-    sal_ais_options *a = &o.ais;
-    const cli_option table[] = {
+    options o = { .data = CLI_DATA_START, .fresh = 1000, .base = "data" };
+    cli_option table[CLI_MOST_OPTIONS] = {
         CLI_DATA_OPTIONS(o.data),
         { "samples", CLI_TEXT, &o.samples, "FILE",
           "draws of the model (sample --out): for the reverse starts and the MMD" },
         { "params", CLI_TEXT, &o.params, "FILE",
           "parameters from .safetensors [a directory's ema.safetensors, or the model's own]" },
-        { "chains", CLI_INT, &a->chains, "N",
-          "independent chains each way, in reverse no more than states to start from [100]" },
-        { "temperatures", CLI_INT, &a->temperatures, "T", "from the base to the model [1000]" },
-        { "steps", CLI_INT, &a->steps, "K", "sampler steps at each temperature [1]" },
-        { "schedule", CLI_TEXT, &o.schedule, "linear|sigmoid|geometric",
-          "of the temperatures [linear]" },
         { "base", CLI_TEXT, &o.base, "data|uniform", "independent variables to start from [data]" },
         CLI_SAMPLER_OPTIONS(o.sampler),
-        { "step-size", CLI_REAL, &a->step_size, "X", "of samplers that have one" },
         { "fresh", CLI_INT, &o.fresh, "N",
           "samples from scratch, for the verdict; 0: none [1000]" },
-        { "seed", CLI_SEED, &a->seed, "N", "same seed, same bits [0]" },
-        { "threads", CLI_THREADS, &a->threads, "N", "results do not depend on it [all]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };
     const char *specification = "";
     session s = { .o = &o };
+    cli_library library = { sal_ais_option_table(), &o.ais };
+    cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : check_options(specification, &o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &s.model);

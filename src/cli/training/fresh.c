@@ -161,12 +161,12 @@ static sal_status by_tempering(sal_model *model, const cli_fresh_options *option
                                     .draws = every * draws,
                                     .seed = options->seed,
                                     .threads = options->threads,
-                                    .replicas = REPLICAS,
+                                    .tempering.replicas = REPLICAS,
                                     .init = init,
-                                    .draw = keep_draw,
-                                    .draw_data = &k,
-                                    .progress = show_progress,
-                                    .progress_data = &k };
+                                    .callbacks = { .draw = keep_draw,
+                                                   .draw_data = &k,
+                                                   .progress = show_progress,
+                                                   .progress_data = &k } };
     sal_run *run = NULL;
     sal_status status = init ? sal_sample(model, &run_options, &run, err) : sali_fail_memory(err);
     if (status == SAL_ERR_UNSUPPORTED) {

@@ -290,10 +290,9 @@ static int check_options(const options *o)
     if (!o->data || !o->mask || !o->out) {
         return cli_usage("inpaint: --data FILE (or digits), --mask and --out FILE.png are needed");
     }
-    if (o->inpaint.samples < 1 || o->inpaint.samples > 1000 || o->inpaint.steps < 2 ||
-        o->first < 1 || o->first > MOST_ROWS || o->zoom < 1 || o->zoom > 100) {
-        return cli_usage("inpaint: expected --samples 1 to 1000, --steps 2 or more, --first 1 to "
-                         "%d, --zoom 1 to 100",
+    if (o->inpaint.samples > 1000 || o->first < 1 || o->first > MOST_ROWS || o->zoom < 1 ||
+        o->zoom > 100) {
+        return cli_usage("inpaint: expected --samples 1 to 1000, --first 1 to %d, --zoom 1 to 100",
                          MOST_ROWS);
     }
     if (!sali_has_suffix(o->out, ".png")) {
@@ -304,9 +303,8 @@ static int check_options(const options *o)
 
 static int run_inpaint(const cli_command *command, int argc, char **argv)
 {
-    options o = { .inpaint = { .samples = 8, .steps = 1000 }, .first = 8, .zoom = 2 };
-    sal_inpaint_options *i = &o.inpaint;
-    const cli_option table[] = {
+    options o = { .first = 8, .zoom = 2 };
+    cli_option table[CLI_MOST_OPTIONS] = {
         { "data", CLI_TEXT, &o.data, "FILE",
           "pictures in any array format, white above the middle; or 'digits'" },
         { "rows", CLI_TEXT, &o.rows, "I,J,..", "which of them, from 0 [the first ones]" },
@@ -315,21 +313,18 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
           "what is hidden; an array: 1 hidden, 0 known" },
         { "out", CLI_TEXT, &o.out, "FILE.png",
           "a row for each: picture, hidden part grey, samples, their mean" },
-        { "samples", CLI_INT, &i->samples, "N", "of each picture [8]" },
-        { "steps", CLI_INT, &i->steps, "K", "sampler steps of each sample [1000]" },
-        { "sampler", CLI_TEXT, &i->sampler, "NAME", "see 'saltus list samplers' [as sample]" },
-        { "step-size", CLI_REAL, &i->step_size, "X", "of samplers that have one [adapted]" },
         { "zoom", CLI_INT, &o.zoom, "N", "pixels of the sheet for one [2]" },
         { "params", CLI_TEXT, &o.params, "FILE", "parameters of the model (safetensors)" },
-        { "seed", CLI_SEED, &i->seed, "N", "same seed, same bits [0]" },
-        { "threads", CLI_THREADS, &i->threads, "N", "results do not depend on it [all]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };
     const char *model = "";
     session s = { .o = &o };
+    cli_library library = { sal_inpaint_option_table(), &o.inpaint };
+    cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &model);
+    code = code ? code : cli_resolve(&library);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(model, o.dtype, o.params, &s.model);
     code = code ? code : choose_pictures(&s);

@@ -30,7 +30,7 @@ int cli_train_read_log(cli_training *s)
     sali_bytes bytes = { 0 };
     sal_error err = { 0 };
     sal_status status = sali_path_in(s->o->out, "log.csv", path, &err);
-    if (status == SAL_OK && s->o->train.resume && access(path, F_OK) == 0) {
+    if (status == SAL_OK && s->o->train.checkpoint.resume && access(path, F_OK) == 0) {
         status = sali_file_read(path, &bytes, &err);
     }
     const char *text = (const char *)bytes.data;

@@ -11,7 +11,6 @@ typedef struct cli_train_options {
     sal_train_options train;
     cli_data data;
     const char *out, *dtype;
-    const char *objective, *optimiser, *centring, *buffer_start, *buffer_order, *rate_schedule;
     const char *time; /* after which it stops; NULL: none */
     double seconds;   /* of that; 0: none */
     double pearson;   /* at which training stops; 0: none */

@@ -65,13 +65,6 @@ static void put_real(json_t *c, const char *key, double value)
     }
 }
 
-static void put_flag(json_t *c, const char *key, bool flag)
-{
-    if (flag) {
-        json_object_set_new(c, key, json_true());
-    }
-}
-
 static void put_reals(json_t *c, const char *key, int64_t n, const double *values)
 {
     json_t *array = json_array();
@@ -81,50 +74,30 @@ static void put_reals(json_t *c, const char *key, int64_t n, const double *value
     json_object_set_new(c, key, array);
 }
 
-/* JSON's integers have a sign here. */
-static void put_seed(json_t *c, uint64_t seed)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
-    json_object_set_new(c, "seed",
-                        seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_string(text));
-}
-
 /* "adapt" or "auto"; NULL where the rule is the usual one. */
 static const char *rule_name(sal_step_size_rule rule)
 {
     return rule == SAL_STEP_SIZE_ADAPT ? "adapt" : rule == SAL_STEP_SIZE_SEARCH ? "auto" : NULL;
 }
 
-static void put_tempering(json_t *c, const sal_run_options *o)
-{
-    if (o->temperatures && o->replicas > 0 && o->replicas <= 1000) {
-        put_reals(c, "temperatures", o->replicas, o->temperatures);
-    } else {
-        put_count(c, "tempering", o->replicas);
-    }
-    put_count(c, "swap_every", o->swap_every);
-    put_flag(c, "anneal", o->anneal);
-    put_real(c, "anneal_from", o->anneal_from);
-    put_real(c, "anneal_to", o->anneal_to);
-}
-
-/* Options that are no texts. */
+/* What is said by texts, but for flags that are not set; and temperatures. */
 static void put_options(json_t *c, const sal_run_options *o)
 {
-    put_seed(c, o->seed);
-    put_text(c, "sampler", o->sampler);
-    put_count(c, "chains", o->chains ? o->chains : 4);
-    if (o->warmup != 0) {
-        json_object_set_new(c, "warmup", json_integer(o->warmup > 0 ? o->warmup : 0));
+    const sal_option_table *table = sal_run_option_table();
+    const sal_tempering_options *t = &o->tempering;
+    sal_option_info info;
+    char text[MOST_TEXT + 2];
+    for (int64_t k = 0; sal_option_list(table, k, &info); k++) {
+        sal_option_get(table, o, info.name, text, sizeof text, NULL);
+        if (info.doc && text[0] && strcmp(text, "no") != 0 && strlen(text) <= MOST_TEXT) {
+            sali_json_set_option(c, &info, text);
+        }
     }
-    put_count(c, "draws", o->draws ? o->draws : 1000);
-    put_count(c, "thin", o->thin);
-    put_text(c, "step_size", rule_name(o->step_size_rule));
-    put_real(c, "step_size", o->step_size);
-    put_tempering(c, o);
-    put_count(c, "clamped", o->clamped);
-    put_flag(c, "save_warmup", o->show_warmup);
+    if (t->temperatures && t->replicas > 0 && t->replicas <= 1000) {
+        put_reals(c, "temperatures", t->replicas, t->temperatures);
+        json_object_del(c, "tempering");
+    }
+    put_count(c, "clamped", o->clamps.n);
 }
 
 /* What has no text came from the program's memory. */

@@ -340,7 +340,7 @@ static void define_observed(writer *w)
 {
     const sal_run_options *o = &w->options;
     int64_t V = w->model->space->n_variables;
-    if (o->clamped <= 0) {
+    if (o->clamps.n <= 0) {
         return;
     }
     int32_t *given = SALI_NEW_ARRAY(int32_t, V), *codes = SALI_NEW_ARRAY(int32_t, V);
@@ -348,8 +348,8 @@ static void define_observed(writer *w)
     bool ok = given && codes && sites;
     int group = define_group(w, "observed_data", false);
     keep(w, ok ? NC_NOERR : NC_ENOMEM);
-    for (int64_t k = 0; ok && k < o->clamped; k++) {
-        given[o->clamp_variables[k]] = 1 + o->clamp_codes[k];
+    for (int64_t k = 0; ok && k < o->clamps.n; k++) {
+        given[o->clamps.variables[k]] = 1 + o->clamps.codes[k];
     }
     for (int64_t b = 0; ok && b < w->n_blocks; b++) {
         define_observed_block(w, group, b, given, sites, codes);

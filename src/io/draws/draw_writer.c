@@ -251,11 +251,11 @@ sal_status sali_draw_writer_open(const char *path, const sal_model *model, sal_r
         free_writer(w, w->log && w->log->state_size == 0);
         return status;
     }
-    w->shows_warmup = options->show_warmup;
+    w->shows_warmup = options->record.warmup;
     w->begun = w->synced = seconds();
-    options->draw = add;
-    options->state = note;
-    options->draw_data = options->state_data = w;
+    options->callbacks.draw = add;
+    options->callbacks.state = note;
+    options->callbacks.draw_data = options->callbacks.state_data = w;
     *out = w;
     return SAL_OK;
 }

@@ -154,7 +154,7 @@ static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err
         return status;
     }
     int64_t chains = f ? f->count : 0;
-    int64_t V = codes && chains > 0 ? codes->count / chains + o.clamped : 0;
+    int64_t V = codes && chains > 0 ? codes->count / chains + o.clamps.n : 0;
     for (int k = 0; k < 2; k++) {
         const sali_netcdf_posterior *p = &d->sections[k].posterior;
         if (p->id >= 0 && (p->chains > chains || p->V > V)) {

@@ -37,7 +37,7 @@ sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err)
     }
     if (!draws) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: the run kept no draws; set keep_draws in its options", path);
+                         "%s: the run kept no draws; set record.draws in its options", path);
     }
     sal_run_size(run, &shape[0], &shape[1], &shape[2]);
     if (shape[1] == 0) {

@@ -91,16 +91,16 @@ static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_
     return status;
 }
 
-static const sali_training training = { .options = { .objective = SAL_PTT,
-                                                     .sampler = "gibbs",
-                                                     .steps = -1,
-                                                     .batch = 1000,
-                                                     .reservoir = 20000,
-                                                     .optimiser = SAL_SGD,
-                                                     .momentum = -1,
-                                                     .learning_rate = 0.02,
-                                                     .rate_cooldown = 0.5,
-                                                     .iterations = 6000 } };
+static const sali_training training = { .options = {
+                                            .objective = SAL_PTT,
+                                            .sampler = "gibbs",
+                                            .steps = -1,
+                                            .batch = 1000,
+                                            .ptt.reservoir = 20000,
+                                            .optimiser = { .method = SAL_SGD, .momentum = -1 },
+                                            .learning_rate = 0.02,
+                                            .rate.cooldown = 0.5,
+                                            .iterations = 6000 } };
 
 const sali_builtin sali_builtin_potts_alignment = {
     .name = "potts-alignment",

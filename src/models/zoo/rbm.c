@@ -22,16 +22,16 @@ static sal_status init_rbm(sal_model *model, uint64_t seed, const double *mean, 
 }
 
 /* Layers are drawn whole; in centred coordinates plain ascent does as well as Adam. */
-static const sali_training training = { .options = { .objective = SAL_PTT,
-                                                     .sampler = "block-gibbs",
-                                                     .steps = 1,
-                                                     .batch = 500,
-                                                     .reservoir = 20000,
-                                                     .optimiser = SAL_SGD,
-                                                     .learning_rate = 0.03,
-                                                     .rate_cooldown = 0.5,
-                                                     .momentum = -1,
-                                                     .iterations = 3600 } };
+static const sali_training training = { .options = {
+                                            .objective = SAL_PTT,
+                                            .sampler = "block-gibbs",
+                                            .steps = 1,
+                                            .batch = 500,
+                                            .ptt.reservoir = 20000,
+                                            .optimiser = { .method = SAL_SGD, .momentum = -1 },
+                                            .learning_rate = 0.03,
+                                            .rate.cooldown = 0.5,
+                                            .iterations = 3600 } };
 
 const sali_builtin sali_builtin_rbm = {
     .name = "rbm",

@@ -13,11 +13,12 @@
 
 static sal_status find_temperature(const sal_run_options *o, double *beta, sal_error *err)
 {
-    if (o->temperatures && o->replicas < 1) {
+    if (o->tempering.temperatures && o->tempering.replicas < 1) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "temperatures are given, but replicas is %lld",
-                         (long long)o->replicas);
+                         (long long)o->tempering.replicas);
     }
-    double temperature = o->temperatures ? o->temperatures[o->replicas - 1] : 1;
+    double temperature =
+        o->tempering.temperatures ? o->tempering.temperatures[o->tempering.replicas - 1] : 1;
     *beta = 1 / temperature;
     return temperature > 0 && isfinite(temperature) && isfinite(*beta)
                ? SAL_OK
@@ -29,7 +30,7 @@ sal_status sali_look_open(const sal_model *model, const sal_run_options *options
                           sal_error *err)
 {
     sal_run_options o = options ? *options : (sal_run_options){ 0 };
-    if (o.clamped > 0) {
+    if (o.clamps.n > 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "a sampler is looked at on a whole model: clamp it first "
                          "(sal_model_clamp)");

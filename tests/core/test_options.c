@@ -1,0 +1,135 @@
+/* Options by their names. */
+#include "test.h"
+
+#include <string.h>
+
+#include <saltus/saltus.h>
+
+static const sal_option_table *tables[4];
+
+static void open_tables(void)
+{
+    tables[0] = sal_run_option_table();
+    tables[1] = sal_train_option_table();
+    tables[2] = sal_ais_option_table();
+    tables[3] = sal_inpaint_option_table();
+}
+
+/* Room for any of the structs. */
+typedef union any {
+    sal_run_options run;
+    sal_train_options train;
+    sal_ais_options ais;
+    sal_inpaint_options inpaint;
+} any;
+
+/* What is known of an option's value without setting it sets the same, and so does its last word.
+ */
+START_TEST(texts_set_what_they_say)
+{
+    sal_error err;
+    sal_option_info info;
+    char before[64], after[64];
+    for (int64_t k = 0; sal_option_list(tables[_i], k, &info); k++) {
+        any o = { 0 }, again = { 0 };
+        ck_ok(sal_option_resolve(tables[_i], &o, &err), &err);
+        ck_ok(sal_option_get(tables[_i], &o, info.name, before, sizeof before, &err), &err);
+        if (before[0]) {
+            ck_ok(sal_option_set(tables[_i], &again, info.name, before, &err), &err);
+        }
+        const char *word = info.values ? strrchr(info.values, '|') : NULL;
+        if (word && info.kind == SAL_OPTION_WORD) {
+            snprintf(before, sizeof before, "%s", word + 1);
+            ck_ok(sal_option_set(tables[_i], &again, info.name, before, &err), &err);
+        }
+        ck_ok(sal_option_get(tables[_i], &again, info.name, after, sizeof after, &err), &err);
+        ck_assert_str_eq(before, after);
+        ck_assert(info.doc == NULL || strlen(info.doc) > 0);
+        ck_assert(!info.doc || info.kind == SAL_OPTION_FLAG || info.values);
+    }
+}
+END_TEST
+
+/* Two options of one name are never in a table, but for readings of one. */
+START_TEST(names_differ)
+{
+    sal_option_info a, b;
+    for (int64_t i = 0; sal_option_list(tables[_i], i, &a); i++) {
+        for (int64_t k = 0; k < i && sal_option_list(tables[_i], k, &b); k++) {
+            ck_assert(!a.doc || strcmp(a.name, b.name) != 0);
+            ck_assert_str_ne(a.field, b.field);
+        }
+    }
+}
+END_TEST
+
+START_TEST(values_are_checked)
+{
+    const sal_option_table *run = tables[0], *train = tables[1];
+    sal_run_options o = { 0 };
+    sal_train_options t = { 0 };
+    sal_error err;
+    const struct {
+        const char *name, *text, *expected;
+    } bad[] = {
+        { "chains", "0", "chains 0: expected an integer from 1 to 2147483647" },
+        { "chains", "4.5", "chains 4.5: expected an integer" },
+        { "warmup", "-1", "warmup -1: expected an integer from 0" },
+        { "anneal", "maybe", "expected yes|no" },
+        { "step_size", "0", "step-size 0: expected adapt|auto|X" },
+        { "seed", "-1", "expected an integer of 0 or more" },
+        { "seed", "18446744073709551616", "seed" },
+        { "threads", "4294967297", "from 0 to 4096" },
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        ck_fails(sal_option_set(run, &o, bad[k].name, bad[k].text, &err), SAL_ERR_ARGUMENT, &err,
+                 bad[k].expected);
+    }
+    ck_assert(o.chains == 0 && o.warmup == 0 && o.step_size == 0 && o.seed == 0);
+    ck_fails(sal_option_set(run, &o, "chain", "4", &err), SAL_ERR_NOT_FOUND, &err, "'chain'");
+    ck_fails(sal_option_set(train, &t, "momentum", "1", &err), SAL_ERR_ARGUMENT, &err,
+             "to below 1");
+    t.rate.warmup = -1;
+    ck_fails(sal_option_resolve(train, &t, &err), SAL_ERR_ARGUMENT, &err,
+             "train: rate.warmup is -1; expected an integer of 0 or more");
+}
+END_TEST
+
+/* 0 says none where 0 in the struct asks for the usual value; the last of two readings counts. */
+START_TEST(zeros_and_readings)
+{
+    const sal_option_table *run = tables[0];
+    sal_run_options o = { 0 };
+    sal_error err;
+    char text[32];
+    ck_ok(sal_option_set(run, &o, "warmup", "0", &err), &err);
+    ck_assert_int_eq(o.warmup, -1);
+    ck_ok(sal_option_get(run, &o, "warmup", text, sizeof text, &err), &err);
+    ck_assert_str_eq(text, "0");
+    ck_ok(sal_option_set(run, &o, "step-size", "auto", &err), &err);
+    ck_assert_int_eq(o.step_size_rule, SAL_STEP_SIZE_SEARCH);
+    ck_ok(sal_option_set(run, &o, "step_size", "0.25", &err), &err);
+    ck_assert(o.step_size == 0.25 && o.step_size_rule == SAL_STEP_SIZE_USUAL);
+    ck_ok(sal_option_set(run, &o, "seed", "18446744073709551615", &err), &err);
+    ck_assert(o.seed == UINT64_MAX);
+    ck_ok(sal_option_get(run, &o, "seed", text, sizeof text, &err), &err);
+    ck_assert_str_eq(text, "18446744073709551615");
+    ck_ok(sal_option_set(run, &o, "swap-every", "7", &err), &err);
+    ck_assert_int_eq(o.tempering.swap_every, 7);
+    ck_ok(sal_option_resolve(run, &o, &err), &err);
+    ck_assert(o.chains == 4 && o.draws == 1000 && o.warmup == -1 && o.thin == 0);
+}
+END_TEST
+
+int main(void)
+{
+    open_tables();
+    Suite *suite = suite_create("options");
+    TCase *tcase = tcase_create("options");
+    tcase_add_loop_test(tcase, texts_set_what_they_say, 0, 4);
+    tcase_add_loop_test(tcase, names_differ, 0, 4);
+    tcase_add_test(tcase, values_are_checked);
+    tcase_add_test(tcase, zeros_and_readings);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
