@@ -95,7 +95,7 @@ typedef struct sal_run_callbacks {
 
     /* With the state at the start, at the end of warm-up and then at fixed steps, a few hundred or
      * some sweeps apart, after the draws before that were shown: to save it
-     * (sal_draw_writer_state). A return value other than 0 stops the run. */
+     * (sal_draw_writer_open). A return value other than 0 stops the run. */
     int (*state)(const sal_run_state *state, void *data);
     void *state_data; /* passed to `state` */
 } sal_run_callbacks;
