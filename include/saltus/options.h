@@ -66,9 +66,12 @@ SAL_API sal_status sal_option_set(const sal_option_table *table, void *options, 
 SAL_API sal_status sal_option_get(const sal_option_table *table, const void *options,
                                   const char *name, char *text, size_t room, sal_error *err);
 
-/* Put usual values in place of zeros, where they are always the same, and check all ranges. All
- * that takes such options does so. Returns: SAL_ERR_ARGUMENT, naming the field: "rate.warmup is -1;
- * expected an integer of 0 or more". Cost:    O(options). Threads: any. */
+/* Put usual values in place of zeros, where they are always the same, and check all ranges. Every
+ * function that takes such options does so.
+ * Returns: SAL_ERR_ARGUMENT, naming the field: "rate.warmup is -1; expected an integer of 0 or
+ *          more".
+ * Cost:    O(options).
+ * Threads: any. */
 SAL_API sal_status sal_option_resolve(const sal_option_table *table, void *options, sal_error *err);
 
 #ifdef __cplusplus

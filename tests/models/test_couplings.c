@@ -188,6 +188,28 @@ END_TEST
 
 static sali_couplings *swept;
 
+/* (sum s)^2 of a large clique has more couplings than the graph has edges. */
+START_TEST(squares_of_long_sums_are_left_to_the_formula)
+{
+    static const struct {
+        const char *model;
+        bool coupled;
+    } cases[] = { { "clique:nodes=20", true }, { "clique:nodes=100", false } };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = builtin(cases[k].model, SAL_F64);
+        sali_couplings *bits = NULL, *dense = couplings_of(model);
+        sal_error err;
+        ck_ok(sali_couplings_create(model, SALI_BIT_COUPLINGS, &bits, &err), &err);
+        ck_assert_int_eq(bits != NULL, cases[k].coupled);
+        ck_assert_int_eq(dense != NULL, cases[k].coupled);
+        ck_assert(sali_is_quadratic(model));
+        sali_couplings_destroy(bits);
+        sali_couplings_destroy(dense);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 START_TEST(memory_running_out_is_an_error)
 {
     sal_model *model = builtin("potts-dense:dim=3,states=2", SAL_F32);
@@ -374,6 +396,7 @@ static Suite *couplings_suite(void)
     tcase_add_test(tcase, clamped_variables_become_constants);
     tcase_add_test(tcase, new_parameters_are_seen);
     tcase_add_test(tcase, other_models_are_refused);
+    tcase_add_test(tcase, squares_of_long_sums_are_left_to_the_formula);
     tcase_add_test(tcase, memory_running_out_is_an_error);
     tcase_add_loop_test(tcase, chains_go_where_steps_without_couplings_take_them, 0,
                         (int)(sizeof spaces / sizeof *spaces));

@@ -320,16 +320,19 @@ START_TEST(usual_settings_reach_the_optimum)
             snprintf(text, sizeof text, "%s%s%.0d", cases[k].model, seeded ? ",seed=" : "",
                      seeded ? seed + 1 : 0);
             sal_model *model = ready_made(text);
-            sal_run_options options = {
-                .sampler = "gibbs", .draws = 200, .warmup = 10, .annealing.on = true, .seed = 5
-            };
+            sal_run_options options = { .sampler = "gibbs",
+                                        .chains = 32,
+                                        .draws = 200,
+                                        .warmup = 10,
+                                        .annealing.on = true,
+                                        .seed = 5 };
             sal_run *run = run_it(model, &options);
             double best = summary_of(run).best_log_prob, sum = 0;
             double largest = largest_by_enumeration(model, cases[k].states);
             ck_assert_msg(fabs(best - largest) < 1e-9, "%s: found %.9g of %.9g", text, best,
                           largest);
-            for (int64_t c = 0; c < 4; c++) {
-                sum += sal_run_log_probs(run)[c * 200 + 199] / 4;
+            for (int64_t c = 0; c < 32; c++) {
+                sum += sal_run_log_probs(run)[c * 200 + 199] / 32;
             }
             ck_assert_msg(sum >= largest - 0.15 * fabs(largest), "%s: ends at %g of %g", text, sum,
                           largest);

@@ -72,6 +72,14 @@ static bool is_whole_form(const reader *r, int32_t i)
     return whole;
 }
 
+/* A product of two long functions has more couplings than the formula has terms: to follow the
+ * formula is cheaper. */
+static bool is_long(const sali_affine *a, const sali_affine *b)
+{
+    enum { LONG = 16 };
+    return a->n * b->n > LONG * (a->n + b->n);
+}
+
 /* One product: the elements that vary are rows, two of them at most. */
 static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, double weight,
                                int64_t *count)
@@ -90,13 +98,18 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
             of[varying++] = sali_affine_row(&r->rows, in, term->at[j]);
         }
     }
-    *count += (int64_t)term->factor * of[0].n * of[1].n; /* 2: an entry and its mirror image */
+    if (!is_long(&of[0], &of[1])) {
+        *count += (int64_t)term->factor * of[0].n * of[1].n; /* 2: an entry and its mirror image */
+    }
     if (weight == 0) {
         return SAL_OK;
     }
     if (varying < 2) {
         add_affine(r, &of[0], weight);
         return SAL_OK;
+    }
+    if (r->terms->unknowns == SALI_BITS && is_long(&of[0], &of[1])) {
+        return SAL_ERR_UNSUPPORTED;
     }
     return add_product(r, &of[0], &of[1], weight);
 }
