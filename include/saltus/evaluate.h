@@ -1,5 +1,5 @@
-/* How good a model is: log Z by annealed importance sampling, and so the log-likelihood of data;
- * and whether its own samples are like the data. */
+/* Evaluation of a trained model: log Z by annealed importance sampling, the log-likelihood of data,
+ * and whether the model's own samples are like the data. */
 #ifndef SALTUS_EVALUATE_H
 #define SALTUS_EVALUATE_H
 
@@ -18,9 +18,9 @@ extern "C" {
 
 /* ---- independent variables */
 
-/* The probabilities of independent variables fitted to the means of data: of each variable the
- * share of the rows (by their weights) in each of its K states, kept 0.02 / K from 0 (0.01 from 0
- * and 1 for two states) by taking from the larger ones in proportion.
+/* Fit independent variables to the means of data. The probability of each of a variable's K states
+ * is its share of the rows (by their weights), but at least 0.02 / K (0.01 to 0.99 for two states);
+ * larger probabilities shrink in proportion.
  * Params:  log_base [R]: log-probabilities, R the sum of the variables' states, variable 0 first.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space); SAL_ERR_UNSUPPORTED (a count without
  *          a cap). On failure log_base is untouched.
@@ -29,7 +29,8 @@ extern "C" {
 SAL_API sal_status sal_base_fit(const sal_space *space, const sal_data *data, double *log_base,
                                 sal_error *err);
 
-/* log p_0 [rows] of the rows of data under such probabilities.
+/* Compute log p_0 [rows] of the rows of data under independent variables with the log-probabilities
+ * log_base.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space, log_base that is no distribution);
  *          SAL_ERR_UNSUPPORTED (a count without a cap); SAL_ERR_MEMORY.
  * Cost:    O(rows V + R).
@@ -39,81 +40,81 @@ SAL_API sal_status sal_base_log_prob(const sal_space *space, const double *log_b
 
 /* ---- annealed importance sampling */
 
-/* Where the inverse temperatures beta_t lie, t = 0 .. T; always beta_0 = 0 and beta_T = 1. */
+/* The positions of the inverse temperatures beta_t, t = 0 .. T, with beta_0 = 0 and beta_T = 1. */
 typedef enum sal_ais_schedule {
     SAL_AIS_LINEAR = 0, /* t / T */
     SAL_AIS_SIGMOID,    /* dense at both ends: sigmoid(8 t / T - 4), scaled to 0 .. 1 */
     SAL_AIS_GEOMETRIC,  /* dense at 0: the last interval is about 100 times the first */
 } sal_ais_schedule;
 
-/* Zeros stand for the defaults. */
+/* Options of sal_ais. Fields left zero take their defaults. */
 typedef struct sal_ais_options {
-    int64_t chains;            /* independent chains; default 100 */
-    int64_t temperatures;      /* T, the number of intervals; default 1000 */
-    int64_t steps;             /* sampler steps at each temperature between the ends; default 1 */
+    int64_t chains;            /* number of independent chains; 0: 100 */
+    int64_t temperatures;      /* T, the number of intervals; 0: 1000 */
+    int64_t steps;             /* sampler steps at each temperature between the ends; 0: 1 */
     sal_ais_schedule schedule; /* 0: SAL_AIS_LINEAR */
-    const char *sampler; /* an exact one, whose chains do not depend on each other; default as in
+    const char *sampler; /* an exact sampler whose chains do not depend on each other; NULL: as in
                             sal_run_options */
-    double step_size;    /* of samplers that have one; default the sampler's usual one, never
-                            adapted */
-    uint64_t seed;       /* same seed, same bits */
+    double step_size;    /* of samplers that have one, never adapted; 0: the sampler's default */
+    uint64_t seed;       /* the same seed gives the same bits */
     int threads;         /* 0: OpenMP's choice; the results do not depend on it */
 
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 
-    /* The base distribution p_0 as log-probabilities [R], laid out as by sal_base_fit; finite, and
-     * of each variable those of a distribution. NULL: uniform. */
+    /* The base distribution p_0 as finite log-probabilities [R], in the layout of sal_base_fit;
+     * those of each variable form a distribution. NULL: uniform. */
     const double *log_base;
 
-    /* NULL: forward. Else codes [chains x V], of finite f: the chains start there and go from the
-     * model to p_0, by other random numbers than the forward ones of the same seed. Errors are
-     * right for independent states only: no more chains than there are states. */
+    /* NULL: forward. Else codes [chains x V] with finite f, where the chains start: they go from
+     * the model to p_0 (reverse), with other random numbers than forward chains of the same seed.
+     * Errors are right only for independent starting states: use no more chains than you have such
+     * states. */
     const int32_t *reverse_from;
 
-    /* Called after each of the T weights in the calling thread; a return value other than 0 stops.
-     * NULL: none. */
+    /* Called from the calling thread after each of the T weights. A return value other than 0 stops
+     * the estimate. NULL: not called. */
     int (*progress)(int64_t done, int64_t total, void *data);
     void *progress_data; /* passed to `progress` */
 } sal_ais_options;
 
-/* Those of them that texts can set, by their names in `saltus evaluate`. */
+/* The options of sal_ais that can be set from text, under their names in `saltus evaluate`. */
 SAL_API const sal_option_table *sal_ais_option_table(void);
 
-/* What sal_ais found. */
+/* The result of sal_ais. */
 typedef struct sal_ais_estimate {
-    double log_z;          /* estimated */
+    double log_z;          /* the estimate of log Z */
     double standard_error; /* of log_z, by the delta method on the weights; NaN for one chain */
-    double jackknife;      /* the same by leaving out one chain at a time */
+    double jackknife;      /* standard error of log_z by the jackknife over the chains */
     double ess;            /* effective number of chains, (sum w)^2 / sum w^2 */
     int64_t dead; /* forward: chains that started at a forbidden state; their weight is 0 */
-    double acceptance_rate; /* of the steps made; NaN if there were none */
-    bool stopped;           /* by `progress`: the estimates are NaN */
+    double acceptance_rate; /* of all sampler steps; NaN if there were none */
+    bool stopped;           /* `progress` stopped the estimate, which is then NaN */
 } sal_ais_estimate;
 
 /* Estimate log Z, the log of the sum of exp f over all states, by annealed importance sampling.
- * Math:    f_beta = (1 - beta) log p_0 + beta f. Forward: s_0 ~ p_0, s_t made of s_{t-1} by `steps`
- *          steps of the sampler at beta_t, t = 1 .. T - 1;
+ * Math:    f_beta = (1 - beta) log p_0 + beta f. Forward: s_0 ~ p_0, and `steps` steps of the
+ *          sampler at beta_t lead from s_{t-1} to s_t, t = 1 .. T - 1;
  *            log w = sum_{t=1}^T f_{beta_t}(s_{t-1}) - f_{beta_{t-1}}(s_{t-1}),
  *            log Z ~ log mean w.
- *          E w = Z exactly, so that log Z is underestimated on average. Reverse: the same path the
- *          other way, from s ~ exp(f) / Z; E 1/w = 1/Z, and log Z ~ -log mean 1/w is overestimated
- *          on average, if the chains start at samples of the model. Chains that start at data
- *          instead give such a bound only as far as the model is right about the data.
- *          If the model forbids states, a reverse path never reaches them, and log Z is
- *          overestimated by -log p_0(allowed states) more.
- *          The truth lies between the two with high probability when both standard errors are
- *          small; an ESS of a few chains says that they are not to be trusted.
+ *          E w = Z exactly, so log Z is underestimated on average. Reverse: the same path in the
+ *          other direction, from s ~ exp(f) / Z. E 1/w = 1/Z, so -log mean 1/w overestimates log Z
+ *          on average, if the chains start at samples of the model. If they start at data instead,
+ *          this bound holds only as far as the model is right about the data. If the model forbids
+ *          states, a reverse path never reaches them, and log Z is overestimated by -log
+ *          p_0(allowed states) more.
+ *          The truth lies between the two estimates with high probability if both standard errors
+ *          are small. If the ESS is only a few chains, do not trust the estimates.
  * Params:  options: NULL for the defaults. log_weights [chains] or NULL: log w of each chain, -inf
- *          of the dead ones.
+ *          for dead chains.
  * Returns: SAL_ERR_ARGUMENT (options; reverse_from out of range or forbidden, naming the chain);
- *          SAL_ERR_UNSUPPORTED (a sampler that is approximate or couples its chains, or cannot
- *          serve the model; a count without a cap); SAL_ERR_MODEL (f is NaN or +inf, showing the
- *          state; or every chain started at a forbidden state: p_0 is too far away);
- *          SAL_ERR_MEMORY. The outputs are then untouched.
- * Cost:    T (steps + 1) evaluations of all chains, as the weights and the sampler share the
+ *          SAL_ERR_UNSUPPORTED (a sampler that is approximate, couples its chains or cannot serve
+ *          the model; a count without a cap); SAL_ERR_MODEL (f is NaN or +inf, showing the state;
+ *          or every chain started at a forbidden state: p_0 is too far away); SAL_ERR_MEMORY. The
+ *          outputs are then untouched.
+ * Cost:    T (steps + 1) evaluations of all chains; the weights and the sampler share the
  *          evaluation at each new temperature. A tape model is copied as a formula with beta as a
- *          parameter. Its hidden chains and RBM layers are known to "block-gibbs"; draws of layers
- *          are corrected by a Metropolis-Hastings step.
+ *          parameter. "block-gibbs" recognises its hidden chains and RBM layers; a
+ *          Metropolis-Hastings step corrects draws of layers.
  * Threads: any, while nobody sets the model's parameters; works on `threads` threads.
  * Source:  Neal 2001, Annealed importance sampling; reverse: Burda, Grosse & Salakhutdinov 2015;
  *          for deep models: Grathwohl et al. 2021, sec. 7. */
@@ -122,67 +123,66 @@ SAL_API sal_status sal_ais(sal_model *model, const sal_ais_options *options,
 
 /* ---- the log-likelihood of data */
 
-/* How likely rows of data are. */
+/* The log-likelihood of rows of data. */
 typedef struct sal_likelihood {
-    double mean_f;         /* of the rows, by their weights */
-    double mean;           /* mean f - log Z: nats a row; -inf if a row is forbidden */
-    double data_error;     /* the standard error of mean_f, if the rows are a sample; NaN for one */
-    double standard_error; /* of `mean`: that and the error of log Z together */
+    double mean_f;         /* mean f of the rows, by their weights */
+    double mean;           /* mean_f - log Z, in nats per row; -inf if a row is forbidden */
+    double data_error;     /* standard error of mean_f if the rows are a sample; NaN for one row */
+    double standard_error; /* of `mean`: data_error and the error of log Z combined */
 } sal_likelihood;
 
-/* The mean log-likelihood of the rows of data under a model whose log Z is known or estimated.
- * Params:  log_z_error: the standard error of log_z, >= 0; 0 for an exact one.
+/* Compute the mean log-likelihood of rows of data under a model whose log Z is known or estimated.
+ * Params:  log_z_error: the standard error of log_z, >= 0; 0 for an exact log_z.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space; log_z); SAL_ERR_MODEL (f is NaN or
  *          +inf); SAL_ERR_MEMORY. *likelihood is then untouched.
  * Cost:    f of all rows.
- * Threads: any; runs in the calling one. */
+ * Threads: any; runs in the calling thread. */
 SAL_API sal_status sal_log_likelihood(const sal_model *model, const sal_data *data, double log_z,
                                       double log_z_error, sal_likelihood *likelihood,
                                       sal_error *err);
 
 /* ---- whether the model's own samples are like the data */
 
-/* An estimate. NaN: not known, or not asked for. */
+/* An estimate with its standard error. */
 typedef struct sal_verdict_value {
-    double value;          /* the estimate; NaN: not known */
-    double standard_error; /* its standard error; NaN: not known */
+    double value;          /* NaN: not known, or not asked for */
+    double standard_error; /* NaN: not known */
 } sal_verdict_value;
 
-/* One way of holding samples against the held-out rows. */
+/* One figure that compares samples with the held-out rows. */
 typedef struct sal_verdict_figure {
-    sal_verdict_value fresh;      /* of the model's own samples */
-    sal_verdict_value persistent; /* of the training's chains; NaN without */
-    sal_verdict_value train;      /* of training rows, as many as there are fresh draws if possible:
-                                     what a perfect model reaches */
-    sal_verdict_value test;       /* of the held-out rows themselves; NaN but for f */
+    sal_verdict_value fresh;      /* of draws of the model from scratch */
+    sal_verdict_value persistent; /* of the training's chains; NaN without them */
+    sal_verdict_value train; /* of training rows, if possible as many as fresh draws: what a perfect
+                                model reaches */
+    sal_verdict_value test;  /* of the held-out rows themselves; NaN except for f */
 
-    /* How much worse fresh draws are than training rows, and the most that still counts as like
-     * the data. Means and covariances: 1 - fresh / train, both with the bias of a finite sample
-     * taken off by the jackknife. MMD: (fresh^2 - train^2) over the variance of the kernel among
-     * held-out rows, 1 - mean k. */
+    /* How much worse fresh draws are than training rows. Means and covariances: 1 - fresh / train,
+     * both without the bias of a finite sample (jackknife). MMD: (fresh^2 - train^2) over the
+     * kernel's variance among held-out rows, 1 - mean k. */
     sal_verdict_value shortfall;
-    double margin; /* NaN: not judged */
-    bool judged;   /* the figure tells something: see sal_verdict_judge */
+    double margin; /* the largest shortfall that counts as like the data; NaN: not judged */
+    bool judged;   /* whether the figure is informative: see sal_verdict_judge */
 } sal_verdict_figure;
 
-/* What a verdict says. */
+/* The answer of a verdict. */
 typedef enum sal_verdict_answer {
-    SAL_VERDICT_UNKNOWN = 0, /* cannot tell */
+    SAL_VERDICT_UNKNOWN = 0, /* the question cannot be answered */
     SAL_VERDICT_LIKE,        /* the model's own samples are like the data */
-    SAL_VERDICT_UNLIKE       /* they are not */
+    SAL_VERDICT_UNLIKE       /* the model's own samples are not like the data */
 } sal_verdict_answer;
 
-/* Why. */
+/* The reason for an answer. */
 typedef enum sal_verdict_reason {
-    SAL_VERDICT_WITHIN_MARGINS = 0, /* like */
-    SAL_VERDICT_BEYOND_MARGIN,      /* unlike: `worst` says in which figure most */
-    SAL_VERDICT_CHAINS_DISAGREE,    /* unknown: R-hat */
-    SAL_VERDICT_NO_ROUND_TRIPS,     /* unknown: tempering did not reach the coldest from the hottest
-                                       temperature and back */
-    SAL_VERDICT_IMPRECISE,  /* unknown: standard errors too large for the margins, or no figure that
-                               tells anything */
+    SAL_VERDICT_WITHIN_MARGINS = 0, /* like: every judged shortfall is within its margin */
+    SAL_VERDICT_BEYOND_MARGIN,      /* unlike: `worst` names the figure that differs most */
+    SAL_VERDICT_CHAINS_DISAGREE,    /* unknown: R-hat is too large */
+    SAL_VERDICT_NO_ROUND_TRIPS, /* unknown: tempering made too few round trips between the hottest
+                                   and the coldest temperature */
+    SAL_VERDICT_IMPRECISE,  /* unknown: standard errors are too large for the margins, or no figure
+                               is informative */
     SAL_VERDICT_WRONG_WAY,  /* unknown: log Z forward is far above reverse */
-    SAL_VERDICT_LOG_Z_APART /* unknown: log Z forward is far below reverse, and nothing else says
+    SAL_VERDICT_LOG_Z_APART /* unknown: log Z forward is far below reverse, and nothing else shows
                                that the fresh chains mixed */
 } sal_verdict_reason;
 
@@ -190,85 +190,86 @@ typedef enum sal_verdict_reason {
 typedef enum sal_verdict_kind {
     SAL_VERDICT_F = 0,       /* mean f; never judged */
     SAL_VERDICT_MEANS,       /* correlation of the means with those of the held-out rows */
-    SAL_VERDICT_COVARIANCES, /* correlation of the covariances with theirs */
-    SAL_VERDICT_MMD,         /* maximum mean discrepancy to them; 0 where MMD^2 is negative */
-    SAL_VERDICT_KINDS        /* how many there are */
+    SAL_VERDICT_COVARIANCES, /* correlation of the covariances with those of the held-out rows */
+    SAL_VERDICT_MMD,  /* maximum mean discrepancy to the held-out rows; 0 where MMD^2 is negative */
+    SAL_VERDICT_KINDS /* number of figures */
 } sal_verdict_kind;
 
-/* Chains with fewer, or with an R-hat of f above SAL_RHAT_LIMIT, have not mixed and tell nothing.
- */
-#define SAL_VERDICT_LEAST_ROUND_TRIPS 0.5 /* of tempering, per chain */
-/* Two estimates of log Z that differ by more than both do not agree. */
+/* Chains with fewer round trips, or with an R-hat of f above SAL_RHAT_LIMIT, have not mixed and
+ * tell nothing. */
+#define SAL_VERDICT_LEAST_ROUND_TRIPS 0.5 /* round trips of tempering per chain */
+/* Two estimates of log Z disagree if they differ by more than both of these limits. */
 #define SAL_VERDICT_APART_ERRORS 5 /* standard errors */
-#define SAL_VERDICT_APART_NATS 3   /* and nats */
+#define SAL_VERDICT_APART_NATS 3   /* nats */
 
-/* What a verdict is made of. */
+/* What a verdict is computed from. */
 typedef struct sal_verdict_inputs {
     const sal_data *train; /* the rows that the model was trained on */
     const sal_data *test;  /* held-out rows */
 
-    /* Draws of the model from scratch, codes [chains x draws x V]. The chains must be independent;
-     * the draws of one need not be. */
+    /* Draws of the model from scratch. The chains must be independent; the draws of one chain need
+     * not be. */
     int64_t chains;       /* >= 4 */
     int64_t draws;        /* >= 1 */
-    const uint8_t *fresh; /* see above */
+    const uint8_t *fresh; /* [chains x draws x V] the codes of these draws */
 
-    int64_t persistent_rows;   /* 0: none */
+    int64_t persistent_rows;   /* number of persistent states; 0: none */
     const uint8_t *persistent; /* [persistent_rows x V] the training's chains, or NULL */
 
-    double rhat;        /* of f over the fresh chains; NaN: not known, and not judged */
-    double round_trips; /* of tempering, per chain; NaN: no tempering */
+    double rhat;        /* R-hat of f over the fresh chains; NaN: not known, and not judged */
+    double round_trips; /* round trips of tempering per chain; NaN: no tempering */
 
-    /* Estimates of log Z: sal_ais each way, and Bennett's between neighbours of a ladder; or NULL.
-     */
+    /* An estimate of log Z by sal_ais forward, or NULL. */
     const sal_verdict_value *forward;
-    const sal_verdict_value *reverse; /* from states that the model is taken to be at */
-    const sal_verdict_value *bennett; /* along a ladder */
+    const sal_verdict_value *reverse; /* by sal_ais in reverse, from states assumed to be samples of
+                                         the model; or NULL */
+    const sal_verdict_value *bennett; /* by Bennett's acceptance ratio along a ladder; or NULL */
 } sal_verdict_inputs;
 
-/* Whether the model's own samples are like the data, and all figures. */
+/* The answer, its reason, and all figures. */
 typedef struct sal_verdict {
     sal_verdict_answer answer; /* like, unlike or unknown */
-    sal_verdict_reason reason; /* why */
+    sal_verdict_reason reason; /* the reason for the answer */
     sal_verdict_kind worst;    /* the judged figure that differs most, relative to its margin */
-    sal_verdict_figure figures[SAL_VERDICT_KINDS]; /* by kind */
-    sal_verdict_value forward;                     /* log Z as given; NaN: not given */
-    sal_verdict_value reverse;                     /* likewise */
-    sal_verdict_value bennett;                     /* likewise */
+    sal_verdict_figure figures[SAL_VERDICT_KINDS]; /* indexed by sal_verdict_kind */
+    sal_verdict_value forward;                     /* log Z, as given; NaN: not given */
+    sal_verdict_value reverse;                     /* log Z, as given; NaN: not given */
+    sal_verdict_value bennett;                     /* log Z, as given; NaN: not given */
     double rhat;                                   /* as given */
     double round_trips;                            /* as given */
     int64_t chains;                                /* as given */
     int64_t draws;                                 /* of each chain, as given */
-    int64_t persistent_rows;                       /* that figures are made of */
-    int64_t train_rows;                            /* likewise */
-    int64_t test_rows;                             /* likewise */
+    int64_t persistent_rows;                       /* number of persistent states used in figures */
+    int64_t train_rows;                            /* number of training rows used in figures */
+    int64_t test_rows;                             /* number of held-out rows used in figures */
 } sal_verdict;
 
-/* Judge a trained model by its own samples. Persistent chains flatter a model in which they do not
- * mix: they show where training has been, not what the model is.
- * Math:    With the held-out rows T, and S the fresh draws, the persistent chains or training rows:
- *          means: Pearson's correlation of mean_S x_i and mean_T x_i over the columns i, one for
- *          each variable (its code), for a categorical one of three or more states one for each
- *          state; covariances: of cov_S(x_i, x_j) and cov_T(x_i, x_j) over the pairs of columns of
- *          two different variables (of more than 2048 columns, evenly spaced ones); MMD: as
- *          sal_stats_mmd, without pairs of one group.
+/* Judge a trained model by its own samples. Do not judge by the persistent chains alone: if they do
+ * not mix, they show where training has been, not what the model is.
+ * Math:    T is the set of held-out rows, and S is the fresh draws, the persistent chains or
+ *          training rows. Means: Pearson's correlation of mean_S x_i and mean_T x_i over the
+ *          columns i: one column for each variable (its code), or one for each state of a
+ *          categorical variable of three or more states. Covariances: the correlation of cov_S(x_i,
+ *          x_j) and cov_T(x_i, x_j) over the pairs of columns of two different variables (of more
+ *          than 2048 columns, evenly spaced ones). MMD: as sal_stats_mmd, without pairs of one
+ *          group.
  *          Errors are the jackknife's, leaving out one group at a time: at most 50 groups of
- *          chains, or of rows. Those of the training rows' figures do not hold the held-out rows'
+ *          chains, or of rows. Errors of the training rows' figures leave out the held-out rows'
  *          noise, which both figures of a shortfall share.
  *          A correlation is judged if that of the training rows, less three standard errors, is at
- *          least 0.5, and at least 0.8 of the variance of their means (covariances) is not their
- *          own noise; the MMD always. Margins: 0.05 of the means' correlation, 0.15 of the
- *          covariances', 0.02 of the kernel's variance.
- *          Unknown: R-hat above SAL_RHAT_LIMIT; fewer round trips per chain than
- *          SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike: a judged
- *          figure's shortfall less two standard errors is beyond its margin. Unknown: log Z forward
- *          above reverse by more than 5 standard errors (of both) and 3 nats; below it so, without
- *          tempering. Like: every judged shortfall, and three standard errors of it, are within
- *          the margin, correlations aside that training rows in the place of fresh draws could not
- *          tell so precisely, and there are 20 held-out rows or more. Otherwise unknown. In this
- *          order.
- * Params:  model: gives f and the space; inputs: see there. Rows count by their weights, in the MMD
- *          all alike.
+ *          least 0.5, and noise is at most 0.2 of the variance of their means (covariances). The
+ *          MMD is always judged. Margins: 0.05 of the means' correlation, 0.15 of the covariances',
+ *          0.02 of the kernel's variance.
+ *          The first of these rules that applies gives the answer. Unknown: R-hat above
+ *          SAL_RHAT_LIMIT; fewer round trips per chain than SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike:
+ *          a judged figure's shortfall less two standard errors is beyond its margin. Unknown: log
+ *          Z forward is above reverse by more than 5 standard errors (of both) and 3 nats; or it is
+ *          below reverse by as much, without tempering. Like: there are 20 held-out rows or more,
+ *          and every judged shortfall plus three standard errors is within its margin, except
+ *          correlations that training rows in the place of fresh draws could not tell so precisely.
+ *          Otherwise unknown.
+ * Params:  model: gives f and the space; inputs: see sal_verdict_inputs. Rows count by their
+ *          weights, except in the MMD, where all count alike.
  * Returns: SAL_ERR_ARGUMENT (data or codes that do not fit the space; fewer than 4 chains);
  *          SAL_ERR_MODEL (f is NaN or +inf); SAL_ERR_MEMORY. *verdict is then untouched.
  * Cost:    f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64). Memory 24 C^2 bytes.
@@ -277,8 +278,8 @@ typedef struct sal_verdict {
 SAL_API sal_status sal_verdict_judge(const sal_model *model, const sal_verdict_inputs *inputs,
                                      sal_verdict *verdict, sal_error *err);
 
-/* The verdict in one sentence: what the answer is, what differs most or is not known, and what to
- * do. Cut to `room` bytes, with the NUL; 512 are enough.
+/* Write the verdict as one sentence: the answer, what differs most or is not known, and what to do.
+ * The text is cut to `room` bytes, including the NUL; 512 are enough.
  * Cost:    O(1).
  * Threads: any. */
 SAL_API void sal_verdict_sentence(const sal_verdict *verdict, char *text, size_t room);
