@@ -187,7 +187,7 @@ typedef struct sal_train_options {
                          sweep of single sites */
     double step_size; /* of samplers that have one; 0: adapted to an acceptance rate of 0.574 */
     const double
-        *preconditioner; /* [N x N], for samplers that take one; NULL: the sampler's own choice */
+        *preconditioner; /* [N x N] of samplers that take one; NULL: the sampler's choice */
 
     /* Your own samplers (sampler.h), which `sampler` may also name; the list ends with NULL. They
      * must live as long as the trainer, and a resume needs the same ones. NULL: none. */
