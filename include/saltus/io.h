@@ -173,6 +173,36 @@ typedef struct sal_format_info {
 /* Format `index`, from 0; those of one content follow one another. False past the end. */
 SAL_API bool sal_format_list(int64_t index, sal_format_info *info);
 
+/* The most dimensions of an array. */
+#define SAL_ARRAY_DIMENSIONS 4
+
+/* An array of numbers, row by row. Zeros: none. */
+typedef struct sal_array {
+    int ndim;                            /* number of dimensions, 1 to 4 */
+    int64_t shape[SAL_ARRAY_DIMENSIONS]; /* their sizes; the first one counts rows */
+    int64_t count;                       /* number of elements: the product of the shape */
+    double *values;                      /* [count] */
+    int32_t *labels;                     /* [rows] classes, if the file has some; or NULL */
+} sal_array;
+
+/* Read an array in any of the formats of arrays (sal_format_list), gzip-compressed or not. The
+ * caller frees it with sal_array_free.
+ * Returns: SAL_ERR_DATA for a damaged file, and for values that are not finite, which only .npy may
+ *          hold; SAL_ERR_ARGUMENT for another kind of file; SAL_ERR_NOT_FOUND; SAL_ERR_IO;
+ *          SAL_ERR_MEMORY. On failure *array is untouched.
+ * Cost:    O(size of the file).
+ * Threads: any. */
+SAL_API sal_status sal_array_read(const char *path, sal_array *array, sal_error *err);
+
+/* Write an array as a NumPy file (.npy) in double precision, replaced at once.
+ * Returns: SAL_ERR_ARGUMENT (a shape that does not fit `count`); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(count).
+ * Threads: any. */
+SAL_API sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err);
+
+/* Free the contents of an array and set it to zeros. */
+SAL_API void sal_array_free(sal_array *array);
+
 /* Write pictures of codes in a grid, with grey lines between: code 0 is black, the largest code
  * there is (at least 1) white.
  * Params:  path     a PNG file, replaced at once.

@@ -98,6 +98,10 @@ int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * NULL), or CLI_IO after a message. */
 int cli_check_output(const char *path);
 
+/* The values of an array that was read from `path` as codes [array->count]; NULL for `codes`: there
+ * was no memory. CLI_DATA after a message when one is no whole number of 32 bits. */
+int cli_codes(const char *path, const sal_array *array, int32_t *codes);
+
 /* "f32", "f64" or NULL (0: the model's own); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);
 

@@ -56,6 +56,22 @@ int cli_check_output(const char *path)
     return cli_fail(SAL_ERR_IO, &err);
 }
 
+int cli_codes(const char *path, const sal_array *array, int32_t *codes)
+{
+    sal_error err = { 0 };
+    for (int64_t i = 0; codes && i < array->count; i++) {
+        double x = array->values[i];
+        if (!(x >= INT32_MIN && x <= INT32_MAX) || x != floor(x)) {
+            snprintf(err.message, sizeof err.message,
+                     "%s: element %lld is %g; expected codes: whole numbers of 32 bits", path,
+                     (long long)i, x);
+            return cli_fail(SAL_ERR_DATA, &err);
+        }
+        codes[i] = (int32_t)x;
+    }
+    return codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &err);
+}
+
 bool cli_dtype(const char *text, sal_dtype *dtype)
 {
     *dtype = 0;

@@ -10,7 +10,6 @@
 #include "cli/sheet.h"
 #include "core/run_state.h"
 #include "io/draws/draw_writer.h"
-#include "io/arrays/npy.h"
 #include "core/number.h"
 #include "run/run.h"
 
@@ -94,52 +93,49 @@ static int save_tuning(const sal_run *run, const char *path)
 
 static int read_init(const char *path, const sal_model *model, int64_t chains, int32_t **codes)
 {
-    sali_npy array = { 0 };
+    sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t V = sal_space_variables(sal_model_space(model));
-    sal_status status = sali_npy_read(path, &array, &err);
+    sal_status status = sal_array_read(path, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
     bool one = array.ndim == 1 && array.shape[0] == V;
     bool each = array.ndim == 2 && array.shape[0] == chains && array.shape[1] == V;
     if (!one && !each) {
-        sali_npy_free(&array);
+        sal_array_free(&array);
         snprintf(err.message, sizeof err.message,
                  "%s: expected codes of shape (%lld,) or (%lld, %lld)", path, (long long)V,
                  (long long)chains, (long long)V);
         return cli_fail(SAL_ERR_DATA, &err);
     }
     *codes = calloc((size_t)chains, (size_t)V * sizeof **codes);
-    status = *codes ? sali_npy_codes(&array, path, *codes, &err) : SAL_ERR_MEMORY;
-    for (int64_t c = 1; status == SAL_OK && one && c < chains; c++) {
+    int code = cli_codes(path, &array, *codes);
+    for (int64_t c = 1; code == CLI_OK && one && c < chains; c++) {
         memcpy(*codes + c * V, *codes, (size_t)V * sizeof **codes);
     }
-    sali_npy_free(&array);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    sal_array_free(&array);
+    return code;
 }
 
 /* ---- the preconditioner [N x N] */
 
 static int read_preconditioner(const char *path, const sal_model *model, double **M)
 {
-    sali_npy array = { 0 };
+    sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t N = sal_space_width(sal_model_space(model));
-    sal_status status = sali_npy_read(path, &array, &err);
+    sal_status status = sal_array_read(path, &array, &err);
     if (status == SAL_OK && (array.ndim != 2 || array.shape[0] != N || array.shape[1] != N)) {
         snprintf(err.message, sizeof err.message, "%s: expected a matrix of shape (%lld, %lld)",
                  path, (long long)N, (long long)N);
         status = SAL_ERR_DATA;
     }
     if (status == SAL_OK) {
-        *M = malloc((size_t)array.count * sizeof **M);
-        status = *M ? SAL_OK : SAL_ERR_MEMORY;
+        *M = array.values; /* taken over */
+        array.values = NULL;
     }
-    if (status == SAL_OK) {
-        sali_npy_doubles(&array, *M);
-    }
-    sali_npy_free(&array);
+    sal_array_free(&array);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -443,7 +439,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     }
     cli_clamps_free(&list);
     free(init);
-    free(preconditioner);
+    sal_free(preconditioner);
     free(o.temperature_list);
     sal_tuning_destroy(tuning);
     sal_trajectory_destroy(trajectory);

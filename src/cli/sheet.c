@@ -62,7 +62,7 @@ sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes,
 
 /* Whether the last two dimensions are a picture's sides: those that were given, or (0) equal ones.
  */
-static bool has_sides(const sali_array *array, int64_t height, int64_t width)
+static bool has_sides(const sal_array *array, int64_t height, int64_t width)
 {
     const int64_t *last = array->shape + array->ndim - 1;
     return array->ndim >= 3 &&
@@ -70,7 +70,7 @@ static bool has_sides(const sali_array *array, int64_t height, int64_t width)
 }
 
 /* Values as greys, black to white; NULL: no memory. */
-static uint8_t *greys_of(const sali_array *array)
+static uint8_t *greys_of(const sal_array *array)
 {
     uint8_t *greys = SALI_NEW_ARRAY(uint8_t, array->count);
     double low = 0, high = 1;
@@ -84,7 +84,7 @@ static uint8_t *greys_of(const sali_array *array)
     return greys;
 }
 
-int cli_sheet_array(const char *path, const char *shape, const sali_array *array)
+int cli_sheet_array(const char *path, const char *shape, const sal_array *array)
 {
     sal_error err = { 0 };
     const int64_t *last = array->shape + array->ndim - 1;

@@ -27,6 +27,6 @@ sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes,
 /* Write the pictures of an array. They are its last two dimensions if the shape says so, or if
  * these are equal and there are three; else each row of the last dimension is one. The smallest
  * value, at most 0, is black, the largest, at least 1, white. The exit code. */
-int cli_sheet_array(const char *path, const char *shape, const sali_array *array);
+int cli_sheet_array(const char *path, const char *shape, const sal_array *array);
 
 #endif

@@ -3,10 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/error.h"
-#include "io/arrays/npy.h"
-#include "models/model.h"
-
 void cli_show_state(const sal_model *model, const int32_t *codes)
 {
     const sal_space *space = sal_model_space(model);
@@ -31,8 +27,8 @@ static bool are_codes(const sal_space *space, const int32_t *codes)
 }
 
 /* At most `most` of the states [rows x V], evenly spaced, with blank lines between. */
-static sal_status show_rows(const char *path, const sal_model *model, int64_t rows, int64_t most,
-                            const int32_t *codes, sal_error *err)
+static int show_rows(const char *path, const sal_model *model, int64_t rows, int64_t most,
+                     const int32_t *codes)
 {
     const sal_space *space = sal_model_space(model);
     int64_t V = sal_space_variables(space), shown = rows < most ? rows : most;
@@ -43,8 +39,10 @@ static sal_status show_rows(const char *path, const sal_model *model, int64_t ro
     for (int64_t k = 0; k < shown; k++) {
         int64_t row = k * rows / shown;
         if (!are_codes(space, codes + row * V)) {
-            return sali_fail(err, SAL_ERR_DATA, "%s: state %lld is none of %s", path,
-                             (long long)row, sal_model_name(model));
+            sal_error err = { 0 };
+            snprintf(err.message, sizeof err.message, "%s: state %lld is none of %s", path,
+                     (long long)row, sal_model_name(model));
+            return cli_fail(SAL_ERR_DATA, &err);
         }
         fputs(k > 0 ? "\n" : "", stdout);
         if (shown < rows) {
@@ -52,28 +50,30 @@ static sal_status show_rows(const char *path, const sal_model *model, int64_t ro
         }
         cli_show_state(model, codes + row * V);
     }
-    return SAL_OK;
+    return CLI_OK;
 }
 
 static int show_file(const char *path, const sal_model *model, int64_t most)
 {
-    sali_npy array = { 0 };
+    sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t V = sal_space_variables(sal_model_space(model));
-    sal_status status = sali_npy_read(path, &array, &err);
-    if (status == SAL_OK && (array.ndim < 1 || array.shape[array.ndim - 1] != V)) {
+    sal_status status = sal_array_read(path, &array, &err);
+    if (status == SAL_OK && array.shape[array.ndim - 1] != V) {
         snprintf(err.message, sizeof err.message, "%s: expected codes of shape (.., %lld)", path,
                  (long long)V);
         status = SAL_ERR_DATA;
     }
-    int32_t *codes = status == SAL_OK ? calloc((size_t)array.count + 1, sizeof *codes) : NULL;
-    if (status == SAL_OK) {
-        status = codes ? sali_npy_codes(&array, path, codes, &err) : SAL_ERR_MEMORY;
+    if (status != SAL_OK) {
+        sal_array_free(&array);
+        return cli_fail(status, &err);
     }
-    status = status ? status : show_rows(path, model, array.count / V, most, codes, &err);
-    sali_npy_free(&array);
+    int32_t *codes = calloc((size_t)array.count, sizeof *codes);
+    int code = cli_codes(path, &array, codes);
+    code = code ? code : show_rows(path, model, array.count / V, most, codes);
+    sal_array_free(&array);
     free(codes);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    return code;
 }
 
 static int run_show(const cli_command *command, int argc, char **argv)

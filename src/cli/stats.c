@@ -6,7 +6,6 @@
 #include "cli/json.h"
 #include "core/text.h"
 #include "io/format.h"
-#include "io/arrays/npy.h"
 #include "io/draws/run_record.h"
 #include "stats/diagnose.h"
 
@@ -111,7 +110,7 @@ static int run_stats(const cli_command *command, int argc, char **argv)
         { 0 },
     };
     const char *path = NULL;
-    sali_npy array = { 0 };
+    sal_array array = { 0 };
     sal_error err = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &path);
     if (code != CLI_OK) {
@@ -120,27 +119,20 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     if (sali_format_has_suffix(&sali_format_netcdf, path)) {
         return diagnose_netcdf(path, json);
     }
-    sal_status status = sali_npy_read(path, &array, &err);
+    sal_status status = sal_array_read(path, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
     if (array.ndim < 2 || array.ndim > 3 || array.count == 0) {
-        sali_npy_free(&array);
+        sal_array_free(&array);
         snprintf(err.message, sizeof err.message,
                  "%s: expected an array of shape (chains, draws) or (chains, draws, variables)",
                  path);
         return cli_fail(SAL_ERR_DATA, &err);
     }
-    double *values = malloc((size_t)array.count * sizeof *values);
-    if (values) {
-        sali_npy_doubles(&array, values);
-        code = diagnose(values, array.shape[0], array.shape[1],
-                        array.ndim == 3 ? array.shape[2] : 1, 0, json);
-    } else {
-        code = cli_fail(SAL_ERR_MEMORY, &err);
-    }
-    free(values);
-    sali_npy_free(&array);
+    code = diagnose(array.values, array.shape[0], array.shape[1],
+                    array.ndim == 3 ? array.shape[2] : 1, 0, json);
+    sal_array_free(&array);
     return code;
 }
 

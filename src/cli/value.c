@@ -5,7 +5,6 @@
 
 #include "cli/json.h"
 #include "cli/cli.h"
-#include "io/arrays/npy.h"
 
 typedef struct options {
     const char *state, *params, *dtype, *out_value, *out_gradient, *out_differences;
@@ -24,7 +23,7 @@ typedef struct values {
 static void values_free(values *v)
 {
     free(v->codes);
-    free(v->x);
+    sal_free(v->x);
     free(v->f);
     free(v->gradient);
     free(v->differences);
@@ -80,36 +79,36 @@ static bool to_codes(const sal_space *space, int64_t states, const double *x, in
 
 static int read_states(const options *o, const sal_space *space, values *v)
 {
-    sali_npy array = { 0 };
+    sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t width = o->codes ? sal_space_variables(space) : sal_space_width(space);
-    sal_status status = sali_npy_read(o->state, &array, &err);
+    sal_status status = sal_array_read(o->state, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
     int64_t rows = array.ndim == 1 ? 1 : array.ndim == 2 ? array.shape[0] : 0;
     if (rows < 1 || array.count != rows * width) {
+        sal_array_free(&array);
         snprintf(err.message, sizeof err.message, "%s: expected shape (states, %lld): the %s",
                  o->state, (long long)width,
                  o->codes ? "codes of all variables" : "embedding (or use --codes)");
-        status = SAL_ERR_DATA;
-    } else {
-        v->states = rows;
-        v->codes = malloc((size_t)(rows * sal_space_variables(space)) * sizeof *v->codes);
-        v->x = malloc((size_t)(rows * sal_space_width(space)) * sizeof *v->x);
-        status = v->codes && v->x ? SAL_OK : SAL_ERR_MEMORY;
+        return cli_fail(SAL_ERR_DATA, &err);
     }
-    if (status == SAL_OK && o->codes) {
-        status = sali_npy_codes(&array, o->state, v->codes, &err);
-    } else if (status == SAL_OK) {
-        sali_npy_doubles(&array, v->x);
-        if (!to_codes(space, rows, v->x, v->codes)) {
-            free(v->codes);
-            v->codes = NULL;
-        }
+    v->states = rows;
+    v->codes = malloc((size_t)(rows * sal_space_variables(space)) * sizeof *v->codes);
+    if (o->codes || !v->codes) {
+        int code = cli_codes(o->state, &array, v->codes);
+        sal_array_free(&array);
+        return code;
     }
-    sali_npy_free(&array);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    v->x = array.values; /* taken over */
+    array.values = NULL;
+    sal_array_free(&array);
+    if (!to_codes(space, rows, v->x, v->codes)) {
+        free(v->codes);
+        v->codes = NULL;
+    }
+    return CLI_OK;
 }
 
 static int compute(const options *o, const sal_model *model, values *v)
@@ -140,14 +139,14 @@ static int compute(const options *o, const sal_model *model, values *v)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-static int write_array(const char *path, int64_t rows, int64_t columns, const double *data)
+static int write_array(const char *path, int64_t rows, int64_t columns, double *data)
 {
-    int64_t shape[2] = { rows, columns };
+    sal_array array = { .ndim = columns > 0 ? 2 : 1,
+                        .shape = { rows, columns },
+                        .count = columns > 0 ? rows * columns : rows,
+                        .values = data };
     sal_error err = { 0 };
-    sal_status status = SAL_OK;
-    if (path) {
-        status = sali_npy_write(path, SALI_DTYPE_F64, columns > 0 ? 2 : 1, shape, data, &err);
-    }
+    sal_status status = path ? sal_array_write(path, &array, &err) : SAL_OK;
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 

@@ -75,11 +75,11 @@ void sali_alignment_recode(sali_alignment *a, sal_alphabet alphabet)
     a->alphabet = alphabet;
 }
 
-void sali_array_free(sali_array *array)
+void sal_array_free(sal_array *array)
 {
     sali_free(array->values);
     sali_free(array->labels);
-    *array = (sali_array){ 0 };
+    *array = (sal_array){ 0 };
 }
 
 void sali_text_free(sali_text *text)
@@ -101,7 +101,7 @@ void sali_content_free(sali_content *content)
         sali_alignment_free(&content->alignment);
         break;
     case SALI_CONTENT_ARRAY:
-        sali_array_free(&content->array);
+        sal_array_free(&content->array);
         break;
     case SALI_CONTENT_TAPE:
         sali_text_free(&content->text);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <saltus/io.h>
 #include <saltus/space.h>
 #include <saltus/status.h>
 
@@ -88,21 +89,6 @@ void sali_alignment_recode(sali_alignment *alignment, sal_alphabet alphabet);
 
 void sali_alignment_free(sali_alignment *alignment);
 
-/* ---- arrays */
-
-#define SALI_ARRAY_MAX_DIM 4
-
-/* In C order; the first dimension counts rows (pictures, records). */
-typedef struct sali_array {
-    int ndim; /* 1 to 4 */
-    int64_t shape[SALI_ARRAY_MAX_DIM];
-    int64_t count;   /* the product of the shape */
-    double *values;  /* [count], finite */
-    int32_t *labels; /* [shape[0]], or NULL: the format has none */
-} sali_array;
-
-void sali_array_free(sali_array *array);
-
 /* ---- texts */
 
 /* UTF-8, a NUL after `size` bytes, none among them. */
@@ -122,7 +108,7 @@ typedef struct sali_content {
         sali_factor_graph network;
         sali_graph graph;
         sali_alignment alignment;
-        sali_array array;
+        sal_array array;
         sali_text text;
     };
 } sali_content;

@@ -44,7 +44,7 @@ sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, in
     return SAL_OK;
 }
 
-sal_status sali_sequences_of_array(const sali_array *array, sali_content *out, sal_error *err)
+sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sal_error *err)
 {
     const int last = sali_alphabet_states(SAL_ALPHABET_PROTEIN) - 1;
     double most = 0;

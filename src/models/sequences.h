@@ -15,6 +15,6 @@ sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, in
 /* Numbers as sequences: the last dimension counts sites, the others draws, or chains and draws.
  * Numbers 0 to 4 are letters of RNA, 0 to 20 those of proteins.
  * Returns: ARGUMENT for other numbers, or fewer than 2 dimensions; MEMORY. */
-sal_status sali_sequences_of_array(const sali_array *array, sali_content *out, sal_error *err);
+sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sal_error *err);
 
 #endif

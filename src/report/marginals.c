@@ -39,7 +39,7 @@ static void clear(marginals *m)
 /* States from the draws: one more than the largest code. False where these are no codes. */
 static bool find_states(const sali_run_record *run, marginals *m)
 {
-    const sali_array *draws = &run->draws;
+    const sal_array *draws = &run->draws;
     for (int64_t i = 0; i < draws->count; i++) {
         double code = draws->values[i];
         if (!(code >= 0 && code < MOST_STATES && code == floor(code))) {

@@ -37,7 +37,7 @@ static const struct {
 
 /* Sides of the pictures in the rows of an array: three dimensions, or two and the columns of the
  * sides that were given, or a square number of columns. */
-static bool find_sides(const sali_array *array, const sal_data_options *o, int64_t *height,
+static bool find_sides(const sal_array *array, const sal_data_options *o, int64_t *height,
                        int64_t *width)
 {
     bool given = o->height > 0;
@@ -52,7 +52,7 @@ static bool find_sides(const sali_array *array, const sal_data_options *o, int64
     return columns > 0 && columns / *width == *height && columns % *width == 0;
 }
 
-static sal_status fail_sides(const char *path, const sali_array *array, const sal_data_options *o,
+static sal_status fail_sides(const char *path, const sal_array *array, const sal_data_options *o,
                              sal_error *err)
 {
     long long columns = array->shape[array->ndim - 1];
@@ -75,9 +75,9 @@ static sal_status fail_sides(const char *path, const sali_array *array, const sa
 }
 
 /* Append columns of zeros to an array of two dimensions that has fewer. */
-static sal_status widen(const char *path, int64_t columns, sali_array *array, sal_error *err)
+static sal_status widen(const char *path, int64_t columns, sal_array *array, sal_error *err)
 {
-    sali_array wide = { 0 };
+    sal_array wide = { 0 };
     if (array->ndim != 2 || array->shape[1] >= columns) {
         return SAL_OK;
     }
@@ -92,14 +92,14 @@ static sal_status widen(const char *path, int64_t columns, sali_array *array, sa
     }
     wide.labels = array->labels;
     array->labels = NULL;
-    sali_array_free(array);
+    sal_array_free(array);
     *array = wide;
     return SAL_OK;
 }
 
 /* The range of all values of a file, or the one asked for if it holds them; SAL_GREY_FIND for
  * none. */
-static sal_grey find_grey(const sali_array *array, sal_grey wanted)
+static sal_grey find_grey(const sal_array *array, sal_grey wanted)
 {
     static const sal_grey order[] = { SAL_GREY_UNIT, SAL_GREY_SIGNED, SAL_GREY_BYTES };
     double low = array->values[0], high = low;
@@ -130,8 +130,8 @@ static sal_status check_grey(const char *path, sal_grey found, sal_grey wanted, 
                            greys[wanted].low, greys[wanted].high);
 }
 
-static sal_status take_pictures(const char *path, const sali_array *array,
-                                const sal_data_options *o, sal_data *data, sal_error *err)
+static sal_status take_pictures(const char *path, const sal_array *array, const sal_data_options *o,
+                                sal_data *data, sal_error *err)
 {
     if (!find_sides(array, o, &data->height, &data->width)) {
         return fail_sides(path, array, o, err);
@@ -161,7 +161,7 @@ static sal_status take_pictures(const char *path, const sali_array *array,
 
 /* ---- codes */
 
-static sal_status take_codes(const char *path, const sali_array *array, const sal_data_options *o,
+static sal_status take_codes(const char *path, const sal_array *array, const sal_data_options *o,
                              sal_data *data, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_CODES && array->ndim == 3;
@@ -190,7 +190,7 @@ static sal_status take_codes(const char *path, const sali_array *array, const sa
 }
 
 /* Labels are of the first dimension, so draws of several chains have none. */
-static sal_status take_array(const char *path, const sali_array *array, const sal_data_options *o,
+static sal_status take_array(const char *path, const sal_array *array, const sal_data_options *o,
                              sal_data *data, sal_error *err)
 {
     bool draws = o->kind == SAL_DATA_DRAWS;

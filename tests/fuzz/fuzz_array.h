@@ -20,7 +20,7 @@ static inline void fuzz_array(const sali_format *format, const uint8_t *data, si
     if (status != SAL_OK) {
         return;
     }
-    const sali_array *a = &content.array;
+    const sal_array *a = &content.array;
     int64_t count = 1;
     for (int d = 0; d < a->ndim; d++) {
         count *= a->shape[d];

@@ -20,7 +20,7 @@ static sal_status parse(const char *format, const char *text, sali_content *out,
     return sali_format_parse(named(format), "f", text, (int64_t)strlen(text), out, err);
 }
 
-static void check_array(const sali_array *a, int ndim, const int64_t *shape, const double *values)
+static void check_array(const sal_array *a, int ndim, const int64_t *shape, const double *values)
 {
     int64_t count = 1;
     ck_assert_int_eq(a->ndim, ndim);
@@ -376,6 +376,31 @@ START_TEST(truncated_and_damaged_files_are_survived)
 }
 END_TEST
 
+/* sal_array_write and sal_array_read: .npy keeps what is not finite, other formats are read too. */
+START_TEST(arrays_go_to_files_and_back)
+{
+    double values[] = { 1, -INFINITY, 0.5, 3, 1e300, -0.0 };
+    const sal_array written = { .ndim = 2, .shape = { 2, 3 }, .count = 6, .values = values };
+    sal_array read = { 0 };
+    sal_error err = { 0 };
+    ck_ok(sal_array_write(temp_path("a.npy"), &written, &err), &err);
+    ck_ok(sal_array_read(temp_path("a.npy"), &read, &err), &err);
+    check_array(&read, 2, written.shape, values);
+    sal_array_free(&read);
+    ck_assert_ptr_null(read.values);
+
+    ck_ok(sal_file_write(temp_path("a.csv"), "1,2\n3,4\n", 8, &err), &err);
+    ck_ok(sal_array_read(temp_path("a.csv"), &read, &err), &err);
+    check_array(&read, 2, (int64_t[]){ 2, 2 }, (double[]){ 1, 2, 3, 4 });
+    sal_array_free(&read);
+
+    ck_fails(sal_array_read(temp_path("none.npy"), &read, &err), SAL_ERR_NOT_FOUND, &err, "none");
+    ck_ok(sal_file_write(temp_path("cut.npy"), "\x93NUMPY\1", 7, &err), &err);
+    ck_fails(sal_array_read(temp_path("cut.npy"), &read, &err), SAL_ERR_DATA, &err, "cut.npy");
+    ck_assert_ptr_null(read.values);
+}
+END_TEST
+
 START_TEST(arrays_survive_failing_allocations)
 {
     sal_error err = { 0 };
@@ -432,6 +457,7 @@ int main(void)
     tcase_add_test(tcase, idx_files_are_written_byte_by_byte_as_expected);
     tcase_add_test(tcase, arrays_that_a_format_cannot_hold_are_refused);
     tcase_add_test(tcase, truncated_and_damaged_files_are_survived);
+    tcase_add_test(tcase, arrays_go_to_files_and_back);
     tcase_add_test(tcase, arrays_survive_failing_allocations);
     tcase_add_test(tcase, public_data_are_read);
     suite_add_tcase(suite, tcase);

@@ -94,7 +94,7 @@ END_TEST
 static sali_content series(int64_t n, const double *y)
 {
     sali_content content = { .kind = SALI_CONTENT_ARRAY };
-    content.array = (sali_array){ .ndim = 2, .shape = { n, 1 }, .count = n, .values = (double *)y };
+    content.array = (sal_array){ .ndim = 2, .shape = { n, 1 }, .count = n, .values = (double *)y };
     return content;
 }
 
@@ -156,7 +156,7 @@ START_TEST(crf_is_the_sum_of_its_features)
     sal_model *model = NULL;
     sal_error err;
     int32_t y[3];
-    content.array = (sali_array){ .ndim = 2, .shape = { 3, 2 }, .count = 6, .values = (double *)b };
+    content.array = (sal_array){ .ndim = 2, .shape = { 3, 2 }, .count = 6, .values = (double *)b };
     ck_ok(sali_builtin_make("crf:labels=3", &content, SAL_F64, &model, &err), &err);
     ck_ok(sal_model_get_params(model, "lambda", lambda, &err), &err);
     ck_ok(sal_model_get_params(model, "mu", mu, &err), &err);

@@ -241,7 +241,7 @@ END_TEST
 static sali_content array_of(int ndim, const int64_t *shape, double *values)
 {
     sali_content content = { .kind = SALI_CONTENT_ARRAY };
-    content.array = (sali_array){ .ndim = ndim, .count = 1, .values = values };
+    content.array = (sal_array){ .ndim = ndim, .count = 1, .values = values };
     for (int k = 0; k < ndim; k++) {
         content.array.shape[k] = shape[k];
         content.array.count *= shape[k];

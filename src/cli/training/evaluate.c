@@ -12,7 +12,6 @@
 #include "cli/pictures.h"
 #include "core/alloc.h"
 #include "core/space.h"
-#include "io/format.h"
 #include "models/alphabet.h"
 #include "stats/mmd.h"
 #include "train/likelihood.h"
@@ -65,7 +64,7 @@ static int bad_samples(const session *s, const char *format, ...)
 }
 
 /* States of the model in the rows of an array, whatever its other dimensions. */
-static int take_samples(session *s, const sali_array *array)
+static int take_samples(session *s, const sal_array *array)
 {
     const sal_space *space = sal_model_space(s->model);
     int64_t V = s->test.variables;
@@ -90,15 +89,14 @@ static int take_samples(session *s, const sali_array *array)
 
 static int read_samples(session *s)
 {
-    sali_content content = { 0 };
+    sal_array array = { 0 };
     sal_error err = { 0 };
     if (!s->o->samples) {
         return CLI_OK;
     }
-    sal_status status =
-        sali_content_read(s->o->samples, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err);
-    int code = status == SAL_OK ? take_samples(s, &content.array) : cli_fail(status, &err);
-    sali_content_free(&content);
+    sal_status status = sal_array_read(s->o->samples, &array, &err);
+    int code = status == SAL_OK ? take_samples(s, &array) : cli_fail(status, &err);
+    sal_array_free(&array);
     return code;
 }
 

@@ -7,7 +7,6 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/text.h"
-#include "io/format.h"
 #include "io/arrays/png.h"
 #include "train/data.h"
 
@@ -97,17 +96,17 @@ static bool hides(const char *name, int64_t i, int64_t j, int64_t height, int64_
 
 static int read_mask(session *s)
 {
-    sali_content content = { 0 };
+    sal_array array = { 0 };
     sal_error err = { 0 };
     const char *path = s->o->mask;
-    sal_status status = sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err);
-    if (status == SAL_OK && content.array.count != s->pictures.variables) {
+    sal_status status = sal_array_read(path, &array, &err);
+    if (status == SAL_OK && array.count != s->pictures.variables) {
         snprintf(err.message, sizeof err.message, "%.300s: expected a mask of %lld x %lld numbers",
                  path, (long long)s->pictures.height, (long long)s->pictures.width);
         status = SAL_ERR_DATA;
     }
     for (int64_t v = 0; status == SAL_OK && v < s->pictures.variables; v++) {
-        double value = content.array.values[v];
+        double value = array.values[v];
         if (value != 0 && value != 1) {
             snprintf(err.message, sizeof err.message,
                      "%.300s: element %lld is %g; expected 1 for hidden, 0 for known", path,
@@ -120,7 +119,7 @@ static int read_mask(session *s)
         snprintf(err.message, sizeof err.message,
                  "--mask %.300s: expected top, bottom, left, right, center or a file", path);
     }
-    sali_content_free(&content);
+    sal_array_free(&array);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 

@@ -5,8 +5,9 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/format.h"
 
-sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sali_array *array,
+sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sal_array *array,
                            sal_error *err)
 {
     int64_t count = sali_shape_count(shape, ndim, sizeof(double));
@@ -15,13 +16,13 @@ sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sal
                          "%s: an array of %d dimensions without elements, or too large", name,
                          ndim);
     }
-    *array = (sali_array){ .ndim = ndim, .count = count };
+    *array = (sal_array){ .ndim = ndim, .count = count };
     memcpy(array->shape, shape, (size_t)ndim * sizeof *shape);
     array->values = SALI_NEW_ARRAY(double, count);
     return array->values ? SAL_OK : sali_fail_memory(err);
 }
 
-sal_status sali_array_check(const char *name, const sali_array *array, sal_error *err)
+sal_status sali_array_check(const char *name, const sal_array *array, sal_error *err)
 {
     for (int64_t i = 0; i < array->count; i++) {
         if (!isfinite(array->values[i])) {
@@ -32,8 +33,7 @@ sal_status sali_array_check(const char *name, const sali_array *array, sal_error
     return SAL_OK;
 }
 
-sal_status sali_array_take(const char *name, const sali_npy *from, sali_array *array,
-                           sal_error *err)
+sal_status sali_array_take(const char *name, const sali_npy *from, sal_array *array, sal_error *err)
 {
     sal_status status = sali_array_make(name, from->ndim, from->shape, array, err);
     if (status == SAL_OK) {
@@ -42,7 +42,7 @@ sal_status sali_array_take(const char *name, const sali_npy *from, sali_array *a
     return status ? status : sali_array_check(name, array, err);
 }
 
-sali_dtype sali_array_dtype(const sali_array *array)
+sali_dtype sali_array_dtype(const sal_array *array)
 {
     bool bytes = true, floats = true;
     for (int64_t i = 0; i < array->count && floats; i++) {
@@ -53,7 +53,7 @@ sali_dtype sali_array_dtype(const sali_array *array)
     return !floats ? SALI_DTYPE_F64 : bytes ? SALI_DTYPE_U8 : SALI_DTYPE_F32;
 }
 
-void *sali_array_pack(const sali_array *array, sali_dtype dtype)
+void *sali_array_pack(const sal_array *array, sali_dtype dtype)
 {
     void *packed = sali_alloc(array->count, (size_t)sali_dtype_bytes(dtype));
     for (int64_t i = 0; packed && i < array->count; i++) {
@@ -67,6 +67,41 @@ void *sali_array_pack(const sali_array *array, sali_dtype dtype)
         }
     }
     return packed;
+}
+
+/* ---- in public */
+
+sal_status sal_array_read(const char *path, sal_array *out, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sali_npy view = { 0 };
+    sal_array array = { 0 };
+    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
+    bool npy = status == SAL_OK && sali_format_npy.recognise((const char *)bytes.data, bytes.size);
+    if (npy) {
+        status = sali_npy_parse(path, bytes.data, bytes.size, &view, err);
+        status = status ? status : sali_array_make(path, view.ndim, view.shape, &array, err);
+    }
+    if (npy && status == SAL_OK) {
+        sali_npy_doubles(&view, array.values);
+    }
+    sali_bytes_free(&bytes);
+    if (!npy && status == SAL_OK) {
+        sali_content content = { 0 };
+        status = sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, err);
+        array = content.array;
+    }
+    if (status != SAL_OK) {
+        sal_array_free(&array);
+        return status;
+    }
+    *out = array;
+    return SAL_OK;
+}
+
+sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
+{
+    return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
 }
 
 /* ---- rows */

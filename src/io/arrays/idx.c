@@ -74,7 +74,7 @@ static sal_status parse_idx(const char *name, const char *data, int64_t size, sa
 }
 
 /* Type, dimensions and sizes; the length. */
-static int64_t make_header(const sali_array *array, sali_dtype dtype, unsigned char *header)
+static int64_t make_header(const sal_array *array, sali_dtype dtype, unsigned char *header)
 {
     header[0] = header[1] = 0;
     header[2] = (unsigned char)sali_dtype_idx(dtype);
@@ -89,13 +89,13 @@ static int64_t make_header(const sali_array *array, sali_dtype dtype, unsigned c
 
 static sal_status write_idx(const char *path, const sali_content *content, sal_error *err)
 {
-    const sali_array *array = &content->array;
+    const sal_array *array = &content->array;
     for (int d = 0; d < array->ndim; d++) {
         if (array->shape[d] > UINT32_MAX) {
             return sali_fail(err, SAL_ERR_ARGUMENT, "%s: IDX holds sizes below 2^32 only", path);
         }
     }
-    unsigned char header[4 + 4 * SALI_ARRAY_MAX_DIM];
+    unsigned char header[4 + 4 * SAL_ARRAY_DIMENSIONS];
     sali_dtype dtype = sali_array_dtype(array);
     int width = sali_dtype_bytes(dtype);
     void *packed = sali_array_pack(array, dtype);

@@ -16,7 +16,7 @@
 typedef struct reader {
     sali_scan scan;
     int64_t rows, columns;
-    sali_array *array;
+    sal_array *array;
     sal_error *err;
 } reader;
 
@@ -103,7 +103,7 @@ static bool looks_like_libsvm(const char *data, int64_t size)
 }
 
 /* The array of the shape that the first visit found. */
-static sal_status allocate(const reader *r, int64_t size, sali_array *array)
+static sal_status allocate(const reader *r, int64_t size, sal_array *array)
 {
     const int64_t shape[] = { r->rows, r->columns };
     int64_t count = sali_shape_count(shape, 2, sizeof(double));

@@ -385,7 +385,7 @@ static sal_status parse_npy(const char *name, const char *data, int64_t size, sa
 
 static sal_status write_npy(const char *path, const sali_content *content, sal_error *err)
 {
-    const sali_array *array = &content->array;
+    const sal_array *array = &content->array;
     sali_dtype dtype = sali_array_dtype(array);
     void *packed = sali_array_pack(array, dtype);
     sal_status status = packed ? sali_npy_write(path, dtype, array->ndim, array->shape, packed, err)

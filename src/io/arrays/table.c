@@ -160,7 +160,7 @@ static const char *separator_for(const char *path)
 
 static sal_status write_table(const char *path, const sali_content *content, sal_error *err)
 {
-    const sali_array *array = &content->array;
+    const sal_array *array = &content->array;
     if (array->ndim > 2) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "%s: an array of %d dimensions; a table has rows and columns (write it as "

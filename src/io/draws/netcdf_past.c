@@ -27,10 +27,10 @@ typedef struct draws {
     /* Draws first .. first + n - 1 of a section; n = 0: none. */
     int in;
     int64_t first, n;
-    sali_array states; /* (chains, n, V) */
-    double *noted;     /* [SALI_NOTED x chains x n] */
-    int32_t *codes;    /* [chains x V] of the last one that was read */
-    double *figures;   /* [SALI_NOTED x chains] likewise */
+    sal_array states; /* (chains, n, V) */
+    double *noted;    /* [SALI_NOTED x chains x n] */
+    int32_t *codes;   /* [chains x V] of the last one that was read */
+    double *figures;  /* [SALI_NOTED x chains] likewise */
 } draws;
 
 static void close_draws(void *source)
@@ -44,7 +44,7 @@ static void close_draws(void *source)
     sali_free(d->sections[0].posterior.variables);
     sali_free(d->sections[1].posterior.variables);
     sali_free(d->name);
-    sali_array_free(&d->states);
+    sal_array_free(&d->states);
     sali_free(d->noted);
     sali_free(d->codes);
     sali_free(d->figures);
@@ -88,7 +88,7 @@ static sal_status read_window(draws *d, int in, int64_t index, sal_error *err)
     n = n < p->draws - index ? n : p->draws - index;
     const size_t start[2] = { 0, (size_t)index }, count[2] = { (size_t)p->chains, (size_t)n };
     int code = NC_NOERR;
-    sali_array_free(&d->states);
+    sal_array_free(&d->states);
     sali_free(d->noted);
     d->noted = SALI_NEW_ARRAY(double, SALI_NOTED * p->chains * n);
     d->n = 0;

@@ -53,6 +53,6 @@ void sali_netcdf_close_draws(sali_netcdf_posterior *p);
 
 /* Draws first .. first + n - 1 as an array (chains, n, V). Returns: DATA; MEMORY. */
 sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first, int64_t n,
-                                  sali_array *out, sal_error *err);
+                                  sal_array *out, sal_error *err);
 
 #endif

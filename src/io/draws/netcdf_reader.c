@@ -122,10 +122,10 @@ static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_d
 }
 
 sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first, int64_t n,
-                                  sali_array *out, sal_error *err)
+                                  sal_array *out, sal_error *err)
 {
     int64_t shape[3] = { p->chains, n, p->V };
-    sali_array array = { 0 };
+    sal_array array = { 0 };
     double *room = sali_alloc(n, (size_t)p->V * sizeof *room);
     sal_status status =
         room ? sali_array_make(p->name, 3, shape, &array, err) : sali_fail_memory(err);
@@ -139,7 +139,7 @@ sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first,
     sali_free(room);
     status = status ? status : sali_array_check(p->name, &array, err);
     if (status != SAL_OK) {
-        sali_array_free(&array);
+        sal_array_free(&array);
         return status;
     }
     *out = array;

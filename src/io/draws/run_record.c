@@ -21,7 +21,7 @@ void sali_run_record_free(sali_run_record *r)
         sali_free(r->noted[k]);
         sali_free(r->warmup_noted[k]);
     }
-    sali_array_free(&r->draws);
+    sal_array_free(&r->draws);
     sali_free(r->names);
     sali_free(r->nominal);
     sali_free(r->levels);
@@ -46,7 +46,7 @@ static sal_status read_npy(const char *path, sali_run_record *out, sal_error *er
     if (status != SAL_OK) {
         return status;
     }
-    const sali_array *array = &content.array;
+    const sal_array *array = &content.array;
     if (array->ndim < 2 || array->ndim > 3) {
         sali_content_free(&content);
         return sali_fail(err, SAL_ERR_DATA,

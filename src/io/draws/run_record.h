@@ -6,7 +6,7 @@
 #include "models/content.h"
 
 typedef struct sali_run_record {
-    sali_array draws; /* codes, (chains, draws, V) */
+    sal_array draws; /* codes, (chains, draws, V) */
     int64_t chains, n_draws, V;
     char **names;             /* [V], or NULL */
     bool *nominal;            /* [V], or NULL: codes without an order */

@@ -53,7 +53,7 @@ static const double *draw_features(sali_making *m, int64_t n)
 }
 
 /* Features of a file: a row for each token. */
-static sal_status check_features(const sali_array *array, sal_error *err)
+static sal_status check_features(const sal_array *array, sal_error *err)
 {
     for (int64_t i = 0; i < array->count; i++) {
         if (!isfinite(array->values[i])) {
@@ -68,7 +68,7 @@ static sal_status check_features(const sali_array *array, sal_error *err)
 
 static sal_status crf(sali_making *m, sal_expr *f)
 {
-    const sali_array *file = m->content ? &m->content->array : NULL;
+    const sal_array *file = m->content ? &m->content->array : NULL;
     sal_status status = file ? check_features(file, m->err) : SAL_OK;
     if (status != SAL_OK) {
         return status;

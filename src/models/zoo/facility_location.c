@@ -55,7 +55,7 @@ static sal_status draw_values(sali_making *m, int64_t n, int64_t customers, cons
     return SAL_OK;
 }
 
-static sal_status check_values(const sali_array *C, sal_error *err)
+static sal_status check_values(const sal_array *C, sal_error *err)
 {
     if (C->ndim != 2 || C->count < 1) {
         return sali_fail(err, SAL_ERR_DATA,
@@ -77,7 +77,7 @@ static sal_status check_values(const sali_array *C, sal_error *err)
 
 static sal_status facility_location(sali_making *m, sal_expr *f)
 {
-    const sali_array *file = m->content ? &m->content->array : NULL;
+    const sal_array *file = m->content ? &m->content->array : NULL;
     int64_t n = file ? file->shape[0] : (int64_t)m->values[FACILITIES];
     int64_t customers = file ? file->shape[1] : (int64_t)m->values[CUSTOMERS];
     const double *C = file ? file->values : NULL;

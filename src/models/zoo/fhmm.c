@@ -155,7 +155,7 @@ static sal_status record(sali_making *making, const sali_fhmm *m, sal_expr *f)
 /* Of a file the weights stay those of the seed: data are to be scaled to them. */
 static sal_status fhmm(sali_making *making, sal_expr *f)
 {
-    const sali_array *file = making->content ? &making->content->array : NULL;
+    const sal_array *file = making->content ? &making->content->array : NULL;
     sali_fhmm *m = NULL;
     sal_status status = file ? sali_observations_check(file, making->err) : SAL_OK;
     int64_t length = file ? file->count : (int64_t)making->values[LENGTH];

@@ -58,7 +58,7 @@ static sal_status draw_data(sali_making *making, sali_hmm *m)
 /* The means of data that come from elsewhere: state k has their quantile (k + 1/2) / states. */
 static sal_status place_means(sali_making *making, sali_hmm *m)
 {
-    const sali_array *array = &making->content->array;
+    const sal_array *array = &making->content->array;
     double *sorted = SALI_BORROW(making, double, m->length);
     if (!sorted) {
         return sali_fail_memory(making->err);
@@ -159,7 +159,7 @@ static sal_status record(sali_making *making, const sali_hmm *m, sal_expr *f)
 
 static sal_status hmm(sali_making *making, sal_expr *f)
 {
-    const sali_array *file = making->content ? &making->content->array : NULL;
+    const sal_array *file = making->content ? &making->content->array : NULL;
     sali_hmm *m = NULL;
     sal_status status = file ? sali_observations_check(file, making->err) : SAL_OK;
     int64_t length = file ? file->count : (int64_t)making->values[LENGTH];

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 
-sal_status sali_observations_check(const sali_array *array, sal_error *err)
+sal_status sali_observations_check(const sal_array *array, sal_error *err)
 {
     int longer = 0;
     for (int k = 0; k < array->ndim; k++) {

@@ -9,6 +9,6 @@
 
 /* Whether an array is one series y_1, y_2, ..: all of its dimensions but one are 1, its numbers
  * finite. Returns: SAL_ERR_DATA, saying what is wrong. */
-sal_status sali_observations_check(const sali_array *array, sal_error *err);
+sal_status sali_observations_check(const sal_array *array, sal_error *err);
 
 #endif

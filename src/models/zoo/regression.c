@@ -133,7 +133,7 @@ static void draw_row(uint64_t seed, int64_t row, int64_t columns, double *x, dou
 
 /* ---- data of a file */
 
-static sal_status check_table(const sali_array *table, sal_error *err)
+static sal_status check_table(const sal_array *table, sal_error *err)
 {
     if (table->ndim != 2 || table->shape[1] < 2 || table->shape[1] > MOST_COLUMNS + 1) {
         return sali_fail(err, SAL_ERR_DATA,
@@ -179,7 +179,7 @@ static sal_status record(sali_making *m, const data *d, sal_expr *f)
 
 static sal_status regression(sali_making *m, sal_expr *f)
 {
-    const sali_array *table = m->content ? &m->content->array : NULL;
+    const sal_array *table = m->content ? &m->content->array : NULL;
     sal_status status = table ? check_table(table, m->err) : SAL_OK;
     if (status != SAL_OK) {
         return status;

@@ -116,7 +116,7 @@ static sal_status posterior(sali_making *m, int64_t rows, int64_t columns, doubl
 }
 
 /* The picture asked for: its numbers [*rows x *columns], in the array's memory. */
-static sal_status choose_picture(const sali_array *array, int64_t picture, const double **values,
+static sal_status choose_picture(const sal_array *array, int64_t picture, const double **values,
                                  int64_t *rows, int64_t *columns, sal_error *err)
 {
     int64_t pictures = array->ndim == 3 ? array->shape[0] : 1;
