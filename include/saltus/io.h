@@ -173,6 +173,15 @@ typedef struct sal_format_info {
 /* Format `index`, from 0; those of one content follow one another. False past the end. */
 SAL_API bool sal_format_list(int64_t index, sal_format_info *info);
 
+/* Write what a file holds in another format: networks, graphs, alignments, arrays
+ * (sal_format_list), saved tapes and directories of trainings. Params:  from  the format of `in`;
+ * NULL: the one that its name and content tell. to    the format of `out`; NULL: the one that its
+ * name tells. Returns: SAL_ERR_ARGUMENT (a format that is not there, or that cannot say what the
+ * file holds); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. `out` is then as
+ * before. Cost:    O(size of the files). Threads: any; for .nc as sal_draw_writer_open. */
+SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
+                               sal_error *err);
+
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4
 

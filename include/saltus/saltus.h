@@ -18,6 +18,7 @@
 #include <saltus/io.h>
 #include <saltus/model.h>
 #include <saltus/options.h>
+#include <saltus/report.h>
 #include <saltus/sample.h>
 #include <saltus/sampler.h>
 #include <saltus/space.h>

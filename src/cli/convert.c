@@ -1,34 +1,29 @@
 /* saltus convert: a file in another format of the same kind. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/sheet.h"
-#include "core/text.h"
-#include "io/format.h"
 
-static int find_format(const char *name, const sali_format **format)
+static bool is_picture(const char *path)
 {
-    sal_error err = { 0 };
-    sal_status status = name ? sali_format_named(name, format, &err) : SAL_OK;
-    return status == SAL_OK ? CLI_OK : cli_fail(SAL_ERR_ARGUMENT, &err);
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".png") == 0;
 }
 
-/* What a training wrote, or another saved tape, as it opens: with averaged parameters. */
-static int save_model(const char *in, const char *out)
+/* The pictures of an array. */
+static int write_sheet(const char *in, const char *out, const char *shape)
 {
-    sal_model *model = NULL;
+    sal_array array = { 0 };
     sal_error err = { 0 };
-    int code = cli_open(in, NULL, NULL, &model);
-    if (code != CLI_OK) {
-        return code;
-    }
-    sal_status status = sal_model_save(model, out, &err);
-    sal_model_destroy(model);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    sal_status status = sal_array_read(in, &array, &err);
+    int code = status ? cli_fail(status, &err) : cli_sheet_array(out, shape, &array);
+    sal_array_free(&array);
+    return code;
 }
 
 static int run_convert(const cli_command *command, int argc, char **argv)
 {
     const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL, *shape = NULL;
-    const sali_format *reader = NULL, *writer = NULL;
     const cli_option options[] = {
         { "from", CLI_TEXT, &from, "FORMAT", "instead of what the file's name and content tell" },
         { "to", CLI_TEXT, &to, "FORMAT", "instead of what OUT's name tells" },
@@ -36,32 +31,17 @@ static int run_convert(const cli_command *command, int argc, char **argv)
         { 0 },
     };
     int code = cli_parse(command, argc, argv, options, 2, paths);
-    code = code ? code : find_format(from, &reader);
-    code = code ? code : find_format(to, &writer);
     code = code ? code : cli_check_output(paths[1]);
-    bool sheet = !to && sali_has_suffix(paths[1], ".png");
+    bool sheet = code == CLI_OK && !from && !to && is_picture(paths[1]);
     if (code == CLI_OK && shape && !sheet) {
         code = cli_usage("--shape goes with a file NAME.png");
     }
-    if (code != CLI_OK) {
-        return code;
+    if (code != CLI_OK || sheet) {
+        return code ? code : write_sheet(paths[0], paths[1], shape);
     }
-    if (cli_is_training(paths[0]) && !from && !to) {
-        return save_model(paths[0], paths[1]);
-    }
-    sali_content content = { 0 };
     sal_error err = { 0 };
-    sal_status status =
-        sali_content_read(paths[0], reader, SALI_CONTENT_NONE, &content, NULL, &err);
-    if (status == SAL_OK && sheet && content.kind == SALI_CONTENT_ARRAY) {
-        code = cli_sheet_array(paths[1], shape, &content.array);
-    } else if (status == SAL_OK && !to && content.kind == SALI_CONTENT_TAPE) {
-        code = save_model(paths[0], paths[1]);
-    } else if (status == SAL_OK) {
-        status = sali_content_write(paths[1], writer, &content, &err);
-    }
-    sali_content_free(&content);
-    return status == SAL_OK ? code : cli_fail(status, &err);
+    sal_status status = sal_convert(paths[0], from, paths[1], to, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 const cli_command cli_convert = { "convert", "IN OUT",

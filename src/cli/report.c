@@ -3,11 +3,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "report/report.h"
 
 static int run_report(const cli_command *command, int argc, char **argv)
 {
-    sali_report_options o = { 0 };
+    sal_report_options o = { 0 };
     const char *out = NULL;
     const cli_option table[] = {
         { "out", CLI_TEXT, &out, "PAGE.html", "where the page goes; also -o PAGE.html" },
@@ -32,7 +31,7 @@ static int run_report(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_check_output(out);
     if (code == CLI_OK) {
         sal_error err = { 0 };
-        sal_status status = sali_report_write(n, paths, &o, out, &err);
+        sal_status status = sal_report_write(n, paths, &o, out, &err);
         code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
     free(paths);

@@ -125,7 +125,7 @@ static sal_status find_mcse(const sali_run_record *run, marginals *m, sal_error 
 /* ---- exact ones */
 
 /* The model that the options or the file name; NULL, and why, if it is not to be had. */
-static sal_model *open_model(const sali_run_record *run, const sali_report_options *o, marginals *m,
+static sal_model *open_model(const sali_run_record *run, const sal_report_options *o, marginals *m,
                              sal_status *status, sal_error *err)
 {
     sal_error why = { 0 };
@@ -227,7 +227,7 @@ static sal_status compute_exact(const sali_run_record *run, sal_model *model, ma
     return SAL_OK;
 }
 
-static sal_status find_exact(const sali_run_record *run, const sali_report_options *o,
+static sal_status find_exact(const sali_run_record *run, const sal_report_options *o,
                              sal_model *model, marginals *m, sal_error *err)
 {
     if (!model && !o->exact) {
@@ -372,7 +372,7 @@ static void put_section(sali_page *page, const sali_run_record *run, const margi
 }
 
 sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
-                                 const sali_report_options *o, sal_error *err)
+                                 const sal_report_options *o, sal_error *err)
 {
     marginals m = { .V = run->V, .states = SALI_NEW_ARRAY(int32_t, run->V) };
     sal_status status = m.states ? SAL_OK : sali_fail_memory(err);

@@ -18,7 +18,7 @@ sal_figure *sali_report_figure(const sal_panel *panel)
 }
 
 static sal_status section(sali_page *page, int64_t k, const char *path,
-                          const sali_report_options *options, sal_error *err)
+                          const sal_report_options *options, sal_error *err)
 {
     struct stat there;
     if (stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
@@ -37,15 +37,16 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-sal_status sali_report_write(int64_t n, const char *const *paths,
-                             const sali_report_options *options, const char *out, sal_error *err)
+sal_status sal_report_write(int64_t n, const char *const *paths, const sal_report_options *options,
+                            const char *out, sal_error *err)
 {
+    const sal_report_options usual = { 0 };
     char title[512];
     sali_page page;
     snprintf(title, sizeof title, "Report on %s", n == 1 ? file_name(paths[0]) : "several files");
     sali_page_begin(&page, out, title, n, paths, err);
     for (int64_t k = 0; k < n && page.w.status == SAL_OK; k++) {
-        sal_status status = section(&page, k + 1, paths[k], options, err);
+        sal_status status = section(&page, k + 1, paths[k], options ? options : &usual, err);
         page.w.status = page.w.status ? page.w.status : status;
     }
     return sali_page_end(&page);

@@ -4,28 +4,15 @@
 
 #include <saltus/io.h>
 #include <saltus/model.h>
+#include <saltus/report.h>
 #include <saltus/stats.h>
 #include "io/draws/run_record.h"
 #include "report/page.h"
 
-/* Zeros stand for the defaults. */
-typedef struct sali_report_options {
-    const char
-        *exact; /* a file of exact marginals, of all runs; NULL: computed where that is cheap */
-    const char *model; /* the model of all runs; NULL: the one that their files name */
-} sali_report_options;
-
-/* Write one page with a section for each file: a run (.nc, .npy), what 'saltus compare --json'
- * printed, or a directory that 'saltus train' wrote. The page is replaced at once.
- * Returns: DATA, NOT_FOUND for a file that is none of these, or not there; ARGUMENT; UNSUPPORTED;
- *          IO; MEMORY. No page is left then. */
-sal_status sali_report_write(int64_t n, const char *const *paths,
-                             const sali_report_options *options, const char *out, sal_error *err);
-
 /* ---- kinds of sections: section k, from 1 */
 
 sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
-                           const sali_report_options *options, sal_error *err);
+                           const sal_report_options *options, sal_error *err);
 sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal_error *err);
 sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err);
 
@@ -73,7 +60,7 @@ sal_status sali_report_chains(sali_page *page, const sali_run_record *run,
                               const sali_diagnosed *diagnosed, sal_error *err);
 void sali_report_steps(sali_page *page, const sali_run_record *run);
 sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
-                                 const sali_report_options *options, sal_error *err);
+                                 const sal_report_options *options, sal_error *err);
 
 /* A new figure of one panel; NULL when out of memory. */
 sal_figure *sali_report_figure(const sal_panel *panel);

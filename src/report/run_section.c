@@ -96,7 +96,7 @@ static void put_facts(sali_page *page, const sali_run_record *run)
 }
 
 sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
-                           const sali_report_options *options, sal_error *err)
+                           const sal_report_options *options, sal_error *err)
 {
     sali_run_record run = { 0 };
     sali_diagnosed diagnosed = { 0 };

@@ -26,8 +26,8 @@ static void forget(void)
 
 static sal_status report(const char *input, const char *exact, sal_error *err)
 {
-    sali_report_options options = { .exact = exact };
-    return sali_report_write(1, &input, &options, temp_path("page.html"), err);
+    sal_report_options options = { .exact = exact };
+    return sal_report_write(1, &input, &options, temp_path("page.html"), err);
 }
 
 static void write_draws(const char *path, int64_t chains, int64_t draws, int64_t V,
@@ -353,8 +353,8 @@ static sal_status make_pages(sal_error *err)
     snprintf(paths[0], sizeof paths[0], "%s", temp_path("a.npy"));
     snprintf(paths[1], sizeof paths[1], "%s", temp_path("a.json"));
     snprintf(paths[2], sizeof paths[2], "%s", temp_path("dir"));
-    sali_report_options options = { 0 };
-    return sali_report_write(3, list, &options, temp_path("page.html"), err);
+    sal_report_options options = { 0 };
+    return sal_report_write(3, list, &options, temp_path("page.html"), err);
 }
 
 START_TEST(failing_allocations_are_reported)

@@ -1,0 +1,42 @@
+/* A file in another format. */
+#include <sys/stat.h>
+
+#include "core/error.h"
+#include "io/format.h"
+
+/* A saved model as it opens: what a training wrote has its averaged parameters. */
+static sal_status save_model(const char *in, const char *out, sal_error *err)
+{
+    sal_model *model = NULL;
+    sal_status status = sal_model_open(in, 0, &model, err);
+    status = status ? status : sal_model_save(model, out, err);
+    sal_model_destroy(model);
+    return status;
+}
+
+static sal_status find_format(const char *name, const sali_format **format, sal_error *err)
+{
+    return name && sali_format_named(name, format, err) != SAL_OK ? SAL_ERR_ARGUMENT : SAL_OK;
+}
+
+sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
+                       sal_error *err)
+{
+    const sali_format *reader = NULL, *writer = NULL;
+    struct stat there;
+    sali_content content = { 0 };
+    sal_status status = find_format(from, &reader, err);
+    status = status ? status : find_format(to, &writer, err);
+    if (status == SAL_OK && !from && !to && stat(in, &there) == 0 && S_ISDIR(there.st_mode)) {
+        return save_model(in, out, err);
+    }
+    status =
+        status ? status : sali_content_read(in, reader, SALI_CONTENT_NONE, &content, NULL, err);
+    if (status == SAL_OK) {
+        status = !to && content.kind == SALI_CONTENT_TAPE
+                     ? save_model(in, out, err)
+                     : sali_content_write(out, writer, &content, err);
+    }
+    sali_content_free(&content);
+    return status;
+}
