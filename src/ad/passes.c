@@ -44,8 +44,8 @@ void sal_tape_set_passes(sal_tape *tape, uint32_t set)
         known |= pass->bit;
     }
     if (set & ~known) {
-        sali_latch(tape, NULL, 0, SAL_ERR_ARGUMENT,
-                   "sal_tape_set_passes: expected an OR of SAL_PASS_* constants");
+        sali_record_error(tape, NULL, 0, SAL_ERR_ARGUMENT,
+                          "sal_tape_set_passes: expected an OR of SAL_PASS_* constants");
         return;
     }
     tape->passes = set;

@@ -33,22 +33,22 @@ static sal_expr record(const char *file, int line, sali_op_id id, const sal_oper
         bool wanted = symmetric >> k & 1;
         fixed[k] = wanted ? sal_op1_at(file, line, "symmetrise", o->in[k]) : o->in[k];
     }
-    return sali_record(o->in[0].tape, &(sali_recipe){ .op = id,
-                                                      .n_in = o->n_in,
-                                                      .in = symmetric ? fixed : o->in,
-                                                      .n_ints = n_ints,
-                                                      .ints = ints,
-                                                      .n_reals = o->n_reals,
-                                                      .reals = o->reals,
-                                                      .file = file,
-                                                      .line = line });
+    return sali_record(o->in[0].tape, &(sali_node_spec){ .op = id,
+                                                         .n_in = o->n_in,
+                                                         .in = symmetric ? fixed : o->in,
+                                                         .n_ints = n_ints,
+                                                         .ints = ints,
+                                                         .n_reals = o->n_reals,
+                                                         .reals = o->reals,
+                                                         .file = file,
+                                                         .line = line });
 }
 
 static sal_expr refuse(const char *file, int line, const sal_operation *o, const char *why)
 {
     char text[120];
     snprintf(text, sizeof text, "%.40s: %s", o->op ? o->op : "operation", why);
-    return sali_latch(o->in[0].tape, file, line, SAL_ERR_ARGUMENT, text);
+    return sali_record_error(o->in[0].tape, file, line, SAL_ERR_ARGUMENT, text);
 }
 
 sal_expr sal_operation_at(const char *file, int line, const sal_operation *o)
@@ -74,7 +74,7 @@ sal_expr sal_operation_at(const char *file, int line, const sal_operation *o)
     int64_t n_ints = o->n_ints > 0 ? o->n_ints : 1, few[4];
     int64_t *many = n_ints > 4 ? SALI_NEW_ARRAY(int64_t, n_ints) : few;
     if (!many) {
-        return sali_latch(o->in[0].tape, file, line, SAL_ERR_MEMORY, "out of memory");
+        return sali_record_error(o->in[0].tape, file, line, SAL_ERR_MEMORY, "out of memory");
     }
     copy_ints(op, o, many);
     sal_expr made = record(file, line, id, o, n_ints, many);
@@ -91,7 +91,7 @@ sal_expr sal_state_at(const char *file, int line, sal_tape *tape)
             return (sal_expr){ .tape = tape, .node = (int32_t)i };
         }
     }
-    return sali_record(tape, &(sali_recipe){ .op = SALI_OP_state, .file = file, .line = line });
+    return sali_record(tape, &(sali_node_spec){ .op = SALI_OP_state, .file = file, .line = line });
 }
 
 sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, const char *name)
@@ -108,8 +108,8 @@ sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, const ch
                            : s;
         }
     }
-    return sali_latch(tape, file, line, SAL_ERR_ARGUMENT,
-                      "state_block: the space has no block of that name");
+    return sali_record_error(tape, file, line, SAL_ERR_ARGUMENT,
+                             "state_block: the space has no block of that name");
 }
 
 sal_expr sal_param_at(const char *file, int line, sal_tape *tape, const char *name, sal_shape shape)
@@ -119,12 +119,12 @@ sal_expr sal_param_at(const char *file, int line, sal_tape *tape, const char *na
         if (node->op == SALI_OP_param && strcmp(node->name, name) == 0) {
             return sali_shape_equal(&node->shape, &shape)
                        ? (sal_expr){ .tape = tape, .node = (int32_t)i }
-                       : sali_latch(tape, file, line, SAL_ERR_SHAPE,
-                                    "param: the name exists with another shape");
+                       : sali_record_error(tape, file, line, SAL_ERR_SHAPE,
+                                           "param: the name exists with another shape");
         }
     }
     return sali_record(
-        tape, &(sali_recipe){
+        tape, &(sali_node_spec){
                   .op = SALI_OP_param, .name = name, .shape = &shape, .file = file, .line = line });
 }
 
@@ -133,12 +133,12 @@ sal_expr sal_constant_at(const char *file, int line, sal_tape *tape, const doubl
 {
     int64_t size = sali_shape_checked_size(&shape);
     return sali_record(tape,
-                       &(sali_recipe){ .op = SALI_OP_constant,
-                                       .n_reals = size < 0 ? 0 : size, /* the shape rule fails */
-                                       .reals = values,
-                                       .shape = &shape,
-                                       .file = file,
-                                       .line = line });
+                       &(sali_node_spec){ .op = SALI_OP_constant,
+                                          .n_reals = size < 0 ? 0 : size, /* the shape rule fails */
+                                          .reals = values,
+                                          .shape = &shape,
+                                          .file = file,
+                                          .line = line });
 }
 
 /* The attributes of a table node: n_factors, then for each factor its length and its scope. */
@@ -146,19 +146,19 @@ sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_expr T, in
                       const int64_t *scope_begin, const int64_t *scope)
 {
     if (n_factors < 1 || !scope_begin || !scope || scope_begin[0] != 0) {
-        return sali_latch(tape, file, line, SAL_ERR_ARGUMENT,
-                          "table: expected at least one factor, scope_begin from 0");
+        return sali_record_error(tape, file, line, SAL_ERR_ARGUMENT,
+                                 "table: expected at least one factor, scope_begin from 0");
     }
     for (int64_t m = 0; m < n_factors; m++) {
         if (scope_begin[m + 1] < scope_begin[m]) {
-            return sali_latch(tape, file, line, SAL_ERR_ARGUMENT,
-                              "table: scope_begin must not decrease");
+            return sali_record_error(tape, file, line, SAL_ERR_ARGUMENT,
+                                     "table: scope_begin must not decrease");
         }
     }
     int64_t n_ints = 1 + n_factors + scope_begin[n_factors], at = 0;
     int64_t *ints = SALI_NEW_ARRAY(int64_t, n_ints);
     if (!ints) {
-        return sali_latch(tape, file, line, SAL_ERR_MEMORY, "out of memory");
+        return sali_record_error(tape, file, line, SAL_ERR_MEMORY, "out of memory");
     }
     ints[at++] = n_factors;
     for (int64_t m = 0; m < n_factors; m++) {
@@ -180,11 +180,11 @@ sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis, int64_t
                        const int64_t *indices)
 {
     if (n_indices < 1 || n_indices > INT64_MAX / 16 || !indices) {
-        return sali_latch(a.tape, file, line, SAL_ERR_ARGUMENT, "gather: no indices");
+        return sali_record_error(a.tape, file, line, SAL_ERR_ARGUMENT, "gather: no indices");
     }
     int64_t *ints = SALI_NEW_ARRAY(int64_t, n_indices + 1);
     if (!ints) {
-        return sali_latch(a.tape, file, line, SAL_ERR_MEMORY, "out of memory");
+        return sali_record_error(a.tape, file, line, SAL_ERR_MEMORY, "out of memory");
     }
     ints[0] = axis;
     memcpy(ints + 1, indices, (size_t)n_indices * sizeof *ints);

@@ -68,13 +68,13 @@ sal_status sali_rewriter_run(sali_rewriter *r, sali_rewrite_node *rewrite, int32
 sal_expr sali_rewriter_record(sali_rewriter *r, const sali_node *place, sali_op_id op, int32_t n_in,
                               const sal_expr *in, int64_t n_ints, const int64_t *ints)
 {
-    return sali_record(r->tape, &(sali_recipe){ .op = op,
-                                                .n_in = n_in,
-                                                .in = in,
-                                                .n_ints = n_ints,
-                                                .ints = ints,
-                                                .file = place->file,
-                                                .line = place->line });
+    return sali_record(r->tape, &(sali_node_spec){ .op = op,
+                                                   .n_in = n_in,
+                                                   .in = in,
+                                                   .n_ints = n_ints,
+                                                   .ints = ints,
+                                                   .file = place->file,
+                                                   .line = place->line });
 }
 
 sal_expr sali_rewriter_two(sali_rewriter *r, const sali_node *place, sali_op_id op, sal_expr a,

@@ -122,8 +122,8 @@ sal_shape sal_expr_shape(sal_expr a)
     return a.tape->nodes[a.node].shape;
 }
 
-sal_expr sali_latch(sal_tape *tape, const char *file, int line, sal_status status,
-                    const char *message)
+sal_expr sali_record_error(sal_tape *tape, const char *file, int line, sal_status status,
+                           const char *message)
 {
     if (tape && tape->status == SAL_OK) {
         tape->status = file && file[0]
@@ -134,45 +134,45 @@ sal_expr sali_latch(sal_tape *tape, const char *file, int line, sal_status statu
 }
 
 /* Inputs must be valid expressions of this tape. */
-static bool inputs_are_good(sal_tape *tape, const sali_recipe *recipe)
+static bool inputs_are_good(sal_tape *tape, const sali_node_spec *spec)
 {
-    for (int32_t k = 0; k < recipe->n_in; k++) {
-        if (recipe->in[k].tape != tape) {
-            sali_latch(tape, recipe->file, recipe->line, SAL_ERR_ARGUMENT,
-                       "expressions of two tapes are mixed");
+    for (int32_t k = 0; k < spec->n_in; k++) {
+        if (spec->in[k].tape != tape) {
+            sali_record_error(tape, spec->file, spec->line, SAL_ERR_ARGUMENT,
+                              "expressions of two tapes are mixed");
             return false;
         }
-        if (recipe->in[k].node < 0 || recipe->in[k].node >= tape->n_nodes) {
-            sali_latch(tape, recipe->file, recipe->line, SAL_ERR_ARGUMENT,
-                       "an invalid expression is used");
+        if (spec->in[k].node < 0 || spec->in[k].node >= tape->n_nodes) {
+            sali_record_error(tape, spec->file, spec->line, SAL_ERR_ARGUMENT,
+                              "an invalid expression is used");
             return false;
         }
     }
     return true;
 }
 
-static bool fill_node(sali_node *node, const sali_recipe *recipe)
+static bool fill_node(sali_node *node, const sali_node_spec *spec)
 {
     *node = (sali_node){
-        .op = recipe->op,
-        .n_in = recipe->n_in,
-        .in = SALI_NEW_ARRAY(int32_t, recipe->n_in),
-        .n_ints = recipe->n_ints,
-        .ints = sali_memdup(recipe->ints, recipe->n_ints, sizeof(int64_t)),
-        .n_reals = recipe->n_reals,
-        .reals = sali_memdup(recipe->reals, recipe->n_reals, sizeof(double)),
-        .name = sali_strdup(recipe->name),
-        .file = recipe->file ? recipe->file : "",
-        .line = recipe->line,
-        .varying = recipe->op == SALI_OP_state,
+        .op = spec->op,
+        .n_in = spec->n_in,
+        .in = SALI_NEW_ARRAY(int32_t, spec->n_in),
+        .n_ints = spec->n_ints,
+        .ints = sali_memdup(spec->ints, spec->n_ints, sizeof(int64_t)),
+        .n_reals = spec->n_reals,
+        .reals = sali_memdup(spec->reals, spec->n_reals, sizeof(double)),
+        .name = sali_strdup(spec->name),
+        .file = spec->file ? spec->file : "",
+        .line = spec->line,
+        .varying = spec->op == SALI_OP_state,
     };
-    if (recipe->shape) {
-        node->shape = *recipe->shape;
+    if (spec->shape) {
+        node->shape = *spec->shape;
     }
-    for (int32_t k = 0; node->in && k < recipe->n_in; k++) {
-        node->in[k] = recipe->in[k].node;
+    for (int32_t k = 0; node->in && k < spec->n_in; k++) {
+        node->in[k] = spec->in[k].node;
     }
-    return node->in && node->ints && node->reals && (!recipe->name || node->name);
+    return node->in && node->ints && node->reals && (!spec->name || node->name);
 }
 
 static sal_status check_size(const sali_node *node, sal_error *err)
@@ -240,30 +240,30 @@ static sal_status infer(sal_tape *tape, sali_node *node, sal_error *err)
     return status == SAL_OK ? check_size(node, err) : status;
 }
 
-sal_expr sali_record(sal_tape *tape, const sali_recipe *recipe)
+sal_expr sali_record(sal_tape *tape, const sali_node_spec *spec)
 {
     sal_expr invalid = { .tape = tape, .node = -1 };
-    if (!tape || tape->status != SAL_OK || !inputs_are_good(tape, recipe)) {
+    if (!tape || tape->status != SAL_OK || !inputs_are_good(tape, spec)) {
         return invalid;
     }
-    if (!sali_arity_fits(sali_op_f64(recipe->op), recipe->n_in) || tape->n_nodes >= INT32_MAX) {
-        return sali_latch(tape, recipe->file, recipe->line, SAL_ERR_ARGUMENT,
-                          "wrong number of inputs");
+    if (!sali_arity_fits(sali_op_f64(spec->op), spec->n_in) || tape->n_nodes >= INT32_MAX) {
+        return sali_record_error(tape, spec->file, spec->line, SAL_ERR_ARGUMENT,
+                                 "wrong number of inputs");
     }
     sali_node node;
     if (sali_grow((void **)&tape->nodes, &tape->nodes_room, tape->n_nodes + 1, sizeof(sali_node)) !=
         0) {
-        return sali_latch(tape, recipe->file, recipe->line, SAL_ERR_MEMORY, "out of memory");
+        return sali_record_error(tape, spec->file, spec->line, SAL_ERR_MEMORY, "out of memory");
     }
-    if (!fill_node(&node, recipe)) {
+    if (!fill_node(&node, spec)) {
         sali_node_clear(&node);
-        return sali_latch(tape, recipe->file, recipe->line, SAL_ERR_MEMORY, "out of memory");
+        return sali_record_error(tape, spec->file, spec->line, SAL_ERR_MEMORY, "out of memory");
     }
     sal_error error = { 0 };
     sal_status status = infer(tape, &node, &error);
     if (status != SAL_OK) {
         sali_node_clear(&node);
-        return sali_latch(tape, recipe->file, recipe->line, status, error.message);
+        return sali_record_error(tape, spec->file, spec->line, status, error.message);
     }
     tape->nodes[tape->n_nodes] = node;
     return (sal_expr){ .tape = tape, .node = (int32_t)tape->n_nodes++ };

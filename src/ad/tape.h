@@ -15,7 +15,7 @@ struct sal_tape {
 };
 
 /* What to record: everything is copied. */
-typedef struct sali_recipe {
+typedef struct sali_node_spec {
     sali_op_id op;
     int32_t n_in;
     const sal_expr *in;
@@ -27,14 +27,14 @@ typedef struct sali_recipe {
     const sal_shape *shape; /* parameters and constants: the shape they have */
     const char *file;
     int line;
-} sali_recipe;
+} sali_node_spec;
 
-/* Append a node, or latch a mistake and return an invalid expression. */
-sal_expr sali_record(sal_tape *tape, const sali_recipe *recipe);
+/* Append a node, or keep a mistake and return an invalid expression. */
+sal_expr sali_record(sal_tape *tape, const sali_node_spec *spec);
 
-/* Latch a mistake at a place. */
-sal_expr sali_latch(sal_tape *tape, const char *file, int line, sal_status status,
-                    const char *message);
+/* Keep a mistake on the tape, with its place; the first one counts. */
+sal_expr sali_record_error(sal_tape *tape, const char *file, int line, sal_status status,
+                           const char *message);
 
 void sali_node_clear(sali_node *node);
 

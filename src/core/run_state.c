@@ -95,8 +95,8 @@ void sali_run_state_clear(struct sal_run_state *state)
     }
     sali_free(state->items);
     sali_free(state->name);
-    if (state->past.close) {
-        state->past.close(state->past.source);
+    if (state->replay.close) {
+        state->replay.close(state->replay.source);
     }
     *state = (struct sal_run_state){ 0 };
 }

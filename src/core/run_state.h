@@ -7,20 +7,20 @@
 #include "core/state.h"
 
 /* Draws made before, in a file or in memory. */
-typedef struct sali_past {
+typedef struct sali_replay {
     void *source;
     /* Draw number `index`, of warm-up or after it: good until the next call. NULL: there are none.
      */
     sal_status (*read)(void *source, bool warmup, int64_t index, sal_draw *draw, sal_error *err);
     void (*close)(void *source); /* may be NULL */
     int64_t made;                /* draws after warm-up; more than the state's, where it stopped */
-} sali_past;
+} sali_replay;
 
 struct sal_run_state {
     char *name; /* of the file that it is from, for messages; NULL */
     int64_t n, room;
     sali_state_item *items; /* names and data are its own */
-    sali_past past;
+    sali_replay replay;
 };
 
 /* Room [count] for an item of a name, in place of the one before if it had another type or count;

@@ -164,7 +164,7 @@ sal_expr sali_base_record(sal_tape *tape, const sal_space *space, const double *
     if (!weights || !bends) {
         sali_free(weights);
         sali_free(bends);
-        return sali_latch(tape, NULL, 0, SAL_ERR_MEMORY, "out of memory");
+        return sali_record_error(tape, NULL, 0, SAL_ERR_MEMORY, "out of memory");
     }
     double constant = linear_part(space, log_base, bends, weights);
     sal_expr linear =

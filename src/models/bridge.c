@@ -15,7 +15,7 @@ static sal_expr record_beta(sal_tape *tape)
 {
     const sal_shape scalar = { .rank = 0 };
     return sali_record(
-        tape, &(sali_recipe){ .op = SALI_OP_param, .name = "bridge.beta", .shape = &scalar });
+        tape, &(sali_node_spec){ .op = SALI_OP_param, .name = "bridge.beta", .shape = &scalar });
 }
 
 /* The parameters of `of`, and beta = 1, which was recorded last. */

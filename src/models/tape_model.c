@@ -80,11 +80,11 @@ static sal_status count_forbidden(const sali_tape_model *tape, const sali_node *
     }
     if (any) {
         sal_expr s = sal_state(guide), constant = sal_constant(guide, marks, SAL_SHAPE(size));
-        sal_expr count = sali_record(guide, &(sali_recipe){ .op = node->op,
-                                                            .n_in = 2,
-                                                            .in = (sal_expr[]){ s, constant },
-                                                            .n_ints = node->n_ints,
-                                                            .ints = node->ints });
+        sal_expr count = sali_record(guide, &(sali_node_spec){ .op = node->op,
+                                                               .n_in = 2,
+                                                               .in = (sal_expr[]){ s, constant },
+                                                               .n_ints = node->n_ints,
+                                                               .ints = node->ints });
         *sum = sum->tape ? sal_add(*sum, count) : count;
     }
     sali_free(marks);

@@ -95,7 +95,7 @@ static void advance_shard(void *context, int64_t k)
             sali_record_draw(run, shard, step / run->options.thin - 1);
         }
         if (w->show && step % run->options.thin == 0) {
-            sali_shown_note(run, shard, step / run->options.thin - 1);
+            sali_queue_note(run, shard, step / run->options.thin - 1);
         }
     }
 }
@@ -163,7 +163,7 @@ static void collect(sal_run *run, bool count)
             run->jump_sum += coldest ? chains->jump_sum[c] : 0;
             run->moved[run->shards[k].first + c / run->ladder.n] += chains->jump_sum[c];
         }
-        sali_shown_carry(run, &run->shards[k]);
+        sali_queue_carry(run, &run->shards[k]);
         sali_chains_take_sums(chains);
     }
 }
@@ -230,7 +230,7 @@ static sal_status end_warm_up(sal_run *run, sal_error *err)
     for (int64_t k = 0; run->ladder.n > 1 && k < run->n_shards; k++) {
         sali_swaps_clear(&run->shards[k].swaps, true);
     }
-    sali_shown_begin(run);
+    sali_queue_begin(run);
     run->sampling = 1;
     sali_run_refresh(run);
     return sali_run_note_state(run, err);
@@ -253,7 +253,7 @@ static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
     int64_t longest = run->inner ? 1 : SALI_ADAPT_WINDOW;
     int64_t most = warmup - done < longest ? warmup - done : longest;
     w->done = done;
-    run->shown.first = done / run->options.thin;
+    run->queue.first = done / run->options.thin;
     w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
     advance(w);
     sal_status status = sali_run_check(run, err);
@@ -264,7 +264,7 @@ static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
     status = status ? status : walk(run, w, err);
     collect(run, false);
     if (status == SAL_OK && w->show) {
-        sali_shown_hand_over(run, run->warmup_done / run->options.thin, true);
+        sali_queue_hand_over(run, run->warmup_done / run->options.thin, true);
     }
     if (status == SAL_OK && run->warmup_done < warmup) {
         status = anchor(w, done, run->warmup_done, err);
@@ -275,7 +275,7 @@ static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
 sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 {
     double start = sali_now(), before = run->warmup_seconds;
-    window w = { .run = run, .show = run->shown.codes && run->options.record.warmup };
+    window w = { .run = run, .show = run->queue.codes && run->options.record.warmup };
     sal_status status = SAL_OK;
     while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
         status = warm_up_window(run, &w, err);
@@ -298,8 +298,8 @@ static int64_t window_steps(const sal_run *run, int64_t done, int64_t steps)
     int64_t n = SALI_SAMPLE_WINDOW - done % SALI_SAMPLE_WINDOW;
     n = run->inner ? 1 : n; /* a step is a sweep over many levels */
     n = steps - done < n ? steps - done : n;
-    if (run->shown.codes) {
-        int64_t room = (done / o->thin + run->shown.room) * o->thin - done;
+    if (run->queue.codes) {
+        int64_t room = (done / o->thin + run->queue.room) * o->thin - done;
         n = room < n ? room : n;
     }
     return n;
@@ -311,7 +311,7 @@ static sal_status sample_window(sal_run *run, window *w, sal_error *err)
     int64_t steps = o->draws * o->thin;
     w->done = run->steps;
     w->steps = window_steps(run, w->done, steps);
-    run->shown.first = run->draws_made;
+    run->queue.first = run->draws_made;
     advance(w);
     if (o->annealing.on) {
         adapt_step_sizes(run, w, o->warmup, o->warmup);
@@ -321,7 +321,7 @@ static sal_status sample_window(sal_run *run, window *w, sal_error *err)
     run->draws_made = run->steps / o->thin;
     sal_status status = sali_run_check(run, err);
     if (status == SAL_OK) {
-        sali_shown_hand_over(run, run->draws_made, false);
+        sali_queue_hand_over(run, run->draws_made, false);
     }
     /* none at the end: a longer run would not have its last window */
     return status || run->steps == steps ? status : anchor(w, w->done, run->steps, err);
@@ -331,7 +331,7 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     double start = sali_now(), before = run->seconds;
-    window w = { .run = run, .record = true, .show = run->shown.codes };
+    window w = { .run = run, .record = true, .show = run->queue.codes };
     sal_status status = SAL_OK;
     while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped) {
         status = sample_window(run, &w, err);

@@ -393,7 +393,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : sali_statistic_create(run, err);
     status = status ? status : sali_run_resolve_intervals(run, err);
     status = status ? status : sali_run_note_resolved(run, err);
-    return status ? status : sali_shown_create(run, err);
+    return status ? status : sali_queue_create(run, err);
 }
 
 /* Warm-up at the first temperature of annealing. */

@@ -32,18 +32,18 @@ static inline void sali_running_add(sali_running *r, int64_t n, double x)
 
 /* Sums over a chain's steps since its last draw, without what the chain itself has gathered in the
  * window under way; less than 0 if that draw was made in this window. */
-typedef struct sali_shown_sums {
+typedef struct sali_queued_sums {
     double acceptance, jump;
-} sali_shown_sums;
+} sali_queued_sums;
 
-/* The draws of the window under way, on their way to the caller (shown.c). */
-typedef struct sali_shown {
+/* The draws of the window under way, on their way to the caller (draw_queue.c). */
+typedef struct sali_draw_queue {
     int64_t room;   /* draws that a window may make */
     int64_t first;  /* the first draw of the window under way */
     int32_t *codes; /* [room x chains x V of base]; NULL: nothing is shown */
     double *log_prob, *acceptance, *jump, *step_size; /* [room x chains] */
-    sali_shown_sums *before;                          /* [chains] */
-} sali_shown;
+    sali_queued_sums *before;                         /* [chains] */
+} sali_draw_queue;
 
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
  * that belong to its chains are written by it alone. */
@@ -98,7 +98,7 @@ struct sal_run {
     void *draws;             /* [chains x draws x V of base], or NULL */
     int draw_bytes;
 
-    sali_shown shown;
+    sali_draw_queue queue;
 
     double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
     double *moved;                 /* [chains] jumps after warm-up, over steps and all replicas */
@@ -131,16 +131,16 @@ sal_status sali_run_check(const sal_run *run, sal_error *err);
 void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw);
 
 /* Call options.callbacks.draw, if there is one, for a draw; what it returns may stop the run. */
-void sali_shown_call(sal_run *run, const sal_draw *draw);
+void sali_queue_call(sal_run *run, const sal_draw *draw);
 
-/* Draws for the caller (shown.c): room for them; before the first draw of warm-up, and of what
+/* Draws for the caller (draw_queue.c): room for them; before the first draw of warm-up, and of what
  * comes after it; the present states of a shard as draw number `draw`; a shard's sums before they
  * are cleared; and the calls for draws up to number `made`, after a window. */
-sal_status sali_shown_create(sal_run *run, sal_error *err);
-void sali_shown_begin(sal_run *run);
-void sali_shown_note(sal_run *run, sali_run_shard *shard, int64_t draw);
-void sali_shown_carry(sal_run *run, const sali_run_shard *shard);
-void sali_shown_hand_over(sal_run *run, int64_t made, bool warmup);
+sal_status sali_queue_create(sal_run *run, sal_error *err);
+void sali_queue_begin(sal_run *run);
+void sali_queue_note(sal_run *run, sali_run_shard *shard, int64_t draw);
+void sali_queue_carry(sal_run *run, const sali_run_shard *shard);
+void sali_queue_hand_over(sal_run *run, int64_t made, bool warmup);
 
 /* The code of variable v of the whole space in a draw of a chain; the run must have kept them. */
 static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t draw, int64_t v)
@@ -203,12 +203,12 @@ sal_status sali_run_restore_shards(sal_run *run, sal_error *err);
 /* Make anew what all shards keep of their chains, and f (loop.c). */
 void sali_run_refresh(sal_run *run);
 
-/* The draws that were made before, as if they were made now (run_past.c). Uses the chains' codes
+/* The draws that were made before, as if they were made now (run_replay.c). Uses the chains' codes
  * and f. Returns: DATA. And draws in memory, for another run to go on from: run->state's. */
 sal_status sali_run_replay(sal_run *run, sal_error *err);
 sal_status sali_run_keep_past(sal_run *run, sal_error *err);
 
-/* The options of a run among the items of its state (run_given.c): first arrays, while the
+/* The options of a run among the items of its state (resume_options.c): first arrays, while the
  * caller's are there, then numbers, when all are resolved. What a run that goes on needs before it
  * is prepared: whether it was tuned; its preconditioner. And whether it has the same options:
  * SAL_ERR_ARGUMENT. */

@@ -138,8 +138,8 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
     const sal_run_options *o = &run->options;
     sali_state_item items[MOST_RUN_ITEMS + SALI_MOST_STATE];
     int64_t n = list_run(run, items);
-    if (run->shown.before) {
-        items[n++] = sali_state_f64("shown", 2 * o->chains, &run->shown.before->acceptance);
+    if (run->queue.before) {
+        items[n++] = sali_state_f64("shown", 2 * o->chains, &run->queue.before->acceptance);
     }
     bool ok = put_shards(run) && put_all(run->state, "", n, items);
     ok = ok &&
@@ -176,7 +176,8 @@ static sal_status check_position(const sal_run *run, sal_error *err)
                          (long long)run->warmup_done, (long long)run->steps,
                          (long long)run->draws_made);
     }
-    int64_t made = o->resume->past.made > run->draws_made ? o->resume->past.made : run->draws_made;
+    int64_t made =
+        o->resume->replay.made > run->draws_made ? o->resume->replay.made : run->draws_made;
     return made <= o->draws && run->steps <= o->draws * o->thin
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
@@ -219,7 +220,7 @@ static void restore_shown(sal_run *run)
     const sali_state_item *item = sali_run_state_find(run->options.resume, "shown");
     int64_t n = 2 * run->options.chains;
     bool known = item && item->type == SALI_STATE_F64 && item->count == n;
-    double *to = run->shown.before ? &run->shown.before->acceptance : NULL;
+    double *to = run->queue.before ? &run->queue.before->acceptance : NULL;
     for (int64_t k = 0; to && k < n; k++) {
         to[k] = known ? ((const double *)item->data)[k] : NAN;
     }

@@ -182,17 +182,17 @@ static sal_expr record(sal_tape *tape, const op_case *use)
     for (int k = 0; k < op_inputs(use); k++) {
         in[k] = op_operand_of(tape, use, k);
     }
-    return sali_record(tape, &(sali_recipe){ .op = use->op,
-                                             .n_in = op_inputs(use),
-                                             .in = in,
-                                             .n_ints = use->n_ints,
-                                             .ints = use->ints,
-                                             .n_reals = use->n_reals,
-                                             .reals = use->reals,
-                                             .name = use->op == SALI_OP_param ? "p" : NULL,
-                                             .shape = &use->shape,
-                                             .file = __FILE__,
-                                             .line = __LINE__ });
+    return sali_record(tape, &(sali_node_spec){ .op = use->op,
+                                                .n_in = op_inputs(use),
+                                                .in = in,
+                                                .n_ints = use->n_ints,
+                                                .ints = use->ints,
+                                                .n_reals = use->n_reals,
+                                                .reals = use->reals,
+                                                .name = use->op == SALI_OP_param ? "p" : NULL,
+                                                .shape = &use->shape,
+                                                .file = __FILE__,
+                                                .line = __LINE__ });
 }
 
 static sal_tape *new_tape(void)

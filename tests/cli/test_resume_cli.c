@@ -123,13 +123,13 @@ static void same_files(const char *first, const char *second, int64_t warmup, in
     sal_error err;
     for (int64_t d = 0; d < warmup + draws; d++) {
         int64_t index = d < warmup ? d : d - warmup;
-        const sali_past *one = &states[0]->past, *two = &states[1]->past;
+        const sali_replay *one = &states[0]->replay, *two = &states[1]->replay;
         ck_ok(one->read(one->source, d < warmup, index, &a, &err), &err);
         ck_ok(two->read(two->source, d < warmup, index, &b, &err), &err);
         same_draw(&a, &b);
     }
-    ck_assert_int_eq(states[0]->past.made, draws);
-    ck_assert_int_eq(states[1]->past.made, draws);
+    ck_assert_int_eq(states[0]->replay.made, draws);
+    ck_assert_int_eq(states[1]->replay.made, draws);
     for (int64_t k = 0; k < states[0]->n; k++) {
         const sali_state_item *item = &states[0]->items[k];
         const sali_state_item *other = sali_run_state_find(states[1], item->name);
@@ -207,7 +207,7 @@ START_TEST(a_time_limit_and_an_interrupt_leave_what_goes_on)
     int code = finish(pid);
     ck_assert_msg(code == 0 || code == -SIGINT, "exit %d", code); /* before it was caught */
     sal_run_state *state = open_state("parts.nc");
-    int64_t more = state->past.made + 100;
+    int64_t more = state->replay.made + 100;
     sal_run_state_destroy(state);
     char command[400];
     snprintf(command, sizeof command, "sample --resume parts.nc --draws %lld", (long long)more);

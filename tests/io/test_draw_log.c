@@ -147,14 +147,14 @@ static void check_whole(void)
     for (int64_t k = 0; k < WARMUP + DRAWS; k++) {
         sal_draw a, b;
         const int64_t index = k < WARMUP ? k : k - WARMUP;
-        ck_ok(is->past.read(is->past.source, k < WARMUP, index, &a, &err), &err);
-        ck_ok(want->past.read(want->past.source, k < WARMUP, index, &b, &err), &err);
+        ck_ok(is->replay.read(is->replay.source, k < WARMUP, index, &a, &err), &err);
+        ck_ok(want->replay.read(want->replay.source, k < WARMUP, index, &b, &err), &err);
         ck_assert(memcmp(a.codes, b.codes, CHAINS * V * sizeof *a.codes) == 0 &&
                   same_row(a.log_prob, b.log_prob) && same_row(a.jump, b.jump) &&
                   same_row(a.acceptance_rate, b.acceptance_rate) &&
                   same_row(a.step_size, b.step_size));
     }
-    ck_assert_int_eq(is->past.made, DRAWS);
+    ck_assert_int_eq(is->replay.made, DRAWS);
     for (int64_t k = 0; k < want->n; k++) {
         const sali_state_item *item = &want->items[k];
         const sali_state_item *got = sali_run_state_find(is, item->name);

@@ -305,7 +305,7 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
              "another process is writing it");
     ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
     ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
-    ck_assert_int_eq(state->past.made, 300);
+    ck_assert_int_eq(state->replay.made, 300);
     sal_run_state_destroy(state);
     sal_run_destroy(run);
     sal_model_destroy(model);

@@ -377,7 +377,7 @@ static inline sal_expr op_suitable(sal_tape *tape, const op_case *test, int k, s
         }
         x = sal_add(x, sal_constant(tape, dominant, test->in[k].shape));
     }
-    return sali_record(tape, &(sali_recipe){ .op = SALI_OP_symmetrise, .n_in = 1, .in = &x });
+    return sali_record(tape, &(sali_node_spec){ .op = SALI_OP_symmetrise, .n_in = 1, .in = &x });
 }
 
 /* f = sum c y for the op's output y, with an array c of irregular coefficients. */
@@ -387,17 +387,18 @@ static inline sal_expr op_record(sal_tape *tape, const op_case *test)
     for (int k = 0; k < op_inputs(test); k++) {
         in[k] = op_suitable(tape, test, k, op_operand_of(tape, test, k));
     }
-    sal_expr y = sali_record(tape, &(sali_recipe){ .op = test->op,
-                                                   .n_in = op_inputs(test),
-                                                   .in = in,
-                                                   .n_ints = test->n_ints,
-                                                   .ints = test->ints,
-                                                   .n_reals = test->n_reals,
-                                                   .reals = test->reals,
-                                                   .name = test->op == SALI_OP_param ? "p" : NULL,
-                                                   .shape = &test->shape,
-                                                   .file = __FILE__,
-                                                   .line = __LINE__ });
+    sal_expr y =
+        sali_record(tape, &(sali_node_spec){ .op = test->op,
+                                             .n_in = op_inputs(test),
+                                             .in = in,
+                                             .n_ints = test->n_ints,
+                                             .ints = test->ints,
+                                             .n_reals = test->n_reals,
+                                             .reals = test->reals,
+                                             .name = test->op == SALI_OP_param ? "p" : NULL,
+                                             .shape = &test->shape,
+                                             .file = __FILE__,
+                                             .line = __LINE__ });
     double c[1024];
     sal_shape shape = sal_expr_shape(y);
     for (int64_t i = 0; shape.rank >= 0 && i < sali_shape_size(&shape); i++) {

@@ -113,15 +113,15 @@ static term record(generator *g, sali_op_id op, int32_t n_in, const term *in, in
     for (int32_t k = 0; k < n_in; k++) {
         inputs[k] = in[k].e;
     }
-    sal_expr e = sali_record(g->tape, &(sali_recipe){ .op = op,
-                                                      .n_in = n_in,
-                                                      .in = inputs,
-                                                      .n_ints = n_ints,
-                                                      .ints = ints,
-                                                      .n_reals = n_reals,
-                                                      .reals = reals,
-                                                      .file = __FILE__,
-                                                      .line = __LINE__ });
+    sal_expr e = sali_record(g->tape, &(sali_node_spec){ .op = op,
+                                                         .n_in = n_in,
+                                                         .in = inputs,
+                                                         .n_ints = n_ints,
+                                                         .ints = ints,
+                                                         .n_reals = n_reals,
+                                                         .reals = reals,
+                                                         .file = __FILE__,
+                                                         .line = __LINE__ });
     return (term){ e, low, high };
 }
 

@@ -58,7 +58,7 @@ sal_status sali_draw_log_begin(sali_draw_log *log, int64_t chains, int64_t V, in
 sal_status sali_draw_log_append(sali_draw_log *log, sali_log_kind kind, const void *data,
                                 int64_t size, sal_error *err);
 
-/* A draw of a log; the function `read` of a sali_past. */
+/* A draw of a log; the function `read` of a sali_replay. */
 sal_status sali_draw_log_read(void *log, bool warmup, int64_t index, sal_draw *draw,
                               sal_error *err);
 

@@ -449,13 +449,13 @@ static int64_t most_bytes(const writer *w, int64_t n)
 
 static sal_status write_section(writer *w, int warmup, int64_t made, sal_error *err)
 {
-    const sali_past *past = &w->source->past;
+    const sali_replay *replay = &w->source->replay;
     sal_status status = status_of(w, err);
     for (int64_t first = 0; status == SAL_OK && first < made; first += w->window) {
         int64_t n = made - first < w->window ? made - first : w->window;
         for (int64_t k = 0; status == SAL_OK && k < n; k++) {
             sal_draw draw;
-            status = past->read(past->source, warmup, first + k, &draw, err);
+            status = replay->read(replay->source, warmup, first + k, &draw, err);
             if (status == SAL_OK) {
                 take(w, &draw, k, n);
             }
@@ -535,7 +535,7 @@ static sal_status write_all(writer *w, sal_error *err)
     define_observed(w);
     keep(w, nc_sync(w->file));
     write_state(w);
-    sal_status status = write_section(w, 0, w->source->past.made, err);
+    sal_status status = write_section(w, 0, w->source->replay.made, err);
     return status || n == 1 ? status : write_section(w, 1, w->source->warmup, err);
 }
 

@@ -14,7 +14,7 @@
 /* What is written of a run: draws of which the first `figures` of log_prob, acceptance_rate, jump
  * and step_size are known. */
 typedef struct sali_draw_source {
-    sali_past past;
+    sali_replay replay;
     int64_t warmup; /* draws of warm-up; -1: there are no groups for them */
     int64_t figures;
     json_t *configuration; /* as it was given */

@@ -272,7 +272,7 @@ static sal_status convert(sal_draw_writer *w, const sal_run *run, sal_error *err
 {
     sali_draw_log *log = w->log;
     const char *text = sali_run_state_text(&w->notes, SALI_DRAW_CONFIGURATION);
-    sali_draw_source source = { .past = { log, sali_draw_log_read, NULL, log->made[0] },
+    sali_draw_source source = { .replay = { log, sali_draw_log_read, NULL, log->made[0] },
                                 .warmup = w->shows_warmup ? log->made[1] : -1,
                                 .figures = SALI_NOTED,
                                 .configuration = json_loads(text, 0, NULL),

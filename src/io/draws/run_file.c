@@ -14,7 +14,7 @@ static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *e
     if (status != SAL_OK) {
         return status;
     }
-    sali_draw_source source = { .past = state->past,
+    sali_draw_source source = { .replay = state->replay,
                                 .warmup = -1,
                                 .figures = 1,
                                 .configuration =

@@ -293,15 +293,15 @@ static sal_status record(tape_reader *r, const xmlNode *element, sali_op_id op,
     if (status != SAL_OK) {
         return status;
     }
-    sal_expr made = sali_record(r->tape, &(sali_recipe){ .op = op,
-                                                         .n_in = (int32_t)text->in.count,
-                                                         .in = in,
-                                                         .n_ints = text->ints.count,
-                                                         .ints = text->ints.ints,
-                                                         .n_reals = text->reals.count,
-                                                         .reals = text->reals.reals,
-                                                         .name = text->name,
-                                                         .shape = text->shape ? &shape : NULL });
+    sal_expr made = sali_record(r->tape, &(sali_node_spec){ .op = op,
+                                                            .n_in = (int32_t)text->in.count,
+                                                            .in = in,
+                                                            .n_ints = text->ints.count,
+                                                            .ints = text->ints.ints,
+                                                            .n_reals = text->reals.count,
+                                                            .reals = text->reals.reals,
+                                                            .name = text->name,
+                                                            .shape = text->shape ? &shape : NULL });
     sal_error error = { 0 };
     if (sal_tape_check(r->tape, &error) != SAL_OK) {
         return blame(r, element, &error);

@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/states.h"
-#include "samplers/proof/look.h"
+#include "samplers/proof/inspection.h"
 
 #define MOST_STATES 4096
 #define USUAL_STEPS 1000
@@ -201,19 +201,21 @@ static double as_normal(double chi_square, double cells)
 /* ---- all of it */
 
 /* Step number `piece` of a sweep. */
-static sal_status look_at_piece(const sali_look *look, const sal_model *model, int64_t piece,
-                                int64_t steps, int64_t *pieces, findings *f, sal_error *err)
+static sal_status look_at_piece(const sali_inspection *inspection, const sal_model *model,
+                                int64_t piece, int64_t steps, int64_t *pieces, findings *f,
+                                sal_error *err)
 {
     sali_bench b = { 0 };
     sali_transition t = { 0 };
-    sal_status status = sali_look_bench(look, model, f->b.states, (uint64_t)piece, &b, err);
+    sal_status status =
+        sali_inspection_bench(inspection, model, f->b.states, (uint64_t)piece, &b, err);
     if (status == SAL_OK) {
         sali_bench_spread(&b);
         sali_bench_start(&b);
         *pieces = sali_bench_pieces(&b);
         status = sali_transition_make(&b, &t, err);
     }
-    status = status ? status : check_numbers(&t, look->sampler, err);
+    status = status ? status : check_numbers(&t, inspection->sampler, err);
     if (status == SAL_OK) {
         look_at_rows(&t, f);
         look_at_columns(&t, f);
@@ -247,9 +249,9 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
 {
     const int64_t draws = options ? options->draws : 0;
     const int64_t steps = draws == 0 ? USUAL_STEPS : draws < 0 ? 0 : draws;
-    sali_look look;
+    sali_inspection inspection;
     sal_status status = check_size(model, steps, err);
-    status = status ? status : sali_look_open(model, options, &look, err);
+    status = status ? status : sali_inspection_open(model, options, &inspection, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -258,7 +260,7 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
     f.reached = SALI_NEW_ARRAY(bool, f.b.states *f.b.states);
     status = f.reached ? SAL_OK : sali_fail_memory(err);
     for (int64_t k = 0; status == SAL_OK && k < pieces; k++) {
-        status = look_at_piece(&look, model, k, steps, &pieces, &f, err);
+        status = look_at_piece(&inspection, model, k, steps, &pieces, &f, err);
     }
     if (status == SAL_OK) {
         const worst_pair *w = f.reversibility.value > ROUNDING   ? &f.reversibility
@@ -274,6 +276,6 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
         }
     }
     sali_free(f.reached);
-    sali_sampler_release(look.sampler);
+    sali_sampler_release(inspection.sampler);
     return status;
 }

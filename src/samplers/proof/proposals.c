@@ -4,7 +4,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "samplers/proof/look.h"
+#include "samplers/proof/inspection.h"
 
 /* Chains that draw side by side. */
 #define DRAWN_AT_ONCE 64
@@ -26,8 +26,8 @@ static sal_status find_temperature(const sal_run_options *o, double *beta, sal_e
                            temperature);
 }
 
-sal_status sali_look_open(const sal_model *model, const sal_run_options *options, sali_look *look,
-                          sal_error *err)
+sal_status sali_inspection_open(const sal_model *model, const sal_run_options *options,
+                                sali_inspection *inspection, sal_error *err)
 {
     sal_run_options o = options ? *options : (sal_run_options){ 0 };
     if (o.clamps.n > 0) {
@@ -35,32 +35,32 @@ sal_status sali_look_open(const sal_model *model, const sal_run_options *options
                          "a sampler is looked at on a whole model: clamp it first "
                          "(sal_model_clamp)");
     }
-    look->seed = o.seed;
-    sal_status status = find_temperature(&o, &look->beta, err);
+    inspection->seed = o.seed;
+    sal_status status = find_temperature(&o, &inspection->beta, err);
     if (status == SAL_OK && !o.sampler) {
         status = sali_sampler_usual(model, &o.sampler, err);
     }
     status = status ? status
                     : sali_sampler_choose_from(o.own_samplers, o.sampler, model, o.step_size,
-                                               &look->sampler, &look->settings, err);
+                                               &inspection->sampler, &inspection->settings, err);
     if (status != SAL_OK) {
         return status;
     }
-    if (o.preconditioner && !(look->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
+    if (o.preconditioner && !(inspection->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
         status = sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' takes no preconditioner",
-                           look->sampler->name);
-        sali_sampler_release(look->sampler);
+                           inspection->sampler->name);
+        sali_sampler_release(inspection->sampler);
         return status;
     }
-    look->settings.preconditioner = o.preconditioner;
+    inspection->settings.preconditioner = o.preconditioner;
     return SAL_OK;
 }
 
-sal_status sali_look_bench(const sali_look *look, const sal_model *model, int64_t n, uint64_t step,
-                           sali_bench *bench, sal_error *err)
+sal_status sali_inspection_bench(const sali_inspection *inspection, const sal_model *model,
+                                 int64_t n, uint64_t step, sali_bench *bench, sal_error *err)
 {
-    return sali_bench_open(look->sampler, model, &look->settings, look->beta, n, step, look->seed,
-                           bench, err);
+    return sali_bench_open(inspection->sampler, model, &inspection->settings, inspection->beta, n,
+                           step, inspection->seed, bench, err);
 }
 
 /* ---- from one state */
@@ -97,21 +97,21 @@ sal_status sal_sampler_log_q(const sal_model *model, const sal_run_options *opti
                              sal_error *err)
 {
     const int64_t V = model->space->n_variables;
-    sali_look look;
+    sali_inspection inspection;
     sali_bench b = { 0 };
     sal_status status = check_codes(model->space, "from", 1, from, err);
     status = status ? status : check_codes(model->space, "to", n, to, err);
-    status = status ? status : sali_look_open(model, options, &look, err);
+    status = status ? status : sali_inspection_open(model, options, &inspection, err);
     if (status != SAL_OK) {
         return status;
     }
-    status = sali_look_bench(&look, model, 1, 0, &b, err);
+    status = sali_inspection_bench(&inspection, model, 1, 0, &b, err);
     status = status ? status : start_at(&b, from, err);
     for (int64_t k = 0; status == SAL_OK && k < n; k++) {
         status = sali_bench_log_q(&b, to + k * V, log_q + k, err);
     }
     sali_bench_close(&b);
-    sali_sampler_release(look.sampler);
+    sali_sampler_release(inspection.sampler);
     return status;
 }
 
@@ -141,22 +141,22 @@ static sal_status draw_some(sali_bench *b, const int32_t *from, int64_t k, int64
 sal_status sal_sampler_draw_proposals(const sal_model *model, const sal_run_options *options,
                                       const int32_t *from, int64_t n, int32_t *to, sal_error *err)
 {
-    sali_look look;
+    sali_inspection inspection;
     sali_bench b = { 0 };
     sal_status status = check_codes(model->space, "from", 1, from, err);
     if (status == SAL_OK && (n < 0 || n > UINT32_MAX)) {
         status =
             sali_fail(err, SAL_ERR_ARGUMENT, "%lld draws; expected 0 to 2^32 - 1", (long long)n);
     }
-    status = status ? status : sali_look_open(model, options, &look, err);
+    status = status ? status : sali_inspection_open(model, options, &inspection, err);
     if (status != SAL_OK) {
         return status;
     }
-    status = sali_look_bench(&look, model, DRAWN_AT_ONCE, 0, &b, err);
+    status = sali_inspection_bench(&inspection, model, DRAWN_AT_ONCE, 0, &b, err);
     for (int64_t k = 0; status == SAL_OK && k < n; k += DRAWN_AT_ONCE) {
         status = draw_some(&b, from, k, n - k < DRAWN_AT_ONCE ? n - k : DRAWN_AT_ONCE, to, err);
     }
     sali_bench_close(&b);
-    sali_sampler_release(look.sampler);
+    sali_sampler_release(inspection.sampler);
     return status;
 }

@@ -226,8 +226,8 @@ sal_status sali_draw_netcdf_state(const char *path, sal_run_state *state, sal_er
     }
     d->file = -1;
     d->name = sali_strdup(path);
-    state->past = (sali_past){ .source = d, .read = read_draw, .close = close_draws };
+    state->replay = (sali_replay){ .source = d, .read = read_draw, .close = close_draws };
     sal_status status = d->name ? open_file(d, state, err) : sali_fail_memory(err);
-    state->past.made = d->sections[0].posterior.draws;
+    state->replay.made = d->sections[0].posterior.draws;
     return status;
 }

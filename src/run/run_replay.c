@@ -57,17 +57,17 @@ static void record(sal_run *run, const sal_draw *draw)
  * that are counted are all recorded. */
 static sal_status replay(sal_run *run, bool warmup, int64_t n, int32_t *room, sal_error *err)
 {
-    const sali_past *past = &run->options.resume->past;
+    const sali_replay *replay = &run->options.resume->replay;
     sal_status status = SAL_OK;
     for (int64_t d = 0; status == SAL_OK && d < n; d++) {
         sal_draw draw;
-        status = past->read(past->source, warmup, d, &draw, err);
+        status = replay->read(replay->source, warmup, d, &draw, err);
         status = status ? status : check_draw(run, &draw, room, err);
         if (status == SAL_OK && !warmup) {
             record(run, &draw);
         }
         if (status == SAL_OK && !run->stopped) {
-            sali_shown_call(run, &draw);
+            sali_queue_call(run, &draw);
         }
     }
     return status;
@@ -77,7 +77,7 @@ sal_status sali_run_replay(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     int64_t warmup = o->callbacks.draw && o->record.warmup ? run->warmup_done / o->thin : 0;
-    if (warmup + run->draws_made > 0 && !o->resume->past.read) {
+    if (warmup + run->draws_made > 0 && !o->resume->replay.read) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the state is without the draws made before: let the run keep its draws "
                          "(record.draws), or write them to a file NAME.nc");
@@ -149,6 +149,6 @@ sal_status sali_run_keep_past(sal_run *run, sal_error *err)
     m->codes = SALI_NEW_ARRAY(int32_t, chains * run->base->space->n_variables);
     m->log_prob = SALI_NEW_ARRAY(double, chains);
     m->unknown = SALI_NEW_ARRAY(double, chains);
-    run->state->past = (sali_past){ m, read_memory, close_memory, run->draws_made };
+    run->state->replay = (sali_replay){ m, read_memory, close_memory, run->draws_made };
     return m->codes && m->log_prob && m->unknown ? SAL_OK : sali_fail_memory(err);
 }

@@ -1,0 +1,104 @@
+/* Draws on their way to the caller: shards write them while a window is under way, the calling
+ * thread hands them over after it. */
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "run/run.h"
+
+/* What the draws of a window may take, and how many there are at most. */
+#define QUEUE_BYTES (INT64_C(64) << 20)
+#define QUEUE_DRAWS SALI_SAMPLE_WINDOW
+
+sal_status sali_queue_create(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    sali_draw_queue *queue = &run->queue;
+    int64_t row, V = run->base->space->n_variables;
+    if (!o->callbacks.draw) {
+        return SAL_OK;
+    }
+    if (__builtin_mul_overflow(o->chains, V * (int64_t)sizeof *queue->codes, &row)) {
+        return sali_fail_memory(err);
+    }
+    /* windows of warm-up and of annealing decide what it finds: they are not made shorter */
+    int64_t least = o->annealing.on ? QUEUE_DRAWS / o->thin + 2 : 1;
+    least = o->record.warmup && least < SALI_ADAPT_WINDOW ? SALI_ADAPT_WINDOW : least;
+    queue->room = QUEUE_BYTES / row < least ? least : QUEUE_BYTES / row;
+    queue->room = queue->room > QUEUE_DRAWS ? QUEUE_DRAWS : queue->room;
+    queue->codes = sali_memory_take(&run->memory, queue->room, (size_t)row);
+    queue->log_prob = SALI_TAKE(&run->memory, double, queue->room * o->chains);
+    queue->acceptance = SALI_TAKE(&run->memory, double, queue->room * o->chains);
+    queue->jump = SALI_TAKE(&run->memory, double, queue->room * o->chains);
+    queue->step_size = SALI_TAKE(&run->memory, double, queue->room * o->chains);
+    queue->before = SALI_TAKE(&run->memory, sali_queued_sums, o->chains);
+    return sali_memory_status(&run->memory, err);
+}
+
+void sali_queue_note(sal_run *run, sali_run_shard *shard, int64_t draw)
+{
+    sali_draw_queue *queue = &run->queue;
+    const sali_chains *chains = shard->chains;
+    int64_t V = run->base->space->n_variables;
+    bool has_step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE;
+    for (int64_t g = 0; g < shard->groups; g++) {
+        int64_t chain = shard->first + g, c = g * run->ladder.n;
+        int64_t at = (draw - queue->first) * run->options.chains + chain;
+        sali_queued_sums *before = &queue->before[chain];
+        double steps = (double)run->options.thin;
+        sali_run_expand(run, 1, chains->codes + c * chains->space->n_variables,
+                        queue->codes + at * V);
+        queue->log_prob[at] = chains->f[c];
+        /* a difference of sums may be off by their rounding */
+        double rate = (before->acceptance + chains->acceptance_sum[c]) / steps;
+        queue->acceptance[at] = rate > 1 ? 1 : rate < 0 ? 0 : rate;
+        queue->jump[at] = before->jump + chains->jump_sum[c];
+        queue->step_size[at] = has_step_size ? chains->step_size[c] : NAN;
+        before->acceptance = -chains->acceptance_sum[c];
+        before->jump = -chains->jump_sum[c];
+    }
+}
+
+void sali_queue_carry(sal_run *run, const sali_run_shard *shard)
+{
+    for (int64_t g = 0; run->queue.codes && g < shard->groups; g++) {
+        sali_queued_sums *before = &run->queue.before[shard->first + g];
+        before->acceptance += shard->chains->acceptance_sum[g * run->ladder.n];
+        before->jump += shard->chains->jump_sum[g * run->ladder.n];
+    }
+}
+
+void sali_queue_hand_over(sal_run *run, int64_t made, bool warmup)
+{
+    const sal_run_options *o = &run->options;
+    const sali_draw_queue *queue = &run->queue;
+    for (int64_t d = queue->first; queue->codes && d < made && !run->stopped; d++) {
+        int64_t at = (d - queue->first) * o->chains;
+        sal_draw draw = {
+            .index = d,
+            .warmup = warmup,
+            .chains = o->chains,
+            .variables = run->base->space->n_variables,
+            .codes = queue->codes + at * run->base->space->n_variables,
+            .log_prob = queue->log_prob + at,
+            .acceptance_rate = queue->acceptance + at,
+            .jump = queue->jump + at,
+            .step_size = queue->step_size + at,
+        };
+        sali_queue_call(run, &draw);
+    }
+}
+
+void sali_queue_call(sal_run *run, const sal_draw *draw)
+{
+    const sal_run_options *o = &run->options;
+    run->stopped = o->callbacks.draw && o->callbacks.draw(draw, o->callbacks.draw_data) != 0;
+}
+
+void sali_queue_begin(sal_run *run)
+{
+    run->queue.first = 0;
+    if (run->queue.codes) {
+        memset(run->queue.before, 0, (size_t)run->options.chains * sizeof *run->queue.before);
+    }
+}
