@@ -167,7 +167,7 @@ static const cli_page pages[] = {
           "source <(saltus help --format bash)" } } },
     { &cli_convert,
       CLI_GROUP_CONVERT,
-      "Reads a network, graph, alignment, array or text and writes it in another format of its "
+      "Reads a network, graph, alignment or array and writes it in another format of its "
       "kind that means the same. Formats are told by suffix and content (see 'saltus list "
       "formats'); compressed files are read.",
       { { "A network:", "saltus convert alarm.bif.xml alarm.uai" },
