@@ -1,4 +1,4 @@
-/* In-painting: drawing the unknown variables of states of which the others are known. */
+/* In-painting: drawing the unknown variables of states whose other variables are known. */
 #ifndef SALTUS_INPAINT_H
 #define SALTUS_INPAINT_H
 
@@ -16,32 +16,33 @@ extern "C" {
 typedef struct sal_inpaint_options {
     const char *sampler; /* as in sal_run_options */
     double step_size; /* of samplers that have one; 0: adapted over the first half of the steps */
-    int64_t samples;  /* of each row, each from a chain of its own; 0: 8 */
-    int64_t steps;    /* of every chain, at least 2; 0: 1000 */
-    bool mask_by_row; /* the mask is [rows x V] */
-    uint64_t seed;    /* same seed, same bits */
+    int64_t samples;  /* of each row, each from its own chain; 0: 8 */
+    int64_t steps;    /* of each chain, at least 2; 0: 1000 */
+    bool mask_by_row; /* whether the mask is [rows x V], not [V] */
+    uint64_t seed;    /* the same seed gives the same bits */
     int threads;      /* 0: OpenMP's choice; the results do not depend on it */
 
-    /* Called now and then with the steps made and those of all rows together, by one thread at a
-     * time, not always the calling one; a return value other than 0 stops. NULL: none. */
+    /* Called with the number of steps done and the total for all rows, by one thread at a time, not
+     * always the calling thread. A return value other than 0 stops the call. NULL: not called. */
     int (*progress)(int64_t done, int64_t total, void *data);
-    void *progress_data; /* passed to it */
+    void *progress_data; /* passed to `progress` */
 
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 } sal_inpaint_options;
 
-/* Those of them that texts can set, by their names in `saltus inpaint`. */
+/* The options of sal_inpaint that can be set from text, under their names in `saltus inpaint`. */
 SAL_API const sal_option_table *sal_inpaint_option_table(void);
 
-/* Draw what is unknown in some states from its distribution given what is known: for each row the
- * known variables are clamped, and chains run on the others from random states.
- * Params:  codes  [rows x V]; those of unknown variables count for nothing, and may be anything.
- *          mask   [V], or [rows x V] with mask_by_row: 1 unknown, 0 known. At least one variable of
- *                 each row is unknown.
- *          out    [rows x samples x V]: the last states of the chains; known variables as given.
- *                 When `progress` stops it, rows that are not finished are -1 throughout.
- *          options NULL for the defaults. A row's result depends on its number, codes and mask
- *          only, and on no other row's.
+/* Draw the unknown variables of some states from their distribution given the known variables. For
+ * each row the known variables are clamped, and chains run on the unknown variables from random
+ * states.
+ * Params:  codes  [rows x V]; those of unknown variables are ignored.
+ *          mask   [V], or [rows x V] with mask_by_row: 1 unknown, 0 known. Each row has at least
+ *                 one unknown variable.
+ *          out    [rows x samples x V]: the last states of the chains, with the given codes for
+ *                 known variables. If `progress` stops the call, unfinished rows are -1 throughout.
+ *          options  NULL for the defaults. A row's result depends only on its number, codes and
+ *                   mask, not on other rows.
  * Returns: SAL_OK (also when stopped); SAL_ERR_ARGUMENT (a mask, code or option out of range,
  *          naming the row); SAL_ERR_UNSUPPORTED (a sampler that cannot sample the model);
  *          SAL_ERR_MODEL (NaN or +inf, or no state with finite f has the known values);
