@@ -1,5 +1,5 @@
-/* Models: an unnormalised log-probability f(s) over a space, from a tape or from the user's own
- * function. f may be -inf (a forbidden state), never NaN or +inf. */
+/* Models: an unnormalised log-probability f(s) over a space, given by a tape or by your own
+ * function. f may be -inf (a forbidden state), but never NaN or +inf. */
 #ifndef SALTUS_MODEL_H
 #define SALTUS_MODEL_H
 
@@ -14,37 +14,35 @@
 extern "C" {
 #endif
 
-/* A model: an unnormalised log-probability f over a space, perhaps with named parameters. */
+/* A model: an unnormalised log-probability f over a space, optionally with named parameters. */
 typedef struct sal_model sal_model;
 
-/* Freeze the formula `f` of a tape as a model. The tape may go on recording or be destroyed.
+/* Make a model from the formula `f` of a tape. You can go on recording on the tape, or destroy it.
  * Returns: SAL_OK; the tape's first mistake; SAL_ERR_SHAPE when f is not a scalar; SAL_ERR_MEMORY.
  * Cost:    O(nodes + constants).
- * Threads: a model may be read by many threads; setting parameters needs it alone. */
+ * Threads: many threads may read a model; setting parameters needs it alone. */
 SAL_API sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **model,
                                        sal_error *err);
 
-/* A function of the user's.
- * f:    log-probability of one state x [N] (the embedding, double). When gradient is not NULL it
- *       must also be filled, [N]. Called from several threads at once.
- * data: passed through; must outlive the model.
- * has_gradient: false if `f` can give values only (gradient is then always NULL). */
+/* A model given by your own function. */
 typedef struct sal_callback {
-    double (*f)(const double *x, double *gradient, void *data); /* as said above */
-    void *data;                                                 /* passed through */
-    bool has_gradient;                                          /* whether f can give one */
+    /* The log-probability of one state x [N] (the embedding, double). If gradient [N] is not NULL,
+     * f must fill it too. Called from several threads at once. */
+    double (*f)(const double *x, double *gradient, void *data);
+    void *data;        /* passed to f; must outlive the model */
+    bool has_gradient; /* whether f gives gradients; if false, gradient is always NULL */
 } sal_callback;
 
-/* A model from a callback over a copy of `space`; always double.
+/* Make a model from a callback over a copy of `space`. It always computes in double.
  * Returns: SAL_ERR_ARGUMENT (no function, or a space without variables); SAL_ERR_MEMORY.
  * Cost:    O(V + N).
- * Threads: any; the model's evaluations call `f` from several. */
+ * Threads: any; evaluations of the model call `f` from several threads. */
 SAL_API sal_status sal_model_from_callback(const sal_space *space, const sal_callback *callback,
                                            sal_model **model, sal_error *err);
 
-/* A factor graph over variables 0 .. n_variables - 1 with states[v] states: f is the sum of the
- * factors' log-potentials, laid out as for sal_table. Each run of variables with one cardinality is
- * a categorical block. A table entry -inf forbids its states.
+/* Make a factor graph over variables 0 .. n_variables - 1 with states[v] states. f is the sum of
+ * the factors' log-potentials, in the layout of sal_table. Successive variables of equal
+ * cardinality form a categorical block. A table entry -inf forbids its states.
  * Returns: SAL_ERR_ARGUMENT (scopes or sizes do not fit); SAL_ERR_MEMORY.
  * Cost:    O(n_variables + entries of the tables).
  * Threads: any. */
@@ -53,9 +51,9 @@ SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *st
                                           const int64_t *scope, const double *log_tables,
                                           sal_dtype dtype, sal_model **model, sal_error *err);
 
-/* A ready-made model by its specification "name" or "name:key=value,...", e.g.
- * "ising:side=10,theta=0.2"; see sal_builtin_list. `dtype` 0 takes the model's usual type. Those
- * of files ("max-cut:file=G.txt") are opened by sal_model_open.
+/* Make a ready-made model from its specification "name" or "name:key=value,...", for example
+ * "ising:side=10,theta=0.2" (see sal_builtin_list). `dtype` 0: the model's default type. Use
+ * sal_model_open for models of files ("max-cut:file=G.txt").
  * Returns: SAL_ERR_ARGUMENT naming the key and what it accepts; SAL_ERR_NOT_FOUND when there is no
  *          model of that name; SAL_ERR_MEMORY.
  * Cost:    O(variables + constants and parameters of its formula).
@@ -63,34 +61,34 @@ SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *st
 SAL_API sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
                                      sal_error *err);
 
-/* The model with some variables fixed: variable variables[k] to code codes[k]. Its space has the
- * other variables only, in order. It keeps `model` alive; parameters are shared.
+/* Fix some variables of a model: variables[k] to codes[k]. The clamped model's space has only the
+ * free variables, in order. The clamped model keeps `model` alive and shares its parameters.
  * Returns: SAL_ERR_ARGUMENT (out of range, contradictory, nothing left free, clamped already);
  *          SAL_ERR_MEMORY.
- * Cost:    O(V + N); an evaluation is one of `model`.
+ * Cost:    O(V + N); an evaluation costs as much as one of `model`.
  * Threads: any. */
 SAL_API sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
                                    const int32_t *codes, sal_model **clamped, sal_error *err);
 
-/* Give up the caller's hold; NULL is fine. */
+/* Release your reference to a model; NULL is fine. */
 SAL_API void sal_model_destroy(sal_model *model);
 
-/* The model's space. Lives as long as the model. */
+/* The model's space, which lives as long as the model. */
 SAL_API const sal_space *sal_model_space(const sal_model *model);
 
-/* The type of the numbers that it computes with. */
+/* The type of the numbers that the model computes with. */
 SAL_API sal_dtype sal_model_dtype(const sal_model *model);
 
-/* A name for messages and summaries ("ising:side=10"), settable; never NULL. */
+/* The model's name in messages and summaries ("ising:side=10"); never NULL. */
 SAL_API const char *sal_model_name(const sal_model *model);
 
-/* Give it another name; NULL: "".
+/* Set the model's name; NULL: "".
  * Returns: SAL_ERR_MEMORY.
  * Cost:    O(length).
  * Threads: the model must not be in use elsewhere. */
 SAL_API sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err);
 
-/* Whether it gives gradients: tapes do, callbacks as they say. */
+/* Whether the model gives gradients: tapes do, a callback if has_gradient is set. */
 SAL_API bool sal_model_has_gradient(const sal_model *model);
 
 /* Whether f is known to be multilinear: its gradient then gives exact finite differences. */
@@ -98,25 +96,25 @@ SAL_API bool sal_model_is_multilinear(const sal_model *model);
 
 /* ---- values of given states (one-shot; allocates) */
 
-/* f [states], and if they are not NULL gradient [states x N] and differences. The differences
- * f(s with variable v at code k) - f(s) are exact, one row a state, the codes of variable 0 first:
- * [states x sum of the variables' states]. A count x without a cap has two entries instead, for the
- * codes x - 1 and x + 1; at the border, where there is no such code, -inf.
+/* Evaluate f [states] and, where not NULL, gradient [states x N] and differences at given states.
+ * The differences f(s with variable v at code k) - f(s) are exact, one row per state, the codes of
+ * variable 0 first: [states x sum of the variables' states]. A count x without a cap has two
+ * entries instead, for the codes x - 1 and x + 1; an entry beyond the border is -inf.
  * Params:  codes [states x V].
- * Returns: SAL_ERR_ARGUMENT (code out of range), SAL_ERR_UNSUPPORTED (no gradient),
- *          SAL_ERR_MODEL (NaN or +inf; names the state), SAL_ERR_MEMORY. Outputs of states before
- *          the one named may then be filled.
- * Cost:    f of the states, and a backward pass for the gradient. Differences: nothing more where
- *          they are read off the gradient; else a change, or an evaluation, for each entry ('saltus
- *          check' tells which). Memory of some 64 states.
+ * Returns: SAL_ERR_ARGUMENT (code out of range), SAL_ERR_UNSUPPORTED (no gradient), SAL_ERR_MODEL
+ *          (NaN or +inf; names the state), SAL_ERR_MEMORY. Outputs of states before the named state
+ *          may then be filled.
+ * Cost:    f of the states, and a backward pass for the gradient. Differences cost nothing more
+ *          where the gradient gives them; else a change, or an evaluation, for each entry ('saltus
+ *          check' tells which). Memory of about 64 states.
  * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int32_t *codes,
                                       double *f, double *gradient, double *differences,
                                       sal_error *err);
 
-/* The same at any real x [states x N], also off the lattice; f and gradient (or NULL).
+/* Evaluate f and gradient (or NULL) at any real x [states x N], also off the lattice.
  * Returns: SAL_ERR_UNSUPPORTED (no gradient), SAL_ERR_MODEL (NaN or +inf; names the row),
- *          SAL_ERR_MEMORY. Outputs of rows before the one named may then be filled.
+ *          SAL_ERR_MEMORY. Outputs of rows before the named row may then be filled.
  * Cost:    f of the rows, and a backward pass for the gradient.
  * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const double *x,
@@ -124,102 +122,104 @@ SAL_API sal_status sal_model_evaluate_at(const sal_model *model, int64_t states,
 
 /* ---- the multilinear extension */
 
-/* How the multilinear extension is computed. */
+/* The method that computes the multilinear extension. */
 typedef enum sal_extension_method {
-    SAL_EXTENSION_AUTO = 0,    /* the first of those below that applies */
-    SAL_EXTENSION_CLOSED,      /* f is multilinear: f itself between the states */
+    SAL_EXTENSION_AUTO = 0,    /* the first method below that applies */
+    SAL_EXTENSION_CLOSED,      /* for multilinear f: f itself between the states */
     SAL_EXTENSION_ENUMERATE,   /* the sum over all states */
     SAL_EXTENSION_MONTE_CARLO, /* the mean over sampled states */
 } sal_extension_method;
 
-/* Zeros stand for the defaults. */
+/* Options of sal_model_extension. Fields left zero take their defaults. */
 typedef struct sal_extension_options {
-    sal_extension_method method; /* AUTO: the first that applies */
-    int64_t limit;               /* the most states to enumerate; default 2^20 */
-    int64_t samples;             /* of Monte Carlo, >= 2; default 1000 */
+    sal_extension_method method; /* 0: SAL_EXTENSION_AUTO */
+    int64_t limit;               /* the largest number of states to enumerate; 0: 2^20 */
+    int64_t samples;             /* of Monte Carlo, >= 2; 0: 1000 */
     uint64_t seed;               /* of Monte Carlo */
 } sal_extension_options;
 
-/* What sal_model_extension found. */
+/* The result of sal_model_extension. */
 typedef struct sal_extension {
     double F;                    /* E f(s) */
-    double standard_error;       /* of F; 0 by the exact methods */
-    sal_extension_method method; /* the one used, never AUTO */
+    double standard_error;       /* of F; 0 for the exact methods */
+    sal_extension_method method; /* the method used, never AUTO */
 } sal_extension;
 
-/* The multilinear extension F(theta) = E f(s), where the variables of s are independent and
- * variable i is in state v with probability theta_iv; and its gradient. F equals f where theta is
+/* Compute the multilinear extension F(theta) = E f(s) and its gradient. The variables of s are
+ * independent, and variable i is in state v with probability theta_iv. F equals f where theta is
  * one state.
- * Math:    dF / dtheta_iv = E[f(s) | s_i = v], theta's rows taken as free. As rows sum to one, what
- *          matters are differences within a row of the gradient g: for a two-level variable with
- *          p = theta_i1, dF / dp = g_i1 - g_i0 (Newton paper, below eq. 11).
- *          A state of positive probability with f = -inf makes F -inf, and likewise g_iv. (The
- *          closed form computes in the model's type: what rounds to zero there is zero.)
+ * Math:    dF / dtheta_iv = E[f(s) | s_i = v], theta's rows taken as free. As rows sum to one, only
+ *          differences within a row of the gradient g matter: for a two-level variable with p =
+ *          theta_i1, dF / dp = g_i1 - g_i0 (Newton paper, below eq. 11).
+ *          A state of positive probability with f = -inf makes F -inf, and g_iv in the same way.
+ *          (The closed form computes in the model's type: probabilities that round to zero are
+ *          zero.)
  * Params:  options: NULL for the defaults. theta [R]: the probabilities of the states of variable
- *          0, then 1, ..; R is the sum of the variables' states, the layout that of the differences
- *          of sal_model_evaluate. Each is in [0, 1], a variable's sum within 1e-9 of 1 (then scaled
- *          to be 1). gradient [R] and gradient_error [R] (standard errors; zeros by the exact
- *          methods) may be NULL. No aliasing.
+ *          0, then 1, ..; R is the sum of the variables' states, and the layout is that of the
+ *          differences of sal_model_evaluate. Each probability is in [0, 1], and those of a
+ *          variable sum to 1 within 1e-9 (the sum is then scaled to 1). gradient [R] and
+ *          gradient_error [R] (standard errors; zeros for the exact methods) may be NULL. No
+ *          aliasing.
  *          Monte Carlo averages f(s) and, by exact differences, f(s with s_i = v) over the same
- *          draws s. All estimates then share the variation of f(s), so that differences within a
- *          row of the gradient are more precise than the standard errors of its entries; for a
- *          linear f they are exact. A draw with f = -inf proves that F is -inf: its standard error
- *          is then 0. Forbidden states too rare to be drawn are missed.
+ *          draws s. All estimates then share the variation of f(s), so differences within a row of
+ *          the gradient are more precise than the standard errors of its entries; for a linear f
+ *          they are exact. A draw with f = -inf proves that F is -inf, with standard error 0.
+ *          Forbidden states too rare to be drawn are missed.
  * Returns: SAL_ERR_ARGUMENT (theta, naming the variable; options); SAL_ERR_UNSUPPORTED when the
  *          method asked for does not apply (closed: f is not known to be multilinear; enumerate:
  *          more states than the limit; any: a count without a cap); SAL_ERR_MODEL (f is NaN or
  *          +inf, showing the state); SAL_ERR_MEMORY. The outputs are then untouched.
  * Cost:    closed: one gradient. Enumerate: f at all states. Monte Carlo: f, and for a gradient all
  *          differences, at `samples` states. Memory O(R), and of 64 states.
- * Threads: any; runs in the calling one.
+ * Threads: any; runs in the calling thread.
  * Source:  Xiang et al. 2023 eq. 11, supplement 3.2; Sahin et al. 2020 (products of simplices). */
 SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extension_options *options,
                                        const double *theta, sal_extension *extension,
                                        double *gradient, double *gradient_error, sal_error *err);
 
-/* ---- exact answers for small models, and for those of small induced width */
+/* ---- exact answers, for models that are small or of small induced width */
 
-/* Zeros stand for the defaults. */
+/* Options of sal_model_exact. Fields left zero take their defaults. */
 typedef struct sal_exact_options {
     const char *oracle; /* "forward-backward" (chains), "closed form" (independent variables and
-                           mixtures of them), "enumeration", "elimination", "parts" (enumeration
-                           of sets of variables that share no term); NULL: the cheapest of those
-                           that can serve */
-    int64_t limit;      /* the most states that are walked through, by "parts" in each; default
-                           2^20 */
-    int64_t memory;     /* the most bytes of elimination's tables; default 2^30 */
+                           their mixtures), "enumeration", "elimination", "parts" (enumeration of
+                           sets of variables that share no term); NULL: the cheapest oracle that can
+                           serve the model */
+    int64_t limit;      /* the most states to enumerate, for "parts" in each part; 0: 2^20 */
+    int64_t memory;     /* the largest size, in bytes, of elimination's tables; 0: 2^30 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
 
-/* What sal_model_exact found. */
+/* The result of sal_model_exact. */
 typedef struct sal_exact {
-    double log_z;         /* log of the sum of exp f over all states, natural */
-    double log_prob_mean; /* E f: log_z less it is the entropy of p. NaN: a mixture too large to
-                             enumerate, for which there is no closed form */
-    const char *oracle;   /* the one that answered */
+    double log_z;         /* natural log of the sum of exp f over all states */
+    double log_prob_mean; /* E f; the entropy of p is log_z - E f. NaN: a mixture too large to
+                             enumerate, which has no closed form */
+    const char *oracle;   /* the oracle that answered */
     int32_t width;        /* elimination: the induced width of its order; else -1 */
     double memory;        /* elimination: the bytes of its tables; else 0 */
 } sal_exact;
 
-/* The normalising constant of a model and expectations under p(s) = exp(f(s)) / Z.
- * Params:  options: NULL for the defaults. With R the sum of the variables' states, variable 0
- *          first, and N the width of the embedding x; each may be NULL, no aliasing:
+/* Compute the normalising constant of a model and expectations under p(s) = exp(f(s)) / Z.
+ * Params:  options: NULL for the defaults. R is the sum of the variables' states, variable 0 first,
+ *          and N the width of the embedding x. Each output may be NULL; no aliasing.
  *          marginals [R]: the probabilities of the states of all variables;
- *          pairs [R x R]: p(s_i = k, s_j = l), symmetric, and on the diagonal blocks the marginals;
+ *          pairs [R x R]: p(s_i = k, s_j = l), symmetric, with the marginals on the diagonal
+ *          blocks;
  *          covariance [N x N]: of the embedding.
  * Returns: SAL_ERR_ARGUMENT (options; an oracle that does not exist, naming those that do);
  *          SAL_ERR_UNSUPPORTED when no oracle can serve the model, with the reason of each, or
- *          pairs and covariances would take elimination more than 2^28 table entries;
- *          SAL_ERR_MODEL (f is NaN or +inf at a state, shown by enumeration; or -inf at all);
+ *          pairs and covariances would take elimination more than 2^28 table entries; SAL_ERR_MODEL
+ *          (f is NaN or +inf at a state, shown by enumeration; or -inf at all states);
  *          SAL_ERR_MEMORY. The outputs are then untouched.
  *          Elimination needs a formula that is a sum of terms of few variables (factor graphs,
  *          lattices, quadratic forms, functions of elements), variables with finitely many states,
- *          and an order of small induced width; the message says which of these is missing, and
- *          how much memory a wide model would take.
+ *          and an order of small induced width; the message names the missing condition, and how
+ *          much memory a wide model would take.
  * Cost:    forward-backward of T slices of K variables of c codes: O(T K c^(K+1)) time, memory
  *          O(T c^K), which may be 2^24; pairs up to 2^30 terms: T K c times the time.
  *          Closed form of k components: O(k R), with pairs O(k R^2).
- *          Enumeration: f of all states, and for pairs or covariance O(V^2) a state; memory
+ *          Enumeration: f of all states, and for pairs or covariance O(V^2) per state; memory
  *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
  *          Elimination: two passes over tables with one axis for each variable of a clique, in
  *          double precision; pairs and covariance R times as much.
@@ -234,11 +234,11 @@ SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_optio
 /* Number of named parameters; 0 for a model that is no tape. */
 SAL_API int64_t sal_model_parameters(const sal_model *model);
 
-/* How many numbers they have in all. */
+/* Total size of all parameters: the length of the flat vector. */
 SAL_API int64_t sal_model_parameters_size(const sal_model *model);
 
-/* Name and shape of parameter `index`; NULL out of range. The parameters' numbers follow one
- * another in this order in the flat vector. */
+/* Name and shape of parameter `index`; NULL out of range. The flat vector holds the numbers of all
+ * parameters in this order. */
 SAL_API const char *sal_model_parameter(const sal_model *model, int64_t index, sal_shape *shape);
 
 /* Set one parameter [its size], or all of them (name NULL: the flat vector).
@@ -252,23 +252,23 @@ SAL_API sal_status sal_model_set_params(sal_model *model, const char *name, cons
 /* Read one parameter [its size], or all of them (name NULL: the flat vector).
  * Returns: SAL_ERR_NOT_FOUND with the names that exist; SAL_ERR_MEMORY.
  * Cost:    O(all parameters).
- * Threads: any, while nobody sets them. */
+ * Threads: any, while nobody sets the parameters. */
 SAL_API sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
                                         sal_error *err);
 
 /* ---- the ready-made models */
 
-/* A ready-made model. */
+/* A description of one ready-made model. */
 typedef struct sal_builtin_info {
-    const char *name;     /* as in a specification */
+    const char *name;     /* the name in a specification */
     char parameters[512]; /* the keys with their defaults: "side=10, theta=0.2" */
     const char *doc;      /* the formula, one line */
     const char *source;   /* paper and equation */
-    const char *file;     /* what file=PATH may name ("a graph"); NULL: no file */
-    bool needs_file;      /* there is no such model without a file */
+    const char *file;     /* what file=PATH may name ("a graph"); NULL: the model takes no file */
+    bool needs_file;      /* whether the model needs a file */
 } sal_builtin_info;
 
-/* Ready-made model `index`, from 0; false past the end. */
+/* Get ready-made model `index`, counted from 0; false past the end. */
 SAL_API bool sal_builtin_list(int64_t index, sal_builtin_info *info);
 
 #ifdef __cplusplus
