@@ -10,18 +10,18 @@ extern "C" {
 #endif
 
 /* The kinds of variables. A state is stored as integer codes, in the order of the levels; a formula
- * sees its embedding in real numbers. */
+ * sees the state's embedding in real numbers. */
 typedef enum sal_kind {
     SAL_BINARY = 1,  /* {0, 1}; 1 real */
     SAL_SPIN,        /* {-1, +1}: code 0 is -1; 1 real */
     SAL_ORDINAL,     /* a sorted grid of real levels; 1 real, the level */
     SAL_CATEGORICAL, /* `states` labels; one-hot, `states` reals */
-    SAL_COUNT,       /* 0, 1, 2, .., without bound or up to `cap`; 1 real, the count */
+    SAL_COUNT,       /* 0, 1, 2, .., unbounded or up to `cap`; 1 real, the count */
 } sal_kind;
 
 /* The alphabets of aligned sequences, whose letters are the states of categorical variables. */
 typedef enum sal_alphabet {
-    SAL_ALPHABET_AUTO = 0, /* none, or the one that the letters of a file tell */
+    SAL_ALPHABET_AUTO = 0, /* none, or found from the letters of a file */
     SAL_ALPHABET_PROTEIN,  /* 21 letters in the order "-ACDEFGHIKLMNPQRSTVWY" */
     SAL_ALPHABET_RNA,      /* 5 letters in the order "-ACGU"; T counts as U */
     SAL_ALPHABET_DNA       /* 5 letters in the order "-ACGT"; U counts as T */
@@ -29,32 +29,31 @@ typedef enum sal_alphabet {
 
 /* A block of `count` variables of one kind. Unused fields are zero. */
 typedef struct sal_block {
-    const char *name; /* unique in its space; letters, digits, '_', '-', '.' */
-    sal_kind kind;    /* of all its variables */
-    int64_t count;    /* variables in the block, >= 1 */
-    int64_t states;   /* ordinal (>= 2) and categorical (>= 1); 0 or 2 for binary and spin; 0 or
-                         cap + 1 for a count with a cap, 0 for one without */
-    const double
-        *levels; /* ordinal: `states` finite reals, strictly increasing; NULL: 0 to states - 1 */
-    int64_t cap; /* count: the largest, 1 to 2^20 - 1; 0: no bound */
+    const char *name;     /* unique in the space; letters, digits, '_', '-', '.' */
+    sal_kind kind;        /* of all variables of the block */
+    int64_t count;        /* variables in the block, >= 1 */
+    int64_t states;       /* ordinal (>= 2) and categorical (>= 1); 0 or 2 for binary and spin; 0 or
+                             cap + 1 for a count with a cap, 0 for one without */
+    const double *levels; /* [states] ordinal: finite, strictly increasing; NULL: 0 to states - 1 */
+    int64_t cap;          /* count: the largest count, 1 to 2^20 - 1; 0: unbounded */
 } sal_block;
 
-/* The largest code of a count without a cap, 2^24: up to there floats hold every integer. */
+/* The largest code of a count without a cap, 2^24: floats hold every integer up to it. */
 #define SAL_COUNT_MOST 16777216
 
-/* Entries of a count without a cap in the marginals of a run (sample.h). */
+/* Number of entries of a count without a cap in the marginals of a run (sample.h). */
 #define SAL_COUNT_LEVELS 64
 
-/* A space. One thread adds blocks to it; then any may read it. */
+/* A space. One thread adds blocks; afterwards any thread may read the space. */
 typedef struct sal_space sal_space;
 
-/* An empty space, or NULL when out of memory. */
+/* Create an empty space; NULL when out of memory. */
 SAL_API sal_space *sal_space_create(void);
 
 /* Free a space; NULL is fine. */
 SAL_API void sal_space_destroy(sal_space *space);
 
-/* Append a block; name and levels are copied.
+/* Append a block to a space; name and levels are copied.
  * Returns: SAL_ERR_ARGUMENT when a field is out of range or the name is taken; SAL_ERR_MEMORY. The
  *          space is then unchanged.
  * Cost:    O(count).
@@ -73,7 +72,8 @@ SAL_API int64_t sal_space_blocks(const sal_space *space);
 /* Block `index` in 0 .. blocks - 1 (its pointers live as long as the space); NULL out of range. */
 SAL_API const sal_block *sal_space_block(const sal_space *space, int64_t index);
 
-/* Number of states of a variable in 0 .. V - 1; 0 for a count without a cap, and out of range. */
+/* Number of states of a variable in 0 .. V - 1; 0 for a count without a cap, and for a variable out
+ * of range. */
 SAL_API int64_t sal_space_states(const sal_space *space, int64_t variable);
 
 /* Embed codes [chains x V] as reals x [chains x N], both row-major.
