@@ -2,7 +2,7 @@
 #ifndef SALTUS_STATUS_H
 #define SALTUS_STATUS_H
 
-/* What the shared library exports. */
+/* Marks the functions that the shared library exports. */
 #if defined(__GNUC__) && !defined(SALTUS_STATIC)
 #define SAL_API __attribute__((visibility("default")))
 #else
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* The one list of codes: X(name, value, what it means). */
+/* The list of all status codes: X(name, value, meaning). */
 #define SAL_STATUS_LIST(X)                                                              \
     X(OK, 0, "success")                                                                 \
     X(ERR_MEMORY, -1, "out of memory")                                                  \
@@ -26,18 +26,19 @@ extern "C" {
     X(ERR_UNSUPPORTED, -8, "this build, model or sampler cannot do that")               \
     X(ERR_INTERNAL, -9, "a defect in saltus")
 
-/* Success, 0, or why a function failed, negative. */
+/* The result of a function: 0 for success, a negative code for the cause of a failure. */
 typedef enum sal_status {
 #define SAL_STATUS_ENUM(name, value, text) SAL_##name = (value),
     SAL_STATUS_LIST(SAL_STATUS_ENUM)
 #undef SAL_STATUS_ENUM
 } sal_status;
 
-/* Room for a message with a file name, a line and what was expected. */
+/* Size of a message, with room for a file name, a line and what was expected. */
 #define SAL_ERROR_SIZE 1024
 
-/* What went wrong. Zero-initialise before use; every fallible function takes a pointer, or NULL
- * when the message is not wanted. On success it is left untouched. */
+/* A failure and its message. Initialise the struct to zero before use. Every fallible function
+ * takes a pointer to it, or NULL if you do not want the message. On success the struct is left
+ * untouched. */
 typedef struct sal_error {
     sal_status status;            /* what the function returned */
     char message[SAL_ERROR_SIZE]; /* NUL-terminated UTF-8: what, where, what to do */
