@@ -1,18 +1,18 @@
 /* Samplers of your own: a descriptor says how states are proposed, and the library does the rest.
  *
- * A proposal is two functions: `draw` draws a state s' from q(. | s), and `log_q` tells log q(s' |
- * s). The library evaluates s', accepts it with the probability of Metropolis and Hastings,
+ * A proposal is two functions: `draw` draws a state s' from q(. | s), and `log_q` returns log q(s'
+ * | s). The library evaluates s' and accepts it with the Metropolis-Hastings probability
  *
- *     min(1, exp(f(s') - f(s)) q(s | s') / q(s' | s)),
+ *     min(1, exp(f(s') - f(s)) q(s | s') / q(s' | s)).
  *
- * and makes of it a sampler like its own: with tempering, annealing, adapted step sizes, training,
- * annealed importance sampling, checkpoints, and the same bits for any number of threads. Such a
- * sampler is right if `log_q` is the log-probability of what `draw` draws: sal_sampler_balance
- * proves that on a small model.
+ * Your sampler then works like the library's own: with tempering, annealing, adapted step sizes,
+ * training, annealed importance sampling, checkpoints, and the same bits for any number of threads.
+ * It is right if `log_q` is the log-probability of what `draw` draws; sal_sampler_balance proves
+ * that on a small model.
  *
- * A descriptor is given in the options (`own_samplers` of sal_run_options, sal_train_options,
- * sal_ais_options and sal_inpaint_options) and found by its name: .sampler = "name:key=value,...".
- */
+ * Pass descriptors in the options (`own_samplers` of sal_run_options, sal_train_options,
+ * sal_ais_options and sal_inpaint_options), and select one by name: .sampler =
+ * "name:key=value,...". */
 #ifndef SALTUS_SAMPLER_H
 #define SALTUS_SAMPLER_H
 
@@ -27,58 +27,62 @@
 extern "C" {
 #endif
 
-/* ---- what a proposal may know */
+/* ---- what a proposal may use */
 
-/* A state s that a chain proposes from, and what is known of it; good during the call.
+/* The state s that a chain proposes from, and what is known of s. Valid during the call.
  *
- * f, gradient and differences are those of the chain's target: at an inverse temperature beta they
- * are multiplied by it, so that a sampler need not know of temperatures. */
+ * f, gradient and differences are those of the chain's target: at inverse temperature beta they are
+ * already multiplied by beta, so a sampler need not know about temperatures. */
 typedef struct sal_origin {
-    const sal_space *space;    /* of the model */
-    int64_t variables;         /* V */
-    int64_t reals;             /* N */
-    const int64_t *real;       /* [V + 1] index of each variable's first real in x and gradient */
-    const int64_t *entry;      /* [V + 1] of its first entry in differences */
-    const int32_t *codes;      /* [V] */
-    const double *x;           /* [N] the embedding of the codes */
-    double f;                  /* -inf: forbidden. Chains may start so; gradient and differences
-                                  are then zeros, and every finite state is accepted */
-    const double *gradient;    /* [N] at x; NULL unless needs_gradient. An entry may be infinite
-                                  where a move leads to a forbidden state */
-    const double *differences; /* f(s') - f(s) of all moves of one variable, laid out as by
+    const sal_space *space; /* of the model */
+    int64_t variables;      /* V */
+    int64_t reals;          /* N */
+    const int64_t *real;    /* [V + 1] index of each variable's first real in x and gradient */
+    const int64_t *entry;   /* [V + 1] index of each variable's first entry in differences */
+    const int32_t *codes;   /* [V] the codes of s */
+    const double *x;        /* [N] the embedding of s */
+    double f; /* -inf: s is forbidden, as a chain's start may be. Gradient and differences are then
+                 zeros, and every state of finite f is accepted */
+    const double *gradient; /* [N] at x; NULL unless needs_gradient. An entry may be infinite where
+                               a move leads to a forbidden state */
+    const double *differences; /* f(s') - f(s) of all moves of one variable, in the layout of
                                   sal_model_evaluate; NULL unless needs_differences */
-    double beta;               /* of the chain's target, in all of the above */
+    double beta;               /* inverse temperature of the chain's target */
     double step_size;          /* eps; NaN unless has_step_size */
-    int64_t step;              /* steps that the chain has made; not for `prepare` */
-    const double *values;      /* of the descriptor's parameters, in their order */
-    const double *tuned;       /* of the descriptor's `tuned`, in their order */
-    const double *row;         /* what `prepare` made of this state */
-    void *work;                /* what `create` made: of one thread at a time */
-    const void *data;          /* the descriptor's */
+    int64_t step;              /* number of steps that the chain has made; not for `prepare` */
+    const double *values;      /* values of the descriptor's `parameters`, in order */
+    const double *tuned;       /* values of the descriptor's `tuned`, in order */
+    const double *row;         /* what `prepare` computed for this state */
+    void *work;                /* what `create` made; used by one thread at a time */
+    const void *data;          /* the descriptor's `data` */
 } sal_origin;
 
-/* f(s with variable v at `code`) - f(s) to first order, g'(s' - s); 0 for the code that it has.
- * Needs the gradient. Threads: any. */
+/* The first-order estimate g'(s' - s) of f(s with variable v at `code`) - f(s); 0 for the current
+ * code. Needs the gradient.
+ * Threads: any. */
 SAL_API double sal_origin_first_order(const sal_origin *s, int64_t v, int32_t code);
 
-/* The same, exactly. Of a count without a cap only steps of 1 are known, others are NaN. Needs the
- * differences. Threads: any. */
+/* The exact difference f(s with variable v at `code`) - f(s). For a count without a cap only steps
+ * of 1 are known; other differences are NaN. Needs the differences.
+ * Threads: any. */
 SAL_API double sal_origin_difference(const sal_origin *s, int64_t v, int32_t code);
 
-/* The random numbers of one proposal: each call takes the next ones. They depend on seed, chain and
- * step only. At most 2^25 of them; after that they come again. */
+/* The random numbers of one proposal: each call takes the next ones. They depend only on seed,
+ * chain and step. After 2^25 numbers they repeat. */
 typedef struct sal_random sal_random;
 
 SAL_API double sal_random_uniform(sal_random *random);               /* strictly inside (0, 1) */
 SAL_API double sal_random_normal(sal_random *random);                /* standard */
 SAL_API int64_t sal_random_below(sal_random *random, int64_t bound); /* 0 .. bound - 1; bound > 0 */
 
-/* k with probability proportional to exp(log_weight[k]), k = 0 .. n - 1. Weights of -inf are never
- * drawn. If there is no other, or one is NaN or +inf: -1, and no number is taken. Cost: O(n). */
+/* Draw k with probability proportional to exp(log_weight[k]), k = 0 .. n - 1. Weights of -inf are
+ * never drawn. If all weights are -inf, or one is NaN or +inf, the result is -1 and no random
+ * number is taken.
+ * Cost:    O(n). */
 SAL_API int64_t sal_random_softmax(sal_random *random, int64_t n, const double *log_weight);
 
-/* log of the sum of exp(log_weight[k]): what makes the weights of sal_random_softmax
- * log-probabilities. -inf for none. */
+/* log of the sum of exp(log_weight[k]); -inf for none. Subtract it from the weights of
+ * sal_random_softmax to get log-probabilities. */
 SAL_API double sal_log_sum_exp(int64_t n, const double *log_weight);
 
 /* ---- the descriptor */
@@ -95,114 +99,115 @@ enum {
     SAL_MOVES_UNBOUNDED = 1 << (SAL_COUNT + 1) /* counts without a cap */
 };
 
-/* A number of a sampler: a key of its specification, or one that it tunes. The library's own
- * samplers have the same ones. */
+/* A number of a sampler: a key of its specification, or a value that it tunes. The library's own
+ * samplers use the same struct. */
 typedef struct sal_sampler_parameter {
     const char *name; /* at most 40 letters, digits, '_', '-'; NULL ends the list */
     double standard;  /* the default, or where tuning starts; in low .. high */
     double low;       /* finite */
     double high;      /* finite */
     bool whole;       /* whole numbers only */
-    const char *doc;  /* may be NULL */
-    /* Of a key: words that stand for 0, 1, ..., of at most 31 letters, digits, '_', '-'; the list
-     * ends with NULL, and low, high and whole are not read. NULL: numbers. */
+    const char *doc;  /* one line; may be NULL */
+    /* Of a key: words for the values 0, 1, ..., of at most 31 letters, digits, '_', '-'; the list
+     * ends with NULL, and low, high and whole are ignored. NULL: numbers. */
     const char *const *choices;
 } sal_sampler_parameter;
 
-#define SAL_SAMPLER_PARAMETERS 12 /* the most keys */
-#define SAL_SAMPLER_TUNED 8       /* the most numbers that are tuned */
+#define SAL_SAMPLER_PARAMETERS 12 /* largest number of keys */
+#define SAL_SAMPLER_TUNED 8       /* largest number of tuned values */
 
-/* What `adapt` learns from: a window of warm-up, over the chains at temperature 1 (or the coldest
- * ones). */
+/* What `adapt` learns from: a window of warm-up, averaged over the chains at temperature 1 (or at
+ * the coldest one). */
 typedef struct sal_sampler_window {
-    double acceptance_rate; /* mean probability of acceptance of its steps */
-    double jump;            /* mean L1 distance in the embedding that a step moved */
+    double acceptance_rate; /* mean acceptance probability of the window's steps */
+    double jump;            /* mean L1 distance, in the embedding, that a step moved */
     int64_t steps;          /* of each chain */
     int64_t done;           /* steps of warm-up so far */
-    int64_t total;          /* in all; 0: it never ends, as in training */
-    const double *values;   /* of the descriptor's parameters */
+    int64_t total;          /* steps of warm-up in all; 0: adaptation never ends, as in training */
+    const double *values;   /* values of the descriptor's `parameters` */
 } sal_sampler_window;
 
-/* What makes a sampler. Fields left zero take the defaults that are told; `name`, `draw` and (but
- * for `unadjusted`) `log_q` are required. Descriptor, data and all strings are not copied: they
- * must live as long as the run or trainer, and be the same all that time.
+/* The definition of a sampler. Fields left zero take their defaults; `name`, `draw` and (except for
+ * `unadjusted`) `log_q` are required. Descriptor, data and strings are not copied: they must live
+ * as long as the run or trainer, and must not change meanwhile.
  *
- * Functions of one run are called from several threads at once, but with one `work` from one thread
- * at a time. They may depend on nothing but their arguments, so that the same seed gives the same
+ * Functions are called from several threads at once, but those with the same `work` from one thread
+ * at a time. Their results may depend only on their arguments, so that the same seed gives the same
  * bits. */
 typedef struct sal_sampler_descriptor {
-    const char *name;       /* at most 40 letters, digits, '_', '-'; none that the library has */
-    const char *doc;        /* one line; may be NULL */
-    const char *source;     /* paper and equation; may be NULL */
-    unsigned kinds;         /* OR of SAL_MOVES_*; 0: SAL_MOVES_FINITE */
-    bool needs_gradient;    /* of f, for sal_origin.gradient */
-    bool needs_differences; /* exact ones, for sal_origin.differences */
-    bool has_step_size;     /* sal_origin.step_size; adapted in warm-up unless given */
-    bool unadjusted;        /* take every proposal that is not forbidden: approximate */
-    const void *data;       /* passed through */
+    const char *name; /* at most 40 letters, digits, '_', '-'; not the name of a library sampler */
+    const char *doc;  /* one line; may be NULL */
+    const char *source;  /* paper and equation; may be NULL */
+    unsigned kinds;      /* kinds of variables it moves: OR of SAL_MOVES_*; 0: SAL_MOVES_FINITE */
+    bool needs_gradient; /* fill sal_origin.gradient */
+    bool needs_differences; /* fill sal_origin.differences, with exact differences */
+    bool has_step_size;     /* use sal_origin.step_size; adapted in warm-up unless given */
+    bool unadjusted;        /* accept every proposal that is not forbidden: approximate */
+    const void *data;       /* passed to the functions */
 
-    /* Keys of the specification, SAL_SAMPLER_PARAMETERS at most; the list ends with a NULL name.
-     * NULL: none. */
+    /* The keys of the specification, at most SAL_SAMPLER_PARAMETERS; the list ends with a NULL
+     * name. NULL: none. */
     const sal_sampler_parameter *parameters;
 
-    /* NULL, or why the sampler cannot serve this model, as "it needs ..." (beyond kinds and the
-     * gradient). Optional. */
+    /* Optional. Returns NULL, or why the sampler cannot serve this model, as "it needs ..."; kinds
+     * and the gradient are checked without this function. */
     const char *(*obstacle)(const sal_model *model, const double *values, const void *data);
 
-    /* Working memory, one for each shard of the chains; on failure *work stays as it is and
-     * err->message says why. Both or none. */
+    /* Make working memory, once for each shard of the chains. On failure *work is untouched and
+     * err->message gives the reason. Set both create and destroy, or neither. */
     sal_status (*create)(const sal_model *model, const double *values, const void *data,
                          void **work, sal_error *err);
-    void (*destroy)(void *work); /* the end of it */
+    void (*destroy)(void *work); /* frees the working memory */
 
-    /* How many numbers (>= 1) are made once of each state and kept while chains stay there, such as
-     * log-weights of all moves. Both this and `prepare`, or none. */
+    /* How many numbers (>= 1) `prepare` computes once for each state and keeps while the chain
+     * stays there, such as log-weights of all moves. Set both row_size and prepare, or neither. */
     int64_t (*row_size)(const sal_space *space, const double *values, const void *data);
-    void (*prepare)(const sal_origin *s, double *row); /* makes them; s->row is NULL then */
+    void (*prepare)(const sal_origin *s, double *row); /* s->row is NULL during the call */
 
-    /* Draw a proposal; `to` [V] holds the codes of s when it is called. */
+    /* Draw a proposal into `to` [V], which holds the codes of s at the call. */
     void (*draw)(const sal_origin *s, sal_random *random, int32_t *to);
 
-    /* log q(to | s), -inf where `draw` never gives `to`. Called for states s that are not
-     * forbidden. Where several ways lead to `to` it is the log of their probabilities' sum. */
+    /* log q(to | s); -inf if `draw` never gives `to`. Called for states s that are not forbidden.
+     * Where several ways lead to `to`, return the log of the sum of their probabilities. */
     double (*log_q)(const sal_origin *s, const int32_t *to);
 
-    /* Numbers that warm-up tunes, SAL_SAMPLER_TUNED at most, for all chains. They can be saved
-     * (sal_tuning_save) and are part of checkpoints. Both this and `adapt`, or none. */
+    /* Values that warm-up tunes for all chains, at most SAL_SAMPLER_TUNED. They can be saved
+     * (sal_tuning_save) and are part of checkpoints. Set both tuned and adapt, or neither. */
     const sal_sampler_parameter *tuned;
-    /* Their update after a window, kept within their ranges. */
+    /* Update the tuned values after a window. The library keeps them in their ranges. */
     void (*adapt)(const sal_sampler_window *window, double *tuned, const void *data);
 } sal_sampler_descriptor;
 
-/* ---- looking at any sampler, the library's or one's own
+/* ---- inspecting any sampler, the library's or your own
  *
- * These take the options of a run and read of them sampler, own_samplers, step_size (0: the usual
- * one), preconditioner, seed, temperatures (if given, the last of `replicas` is the one looked at;
- * else 1), and where it says so draws. What warm-up would adapt is as before it. */
+ * These functions read the following options of a run: sampler, own_samplers, step_size (0: the
+ * default), preconditioner, seed, temperatures (the last of `replicas` is inspected; without them
+ * 1), and, where stated, draws. Adapted values are as before warm-up. */
 
 /* How far a sampler is from being right on a model with few states. P(i, j) is the probability of a
- * step from state i to j, pi those of the states. Of a sampler whose steps take turns (gibbs) each
- * kind of step is looked at, and the largest value told. */
+ * step from state i to j, and pi_i that of state i. If steps take turns (gibbs), each kind of step
+ * is inspected, and the largest value reported. */
 typedef struct sal_balance {
-    int64_t states;       /* how many the model has */
-    double invariance;    /* max over j |sum_i pi_i P(i, j) - pi_j|: of an exact sampler 0 but for
-                             rounding, 1e-12 in double */
-    double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j, i)|: detailed balance. Enough,
-                             but not needed, for a sampler to be exact; 0 of all that are accepted
-                             by Metropolis and Hastings, whatever log_q is */
-    double normalisation; /* max over i |sum_j q(j | i) - 1|: 0 if log_q are log-probabilities */
-    double frequency;     /* steps made, against P: a chi-square statistic turned into a standard
-                             normal; above 5 `draw` does not draw what `log_q` tells (Wilson &
-                             Hilferty 1931). NaN: none were made */
-    int64_t unreached;    /* states of positive probability that no number of steps leads to from
-                             the most probable one */
+    int64_t states;    /* number of states of the model */
+    double invariance; /* max over j |sum_i pi_i P(i, j) - pi_j|: 0 for an exact sampler except for
+                          rounding, 1e-12 in double */
+    double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j, i)|: detailed balance. It
+                             suffices for a sampler to be exact, but is not needed. With
+                             Metropolis-Hastings acceptance it is 0 whatever log_q is */
+    double normalisation; /* max over i |sum_j q(j | i) - 1|: 0 if log_q is right */
+    double frequency; /* steps made, against P: a chi-square statistic turned into a standard normal
+                         (Wilson & Hilferty 1931); above 5 `draw` does not draw what `log_q` says.
+                         NaN: no steps were made */
+    int64_t unreached; /* number of states of positive probability that no number of steps reaches
+                          from the most probable state */
 } sal_balance;
 
-/* Build the exact matrix of a sampler from its log_q (summed over auxiliary variables) and
- * acceptance, and make steps from every state.
+/* Build the exact transition matrix of a sampler from its log_q (summed over auxiliary variables)
+ * and acceptance, and make steps from every state.
  * Params:  options.draws: steps made from each state; 0: 1000, -1: none.
- *          worst [2 x V], or NULL: the states i and j where the first of these is worst that is
- *          above 1e-12: reversibility, normalisation (j is i); else where the steps fit least.
+ *          worst [2 x V], or NULL: the states i and j with the worst reversibility if that is above
+ *          1e-12; else with the worst normalisation if that is above 1e-12 (j is i); else where the
+ *          steps fit least.
  * Returns: SAL_ERR_ARGUMENT (no such sampler; a descriptor that is not right, or that proposes what
  *          it cannot); SAL_ERR_UNSUPPORTED (more than 4096 states; a sampler that does not serve
  *          the model, or cannot tell probabilities: those with Gaussian auxiliary variables and
@@ -213,8 +218,8 @@ typedef struct sal_balance {
 SAL_API sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *options,
                                        sal_balance *balance, int32_t *worst, sal_error *err);
 
-/* log q(to | from) of a sampler's first step, summed over auxiliary variables, for n states `to`
- * [n x V]; what is proposed, before it is accepted or refused.
+/* Compute log q(to | from) of a sampler's first step, summed over auxiliary variables, for n states
+ * `to` [n x V]. q is the probability of the proposal, before acceptance.
  * Returns: as sal_sampler_balance, of models of any size; SAL_ERR_ARGUMENT for codes out of range,
  *          and for a forbidden `from`. log_q [n] is unspecified on failure.
  * Cost:    one evaluation, and n calls of log_q.
@@ -223,8 +228,8 @@ SAL_API sal_status sal_sampler_log_q(const sal_model *model, const sal_run_optio
                                      const int32_t *from, int64_t n, const int32_t *to,
                                      double *log_q, sal_error *err);
 
-/* n independent draws of what a sampler proposes from a state, to [n x V]: for every sampler, and
- * all there is to be known of those with Gaussian auxiliary variables (avg, pavg).
+/* Draw n independent proposals of a sampler from a state, to [n x V]. This works for every sampler;
+ * for those with Gaussian auxiliary variables (avg, pavg), nothing else can be computed.
  * Returns: as sal_sampler_log_q.
  * Cost:    n steps.
  * Threads: as sal_sampler_balance. */
