@@ -1,7 +1,7 @@
-/* Diagnostics of Markov chains and distances between distributions. They know nothing of models or
- * samplers: arrays in, numbers out. Arrays are row-major. Every function may be called from any
- * number of threads at once. A number that is not defined for the given draws is NaN with SAL_OK:
- * that is a finding about the chains, not a failure of the call. */
+/* Diagnostics of Markov chains and distances between distributions, computed from arrays alone,
+ * without models or samplers. Arrays are row-major. Any number of threads may call every function
+ * at once. A number that is not defined for the given draws is NaN with SAL_OK: this is a finding
+ * about the chains, not a failure of the call. */
 #ifndef SALTUS_STATS_H
 #define SALTUS_STATS_H
 
@@ -12,35 +12,37 @@
 extern "C" {
 #endif
 
-/* Chains whose R-hat is above this disagree. */
+/* Chains disagree if their R-hat is above this limit. */
 #define SAL_RHAT_LIMIT 1.1
 
-/* What sal_stats_diagnose reports about one scalar quantity. */
+/* The result of sal_stats_diagnose for one scalar quantity. */
 typedef struct sal_diagnostics {
-    double mean;                 /* over all draws of all chains */
-    double sd;                   /* same, with divisor (chains * draws - 1) */
-    double rhat;                 /* max(rhat_bulk, rhat_folded); NaN if either is */
-    double rhat_bulk;            /* split R-hat of the rank-normalised draws */
-    double rhat_folded;          /* same, of |draw - median|: chains that differ in spread */
-    double rhat_basic;           /* split R-hat of the draws themselves */
-    double ess_bulk;             /* effective draws, all chains together, rank-normalised */
-    double ess_tail;             /* the smaller ESS of [x <= q] for the 5% and 95% quantiles q */
-    double ess_basic;            /* of the draws themselves; R's ess_mean is the same number */
-    double ess_tfp;              /* sal_stats_ess_tfp summed over the chains */
+    double mean;        /* mean over all draws of all chains */
+    double sd;          /* standard deviation, with divisor (chains * draws - 1) */
+    double rhat;        /* max(rhat_bulk, rhat_folded); NaN if either is NaN */
+    double rhat_bulk;   /* split R-hat of the rank-normalised draws */
+    double rhat_folded; /* rank-normalised split R-hat of |draw - median|: shows chains that differ
+                           in spread */
+    double rhat_basic;  /* split R-hat of the draws themselves */
+    double ess_bulk;  /* effective sample size (ESS) of all chains together, of the rank-normalised
+                         draws */
+    double ess_tail;  /* the smaller ESS of [x <= q] for the 5% and 95% quantiles q */
+    double ess_basic; /* ESS of the draws themselves; equals R's ess_mean */
+    double ess_tfp;   /* sum of sal_stats_ess_tfp over the chains */
     double autocorrelation_time; /* integrated, in draws: (draws used) / ess_basic */
     double mcse_mean;            /* Monte Carlo standard error of `mean` */
     double mcse_sd;              /* Monte Carlo standard error of `sd` */
 } sal_diagnostics;
 
-/* Convergence diagnostics of one scalar quantity, as in R's package `posterior`.
- * Math:    Each chain is split into halves of n = floor(draws / 2) draws (the middle one of an odd
- *          number is left out): m = 2 chains half-chains. With W the mean of their variances and
- *          B / n the variance of their means,
+/* Compute convergence diagnostics of one scalar quantity, as in R's package `posterior`.
+ * Math:    Each chain is split into halves of n = floor(draws / 2) draws (without the middle draw
+ *          of an odd number), which gives m = 2 chains half-chains. With W the mean of their
+ *          variances and B / n the variance of their means,
  *            R-hat = sqrt((B / W + n - 1) / n),
  *            ESS   = m n / tau,   tau = -1 + 2 sum_k (rho_2k + rho_2k+1),
  *            rho_t = 1 - (W - mean autocovariance at lag t) / ((n - 1) / n W + B / n),
- *          the sum being Geyer's: it stops at the first pair that is not positive, and no pair
- *          counts for more than the one before; the even term of that last pair counts once.
+ *          where the sum is Geyer's: it stops at the first pair that is not positive, no pair
+ *          counts for more than the previous one, and the even term of the last pair counts once.
  *          tau >= 1 / log10(m n).
  *          Rank-normalised: x -> Phi^-1((rank - 3/8) / (m n + 1/4)), ties share their mean rank.
  *          mcse_mean = sd / sqrt(ess_basic); mcse_sd by the delta method from the ESS of
@@ -48,27 +50,30 @@ typedef struct sal_diagnostics {
  * Params:  chains, draws >= 1; series [chains x draws], any values; result not NULL.
  * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*result is then untouched).
  *          NaN stands where `posterior` has NA:
- *          - R-hat with fewer than 4 draws a chain, ESS with fewer than 6;
- *          - what is constant (range under 2.2e-16). For discrete draws this happens to parts of a
- *            healthy series: ess_tail is NaN when 5% of the draws or more sit at the largest
+ *          - R-hat with fewer than 4 draws per chain, ESS with fewer than 6;
+ *          - a constant quantity (range under 2.2e-16). For discrete draws this happens to parts of
+ *            a healthy series: ess_tail is NaN when 5% of the draws or more are at the largest
  *            value, and rhat_folded (so rhat) when there are two values and exactly half of the
- *            draws have each. Then look at rhat_bulk and ess_bulk;
- *          - any NaN among the draws. Infinities leave rhat and ess_bulk, which need ranks only.
- *          rhat_basic and rhat_bulk are +inf when no half-chain moves but they differ.
+ *            draws have each. Then use rhat_bulk and ess_bulk;
+ *          - any NaN among the draws. Infinite draws leave rhat and ess_bulk, which need ranks
+ *            only.
+ *          rhat_basic and rhat_bulk are +inf when no half-chain moves but the half-chains differ.
  *          The codes of a nominal variable have no mean or rank: diagnose indicators instead.
  * Cost:    O(S log draws) for S = chains * draws; about 8 S + 30 draws doubles.
  * Threads: any.
- * Source:  Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), Bayesian Analysis 16(2);
- *          Geyer (1992), Statistical Science 7(4), initial monotone sequence. Agrees with posterior
- *          1.4.0 to 1e-6. */
+ * Source:  Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), Bayesian Analysis 16(2); Geyer
+ *          (1992), Statistical Science 7(4), initial monotone sequence. Agrees with posterior 1.4.0
+ *          to 1e-6. */
 SAL_API sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const double *series,
                                       sal_diagnostics *result, sal_error *err);
 
-/* The effective sample size of one chain, as TensorFlow Probability's effective_sample_size with
- * filter_beyond_positive_pairs; the papers on gradient-based discrete samplers report this one.
+/* Compute the effective sample size of one chain, as TensorFlow Probability's effective_sample_size
+ * with filter_beyond_positive_pairs. The papers on gradient-based discrete samplers report this
+ * figure.
  * Math:    c_k = 1/(n-k) sum_t (x_t - mean)(x_t+k - mean), rho_k = c_k / c_0,
- *          ESS = n / (-1 + 2 sum_k [(n-2k)/n rho_2k + (n-2k-1)/n rho_2k+1]) over the pairs before
- *          the first whose rho_2k + rho_2k+1 is negative. An odd last lag is not used.
+ *          ESS = n / (-1 + 2 sum_k [(n-2k)/n rho_2k + (n-2k-1)/n rho_2k+1])
+ *          over the pairs before the first whose rho_2k + rho_2k+1 is negative. An odd last lag is
+ *          not used.
  * Params:  n >= 1; series [n]; ess not NULL.
  * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*ess is then untouched).
  *          *ess is NaN for a chain that never moves, for fewer than 4 draws, and when a draw is not
@@ -80,15 +85,16 @@ SAL_API sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const doubl
  * Source:  TensorFlow Probability, mcmc.effective_sample_size; Geyer (1992). */
 SAL_API sal_status sal_stats_ess_tfp(int64_t n, const double *series, double *ess, sal_error *err);
 
-/* The integrated autocorrelation time: how many draws of the chains are worth an independent one.
+/* Compute the integrated autocorrelation time: how many draws of the chains are worth one
+ * independent draw.
  * Math:    tau = 1 + 2 sum_{t=1}^{M} C(t) / C(0), where C(t) is the autocovariance (divisor draws,
  *          each chain about its own mean) averaged over the chains, and the window M is the
  *          smallest with M >= 5 max(tau, 1), tau being the sum so far.
  * Params:  chains, draws >= 1; series [chains x draws]; tau not NULL.
  * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*tau is then untouched).
  *          *tau is NaN when no chain moves, with fewer than 4 draws, and when a draw is not finite.
- *          It is below 1 for antithetic chains. Chains shorter than some 50 tau give too small a
- *          tau. Multiply by the steps between draws for a time in steps.
+ *          It is below 1 for antithetic chains. Chains shorter than about 50 tau give too small a
+ *          tau. For a time in steps, multiply tau by the steps between draws.
  * Cost:    O(chains draws log draws); 10 draws to 20 draws doubles.
  * Threads: any.
  * Source:  Sokal (1997), Monte Carlo methods in statistical mechanics, sec. 3; Goodman & Weare
@@ -97,46 +103,46 @@ SAL_API sal_status sal_stats_autocorrelation_time(int64_t chains, int64_t draws,
                                                   const double *series, double *tau,
                                                   sal_error *err);
 
-/* The basic split R-hat of a 0/1 quantity from counts alone, so that disagreeing chains are found
+/* Compute the basic split R-hat of a 0/1 quantity from counts alone. This finds disagreeing chains
  * for every state of every variable without storing draws.
  * Math:    p_j = ones_j / n, W = n/(n-1) mean_j p_j (1 - p_j), B / n = variance of the p_j (divisor
  *          m - 1), R-hat = sqrt((B / W + n - 1) / n); equals rhat_basic of the series.
- * Params:  halves m >= 2; draws n >= 2 in each half-chain; ones [halves], 0 <= ones_j <= n;
- *          rhat not NULL.
+ * Params:  halves m >= 2; draws n >= 2 in each half-chain; ones [halves], 0 <= ones_j <= n; rhat
+ *          not NULL.
  * Returns: SAL_OK; SAL_ERR_ARGUMENT (*rhat is then untouched). NaN when all draws are equal; +inf
- *          when no half-chain moves but they differ.
+ *          when no half-chain moves but the half-chains differ.
  * Cost:    O(halves), no allocation.
  * Threads: any.
  * Source:  as sal_stats_diagnose. */
 SAL_API sal_status sal_stats_rhat_counts(int64_t halves, int64_t draws, const int64_t *ones,
                                          double *rhat, sal_error *err);
 
-/* The squared maximum mean discrepancy between two samples of states: how far apart the
- * distributions are that they came from, 0 when these are equal.
+/* Compute the squared maximum mean discrepancy between two samples of states. It tells how far
+ * apart the distributions of the samples are, and is 0 for equal distributions.
  * Math:    k(x, y) = exp(-#{i : x_i != y_i} / d), d = variables,
  *          MMD^2 = mean_{i != j} k(a_i, a_j) + mean_{i != j} k(b_i, b_j)
  *                  - 2 mean_{i,j} k(a_i, b_j),
- *          the unbiased U-statistic. It may be negative; its expectation is 0 for equal
+ *          the unbiased U-statistic. The estimate may be negative; its expectation is 0 for equal
  *          distributions. Take sqrt(max(0, .)) for a distance.
  * Params:  variables d >= 1; a [na x d] and b [nb x d], the codes of the states; na, nb >= 2; mmd2
  *          not NULL. a and b may overlap.
  * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*mmd2 is then untouched).
  * Cost:    O((na + nb)^2 d / 64 log2(states)): codes are packed into bits and pairs counted by
  *          distance. 7000 against 2000 binary states of 256 variables: about 0.2 s on one core.
- * Threads: any; works on OpenMP's choice of threads, and the result does not depend on how many.
+ * Threads: any; works on OpenMP's choice of threads, whose number does not change the result.
  * Source:  Gretton, Borgwardt, Rasch, Schoelkopf & Smola (2012), JMLR 13, eq. 3; kernel: Grathwohl,
  *          Swersky, Hashemi, Duvenaud & Maddison (2021), ICML, sec. 6. */
 SAL_API sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_t nb,
                                  const uint8_t *b, double *mmd2, sal_error *err);
 
-/* How alike two samples of categorical variables are in the correlations of their pairs: Pearson's
- * correlation of the connected pair frequencies. 1 means equal up to a factor.
- * Math:    f_i(a) is the weighted share of rows with x_i = a, f_ij(a, b) that with x_i = a and
- *          x_j = b; c_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b). The result is
- *          cov(c^A, c^B) / sqrt(var c^A var c^B) over all pairs i < j and all states a, b, of which
- *          there are variables (variables - 1) / 2 states^2. There is no pseudocount.
- * Params:  variables >= 2; states 1 to 256, of every variable; a [na x variables] and
- *          b [nb x variables], codes below `states`; na, nb >= 1; weight_a [na] and weight_b [nb]
+/* Compare the pair correlations of two samples of categorical variables: Pearson's correlation of
+ * the connected pair frequencies. 1 means equal up to a factor.
+ * Math:    f_i(a) is the weighted share of rows with x_i = a, and f_ij(a, b) that of rows with
+ *          x_i = a and x_j = b; c_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b). The result is
+ *          cov(c^A, c^B) / sqrt(var c^A var c^B) over all variables (variables - 1) / 2 states^2
+ *          entries: all pairs i < j and all states a, b. There is no pseudocount.
+ * Params:  variables >= 2; states 1 to 256, of every variable; a [na x variables] and b
+ *          [nb x variables], codes below `states`; na, nb >= 1; weight_a [na] and weight_b [nb]
  *          positive and finite, or NULL for equal weights; correlation not NULL. a and b may
  *          overlap.
  * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*correlation is then untouched). NaN when all
