@@ -1,9 +1,9 @@
 /* The tape: a formula for f(s), the unnormalised log-probability of one state, written once.
  *
- * Expressions are small values. A mistake (shapes that do not fit, tapes that are mixed, no memory)
- * never shows in the formula itself: the first one is kept on the tape with the operation, its
- * shapes and the caller's file and line, later calls pass through, and sal_model_from_tape reports
- * it. One thread records a tape at a time. */
+ * Expressions are small values. You need not check each one for mistakes (shapes that do not fit,
+ * mixed tapes, no memory): the tape keeps the first mistake with its operation, shapes, and your
+ * file and line. Later calls do nothing, and sal_model_from_tape reports the mistake. One thread
+ * records a tape at a time. */
 #ifndef SALTUS_AD_H
 #define SALTUS_AD_H
 
@@ -19,7 +19,7 @@ extern "C" {
 /* The largest rank of a shape. */
 #define SAL_MAX_RANK 4
 
-/* Type of the numbers a tape computes with. */
+/* The type of the numbers that a tape computes with. */
 typedef enum sal_dtype {
     SAL_F32 = 1, /* float */
     SAL_F64      /* double */
@@ -28,10 +28,10 @@ typedef enum sal_dtype {
 /* A shape: rank 0 (a scalar) to 4; row-major. */
 typedef struct sal_shape {
     int32_t rank;              /* number of axes */
-    int64_t dim[SAL_MAX_RANK]; /* their sizes; unused ones are 0 */
+    int64_t dim[SAL_MAX_RANK]; /* sizes of the axes; unused ones are 0 */
 } sal_shape;
 
-/* A shape by its sizes: SAL_SHAPE(500, 784). */
+/* A shape given by its sizes: SAL_SHAPE(500, 784). */
 #define SAL_SHAPE(...)                                                                     \
     ((sal_shape){ .rank = (int32_t)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), \
                   .dim = { __VA_ARGS__ } })
@@ -42,53 +42,54 @@ typedef struct sal_shape {
 /* A tape: the record of a formula. One thread at a time works on it. */
 typedef struct sal_tape sal_tape;
 
-/* An expression: a node of a tape. Copy it freely; it lives as long as its tape. */
+/* An expression: a node of a tape. You can copy it freely; it lives as long as its tape. */
 typedef struct sal_expr {
-    sal_tape *tape; /* where it is recorded */
+    sal_tape *tape; /* the tape that records the expression */
     int32_t node;   /* -1: invalid, after a mistake */
 } sal_expr;
 
-/* A new tape over a copy of `space`, or NULL when out of memory. */
+/* Create a tape over a copy of `space`; NULL when out of memory. */
 SAL_API sal_tape *sal_tape_create(const sal_space *space, sal_dtype dtype);
 
-/* Free a tape and with it its expressions; NULL is fine. Models made of it live on. */
+/* Free a tape and its expressions; NULL is fine. Models made from the tape live on. */
 SAL_API void sal_tape_destroy(sal_tape *tape);
 
-/* The first mistake made on the tape.
+/* Report the first mistake made on the tape.
  * Returns: SAL_OK, or the status of the mistake: SAL_ERR_SHAPE, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY.
  * Cost:    O(1).
  * Threads: one at a time. */
 SAL_API sal_status sal_tape_check(const sal_tape *tape, sal_error *err);
 
-/* Passes that rewrite a tape when a model is made of it. None changes f at states of the space. */
+/* Passes that rewrite a tape when a model is made from it. No pass changes f at states of the
+ * space. */
 typedef enum sal_pass {
-    SAL_PASS_DEAD_CODE = 1, /* drop what f does not need */
+    SAL_PASS_DEAD_CODE = 1, /* drop expressions that f does not need */
     SAL_PASS_COMMON = 2,    /* compute equal expressions once */
-    /* Write polynomials of two-level variables in linear form (s^2 is s of a binary variable, 1 of
-     * a spin). The gradient becomes that of another extension of f, so gradient-based proposals
-     * change, though not what they sample. Where powers, sal_quad and sal_edges of the state were
-     * all that kept f from being multilinear, differences are then read off the gradient. */
+    /* Write polynomials of two-level variables in linear form (s^2 is s for a binary variable, 1
+     * for a spin). The gradient becomes that of another extension of f, so gradient-based proposals
+     * change, though not the distribution that they sample. If only powers, sal_quad and sal_edges
+     * of the state kept f from being multilinear, the gradient then gives the differences. */
     SAL_PASS_CANONICAL = 4,
     SAL_PASS_FUSION = 8,   /* run elementwise expressions together, a few chains at a time */
-    SAL_PASS_BUFFERS = 16, /* values that are not needed at once share memory */
-    /* Write s'As, by sal_quad, or by sal_matvec or sal_matmul and a dot or sum, as sal_edges where
-     * A is a constant (no parameter) of which few entries are not zero. f is the same but for
-     * rounding. */
+    SAL_PASS_BUFFERS = 16, /* values that are not needed at the same time share memory */
+    /* Write s'As (by sal_quad, or by sal_matvec or sal_matmul and a dot or sum) as sal_edges if A
+     * is a constant (no parameter) with few nonzero entries. f stays the same except for rounding.
+     */
     SAL_PASS_SPARSE = 32,
     SAL_PASS_DEFAULT =
         SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_FUSION | SAL_PASS_BUFFERS | SAL_PASS_SPARSE
 } sal_pass;
 
-/* Choose the passes, an OR of SAL_PASS_* (0: none), instead of SAL_PASS_DEFAULT, for models made
- * of the tape from now on. An unknown bit is a mistake, kept on the tape. */
+/* Choose the passes for models made from the tape from now on, instead of SAL_PASS_DEFAULT: an OR
+ * of SAL_PASS_* (0: none). An unknown bit is a mistake, kept on the tape. */
 SAL_API void sal_tape_set_passes(sal_tape *tape, uint32_t passes);
 
 /* The shape of an expression; rank -1 if it is invalid. */
 SAL_API sal_shape sal_expr_shape(sal_expr a);
 
-/* Every function below records one node, at the caller's file and line; call it by the macro of the
- * same name without _at. All are O(1) but for copies of their arrays. Broadcasting follows NumPy:
- * shapes are aligned at the last axis, 1 stretches. */
+/* Every function below records one node, with the caller's file and line; call it through the macro
+ * of the same name without _at. All cost O(1), plus copies of their arrays. Broadcasting follows
+ * NumPy: shapes are aligned at the last axis, and sizes of 1 stretch. */
 #define SAL_HERE __FILE__, __LINE__
 
 /* ---- leaves */
@@ -102,8 +103,8 @@ SAL_API sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, 
 #define sal_state(tape) sal_state_at(SAL_HERE, (tape))
 #define sal_state_block(tape, block) sal_state_block_at(SAL_HERE, (tape), (block))
 
-/* A named parameter, zero until it is set or loaded. Asking twice for a name gives the same node
- * when the shapes agree and is a mistake when not. */
+/* A named parameter, zero until it is set or loaded. A second call with the same name gives the
+ * same node if the shapes agree; otherwise it is a mistake. */
 SAL_API sal_expr sal_param_at(const char *file, int line, sal_tape *tape, const char *name,
                               sal_shape shape);
 #define sal_param(tape, name, ...) sal_param_at(SAL_HERE, (tape), (name), __VA_ARGS__)
@@ -123,24 +124,24 @@ static inline sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape,
 
 /* ---- any operation */
 
-/* An operation by its name. From C it is easier to use the macros below; from other languages this
- * is the only function needed. */
+/* An operation given by name. From C the macros below are easier; from other languages
+ * sal_operation_at is the only function needed. */
 typedef struct sal_operation {
-    const char *op;      /* a name of sal_op_list; not a leaf */
-    int32_t n_in;        /* how many inputs */
+    const char *op;      /* a name from sal_op_list; not a leaf */
+    int32_t n_in;        /* number of inputs */
     const sal_expr *in;  /* [n_in], in the order of the macro's arguments */
-    int64_t n_ints;      /* how many whole attributes: axes, sizes, indices */
-    const int64_t *ints; /* [n_ints], in the order of the macro's arguments; copied. No axis where
-                            one could be: over all elements */
-    int64_t n_reals;     /* how many real attributes */
-    const double *reals; /* [n_reals], likewise */
+    int64_t n_ints;      /* number of integer attributes: axes, sizes, indices */
+    const int64_t *ints; /* [n_ints], in the order of the macro's arguments; copied. Leave out an
+                            optional axis for the operation over all elements */
+    int64_t n_reals;     /* number of real attributes */
+    const double *reals; /* [n_reals], in the order of the macro's arguments; copied */
 } sal_operation;
 
-/* Record an operation. From other languages pass NULL and 0 for the place.
+/* Record an operation. From other languages pass NULL and 0 for file and line.
  * Cost:    O(inputs + attributes). */
 SAL_API sal_expr sal_operation_at(const char *file, int line, const sal_operation *operation);
 
-/* The forms in which the macros need it: inputs, and a few attributes. */
+/* The forms of sal_operation_at that the macros use. This one: one input. */
 static inline sal_expr sal_op1_at(const char *file, int line, const char *op, sal_expr a)
 {
     const sal_operation o = { op, 1, &a, 0, 0, 0, 0 };
@@ -165,7 +166,7 @@ static inline sal_expr sal_op3_at(const char *file, int line, const char *op, sa
     return sal_operation_at(file, line, &o);
 }
 
-/* One input and up to three whole numbers, of which `n` count. */
+/* One input and up to three integers, of which the first `n` count. */
 static inline sal_expr sal_op_ints_at(const char *file, int line, const char *op, sal_expr a,
                                       int64_t n, int64_t i, int64_t j, int64_t k)
 {
@@ -174,7 +175,7 @@ static inline sal_expr sal_op_ints_at(const char *file, int line, const char *op
     return sal_operation_at(file, line, &o);
 }
 
-/* One input and up to two real numbers, of which `n` count. */
+/* One input and up to two real numbers, of which the first `n` count. */
 static inline sal_expr sal_op_reals_at(const char *file, int line, const char *op, sal_expr a,
                                        int64_t n, double x, double y)
 {
@@ -212,54 +213,54 @@ static inline sal_expr sal_op_reals_at(const char *file, int line, const char *o
 /* log |Gamma(a)|; derivative digamma; infinite at 0, -1, -2, ... */
 #define sal_lgamma(a) sal_op1_at(SAL_HERE, "lgamma", (a))
 
-/* min(a, b). A NaN operand gives NaN, here and in all functions but where one operand is not taken.
- * At a tie the derivative is the first operand's. */
+/* min(a, b). A NaN operand gives NaN, here and in all functions except for the operand that
+ * sal_where does not take. At a tie the first operand gets the derivative. */
 #define sal_minimum(a, b) sal_op2_at(SAL_HERE, "minimum", (a), (b))
-/* max(a, b), likewise. */
+/* max(a, b). NaN and ties are as in sal_minimum. */
 #define sal_maximum(a, b) sal_op2_at(SAL_HERE, "maximum", (a), (b))
 
-/* min(max(a, low), high) for fixed numbers low <= high, perhaps infinite. The derivative is 1
- * between them and 0 outside and at them. */
+/* min(max(a, low), high) for fixed numbers low <= high, which may be infinite. The derivative is 1
+ * between low and high, and 0 outside and at them. */
 #define sal_clamp(a, low, high) sal_op_reals_at(SAL_HERE, "clamp", (a), 2, (low), (high))
 
-/* a above 0, else alpha (exp(a) - 1) for a fixed finite alpha; usual is alpha = 1. The derivative
- * at 0 is alpha, as PyTorch's. */
+/* a if a is above 0, else alpha (exp(a) - 1), for a fixed finite alpha, usually 1. The derivative
+ * at 0 is alpha, as in PyTorch. */
 #define sal_elu(a, alpha) sal_op_reals_at(SAL_HERE, "elu", (a), 1, (alpha), 0)
 
-/* a^p for a fixed finite number p. A negative a needs a whole p, else NaN; a^0 is 1. The derivative
- * is p a^(p-1), infinite at 0 for p < 1 other than 0. */
+/* a^p for a fixed finite number p. If a is negative, p must be an integer, else the result is NaN;
+ * a^0 is 1. The derivative is p a^(p-1), infinite at 0 for p < 1 other than 0. */
 #define sal_pow(a, p) sal_op_reals_at(SAL_HERE, "pow", (a), 1, (p), 0)
 
-/* a where cond is not 0 (a NaN is not), else b; all three broadcast. cond gets no derivative, and
- * the operand that is not taken gets 0, even if its value is infinite or NaN. */
+/* a where cond is not 0 (NaN is not 0), else b; all three broadcast. cond gets no derivative. The
+ * operand that is not taken gets derivative 0, even if its value is infinite or NaN. */
 #define sal_where(cond, a, b) sal_op3_at(SAL_HERE, "where", (cond), (a), (b))
 
-/* factor * a, for a fixed number; sal_neg(a) is sal_scale(a, -1). */
+/* factor * a for a fixed number; sal_neg(a) is sal_scale(a, -1). */
 #define sal_scale(a, factor) sal_op_reals_at(SAL_HERE, "scale", (a), 1, (factor), 0)
 #define sal_neg(a) sal_scale((a), -1.0) /* -a */
 
 /* ---- reductions: over all elements (to a scalar), or over one axis (which disappears). An axis is
- * in -rank .. rank - 1; negative counts from the last. */
+ * in -rank .. rank - 1; a negative axis counts from the last. */
 
 /* The sum of the elements. */
 #define sal_sum(a) sal_op1_at(SAL_HERE, "sum", (a))
 #define sal_sum_axis(a, axis) sal_op_ints_at(SAL_HERE, "sum", (a), 1, (axis), 0, 0)
 
-/* Their mean. */
+/* The mean of the elements. */
 #define sal_mean(a) sal_op1_at(SAL_HERE, "mean", (a))
 #define sal_mean_axis(a, axis) sal_op_ints_at(SAL_HERE, "mean", (a), 1, (axis), 0, 0)
 
-/* log sum exp; -inf of all -inf. */
+/* log sum exp of the elements; -inf if all are -inf. */
 #define sal_logsumexp(a) sal_op1_at(SAL_HERE, "logsumexp", (a))
 #define sal_logsumexp_axis(a, axis) sal_op_ints_at(SAL_HERE, "logsumexp", (a), 1, (axis), 0, 0)
 
-/* The largest; NaN if one is. The derivative goes to the first of the largest elements. */
+/* The largest element; NaN if any is NaN. The first of the largest elements gets the derivative. */
 #define sal_max(a) sal_op1_at(SAL_HERE, "max", (a))
 #define sal_max_axis(a, axis) sal_op_ints_at(SAL_HERE, "max", (a), 1, (axis), 0, 0)
 
-/* ---- over all elements, in row-major order, or along one axis; the shape stays */
+/* ---- scans: over all elements, in row-major order, or along one axis; the shape stays */
 
-/* The sums of the elements up to each one. */
+/* The cumulative sums of the elements. */
 #define sal_cumsum(a) sal_op1_at(SAL_HERE, "cumsum", (a))
 #define sal_cumsum_axis(a, axis) sal_op_ints_at(SAL_HERE, "cumsum", (a), 1, (axis), 0, 0)
 
@@ -269,7 +270,7 @@ static inline sal_expr sal_op_reals_at(const char *file, int line, const char *o
 
 /* ---- linear algebra */
 
-/* sum_i a_i b_i of two vectors of one length: a scalar. */
+/* sum_i a_i b_i of two vectors of equal length: a scalar. */
 #define sal_dot(a, b) sal_op2_at(SAL_HERE, "dot", (a), (b))
 
 /* [m, n] times [n]: [m]. */
@@ -278,15 +279,15 @@ static inline sal_expr sal_op_reals_at(const char *file, int line, const char *o
 /* [m, k] times [k, n]: [m, n]. */
 #define sal_matmul(A, B) sal_op2_at(SAL_HERE, "matmul", (A), (B))
 
-/* [b, m, k] times [b, k, n], one product for each of the first axis: [b, m, n]. */
+/* [b, m, k] times [b, k, n], one product for each index of the first axis: [b, m, n]. */
 #define sal_batched_matmul(A, B) sal_op2_at(SAL_HERE, "batched_matmul", (A), (B))
 
 /* s'Js of a vector s [n] and couplings J [n, n] that do not depend on the state. J counts as
- * (J + J')/2, so its gradient is symmetric. There is no factor 1/2. */
+ * (J + J')/2, so the gradient of J is symmetric. There is no factor 1/2. */
 #define sal_quad(s, J) sal_op2_at(SAL_HERE, "quad", (s), (J))
 
 /* sum_e w_e s_i(e) s_j(e) over a list of n_edges pairs (copied), `pairs` = i0, j0, i1, j1, ...;
- * s [n], w [n_edges] not depending on the state. */
+ * s [n]; w [n_edges] does not depend on the state. */
 static inline sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_expr w,
                                     int64_t n_edges, const int64_t *pairs)
 {
@@ -297,29 +298,29 @@ static inline sal_expr sal_edges_at(const char *file, int line, sal_expr s, sal_
 }
 #define sal_edges(s, w, n_edges, pairs) sal_edges_at(SAL_HERE, (s), (w), (n_edges), (pairs))
 
-/* Sum of factors' log-potentials: factor m has the table T[table_m ..] over the variables
+/* Sum of the factors' log-potentials: factor m has the table T[table_m ..] over the variables
  * scope[scope_begin[m]] .. scope[scope_begin[m+1] - 1] (indices of the space's variables, distinct
- * within a factor), last variable fastest; tables follow one another in T [sum of sizes], which
- * does not depend on the state. An entry -inf forbids its states. As a function of reals it is the
- * multilinear extension: for two-level variables linear in the level, for categorical ones in the
- * one-hot. Ordinal variables of more than two levels cannot be in a scope.
+ * within a factor), last variable fastest. Tables follow one another in T [sum of sizes], which
+ * does not depend on the state. An entry -inf forbids its states. As a function of reals the sum is
+ * the multilinear extension: linear in the level of a two-level variable, and in the one-hot of a
+ * categorical variable. Ordinal variables of more than two levels cannot be in a scope.
  * Cost:    value O(factors), gradient O(sum over factors and scope of the states). */
 SAL_API sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_expr T,
                               int64_t n_factors, const int64_t *scope_begin, const int64_t *scope);
 #define sal_table(tape, T, n_factors, scope_begin, scope) \
     sal_table_at(SAL_HERE, (tape), (T), (n_factors), (scope_begin), (scope))
 
-/* ---- images [C, H, W] (a state is made one by sal_reshape) */
+/* ---- images [C, H, W] (sal_reshape makes an image of a state) */
 
 /* Convolution with bias, as PyTorch's Conv2d (a cross-correlation):
  * y[o, r, q] = bias[o] + sum_cij weight[o, c, i, j] x[c, r stride - padding + i,
  *                                                     q stride - padding + j],
- * pixels outside of x being 0.
- * Params:  x [C, H, W]; weight [O, C, h, w] and bias [O] not depending on the state; stride >= 1;
+ * where pixels outside of x are 0.
+ * Params:  x [C, H, W]; weight [O, C, h, w] and bias [O] do not depend on the state; stride >= 1;
  *          padding >= 0; h <= H + 2 padding, w <= W + 2 padding.
  * Returns: y [O, (H + 2 padding - h) / stride + 1, (W + 2 padding - w) / stride + 1], rounded down.
- * Cost:    2 O C per output pixel and tap within the image; as much for the gradient by x, and by
- *          the weights. Taps on the padding cost nothing. */
+ * Cost:    2 O C per output pixel and tap within the image; the gradients by x and by the weights
+ *          each cost as much. Taps on the padding cost nothing. */
 static inline sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal_expr weight,
                                      sal_expr bias, int64_t stride, int64_t padding)
 {
@@ -336,49 +337,49 @@ static inline sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal
 #define sal_avg_pool2d(x, kernel, stride) \
     sal_op_ints_at(SAL_HERE, "avg_pool2d", (x), 2, (kernel), (stride), 0)
 
-/* Maxima over the same windows; NaN if one pixel is. The derivative goes to the first of the
- * largest pixels, row by row, as PyTorch's. */
+/* Maxima over the windows of sal_avg_pool2d; NaN if a pixel is NaN. The first of the largest
+ * pixels, row by row, gets the derivative, as in PyTorch. */
 #define sal_max_pool2d(x, kernel, stride) \
     sal_op_ints_at(SAL_HERE, "max_pool2d", (x), 2, (kernel), (stride), 0)
 
 /* ---- sets: s [n] selects i if s_i = 1 and not if s_i = 0, as a block of binary variables does */
 
-/* log det(A_S), where A_S are the rows and columns of A [n, n] that s selects (0 if none); of
- * sal_masked_quad_inverse y_S' B_S^-1 y_S, with y [n]. A and B are symmetric (they count as
- * (A + A')/2) and positive definite; they and y do not depend on the state. The result is NaN if
+/* log det(A_S), where A_S are the rows and columns of A [n, n] that s selects (0 if none);
+ * sal_masked_quad_inverse is y_S' B_S^-1 y_S, with y [n]. A and B are symmetric (they count as
+ * (A + A')/2) and positive definite; A, B and y do not depend on the state. The result is NaN if
  * A_S is not positive definite.
  * Math:  for real s, with D = diag(s), E = D^1/2, M = E A E + (I - D) diag(A):
  *        log det M - sum_i (1 - s_i) log A_ii and y'E M^-1 E y, which agree with the above at
  *        s in {0,1}^n. The determinant is multilinear in s up to the factor prod_i A_ii^s_i.
- *        Defined for s in [0,1]^n, NaN where s_i < 0. On the lattice the derivatives are, with v
- *        the part of A_ii that the other selected variables leave unexplained over A_ii: of the
- *        first, log A_ii + v - 1 at s_i = 0 and log A_ii + 1 - 1/v at s_i = 1 (the change itself is
- *        log A_ii + log v); of the second, r^2 / B_ii and r^2 / (B_ii v^2), r the residual of y_i
+ *        Defined for s in [0,1]^n, NaN where s_i < 0. For the derivatives on the lattice, let v be
+ *        the share of A_ii that the other selected variables leave unexplained. Of the first:
+ *        log A_ii + v - 1 at s_i = 0 and log A_ii + 1 - 1/v at s_i = 1 (the change itself is
+ *        log A_ii + log v); of the second: r^2 / B_ii and r^2 / (B_ii v^2), r the residual of y_i
  *        (the change itself is r^2 / (B_ii v)).
- * Cost:  O(k^3 + n) of k selected; gradient of the first O(k^2 n), of the second O(k n) more. */
+ * Cost:  O(k^3 + n) for k selected; gradient of the first O(k^2 n), of the second O(k n) more. */
 #define sal_masked_logdet(s, A) sal_op2_at(SAL_HERE, "masked_logdet", (s), (A))
-/* y_S' B_S^-1 y_S, of which more at sal_masked_logdet. */
+/* y_S' B_S^-1 y_S: see sal_masked_logdet. */
 #define sal_masked_quad_inverse(s, B, y) sal_op3_at(SAL_HERE, "masked_quad_inverse", (s), (B), (y))
 
-/* log det(I + D G D) with D = diag(s), s [n], G [n, n]; of sal_ridge_quad_inverse
- * y'D (I + D G D)^-1 D y, with y [n]. I + D G D is the matrix of a ridge regression on columns
- * X_i s_i, with G = X'X / lambda. G is symmetric (it counts as (G + G')/2) without negative
- * eigenvalues; it and y do not depend on the state. The result is NaN where I + D G D is not
+/* log det(I + D G D) with D = diag(s), s [n], G [n, n]; sal_ridge_quad_inverse is
+ * y'D (I + D G D)^-1 D y, with y [n]. I + D G D is the matrix of a ridge regression on columns X_i
+ * s_i, with G = X'X / lambda. G is symmetric (it counts as (G + G')/2) without negative
+ * eigenvalues; G and y do not depend on the state. The result is NaN where I + D G D is not
  * positive definite.
- * Math:  defined for any real s. The derivatives are 0 where s_i = 0; at s_i = 1 that of the first
- *        is 2 (1 - H_ii), between 0 and 2, where H = (I + D G D)^-1, and that of the second
- *        2 (H D y)_i^2. They foretell what removing i would change far better than those of the
- *        masked_ functions where columns repeat each other, and nothing of adding it.
- * Cost:  O(k^3 + n) of k with s_i != 0; gradient of the first O(k^3), of the second O(k) more. */
+ * Math:  defined for any real s. The derivatives are 0 where s_i = 0. At s_i = 1 that of the first
+ *        is 2 (1 - H_ii), between 0 and 2, where H = (I + D G D)^-1, and that of the second is
+ *        2 (H D y)_i^2. They predict the change from removing i far better than those of the
+ *        masked_ functions where columns repeat each other, but say nothing about adding i.
+ * Cost:  O(k^3 + n) for k with s_i != 0; gradient of the first O(k^3), of the second O(k) more. */
 #define sal_ridge_logdet(s, G) sal_op2_at(SAL_HERE, "ridge_logdet", (s), (G))
-/* y'D (I + D G D)^-1 D y, of which more at sal_ridge_logdet. */
+/* y'D (I + D G D)^-1 D y: see sal_ridge_logdet. */
 #define sal_ridge_quad_inverse(s, G, y) sal_op3_at(SAL_HERE, "ridge_quad_inverse", (s), (G), (y))
 
-/* sum_j max(0, max_i s_i C_ij): what the selected rows of C [n, m] cover (facility location). C is
- * meant to be nonnegative and does not depend on the state. Kinked: a column's derivative goes to
- * the first row that attains its maximum, none if that is 0; so a row that is not selected has
- * derivative 0 on the lattice, whatever it would add.
- * Cost:    O(k m) of k selected. */
+/* sum_j max(0, max_i s_i C_ij): what the selected rows of C [n, m] cover (facility location). C
+ * should be nonnegative and does not depend on the state. The function has kinks: the first row
+ * that attains a column's maximum gets the column's derivative, or none if the maximum is 0. So on
+ * the lattice a row that is not selected has derivative 0, whatever it would add.
+ * Cost:    O(k m) for k selected. */
 #define sal_max_coverage(s, C) sal_op2_at(SAL_HERE, "max_coverage", (s), (C))
 
 /* ---- shape */
@@ -392,7 +393,7 @@ static inline sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sa
 }
 #define sal_reshape(a, ...) sal_reshape_at(SAL_HERE, (a), __VA_ARGS__)
 
-/* Two different axes, in -rank .. rank - 1, change places: the transpose of a matrix is
+/* Exchange two different axes, in -rank .. rank - 1: the transpose of a matrix is
  * sal_transpose(A, 0, 1). */
 #define sal_transpose(a, axis, other) \
     sal_op_ints_at(SAL_HERE, "transpose", (a), 2, (axis), (other), 0)
@@ -401,7 +402,7 @@ static inline sal_expr sal_reshape_at(const char *file, int line, sal_expr a, sa
 #define sal_slice(a, axis, start, length) \
     sal_op_ints_at(SAL_HERE, "slice", (a), 3, (axis), (start), (length))
 
-/* n_parts >= 1 expressions one after the other along an axis; their other sizes are equal. */
+/* Join n_parts >= 1 expressions along an axis; their other sizes are equal. */
 static inline sal_expr sal_concat_at(const char *file, int line, const sal_expr *parts,
                                      int32_t n_parts, int64_t axis)
 {
@@ -410,25 +411,26 @@ static inline sal_expr sal_concat_at(const char *file, int line, const sal_expr 
 }
 #define sal_concat(parts, n_parts, axis) sal_concat_at(SAL_HERE, (parts), (n_parts), (axis))
 
-/* Elements along an axis by index (copied), in any order, some perhaps several times. */
+/* Elements along an axis by index (copied), in any order; indices may repeat. */
 SAL_API sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis, int64_t n_indices,
                                const int64_t *indices);
 #define sal_gather(a, axis, n_indices, indices) \
     sal_gather_at(SAL_HERE, (a), (axis), (n_indices), (indices))
 
-/* ---- what operations there are */
+/* ---- the list of operations */
 
-/* One operation of formulas. */
+/* A description of one operation. */
 typedef struct sal_op_info {
-    const char *name;   /* as in saved tapes */
+    const char *name;   /* the name in saved tapes */
     const char *doc;    /* the formula, one line */
-    const char *degree; /* how the degree of its value in the state follows from its inputs' */
-    int32_t inputs;     /* how many; -1: one or more */
-    uint32_t fixed;     /* bit k: input k, from 0, must not depend on the state */
-    bool changes; /* its value follows changes of single variables; else it is evaluated anew */
+    const char *degree; /* how its value's degree in the state follows from the inputs' */
+    int32_t inputs;     /* number of inputs; -1: one or more */
+    uint32_t fixed;     /* bit k: input k, counted from 0, must not depend on the state */
+    bool changes; /* whether the value is updated after changes of single variables; else it is
+                     evaluated anew */
 } sal_op_info;
 
-/* Operation `index`, from 0; false past the end. */
+/* Get operation `index`, counted from 0; false past the end. */
 SAL_API bool sal_op_list(int64_t index, sal_op_info *info);
 
 #ifdef __cplusplus
