@@ -1,12 +1,12 @@
 /* Saltus: gradient-based MCMC on discrete spaces. The one header to include.
  *
- * What holds of every function, unless its comment says otherwise. Arrays are row-major and do not
- * overlap; pointers are not NULL, but for `err`, which receives the message of a failure. Strings
- * are UTF-8. Logarithms are natural. A sal_status is SAL_OK or one of those listed; after a failure
- * outputs are untouched. Arguments are copied, results belong to the caller. Nothing is kept
- * outside of objects: different ones may be used by different threads at once. "Threads: any" says
- * that one object may be, too, as long as nobody changes it. Time is O(1) where no cost is
- * given. */
+ * The following holds for every function, unless its comment says otherwise. Arrays are row-major
+ * and do not overlap. Pointers are not NULL, except `err`, which receives the message of a failure.
+ * Strings are UTF-8. Logarithms are natural. A sal_status is SAL_OK or one of the listed codes;
+ * after a failure outputs are untouched. Arguments are copied, and results belong to the caller.
+ * Nothing is kept outside of objects, so different threads may use different objects at once.
+ * "Threads: any" means that they may also use one object at once, as long as nobody changes it.
+ * Time is O(1) where no cost is given. */
 #ifndef SALTUS_H
 #define SALTUS_H
 
