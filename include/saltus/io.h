@@ -14,15 +14,15 @@ extern "C" {
 
 /* Open a model from a file, or make a ready-made one from its specification.
  * Params:  spec   a path or a specification. If a file of that name exists, it is opened; suffix
- *                 and content tell its format ('saltus list formats'):
- *          - a network: f is the sum of its factors' logarithms, with a categorical variable for
- *            each variable;
- *          - a saved tape (sal_model_save), with the file of parameters beside it that it names;
- *          - a graph: the usual model of its format.
- *          A directory that 'saltus train' wrote gives its model.xml, with the parameters in
- *          ema.safetensors if that file exists. No code of the file's author runs. XML is refused
- *          when it is not well-formed or has a DOCTYPE, a tape when it breaks the schema
- *          saltus-tape.rng or any shape rule.
+ *                 and content tell its format ('saltus list formats').
+ *          A network: f is the sum of its factors' logarithms, and each variable is categorical.
+ *          A saved tape (sal_model_save): its parameters come from the file beside it that it
+ *          names.
+ *          A graph: the model is the usual one of the file's format.
+ *          A directory that 'saltus train' wrote: its model.xml, with the parameters in
+ *          ema.safetensors if that file exists.
+ *          No code of the file's author runs. XML is refused when it is not well-formed or has a
+ *          DOCTYPE, a tape when it breaks the schema saltus-tape.rng or any shape rule.
  *          Otherwise `spec` is a specification (see sal_model_builtin), with "file=PATH" among its
  *          keys for models made from a file ("max-cut:file=G.txt").
  *          dtype  0: the file's own type (networks: SAL_F64), or a ready-made model's default.
@@ -167,7 +167,7 @@ SAL_API sal_status sal_file_write(const char *path, const void *bytes, int64_t s
 typedef struct sal_format_info {
     const char *name;            /* "graphml" */
     const char *doc;             /* a description, in one line */
-    const char *content;         /* what such a file holds: "graph", "network", "array", .. */
+    const char *content;         /* what the file holds, such as "graph", "network" or "array" */
     const char *const *suffixes; /* suffixes of such files' names, the usual one first; ends with
                                     NULL. A format without suffixes is told by its content */
     bool reads;                  /* whether Saltus reads the format */
