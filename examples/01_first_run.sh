@@ -63,3 +63,5 @@ run saltus sample ising:side=10,theta=0.3 --sampler gibbs --chains 8 --draws 400
 # temperatures     that warm-up found; how often neighbours exchange their states, at least; and
 #                  how often a state went from the coldest to the hottest and back.
 # The ESS is much lower than before, and true: it counts how often chains changed sides.
+
+# SPDX-License-Identifier: MIT

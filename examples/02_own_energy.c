@@ -121,3 +121,5 @@ int main(void)
     sal_run_destroy(run);
     sal_model_destroy(map);
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -121,3 +121,5 @@ int main(void)
         sal_model_destroy(model);
     }
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -307,3 +307,5 @@ int main(void)
     }
     printf("wrote 04_proposals.svg\n");
 }
+
+/* SPDX-License-Identifier: MIT */

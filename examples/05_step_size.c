@@ -138,3 +138,5 @@ int main(void)
     printf("\nwrote 05_step_size.svg\n");
     sal_model_destroy(model);
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -114,3 +114,5 @@ int main(void)
     }
     sal_model_destroy(model);
 }
+
+/* SPDX-License-Identifier: MIT */

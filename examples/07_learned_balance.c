@@ -216,3 +216,5 @@ int main(void)
            exp(a[0]) / total, exp(a[1]) / total, exp(a[2]) / total, exp(a[3]) / total);
     sal_model_destroy(model);
 }
+
+/* SPDX-License-Identifier: MIT */

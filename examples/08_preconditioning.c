@@ -114,3 +114,5 @@ int main(void)
         }
     }
 }
+
+/* SPDX-License-Identifier: MIT */

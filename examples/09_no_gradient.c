@@ -154,3 +154,5 @@ int main(void)
         return fprintf(stderr, "%s\n", err.message), 1;
     }
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -55,3 +55,5 @@ run saltus inpaint rbm --data digits --mask bottom --steps 300 --sampler ncg --o
 run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iterations 100 \
     --learning-rate 0.003 --report 100 --fresh 0 --out early --overwrite
 run saltus inpaint early --data digits --mask bottom --steps 300 --sampler ncg --out early.png
+
+# SPDX-License-Identifier: MIT

@@ -72,3 +72,5 @@ printf '%s\n' burglary earthquake alarm john mary | paste - exact.txt sampled.tx
 #
 # How far may the columns differ? An average p over n independent draws has the standard error
 # sqrt(p (1 - p) / n); n is the ESS, added up over the chains. Here that is about 0.002.
+
+# SPDX-License-Identifier: MIT

@@ -141,3 +141,5 @@ int main(void)
     sal_model_destroy(large);
     return status != SAL_OK;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -113,3 +113,5 @@ except RuntimeError as error:
 
 saltus.sal_run_destroy(run)
 saltus.sal_model_destroy(model)
+
+# SPDX-License-Identifier: MIT

@@ -53,3 +53,5 @@ for ladder in yes no; do
 done
 
 # Without the ladder each chain stays with its digit, so chains disagree: R-hat is far above 1.
+
+# SPDX-License-Identifier: MIT

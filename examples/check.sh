@@ -134,3 +134,5 @@ LC_ALL=C awk -v tolerances="$tolerances" '
         printf "%d lines, %d numbers compared, %d lines differ\n", lines, compared, bad
         exit bad > 0 || lines == 0
     }' "$expected" "$directory/output"
+
+# SPDX-License-Identifier: MIT

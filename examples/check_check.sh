@@ -54,3 +54,5 @@ status=0
 sh "$check" "$directory/expected" 0 no-such-program >"$directory/log" || status=$?
 [ $status = 77 ] || { echo "wrong: a program that is not there"; failures=$((failures + 1)); }
 exit $failures
+
+# SPDX-License-Identifier: MIT

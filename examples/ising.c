@@ -28,3 +28,5 @@ int main(void)
     sal_tape_destroy(tape);
     sal_space_destroy(space);
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -66,3 +66,5 @@ int main(int argc, char **argv)
     sal_model_destroy(rbm);
     return status != SAL_OK;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """count_tests.py testlog.json: the last line of scripts/test, from Meson's log of a test run.
 
 A Check suite counts as its checks, any other test as one. A check that printed "SKIPPED: why" (its

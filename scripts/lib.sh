@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the scripts share; to be sourced. Changes to the root of the checkout.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

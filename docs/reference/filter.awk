@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What Doxygen reads in place of a header: plain comments become documentation. A comment on lines of
 # its own belongs to what follows, one after a declaration to that; "Math:", "Params:" and the other
 # headings of a comment become paragraphs, of which Math keeps its layout, as do lines that are set
@@ -61,6 +62,9 @@ function finish() {
     inside = 0
 }
 
+# The licence, before what the file is about.
+NR == 1 && /SPDX/ { next }
+
 # The codes of the list in status.h, as the enumeration that they make.
 /^ *X\([A-Z_]+, -?[0-9]+, "/ {
     split($0, part, "\"")
@@ -100,7 +104,7 @@ inside {
     trailing = before !~ /^ *$/
     section = ""
     verbatim = 0
-    out = before (trailing ? "/**< " : NR == 1 ? "/** @file\n" : "/** ")
+    out = before (trailing ? "/**< " : NR == 2 ? "/** @file\n" : "/** ")
     rest = ""
     at = index(line, "*/")
     if (at) { rest = substr(line, at + 2); line = substr(line, 1, at - 1) }

@@ -165,3 +165,5 @@ int main(int argc, char **argv)
     sal_model_destroy(model);
     return status != SAL_OK;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -39,3 +39,5 @@ refuses "no couplings of sites" "$contacts" ising
 refuses "no couplings of sites" "$contacts" ising-dense
 "$retrieval" two.libsvm --queries 1 --draws 10 >out
 grep -q '^means' out
+
+# SPDX-License-Identifier: MIT

@@ -261,3 +261,5 @@ int main(int argc, char **argv)
     sal_data_destroy(&data);
     return status != SAL_OK;
 }
+
+/* SPDX-License-Identifier: MIT */

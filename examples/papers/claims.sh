@@ -28,3 +28,5 @@ holds() {
         }
         END { exit !('"$1"') }' || { echo "not so: $1"; exit 1; }
 }
+
+# SPDX-License-Identifier: MIT

@@ -353,3 +353,5 @@ void curves_draw(sal_figure *figure, const curves_view *v, const method *methods
         draw_ess(figure, v, methods, curves);
     }
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -79,3 +79,5 @@ double curves_seconds(const method *methods, const curve *curves, int64_t steps)
 double curve_at_seconds(const curve *c, metric m, double seconds);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

@@ -70,3 +70,5 @@ double mean_of(int64_t n, const double *values, double *sd)
     *sd = n > 1 ? sqrt(square / (double)(n - 1)) : 0;
     return sum / (double)n;
 }
+
+/* SPDX-License-Identifier: MIT */

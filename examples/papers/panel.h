@@ -31,3 +31,5 @@ void panel_draw(const panel *panel, sal_figure *figure);
 double mean_of(int64_t n, const double *values, double *sd);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

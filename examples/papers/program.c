@@ -60,3 +60,5 @@ bool arguments_want(const arguments *a, const char *name)
     }
     return wanted;
 }
+
+/* SPDX-License-Identifier: MIT */

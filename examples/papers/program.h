@@ -27,3 +27,5 @@ int program_main(int argc, char **argv, const program *p);
 bool arguments_want(const arguments *a, const char *name);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

@@ -12,3 +12,5 @@ for method in mean-field pcd-gwg pcd-gibbs pseudo-likelihood; do
 done
 printf 'ACDEFGHIKLMN\nACD\n' > "$directory/bad.aln"
 ! "$1" "$directory/bad.aln" "$directory"
+
+# SPDX-License-Identifier: MIT

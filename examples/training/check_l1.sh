@@ -9,3 +9,5 @@ echo "$output" | awk '
     ($1 == "gwg" || $1 == "Gibbs") && $4 < -4.3 && $4 > -5 { learned++ }
     $1 == "pseudo-likelihood" && $2 < -4 && $2 > -5 { learned++ }
     END { exit !(head == 1 && learned == 3) }'
+
+# SPDX-License-Identifier: MIT

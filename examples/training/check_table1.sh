@@ -11,3 +11,5 @@ echo "$output" | awk '
     $1 == "paper" && NF == 3 || $1 == "authors\047" && NF == 4 { known++ }
     $1 == 2200 && $2 > 1000 && $3 < 0.05 { runaway++ }
     END { exit !(head == 1 && learned == 1 && lost == 1 && known == 4 && runaway == 1) }'
+
+# SPDX-License-Identifier: MIT

@@ -62,3 +62,5 @@ echo "$(last sampling_seconds "$log") $(last gradient_seconds "$log")" | awk '{
     printf "%.1f s for 50 chains of 40 steps; 50,000 updates: %.0f hours\n", update,
         update * 50000 / 3600
 }'
+
+# SPDX-License-Identifier: MIT

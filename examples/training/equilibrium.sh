@@ -51,3 +51,5 @@ case $data in
     ;;
 esac
 row 'PTT, as recorded' ptt $ptt $own
+
+# SPDX-License-Identifier: MIT

@@ -4,3 +4,5 @@ trap 'rm -rf "$directory"' EXIT
 program=$1
 shift
 "$program" "$directory/run" "$@"
+
+# SPDX-License-Identifier: MIT

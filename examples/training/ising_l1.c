@@ -197,3 +197,5 @@ int main(int argc, char **argv)
     }
     return status != SAL_OK;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -120,3 +120,5 @@ sal_status experiment_learn(const experiment *x, const learner *l, double *error
     sal_model_destroy(model);
     return status;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -31,3 +31,5 @@ typedef struct learner {
 sal_status experiment_learn(const experiment *x, const learner *l, double *error, sal_error *err);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

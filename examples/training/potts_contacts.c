@@ -308,3 +308,5 @@ int main(int argc, char **argv)
     }
     return status != SAL_OK;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tape: a formula for f(s), the unnormalised log-probability of one state, written once.
  *
  * Expressions are small values. You need not check each one for mistakes (shapes that do not fit,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Data sets: rows of codes, read from files, taken from draws of a model, or generated. */
 #ifndef SALTUS_DATA_H
 #define SALTUS_DATA_H

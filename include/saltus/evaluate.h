@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Evaluation of a trained model: log Z by annealed importance sampling, the log-likelihood of data,
  * and whether the model's own samples are like the data. */
 #ifndef SALTUS_EVALUATE_H

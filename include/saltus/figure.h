@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures: panels of lines, points, bars, heat maps and pictures, written as SVG.
  *
  *     sal_figure *figure = NULL;

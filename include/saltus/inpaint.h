@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* In-painting: drawing the unknown variables of states whose other variables are known. */
 #ifndef SALTUS_INPAINT_H
 #define SALTUS_INPAINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files: opening and saving models, parameters, draws, evidence and tunings. */
 #ifndef SALTUS_IO_H
 #define SALTUS_IO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models: an unnormalised log-probability f(s) over a space, given by a tape or by your own
  * function. f may be -inf (a forbidden state), but never NaN or +inf. */
 #ifndef SALTUS_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options by name, for command lines, files and other languages: each struct of options has a table
  * of the options that can be set from text. */
 #ifndef SALTUS_OPTIONS_H

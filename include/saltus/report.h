@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reports: one page of HTML about what the program wrote. */
 #ifndef SALTUS_REPORT_H
 #define SALTUS_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Saltus: gradient-based MCMC on discrete spaces. The one header to include.
  *
  * The following holds for every function, unless its comment says otherwise. Arrays are row-major

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sampling: run the chains of a sampler on a model, and read the results. */
 #ifndef SALTUS_SAMPLE_H
 #define SALTUS_SAMPLE_H

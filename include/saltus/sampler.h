@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers of your own: a descriptor says how states are proposed, and the library does the rest.
  *
  * A proposal is two functions: `draw` draws a state s' from q(. | s), and `log_q` returns log q(s'

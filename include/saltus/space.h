@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The space of states: an ordered list of named blocks of discrete variables. */
 #ifndef SALTUS_SPACE_H
 #define SALTUS_SPACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Diagnostics of Markov chains and distances between distributions, computed from arrays alone,
  * without models or samplers. Arrays are row-major. Any number of threads may call every function
  * at once. A number that is not defined for the given draws is NaN with SAL_OK: this is a finding

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Status codes and error messages. */
 #ifndef SALTUS_STATUS_H
 #define SALTUS_STATUS_H

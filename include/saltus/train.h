@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Training of energy-based models: persistent contrastive divergence, contrastive divergence,
  * pseudo-likelihood and parallel trajectory tempering. */
 #ifndef SALTUS_TRAIN_H

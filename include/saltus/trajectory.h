@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The path of a training, as a ladder of models between which states are exchanged. */
 #ifndef SALTUS_TRAJECTORY_H
 #define SALTUS_TRAJECTORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a change rule works with. After some elements of an op's inputs changed in one chain, the
  * rule brings the output, and what is saved for backward, up to date at the cost of what changed.
  * Every write goes through the journal, so that taking a change back restores each bit. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/changes.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Changes: a program's value and gradient kept for some chains while single variables move. A
  * change is tried, then kept or taken back; it costs what it changes where the ops have rules for
  * that (sali_op.change), and an evaluation of the op's row where they have none. */

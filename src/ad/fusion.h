@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fusion: neighbouring calls of elementwise ops run together, a few chains at a time, so that what
  * one writes is still in the nearest cache when the next reads it. The kernels are the same ones:
  * chains are independent, so a call over some of them is a call with fewer rows. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Nodes that depend on parameters and constants only: run once per update of the parameters. */
 #ifndef SALI_HOISTED_H
 #define SALI_HOISTED_H

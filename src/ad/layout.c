@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/layout.h"
 
 static sali_layout layout_of(const sali_program *program, const sali_node *node)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pass that decides which nodes are kept pixel-major. */
 #ifndef SALI_LAYOUT_H
 #define SALI_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an operation is, and what a node of a tape or a program is.
  *
  * One op is one file in ad/ops, which holds one record `sali_op`, and one line in ad/ops.def. The

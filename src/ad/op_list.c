@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What operations there are, for people and for other languages. */
 #include <string.h>
 

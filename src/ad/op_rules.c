@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shape and degree rules that several ops share. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of op records, made from the one list. Compiled for float and double. */
 #include "core/real.h"
 #include "ad/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/params.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of a program's parameters, of its constants, and of all that depends on nothing else
  * (hoisted: computed once per update, never once per chain or step). Written by one thread while no
  * workspace runs; read by all. */

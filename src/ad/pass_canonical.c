@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The canonical extension: f in another form, which is the same on the lattice and there linear in
  * each coordinate where f was a polynomial of it.
  *

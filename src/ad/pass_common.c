@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Common subexpressions: of nodes that compute the same numbers from the same inputs only the first
  * stays. Equal means equal in op, shape, inputs and every bit of the attributes, so no result
  * changes; a + b and b + a, a b and b a have the same bits too. */

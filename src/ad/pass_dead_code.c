@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dead code: nodes that f does not need are dropped. Parameters all stay, so that their places in
  * the flat vector do not depend on f. */
 #include "ad/passes.h"

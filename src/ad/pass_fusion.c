@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/fusion.h"
 
 #include "ad/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sparse forms: s'As with a constant A that is mostly zeros becomes a sum over its other entries,
  * an `edges` node. It costs what these are, in values, gradients and changes; and all who look for
  * couplings find them. Found are quad(s, A), and the product of s with A s or s A (matvec, matmul)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/passes.h"
 
 #include "core/error.h"

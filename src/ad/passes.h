@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Passes: rewriting of a tape between recording and running. A pass gets a tape of its own,
  * rewrites its list of nodes in place and keeps nodes after their inputs and parameters in their
  * order; on failure the tape is only fit to be destroyed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Run k of R, of one call or several, runs forward at time k and backward at time 2 R - 1 - k. With
  * gradients a value is needed until its own node has run backward, for kernels read inputs and
  * outputs there; without, until the last node that reads it has run. An adjoint begins with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Buffer planning: where in one block of memory the values of a replay lie, so that those that are
  * not needed at the same time share a place. */
 #ifndef SALI_PLAN_BUFFERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/polynomial.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the ops' polynomials (ad/op.h) say of programs: which nodes are linear in what varies, and
  * the degree of f in the state's reals and in the parameters. */
 #ifndef SALI_POLYNOMIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/program.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program: a frozen tape. Immutable, shared by all threads. */
 #ifndef SALI_PROGRAM_H
 #define SALI_PROGRAM_H

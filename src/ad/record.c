@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The public functions that record expressions. Each is one call of sali_record. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/rewriter.h"
 
 #include "core/alloc.h"

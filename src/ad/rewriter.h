@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What passes share that write a tape anew: they go through its nodes in order, and put others in
  * the place of some. */
 #ifndef SALI_REWRITER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/sparse.h"
 
 /* One entry in so many may be other than 0. Measured in float with 32 chains on one thread, random

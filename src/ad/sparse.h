@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Products with a matrix that never changes, a constant of the formula, and is mostly zeros. They
  * are read off nodes alone: by the pass that makes edges of them (ad/pass_sparse.c) and by the ops
  * that run over the other entries only (ad/ops/sparse_product.h). */

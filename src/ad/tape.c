@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/tape.h"
 
 #include <string.h>

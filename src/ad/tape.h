@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recording: a growing list of nodes over a space, and the first mistake. */
 #ifndef SALI_TAPE_H
 #define SALI_TAPE_H

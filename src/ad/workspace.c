@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/workspace.h"
 
 #include <string.h>

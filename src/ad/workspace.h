@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The workspace: buffers of one thread and one shard; it replays a program without allocating. */
 #ifndef SALI_WORKSPACE_H
 #define SALI_WORKSPACE_H

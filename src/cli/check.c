@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus check: what a model is, whether its gradient is right, and which samplers can sample it.
  */
 #include <string.h>

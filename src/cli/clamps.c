@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Clamped variables: --clamp and --evidence. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the subcommands share: options, errors, models, numbers. */
 #ifndef CLI_H
 #define CLI_H

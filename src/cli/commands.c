@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands: what `saltus help` and the man pages say of each, besides its table of options. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus compare: samplers side by side on one model. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of saltus compare share. */
 #ifndef COMPARE_H
 #define COMPARE_H

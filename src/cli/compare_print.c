@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What saltus compare prints. */
 #include <math.h>
 #include <omp.h>

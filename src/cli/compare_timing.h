@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How fast a sampler is, from runs that are repeated until their rates agree. */
 #ifndef COMPARE_TIMING_H
 #define COMPARE_TIMING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the error of marginals falls while draws come in. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus convert: a file in another format of the same kind. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How well a model's gradient and differences agree with differences of f, at random states. */
 #include "cli/derivatives.h"
 

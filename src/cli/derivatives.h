@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How well a model's gradient and differences agree with differences of f. */
 #ifndef CLI_DERIVATIVES_H
 #define CLI_DERIVATIVES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What libraries read of the environment when they are loaded, before main. The program sets what
  * the user has not and starts itself again, once. */
 #include <stdlib.h>

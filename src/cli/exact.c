@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus exact: log Z and marginals of a model with few states, of small induced width, or with an
  * oracle of its own. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Machine-readable output. */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H

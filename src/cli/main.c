@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program: `saltus COMMAND ...`. */
 #include <string.h>
 

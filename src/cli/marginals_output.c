@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/marginals_output.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Marginals of all variables of a model, clamped ones included, as exact and sample write them. */
 #ifndef MARGINALS_OUTPUT_H
 #define MARGINALS_OUTPUT_H

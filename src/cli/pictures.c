@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/pictures.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Training data: from a file, or drawn. */
 #ifndef CLI_PICTURES_H
 #define CLI_PICTURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The listing of `saltus check --program`: a model's formula as recorded and as it runs. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 

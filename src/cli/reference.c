@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact answers to compare samplers with. */
 #include <math.h>
 #include <stdlib.h>

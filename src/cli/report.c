@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus report: a page from what other commands wrote. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus sample: draw samples of a model. */
 #include <math.h>
 #include <stdlib.h>

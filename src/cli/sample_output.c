@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What saltus sample prints and writes. */
 #include "cli/sample_output.h"
 

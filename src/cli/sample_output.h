@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What saltus sample prints and writes. */
 #ifndef SAMPLE_OUTPUT_H
 #define SAMPLE_OUTPUT_H

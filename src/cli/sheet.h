@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sheets of pictures from draws and arrays. */
 #ifndef CLI_SHEET_H
 #define CLI_SHEET_H

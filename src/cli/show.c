@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus show: what the states of a file choose. */
 #include "cli/show.h"
 

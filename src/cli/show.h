@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What states choose. */
 #ifndef SHOW_H
 #define SHOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus stats: convergence diagnostics of an array of draws. */
 #include <math.h>
 #include <stdlib.h>

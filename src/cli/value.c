@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus value: f of given states, its gradient and its differences. */
 #include <math.h>
 #include <stdlib.h>

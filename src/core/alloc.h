@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Allocation: every buffer of the library comes from here, 64-byte aligned, sizes checked for
  * overflow. Tests count and fail these calls by wrapping aligned_alloc and realloc at link time,
  * so nothing here is global. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elements of arrays whose type is known when the program runs. */
 #ifndef SALI_ELEMENT_H
 #define SALI_ELEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Codes to reals. Compiled for float and double. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Raising errors. Every fallible function ends in `return SAL_OK` or `return sali_fail(...)`. */
 #ifndef SALI_ERROR_H
 #define SALI_ERROR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays that live and die together. Their owner asks for each of them once; one status says
  * whether all were granted, and one call frees them, so that no list of arrays has to be kept in
  * step. */

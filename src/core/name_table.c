@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/name_table.h"
 
 #include <string.h>

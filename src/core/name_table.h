@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names and their numbers: 0, 1, .. in the order in which they came. */
 #ifndef SALI_NAME_TABLE_H
 #define SALI_NAME_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/number.h"
 
 #include <locale.h>

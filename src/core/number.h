@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers as text, whatever locale the host program has set. */
 #ifndef SALI_NUMBER_H
 #define SALI_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Objects that own arrays: all are freed with the object. */
 #ifndef SALI_OBJECT_H
 #define SALI_OBJECT_H

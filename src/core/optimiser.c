@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/optimiser.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gradient ascent: Adam (Kingma & Ba 2015, algorithm 1), AdamW with decoupled weight decay
  * (Loshchilov & Hutter 2019, algorithm 2) and SGD with momentum (Polyak 1964, as PyTorch has it).
  */

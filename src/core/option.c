@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/option.h"
 
 #include <errno.h>

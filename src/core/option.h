@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of options, from which defaults, ranges, texts and comparisons follow. */
 #ifndef SALI_OPTION_H
 #define SALI_OPTION_H

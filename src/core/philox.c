@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Philox tiles: x86-64 by vector types, other machines by the compiler's vectoriser. */
 #include "core/philox.h"
 

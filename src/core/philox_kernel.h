@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The Philox tile for one instruction set of x86-64. Included by philox.c once for each, which
  * defines
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels are written once and compiled twice, for float and for double: `real` is the element
  * type, and RN(name) gives every external symbol its suffix (name_f32, name_f64).
  * Include only from sources in a `real_sources` list. */

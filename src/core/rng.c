@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams of random numbers on top of Philox tiles. A tile never depends on how many numbers are
  * asked for, so neither does any element; conversions are exact, so all instruction sets agree. */
 #include "core/rng.h"

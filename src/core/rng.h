@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random numbers without state: Philox 4x32-10 (Random123), keyed by the seed; the counter is
  * (step low, step high, chain, purpose << 24 | block). Whoever knows seed, chain, step and purpose
  * can make the numbers again, so results depend neither on threads nor on when a run was resumed.

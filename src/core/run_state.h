@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All that a run needs to go on from where it stood: named arrays, and the draws made by then.
  * Between runs and files, which know nothing of each other. */
 #ifndef SALI_RUN_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/shard.h"
 
 #include <omp.h>

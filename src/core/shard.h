@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chains run in shards of a fixed size, which depends only on the number of chains: results do not
  * depend on the number of threads. */
 #ifndef SALI_SHARD_H

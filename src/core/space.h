@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inside of a space: tables by variable, and runs of like variables for vector loops. */
 #ifndef SALI_SPACE_H
 #define SALI_SPACE_H

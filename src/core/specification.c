@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/specification.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Specifications "name" or "name:key=value,...": how models and samplers are asked for by text. */
 #ifndef SALI_SPECIFICATION_H
 #define SALI_SPECIFICATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Named arrays that make up a state: all that has to be kept so that what was stopped goes on later
  * with the same bits. Between the owners of the arrays and files, which know nothing of each
  * other. */

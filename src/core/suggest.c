@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The nearest of some names to a word that is none of them. */
 #include "core/suggest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The nearest of some names to a mistyped word: "did you mean". */
 #ifndef SALI_SUGGEST_H
 #define SALI_SUGGEST_H

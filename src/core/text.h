@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names in messages, what file names end in, and lines of text. */
 #ifndef SALI_TEXT_H
 #define SALI_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/tuning.h"
 
 #include <string.h>

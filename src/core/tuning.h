@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a run's warm-up found, as named lists of numbers: between runs and files, which know nothing
  * of each other. */
 #ifndef SALI_TUNING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* UTF-8, a code point at a time. */
 #ifndef SALI_UTF8_H
 #define SALI_UTF8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A figure being put together. */
 #include "figure/figure.h"
 

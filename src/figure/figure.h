@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures inside: what was added, and how it is laid out and drawn. */
 #ifndef SALI_FIGURE_H
 #define SALI_FIGURE_H

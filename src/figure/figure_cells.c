@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Heat maps and sheets of pictures, as cells. */
 #include <math.h>
 

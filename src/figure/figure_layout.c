@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where panels, margins and captions lie. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From values to pixels. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts: how wide they are, and where they are broken. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Round numbers along an axis, and how they are written. */
 #include <math.h>
 #include <stdio.h>

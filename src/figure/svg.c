@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A figure as an SVG document, or as part of a page. */
 #include <string.h>
 

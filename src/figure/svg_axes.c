@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Grid, axes, ticks and labels. */
 #include <math.h>
 

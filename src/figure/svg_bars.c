@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bars, those of several series side by side. */
 #include <math.h>
 

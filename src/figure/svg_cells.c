@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cells of heat maps and pictures, and the scale of colours. Cells of one colour are one path, and
  * equal neighbours in a row one rectangle of it. */
 #include <math.h>

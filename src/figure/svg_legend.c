@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of series and of lines across, above the panel. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines and bands. Where a line has more points than the panel has pixels, each pixel column
  * shows its first, lowest, highest and last point: no peak is lost. */
 #include <math.h>

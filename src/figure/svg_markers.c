@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Markers, error bars, crosses and lines across. */
 #include <math.h>
 

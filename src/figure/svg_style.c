@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Colours: those of series, which follow the reader's setting, and the scales of heat maps. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file in another format. */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/dtype.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Element types of array files and their conversion. */
 #ifndef SALI_DTYPE_H
 #define SALI_DTYPE_H

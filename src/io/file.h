@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole files: reading them into memory and replacing them atomically. */
 #ifndef SALI_FILE_H
 #define SALI_FILE_H

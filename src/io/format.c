@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/format.h"
 
 #include <stdio.h>

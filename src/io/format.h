@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* File formats of what models are made of. To add one: a file with its record, and its name in
  * SALI_FORMAT_LIST. */
 #ifndef SALI_FORMAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decompression of gzip in memory. */
 #include "io/config.h"
 #include "io/file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/json_text.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON objects as files, and any text as a JSON string. */
 #ifndef SALI_JSON_TEXT_H
 #define SALI_JSON_TEXT_H

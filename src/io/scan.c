@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/scan.h"
 
 #include <stdarg.h>

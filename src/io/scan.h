@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A tokeniser for text formats made of words and numbers. Messages say file:line, what was expected
  * and what was found. */
 #ifndef SALI_SCAN_H

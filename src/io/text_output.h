@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A text file being written piece by piece. The first failure is kept and the rest dropped, so a
  * writer looks at the status once, at the end. */
 #ifndef SALI_TEXT_OUTPUT_H

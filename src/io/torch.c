@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/torch.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of Python's torch.save, which are not read: they are programs. */
 #ifndef SALI_TORCH_H
 #define SALI_TORCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XML documents from strangers, read by libxml2 so that a hostile one can do nothing but fail: no
  * DOCTYPE, hence no entities and nothing external; no network; bounded size, elements and depth;
  * nothing printed. */

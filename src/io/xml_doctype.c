@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XML documents with a DOCTYPE that only declares elements and attributes.
  *
  * The declaration is replaced by blanks before the parser sees the document. The parser goes on

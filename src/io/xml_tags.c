@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A bound on the attributes of a tag: libxml2 compares all of them with one another, so a small
  * file with one long tag would take hours. Looked at before parsing; it need not understand what
  * the parser will refuse. */

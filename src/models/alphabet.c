@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/alphabet.h"
 
 #include <stdbool.h>

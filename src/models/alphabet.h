@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The alphabets of aligned sequences: which letter each code stands for. */
 #ifndef SALI_ALPHABET_H
 #define SALI_ALPHABET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Independent variables given by the log-probabilities of their states, [R] with variable 0 first:
  * where annealed importance sampling begins. */
 #ifndef SALI_BASE_H

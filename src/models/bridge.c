@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/bridge.h"
 
 #include <string.h>

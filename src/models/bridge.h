@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Distributions between a factorised one and a model: f_beta = (1 - beta) log p_0 + beta f. */
 #ifndef SALI_BRIDGE_H
 #define SALI_BRIDGE_H

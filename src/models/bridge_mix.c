@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/bridge_mix.h"
 
 #include "core/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The bridge of a model that is no tape: both ends are evaluated. */
 #ifndef SALI_BRIDGE_MIX_H
 #define SALI_BRIDGE_MIX_H

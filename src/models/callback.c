@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A model that is the user's own function of one state. */
 #include "core/alloc.h"
 #include "core/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/clamp.h"
 
 #include <string.h>

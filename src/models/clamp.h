@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A model with some variables fixed. */
 #ifndef SALI_CLAMP_H
 #define SALI_CLAMP_H

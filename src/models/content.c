@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/content.h"
 
 #include "core/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What files hold that models are made of, whatever their format: filled by readers, handed to the
  * ready-made models, written by writers. Plain data; every array is the content's own. */
 #ifndef SALI_CONTENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether the arrows of a Bayesian network lead in a circle (Kahn 1962). */
 #include "core/alloc.h"
 #include "core/error.h"

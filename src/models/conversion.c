@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/conversion.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The same distribution, or the same states, as content of another kind. */
 #ifndef SALI_CONVERSION_H
 #define SALI_CONVERSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values, gradients and differences of given states, for callers outside of samplers. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The evaluator: a model's workspace, and exact differences by the cheapest way that the model
  * allows: its gradient when f is multilinear (Newton eq. 11), else trying each change where all ops
  * can follow it, else evaluating the neighbours. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Factor graphs: Bayesian and Markov networks as one table op. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/fingerprint.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers that tell models apart: whether what goes on later is the same. FNV-1a, 64 bits. */
 #ifndef SALI_FINGERPRINT_H
 #define SALI_FINGERPRINT_H

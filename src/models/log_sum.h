@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log sum_i exp(a_i). */
 #ifndef SALI_LOG_SUM_H
 #define SALI_LOG_SUM_H

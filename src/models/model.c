@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/model.h"
 
 #include "core/alloc.h"

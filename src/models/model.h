@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The interface between models and samplers. A model implements sali_model_ops; samplers call the
  * functions at the end. */
 #ifndef SALI_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the variables of a model and their states are called, where the file that it was made of
  * says so. */
 #ifndef SALI_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/neighbours.h"
 
 #include <string.h>

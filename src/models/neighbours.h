@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of f at neighbours (states that differ in a few variables), evaluated in full batches
  * whatever the number of chains they belong to. */
 #ifndef SALI_NEIGHBOURS_H

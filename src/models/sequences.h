@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* States of categorical variables as aligned sequences. */
 #ifndef SALI_SEQUENCES_H
 #define SALI_SEQUENCES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/states.h"
 
 #include <float.h>

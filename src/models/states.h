@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counting through all states of a space, the last variable fastest. */
 #ifndef SALI_STATES_H
 #define SALI_STATES_H

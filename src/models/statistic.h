@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A figure of a state that those who use a model look at beside f: how well a hidden state explains
  * the data, how many constraints an assignment violates. Runs report its mean over draws. */
 #ifndef SALI_STATISTIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The structure of some models: blocks of variables whose joint conditional can be drawn exactly
  * (the layers of an RBM, the chains of a factorial hidden Markov model, a mixture of factorised
  * distributions), and groups that make natural blocks (time slices). A sweep goes over `pieces`

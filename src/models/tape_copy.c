@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tape models made again from a tape model's program. */
 #include "core/alloc.h"
 #include "core/error.h"

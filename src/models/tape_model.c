@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/tape_model.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A model made of a tape: its program and parameters. */
 #ifndef SALI_TAPE_MODEL_H
 #define SALI_TAPE_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moves of single variables by the first-order Taylor expansion, GWG eq. 3-4. Compiled for float
  * and double. */
 #include <math.h>

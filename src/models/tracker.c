@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/tracker.h"
 
 #include <math.h>

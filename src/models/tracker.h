@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A tracker follows chains whose variables move one at a time: exact differences of one variable,
  * and f, at the cost of what a move changes (ad/changes.h). */
 #ifndef SALI_TRACKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces, autocorrelation and ranks by chain: of f, if it is in the file, and of the worst
  * variable.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The section on a comparison of samplers: what 'saltus compare --json' printed. */
 #include <jansson.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How well the chains of a run mixed: a table and two figures. */
 #include <math.h>
 #include <stdlib.h>

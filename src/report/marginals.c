@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Marginals of a run, and exact ones beside them where they can be had. */
 #include <math.h>
 #include <string.h>

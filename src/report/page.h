@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A page of HTML that is XML too, with all it needs inside: style, figures and pictures. Nothing is
  * fetched and no script runs. Failures are kept by `w`, into which sections put their markup. */
 #ifndef SALI_PAGE_H

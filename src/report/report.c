@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The page as a whole. */
 #include "report/report.h"
 

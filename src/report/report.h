@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reports: a page from the files that commands write. */
 #ifndef SALI_REPORT_H
 #define SALI_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The section on a run. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was noted of the steps of a run: acceptance, jumps, step sizes. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The section on a training: verdict.json, log.csv, checkpoint.json, samples.png and persistent.png
  * of its directory. */
 #include <jansson.h>

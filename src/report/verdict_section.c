@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The verdict on a trained model: verdict.json of its directory. */
 #include <jansson.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether chains agree: R-hat of the variables, from the counts of a run's draws. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Annealed importance sampling. Neal 2001; the reverse estimator: Burda et al. 2015.
  *
  * All shards share the model at the present temperature, so they meet after each stage. What a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Annealed importance sampling from inside: the path, its chains, and one stage of it. */
 #ifndef SALI_AIS_H
 #define SALI_AIS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Annealed importance sampling: options, the schedule, and making what a path needs. */
 #include <math.h>
 

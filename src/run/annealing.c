@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Annealing: a geometric schedule of temperatures (Kirkpatrick, Gelatt & Vecchi 1983). */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/ascent.h"
 
 #include <float.h>

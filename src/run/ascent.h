@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Zero-temperature ascent from given states, for what it shows of a model: the sizes of the
  * differences of f by one variable, where chains start and where they end. */
 #ifndef SALI_ASCENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The best state that each chain met. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The model that is sampled and the one that was given: they differ by the variables that the run
  * itself clamps. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws on their way to the caller: shards write them while a window is under way, the calling
  * thread hands them over after it. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Errors of a run's averages against exact ones. */
 #include <math.h>
 

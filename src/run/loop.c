@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The run loop. Shards advance independently in windows of steps; between windows the calling
  * thread looks for errors, in warm-up adapts, and shows draws and progress. */
 #include <math.h>

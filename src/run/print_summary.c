@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary of a run for people. */
 #include <math.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is kept of every draw. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of a run in its state: what a run that goes on must share with it. */
 #include <string.h>
 

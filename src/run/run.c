@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Making runs and taking them apart. */
 #include "run/run.h"
 

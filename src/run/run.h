@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run: shards of chains, what is recorded of them, and its options with defaults filled in.
  *
  * With tempering, chain c of the run is the group of `replicas` chains of which the first, at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of a run: defaults and ranges. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The draws made before a run goes on: into its records, and for another run out of memory. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of a run at an anchor: taking it, and going on from it. */
 #include <float.h>
 #include <math.h>

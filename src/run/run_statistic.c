@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The model's statistic (models/statistic.h) over the draws of a run. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/step_size.h"
 
 #include <float.h>

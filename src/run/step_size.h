@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Step sizes in warm-up, by temperature: stochastic approximation, and the search of appendix H. */
 #ifndef SALI_STEP_SIZE_H
 #define SALI_STEP_SIZE_H

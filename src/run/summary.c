@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures of a run. */
 #include <float.h>
 #include <math.h>

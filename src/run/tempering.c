@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/tempering.h"
 
 #include <math.h>

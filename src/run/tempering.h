@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parallel tempering: a ladder of temperatures, found in warm-up, and swaps of states between
  * neighbours on it. Okabe et al. 2001 (even and odd pairs in turn); Syed, Bouchard-Côté,
  * Deligiannidis & Doucet 2022, Non-reversible parallel tempering: a scalable highly parallel MCMC

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The distribution of a run's draws over all states, against enumeration. */
 #include <math.h>
 

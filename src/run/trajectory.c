@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Levels of a trajectory, and chains that visit them. */
 #include "run/trajectory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The levels of a training's trajectory, and chains that visit them. */
 #ifndef SALI_TRAJECTORY_H
 #define SALI_TRAJECTORY_H

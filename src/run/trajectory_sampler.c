@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sampling along a trajectory: a step of a chain is a sweep from the independent model up to the
  * model itself. At each level the chain's state there moves by the inner sampler, then changes
  * places with the state of the level above with the probability of Metropolis for the product of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What warm-up found, out of a run and into another one. */
 #include <float.h>
 #include <math.h>

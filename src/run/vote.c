@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Majority votes over the draws of a run. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/walk.h"
 
 #include <string.h>

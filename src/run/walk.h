@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The walk of chains that stand still down to the typical set, early in a warm-up that adapts step
  * sizes. Where f is steep, or slopes are far from what single changes do, a random start is
  * rejected at any step size that moves it; step sizes then shrink for a place that draws never come

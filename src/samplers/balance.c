@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ready-made balancing functions, on arrays of log t. Compiled for float and double. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Balancing functions g(t) = t g(1/t) of locally balanced proposals, q(s -> s') proportional to
  * g(pi(s') / pi(s)) (Zanella 2020; in Grathwohl et al. 2021, sec. 3, and Sansone 2022, eq. 2). All
  * is in logarithms, because t overflows. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Learned balancing functions, on arrays of log t. Compiled for float and double. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact conditionals of few states: p_k proportional to exp(beta f_k). */
 #ifndef SALI_CONDITIONAL_H
 #define SALI_CONDITIONAL_H

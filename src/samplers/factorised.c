@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The factorised kernel: q(v) proportional to exp(a v + b v^2) for each variable, independently.
  * Log-weights are kept relative to staying, a (v - v0) + b (v^2 - v0^2), so that a forbidden move
  * is -inf and staying is 0. Compiled for float and double. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of kernels of one type. Compiled for float and double. */
 #include "samplers/kernels_real.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The two proposal kernels that gradient-based samplers share, each written once for every kind of
  * variable and compiled for both types. They work on one row: the moves from one state, numbered by
  * slots (core/space.h), with log-weights relative to staying.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernels' functions of one type, which kernels.c gathers into the table. */
 #ifndef SALI_KERNELS_REAL_H
 #define SALI_KERNELS_REAL_H

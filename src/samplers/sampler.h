@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers: a descriptor each, the chains of a shard that they move, and the kernels they share. */
 #ifndef SALI_SAMPLER_H
 #define SALI_SAMPLER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/settle.h"
 
 /* Their steps are numbered from here on. */

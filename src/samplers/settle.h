@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gibbs sweeps that bring chains to where draws come from, without being draws. */
 #ifndef SALI_SETTLE_H
 #define SALI_SETTLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The single-site kernel. Compiled for float and double. */
 #include <math.h>
 

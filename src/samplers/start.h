@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starting states: given or random, repaired until f is finite. */
 #ifndef SALI_START_H
 #define SALI_START_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What samplers hold: making it, listing it, bringing it back. */
 #include <string.h>
 

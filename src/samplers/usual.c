@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sampler of a model when none is named. */
 #include <math.h>
 #include <string.h>

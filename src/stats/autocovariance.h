@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Autocovariances of series of one length, summed over series, by Wiener and Khinchin. */
 #ifndef SALI_AUTOCOVARIANCE_H
 #define SALI_AUTOCOVARIANCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/bennett.h"
 
 #include <math.h>

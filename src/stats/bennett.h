@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ratio of two normalising constants from states of both distributions. */
 #ifndef SALI_BENNETT_H
 #define SALI_BENNETT_H

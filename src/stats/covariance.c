@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/covariance.h"
 
 /* What a variance below SMALL gets added. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The covariance of weighted rows, as preconditioners take it. */
 #ifndef SALI_COVARIANCE_H
 #define SALI_COVARIANCE_H

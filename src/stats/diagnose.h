@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Diagnostics of chains that are known not to have moved. */
 #ifndef SALI_STATS_DIAGNOSE_H
 #define SALI_STATS_DIAGNOSE_H

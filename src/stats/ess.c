@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/ess.h"
 
 #include <math.h>

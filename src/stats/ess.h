@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Effective sample sizes. */
 #ifndef SALI_ESS_H
 #define SALI_ESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/fft.h"
 
 #include <math.h>

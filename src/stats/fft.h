@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fast Fourier transform of power-of-two size, for convolutions: the forward transform leaves its
  * result in bit-reversed order, which is where the backward one starts, so nothing is permuted. */
 #ifndef SALI_FFT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/log_mean_exp.h"
 
 #include <math.h>

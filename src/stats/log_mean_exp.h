@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The logarithm of the mean of positive weights that are given by their logarithms. */
 #ifndef SALI_LOG_MEAN_EXP_H
 #define SALI_LOG_MEAN_EXP_H

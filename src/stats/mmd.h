@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernel of the MMD summed over pairs of states that are packed into bits; the MMD as text. */
 #ifndef SALI_MMD_H
 #define SALI_MMD_H

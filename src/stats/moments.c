@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/moments.h"
 
 #include <float.h>

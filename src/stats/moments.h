@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mean, variance, and whether there is anything to estimate. */
 #ifndef SALI_MOMENTS_H
 #define SALI_MOMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Connected frequencies of pairs of variables, and their correlation between two samples. */
 #include "stats/pair_correlation.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Connected frequencies of pairs, for those who compare many samples with the same data. */
 #ifndef SALI_PAIR_CORRELATION_H
 #define SALI_PAIR_CORRELATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/rank.h"
 
 #include <math.h>

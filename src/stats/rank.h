@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sorting and rank normalisation. */
 #ifndef SALI_RANK_H
 #define SALI_RANK_H

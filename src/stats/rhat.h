@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The potential scale reduction factor. */
 #ifndef SALI_RHAT_H
 #define SALI_RHAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The total variation distance between distributions over the same n states. */
 #ifndef SALI_VARIATION_H
 #define SALI_VARIATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The buffer of persistent chains, and the minibatches of an iteration. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "train/centring.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Centred gradients: couplings W [A x B] with a row bias c [A] and a column bias b [B] are learned
  * in the coordinates in which units are counted from offsets mu [A] and lambda [B],
  *

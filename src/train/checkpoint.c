@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checkpoints. checkpoint.json names the file of arrays that belongs to it; the next checkpoint's
  * arrays go to the other of two files, and then the JSON is replaced: whenever the program dies,
  * the JSON and the arrays that it names are whole. */

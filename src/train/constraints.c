@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "train/constraints.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What holds for parameters while they are trained: some are fixed, couplings are symmetric, pulled
  * towards zero (L1, or by groups), and zero between a variable and itself.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An iteration's samples, and the gradient of the objective: mean f(data) - mean f(samples), less
  * the penalty on the magnitude of f; or mean log pseudo-likelihood of the data. */
 #include <math.h>

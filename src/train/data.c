@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Data sets: parts of them, draws of a run, pixels drawn from greys. */
 #include "train/data.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inside of data sets. */
 #ifndef SALI_DATA_H
 #define SALI_DATA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether data sets are what they must be. */
 #include <math.h>
 

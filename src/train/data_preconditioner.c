@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A preconditioner from data: their covariance, in units of the curvature of f. */
 #include <string.h>
 

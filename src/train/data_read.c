@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Data sets from files of arrays and alignments. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Holding out whole clusters of similar rows. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Digits drawn procedurally, for demonstrations and tests without a data set. */
 #include <math.h>
 

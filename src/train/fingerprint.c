@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a resumed training must share with the one that was saved. */
 #include <jansson.h>
 #include <stdio.h>

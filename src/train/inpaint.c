@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* In-painting: each row is a clamped model of its own, and a run of it. */
 #include <saltus/inpaint.h>
 

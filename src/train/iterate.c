@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Iterations, and the reports and checkpoints between them. */
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The log-likelihood of data: of independent variables, and of a model whose log Z is known. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Means over the rows of a data set. */
 #ifndef SALI_LIKELIHOOD_H
 #define SALI_LIKELIHOOD_H

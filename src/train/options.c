@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of a training: defaults and ranges. */
 #include <sys/stat.h>
 

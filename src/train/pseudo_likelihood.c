@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "train/pseudo_likelihood.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pseudo-likelihood of data and its gradient by the parameters. */
 #ifndef SALI_PSEUDO_LIKELIHOOD_H
 #define SALI_PSEUDO_LIKELIHOOD_H

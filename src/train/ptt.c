@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "train/ptt_parts.h"
 
 #include <math.h>

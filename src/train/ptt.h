@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parallel trajectory tempering: the chains of the model that is trained go to states of a frozen
  * copy of it, whose chains went to states of an earlier one, and so on down to independent
  * variables. After Bereux, Decelle, Furtlehner & Seoane 2026; ARCHITECTURE.md says what differs. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parallel trajectory tempering: the reservoir of the last level, and how it becomes that of the
  * next one. */
 #include <math.h>

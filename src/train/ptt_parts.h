@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of parallel trajectory tempering tell each other. */
 #ifndef SALI_PTT_PARTS_H
 #define SALI_PTT_PARTS_H

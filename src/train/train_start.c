@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starting parameters that suit a data set. */
 #include <saltus/train.h>
 #include "core/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Creating a trainer, and its end. */
 #include <jansson.h>
 #include <math.h>

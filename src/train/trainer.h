@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The trainer: what a training consists of, and its parts. */
 #ifndef SALI_TRAINER_H
 #define SALI_TRAINER_H

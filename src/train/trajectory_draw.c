@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws of a trained model by climbing its training's trajectory. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "train/trajectory_file.h"
 
 #include <errno.h>

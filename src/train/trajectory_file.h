@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Trajectories in files: DIR/ladder/level-NNN.safetensors, one a level, each written once; and
  * DIR/ladder/ladder.json, which says what belongs to the model beside it. */
 #ifndef SALI_TRAJECTORY_FILE_H

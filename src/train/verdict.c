@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether a model's own samples are like the data. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inside of verdicts: groups of rows, and figures of them against the held-out rows. */
 #ifndef SALI_VERDICT_H
 #define SALI_VERDICT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures of samples against held-out rows, with errors by leaving out one group at a time. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Changes of single variables: any sequence of tried, kept and taken-back changes leaves the value
  * and gradient of an evaluation from scratch, and taking back restores every bit. */
 #include "test.h"

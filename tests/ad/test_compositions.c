@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formulas that are compositions of ops and need none of their own: hidden Markov models by the
  * forward algorithm, cumulative sums, and the prior of a chain of bits. */
 #include "formula.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Convolution and pooling against sums written out, over many shapes; and the pixel-major layout
  * against the usual one. */
 #include "test.h"

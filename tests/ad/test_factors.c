@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The structured ops, quad, edges and table, against their definitions as plain loops; logsumexp
  * and degrees at the edges. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shape rules: every op refuses what does not fit, by name, with shapes and the caller's place; and
  * survives attributes that a hostile file may hold. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ops at kinks and special values, and the structured ones against brute force. */
 #include "formula.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The contract of every op: derivatives against differences, float against double, batches against
  * single chains, replays, zero adjoints. The cases are data: op_cases.h. */
 #include "test.h"

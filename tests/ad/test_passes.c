@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Properties of programs, on thousands of random tapes: with each pass and without, against
  * differences, in both types, in batches and alone. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program examples/applications/contacts: norms, corrected scores and their order. */
 #include "test.h"
 

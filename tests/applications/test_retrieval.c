@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program examples/applications/retrieval: f against its definition, and average precision. */
 #include "test.h"
 

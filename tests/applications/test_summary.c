@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program examples/applications/summary: sentences, words and stems, similarities, groups,
  * ROUGE, and f against its definition. */
 #include "test.h"

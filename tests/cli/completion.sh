@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # completion.sh SCRIPT: what Bash offers for a line is what it should.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 script=$1

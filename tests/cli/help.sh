@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # help.sh PROGRAM PAGES SOURCE_DIR: `saltus help` shows every command, option and exit code, the man
 # pages (in the directory PAGES) have the same, and examples name options that there are.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # json.sh PROGRAM: what --json prints of models, lists, values and trainings agrees with
 # what is printed as text; reports and progress of long commands on files and on terminals.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"

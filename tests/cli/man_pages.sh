@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # man_pages.sh PAGES: groff and mandoc have nothing to say against the pages, and show their options.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 pages=$1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # report.sh PROGRAM: pages from small inputs are whole, well-formed and self-contained, bad inputs
 # are refused. How pages look is tested by report_look.sh.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"

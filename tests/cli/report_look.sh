@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # report_look.sh PROGRAM: in Chromium, pages of reports fit phones, desktops and paper, and are dark
 # where the reader wants that. Exits 77, skipped, where there is no browser.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"

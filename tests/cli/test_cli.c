@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program as its users call it: outputs, files, messages, exit codes. */
 #include "cli_helpers.h"
 

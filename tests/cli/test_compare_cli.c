@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program on exact answers and several samplers, as its users call it: exact, compare. */
 #include "cli_helpers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Of saltus compare: when its timings agree, and what its table shows where they do not. The rates
  * are made up, so that nothing depends on this machine. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus evaluate as its users call it: data of any kind, few states to start from, Ctrl-C. */
 #include "spawn_program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs of saltus sample that were stopped, killed or complete, and are resumed from their files. */
 #include "temp_dir.h"
 

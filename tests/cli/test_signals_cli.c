@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs that are told to stop, by Ctrl-C, by kill or by a terminal that closes, keep what they have.
  */
 #include "spawn_program.h"

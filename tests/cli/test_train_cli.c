@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus train as its users call it: killed at any moment and resumed, stopped by Ctrl-C or kill,
  * options and directories. */
 #include "spawn_program.h"

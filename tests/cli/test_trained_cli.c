@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program on data and trained models, as its users call it: train, evaluate, inpaint. */
 #include "cli_helpers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs in which no step moved a chain say so wherever they are looked at, whatever swaps between
  * replicas make of the draws. */
 #include "cli_helpers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options by their names. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams of random numbers. Seeds are fixed, so a test either always passes or never; thresholds
  * are such that a correct generator fails with probability about 1e-6 over the choice of seed. */
 #include "test.h"

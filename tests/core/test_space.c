@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spaces, embeddings, shards. */
 #include "test.h"
 

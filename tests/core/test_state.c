@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Objects that own arrays, and lists of named arrays that are checked when they are filled. */
 #include "test.h"
 

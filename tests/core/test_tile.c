@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tiles against sums written out, for every instruction set of the machine. */
 #include "test.h"
 

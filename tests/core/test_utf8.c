@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Code points as bytes of UTF-8, and back. */
 #include "test.h"
 

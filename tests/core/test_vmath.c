@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vmath against the long double C library, for every instruction set of this machine. */
 #include "test.h"
 

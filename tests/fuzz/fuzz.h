@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the fuzz targets share. A target parses its input from memory, reads all of the result, and
  * stops the program where a reader breaks its promise. */
 #ifndef FUZZ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The targets of alignments: one format each, and every promise of content.h. */
 #ifndef FUZZ_ALIGNMENT_H
 #define FUZZ_ALIGNMENT_H

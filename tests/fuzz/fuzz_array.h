@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What readers of arrays promise. */
 #ifndef FUZZ_ARRAY_H
 #define FUZZ_ARRAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the fuzz targets of graph formats share. */
 #ifndef FUZZ_EDGES_H
 #define FUZZ_EDGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What readers of networks promise. */
 #ifndef FUZZ_GRAPH_H
 #define FUZZ_GRAPH_H

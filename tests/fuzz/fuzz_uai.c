@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fuzz_graph.h"
 
 #include "io/networks/uai.h"

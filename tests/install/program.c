@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program of a user: draws from an Ising lattice, and prints the library's version. */
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """check_netcdf.py SALTUS: what 'saltus sample --out run.nc' writes opens in xarray as ArviZ's readers
 expect it, and holds the same run as the .npy. Exits 77, skipped, without xarray and netCDF4 or if the
 program was built without libnetcdf."""

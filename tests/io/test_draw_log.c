@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws on the disk while a run makes them: what is whole is found and resumed to the same bits,
  * wherever the file was cut or damaged, and whenever the process was killed. */
 #include "temp_dir.h"

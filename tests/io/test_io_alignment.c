@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formats of alignments: plain lines, FASTA with a2m and a3m, Stockholm. */
 #include "temp_dir.h"
 

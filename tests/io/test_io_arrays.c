@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays of numbers in every format: IDX, .npy, USPS digits, LIBSVM's text, tables. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole files, gzip, numbers and words. */
 #include "temp_dir.h"
 

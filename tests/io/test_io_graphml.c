@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs in GraphML, in the dialects that programs write. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs as text: max-cut collections, DIMACS, energies of dimod; and from one format to another.
  */
 #include "temp_dir.h"

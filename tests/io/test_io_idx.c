@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDX arrays. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of exact marginals: what is read, and what is refused. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws in netCDF, read back by libnetcdf itself. */
 #include "netcdf_helpers.h"
 

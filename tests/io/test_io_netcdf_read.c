@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws out of netCDF files, of this program and of others. */
 #include "netcdf_helpers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NumPy arrays. */
 #include "temp_dir.h"
 

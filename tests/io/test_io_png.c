@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PNG pictures, read back by libpng itself. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Named tensors. */
 #include "temp_dir.h"
 

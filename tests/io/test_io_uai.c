@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Networks and evidence of the UAI competitions. */
 #include "temp_dir.h"
 

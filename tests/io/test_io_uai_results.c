@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Marginals and log Z in the formats of the UAI competitions. */
 #include "temp_dir.h"
 

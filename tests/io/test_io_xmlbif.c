@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bayesian networks in XMLBIF 0.3. */
 #include "temp_dir.h"
 

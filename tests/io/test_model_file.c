@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opening models by path or name, their parameters in safetensors, and evidence. */
 #include "temp_dir.h"
 #include "io/arrays/npy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Saved tapes: what is written reads back as the same formula, and everything else is refused. */
 #include "temp_dir.h"
 

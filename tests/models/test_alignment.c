@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Statistics of alignments, the Potts model made of them, and the ranking of its couplings, each
  * against its formula written out. */
 #include "temp_dir.h"

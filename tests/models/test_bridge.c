@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Distributions between independent variables and a model. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models that are chains: their densities written out, exact answers against enumeration and
  * against Rabiner's scaled recursions, exact draws. */
 #include "alloc_fail.h"

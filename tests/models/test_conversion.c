@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pairwise networks as energies and back: the same distribution, whatever the constant. */
 #include "temp_dir.h"
 

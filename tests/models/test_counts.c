@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts, above all those without a cap, whose states cannot be listed: everywhere that other kinds
  * are tested by listing them. */
 #include "count_helpers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dense couplings read off formulas, against values of the model; and scans that carry fields
  * along, against steps that know of no couplings. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Deep energy-based models against their formulas, written out layer by layer. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact differences: every strategy against values of the neighbours, and against each other. */
 #include "test.h"
 

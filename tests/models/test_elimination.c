@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elimination against enumeration, against closed forms, and against published networks' answers.
  */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What elimination refuses, before it takes time or memory, and with which reason. */
 #include <math.h>
 #include <saltus/saltus.h>

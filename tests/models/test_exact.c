@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact answers against plain sums over the states, listed here by other means, and against closed
  * forms. */
 #include "alloc_fail.h"

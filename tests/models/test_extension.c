@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The multilinear extension: its three methods against brute force and against each other. */
 #include "test.h"
 

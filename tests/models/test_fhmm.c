@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The factorial hidden Markov model against its densities, written out. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models over graphs, from a file's content or random, against formulas; what they refuse. */
 #include "graph_formulas.h"
 

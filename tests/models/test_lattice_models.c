@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models over lattices beyond the plain ones: third-order Ising, cellular Potts, segmentation. */
 #include "model_checks.h"
 

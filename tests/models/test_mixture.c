@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Independent variables and mixtures of them: their formulas written out, and closed forms against
  * enumeration and by hand. */
 #include "alloc_fail.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models: values against independent formulas, differences, clamping, parameters, specifications.
  */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ready-made nets against PyTorch's values in double precision, of the same weights. */
 #include "test.h"
 

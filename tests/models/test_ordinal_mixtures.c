@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mixtures of factorised distributions: exact answers against sums over the states and over the
  * components. */
 #include "run_helpers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Couplings read off a formula, against values of the model; and what is no such formula. */
 #include "test.h"
 

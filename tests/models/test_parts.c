@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Answers for models of independent parts, against enumeration of the whole. */
 #include "test.h"
 

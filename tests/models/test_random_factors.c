@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random factor graphs: the grammar's frequencies, which functions are valid, and models against a
  * recursive evaluation of their expressions. */
 #include "test.h"

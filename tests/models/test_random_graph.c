@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random graphs, and the pairs of a graph. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Structure by recognition of the formula: that saved models keep it, that formulas written by hand
  * have it, that its draws are exact, and that formulas which are almost of a form have none. */
 #include <math.h>

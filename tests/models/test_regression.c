@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sparse regression posterior against the paper's matrices, D x D and eliminated plainly. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The statistics of ready-made models, against their definitions. */
 #include "test.h"
 

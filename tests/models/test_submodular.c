@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facility location against its formula, written out over sets. */
 #include "test.h"
 

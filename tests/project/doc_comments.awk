@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Every function of a public header that can fail says in its comment what it returns, what it costs
 # and who may call it at the same time.
 /^\/\*/ { comment = "" }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # doxygen.sh SOURCE_DIR DOXYGEN: every public function, type, field, value and macro is documented, and
 # Doxygen has nothing to remark; functions that can fail say what they return, cost and allow.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"

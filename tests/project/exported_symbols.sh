@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # exported_symbols.sh LIBRARY LIST: the shared library exports exactly the symbols of the list.
 # After adding a public function, add it to the list too (sorted, LC_ALL=C).
 set -eu

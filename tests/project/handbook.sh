@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # handbook.sh SALTUS SOURCE_DIR: docs/ops.md says what the operations' records say; commands in the
 # handbook and the README name options, samplers and models that there are; the handbook's links lead
 # somewhere.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # install.sh BUILD_DIR SOURCE_DIR SANITIZE COMPILER...: an installed copy has all its parts, and a
 # program elsewhere builds against it with what pkg-config says, and with CMake; against a build that
 # is not installed, too.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # layers.sh SOURCE_DIR: a file of src/FOLDER includes only from its own folder and those below it;
 # and no folder but two lists has more than 45 files.
 set -eu

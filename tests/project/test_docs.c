@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* docs/models.md and docs/formats.md name every model, setting and format, with their defaults and
  * ranges. */
 #include "io/file.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Writes tfp_reference.json: small chains and their effective sample sizes by the definition of
 TensorFlow Probability's mcmc.effective_sample_size(filter_beyond_positive_pairs=True), transcribed
 in plain sums (no FFT, TFP itself is not used):

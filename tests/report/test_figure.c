@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures: what is in the file, and where. The SVG is read back by libxml2. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pages about runs, comparisons and trainings: their numbers, and failing allocations. How pages
  * look and what is refused is in report.sh. */
 #include "temp_dir.h"

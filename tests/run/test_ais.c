@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Annealed importance sampling against log Z by enumeration, and its errors against many seeds. */
 #include <math.h>
 

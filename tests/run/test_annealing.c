@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Annealing, and the best state met. */
 #include "test.h"
 

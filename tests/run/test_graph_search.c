@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models over graphs: best states against exhaustive search, and what samplers see of them. */
 #include "graph_formulas.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs that were stopped and go on: the same bits as if they had never stopped. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs that go on, at their edges: what is called stops them, own samplers, hostile states, files
  * that are not over. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sal_sample end to end: what comes out of a run. */
 #include "test.h"
 

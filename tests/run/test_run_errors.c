@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What sal_sample refuses, and how it says so; running out of memory. */
 #include "test.h"
 

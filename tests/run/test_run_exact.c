@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a run says against exact answers, and that what it says is of the right draws. */
 #include "test.h"
 

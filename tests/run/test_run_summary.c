@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures of a run, and what they warn of. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parallel tempering: balance of swaps, what comes out of tempered runs, the ladder. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Step sizes found in warm-up, frozen after it; tuning saved and given again. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is done with draws: shown one by one, and majority votes. */
 #include "test.h"
 

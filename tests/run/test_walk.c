@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chains that stand still walk down to the typical set before step sizes are adapted. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers with Gaussian auxiliary variables: what they compute against the text, for the z that
  * they drew; the chain with z integrated out; invariance. */
 #include "auxiliary_helpers.h"

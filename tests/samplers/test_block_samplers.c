@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers of whole blocks: pieces are exact joint conditionals, graphs have all that interacts,
  * and what cannot be done is refused. (Balance, steps and caches: with all other samplers.) */
 #include "test.h"

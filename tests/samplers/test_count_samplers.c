@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers on counts, above all on those without a cap, whose states cannot be listed. */
 #include "count_helpers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the Langevin-like samplers have of their own: Newton's slopes, schedules of the step size,
  * diagonal preconditioning, and no automatic step size without acceptance. */
 #include "test.h"

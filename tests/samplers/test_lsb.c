@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locally self-balancing proposals: learned functions are balanced whatever was learned, and
  * learning follows the objective. */
 #include "test.h"

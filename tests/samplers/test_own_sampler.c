@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers of the caller's own, from a descriptor: used wherever the library's are, and refused or
  * found out where they are wrong. */
 #include "alloc_fail.h"

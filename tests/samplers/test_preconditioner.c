@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The matrix of samplers with Gaussian auxiliary variables: the Hessian of a quadratic f, with
  * which they never reject, what warm-up learns, and the user's own. */
 #include "auxiliary_helpers.h"

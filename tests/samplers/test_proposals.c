@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The proposals of samplers against the formulas of the papers, and against themselves in other
  * codings of the same model. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The relaxation baselines: the law of their draws against quadrature, and what is kept of a point
  * between steps. */
 #include "test.h"

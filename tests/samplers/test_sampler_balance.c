@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking at samplers through the public interface: that right ones are found right and wrong ones
  * wrong, and that proposals are what they are told to be. */
 #include "alloc_fail.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* States that cannot be, step sizes that go on, and what training asks of single samplers. */
 #include "test.h"
 

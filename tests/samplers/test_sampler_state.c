@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers in training: a model's parameters change between steps, and a training that was stopped
  * goes on with the same bits. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the step of every sampler does: simulated transitions against the exact matrix, and caches
  * that agree with the state after many steps. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every sampler must satisfy, by the exact transition matrix on tiny spaces. The loops go over
  * the table of samplers: a new one is tested as soon as it is listed. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Single-site samplers beyond the contract: balancing functions, balls, what is tuned in warm-up.
  */
 #include "test.h"

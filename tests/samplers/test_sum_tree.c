@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sum trees against plain sums, and draws from them. */
 #include "test.h"
 

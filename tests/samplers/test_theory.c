@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Theorems of the papers about samplers, on models so small that their matrices and stationary
  * distributions can be had exactly. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bennett's acceptance ratio, and the mean acceptance of swaps. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The correlation of connected pair frequencies, against the formula written out. */
 #include "test.h"
 

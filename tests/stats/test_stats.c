@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Diagnostics against R's package `posterior` and a plain transcription of TensorFlow Probability's
  * definition; tests/reference holds the numbers, and the scripts that made them. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counting and failing the library's allocations. Test programs are linked with
  * -Wl,--wrap=aligned_alloc, the one function that core/alloc.c allocates with. */
 #ifndef ALLOC_FAIL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Benches of samplers with Gaussian auxiliary variables, on small models. */
 #ifndef AUXILIARY_HELPERS_H
 #define AUXILIARY_HELPERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The distribution between independent variables and a model, in plain C, over tiny spaces. */
 #ifndef BRIDGE_CHECK_H
 #define BRIDGE_CHECK_H

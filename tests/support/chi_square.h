@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pearson's chi-square test, for tests of samplers. */
 #ifndef CHI_SQUARE_H
 #define CHI_SQUARE_H

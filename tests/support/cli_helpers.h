@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls of the program in the temporary directory, as its users make them. */
 #ifndef CLI_HELPERS_H
 #define CLI_HELPERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models of counts. */
 #ifndef COUNT_HELPERS_H
 #define COUNT_HELPERS_H

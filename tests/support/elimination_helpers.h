@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Oracles by name, models, and random numbers. */
 #ifndef ELIMINATION_HELPERS_H
 #define ELIMINATION_HELPERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an oracle says of a small model. */
 #ifndef EXACT_ANSWERS_H
 #define EXACT_ANSWERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A frozen formula over a space, in double, with a workspace: for tests of values. */
 #ifndef FORMULA_H
 #define FORMULA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs against what they should be. */
 #ifndef GRAPH_CHECK_H
 #define GRAPH_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs by hand, and the models over them as formulas in plain C. */
 #ifndef GRAPH_FORMULAS_H
 #define GRAPH_FORMULAS_H

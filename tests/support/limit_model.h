@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A tiny model with a limit. */
 #ifndef LIMIT_MODEL_H
 #define LIMIT_MODEL_H

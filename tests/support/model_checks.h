@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checks of one model: values against a formula in plain C, differences and gradients against
  * differences of values. */
 #ifndef MODEL_CHECKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Are two models the same to the last bit? */
 #ifndef MODEL_EQUAL_H
 #define MODEL_EQUAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A model of variables of all kinds whose draws are written to netCDF files. */
 #ifndef NETCDF_HELPERS_H
 #define NETCDF_HELPERS_H

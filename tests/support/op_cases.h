@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the contract tests of ops share: for every op of ad/ops.def, tapes that use it in several
  * configurations, as data. An op without a case fails test_ops. */
 #ifndef OP_CASES_H

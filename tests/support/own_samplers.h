@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers as a user writes them, right and wrong ones. */
 #ifndef OWN_SAMPLERS_H
 #define OWN_SAMPLERS_H

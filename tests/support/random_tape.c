@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "random_tape.h"
 
 #include <math.h>

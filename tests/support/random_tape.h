@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random tapes: expression trees over random small spaces, drawn from a probabilistic grammar
  * (after van den Hoek 2022, An evaluation of MCMC samplers for models with discrete parameters,
  * section 3.2). Each nonterminal is a shape; a production is an op with operands of suitable

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running samplers in tests, and what their draws should be. */
 #ifndef RUN_HELPERS_H
 #define RUN_HELPERS_H

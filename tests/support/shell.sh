@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the shell tests share; to be sourced by Bash. A test goes on after a failure and ends with
 # `finish`.
 set -euo pipefail

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Training in miniature, without the gradient: two shards of a sampler move chains of a buffer, and
  * adapt all the time. */
 #ifndef SMALL_TRAINING_H

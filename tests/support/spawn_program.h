@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program as a process of its own in the temporary directory, which can be sent signals. */
 #ifndef SPAWN_PROGRAM_H
 #define SPAWN_PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A directory for the files of one test case, and files with bad content. Each case of Check runs
  * in a process of its own. */
 #ifndef TEMP_DIR_H

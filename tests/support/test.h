@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every test file includes: Check, where the data sets are, and the main function. */
 #ifndef TEST_H
 #define TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spaces of every kind so small that all their states can be listed, and models over them. */
 #ifndef TINY_MODELS_H
 #define TINY_MODELS_H

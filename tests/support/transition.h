@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The exact transition matrix of a sampler on a tiny space, and chains to step by hand. */
 #ifndef TRANSITION_H
 #define TRANSITION_H

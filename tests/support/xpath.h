@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading back XML that was written, by XPath expressions. */
 #ifndef XPATH_H
 #define XPATH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Centred gradients: against gradient ascent in the other coordinates written out here, and as an
  * invariance of whole trainings. */
 #include "test.h"

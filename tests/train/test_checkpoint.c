@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checkpoints: what goes on from one has the bits of what was never stopped; what is damaged or
  * belongs to something else is refused and changes nothing. */
 #include "temp_dir.h"

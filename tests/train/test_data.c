@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Data sets: files of every kind, slices, draws of a run, binarisation. */
 #include "temp_dir.h"
 

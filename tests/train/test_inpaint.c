@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* In-painting: conditional distributions, clamped variables, reproducibility, bad masks; sheets. */
 #include "temp_dir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pseudo-likelihood: value and gradient against conditionals by hand, the quadratic form against
  * neighbours, consistency, shards, refusals. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Training at equilibrium by parallel trajectory tempering, and sampling along its levels: against
  * enumeration, with faults put in on purpose where they can be. */
 #include "temp_dir.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Training: the gradient, the optimiser, reproducibility, divergence, bad options. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The samples of training: where chains start, and start again; step sizes; what stops a training;
  * options. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Updates of parameters in training, against the formulas of optimisers, penalties, constraints and
  * averages written out here. */
 #include "test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Trajectories of trainings under attack: variables of every kind and forbidden states, other
  * threads and stops, files that are damaged, memory that runs out. */
 #include "temp_dir.h"

@@ -170,3 +170,5 @@ void document_group(document *d, int64_t groups)
     free(within);
     free(size);
 }
+
+/* SPDX-License-Identifier: MIT */

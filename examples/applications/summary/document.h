@@ -29,3 +29,5 @@ void stop_with(const char *message);
 void *room(int64_t n, size_t size);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

@@ -303,3 +303,5 @@ int main(int argc, char **argv)
     free_document(&d);
     return status != SAL_OK;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -215,3 +215,5 @@ rouge text_rouge(int64_t n, int64_t size, const token *text, int64_t other_size,
     r.f = ratio(2 * r.precision * r.recall, r.precision + r.recall);
     return r;
 }
+
+/* SPDX-License-Identifier: MIT */

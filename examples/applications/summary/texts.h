@@ -45,3 +45,5 @@ rouge text_rouge(int64_t n, int64_t size, const token *text, int64_t other_size,
                  const token *other);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

@@ -26,3 +26,5 @@ fhmm) # The log-joint is the first panel; of each row the second one is kept: re
 annealed)
     holds 'v["annealed", 1] < -1 && rows["at"] == 1' ;;
 esac
+
+# SPDX-License-Identifier: MIT

@@ -268,3 +268,5 @@ int main(int argc, char **argv)
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -34,3 +34,5 @@ double log_mmd(double mmd2)
 {
     return log(fmax(mmd2, 1e-4)) / 2;
 }
+
+/* SPDX-License-Identifier: MIT */

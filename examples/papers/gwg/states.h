@@ -15,3 +15,5 @@ void states_to_bytes(int64_t n, const int32_t *codes, uint8_t *bytes);
 double log_mmd(double mmd2);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

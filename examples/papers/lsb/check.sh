@@ -27,3 +27,5 @@ capacity) # A fit, and not a perfect one.
         /RMSE/ { rmse[++n] = $(NF - 3) + 0 }
         END { exit !(n == 2 && rmse[1] < 0.15 && rmse[2] < 0.15 && rmse[1] > 0.001) }' ;;
 esac
+
+# SPDX-License-Identifier: MIT

@@ -66,3 +66,5 @@ sal_status balancing_function(const sal_run *run, int method, int n, const doubl
     sal_tuning_destroy(tuning);
     return status;
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -9,3 +9,5 @@ sal_status balancing_function(const sal_run *run, int method, int n, const doubl
                               sal_error *err);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

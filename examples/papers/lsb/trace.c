@@ -222,3 +222,5 @@ void trace_draw(int view, const char *title, const trace_options *o, const trace
                  traces, figure);
     }
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -52,3 +52,5 @@ void trace_draw(int view, const char *title, const trace_options *options,
                 const trace traces[METHODS], sal_figure *figure);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

@@ -37,3 +37,5 @@ tables)
     from="Table 3"
     holds 'v["lb", 4] > 0.3 && v["gibbs", 4] > 0.3' ;;
 esac
+
+# SPDX-License-Identifier: MIT

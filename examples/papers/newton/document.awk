@@ -37,3 +37,5 @@ BEGIN {
         print sentence(n, 10, 0) > reference
     }
 }
+
+# SPDX-License-Identifier: MIT

@@ -112,3 +112,5 @@ for method in mana lb gibbs; do
     precision=$(retrieve 0 500 1000 $queries | figure 'average precision')
     printf '%-9s%s  %s\n' $method "$(means 3 < "$work/table")" "$precision"
 done
+
+# SPDX-License-Identifier: MIT

@@ -23,3 +23,5 @@ cubic) # Columns: AVG, its standard error, PAVG.
     from="Figure 12"
     holds 'v[1, 2] > v[1, 1] && v[512, 2] < v[512, 1]' ;;
 esac
+
+# SPDX-License-Identifier: MIT

@@ -174,3 +174,5 @@ int main(int argc, char **argv)
     };
     return program_main(argc, argv, &p);
 }
+
+/* SPDX-License-Identifier: MIT */

@@ -39,3 +39,5 @@ samplers) # Columns: acceptance, ESS, IAT, R-hat, TV, ideal, us.
         holds 'v["GWG", 2] > 1.5 * v["Gibbs", 2] && v["PAS", 5] < v["Gibbs", 5]'
     done ;;
 esac
+
+# SPDX-License-Identifier: MIT

@@ -96,3 +96,5 @@ void compare_panel(const char *title, int sides, const double *N, const figures 
     }
     panel_draw(&p, figure);
 }
+
+/* SPDX-License-Identifier: MIT */

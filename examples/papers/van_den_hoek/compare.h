@@ -43,3 +43,5 @@ void compare_panel(const char *title, int sides, const double *N, const figures 
                    compare_shown what, sal_figure *figure);
 
 #endif
+
+/* SPDX-License-Identifier: MIT */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* |a|; its derivative at 0 is 0. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Means over windows of images. */
 #include <string.h>
 

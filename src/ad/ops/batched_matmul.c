@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A_b B_b of each matrix of a batch: [b, m, k] times [b, k, n]. */
 #include "ad/change.h"
 #include "ad/ops/matrix.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elementwise ops of two operands, with broadcasting (nest.h). An op file defines
  *
  *     static inline real value(real a, real b);

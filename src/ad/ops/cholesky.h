@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the ops on a symmetric positive definite matrix and a vector s [n] that selects or scales
  * its rows share: shapes, the Cholesky factor L of the k rows that count, and solving with it.
  * Row-major [k, k]; LAPACK's upper triangle is the lower one here. */

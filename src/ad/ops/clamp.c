@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* min(max(a, low), high). Attributes: reals = { low, high }. The derivative is 1 between the bounds
  * and 0 outside and at them. */
 #include <math.h>

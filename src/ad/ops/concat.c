@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inputs one after the other along an axis; their other sizes are equal. Attributes:
  * ints = { axis }. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fixed values, a leaf: the program fills them in. Attributes: reals = the values. */
 #include "ad/ops/ops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A two-dimensional convolution with bias, as PyTorch's Conv2d: images [C, H, W], weights
  * [O, C, h, w]. Attributes: ints = { stride, padding }.
  *

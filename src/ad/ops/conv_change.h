@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Following a change of few pixels through a convolution: the outputs whose windows see them. Part
  * of conv2d.c. Rows of single chains are never pixel-major. */
 #ifndef SALI_CONV_CHANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a convolution keeps of its weights and bias between updates: the weights in the order in
  * which tiles read them, both ways, the bias filled up with zeros, and where it pays the weights
  * transformed for Winograd's way. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/ops/conv_plan.h"
 
 #include "core/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The geometry of a two-dimensional convolution, with PyTorch's conventions: output pixel o sees
  * input pixel i through tap t of the kernel. Everything the kernels do is a walk over the triples
  * (o, i, t) in which i lies inside the image: taps on the padding cost nothing. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cos a. */
 #include "core/real.h"
 #include "core/vector/vmath.h"

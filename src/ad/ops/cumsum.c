@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums of the elements up to each one, over all elements in row-major order or along one axis. */
 #include "ad/ops/reduce.h"
 

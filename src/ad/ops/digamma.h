@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* psi(x) = d log |Gamma(x)| / dx, over an array of doubles.
  *
  * Recurrence: psi(x) = psi(x + SHIFT) - sum_{k < SHIFT} 1 / (x + k); then the asymptotic series

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sum_i a_i b_i of two vectors. */
 #include <math.h>
 

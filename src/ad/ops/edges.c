@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sum_e w_e s_i(e) s_j(e) = s.Y / 2 with Y_i = sum over i's edges of w_e s_j, which is also the
  * gradient and is kept. Attributes: ints = i0, j0, i1, j1, ... */
 #include <math.h>

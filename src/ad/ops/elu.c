@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* a where a > 0, else alpha (exp(a) - 1). Attributes: reals = { alpha }. The derivative at 0 is
  * alpha. */
 #include <math.h>

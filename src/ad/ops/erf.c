@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* erf a = 2 / sqrt(pi) int_0^a exp(-t^2) dt. */
 #include "core/real.h"
 #include "core/vector/vmath.h"

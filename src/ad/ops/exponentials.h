@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* exp(x_k - max x) along lines and their sums, which logsumexp and softmax are made of. */
 #ifndef SALI_EXPONENTIALS_H
 #define SALI_EXPONENTIALS_H

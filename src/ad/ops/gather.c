@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elements along an axis by index, in any order, some perhaps several times. Attributes:
  * ints = { axis, indices }. */
 #include <string.h>

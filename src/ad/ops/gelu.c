@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* a/2 (1 + erf(a / sqrt 2)), a times the normal distribution function. The slope is kept, for the
  * function is most of the work. Where it or the density is zero, an infinite factor does not count:
  * gelu(-inf) = 0. */

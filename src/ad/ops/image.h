@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A batch of images [C, H, W] as a kernel sees it: the same loops over either layout. A pixel is an
  * index into H W. */
 #ifndef SALI_IMAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations on elements that keep their slope, one number an element, from forward to backward. */
 #ifndef SALI_KEPT_SLOPE_H
 #define SALI_KEPT_SLOPE_H

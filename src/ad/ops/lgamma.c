@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log |Gamma(a)|; infinite at 0 and the negative integers, where the derivative is NaN. */
 #include "ad/change.h"
 #include "ad/ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log a, natural; log 0 = -inf. */
 #include "core/real.h"
 #include "core/vector/vmath.h"

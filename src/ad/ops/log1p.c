@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log(1 + a), exact for small a; -inf at -1, NaN below. */
 #include "core/real.h"
 #include "core/vector/vmath.h"

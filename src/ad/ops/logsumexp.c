@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log sum_k exp x_k = m + log sum_k e_k with e_k = exp(x_k - m), m = max x; -inf if all are -inf.
  * The e_k are kept: the backward pass, g softmax(x)_k = g e_k / sum e, needs no exponentials. */
 #include "ad/ops/exponentials.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the ops on the sub-matrix of a selection share: a symmetric positive definite A [n, n], and
  * s [n], which selects row and column i if s_i = 1 and not if s_i = 0.
  *

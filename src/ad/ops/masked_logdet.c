@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log det(A_S) over the rows and columns that s selects. Between 0 and 1,
  *
  *     f(s) = log det M(s) - sum_i (1 - s_i) log A_ii = sum_i s_i log A_ii + log det(I + E C E),

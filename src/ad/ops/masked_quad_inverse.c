@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* y_S' B_S^-1 y_S over the rows and columns that s selects. Between 0 and 1, f(s) = y'E M(s)^-1 E y
  * with B as A in masked.h. In units of B's diagonal, v_i = y_i / sqrt(B_ii) and
  * u = (I + E C E)^-1 E v:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A B: [m, k] times [k, n]. With B fixed, the batch's rows are stacked: one product [chains m, k]
  * times [k, n]; else it is one product for each chain. A constant that is mostly zeros has a plan.
  */

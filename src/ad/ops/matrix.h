@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Products of row-major matrices through BLAS. Sizes fit in an int: BLAS counts with it. */
 #ifndef SALI_MATRIX_H
 #define SALI_MATRIX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A x: [m, n] times [n]. With A fixed and x varying it is one product X A' over the batch,
  * with A arranged for it at each update; a constant A that is mostly zeros has a plan instead. */
 #include "ad/change.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The largest of all elements, or along one axis; NaN if one is. The derivative goes to the first
  * of the largest elements. */
 #include "ad/ops/reduce.h"

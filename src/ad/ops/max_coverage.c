@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sum_j max(0, max_i s_i C_ij): what the selected rows of C cover, as in facility location. The
  * derivative goes to the first row that attains a column's maximum, if it is above 0: a
  * subgradient where the function is convex in s (C >= 0), and kinked where rows tie. Rows with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Maxima over windows of images; NaN if a pixel is. The derivative goes to the first of the largest
  * pixels. */
 #include <math.h>

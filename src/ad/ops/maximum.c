@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* max(a, b); NaN if one is. At a tie the derivative goes to a alone. */
 #include <stdbool.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* a b. */
 #include "core/real.h"
 

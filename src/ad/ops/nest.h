@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Broadcasting: a nest of loops over the output of an elementwise op of OPERANDS operands, which an
  * op file defines before it includes this one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The op records, and how an op file defines its own. A missing record fails to link. */
 #ifndef SALI_OPS_H
 #define SALI_OPS_H

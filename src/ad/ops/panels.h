@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Products with a matrix that stays the same over many of them, at the inner loops of
  * core/vector/tile.h. BLAS arranges both matrices anew in every product, which takes longer than
  * the product when one of them is as low as a shard of chains; here B is arranged once for each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A parameter, a leaf: the program fills its values. */
 #include <string.h>
 

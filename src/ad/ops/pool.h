@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Windows over images [C, H, W], without padding; a window that would stick out is left out.
  * Attributes: ints = { kernel, stride }. */
 #ifndef SALI_POOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* a^p for a fixed number. Attributes: reals = { p }. A negative a needs a whole p, else NaN; a NaN
  * stays one, also for p = 0. At 0: the power function's own derivative, p 0^(p-1), infinite for
  * 0 < p < 1. The exponents of COMMON are products and roots; the power function does the rest. */

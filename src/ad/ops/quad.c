@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* s'Ss for a symmetric S that does not depend on the state. Y = S s is one product over the batch
  * and is kept: the gradient 2 Y costs nothing more. S itself gets sum_c g_c s_c s_c'. */
 #include <math.h>

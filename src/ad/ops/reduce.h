@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reductions see their operand, all chains of it, as [outer, n, inner] and reduce over n.
  * Attributes: ints = { axis }, -1 for all elements (then inner is 1). */
 #ifndef SALI_REDUCE_H

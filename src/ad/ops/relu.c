@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* max(a, 0); its derivative at 0 is 0. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The same numbers under another shape. Attributes: ints = the sizes. */
 #include "ad/ops/ops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log det(I + D G D), D = diag(s). With H the inverse of that matrix,
  *
  *     df/ds_i  = 2 (1 - H_ii) / s_i, 0 where s_i = 0; at most 2 at s_i = 1, whatever G

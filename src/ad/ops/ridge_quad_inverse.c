@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* y'D (I + D G D)^-1 D y, D = diag(s). With w = (I + D G D)^-1 D y, which is kept,
  *
  *     f        = w'D y

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* factor * a for a fixed number. Attributes: reals = { factor }. */
 #include "ad/change.h"
 #include "ad/ops/ops.h"

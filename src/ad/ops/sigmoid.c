@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* 1 / (1 + exp(-a)). */
 #include "core/real.h"
 #include "core/vector/vmath.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* a sigmoid(a). The slope is kept, for the sigmoid is most of the work. Where the sigmoid or its
  * complement is zero, an infinite factor does not count: silu(-inf) = 0. */
 #include "ad/change.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elements start .. start + length - 1 of one axis. Attributes: ints = { axis, start, length }. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* exp a_k / sum_l exp a_l, over all elements or along one axis; NaN along a line of -inf, or with
  * an element that is inf. */
 #include "ad/ops/exponentials.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* log(1 + exp a). Its slope, sigmoid(a), comes from an array function, a block at a time. */
 #include "ad/change.h"
 #include "ad/ops/ops.h"

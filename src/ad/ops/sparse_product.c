@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/ops/sparse_product.h"
 
 #include "ad/ops/sparse_rows.h"

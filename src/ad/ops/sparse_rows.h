@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Products of a sparse matrix and the states of many chains.
  *
  * A row's entries lie anywhere in s, so loops over them cannot be vector loops. LANES chains are

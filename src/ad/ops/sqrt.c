@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sqrt a; NaN below 0. The derivative is infinite at 0. */
 #include <math.h>
 #include <stdint.h>

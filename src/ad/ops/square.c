@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* a^2. */
 #include <stdint.h>
 

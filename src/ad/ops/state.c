@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state, a leaf: the program fills its values. */
 #include "ad/ops/ops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sum of all elements, or over one axis. */
 #include "ad/change.h"
 #include "ad/ops/reduce.h"

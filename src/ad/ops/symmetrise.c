@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* (J + J') / 2 of a square matrix. Attributes: none, or ints = a group for each row, any numbers;
  * then entries of two rows of one group, the diagonal among them, are 0. */
 #include "ad/ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sum of factors' log-potentials over the state's variables. Attributes: ints = { n_factors, then
  * for each factor its length and its scope }.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Following a change of a few variables in a table node: their factors' entries, and the gradient
  * of these factors' other variables. Part of table.c. */
 #ifndef SALI_TABLE_CHANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ad/ops/table_plan.h"
 
 #include <string.h>

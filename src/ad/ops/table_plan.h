@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The geometry of a table node: where factors' tables and their variables lie. */
 #ifndef SALI_TABLE_PLAN_H
 #define SALI_TABLE_PLAN_H

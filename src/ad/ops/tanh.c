@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tanh a. */
 #include "core/real.h"
 #include "core/vector/vmath.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two axes change places. Attributes: ints = { one axis, the other }. */
 #include "ad/change.h"
 #include "ad/ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elementwise nonlinear functions of one operand. An op file defines
  *
  *     static void values(int64_t n, const real *x, real *y);

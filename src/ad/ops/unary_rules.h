@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What elementwise functions of one operand share: unary.h and unary_slopes.h say which of both an
  * op file includes. */
 #ifndef SALI_UNARY_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The same as unary.h where the slope is a function of SLEEF's too: instead of `slope` an op file
  * defines
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* a where cond is not 0 (a NaN is not), else b; with broadcasting. Nothing flows to cond, nor to
  * the operand that is not taken. */
 #define OPERANDS 3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Winograd's fast convolution F(4x4, 3x3) of pixel-major images, stride 1 (Winograd 1980; Lavin &
  * Gray 2016): 4x4 output pixels y = A'[(G W G') . (B' x B)]A from 6x6 input pixels x take 36
  * products of matrices [chains x C] [C x O] instead of 144. B' and A' act on pixels, whose chains

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus bench: steps of the whole batch a second, as JSON lines. */
 #include <stdlib.h>
 #include <string.h>

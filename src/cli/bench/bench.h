@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the measurements of saltus bench share. */
 #ifndef BENCH_H
 #define BENCH_H

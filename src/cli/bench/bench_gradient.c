@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The value and the gradient of the whole batch, and how close that comes to matrix products. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Steps of samplers. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was measured: JSON lines as it comes, or a table of all, beside another program's figures.
  */
 #include <math.h>

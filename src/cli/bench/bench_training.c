@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Iterations of persistent contrastive divergence, on data without structure. */
 #include <stdlib.h>
 

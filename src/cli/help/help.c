@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus help: the commands, one of them, man pages, completion. */
 #include "cli/help/help.h"
 

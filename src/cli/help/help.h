@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `saltus help` says of the commands: on a terminal, as man pages, to bash. */
 #ifndef HELP_H
 #define HELP_H

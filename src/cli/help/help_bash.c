@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The completion of Bash: completion.bash, with the words of every place filled in. */
 #include <ctype.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Man pages, in the macros of man(7). */
 #include <ctype.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus list: what there is. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `saltus list` can list, as arrays. */
 #ifndef CLI_LIST_H
 #define CLI_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus list WHAT --json. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus list ops: the operations of formulas, as lines or as the page docs/ops.md. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of samplers: "gwg,ncg:step-size=0.2,gibbs:scan=random". */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus evaluate: log Z of a model by annealed importance sampling, and so the log-likelihood of
  * held-out data. */
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fresh samples of a model, and its verdict. */
 #include "cli/training/fresh.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The verdict on a model by fresh samples, drawn from scratch. */
 #ifndef CLI_FRESH_H
 #define CLI_FRESH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus inpaint: fill in hidden parts of pictures by a model that was trained on such. */
 #include <string.h>
 

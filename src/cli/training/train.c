@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* saltus train: fit an energy-based model to data. */
 #include <errno.h>
 #include <jansson.h>

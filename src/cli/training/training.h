@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `saltus train` writes while it trains. */
 #ifndef CLI_TRAINING_H
 #define CLI_TRAINING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A verdict as lines, and as JSON. */
 #include <math.h>
 #include <stdio.h>

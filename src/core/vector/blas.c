@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/vector/blas.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* BLAS with one thread: shards are the parallelism, and OpenBLAS threads inside them would fight.
  * OpenBLAS keeps its thread count for the whole process, so the first begin() sets it to 1 and the
  * last end() puts it back; this count is the library's only mutable global. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hot loops in plain C get one copy per instruction set, chosen when the library is loaded. */
 #ifndef SALI_CLONES_H
 #define SALI_CLONES_H

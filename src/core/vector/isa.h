@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Instruction sets for which the library has code written with vector types (philox.h,
  * vmath_table.h). SALI_ISA_BASE is what every machine of the architecture has. */
 #ifndef SALI_ISA_H

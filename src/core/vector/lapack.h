@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The LAPACK routines in use, by their Fortran names: OpenBLAS has them, whether or not its C
  * interface to LAPACK is installed. Matrices are column-major, so "U" is the lower triangle of a
  * row-major one. The last arguments are the lengths of the strings, which Fortran passes out of

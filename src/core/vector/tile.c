@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tile_kernel.h for every instruction set and element type. */
 #include "core/vector/tile.h"
 

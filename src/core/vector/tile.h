@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums of small matrix products, kept in registers: the inner loops of convolutions, at the widest
  * instruction set of the machine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions of tile.h for one instruction set and one element type. Included by tile.c once for
  * each pair, which defines
  *

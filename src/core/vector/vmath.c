@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vmath_kernel.h for every instruction set and element type, and the choice among them. */
 #include "core/vector/vmath.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elementary functions over arrays: SLEEF's vector functions, at the widest instruction set of the
  * machine. `y` may be `x`. Errors below 1 ulp (exp, log, log1p, expm1, sin, cos, tanh, pow, lgamma
  * of positive numbers), 2 ulp (erf), 2 ulp relative (sigmoid, softplus), or 1 ulp of the larger of

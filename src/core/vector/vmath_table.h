@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions of vmath.h by instruction set: vmath.c takes the best of the machine, tests try
  * them all. */
 #ifndef SALI_VMATH_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/alignments/alignment_rows.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the readers of alignments share: pieces of lines become rows, rows become an alignment,
  * whose alphabet its letters tell (models/alphabet.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/alignments/alignment_writer.h"
 
 #include "io/text_output.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the writers of alignments share. */
 #ifndef SALI_ALIGNMENT_WRITER_H
 #define SALI_ALIGNMENT_WRITER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Plain aligned sequences, one a line, perhaps with a name before each. */
 #include "core/error.h"
 #include "io/alignments/alignment_rows.h"

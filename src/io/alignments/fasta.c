@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FASTA, a2m and a3m: '>' and a name, then letters on one or more lines. Lines that begin with ';'
  * or '#' are comments; what HH-suite writes about the structure is skipped. */
 #include "io/alignments/alignment_rows.h"

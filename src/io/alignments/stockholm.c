@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Stockholm files of Pfam and HMMER: "name letters" lines, perhaps in several blocks, each with the
  * sequences in the order of the first. Annotation (#=..) is skipped. */
 #include "core/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/arrays/array_file.h"
 
 #include <math.h>

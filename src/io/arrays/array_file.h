@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays of numbers from files, and what their formats share. */
 #ifndef SALI_ARRAY_FILE_H
 #define SALI_ARRAY_FILE_H

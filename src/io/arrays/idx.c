@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/arrays/idx.h"
 
 #include "core/alloc.h"

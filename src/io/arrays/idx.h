@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDX arrays, the format of MNIST: two zero bytes, a type, the number of dimensions, big-endian
  * sizes, then the elements, big-endian and in C order; often inside gzip. */
 #ifndef SALI_IDX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Labelled rows in LIBSVM's text format: "label index:value ..." a line, indices from 1 and rising;
  * what is not listed is 0. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/arrays/npy.h"
 
 #include <stdio.h>

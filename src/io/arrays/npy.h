@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NumPy's .npy arrays, format versions 1 to 3.
  * Source: NumPy Enhancement Proposal 1 and numpy.lib.format. */
 #ifndef SALI_NPY_H

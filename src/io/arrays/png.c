@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/arrays/png.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PNG pictures of samples. */
 #ifndef SALI_PNG_H
 #define SALI_PNG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Named tensors in a safetensors file: a u64 little-endian header length, a JSON object, the data.
  * Source: the format's description in its reference implementation's README, version 0.4. */
 #ifndef SALI_SAFETENSORS_H

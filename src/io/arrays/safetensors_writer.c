@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing safetensors. */
 #include "io/arrays/safetensors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sheets of pictures from codes. */
 #include <saltus/io.h>
 #include "core/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/arrays/state_file.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of named arrays (core/state.h) as safetensors files. */
 #ifndef SALI_STATE_FILE_H
 #define SALI_STATE_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of numbers as text: a row a line, columns separated by commas, semicolons, tabs or blanks;
  * names of the columns may come first; # begins a comment. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The USPS digits as they accompany The Elements of Statistical Learning (Hastie, Tibshirani &
  * Friedman 2009): zip.train and zip.test hold a digit and 256 numbers from -1 to 1 a line. */
 #include "core/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/draws/draw_configuration.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The attribute `configuration` of a file of draws: the options of its run as JSON, in the words of
  * `saltus sample` and in one order. They are those of the first start: the file keeps them with the
  * run's state, for when it is resumed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/draws/draw_log.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The draws of a run while it makes them, and what it needs to go on: a file of records that only
  * grows (docs/formats.md).
  *

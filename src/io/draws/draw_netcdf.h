@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The draws of a run as netCDF-4 in ArviZ's layout.
  * Source: the InferenceData schema specification of ArviZ. */
 #ifndef SALI_DRAW_NETCDF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws into a log while they are made, and from there into a netCDF file. */
 #include <stdlib.h>
 #include <string.h>

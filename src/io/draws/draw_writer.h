@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The writer of draws (saltus/io.h) for programs that tell more of their options. */
 #ifndef SALI_DRAW_WRITER_H
 #define SALI_DRAW_WRITER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a build without libnetcdf says of netCDF files. */
 #include "core/error.h"
 #include "io/draws/draw_netcdf.h"

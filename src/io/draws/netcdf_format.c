@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws in netCDF as arrays: their record. */
 #include "io/format.h"
 #include "io/draws/netcdf_posterior.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The draws of an open netCDF-4 file, for the readers of such files. Whoever calls these holds the
  * lock (netcdf_lock.h), but for the first, which takes it. */
 #ifndef SALI_NETCDF_POSTERIOR_H

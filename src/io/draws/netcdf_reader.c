@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws out of a netCDF file. */
 #include <netcdf.h>
 #include <netcdf_mem.h>

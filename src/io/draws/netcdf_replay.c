@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of a run, and its draws, out of the netCDF file that they were written to. */
 #include <netcdf.h>
 #include <sys/stat.h>

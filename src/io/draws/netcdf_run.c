@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run out of a netCDF file: beside the draws what was noted of each step, and the attributes. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is noted of each draw and chain, in this order everywhere, and what it is called in files.
  */
 #ifndef SALI_NOTED_H

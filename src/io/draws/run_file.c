@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Saving the draws of a run. */
 #include <saltus/io.h>
 #include "core/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/draws/run_record.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run as its file tells it: draws, what was noted of each step, and how they were made. */
 #ifndef SALI_RUN_RECORD_H
 #define SALI_RUN_RECORD_H

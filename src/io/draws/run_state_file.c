@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of a run out of its file, or out of the log that it left when it was killed. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Energies of binary or spin variables (BQM) as D-Wave's dimod writes them: a coordinate list. */
 #include <math.h>
 #include <stdio.h>

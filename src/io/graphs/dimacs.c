@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs of the DIMACS challenges on cliques and colouring. */
 #include <math.h>
 #include <stdlib.h>

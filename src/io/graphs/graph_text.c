@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/graphs/graph_text.h"
 
 #include <string.h>

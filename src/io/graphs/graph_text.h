@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What readers and writers of graphs share. */
 #ifndef SALI_GRAPH_TEXT_H
 #define SALI_GRAPH_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs in GraphML, as networkx, igraph and Gephi write them.
  *
  * Attributes are known by attr.name, whatever the key's id, upper case or lower. A node's weight is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs in GraphML; what is read is told at the top of graphml.c. */
 #ifndef SALI_GRAPHML_H
 #define SALI_GRAPHML_H

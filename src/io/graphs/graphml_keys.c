@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/graphs/graphml_keys.h"
 
 #include "core/alloc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The keys of a GraphML file: which attributes matter, known by attr.name whatever the key's id. */
 #ifndef SALI_GRAPHML_KEYS_H
 #define SALI_GRAPHML_KEYS_H

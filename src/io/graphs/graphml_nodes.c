@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/graphs/graphml_nodes.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The nodes of a GraphML file: ids are strings, and an edge may name a node before it is there. */
 #ifndef SALI_GRAPHML_NODES_H
 #define SALI_GRAPHML_NODES_H

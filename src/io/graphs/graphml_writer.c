@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing graphs in GraphML: what networkx, igraph and Gephi read. */
 #include "io/graphs/graphml.h"
 

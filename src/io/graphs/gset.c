@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphs of max-cut collections: the G-set, rudy, Biq Mac. */
 #include "core/alloc.h"
 #include "core/error.h"

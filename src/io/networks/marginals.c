@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/networks/marginals.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Marginals in a file: {"log_z": ..., "evidence": n, "marginals": [[p(0), p(1), ...], ...]}, or a
  * MAR file of the UAI competitions. */
 #ifndef SALI_MARGINALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Discrete graphical models in the format of the UAI inference competitions, and evidence. */
 #ifndef SALI_UAI_H
 #define SALI_UAI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Evidence beside a network: which variables were observed, and in which state. */
 #include "io/networks/uai.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/networks/uai_results.h"
 
 #include <math.h>

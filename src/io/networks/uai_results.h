@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Answers in the formats of the UAI inference competitions: MAR, the marginals of all variables,
  * and PR, log10 of the partition function. Both exist with a count of samples, 1, after the heading
  * (as until 2012) and without (since 2014): both are read, the latter is written. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing networks in the UAI format. */
 #include "io/networks/uai.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/networks/xmlbif.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bayesian networks in the XML Interchange Format 0.3 (Cozman 1998), as JavaBayes, Weka, SamIam and
  * AISpace write it. */
 #ifndef SALI_XMLBIF_H

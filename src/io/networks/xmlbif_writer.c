@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing Bayesian networks as XMLBIF 0.3. */
 #include "io/networks/xmlbif.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opening and saving models: which reader a file is for, and its parameters. */
 #include <saltus/io.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parameters of models in safetensors files. */
 #include <saltus/io.h>
 

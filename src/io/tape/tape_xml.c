@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading saved tapes. The schema has checked which elements and attributes there are; here are
  * their values. Every node goes through sali_record, and so through the shape rule of its op. */
 #include "io/format.h"

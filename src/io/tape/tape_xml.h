@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Saved tapes: the formula of a model as XML, in the schema saltus-tape.rng. */
 #ifndef SALI_TAPE_XML_H
 #define SALI_TAPE_XML_H

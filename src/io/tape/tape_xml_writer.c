@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing saved tapes. */
 #include <inttypes.h>
 

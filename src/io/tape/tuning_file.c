@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What warm-up found, as JSON. */
 #include <jansson.h>
 #include <math.h>

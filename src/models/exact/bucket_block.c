@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/exact/bucket_block.h"
 
 int32_t sali_block_axes(int32_t n, const int32_t *states, int64_t most, int64_t *size)

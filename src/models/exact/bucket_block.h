@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables broadcast over blocks of a clique's table. The last axes of a clique make a block; an
  * operand, whose axes are some of the clique's in the same order, meets each block in one of three
  * ways. */

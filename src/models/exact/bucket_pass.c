@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The two passes over a bucket tree. */
 #include <math.h>
 #include <string.h>

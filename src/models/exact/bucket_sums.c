@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Marginals of a bucket's joint table. */
 #include <string.h>
 

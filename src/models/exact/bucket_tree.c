@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/exact/bucket_tree.h"
 
 #include <math.h>

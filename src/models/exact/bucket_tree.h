@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bucket elimination (Dechter 1999): variable by variable, in a given order, all terms of the
  * variable and what earlier variables left are added up to a table over a clique, and the variable
  * is summed out; what remains is the bucket's message to the first of the others, its parent. Going

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle of independent variables and of mixtures of them. With the sums over each variable's
  * states S_ki = sum_v exp log_table_k(i, v), Z = sum_k exp(log_weight_k) prod_i S_ki; marginals and
  * pairs are means over components of those of independent variables. A clamped variable's sum is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle by variable elimination. */
 #include <math.h>
 #include <stdio.h>

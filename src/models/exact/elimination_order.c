@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Greedy orders. Kjaerulff 1990, "Triangulation of graphs: algorithms giving small total state
  * space"; min-fill with random ties and many tries: Gogate & Dechter 2004. */
 #include "models/exact/elimination_order.h"

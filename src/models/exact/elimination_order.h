@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Orders in which to eliminate variables, found by greedy rules on the graph of the terms. */
 #ifndef SALI_ELIMINATION_ORDER_H
 #define SALI_ELIMINATION_ORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle that walks through all states. They are divided into shards, a number that depends on
  * the model only, each with sums of its own relative to its largest f so far; the shards' sums are
  * put together in their order. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sal_model_exact: arguments, and which oracle. */
 #include "models/exact/exact.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Oracles: exact normalising constants and marginals of models where these can be had. */
 #ifndef SALI_EXACT_H
 #define SALI_EXACT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The multilinear extension: arguments, and which method. */
 #include <math.h>
 #include <string.h>

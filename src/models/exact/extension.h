@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The methods of sal_model_extension: one file each. */
 #ifndef SALI_EXTENSION_H
 #define SALI_EXTENSION_H

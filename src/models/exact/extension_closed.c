@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A multilinear f is its own extension, read at the mean of the embedding. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The extension as the sum over all states, Newton paper eq. 11 and supplement eq. 6. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The extension by Monte Carlo: means over states drawn from the product of theta's rows. */
 #include <math.h>
 

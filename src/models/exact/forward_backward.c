@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle of chains: forward messages give log Z and E f, with backward ones marginals; pairs
  * follow from forward messages that start at one code of one variable. A clamped chain is a chain
  * whose other codes are forbidden.

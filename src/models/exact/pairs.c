@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Joint probabilities of two variables: all of them [R x R], R the sum of the variables' states. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle for models that fall into parts which share no term of f: independent of each other,
  * they are enumerated one by one, with all others held at one state s0 of finite f. As
  * f(s) - f(s0) = sum over parts c of f(s_c, s0 elsewhere) - f(s0),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Nodes that are W x + c of the state's reals x, W and c whatever parameters make of them. */
 #ifndef SALI_AFFINE_FORM_H
 #define SALI_AFFINE_FORM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/affine_rows.h"
 
 #include "ad/polynomial.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Nodes of a formula as affine functions of unknowns: the forward half of reading a quadratic
  * polynomial off a tape. */
 #ifndef SALI_AFFINE_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/biased_couplings.h"
 
 #include "ad/polynomial.h"

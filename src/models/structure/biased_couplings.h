@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Coupling matrices that have a bias on both of their sides, found in a formula. */
 #ifndef SALI_BIASED_COUPLINGS_H
 #define SALI_BIASED_COUPLINGS_H

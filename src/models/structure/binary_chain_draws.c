@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact draws of one of several binary chains given the others: forward filtering, backward
  * sampling (Carter & Kohn 1994). All potentials are raised to beta, which keeps the chain a chain:
  * so the draws are exact at any temperature. */

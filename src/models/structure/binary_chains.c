@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/binary_chains.h"
 
 #include <stdlib.h>

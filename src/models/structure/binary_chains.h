@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Binary chains side by side, of which all are coupled within each time slice, as those of a
  * factorial hidden Markov model are by an observation:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recognition of chains of categorical variables: f is linear in the one-hot states, plus edges
  * between those of neighbours, which are the same for all neighbours. Such are hidden Markov models
  * and linear-chain random fields. */

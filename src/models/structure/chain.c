@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages along chains, in logarithms: no length and no spread of the potentials underflows. */
 #include "models/structure/chain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models that are chains: slices of variables of which only neighbours interact. Forward and
  * backward messages over them give exact answers (forward_backward.c) and exact draws
  * (chain_draws.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact draws of a whole chain: forward filtering, backward sampling (Carter & Kohn 1994). All
  * potentials are raised to beta, which keeps the chain a chain: so the draws are exact at any
  * temperature. They depend on nothing but beta, and chains of equal beta share the filter. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* f as a quadratic polynomial of unknowns u, read off the formula at the cost of a look at its
  * parameters: no evaluations.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The quadratic polynomial that a formula is, found by going through its nodes.
  *
  * Forward: what f multiplies, as affine functions of the unknowns (affine_rows.h). Backward from f:

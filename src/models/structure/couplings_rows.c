@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Couplings of bits as sparse rows. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/interactions.h"
 
 #include <stdlib.h>

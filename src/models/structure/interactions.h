@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which variables meet in a term of f, read off the tape; and classes of variables that do not, and
  * so are independent given all others. */
 #ifndef SALI_INTERACTIONS_H

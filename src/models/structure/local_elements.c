@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/local_elements.h"
 
 #include <stdlib.h>

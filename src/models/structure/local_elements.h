@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elements of a formula's nodes as tables over the few variables that they depend on, found by
  * running the formula: one replay fills an entry of every element whose variables no other has. */
 #ifndef SALI_LOCAL_ELEMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/local_terms.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* f of a model as a sum of terms, each a table over the states of a few variables. */
 #ifndef SALI_LOCAL_TERMS_H
 #define SALI_LOCAL_TERMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Local terms of a formula: which they are and the elements that they are made of, then their
  * tables. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recognition of mixtures of independent variables, f = log sum_k exp(c_k + W_k x). */
 #include "core/alloc.h"
 #include "models/structure/affine_form.h"

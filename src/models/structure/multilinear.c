@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/multilinear.h"
 
 #include "ad/polynomial.h"

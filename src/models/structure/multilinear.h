@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The multilinear form of a quadratic model. */
 #ifndef SALI_MULTILINEAR_H
 #define SALI_MULTILINEAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A component is drawn by its share of Z, then each variable by that component.
  *
  * At an inverse temperature beta the components are tempered instead of f. Their mixture is not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact draws of the whole state of a mixture of independent variables
  * (models/structure/products.h), as a model's structure. */
 #ifndef SALI_PRODUCT_DRAWS_H

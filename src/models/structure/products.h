@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Models whose variables are independent, or a mixture of such: exact answers by closed form. */
 #ifndef SALI_PRODUCTS_H
 #define SALI_PRODUCTS_H

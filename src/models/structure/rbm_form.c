@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recognition of RBMs with their hidden units summed out, over binary variables or spins. */
 #include "core/alloc.h"
 #include "models/structure/rbm_layers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Block Gibbs sampling of an RBM: the hidden units given the visible ones, then the visible ones
  * given the hidden (Hinton 2002). The model's f is the marginal over the hidden units,
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layers of an RBM as a model's structure. */
 #ifndef SALI_RBM_LAYERS_H
 #define SALI_RBM_LAYERS_H

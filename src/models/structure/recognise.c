@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Structure by recognition: a formula that has a known form gets that form's structure, wherever
  * the formula comes from. Forms are told by ops and constants, never by the values of parameters.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Of which terms a formula is the sum, and which variables each element of its nodes depends on,
  * read off the tape; whatever the values of parameters. */
 #ifndef SALI_SCOPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formulas that are a constant, a linear function of the state's reals and one more node, the core:
  *
  *     f = constant + linear'x + sum_k weight_k core_k(x).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/structure/weights.h"
 
 #include "core/alloc.h"

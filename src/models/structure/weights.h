@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* By how much each element of each node counts in f, as long as ops are linear in what varies: the
  * backward half of reading a formula off a tape. */
 #ifndef SALI_WEIGHTS_H

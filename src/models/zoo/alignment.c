@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/zoo/alignment.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Statistics of an alignment: weights of its sequences, frequencies of letters and of pairs, and
  * the couplings that the mean-field approximation gives them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ready-made models: one file and one line in the list each. */
 #ifndef SALI_BUILTIN_H
 #define SALI_BUILTIN_H

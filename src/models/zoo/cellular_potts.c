@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cellular Potts model: labels are cells, which keep to a volume. As printed, eq. 15 of van den
  * Hoek 2022 rewards leaving it; the sign here is that of the text around it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Linear-chain conditional random field: f(y) = log p(y | x) + log Z of the labels of a sequence of
  * tokens, of which only real features b(x, i) are known: drawn at random, or read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/zoo/deep.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the deep energy-based models share: f(s) = net(s) + s'Js + b's + log p_0(s), the terms after
  * the net as settings ask. Parameters bear PyTorch's names and shapes, so that weights trained
  * there load as they are.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facility location: which facilities to open, so that each customer is served by the best of them.
  * Nondecreasing but for the price of opening, and submodular. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Factorial hidden Markov model: f(x) = log p(x, y) of data y, drawn from the model itself or read.
  */
 #include "models/zoo/fhmm.h"

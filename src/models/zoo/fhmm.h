@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The factorial hidden Markov model: its numbers, which are the data of its statistic. */
 #ifndef SALI_FHMM_H
 #define SALI_FHMM_H

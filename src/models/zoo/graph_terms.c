@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/zoo/graph_terms.h"
 
 #include <math.h>

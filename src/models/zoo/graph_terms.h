@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What models over graphs have in common. */
 #ifndef SALI_GRAPH_TERMS_H
 #define SALI_GRAPH_TERMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hidden Markov model: f(z) = log p(z, y) of data y, drawn from the model itself or read. */
 #include "models/zoo/hmm.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hidden Markov model with Gaussian emissions: its numbers, which are the data of its
  * statistic. */
 #ifndef SALI_HMM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Independent variables: the distributions that samplers should find easy. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ising models: a lattice, a graph from a file, a random graph, and dense couplings. */
 #include "core/error.h"
 #include "models/zoo/graph_terms.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A lattice Ising model with some terms of third order, to see what they do to samplers that build
  * on the second. */
 #include "core/error.h"

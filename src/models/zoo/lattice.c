@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/zoo/lattice.h"
 
 #include "core/alloc.h"

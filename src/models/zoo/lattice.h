@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lattices as lists of edges. */
 #ifndef SALI_LATTICE_H
 #define SALI_LATTICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A ready-made model while it is being made. Its formula asks here for variables, parameters and
  * memory; what is left to do once the formula is known is noted, and what was borrowed is freed,
  * whatever happens. Where memory for variables was lacking there is no tape, on which nothing is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Maximum cut: f is the weight of the edges between the nodes at 0 and those at 1. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A mixture of products of categorical distributions, the component summed out. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A multilayer perceptron as a deep energy-based model. */
 #include <stdio.h>
 

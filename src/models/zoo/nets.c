@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Convolutional nets of the papers, over pictures. */
 #include <stdio.h>
 

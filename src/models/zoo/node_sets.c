@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of a graph's nodes of largest weight: independent ones, and cliques. f is the selected
  * nodes' weight, less a penalty for each conflict among them: an edge, or a pair without one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Observed series that models are conditioned on, from files. */
 #ifndef SALI_OBSERVATIONS_H
 #define SALI_OBSERVATIONS_H

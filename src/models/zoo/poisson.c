@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Poisson counts: independent ones, or a chain whose neighbours hold each other down (the
  * auto-Poisson model of Besag 1974; a positive coupling would have no finite sum). */
 #include <math.h>

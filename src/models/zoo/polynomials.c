@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mixtures of fully factorised distributions over ordinal variables: f = log sum_k exp(sum_i
  * g_k(s_i)), each g_k a polynomial of the level. Rhodes & Gutmann 2022, section 5.1. */
 #include "core/alloc.h"

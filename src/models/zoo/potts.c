@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Potts models: a lattice or a graph by tables of equal labels, and dense couplings of the one-hot
  * state. */
 #include "core/error.h"

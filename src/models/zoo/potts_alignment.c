@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The Potts model of a family of sequences: the sites of an alignment, each with the letters of its
  * alphabet as states. */
 #include <string.h>

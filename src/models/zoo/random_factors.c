@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random factor graphs with random factors of the exponential family.
  *
  * The thesis discards a model with an invalid output and draws another. Here terms are drawn again

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random factor graphs as plain data, before they become a tape. */
 #ifndef SALI_RANDOM_FACTORS_H
 #define SALI_RANDOM_FACTORS_H

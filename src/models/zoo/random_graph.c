@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/zoo/random_graph.h"
 
 #include <math.h>

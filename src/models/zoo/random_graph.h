@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random graphs: the same seed, the same graph. */
 #ifndef SALI_RANDOM_GRAPH_H
 #define SALI_RANDOM_GRAPH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "models/zoo/random_tree.h"
 
 #include <math.h>

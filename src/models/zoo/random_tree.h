@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random expressions: the probabilistic context-free grammar of van den Hoek 2022, section 3.2. */
 #ifndef SALI_RANDOM_TREE_H
 #define SALI_RANDOM_TREE_H

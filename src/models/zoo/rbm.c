@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The restricted Boltzmann machine with its hidden units summed out. */
 #include "models/zoo/making.h"
 

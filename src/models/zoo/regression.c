@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sparse Bayesian linear regression: the posterior of which columns of X explain y (Rhodes &
  * Gutmann 2022, section 5.2 and appendix K). With k = sum s, X_s the selected columns,
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Segmentation of an image: the posterior of a picture x of two colours, an Ising model a priori,
  * of which y is seen, y_i ~ N(mu x_i, sigma^2). The four cases of the paper, all with sigma = 3 and
  * side = 30, the standard values here:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/blocks/adaptive_scan.h"
 
 #include <float.h>

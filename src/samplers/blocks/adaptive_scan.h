@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Probabilities with which a random scan visits the variables, adapted in warm-up (van den Hoek
  * 2022, 2.1.2, which gives no rule; ours is)
  *

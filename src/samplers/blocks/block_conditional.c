@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/blocks/block_conditional.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact draws of whole blocks of variables: from the target restricted to the states of a block
  * within a Hamming distance of a centre, the other variables held fixed. A radius as large as the
  * block makes that the block's joint conditional. The states are listed and f is found for each, by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Block Gibbs sampling by the model's structure: the layers of an RBM, the chains of a factorial
  * hidden Markov model, the one chain of a plain one or of a random field (models/structure.h), else
  * classes of variables that are independent given all others (samplers/blocks/colour_classes.h).

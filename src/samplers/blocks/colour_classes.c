@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/blocks/colour_classes.h"
 
 #include <math.h>

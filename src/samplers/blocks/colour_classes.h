@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Classes of variables that are in no term of f together, so that given all others they are
  * independent and can be drawn at once (a lattice is a checkerboard of two). */
 #ifndef SALI_COLOUR_CLASSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/blocks/field_scan.h"
 
 #include <math.h>

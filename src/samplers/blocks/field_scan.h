@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gibbs sampling of single variables where f has dense couplings (models/structure/couplings.h):
  * each chain carries its fields along, of every coordinate k of the embedding
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields of chains, and draws from them. Compiled for float and double. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gibbs sampling: one variable a step is drawn from its exact conditional. In a systematic scan
  * step t moves variable t mod V; in a random one each chain draws its variable, uniformly or by
  * probabilities that warm-up adapts (samplers/blocks/adaptive_scan.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The Hamming ball sampler: within a block of variables, u uniform in the ball of radius R around
  * the present state, then the new state from the target restricted to the ball around u. Titsias &
  * Yau 2017. (All balls of one radius are of one size, so u is as probable from either state, and

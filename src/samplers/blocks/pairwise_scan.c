@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/blocks/pairwise_scan.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Systematic scans of Gibbs sampling over pairwise models (models/structure/couplings.h),
  * vectorised over the chains of a shard: step t sets variable t mod V of every chain.
  *

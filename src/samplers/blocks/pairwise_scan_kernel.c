@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compiled for float and double. */
 #include "core/real.h"
 #include "core/vector/vmath.h"

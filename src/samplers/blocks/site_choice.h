@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which variable a single-site step moves, as a function of the chain's step number and of the
  * second half of the first block of its random numbers for proposals. */
 #ifndef SALI_SITE_CHOICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/langevin/auxiliary.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The step of the auxiliary-variable samplers, AVG and PAVG (Rhodes & Gutmann 2022, sec. 3.2-3.3,
  * algorithms B.2, B.3, F.2), for every kind of variable.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Vector and matrix work of the auxiliary-variable samplers. Compiled for float and double. */
 #include "core/vector/blas.h"
 #include "core/real.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/langevin/history.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How PAVG finds its preconditioner in warm-up: Rhodes & Gutmann 2022, app. F.1, F.4, F.5, with
  * gamma as the authors' program changes it (for gamma <= -1 the printed rule goes the wrong way).
  *

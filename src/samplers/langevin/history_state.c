@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the adaptation of PAVG has to keep to be stopped and to go on (samplers/langevin/history.h).
  */
 #include <float.h>

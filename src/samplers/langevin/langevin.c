@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/langevin/langevin.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Langevin-like samplers: all variables move at once and independently, by
  *
  *   q(s') proportional to exp(D'(s' - s) / 2 - sum over k of (s'_k - s_k)^2 / (2 eps d_k))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The norm-constrained gradient sampler: all variables move at once and independently, by
  * exp(g'(s' - s)/2 - |s' - s|^2 / (2 eps)). Rhodes & Gutmann 2022, eq. 8, algorithm B.1, appendix A
  * for one-hot variables; the same as DMALA, Zhang et al. 2022, whose unadjusted form is DULA. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Newton proposals: forward differences in place of the gradient, so that a model needs values
  * only. Xiang et al. 2023, eq. 7-10, supplement 3 for labels; MANA with acceptance, UNA without.
  *

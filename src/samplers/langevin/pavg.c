@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The preconditioned auxiliary-variable gradient sampler: avg with a matrix M that may hold what f
  * has of second-order interactions. Rhodes & Gutmann 2022, eq. 17 and 38-40, algorithms B.3 and
  * F.4; appendix A for one-hot variables. With M the Hessian of a quadratic f it is the block Gibbs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/langevin/preconditioner.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The matrix M of PAVG and its eigenvectors, shared by all shards of a run. */
 #ifndef SALI_PRECONDITIONER_H
 #define SALI_PRECONDITIONER_H

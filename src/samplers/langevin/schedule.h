@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Schedules of the step size over a chain's absolute step number t, so that a run resumed at step t
  * goes on as it would have:
  *

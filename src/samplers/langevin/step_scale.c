@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/langevin/step_scale.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Diagonal preconditioning of Langevin-like samplers (Rhodes & Gutmann 2022, sec. 3.1.1, footnote
  * 4): variable i takes steps of size eps d_i, d divided by the geometric mean of all d_i, so that
  * eps means on the whole what it did. d is one number a variable, so that no label is favoured. By

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/local/ball.h"
 
 #include "core/alloc.h"

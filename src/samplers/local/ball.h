@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The moves of up to r variables at once, one by one: a Hamming ball around a state. */
 #ifndef SALI_BALL_H
 #define SALI_BALL_H

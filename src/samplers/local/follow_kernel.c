@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gradients that follow moves by rows of the couplings. Compiled for float and double. */
 #include "core/real.h"
 #include "samplers/local/followed_gradient.h"

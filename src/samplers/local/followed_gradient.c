@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/local/followed_gradient.h"
 
 #include <math.h>

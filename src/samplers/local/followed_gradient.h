@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gradients of a shard's chains where f is quadratic, found from those of the present states by the
  * rows of its couplings: with d = x' - x, H = scale J,
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gibbs with gradients: one variable moves, chosen by the softmax of half the first-order
  * differences. Grathwohl et al. 2021, algorithm 1; ordinal windows: Rhodes & Gutmann 2022, app. G;
  * several hops: Grathwohl et al. 2021, sec. 6; balls: Rhodes & Gutmann 2022, eq. 29. */

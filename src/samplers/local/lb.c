@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locally balanced proposals: one variable moves, chosen in proportion to g(pi(s') / pi(s)), by
  * exact differences. Zanella 2020; Sansone 2022, eq. 2. */
 #include "samplers/local/single_site_sampler.h"

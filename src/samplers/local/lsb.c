@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locally self-balancing proposals: `lb` with a balancing function that warm-up learns. Sansone
  * 2022; g and the objective are in lsb_function.c and lsb_objective.c. */
 #include "samplers/local/lsb.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locally self-balancing proposals (Sansone 2022): a balancing function g with parameters theta,
  * and their learning. g(t) = t g(1/t) holds for every theta, so a sampler that uses it is exact
  * whatever was learned. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The objective of learning: J(theta, s) = E[omega A log(A Q(s'|s) / p(s'))] with s' drawn by the
  * theta of before, omega = Q / Q_before (Sansone 2022, eq. 5), at states of the chains and at
  * random ones (eq. 6). The density p of eq. 5 is known up to a factor, on which J depends because

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fast path auxiliary sampler: the sites of a path are drawn without replacement from the softmax
  * of balanced first-order differences at the present state, and all move; the way back is the same
  * path in reversed order by the differences at its end. One gradient a step. Sun et al. 2022. */

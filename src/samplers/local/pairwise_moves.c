@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/local/pairwise_moves.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locally balanced single-site steps on pairwise models (models/structure/couplings.h), O(degree +
  * log V) each: a flip of variable i changes the differences of i and of its neighbours only, and a
  * sum tree holds the proposal's weights g(t). f is multilinear in the bits, so first-order

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Path auxiliary sampler: a path of single-site moves, each drawn from the locally balanced
  * proposal at the state reached, by exact differences; the ends are compared with the probability
  * of the reversed path. Sun et al. 2022. */

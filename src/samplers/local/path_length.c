@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/local/path_length.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The length L of a path of single-site moves: given, or adapted in warm-up to an acceptance of
  * 0.574 (Sun et al. 2022).
  *

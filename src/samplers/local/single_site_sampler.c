@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/local/single_site_sampler.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers that move single variables by locally informed proposals: a direction (how log t =
  * beta (f(s') - f(s)) of all moves is found), a balancing function g, and a way to draw moves from
  * the softmax of log g(t). A step is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How single-site samplers draw from a row of weights: one site or several hops, and a ball. */
 #include "samplers/local/single_site_sampler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/local/sum_tree.h"
 
 #include <string.h>

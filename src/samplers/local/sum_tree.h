@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums of many nonnegative weights of which few change at a time: a tree in which every node is the
  * sum of its children, 8 weights (one cache line) or 16 sums. Setting k weights and drawing one in
  * proportion cost O(k + log n).

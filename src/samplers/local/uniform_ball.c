@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/local/uniform_ball.h"
 
 #include <math.h>

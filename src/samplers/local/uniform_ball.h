@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* States drawn uniformly from a Hamming ball around a state: those that differ from it in at most
  * `radius` of the variables without order (all but ordinal ones and counts of more than two
  * levels). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The step of the caller's own samplers: drawn and weighed by a descriptor's functions in double,
  * chain by chain; evaluated, judged and kept by the library. What is known of a state (its reals,
  * gradient, differences, and the row made of them) is held twice a chain, of the present and of the

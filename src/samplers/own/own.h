@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samplers of the caller's own: a public descriptor (saltus/sampler.h) as a record like the
  * library's, so that nothing else has to know of them. */
 #ifndef SALI_OWN_H

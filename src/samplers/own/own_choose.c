@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From a specification "name:key=value,..." to a sampler and its settings, whether the name is in
  * the registry or the caller's own. */
 #include <stdio.h>

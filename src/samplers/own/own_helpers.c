@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the functions of a caller's own sampler are helped by: differences of moves, random numbers,
  * and choices by weight. */
 #include <math.h>

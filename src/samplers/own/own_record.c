@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From a public descriptor to a record of the library, and what has to be right with it. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the caller's own samplers tune in warm-up: a few numbers, shared by all shards. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether a sampler leaves the distribution of a small model invariant: its exact matrix against
  * the states' probabilities, and steps that it makes against the matrix. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opening a sampler to inspect it, from the options of a run. */
 #ifndef SALI_INSPECTION_H
 #define SALI_INSPECTION_H

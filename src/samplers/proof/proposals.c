@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What samplers propose: probabilities and draws. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/proof/transition.h"
 
 #include <math.h>

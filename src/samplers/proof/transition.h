@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The exact transition matrix of a sampler on a model with few states, and chains to step by hand.
  * States are numbered as in models/states.h. */
 #ifndef SALI_TRANSITION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Discrete Stein variational gradient descent (Han et al. 2020, in Grathwohl et al. 2021, sec. 5):
  * the chains are particles y of a relaxation (samplers/relaxed/relaxation.h) that move together,
  *

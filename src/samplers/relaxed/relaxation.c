@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "samplers/relaxed/relaxation.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Continuous relaxations of binary models, the baselines of Grathwohl et al. 2021, sec. 5. The
  * paper gives no details in print; these are the library's own:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Relaxed Hamiltonian Monte Carlo (Grathwohl et al. 2021, sec. 5): leapfrog steps of size sqrt(eps)
  * in the relaxation's y (samplers/relaxed/relaxation.h) with Metropolis-Hastings on its density.
  * One leapfrog step is a step of MALA with step size eps (Neal 2011, sec. 5.2): r-mala. */
