@@ -248,9 +248,9 @@ static int run_check(const cli_command *command, int argc, char **argv)
     int64_t seed = 0;
     bool program = false, json = false;
     const cli_option table[] = {
-        { "params", CLI_TEXT, &params, "FILE", "parameters from .safetensors" },
+        { "params", CLI_TEXT, &params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &dtype, "f32|f64", "type of the computation [the model's]" },
-        { "seed", CLI_INT, &seed, "N", "of the random states [0]" },
+        { "seed", CLI_INT, &seed, "N", "seed of the random states [0]" },
         { "program", CLI_FLAG, &program, NULL, "print the program before and after its passes" },
         { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
         { 0 },

@@ -26,8 +26,8 @@ static int run_convert(const cli_command *command, int argc, char **argv)
 {
     const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL, *shape = NULL;
     const cli_option options[] = {
-        { "from", CLI_TEXT, &from, "FORMAT", "instead of what the file's name and content tell" },
-        { "to", CLI_TEXT, &to, "FORMAT", "instead of what OUT's name tells" },
+        { "from", CLI_TEXT, &from, "FORMAT", "format of IN [told by its name and content]" },
+        { "to", CLI_TEXT, &to, "FORMAT", "format of OUT [told by its name]" },
         CLI_SHAPE_OPTION(shape),
         { 0 },
     };

@@ -104,14 +104,16 @@ static int run_exact(const cli_command *command, int argc, char **argv)
 {
     options o = { .dtype = "f64" };
     const cli_option table[] = {
-        { "evidence", CLI_TEXT, &o.evidence, "FILE", "fix variables as a .uai.evid file says" },
+        { "evidence", CLI_TEXT, &o.evidence, "FILE",
+          "fix variables to the evidence in a .uai.evid file" },
         { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
-        { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
+        { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [f64]" },
-        { "limit", CLI_INT, &o.exact.limit, "N", "the most states to enumerate [2^20]" },
+        { "limit", CLI_INT, &o.exact.limit, "N", "largest number of states to enumerate [2^20]" },
         { "memory", CLI_TEXT, &o.memory, "SIZE",
-          "most for elimination's tables, as 512M, 4G [1G]" },
-        { "threads", CLI_THREADS, &o.exact.threads, "N", "results do not depend on it [all]" },
+          "largest size of elimination's tables, as 512M, 4G [1G]" },
+        { "threads", CLI_THREADS, &o.exact.threads, "N",
+          "number of threads; results do not depend on it [all]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE",
           "write log Z and the marginals as JSON, or as UAI results to NAME.MAR" },
         { "out-pr", CLI_TEXT, &o.out_pr, "FILE", "write log10 Z as UAI results" },

@@ -10,7 +10,7 @@ static int run_report(const cli_command *command, int argc, char **argv)
     sal_report_options o = { 0 };
     const char *out = NULL;
     const cli_option table[] = {
-        { "out", CLI_TEXT, &out, "PAGE.html", "where the page goes; also -o PAGE.html" },
+        { "out", CLI_TEXT, &out, "PAGE.html", "write the page to this file; also -o PAGE.html" },
         { "exact", CLI_TEXT, &o.exact, "FILE",
           "true marginals of the runs, as exact --marginals writes [computed where cheap]" },
         { "model", CLI_TEXT, &o.model, "MODEL",

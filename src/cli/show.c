@@ -82,7 +82,7 @@ static int run_show(const cli_command *command, int argc, char **argv)
     const char *words[2] = { NULL, NULL };
     int64_t most = 10;
     const cli_option options[] = {
-        { "states", CLI_INT, &most, "N", "how many, evenly spaced over the file [10]" },
+        { "states", CLI_INT, &most, "N", "number of states, evenly spaced over the file [10]" },
         { 0 },
     };
     sal_model *model = NULL;

@@ -181,9 +181,10 @@ static int run_value(const cli_command *command, int argc, char **argv)
 {
     options o = { 0 };
     const cli_option table[] = {
-        { "state", CLI_TEXT, &o.state, "FILE.npy", "states: (states, N) reals of the embedding" },
+        { "state", CLI_TEXT, &o.state, "FILE.npy",
+          "read the states: (states, N) reals of the embedding" },
         { "codes", CLI_FLAG, &o.codes, NULL, "--state holds codes, (states, V)" },
-        { "params", CLI_TEXT, &o.params, "FILE", "parameters from .safetensors" },
+        { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "out-value", CLI_TEXT, &o.out_value, "FILE.npy", "write f instead of printing it" },
         { "out-gradient", CLI_TEXT, &o.out_gradient, "FILE.npy", "write df/dx, (states, N)" },

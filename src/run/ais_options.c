@@ -38,23 +38,24 @@ static const char *const schedules[] = { "linear", "sigmoid", "geometric", NULL 
 
 static const sali_option entries[] = {
     SALI_OPTION("chains", WHOLE, "N",
-                "independent chains each way, in reverse no more than states to start from",
+                "independent chains in each direction; in reverse at most one per starting state",
                 AIS(chains), SALI_RANGE(1, INT32_MAX), SALI_USUAL(100)),
-    SALI_OPTION("temperatures", WHOLE, "T", "from the base to the model", AIS(temperatures),
-                SALI_RANGE(1, INT64_C(1) << 40), SALI_USUAL(1000)),
+    SALI_OPTION("temperatures", WHOLE, "T", "temperature intervals from the base to the model",
+                AIS(temperatures), SALI_RANGE(1, INT64_C(1) << 40), SALI_USUAL(1000)),
     SALI_OPTION("steps", WHOLE, "K", "sampler steps at each temperature", AIS(steps),
                 SALI_RANGE(1, INT64_C(1) << 20), SALI_USUAL(1)),
-    SALI_OPTION("schedule", WORD, "linear|sigmoid|geometric", "of the temperatures", AIS(schedule),
-                .words = schedules, .usual = "linear"),
+    SALI_OPTION("schedule", WORD, "linear|sigmoid|geometric", "spacing of the temperatures",
+                AIS(schedule), .words = schedules, .usual = "linear"),
     SALI_OPTION(
         "sampler", TEXT, "NAME",
-        "see 'saltus list samplers'; settings as NAME:key=value,... or by options of theirs",
+        "name, see 'saltus list samplers'; settings as NAME:key=value,... or as their own options",
         AIS(sampler), .usual = "gwg, or gibbs where gradients mislead"),
-    SALI_OPTION("step-size", REAL, "X", "of samplers that have one", AIS(step_size),
-                SALI_REAL_FROM(0), .range = SALI_ABOVE, .usual = "the sampler's"),
-    SALI_OPTION("seed", SEED, "N", "same seed, same bits", AIS(seed), SALI_FROM(0), SALI_USUAL(0)),
-    SALI_OPTION("threads", INT, "N", "results do not depend on it", AIS(threads), .usual = "all",
-                SALI_RANGE(0, 4096)),
+    SALI_OPTION("step-size", REAL, "X", "step size of samplers that have one", AIS(step_size),
+                SALI_REAL_FROM(0), .range = SALI_ABOVE, .usual = "the sampler's default"),
+    SALI_OPTION("seed", SEED, "N", "the same seed gives the same bits", AIS(seed), SALI_FROM(0),
+                SALI_USUAL(0)),
+    SALI_OPTION("threads", INT, "N", "number of threads; results do not depend on it", AIS(threads),
+                .usual = "all", SALI_RANGE(0, 4096)),
 };
 
 static const sal_option_table table = { "ais: ", sizeof entries / sizeof *entries, entries };

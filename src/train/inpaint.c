@@ -67,18 +67,18 @@ static sal_status check_row(const inpainting *p, int64_t row, sal_error *err)
 #define INPAINT(member) SALI_FIELD(sal_inpaint_options, member)
 
 static const sali_option entries[] = {
-    SALI_OPTION("samples", WHOLE, "N", "of each picture", INPAINT(samples), SALI_FROM(1),
+    SALI_OPTION("samples", WHOLE, "N", "samples of each picture", INPAINT(samples), SALI_FROM(1),
                 SALI_USUAL(8)),
-    SALI_OPTION("steps", WHOLE, "K", "sampler steps of each sample", INPAINT(steps), SALI_FROM(2),
+    SALI_OPTION("steps", WHOLE, "K", "sampler steps for each sample", INPAINT(steps), SALI_FROM(2),
                 SALI_USUAL(1000)),
-    SALI_OPTION("sampler", TEXT, "NAME", "see 'saltus list samplers'", INPAINT(sampler),
-                .usual = "as sample"),
-    SALI_OPTION("step-size", REAL, "X", "of samplers that have one", INPAINT(step_size),
+    SALI_OPTION("sampler", TEXT, "NAME", "name, see 'saltus list samplers'", INPAINT(sampler),
+                .usual = "as for sample"),
+    SALI_OPTION("step-size", REAL, "X", "step size of samplers that have one", INPAINT(step_size),
                 SALI_REAL_FROM(0), .range = SALI_ABOVE, .usual = "adapted"),
-    SALI_OPTION("seed", SEED, "N", "same seed, same bits", INPAINT(seed), SALI_FROM(0),
+    SALI_OPTION("seed", SEED, "N", "the same seed gives the same bits", INPAINT(seed), SALI_FROM(0),
                 SALI_USUAL(0)),
-    SALI_OPTION("threads", INT, "N", "results do not depend on it", INPAINT(threads),
-                .usual = "all", SALI_RANGE(0, 4096)),
+    SALI_OPTION("threads", INT, "N", "number of threads; results do not depend on it",
+                INPAINT(threads), .usual = "all", SALI_RANGE(0, 4096)),
 };
 
 static const sal_option_table table = { "inpaint: ", sizeof entries / sizeof *entries, entries };

@@ -100,7 +100,7 @@ static int run_list(const cli_command *command, int argc, char **argv)
     const char *what = NULL, *format = NULL;
     bool json = false;
     const cli_option options[] = {
-        { "format", CLI_TEXT, &format, "markdown", "ops as the page docs/ops.md" },
+        { "format", CLI_TEXT, &format, "markdown", "print the operations as the page docs/ops.md" },
         { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
         { 0 },
     };

@@ -296,16 +296,17 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_train_options o = { .data = CLI_DATA_START, .fresh = 1000 };
     cli_option table[CLI_MOST_OPTIONS] = {
         CLI_DATA_OPTIONS(o.data),
-        { "out", CLI_TEXT, &o.out, "DIR", "model, log, samples and checkpoints go there" },
-        { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; --resume goes on" },
+        { "out", CLI_TEXT, &o.out, "DIR", "directory for the model, log, samples and checkpoints" },
+        { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; continue with --resume" },
         { "overwrite", CLI_FLAG, &o.overwrite, NULL, "replace an earlier training in --out" },
         { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
-          "precondition with the data's covariance, by the spacing of levels" },
+          "precondition with the covariance of the data, scaled by the spacing of levels" },
         { "pearson", CLI_REAL, &o.pearson, "X",
           "of an alignment: stop at a report in which the connected pair frequencies of data and "
           "samples have this correlation" },
         { "fresh", CLI_INT, &o.fresh, "N",
-          "samples from scratch at the end, for samples.png and the verdict; 0: none [1000]" },
+          "number of samples from scratch at the end, for samples.png and the verdict; 0: none "
+          "[1000]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object, of the last report" },
         { 0 },
