@@ -272,5 +272,6 @@ static int run_check(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_check = { "check", "MODEL", "gradient, differences, sizes, samplers",
+const cli_command cli_check = { "check", "MODEL",
+                                "check gradient and differences; print sizes and samplers",
                                 run_check };

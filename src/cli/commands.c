@@ -19,11 +19,11 @@ const char cli_program_description[] =
 
 const cli_exit_code cli_exit_codes[] = {
     { CLI_OK, "done, or help was printed" },
-    { CLI_USAGE, "a mistake in the call, or a sampler that cannot serve the model" },
-    { CLI_DATA, "a file, or a model, that is not as it should be" },
-    { CLI_NO_INPUT, "a file or a name that is not there" },
+    { CLI_USAGE, "the call has a mistake, or a sampler cannot serve the model" },
+    { CLI_DATA, "the content of a file, or a model, is not acceptable" },
+    { CLI_NO_INPUT, "a file or a name does not exist" },
     { CLI_FAULT, "out of memory, stopped before there was a result, or a fault of the program" },
-    { CLI_IO, "a file that cannot be read or written" },
+    { CLI_IO, "a file cannot be read or written" },
     { 0, NULL },
 };
 
@@ -35,13 +35,12 @@ static const cli_page pages[] = {
       "chains agree. Where they do not, a line says so; do not use the averages then.\n\n" MODEL
       "\n\n"
       "Step sizes are adapted in warm-up unless you give them. Chains that stay in different modes "
-      "need --tempering. Ctrl-C (also SIGTERM and SIGHUP), or --time, ends the run; what was drawn "
-      "until then is written.\n\n"
+      "need --tempering. Ctrl-C (also SIGTERM and SIGHUP), or --time, ends the run; the draws made "
+      "until then are written.\n\n"
       "A run whose draws go to --out FILE.nc can be resumed, also after a crash (then from "
-      "FILE.nc.draws): --resume FILE.nc goes on with the options of that run, which are in the file, "
-      "and gives the same draws as if it had never stopped. MODEL may be left out then; --draws "
-      "is the number in all, and may be larger than before. Options that say something else are "
-      "refused.",
+      "FILE.nc.draws): --resume FILE.nc takes the options of that run from the file and gives "
+      "the same draws as if the run had never stopped. You may leave out MODEL. To extend a run, "
+      "give a larger --draws, the number in all. Options that differ from the file's are refused.",
       { { "The spins of a lattice, their draws written as (chains, draws, variables):",
           "saltus sample ising:side=10,theta=0.15 --sampler ncg --draws 2000 --out draws.npy" },
         { "Marginals of a network given evidence:",
@@ -50,7 +49,7 @@ static const cli_page pages[] = {
           "saltus sample max-cut:file=G1 --anneal --sampler pafs --draws 5000 --best cut.npy" },
         { "Chains that cross between modes:",
           "saltus sample Grids_11.uai --sampler gibbs --tempering 24 --warmup 200000" },
-        { "A minute now, the rest later:",
+        { "Run for a minute now and the rest later:",
           "saltus sample ising:side=50 --thin 2500 --draws 10000 --time 60s --out run.nc; "
           "saltus sample --resume run.nc" } } },
     { &cli_exact,
@@ -64,9 +63,9 @@ static const cli_page pages[] = {
     { &cli_compare,
       CLI_GROUP_SAMPLE,
       "Runs samplers side by side for equal steps, or for equal time, and shows acceptance, jump "
-      "distance, effective samples, autocorrelation time and R-hat; and errors, where exact "
-      "answers can be had. Ctrl-C (also SIGTERM and SIGHUP) ends it with what there is, and with a "
-      "word on stderr on what is missing. " MODEL,
+      "distance, effective samples, autocorrelation time and R-hat, and errors where exact "
+      "answers exist. Ctrl-C (also SIGTERM and SIGHUP) ends it: it prints the results so far, "
+      "and says on stderr what is missing. " MODEL,
       { { "Some samplers, for equal steps:",
           "saltus compare ising:side=4,theta=0.15 --samplers gibbs,gwg:hops=2,ncg --check-exact" },
         { "All that apply, for ten seconds each:",
@@ -74,8 +73,8 @@ static const cli_page pages[] = {
     { &cli_inpaint,
       CLI_GROUP_SAMPLE,
       "Samples the hidden parts of pictures given the rest, by a model that was trained on such "
-      "pictures, and writes a sheet: for each its picture, the part hidden, samples and their "
-      "mean. " MODEL,
+      "pictures. It writes a sheet: for each picture a row with the picture, its hidden part, "
+      "samples and their mean. " MODEL,
       { { "The lower halves of eight digits, by a model that train wrote:",
           "saltus inpaint rbm --data digits --mask bottom --out sheet.png" } } },
     { &cli_train,
@@ -90,7 +89,7 @@ static const cli_page pages[] = {
       "rows at every report, keeps the parameters of the best report, and saves the levels of its "
       "path in --out, in the directory ladder.\n\n"
       "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "
-      "log.csv and a checkpoint, from which --resume goes on, if wanted with another learning "
+      "log.csv and a checkpoint, from which --resume continues, if you like with another learning "
       "rate, other steps or another sampler. A directory that holds an earlier "
       "training is refused without --resume or --overwrite. Other commands open the directory "
       "as a model. persistent.png shows chains of the training. They can be fine while the model "
@@ -101,7 +100,7 @@ static const cli_page pages[] = {
           "saltus train rbm:hidden=128 --data digits --learning-rate 0.03 --time 2m --out rbm" },
         { "The same by persistent contrastive divergence:",
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm" },
-        { "Go on where it stopped:",
+        { "Resume a training:",
           "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm "
           "--resume" },
         { "A Potts model of a family of sequences, until the pairs agree:",
@@ -119,14 +118,14 @@ static const cli_page pages[] = {
           "saltus evaluate rbm --data digits --temperatures 2000" } } },
     { &cli_value,
       CLI_GROUP_LOOK,
-      "Evaluates f at the states in a .npy file, one a row, and its gradient and its differences "
-      "where a variable takes another value, if asked for. " MODEL,
+      "Evaluates f at the states in a .npy file, one per row. If you ask for them, it writes the "
+      "gradient, and the differences of f where a variable takes another value. " MODEL,
       { { "f of draws, as codes, and its gradient:",
           "saltus value ising:side=10 --state best.npy --codes --out-gradient gradient.npy" } } },
     { &cli_check,
       CLI_GROUP_LOOK,
-      "Shows a model's variables, parameters and operations, holds its gradient and differences at "
-      "random states against differences of f, and says which samplers can sample it. " MODEL,
+      "Shows a model's variables, parameters and operations, compares its gradient and differences "
+      "with differences of f at random states, and says which samplers can sample it. " MODEL,
       { { "A saved model:", "saltus check rbm" } } },
     { &cli_stats,
       CLI_GROUP_LOOK,
@@ -138,7 +137,8 @@ static const cli_page pages[] = {
       CLI_GROUP_LOOK,
       "Prints what each state in a .npy file of codes, shape (.., variables), chooses: the nodes "
       "of "
-      "a set, or numbers and codes. Of many states it shows some, evenly spaced. " MODEL,
+      "a set, or numbers and codes. If there are many states, it prints some, evenly "
+      "spaced. " MODEL,
       { { "A clique that sample found:", "saltus show clique:file=graph.col best.npy" } } },
     { &cli_report,
       CLI_GROUP_LOOK,
@@ -151,17 +151,18 @@ static const cli_page pages[] = {
           "saltus report rbm compare.json --out report.html" } } },
     { &cli_bench,
       CLI_GROUP_LOOK,
-      "Measures steps a second, or evaluations, of a whole batch of chains. With --peer each case "
+      "Measures steps or evaluations per second of a whole batch of chains. With --peer each case "
       "is measured in turn with another program, which prints the same JSON lines.",
       { { "One case:", "saltus bench ising-dense --batch 50 --threads 2 --samplers gwg,ncg" } } },
     { &cli_list,
       CLI_GROUP_LOOK,
-      "Samplers with their settings and the kinds of variables that they serve; ready-made models "
-      "with their settings and sources; operations of formulas; formats of files.",
+      "Lists samplers with their settings and the kinds of variables that they serve, ready-made "
+      "models with their settings and sources, operations of formulas, or formats of files.",
       { { "The models:", "saltus list models" } } },
     { &cli_help,
       CLI_GROUP_LOOK,
-      "Without a name, the commands and exit codes. 'saltus COMMAND --help' prints the same as "
+      "Without a name, lists the commands and exit codes. 'saltus COMMAND --help' prints the same "
+      "as "
       "'saltus help COMMAND'.",
       { { "The options of sample:", "saltus help sample" },
         { "Completion for this shell, where it is not installed:",

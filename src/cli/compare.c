@@ -367,4 +367,4 @@ static int run_compare(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_compare = { "compare", "MODEL", "samplers side by side", run_compare };
+const cli_command cli_compare = { "compare", "MODEL", "run samplers side by side", run_compare };

@@ -45,6 +45,7 @@ static int run_convert(const cli_command *command, int argc, char **argv)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-const cli_command cli_convert = { "convert", "IN OUT",
-                                  "a file in another format of its kind; draws as pictures",
-                                  run_convert };
+const cli_command cli_convert = {
+    "convert", "IN OUT", "write a file in another format of its kind, or draws as pictures",
+    run_convert
+};

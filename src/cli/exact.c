@@ -136,5 +136,6 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_exact = { "exact", "MODEL", "log Z and marginals of a small or narrow model",
+const cli_command cli_exact = { "exact", "MODEL",
+                                "compute log Z and marginals of a small or narrow model",
                                 run_exact };

@@ -39,5 +39,5 @@ static int run_report(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_report = { "report", "FILE...", "a page with figures from what was written",
-                                 run_report };
+const cli_command cli_report = { "report", "FILE...",
+                                 "write a page with figures of runs and trainings", run_report };

@@ -96,4 +96,5 @@ static int run_show(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_show = { "show", "MODEL FILE", "what states in FILE.npy choose", run_show };
+const cli_command cli_show = { "show", "MODEL FILE", "print what the states in FILE.npy choose",
+                               run_show };

@@ -137,4 +137,5 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_stats = { "stats", "FILE", "R-hat, ESS and MCSE of draws", run_stats };
+const cli_command cli_stats = { "stats", "FILE", "compute R-hat, ESS and MCSE of draws",
+                                run_stats };

@@ -209,5 +209,6 @@ static int run_value(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_value = { "value", "MODEL", "f of given states, its gradient, differences",
+const cli_command cli_value = { "value", "MODEL",
+                                "evaluate f of given states, its gradient and differences",
                                 run_value };

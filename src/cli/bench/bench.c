@@ -207,14 +207,16 @@ static int run_bench(const cli_command *command, int argc, char **argv)
     bench_options o = { .batch = 50, .threads = 2, .seconds = 3 };
     bool json = false;
     const cli_option table[] = {
-        { "batch", CLI_INT, &o.batch, "N", "chains [50]" },
-        { "threads", CLI_INT, &o.threads, "N", "[2]" },
-        { "dim", CLI_INT, &o.dim, "N", "variables [the case's]" },
-        { "side", CLI_INT, &o.side, "N", "of a lattice [the case's]" },
-        { "states", CLI_INT, &o.states, "N", "of a variable [the case's]" },
-        { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value", "with step-size=X [the case's]" },
-        { "steps", CLI_INT, &o.steps, "K", "sampler steps a training iteration [the case's]" },
-        { "seconds", CLI_REAL, &o.seconds, "X", "for each line [3]" },
+        { "batch", CLI_INT, &o.batch, "N", "number of chains [50]" },
+        { "threads", CLI_INT, &o.threads, "N", "number of threads [2]" },
+        { "dim", CLI_INT, &o.dim, "N", "number of variables [the case's]" },
+        { "side", CLI_INT, &o.side, "N", "side of a lattice [the case's]" },
+        { "states", CLI_INT, &o.states, "N", "states of a variable [the case's]" },
+        { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value",
+          "samplers, with step-size=X [the case's]" },
+        { "steps", CLI_INT, &o.steps, "K",
+          "sampler steps in each training iteration [the case's]" },
+        { "seconds", CLI_REAL, &o.seconds, "X", "time for each line [3]" },
         { "peer", CLI_TEXT, &o.peer, "COMMAND",
           "run COMMAND CASE --batch N .. after each case; a table with ratios" },
         { "json", CLI_FLAG, &json, NULL, "JSON lines instead of a table" },
@@ -243,5 +245,5 @@ static int run_bench(const cli_command *command, int argc, char **argv)
     return all || o.peer ? run_table(name, &o, json) : run_case(chosen, &o);
 }
 
-const cli_command cli_bench = { "bench", "CASE|all", "steps a second, as JSON lines or a table",
-                                run_bench };
+const cli_command cli_bench = { "bench", "CASE|all",
+                                "measure steps per second, as JSON lines or a table", run_bench };

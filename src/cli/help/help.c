@@ -167,5 +167,5 @@ static int run_help(const cli_command *command, int argc, char **argv)
     return CLI_OK;
 }
 
-const cli_command cli_help = { "help", "[COMMAND]", "the commands, or one of them and its options",
+const cli_command cli_help = { "help", "[COMMAND]", "describe all commands, or one and its options",
                                run_help };

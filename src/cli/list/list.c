@@ -128,4 +128,4 @@ static int run_list(const cli_command *command, int argc, char **argv)
     return CLI_OK;
 }
 
-const cli_command cli_list = { "list", "WHAT", "samplers, models, ops or formats", run_list };
+const cli_command cli_list = { "list", "WHAT", "list samplers, models, ops or formats", run_list };

@@ -449,5 +449,4 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
 }
 
 const cli_command cli_evaluate = { "evaluate", "MODEL",
-                                   "log-likelihood of held-out data by annealed sampling",
-                                   run_evaluate };
+                                   "estimate the log-likelihood of held-out data", run_evaluate };
