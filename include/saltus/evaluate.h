@@ -153,7 +153,7 @@ typedef struct sal_verdict_value {
 /* One figure that compares samples with the held-out rows. */
 typedef struct sal_verdict_figure {
     sal_verdict_value fresh;      /* of draws of the model from scratch */
-    sal_verdict_value persistent; /* of the training's chains; NaN without them */
+    sal_verdict_value persistent; /* of the training's chains; NaN if there are none */
     sal_verdict_value train; /* of training rows, if possible as many as fresh draws: what a perfect
                                 model reaches */
     sal_verdict_value test;  /* of the held-out rows themselves; NaN except for f */
@@ -240,9 +240,9 @@ typedef struct sal_verdict {
     double round_trips;                            /* as given */
     int64_t chains;                                /* as given */
     int64_t draws;                                 /* of each chain, as given */
-    int64_t persistent_rows;                       /* number of persistent states used in figures */
-    int64_t train_rows;                            /* number of training rows used in figures */
-    int64_t test_rows;                             /* number of held-out rows used in figures */
+    int64_t persistent_rows;                       /* persistent states used in figures */
+    int64_t train_rows;                            /* training rows used in figures */
+    int64_t test_rows;                             /* held-out rows used in figures */
 } sal_verdict;
 
 /* Judge a trained model by its own samples. Do not judge by the persistent chains alone: if they do

@@ -36,8 +36,8 @@ typedef struct sal_run_state sal_run_state;
 typedef struct sal_draw {
     int64_t index;                 /* counted from 0; draws of warm-up have a count of their own */
     bool warmup;                   /* whether the draw belongs to warm-up */
-    int64_t chains;                /* number of chains of the run */
-    int64_t variables;             /* V, the number of variables of the whole space */
+    int64_t chains;                /* number of chains */
+    int64_t variables;             /* number of variables V of the whole space */
     const int32_t *codes;          /* [chains x V] the states, as codes of the whole space */
     const double *log_prob;        /* [chains] f of the states */
     const double *acceptance_rate; /* [chains] mean acceptance probability of the steps since the
@@ -119,12 +119,12 @@ typedef struct sal_run_options {
     double step_size; /* of samplers that have one, in squared units of the embedding (eps of Rhodes
                          & Gutmann); 0: found by step_size_rule */
     sal_step_size_rule step_size_rule; /* used when step_size is 0 */
-    const double *preconditioner; /* M [N x N], for samplers that take one (pavg), over the reals of
+    const double *preconditioner; /* M [N x N] for samplers that take one (pavg), over the reals of
                                      the whole space, in units of the Hessian of f (docs/tuning.md).
-                                     sal_data_preconditioner (train.h) computes one from data. NULL:
+                                     sal_data_preconditioner (train.h) computes M from data. NULL:
                                      the sampler's own choice */
-    const sal_tuning *tuning; /* the tuning of an earlier run, which replaces adaptation; only read
-                                 during the call; NULL: none */
+    const sal_tuning *tuning; /* from an earlier run, instead of adaptation; only read during the
+                                 call; NULL: none */
 
     sal_tempering_options tempering; /* replicas that exchange states */
     sal_annealing_options annealing; /* a search for the best state */
@@ -181,7 +181,7 @@ SAL_API void sal_run_destroy(sal_run *run);
 typedef struct sal_run_summary {
     const char *model;   /* name of the model */
     const char *sampler; /* as in the options */
-    int64_t variables;   /* V, the number of variables of the whole space */
+    int64_t variables;   /* number of variables V of the whole space */
     int64_t chains;      /* as in the options */
     int64_t warmup;      /* number of warm-up steps */
     int64_t draws;       /* number of draws made from each chain */
@@ -195,12 +195,12 @@ typedef struct sal_run_summary {
     double step_size_target; /* acceptance rate that adaptation aimed at; NaN: none */
     double acceptance_rate;  /* after warm-up: accepted / proposed */
     double mean_jump;        /* mean L1 distance between successive states in the embedding */
-    int64_t unmoved;   /* number of chains in which no step of any replica changed a variable. If
-                          there are any, ESS and autocorrelation_time are NaN, and so is R-hat unless
-                          other chains disagree with them */
-    bool isolated;     /* whether, in addition, no change of a single variable could have moved the
-                          first unmoved chain: f is -inf at every neighbour of its last state */
-    double ess_min;    /* the smallest ESS of a chain */
+    int64_t unmoved; /* chains in which no step of any replica changed a variable. If there are any,
+                        ESS and autocorrelation_time are NaN, and so is R-hat unless other chains
+                        disagree with them */
+    bool isolated;   /* whether also no change of a single variable could move the first unmoved
+                        chain: f is -inf at every neighbour of its last state */
+    double ess_min;  /* the smallest ESS of a chain */
     double ess_median; /* the median of the chains' ESS */
     double ess_max; /* the largest ESS of a chain. ESS by TFP's estimator, on the L1 distance to one
                        random state, at most draws log10 draws (Rhodes & Gutmann, app. J;
@@ -230,20 +230,19 @@ typedef struct sal_run_summary {
     double barrier; /* sum of the swaps' rejection rates; NaN without tempering. The best number of
                        replicas is about 2 barrier + 1 (Syed et al. 2022) */
     int64_t levels; /* number of levels of the trajectory; 0 without one */
-    double level_rate_min; /* the smallest swap rate between two levels; NaN without a trajectory */
-    double arrivals;       /* states that came up from the first level, per chain; NaN without a
-                              trajectory */
-    bool annealed;         /* whether the run annealed; R-hat and ESS then mean nothing */
-    double anneal_from;    /* first temperature of annealing */
-    double anneal_to;      /* last temperature of annealing */
-    double best_log_prob;  /* f of the best state; NaN unless the run kept that state */
+    double level_rate_min; /* the smallest swap rate between two levels; NaN without levels */
+    double arrivals; /* states that came up from the first level, per chain; NaN without levels */
+    bool annealed;   /* whether the run annealed; R-hat and ESS then mean nothing */
+    double anneal_from;   /* first temperature of annealing */
+    double anneal_to;     /* last temperature of annealing */
+    double best_log_prob; /* f of the best state; NaN unless the run kept that state */
 
-    const char *statistic;      /* name of a figure that the model reports besides f, such as its
-                                   reconstruction error; NULL: none. Lives as long as the model */
-    double statistic_mean;      /* its mean over the draws of all chains; NaN without a statistic */
-    double statistic_deviation; /* its standard deviation over the draws of all chains; NaN without
-                                   a statistic */
-    double statistic_best; /* its value at the best state; NaN unless the run kept that state */
+    const char *statistic; /* name of a figure that the model reports besides f, such as its
+                              reconstruction error; NULL: none. Lives as long as the model */
+    double statistic_mean; /* its mean over the draws of all chains; NaN without a statistic */
+    double
+        statistic_deviation; /* its standard deviation over these draws; NaN without a statistic */
+    double statistic_best;   /* its value at the best state; NaN unless the run kept that state */
 } sal_run_summary;
 
 /* Compute the figures of a run.

@@ -23,14 +23,14 @@ typedef struct sal_train_report {
     double log_prob_data;    /* mean f over the data batch; with SAL_PTT, where f is affine in the
                                 parameters, over all rows; with SAL_PSEUDO_LIKELIHOOD the mean log
                                 pseudo-likelihood */
-    double log_prob_samples; /* mean f over the samples, which should stay close to log_prob_data;
-                                NaN without samples */
+    double log_prob_samples; /* mean f over the samples, close to log_prob_data if training goes
+                                well; NaN without samples */
     double acceptance_rate;  /* of the sampler, since the last report; NaN without steps */
     double mean_jump;        /* of the sampler, since the last report; NaN without steps */
     double step_size;        /* the current one; 0: the sampler has none */
     double gradient_norm;    /* of the last update, before clipping */
-    double sampling_seconds; /* time spent in sampling, since the start or the last resume */
-    double gradient_seconds; /* time spent in gradients, since the start or the last resume */
+    double sampling_seconds; /* of sampling, since the start or the last resume */
+    double gradient_seconds; /* of gradients, since the start or the last resume */
     double learning_rate; /* of the last update, including warm-up, schedule and cool-down; SAL_PTT
                              controls it */
     /* Settings that the last resume changed: "learning rate 0.001 instead of 0.01". NULL: none, or
@@ -43,7 +43,7 @@ typedef struct sal_train_report {
     double log_z;          /* of the current model, by Bennett's acceptance ratio */
     double log_z_error;    /* standard error of log_z; grows with the number of levels */
     double log_likelihood; /* mean over the held-out rows; NaN without such rows */
-    int64_t disturbed;     /* number of levels whose states were found not to be at equilibrium */
+    int64_t disturbed;     /* levels whose states were found not to be at equilibrium */
     bool best; /* whether no earlier report had a larger log_likelihood; true without one */
     const struct sal_trajectory *trajectory; /* the levels so far */
     const sal_model *model;                  /* the model with its current parameters */
@@ -140,8 +140,8 @@ typedef struct sal_rate_options {
 
 /* Couplings between variables, and their penalties. */
 typedef struct sal_couplings_options {
-    const char *names; /* names of parameters, separated by commas; NULL: "J", if it exists. Square
-                          parameters are kept symmetric */
+    const char *names; /* parameters, separated by commas; NULL: "J", if it exists. Square ones are
+                          kept symmetric */
     double l1;         /* penalty: l1 sum |J_ij| over all entries */
     double group; /* penalty: group sum_{i<j} |J_ij|_F over the blocks between two variables; blocks
                      without effect become or stay 0. Couplings must be [N x N] */
@@ -203,10 +203,10 @@ typedef struct sal_train_options {
     sal_centring centring; /* 0: SAL_CENTRING_AUTO (docs/tuning.md) */
     double averaging; /* decay of exponential moving averages of the parameters, below 1; at update
                          t the decay is at most t / (t + 9); 0: no averages */
-    double magnitude_penalty; /* a in the penalty a mean(f(data)^2 + f(samples)^2) (Du & Mordatch
-                                 2019) */
-    const char *fixed; /* names of parameters that training does not change, separated by commas */
-    double largest_difference; /* value of |mean f(data) - mean f(samples)| above which training has
+    double magnitude_penalty;  /* a in the penalty a mean(f(data)^2 + f(samples)^2) (Du & Mordatch
+                                  2019) */
+    const char *fixed;         /* parameters that training does not change, separated by commas */
+    double largest_difference; /* |mean f(data) - mean f(samples)| above which training has
                                   diverged; 0: 1e4 */
 
     int64_t report_every;              /* iterations between two reports; 0: 100 */
