@@ -237,12 +237,11 @@ typedef struct sal_run_summary {
     double anneal_to;     /* last temperature of annealing */
     double best_log_prob; /* f of the best state; NaN unless the run kept that state */
 
-    const char *statistic; /* name of a figure that the model reports besides f, such as its
-                              reconstruction error; NULL: none. Lives as long as the model */
-    double statistic_mean; /* its mean over the draws of all chains; NaN without a statistic */
-    double
-        statistic_deviation; /* its standard deviation over these draws; NaN without a statistic */
-    double statistic_best;   /* its value at the best state; NaN unless the run kept that state */
+    const char *statistic;      /* name of a figure that the model reports besides f, such as its
+                                   reconstruction error; NULL: none. Lives as long as the model */
+    double statistic_mean;      /* its mean over the draws of all chains; NaN without a statistic */
+    double statistic_deviation; /* its standard deviation; NaN without a statistic */
+    double statistic_best; /* its value at the best state; NaN unless the run kept that state */
 } sal_run_summary;
 
 /* Compute the figures of a run.
