@@ -184,11 +184,10 @@ typedef struct sal_train_options {
      * at an allowed state near it, as in sal_sample. */
     const char *sampler; /* NULL: "gwg". With few steps use gibbs with scan=random: with a scan in
                             turn, chains that move together are all at the same variable */
-    int64_t steps;    /* K, the sampler steps per iteration; 0: 20; -1: the number of variables, a
-                         sweep of single sites */
+    int64_t steps; /* K sampler steps per iteration; 0: 20; -1: the number of variables (a sweep of
+                      single sites) */
     double step_size; /* of samplers that have one; 0: adapted to an acceptance rate of 0.574 */
-    const double
-        *preconditioner; /* [N x N] of samplers that take one; NULL: the sampler's choice */
+    const double *preconditioner; /* [N x N] of samplers that take one; NULL: their own choice */
 
     /* Your own samplers (sampler.h), which `sampler` may also name; the list ends with NULL. They
      * must live as long as the trainer, and a resume needs the same ones. NULL: none. */
