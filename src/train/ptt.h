@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parallel trajectory tempering: the chains of the model that is trained go to states of a frozen
  * copy of it, whose chains went to states of an earlier one, and so on down to independent
- * variables. After Bereux, Decelle, Furtlehner & Seoane 2026; docs/internals.md says what differs. */
+ * variables. After Bereux, Decelle, Furtlehner & Seoane 2026; docs/internals.md says what differs.
+ */
 #ifndef SALI_PTT_H
 #define SALI_PTT_H
 

@@ -33,7 +33,7 @@ static sal_status walk_create(sali_extension *ext, walk *w, sal_error *err)
     w->p = SALI_TAKE(&w->memory, double, space->n_variables);
     w->before = SALI_TAKE(&w->memory, double, space->n_variables + 1);
     return w->memory.refused ? sali_fail_memory(err)
-                           : sali_evaluator_create(ext->model, ROWS, SALI_WANT_VALUE, &w->e, err);
+                             : sali_evaluator_create(ext->model, ROWS, SALI_WANT_VALUE, &w->e, err);
 }
 
 /* The probabilities of a state's variables into w->p; how many of them are zero. */

@@ -37,8 +37,10 @@ static sal_status report_cut(sali_making *m, const sali_graph *graph)
     if (!cut || !pairs || !weights) {
         return sali_fail_memory(m->err);
     }
-    memcpy(pairs, graph->pairs, 2 * (size_t)graph->edges * sizeof *pairs);
-    memcpy(weights, graph->weights, (size_t)graph->edges * sizeof *weights);
+    if (graph->edges > 0) {
+        memcpy(pairs, graph->pairs, 2 * (size_t)graph->edges * sizeof *pairs);
+        memcpy(weights, graph->weights, (size_t)graph->edges * sizeof *weights);
+    }
     *cut = (cut_edges){ graph->edges, pairs, weights };
     m->statistic = &cut_statistic;
     m->statistic_data = cut;
