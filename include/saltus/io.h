@@ -179,6 +179,13 @@ typedef struct sal_format_info {
 /* Get format `index`, counted from 0; formats of one content are adjacent. False past the end. */
 SAL_API bool sal_format_list(int64_t index, sal_format_info *info);
 
+/* Tell the format of a file by its name and content.
+ * Returns: SAL_ERR_ARGUMENT when no format fits; SAL_ERR_NOT_FOUND; SAL_ERR_DATA (damaged gzip);
+ *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *info is untouched.
+ * Cost:    O(size of the file).
+ * Threads: any. */
+SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *err);
+
 /* Write what a file holds in another format. It may be a network, a graph, an alignment or an array
  * (sal_format_list), a saved tape, or the directory of a training.
  * Params:  from  the format of `in`; NULL: the one that its name and content tell.

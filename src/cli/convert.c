@@ -34,18 +34,22 @@ static int run_convert(const cli_command *command, int argc, char **argv)
     int code = cli_parse(command, argc, argv, options, 2, paths);
     code = code ? code : cli_check_output(paths[1]);
     bool sheet = code == CLI_OK && !from && !to && is_picture(paths[1]);
+    sal_format_info format;
     if (code == CLI_OK && shape && !sheet) {
         code = cli_usage("--shape goes with a file NAME.png");
     }
-    if (code != CLI_OK || sheet) {
-        return code ? code : write_sheet(paths[0], paths[1], shape);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (sheet && sal_format_find(paths[0], &format, NULL) == SAL_OK &&
+        strcmp(format.content, "an array") == 0) {
+        return write_sheet(paths[0], paths[1], shape);
     }
     sal_error err = { 0 };
     sal_status status = sal_convert(paths[0], from, paths[1], to, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-const cli_command cli_convert = {
-    "convert", "IN OUT", "write a file in another format of its kind, or draws as pictures",
-    run_convert
-};
+const cli_command cli_convert = { "convert", "IN OUT",
+                                  "write a file in another format, or draws as pictures",
+                                  run_convert };

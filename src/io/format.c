@@ -24,27 +24,43 @@ const sali_format *sali_format_at(int64_t index)
     return index >= 0 && index < N_FORMATS ? formats[index] : NULL;
 }
 
+static sal_format_info info_of(const sali_format *f)
+{
+    bool tape = f->content == SALI_CONTENT_TAPE;
+    return (sal_format_info){ .name = f->name,
+                              .doc = f->doc,
+                              .content = sali_content_name(f->content),
+                              .suffixes = f->suffixes,
+                              .reads = f->parse || tape,
+                              .writes = f->write || tape,
+                              .model = f->model };
+}
+
 /* Those of one content follow one another. */
 bool sal_format_list(int64_t index, sal_format_info *info)
 {
     for (int kind = SALI_CONTENT_NONE; index >= 0 && kind <= SALI_CONTENT_TAPE; kind++) {
         for (int64_t k = 0; k < N_FORMATS; k++) {
-            const sali_format *f = formats[k];
-            if ((int)f->content != kind || index-- > 0) {
-                continue;
+            if ((int)formats[k]->content == kind && index-- == 0) {
+                *info = info_of(formats[k]);
+                return true;
             }
-            bool tape = f->content == SALI_CONTENT_TAPE;
-            *info = (sal_format_info){ .name = f->name,
-                                       .doc = f->doc,
-                                       .content = sali_content_name(f->content),
-                                       .suffixes = f->suffixes,
-                                       .reads = f->parse || tape,
-                                       .writes = f->write || tape,
-                                       .model = f->model };
-            return true;
         }
     }
     return false;
+}
+
+sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *err)
+{
+    const sali_format *found = NULL;
+    sal_status status = sali_format_find(path, SALI_CONTENT_NONE, &found, err);
+    if (status == SAL_OK && !found) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: no format of Saltus fits it", path);
+    }
+    if (status == SAL_OK) {
+        *info = info_of(found);
+    }
+    return status;
 }
 
 /* "graphml (.graphml), dimacs (.col)": those of a kind that can be written, or read. */

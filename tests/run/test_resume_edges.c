@@ -93,7 +93,7 @@ START_TEST(bits_do_not_depend_on_being_shown)
     watcher w = { .stop_at = -1 };
     const sal_run_options shown = watched(options, &w);
     sal_run *a = run_it(model, &options), *b = run_it(model, &shown);
-    ck_assert_int_lt(b->shown.room, 256);
+    ck_assert_int_lt(b->queue.room, 256);
     same_f(a, b, 300);
     sal_run_destroy(a);
     sal_run_destroy(b);
