@@ -27,15 +27,11 @@ void sali_figure_fail(sal_figure *figure, sal_status status, const char *format,
 
 void *sali_figure_room(sal_figure *figure, int64_t n, size_t size)
 {
-    void *memory = sali_alloc(n, size);
-    if (!memory || sali_grow((void **)&figure->owned, &figure->owned_room, figure->n_owned + 1,
-                             sizeof *figure->owned) != 0) {
-        sali_free(memory);
+    void *room = sali_memory_take(&figure->memory, n, size);
+    if (!room) {
         sali_fail_memory(&figure->first);
-        return NULL;
     }
-    figure->owned[figure->n_owned++] = memory;
-    return memory;
+    return room;
 }
 
 /* May XML hold it, and may it stand in a line? */
@@ -88,27 +84,25 @@ static void *add(sal_figure *figure, void **array, int64_t *n, int64_t *room, si
 
 sal_status sal_figure_create(const sal_figure_options *options, sal_figure **figure, sal_error *err)
 {
-    static const sal_figure_options usual = { 0 };
-    const sal_figure_options *o = options ? options : &usual;
-    double width = o->panel_width == 0 ? 320 : o->panel_width;
-    double height = o->panel_height == 0 ? 220 : o->panel_height;
-    if (!(width >= 60 && width <= 4000 && height >= 60 && height <= 4000) || o->columns < 0 ||
-        o->columns > 100) {
+    sal_figure_options o = options ? *options : (sal_figure_options){ 0 };
+    o.panel_width = o.panel_width == 0 ? 320 : o.panel_width;
+    o.panel_height = o.panel_height == 0 ? 220 : o.panel_height;
+    if (!(o.panel_width >= 60 && o.panel_width <= 4000 && o.panel_height >= 60 &&
+          o.panel_height <= 4000) ||
+        o.columns < 0 || o.columns > 100) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "figure: panels of %g x %g pixels, %lld in a row; expected 60 to 4000, "
                          "and at most 100",
-                         width, height, (long long)o->columns);
+                         o.panel_width, o.panel_height, (long long)o.columns);
     }
     sal_figure *made = SALI_NEW(sal_figure);
     if (!made) {
         return sali_fail_memory(err);
     }
-    made->columns = o->columns;
-    made->panel_width = width;
-    made->panel_height = height;
-    made->title = sali_figure_text(made, o->title);
-    made->caption = sali_figure_text(made, o->caption);
-    made->description = sali_figure_text(made, o->description);
+    o.title = sali_figure_text(made, o.title);
+    o.caption = sali_figure_text(made, o.caption);
+    o.description = sali_figure_text(made, o.description);
+    made->options = o;
     if (made->first.status != SAL_OK) {
         sal_figure_destroy(made);
         return sali_fail_memory(err);
@@ -126,11 +120,8 @@ void sal_figure_destroy(sal_figure *figure)
         sali_free(figure->panels[i].series);
         sali_free(figure->panels[i].pointers);
     }
-    for (int64_t i = 0; i < figure->n_owned; i++) {
-        sali_free(figure->owned[i]);
-    }
     sali_free(figure->panels);
-    sali_free(figure->owned);
+    sali_memory_free(&figure->memory);
     sali_free(figure);
 }
 
@@ -157,21 +148,16 @@ static void check_axis(sal_figure *figure, const char *name, const sal_axis *axi
     }
 }
 
-static void copy_axis(sal_figure *figure, const sal_axis *axis, sali_axis *to)
+static sal_axis copy_axis(sal_figure *figure, const sal_axis *axis)
 {
-    if (figure->first.status != SAL_OK) {
-        return;
+    sal_axis copy = *axis;
+    const char **names = sali_figure_room(figure, axis->n_categories, sizeof *names);
+    copy.label = sali_figure_text(figure, axis->label);
+    copy.categories = names;
+    for (int64_t i = 0; names && i < axis->n_categories; i++) {
+        names[i] = sali_figure_text(figure, axis->categories[i] ? axis->categories[i] : "");
     }
-    *to = (sali_axis){ .logarithmic = axis->logarithmic, .low = axis->low, .high = axis->high };
-    to->label = sali_figure_text(figure, axis->label);
-    if (axis->n_categories > 0) {
-        to->categories = sali_figure_room(figure, axis->n_categories, sizeof *to->categories);
-        to->n_categories = to->categories ? axis->n_categories : 0;
-    }
-    for (int64_t i = 0; i < to->n_categories; i++) {
-        const char *name = axis->categories[i];
-        to->categories[i] = sali_figure_text(figure, name ? name : "");
-    }
+    return copy;
 }
 
 void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
@@ -194,8 +180,8 @@ void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
     if (figure->first.status == SAL_OK) {
         to->title = sali_figure_text(figure, p->title);
         to->square = p->square;
-        copy_axis(figure, &p->x, &to->x);
-        copy_axis(figure, &p->y, &to->y);
+        to->x = copy_axis(figure, &p->x);
+        to->y = copy_axis(figure, &p->y);
         sali_panel_cells(figure, p, to);
     }
 }
@@ -211,9 +197,8 @@ static sali_panel *present_panel(sal_figure *figure)
 
 /* ---- what is in them */
 
-void sal_figure_series(sal_figure *figure, const sal_series *series)
+void sal_figure_series(sal_figure *figure, const sal_series *from)
 {
-    const sal_series *from = series;
     bool ends = from->low || from->high;
     sali_panel *panel = present_panel(figure);
     if (!panel) {
@@ -229,13 +214,12 @@ void sal_figure_series(sal_figure *figure, const sal_series *series)
                          (long long)from->style, (int)from->mark);
         return;
     }
-    sali_series *s =
+    sal_series *s =
         add(figure, (void **)&panel->series, &panel->n_series, &panel->series_room, sizeof *s);
     if (s) {
-        s->mark = from->mark;
+        *s = *from;
         s->style = (from->style ? from->style - 1 : panel->n_series - 1) % SALI_LOOKS;
         s->name = sali_figure_text(figure, from->name);
-        s->n = from->n;
         s->x = copy_array(figure, from->n, from->x);
         s->y = copy_array(figure, from->n, from->y);
         s->low = ends ? copy_array(figure, from->n, from->low) : NULL;

@@ -5,18 +5,11 @@
 
 #include <saltus/figure.h>
 
+#include "core/memory.h"
 #include "io/text_output.h"
 
 #define SALI_STYLES 7                          /* different colours, dashes and markers */
 #define SALI_LOOKS (SALI_STYLES * SALI_STYLES) /* and pairs of a colour and a dash */
-
-typedef struct sali_series {
-    char *name;
-    sal_mark mark;
-    bool solid;                 /* without dashes, as if there were many points */
-    int64_t n, style;           /* style: below SALI_LOOKS */
-    double *x, *y, *low, *high; /* [n]; low and high may be NULL */
-} sali_series;
 
 typedef struct sali_pointer {
     double x, y; /* one may be NaN */
@@ -35,19 +28,11 @@ typedef struct sali_cells {
     double left, top, dx, dy; /* the outer corner of cell [0, 0], and the size of a cell */
 } sali_cells;
 
-typedef struct sali_axis {
-    char *label;
-    bool logarithmic;
-    double low, high;
-    char **categories;
-    int64_t n_categories;
-} sali_axis;
-
 typedef struct sali_panel {
-    char *title;
-    sali_axis x, y;
+    const char *title;
+    sal_axis x, y;
     bool square;
-    sali_series *series;
+    sal_series *series; /* with x; the style from 0 on, below SALI_LOOKS */
     int64_t n_series, series_room;
     sali_pointer *pointers;
     int64_t n_pointers, pointers_room;
@@ -55,14 +40,11 @@ typedef struct sali_panel {
 } sali_panel;
 
 struct sal_figure {
-    char *title, *caption, *description;
-    int64_t columns;
-    double panel_width, panel_height;
+    sal_figure_options options; /* without defaults */
     sali_panel *panels;
     int64_t n_panels, panels_room;
-    void **owned; /* [n_owned]: texts and arrays of all panels */
-    int64_t n_owned, owned_room;
-    sal_error first; /* the first mistake */
+    sali_memory memory; /* texts and arrays of all panels */
+    sal_error first;    /* the first mistake */
 };
 
 /* ---- building (figure.c) */
@@ -108,6 +90,10 @@ sali_scale sali_scale_of(const sali_range *range, double margin);
  * is drawn in one piece, on a linear axis, may be farther: at most 1e9 pixels. */
 double sali_scale_at(const sali_scale *scale, double value);
 double sali_scale_corner(const sali_scale *scale, double value);
+
+/* The smallest distance between neighbouring bars, in pixels of a scale or (NULL) units of x;
+ * infinite where none have neighbours, NaN without bars. */
+double sali_bar_gap(const sali_panel *panel, const sali_scale *scale);
 
 /* The scales of a panel's axes and colours, without pixels. */
 void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y);
@@ -212,13 +198,13 @@ void sali_svg_axes(const sali_canvas *c);   /* svg_axes.c */
 void sali_svg_legend(const sali_canvas *c); /* svg_legend.c */
 void sali_svg_cells(const sali_canvas *c);  /* svg_cells.c */
 void sali_svg_colour_bar(const sali_canvas *c);
-void sali_svg_line(const sali_canvas *c, const sali_series *series); /* svg_line.c */
-void sali_svg_band(const sali_canvas *c, const sali_series *series);
+void sali_svg_line(const sali_canvas *c, const sal_series *series, bool dense); /* svg_line.c */
+void sali_svg_band(const sali_canvas *c, const sal_series *series);
 void sali_svg_bars(const sali_canvas *c); /* svg_bars.c */
 void sali_svg_hatches(const sali_canvas *c);
-void sali_svg_hatch(const sali_canvas *c, int64_t hatch);               /* the attribute "fill" */
-void sali_svg_markers(const sali_canvas *c, const sali_series *series); /* svg_markers.c */
-void sali_svg_error_bars(const sali_canvas *c, const sali_series *series, double shift);
+void sali_svg_hatch(const sali_canvas *c, int64_t hatch);              /* the attribute "fill" */
+void sali_svg_markers(const sali_canvas *c, const sal_series *series); /* svg_markers.c */
+void sali_svg_error_bars(const sali_canvas *c, const sal_series *series, double shift);
 void sali_svg_pointers(const sali_canvas *c);
 
 /* The colour of a style, and its dash, marker and hatching: after the last colour the first comes
@@ -238,8 +224,8 @@ void sali_label_line(const char *label, double length, int64_t k, char line[SALI
 /* How many rows the legend takes at a width. */
 int64_t sali_legend_rows(const sali_panel *panel, double width);
 
-/* Are the points too close for dashes and thick lines? */
-bool sali_series_dense(const sali_series *series, double width);
+/* Are the points too close for dashes and thick lines, as `dense` lines have them? */
+bool sali_series_dense(const sal_series *series, double width);
 
 /* Where bars and histograms begin, in pixels. */
 double sali_svg_foot(const sali_place *place);

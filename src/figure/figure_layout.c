@@ -41,7 +41,7 @@ static double label_height(const char *label, double length)
     return label ? LINE * (double)sali_label_lines(label, length) + 2 : 0;
 }
 
-static double names_width(const sali_axis *axis)
+static double names_width(const sal_axis *axis)
 {
     double width = 0;
     for (int64_t i = 0; i < axis->n_categories; i++) {
@@ -56,12 +56,12 @@ static double names_width(const sali_axis *axis)
  * than twice as high unless it is flat; no side is shorter than SHORTEST. */
 static void shape(const sal_figure *figure, const sali_panel *panel, sali_place *p)
 {
-    p->width = figure->panel_width;
-    p->height = figure->panel_height;
+    p->width = figure->options.panel_width;
+    p->height = figure->options.panel_height;
     if (panel->square || panel->cells.picture) {
         double ratio = (p->y.high - p->y.low) / (p->x.high - p->x.low);
         double wish = p->width * ratio;
-        double most = 2 * figure->panel_height;
+        double most = 2 * figure->options.panel_height;
         if (wish > most && !(p->width / 2 > wish)) {
             p->width = fmax(most / ratio, SHORTEST);
             wish = most;
@@ -149,9 +149,9 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
     }
     layout->width = fmax(right, 120);
     double bottom = 0;
-    if (words && figure->title) {
+    if (words && figure->options.title) {
         double room = (layout->width - 8) / SALI_MAIN_BOLD;
-        bottom = 6 + LINE * (double)sali_text_lines(figure->title, room);
+        bottom = 6 + LINE * (double)sali_text_lines(figure->options.title, room);
     }
     for (int64_t r = 0; r < n; r += columns) {
         margins m = { 0 };
@@ -165,8 +165,8 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
         bottom += m.above + m.height + m.below + (end < n ? GAP / 2 : 0);
     }
     layout->caption = bottom + 4;
-    if (words && figure->caption) {
-        bottom += 12 + LINE * (double)sali_text_lines(figure->caption, layout->width - 8);
+    if (words && figure->options.caption) {
+        bottom += 12 + LINE * (double)sali_text_lines(figure->options.caption, layout->width - 8);
     }
     layout->height = bottom;
 }
@@ -187,7 +187,10 @@ sal_status sali_figure_layout(const sal_figure *figure, bool words, sali_layout 
                               sal_error *err)
 {
     int64_t n = figure->n_panels;
-    int64_t columns = figure->columns ? figure->columns : n < 4 ? n : n == 4 ? 2 : 3;
+    int64_t columns = figure->options.columns ? figure->options.columns
+                      : n < 4                 ? n
+                      : n == 4                ? 2
+                                              : 3;
     columns = columns < n ? columns : n;
     *layout = (sali_layout){ .places = SALI_NEW_ARRAY(sali_place, n) };
     if (!layout->places) {

@@ -108,7 +108,7 @@ static void add_low(sali_range *range, double value, double low)
     sali_range_add(range, range->logarithmic && shown ? fmax(low, value / 10) : low);
 }
 
-static void add_series(const sali_series *s, sali_range *x, sali_range *y)
+static void add_series(const sal_series *s, sali_range *x, sali_range *y)
 {
     for (int64_t i = 0; i < s->n; i++) {
         sali_range_add(x, s->x[i]);
@@ -131,27 +131,33 @@ static void add_rest(const sali_panel *panel, sali_range *x, sali_range *y)
     }
 }
 
+double sali_bar_gap(const sali_panel *panel, const sali_scale *scale)
+{
+    double gap = NAN, last = NAN;
+    for (int64_t k = 0; k < panel->n_series; k++) {
+        const sal_series *s = &panel->series[k];
+        for (int64_t i = 0; s->mark == SAL_MARK_BARS && i < s->n; i++) {
+            double at = scale ? sali_scale_at(scale, s->x[i]) : s->x[i];
+            double distance = i > 0 ? fabs(at - last) : INFINITY;
+            gap = distance > 0 ? fmin(gap, distance) : gap;
+            last = at;
+        }
+    }
+    return gap;
+}
+
 /* Room for the outer halves of bars. */
 static void add_bar_ends(const sali_panel *panel, sali_range *x)
 {
-    double gap = INFINITY;
-    bool bars = false;
-    for (int64_t k = 0; k < panel->n_series; k++) {
-        const sali_series *s = &panel->series[k];
-        bars |= s->mark == SAL_MARK_BARS && s->n > 0;
-        for (int64_t i = 1; s->mark == SAL_MARK_BARS && i < s->n; i++) {
-            double distance = fabs(s->x[i] - s->x[i - 1]);
-            gap = distance > 0 ? fmin(gap, distance) : gap;
-        }
-    }
-    if (bars && !x->logarithmic && x->low <= x->high) {
+    const double gap = sali_bar_gap(panel, NULL);
+    if (!isnan(gap) && !x->logarithmic && x->low <= x->high) {
         double half = isfinite(gap) ? gap / 2 : 0.5;
         sali_range_add(x, x->low - half);
         sali_range_add(x, x->high + half);
     }
 }
 
-static sali_scale axis_scale(const sali_axis *axis, const sali_range *range, double margin)
+static sali_scale axis_scale(const sal_axis *axis, const sali_range *range, double margin)
 {
     sali_range known = *range;
     if (axis->n_categories > 0) {
@@ -165,16 +171,6 @@ static sali_scale axis_scale(const sali_axis *axis, const sali_range *range, dou
         margin = 0;
     }
     return sali_scale_of(&known, margin);
-}
-
-/* Does the axis begin where the bars do? */
-static bool stands(const sali_panel *panel, const sali_range *y)
-{
-    bool stands = false;
-    for (int64_t k = 0; k < panel->n_series; k++) {
-        stands |= panel->series[k].mark == SAL_MARK_BARS;
-    }
-    return stands && y->low == 0 && !y->logarithmic;
 }
 
 void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y)
@@ -196,8 +192,8 @@ void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y)
     double margin = cells->rows > 0 ? 0 : 0.03;
     *x = axis_scale(&panel->x, &in_x, margin);
     *y = axis_scale(&panel->y, &in_y, margin);
-    if (stands(panel, &in_y) && panel->y.low == 0) {
-        y->low = 0;
+    if (sali_bar_series(panel) > 0 && in_y.low == 0 && !in_y.logarithmic && panel->y.low == 0) {
+        y->low = 0; /* the axis begins where the bars do */
     }
 }
 

@@ -30,7 +30,7 @@ static void put_clip(const sali_canvas *c)
              c->prefix, (long long)c->number, p->left - 1, p->top - 1, p->width + 2, p->height + 2);
 }
 
-static void put_series(const sali_canvas *c, const sali_series *s)
+static void put_series(const sali_canvas *c, const sal_series *s)
 {
     if (s->mark == SAL_MARK_BARS) {
         return; /* drawn together */
@@ -43,7 +43,7 @@ static void put_series(const sali_canvas *c, const sali_series *s)
         sali_svg_error_bars(c, s, 0);
     }
     if (s->mark != SAL_MARK_POINTS) {
-        sali_svg_line(c, s);
+        sali_svg_line(c, s, sali_series_dense(s, c->place->width));
     }
     if (s->mark == SAL_MARK_POINTS || s->mark == SAL_MARK_BOTH) {
         sali_svg_markers(c, s);
@@ -58,7 +58,7 @@ static bool is_empty(const sali_panel *panel)
     sali_range x = sali_range_empty(panel->x.logarithmic);
     sali_range y = sali_range_empty(panel->y.logarithmic);
     for (int64_t k = 0; k < panel->n_series && !any; k++) {
-        const sali_series *s = &panel->series[k];
+        const sal_series *s = &panel->series[k];
         for (int64_t i = 0; i < s->n && !(x.low <= x.high && y.low <= y.high); i++) {
             sali_range_add(&x, s->x[i]);
             sali_range_add(&y, s->y[i]);
@@ -104,8 +104,9 @@ static void put_panel(const sali_canvas *c)
 static void put_root(const sal_figure *figure, const sali_layout *layout, sali_text_output *w,
                      const char *prefix, bool style)
 {
-    const char *title = figure->title ? figure->title : figure->panels[0].title;
-    const char *description = figure->description ? figure->description : figure->caption;
+    const char *title = figure->options.title ? figure->options.title : figure->panels[0].title;
+    const char *description =
+        figure->options.description ? figure->options.description : figure->options.caption;
     sali_put(w,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"saltus-figure\" "
              "viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" "
@@ -146,8 +147,9 @@ void sali_figure_draw(const sal_figure *figure, sali_text_output *w, const char 
     put_root(figure, &layout, w, prefix, style);
     if (words) {
         double room = layout.width - 8;
-        paragraph(w, layout.width / 2, 15, room / SALI_MAIN_BOLD, "middle", "main", figure->title);
-        paragraph(w, 4, layout.caption + 12, room, "start", "soft", figure->caption);
+        paragraph(w, layout.width / 2, 15, room / SALI_MAIN_BOLD, "middle", "main",
+                  figure->options.title);
+        paragraph(w, 4, layout.caption + 12, room, "start", "soft", figure->options.caption);
     }
     for (int64_t i = 0; i < figure->n_panels; i++) {
         put_panel(&(sali_canvas){ w, prefix, i + 1, &figure->panels[i], &layout.places[i] });

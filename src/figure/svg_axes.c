@@ -49,52 +49,41 @@ static void turned(const sali_canvas *c, double x, double y, int degrees, const 
              x, y, degrees, anchor, text);
 }
 
-static void names_on_x(const sali_canvas *c)
+/* A text below the panel (on_x) or before it, `at` pixels along the axis. */
+static void beside(const sali_canvas *c, bool on_x, double at, double gap, const char *text)
 {
     const sali_place *p = c->place;
-    double bottom = p->top + p->height;
-    for (int64_t i = 0; i < c->panel->x.n_categories; i += p->name_step) {
+    sali_svg_text(c->w, on_x ? at : p->left - gap, on_x ? p->top + p->height + 17 : at + 4,
+                  on_x ? "middle" : "end", NULL, text);
+}
+
+static void names(const sali_canvas *c, bool on_x)
+{
+    const sali_place *p = c->place;
+    const sal_axis *axis = on_x ? &c->panel->x : &c->panel->y;
+    const double first = on_x ? p->left : p->top, last = first + (on_x ? p->width : p->height);
+    const int64_t step =
+        on_x ? p->name_step : (int64_t)ceil(14 * (double)axis->n_categories / p->height);
+    for (int64_t i = 0; i < axis->n_categories; i += step) {
         char name[128];
-        sali_text_fit(c->panel->x.categories[i], 146, name, sizeof name);
-        double x = sali_scale_at(&p->x, (double)i);
-        if (x < p->left || x > p->left + p->width) {
-            continue;
-        }
-        if (p->turned) {
-            turned(c, x + 4, bottom + 14, -45, "end", name);
-        } else {
-            sali_svg_text(c->w, x, bottom + 17, "middle", NULL, name);
+        double at = sali_scale_at(on_x ? &p->x : &p->y, (double)i);
+        sali_text_fit(axis->categories[i], 146, name, sizeof name);
+        if (at >= first && at <= last && on_x && p->turned) {
+            turned(c, at + 4, p->top + p->height + 14, -45, "end", name);
+        } else if (at >= first && at <= last) {
+            beside(c, on_x, at, 6, name);
         }
     }
 }
 
-static void names_on_y(const sali_canvas *c)
+static void numbers(const sali_canvas *c, bool on_x)
 {
     const sali_place *p = c->place;
-    int64_t n = c->panel->y.n_categories;
-    int64_t step = (int64_t)ceil(14 * (double)n / p->height);
-    for (int64_t i = 0; i < n; i += step) {
-        char name[128];
-        sali_text_fit(c->panel->y.categories[i], 146, name, sizeof name);
-        double y = sali_scale_at(&p->y, (double)i);
-        if (y >= p->top && y <= p->top + p->height) {
-            sali_svg_text(c->w, p->left - 6, y + 4, "end", NULL, name);
-        }
-    }
-}
-
-static void numbers(const sali_canvas *c)
-{
-    const sali_place *p = c->place;
-    for (int i = 0; i < p->x_ticks.n && c->panel->x.n_categories == 0; i++) {
-        const sali_tick *tick = &p->x_ticks.tick[i];
-        sali_svg_text(c->w, sali_scale_at(&p->x, tick->value), p->top + p->height + 17, "middle",
-                      NULL, tick->text);
-    }
-    for (int i = 0; i < p->y_ticks.n && c->panel->y.n_categories == 0; i++) {
-        const sali_tick *tick = &p->y_ticks.tick[i];
-        sali_svg_text(c->w, p->left - 7, sali_scale_at(&p->y, tick->value) + 4, "end", NULL,
-                      tick->text);
+    const sali_ticks *ticks = on_x ? &p->x_ticks : &p->y_ticks;
+    const bool named = (on_x ? &c->panel->x : &c->panel->y)->n_categories > 0;
+    for (int i = 0; i < ticks->n && !named; i++) {
+        double at = sali_scale_at(on_x ? &p->x : &p->y, ticks->tick[i].value);
+        beside(c, on_x, at, 7, ticks->tick[i].text);
     }
 }
 
@@ -140,8 +129,9 @@ void sali_svg_axes(const sali_canvas *c)
     rules(c, "axis", false);
     sali_put(c->w, "<rect class=\"axis\" x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\"/>", p->left,
              p->top, p->width, p->height);
-    names_on_x(c);
-    names_on_y(c);
-    numbers(c);
+    names(c, true);
+    names(c, false);
+    numbers(c, true);
+    numbers(c, false);
     labels(c);
 }

@@ -48,25 +48,17 @@ void sali_svg_hatch(const sali_canvas *c, int64_t hatch)
              (int)hatch + 1);
 }
 
-/* The smallest distance between neighbouring bars, in pixels. */
+/* The room of a bar, or of the bars of several series at one place, in pixels. */
 static double spacing(const sali_canvas *c)
 {
-    double gap = INFINITY;
-    for (int64_t k = 0; k < c->panel->n_series; k++) {
-        const sali_series *s = &c->panel->series[k];
-        for (int64_t i = 1; s->mark == SAL_MARK_BARS && i < s->n; i++) {
-            double distance = fabs(sali_scale_at(&c->place->x, s->x[i]) -
-                                   sali_scale_at(&c->place->x, s->x[i - 1]));
-            gap = distance > 0 ? fmin(gap, distance) : gap;
-        }
-    }
+    const double gap = sali_bar_gap(c->panel, &c->place->x);
     double one = fabs(sali_scale_at(&c->place->x, 1) - sali_scale_at(&c->place->x, 0));
     return isfinite(gap) ? gap : one > 0 ? fmin(one, c->place->width) : 20;
 }
 
 /* Bars of a series, `width` pixels wide and `shift` beside their x, as one path's data. Thin ones
  * that share a pixel column are drawn as their union. */
-static void put_bars(const sali_canvas *c, const sali_series *s, double width, double shift)
+static void put_bars(const sali_canvas *c, const sal_series *s, double width, double shift)
 {
     const sali_place *p = c->place;
     double foot = sali_svg_foot(p);
@@ -96,7 +88,7 @@ void sali_svg_bars(const sali_canvas *c)
     int64_t n = sali_bar_series(c->panel), k = 0;
     double slot = n > 0 ? 0.8 * spacing(c) / (double)n : 0;
     for (int64_t i = 0; i < c->panel->n_series; i++) {
-        const sali_series *s = &c->panel->series[i];
+        const sal_series *s = &c->panel->series[i];
         if (s->mark != SAL_MARK_BARS) {
             continue;
         }

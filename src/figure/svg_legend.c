@@ -25,38 +25,7 @@ static const char *entry(const sali_panel *panel, int64_t i)
     return sali_pointer_across(panel, p) ? p->text : NULL;
 }
 
-static double entry_width(const char *name, double width)
-{
-    return fmin(SWATCH + 4 + sali_text_width(name), width);
-}
-
-/* Where the next entry goes; fills rows. */
-static void advance(double entry, double width, double *x, int64_t *row)
-{
-    if (*x > 0 && *x + entry > width) {
-        *x = 0;
-        ++*row;
-    }
-}
-
-int64_t sali_legend_rows(const sali_panel *panel, double width)
-{
-    double x = 0;
-    int64_t row = 0;
-    bool any = false;
-    for (int64_t i = 0; i < panel->n_series + panel->n_pointers; i++) {
-        const char *name = entry(panel, i);
-        if (name) {
-            double wide = entry_width(name, width);
-            advance(wide, width, &x, &row);
-            x += wide + BETWEEN;
-            any = true;
-        }
-    }
-    return any ? row + 1 : 0;
-}
-
-static void swatch_bar(const sali_canvas *c, const sali_series *s, double x, double y)
+static void swatch_bar(const sali_canvas *c, const sal_series *s, double x, double y)
 {
     int64_t hatch = sali_style_dash(s->style);
     bool hatched = hatch > 0 && sali_bar_series(c->panel) > 1;
@@ -72,7 +41,7 @@ static void swatch_bar(const sali_canvas *c, const sali_series *s, double x, dou
 }
 
 /* A series of two points in the place of a swatch, drawn as the series is. */
-static void swatch(const sali_canvas *c, const sali_series *s, double x, double y)
+static void swatch(const sali_canvas *c, const sal_series *s, double x, double y)
 {
     double xs[2] = { 0, SWATCH - 4 }, ys[2] = { 0, 0 };
     double middle = SWATCH / 2 - 2;
@@ -83,15 +52,14 @@ static void swatch(const sali_canvas *c, const sali_series *s, double x, double 
     place.top = y - 8;
     sali_canvas small = *c;
     small.place = &place;
-    sali_series line = { .n = 2, .style = s->style, .x = xs, .y = ys };
-    line.solid = sali_series_dense(s, c->place->width);
-    sali_series point = { .n = 1, .style = s->style, .x = &middle, .y = ys };
+    sal_series line = { .n = 2, .style = s->style, .x = xs, .y = ys };
+    sal_series point = { .n = 1, .style = s->style, .x = &middle, .y = ys };
     sali_put(c->w, "<g class=\"s%d\">", (int)sali_style_colour(s->style) + 1);
     if (s->mark == SAL_MARK_BARS) {
         swatch_bar(c, s, x, y);
     }
     if (s->mark != SAL_MARK_BARS && s->mark != SAL_MARK_POINTS) {
-        sali_svg_line(&small, &line);
+        sali_svg_line(&small, &line, sali_series_dense(s, c->place->width));
     }
     if (s->mark == SAL_MARK_POINTS || s->mark == SAL_MARK_BOTH) {
         sali_svg_markers(&small, &point);
@@ -99,29 +67,47 @@ static void swatch(const sali_canvas *c, const sali_series *s, double x, double 
     sali_put_raw(c->w, "</g>");
 }
 
-void sali_svg_legend(const sali_canvas *c)
+/* Entry i, from x on, the middle of its line at y. */
+static void put_entry(const sali_canvas *c, int64_t i, const char *name, double x, double y)
 {
-    const sali_panel *panel = c->panel;
-    const sali_place *p = c->place;
-    double top = p->top - 8 - SALI_LINE * (double)sali_legend_rows(panel, p->width);
+    char text[256];
+    if (i < c->panel->n_series) {
+        swatch(c, &c->panel->series[i], x, y);
+    } else {
+        sali_svg_rule(c->w, "pointer across", x, y, x + SWATCH - 4, y);
+    }
+    sali_text_fit(name, c->place->width - SWATCH, text, sizeof text);
+    sali_svg_text(c->w, x + SWATCH, y + 4, "start", NULL, text);
+}
+
+/* Fill rows with entries, and draw them from `top` on, or (c NULL) only count the rows. */
+static int64_t fill_rows(const sali_panel *panel, double width, const sali_canvas *c, double top)
+{
     double x = 0;
-    int64_t row = 0;
+    int64_t rows = 0;
     for (int64_t i = 0; i < panel->n_series + panel->n_pointers; i++) {
         const char *name = entry(panel, i);
-        if (!name) {
-            continue;
+        const double wide = name ? fmin(SWATCH + 4 + sali_text_width(name), width) : 0;
+        if (name && (rows == 0 || x + wide > width)) {
+            x = 0;
+            rows++;
         }
-        char text[256];
-        double wide = entry_width(name, p->width);
-        advance(wide, p->width, &x, &row);
-        double y = top + SALI_LINE * ((double)row + 0.5) + 2;
-        if (i < panel->n_series) {
-            swatch(c, &panel->series[i], p->left + x, y);
-        } else {
-            sali_svg_rule(c->w, "pointer across", p->left + x, y, p->left + x + SWATCH - 4, y);
+        if (name && c) {
+            put_entry(c, i, name, c->place->left + x, top + SALI_LINE * ((double)rows - 0.5) + 2);
         }
-        sali_text_fit(name, p->width - SWATCH, text, sizeof text);
-        sali_svg_text(c->w, p->left + x + SWATCH, y + 4, "start", NULL, text);
-        x += wide + BETWEEN;
+        x += name ? wide + BETWEEN : 0;
     }
+    return rows;
+}
+
+int64_t sali_legend_rows(const sali_panel *panel, double width)
+{
+    return fill_rows(panel, width, NULL, 0);
+}
+
+void sali_svg_legend(const sali_canvas *c)
+{
+    const sali_place *p = c->place;
+    const double rows = (double)sali_legend_rows(c->panel, p->width);
+    fill_rows(c->panel, p->width, c, p->top - 8 - SALI_LINE * rows);
 }

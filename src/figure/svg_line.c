@@ -5,13 +5,13 @@
 
 #include "figure/figure.h"
 
-bool sali_series_dense(const sali_series *series, double width)
+bool sali_series_dense(const sal_series *series, double width)
 {
-    return series->solid || (double)series->n > width;
+    return (double)series->n > width;
 }
 
 /* May points be gathered by columns? */
-static bool ascending(const sali_series *s)
+static bool ascending(const sal_series *s)
 {
     for (int64_t i = 1; i < s->n; i++) {
         if (s->x[i] < s->x[i - 1]) {
@@ -85,11 +85,10 @@ static void dot(line_pen *pen, int64_t drawn_since)
     }
 }
 
-void sali_svg_line(const sali_canvas *c, const sali_series *s)
+void sali_svg_line(const sali_canvas *c, const sal_series *s, bool dense)
 {
     const sali_place *p = c->place;
     line_pen pen = { .w = c->w, .steps = s->mark == SAL_MARK_STEPS };
-    bool dense = sali_series_dense(s, p->width);
     bool columns = (double)s->n > 4 * p->width && ascending(s);
     sali_put(c->w, "<path class=\"%s\"", dense ? "line thin" : "line");
     if (!dense) {
@@ -134,7 +133,7 @@ static double end_at(const sali_scale *y, double value)
 }
 
 /* The points from `begin` on that have both ends; one after the last. */
-static int64_t run_end(const sali_canvas *c, const sali_series *s, int64_t begin)
+static int64_t run_end(const sali_canvas *c, const sal_series *s, int64_t begin)
 {
     int64_t i = begin;
     while (i < s->n && !isnan(sali_scale_at(&c->place->x, s->x[i])) &&
@@ -146,7 +145,7 @@ static int64_t run_end(const sali_canvas *c, const sali_series *s, int64_t begin
 
 /* One edge of a band from `begin` to `end`, forward or back; per pixel column its outermost
  * point if `columns`. */
-static void edge(const sali_canvas *c, const sali_series *s, int64_t begin, int64_t end, bool back,
+static void edge(const sali_canvas *c, const sal_series *s, int64_t begin, int64_t end, bool back,
                  bool columns)
 {
     const double *values = back ? s->low : s->high;
@@ -170,7 +169,7 @@ static void edge(const sali_canvas *c, const sali_series *s, int64_t begin, int6
     sali_put(c->w, "%c%f,%f", command, x, y);
 }
 
-void sali_svg_band(const sali_canvas *c, const sali_series *s)
+void sali_svg_band(const sali_canvas *c, const sal_series *s)
 {
     bool columns = (double)s->n > 4 * c->place->width && ascending(s);
     sali_put_raw(c->w, "<path class=\"band\" d=\"");

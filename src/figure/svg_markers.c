@@ -36,7 +36,7 @@ static bool taken(uint8_t *seen, const sali_place *p, double x, double y)
     return was;
 }
 
-void sali_svg_markers(const sali_canvas *c, const sali_series *s)
+void sali_svg_markers(const sali_canvas *c, const sal_series *s)
 {
     const sali_place *p = c->place;
     uint8_t *seen = sali_alloc(((int64_t)p->width + 1) * ((int64_t)p->height + 1), 1);
@@ -65,7 +65,7 @@ static double end_at(const sali_place *p, double value)
                                                                   : sali_scale_at(&p->y, value);
 }
 
-void sali_svg_error_bars(const sali_canvas *c, const sali_series *s, double shift)
+void sali_svg_error_bars(const sali_canvas *c, const sal_series *s, double shift)
 {
     const sali_place *p = c->place;
     double column = NAN;
