@@ -54,23 +54,19 @@ static sal_status autocorrelation(int64_t chains, int64_t n, const double *value
     sali_memory memory = { 0 };
     sali_autocovariance a;
     sal_status status = sali_autocovariance_init(&a, &memory, n, err);
-    if (status != SAL_OK) {
-        sali_memory_free(&memory);
-        return status;
-    }
-    for (int64_t c = 0; c < chains; c++) {
+    for (int64_t c = 0; status == SAL_OK && c < chains; c++) {
         double mean = 0;
         for (int64_t i = 0; i < n; i++) {
             mean += values[c * n + i] / (double)n;
         }
         sali_autocovariance_add(&a, values + c * n, mean, NULL, 0);
     }
-    const double *sums = sali_autocovariance_take(&a);
-    for (int64_t k = 0; k < lags; k++) {
+    const double *sums = status == SAL_OK ? sali_autocovariance_take(&a) : NULL;
+    for (int64_t k = 0; sums && k < lags; k++) {
         out[k] = sums[0] > 0 ? sums[k] / sums[0] : NAN;
     }
     sali_memory_free(&memory);
-    return SAL_OK;
+    return status;
 }
 
 /* How many of the lags are worth showing of these curves [n x lags]. */
@@ -185,19 +181,15 @@ static sal_status put_ranks(sali_page *page, const sali_run_record *run, const q
                             sal_error *err)
 {
     int64_t n = run->chains * run->n_draws;
-    sali_ranked *ranked = SALI_NEW_ARRAY(sali_ranked, n);
-    sali_ranked *scratch = SALI_NEW_ARRAY(sali_ranked, n);
-    double *counts = SALI_NEW_ARRAY(double, run->chains *BINS);
-    if (!ranked || !scratch || !counts) {
-        sali_free(ranked);
-        sali_free(scratch);
-        sali_free(counts);
-        return sali_fail_memory(err);
-    }
-    bool ranks = true;
-    for (int64_t i = 0; i < n; i++) {
+    sali_memory memory = { 0 };
+    sali_ranked *ranked = SALI_TAKE(&memory, sali_ranked, n);
+    sali_ranked *scratch = SALI_TAKE(&memory, sali_ranked, n);
+    double *counts = SALI_TAKE(&memory, double, run->chains *BINS);
+    sal_status status = sali_memory_status(&memory, err);
+    bool ranks = status == SAL_OK;
+    for (int64_t i = 0; ranks && i < n; i++) {
         ranked[i] = (sali_ranked){ q->values[i], i };
-        ranks = ranks && !isnan(q->values[i]);
+        ranks = !isnan(q->values[i]);
     }
     if (ranks) {
         sali_rank_sort(n, ranked, scratch);
@@ -207,10 +199,8 @@ static sal_status put_ranks(sali_page *page, const sali_run_record *run, const q
                          "a chain draws as the others do; the dotted line is their mean.",
                          q->name, run->chains > RANKED ? ", of the first 8 chains" : "");
     }
-    sali_free(ranked);
-    sali_free(scratch);
-    sali_free(counts);
-    return SAL_OK;
+    sali_memory_free(&memory);
+    return status;
 }
 
 /* ---- all of it */

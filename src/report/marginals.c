@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "io/networks/marginals.h"
 #include "models/clamp.h"
 #include "models/model.h"
@@ -18,6 +18,7 @@
 
 /* Probabilities of the states of all variables, variable 0 first. */
 typedef struct marginals {
+    sali_memory memory; /* of the arrays */
     int64_t V, R;
     int32_t *states;         /* [V] */
     double *estimate, *mcse; /* [R]; mcse NULL: too many, or unknown */
@@ -26,14 +27,6 @@ typedef struct marginals {
     bool spins;              /* which are -1 and +1 */
     char source[600];        /* of the exact ones, or why there are none */
 } marginals;
-
-static void clear(marginals *m)
-{
-    sali_free(m->states);
-    sali_free(m->estimate);
-    sali_free(m->mcse);
-    sali_free(m->exact);
-}
 
 /* ---- estimates */
 
@@ -80,7 +73,7 @@ static bool are_spins(const sali_run_record *run, const sal_model *model)
 
 static sal_status count(const sali_run_record *run, marginals *m, sal_error *err)
 {
-    int64_t *begin = SALI_NEW_ARRAY(int64_t, m->V);
+    int64_t *begin = SALI_TAKE(&m->memory, int64_t, m->V);
     m->two = true;
     for (int64_t v = 0; begin && v < m->V; v++) {
         begin[v] = m->R;
@@ -88,15 +81,12 @@ static sal_status count(const sali_run_record *run, marginals *m, sal_error *err
         m->R += m->states[v];
         m->two = m->two && m->states[v] == 2;
     }
-    m->estimate = begin ? SALI_NEW_ARRAY(double, m->R) : NULL;
-    if (m->estimate) {
-        double each = 1 / ((double)run->chains * (double)run->n_draws);
-        for (int64_t i = 0; i < run->draws.count; i++) {
-            m->estimate[begin[i % m->V] + (int64_t)run->draws.values[i]] += each;
-        }
+    m->estimate = SALI_TAKE(&m->memory, double, m->R);
+    double each = 1 / ((double)run->chains * (double)run->n_draws);
+    for (int64_t i = 0; begin && m->estimate && i < run->draws.count; i++) {
+        m->estimate[begin[i % m->V] + (int64_t)run->draws.values[i]] += each;
     }
-    sali_free(begin);
-    return m->estimate ? SAL_OK : sali_fail_memory(err);
+    return sali_memory_status(&m->memory, err);
 }
 
 /* Standard errors of all entries, if these are few. */
@@ -106,9 +96,9 @@ static sal_status find_mcse(const sali_run_record *run, marginals *m, sal_error 
     if (m->R > ERROR_BARS || run->unmoved > 0) {
         return SAL_OK;
     }
-    double *series = SALI_NEW_ARRAY(double, n);
-    m->mcse = SALI_NEW_ARRAY(double, m->R);
-    sal_status status = series && m->mcse ? SAL_OK : sali_fail_memory(err);
+    double *series = SALI_TAKE(&m->memory, double, n);
+    m->mcse = SALI_TAKE(&m->memory, double, m->R);
+    sal_status status = sali_memory_status(&m->memory, err);
     for (int64_t v = 0, r = 0; status == SAL_OK && v < m->V; v++) {
         for (int32_t k = 0; status == SAL_OK && k < m->states[v]; k++, r++) {
             sal_diagnostics d;
@@ -119,7 +109,6 @@ static sal_status find_mcse(const sali_run_record *run, marginals *m, sal_error 
             m->mcse[r] = status == SAL_OK ? d.mcse_mean : NAN;
         }
     }
-    sali_free(series);
     return status;
 }
 
@@ -179,7 +168,7 @@ static sal_status read_exact(const char *path, const sal_model *model, marginals
 }
 
 /* The marginals of the model given what the run held fixed, and by which oracle. */
-static sal_status run_oracle(const sali_run_record *run, sal_model *model, const marginals *m,
+static sal_status run_oracle(const sali_run_record *run, sal_model *model, marginals *m,
                              sal_exact *exact, sal_error *err)
 {
     const sal_exact_options options = { .memory = MEMORY };
@@ -192,8 +181,8 @@ static sal_status run_oracle(const sali_run_record *run, sal_model *model, const
                          "the file does not tell which variables were fixed; give --exact with a "
                          "file of marginals");
     }
-    double *free_ones = SALI_NEW_ARRAY(double, m->R);
-    sal_status status = free_ones ? SAL_OK : sali_fail_memory(err);
+    double *free_ones = SALI_TAKE(&m->memory, double, m->R);
+    sal_status status = sali_memory_status(&m->memory, err);
     status = status ? status
                     : sal_model_clamp(model, run->n_clamped, run->clamp_variables, run->clamp_codes,
                                       &given, err);
@@ -202,7 +191,6 @@ static sal_status run_oracle(const sali_run_record *run, sal_model *model, const
         status = sali_fail_memory(err);
     }
     sal_model_destroy(given);
-    sali_free(free_ones);
     return status;
 }
 
@@ -223,7 +211,6 @@ static sal_status compute_exact(const sali_run_record *run, sal_model *model, ma
     /* What each oracle lacks comes after that. */
     int size = status == SAL_ERR_UNSUPPORTED ? (int)strcspn(why.message, ";") : 550;
     snprintf(m->source, sizeof m->source, "%.*s", size < 550 ? size : 550, why.message);
-    sali_free(m->exact);
     m->exact = NULL;
     return SAL_OK;
 }
@@ -234,7 +221,7 @@ static sal_status find_exact(const sali_run_record *run, const sal_report_option
     if (!model && !o->exact) {
         return SAL_OK;
     }
-    m->exact = SALI_NEW_ARRAY(double, m->R);
+    m->exact = SALI_TAKE(&m->memory, double, m->R);
     if (!m->exact) {
         return sali_fail_memory(err);
     }
@@ -244,11 +231,11 @@ static sal_status find_exact(const sali_run_record *run, const sal_report_option
 /* ---- figures */
 
 /* Two-level variables: the probability of code 1, which of spins is +1, by variable. */
-static void put_by_variable(sali_page *page, const sali_run_record *run, const marginals *m)
+static void put_by_variable(sali_page *page, const sali_run_record *run, marginals *m)
 {
     char names[NAMED][80];
     const char *list[NAMED];
-    double *p = SALI_NEW_ARRAY(double, 4 * m->V);
+    double *p = SALI_TAKE(&m->memory, double, 4 * m->V);
     sal_panel panel = { .title = "Marginals",
                         .x = { .label = "variable" },
                         .y = { .label = m->spins ? "p(+1)" : "p(code 1)" } };
@@ -279,14 +266,13 @@ static void put_by_variable(sali_page *page, const sali_run_record *run, const m
         estimate.y = p + 3 * m->V;
         sal_figure_series(figure, &estimate);
     }
-    sali_free(p);
     sali_page_figure(page, figure, "Probabilities of %s%s%s.", m->spins ? "+1" : "code 1",
                      m->mcse ? ", with two standard errors" : "",
                      m->exact ? ", and the exact ones" : "");
 }
 
 /* Others: a row for each variable, a column for each state. */
-static void put_heatmap(sali_page *page, const marginals *m)
+static void put_heatmap(sali_page *page, marginals *m)
 {
     char names[NAMED][16];
     const char *list[NAMED];
@@ -294,7 +280,7 @@ static void put_heatmap(sali_page *page, const marginals *m)
     for (int64_t v = 0; v < m->V; v++) {
         most = m->states[v] > most ? m->states[v] : most;
     }
-    double *values = SALI_NEW_ARRAY(double, m->V *most);
+    double *values = SALI_TAKE(&m->memory, double, m->V *most);
     sal_panel panel = { .title = "Marginals",
                         .x = { .label = "code" },
                         .y = { .label = "variable" } };
@@ -312,14 +298,13 @@ static void put_heatmap(sali_page *page, const marginals *m)
     panel.heatmap =
         &(sal_heatmap){ .rows = m->V, .columns = most, .values = values, .label = "probability" };
     sal_figure *figure = values ? sali_report_figure(&panel) : NULL;
-    sali_free(values);
     sali_page_figure(page, figure, "Probabilities of the states of each variable.");
 }
 
-static void put_against_exact(sali_page *page, const marginals *m)
+static void put_against_exact(sali_page *page, marginals *m)
 {
     double sum = 0, worst = 0;
-    double *ends = SALI_NEW_ARRAY(double, 2 * m->R);
+    double *ends = SALI_TAKE(&m->memory, double, 2 * m->R);
     sal_panel panel = { .title = "Marginals against exact ones",
                         .x = { .label = "exact probability" },
                         .y = { .label = "share of the draws" } };
@@ -342,7 +327,6 @@ static void put_against_exact(sali_page *page, const marginals *m)
         points.high = ends + m->R;
     }
     sal_figure_series(figure, &points);
-    sali_free(ends);
     char mean[SALI_PAGE_NUMBER], most[SALI_PAGE_NUMBER];
     sali_page_format(sum, 3, mean);
     sali_page_format(worst, 3, most);
@@ -354,7 +338,7 @@ static void put_against_exact(sali_page *page, const marginals *m)
 
 /* ---- all of it */
 
-static void put_section(sali_page *page, const sali_run_record *run, const marginals *m)
+static void put_section(sali_page *page, const sali_run_record *run, marginals *m)
 {
     sali_put_raw(&page->w, "<h3>Marginals</h3>");
     if (!m->exact) {
@@ -375,8 +359,9 @@ static void put_section(sali_page *page, const sali_run_record *run, const margi
 sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
                                  const sal_report_options *o, sal_error *err)
 {
-    marginals m = { .V = run->V, .states = SALI_NEW_ARRAY(int32_t, run->V) };
-    sal_status status = m.states ? SAL_OK : sali_fail_memory(err);
+    marginals m = { .V = run->V };
+    m.states = SALI_TAKE(&m.memory, int32_t, run->V);
+    sal_status status = sali_memory_status(&m.memory, err);
     sal_model *model = NULL;
     bool codes = m.states && find_states(run, &m);
     if (codes) {
@@ -397,6 +382,6 @@ sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
         }
     }
     sal_model_destroy(model);
-    clear(&m);
+    sali_memory_free(&m.memory);
     return status;
 }

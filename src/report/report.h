@@ -17,9 +17,10 @@ sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
 sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal_error *err);
 sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err);
 
-/* The path of a training's file, and whether it is there. Returns: ARGUMENT for a path too long. */
-sal_status sali_report_file(const char *directory, const char *name, char path[4096], bool *there,
-                            sal_error *err);
+/* The JSON object of a training's file; NULL if there is no such file. It is `what`, and has the
+ * key, else DATA. Returns: ARGUMENT for a path too long; those of sali_json_read. */
+sal_status sali_report_json(const char *directory, const char *name, const char *key,
+                            const char *what, json_t **root, sal_error *err);
 
 /* The verdict of a training's directory, or that it has none. */
 sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error *err);

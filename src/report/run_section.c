@@ -13,14 +13,13 @@ static void put_configuration(sali_page *page, const sali_run_record *run)
     json_t *object = run->configuration ? json_loads(run->configuration, 0, NULL) : NULL;
     const char *key;
     json_t *value;
+    static const char *const said[] = { "model", "sampler", "seed", "chains", "draws" };
+    for (size_t k = 0; k < sizeof said / sizeof *said; k++) {
+        json_object_del(object, said[k]);
+    }
     json_object_foreach(object, key, value)
     {
-        bool said = strcmp(key, "model") == 0 || strcmp(key, "sampler") == 0 ||
-                    strcmp(key, "seed") == 0 || strcmp(key, "chains") == 0 ||
-                    strcmp(key, "draws") == 0;
-        if (!said) {
-            sali_page_fact_json(page, key, value);
-        }
+        sali_page_fact_json(page, key, value);
     }
     json_decref(object);
 }

@@ -23,17 +23,25 @@ typedef struct training_log {
     int64_t columns, rows;
     char names[MOST_COLUMNS][48];
     double *values; /* [rows x columns] */
-    int64_t count, room;
+    int64_t room;
 } training_log;
 
-sal_status sali_report_file(const char *directory, const char *name, char path[4096], bool *there,
-                            sal_error *err)
+sal_status sali_report_json(const char *directory, const char *name, const char *key,
+                            const char *what, json_t **root, sal_error *err)
 {
-    if (snprintf(path, 4096, "%s/%s", directory, name) >= 4096) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%.100s...: the path is too long", directory);
+    char path[SALI_PATH];
+    json_t *read = NULL;
+    sal_status status = sali_path_in(directory, name, path, err);
+    *root = NULL;
+    if (status == SAL_OK && access(path, F_OK) == 0) {
+        status = sali_json_read(path, &read, err);
+        if (status == SAL_OK && !json_object_get(read, key)) {
+            json_decref(read);
+            return sali_fail(err, SAL_ERR_DATA, "%s: expected %s", path, what);
+        }
+        *root = read;
     }
-    *there = access(path, F_OK) == 0;
-    return SAL_OK;
+    return status;
 }
 
 /* ---- the log */
@@ -87,9 +95,8 @@ static bool parse_field(const char *field, int64_t size, double *value)
 static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
 {
     const char *field;
-    int64_t size, n = 0;
-    if (sali_grow((void **)&log->values, &log->room, log->count + log->columns, sizeof(double)) !=
-        0) {
+    int64_t size, n = 0, first = log->rows * log->columns;
+    if (sali_grow((void **)&log->values, &log->room, first + log->columns, sizeof(double)) != 0) {
         return sali_fail_memory(err);
     }
     while (n <= log->columns && next_field(line, &field, &size)) {
@@ -99,7 +106,7 @@ static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
                              (long long)line->line, (int)(size < 40 ? size : 40), field);
         }
         if (n < log->columns) {
-            log->values[log->count + n] = value;
+            log->values[first + n] = value;
         }
         n++;
     }
@@ -107,7 +114,6 @@ static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
         return sali_fail(err, SAL_ERR_DATA, "%s:%lld: expected %lld columns", line->name,
                          (long long)line->line, (long long)log->columns);
     }
-    log->count += n;
     log->rows++;
     return SAL_OK;
 }
@@ -221,43 +227,34 @@ static sal_status put_curve(sali_page *page, const training_log *log, const curv
 /* One option; `adapted`: the sampler's step size follows its acceptance. */
 static void put_option(sali_page *page, const char *key, const json_t *value, bool adapted)
 {
-    if (strcmp(key, "model") == 0 || strcmp(key, "structure") == 0 || strcmp(key, "data") == 0 ||
-        strcmp(key, "preconditioner") == 0 || strcmp(key, "test") == 0) {
-        return; /* said already, or fingerprints */
+    static const struct {
+        const char *key, *title; /* NULL: said already, or a fingerprint */
+    } others[] = { { "model", NULL },
+                   { "structure", NULL },
+                   { "data", NULL },
+                   { "preconditioner", NULL },
+                   { "test", NULL },
+                   { "buffer_start", "chains start at" },
+                   { "buffer_order", "chains move" } };
+    const char *title = key;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        title = strcmp(key, others[k].key) == 0 ? others[k].title : title;
     }
-    if (json_is_null(value)) {
-        return;
+    if (strcmp(key, "step_size") == 0 && json_number_value(value) == 0) { /* or it has none */
+        sali_page_fact(page, "step size", adapted ? "adapted" : NULL);
+    } else if (title) {
+        sali_page_fact_json(page, title, value);
     }
-    if (strcmp(key, "step_size") == 0 && json_number_value(value) == 0) {
-        if (adapted) { /* else the sampler has none */
-            sali_page_fact(page, key, "adapted");
-        }
-        return;
-    }
-    const char *title = strcmp(key, "buffer_start") == 0   ? "chains start at"
-                        : strcmp(key, "buffer_order") == 0 ? "chains move"
-                                                           : key;
-    if (json_is_string(value)) {
-        sali_page_fact(page, title, json_string_value(value));
-        return;
-    }
-    sali_page_fact_json(page, key, value);
 }
 
 static sal_status put_facts(sali_page *page, const char *directory, const training_log *log,
                             sal_error *err)
 {
-    char path[4096], number[SALI_PAGE_NUMBER];
-    bool there = false;
+    char number[SALI_PAGE_NUMBER];
     json_t *root = NULL, *value;
     const char *key;
-    sal_status status = sali_report_file(directory, "checkpoint.json", path, &there, err);
-    if (status == SAL_OK && there) {
-        status = sali_json_read(path, &root, err);
-        if (status == SAL_OK && !json_is_object(json_object_get(root, "options"))) {
-            status = sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training", path);
-        }
-    }
+    sal_status status = sali_report_json(directory, "checkpoint.json", "options",
+                                         "a checkpoint of a training", &root, err);
     if (status == SAL_OK) {
         int64_t steps = find_column(log, "step_size");
         bool adapted = steps >= 0 && log->rows > 0 && log->values[steps] > 0;
@@ -281,11 +278,10 @@ static sal_status put_sheet(sali_page *page, const char *directory, const char *
                             const char *alt, const char *caption, bool *any, sal_error *err)
 {
     static const unsigned char png[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
-    char path[4096];
+    char path[SALI_PATH];
     sali_bytes bytes = { 0 };
-    bool there = false;
-    sal_status status = sali_report_file(directory, name, path, &there, err);
-    if (status != SAL_OK || !there) {
+    sal_status status = sali_path_in(directory, name, path, err);
+    if (status != SAL_OK || access(path, F_OK) != 0) {
         return status;
     }
     status = sali_file_read(path, &bytes, err);
@@ -321,11 +317,10 @@ static sal_status put_samples(sali_page *page, const char *directory, sal_error 
 
 sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err)
 {
-    char file[4096];
+    char file[SALI_PATH];
     training_log log = { 0 };
-    bool there = false;
-    sal_status status = sali_report_file(path, "log.csv", file, &there, err);
-    if (status == SAL_OK && !there) {
+    sal_status status = sali_path_in(path, "log.csv", file, err);
+    if (status == SAL_OK && access(file, F_OK) != 0) {
         return sali_fail(err, SAL_ERR_NOT_FOUND,
                          "%.300s: the directory has no log.csv, which 'saltus train' writes", path);
     }

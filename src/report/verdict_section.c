@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
 #include "io/json_text.h"
 #include "report/report.h"
 #include "stats/mmd.h"
@@ -55,26 +54,16 @@ static void put_figures(sali_page *page, const json_t *root)
 
 sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error *err)
 {
-    char path[4096];
-    bool there = false;
     json_t *root = NULL;
-    sal_status status = sali_report_file(directory, "verdict.json", path, &there, err);
-    if (status == SAL_OK && !there) {
+    sal_status status = sali_report_json(directory, "verdict.json", "sentence",
+                                         "the verdict on a training", &root, err);
+    const char *sentence = json_string_value(json_object_get(root, "sentence"));
+    if (root) {
+        sali_page_paragraph(page, "%s", sentence ? sentence : "");
+        put_figures(page, root);
+    } else if (status == SAL_OK) {
         sali_page_paragraph(page, "Not judged: the training has drawn no fresh samples of the "
                                   "model to compare with held-out rows. 'saltus evaluate' would.");
-    }
-    if (status == SAL_OK && there) {
-        status = sali_json_read(path, &root, err);
-    }
-    if (status != SAL_OK || !there) {
-        return status;
-    }
-    const char *sentence = json_string_value(json_object_get(root, "sentence"));
-    if (sentence) {
-        sali_page_paragraph(page, "%s", sentence);
-        put_figures(page, root);
-    } else {
-        status = sali_fail(err, SAL_ERR_DATA, "%s: expected the verdict on a training", path);
     }
     json_decref(root);
     return status;
