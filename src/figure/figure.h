@@ -72,20 +72,6 @@ typedef struct sali_scale {
     double from, to;
 } sali_scale;
 
-/* The range of values seen so far; low > high before the first. */
-typedef struct sali_range {
-    bool logarithmic;
-    double low, high;
-} sali_range;
-
-sali_range sali_range_empty(bool logarithmic);
-
-/* Take in a value, if the axis can show it. */
-void sali_range_add(sali_range *range, double value);
-
-/* A scale for a range, made wider by a share of it on both sides and never empty. */
-sali_scale sali_scale_of(const sali_range *range, double margin);
-
 /* Where a value lies, NaN if it has no place; at most 30000 pixels from the panel. A corner of what
  * is drawn in one piece, on a linear axis, may be farther: at most 1e9 pixels. */
 double sali_scale_at(const sali_scale *scale, double value);
@@ -135,6 +121,11 @@ double sali_text_width(const char *text);
 /* The length in bytes of the first line of a text broken at blanks to a width; at most
  * SALI_LINE_BYTES + 1. */
 int64_t sali_text_line(const char *text, double width);
+
+/* This line; the text after it. The last one that there is room for ends in an ellipsis if there is
+ * more. */
+const char *sali_text_next(const char *text, double width, bool last,
+                           char line[SALI_LINE_BYTES + 2]);
 
 /* In how many lines that is. */
 int64_t sali_text_lines(const char *text, double width);
@@ -218,17 +209,14 @@ bool sali_pointer_across(const sali_panel *panel, const sali_pointer *pointer);
 /* In how many lines the label of an axis stands that is `length` pixels long; 0: no label. */
 int64_t sali_label_lines(const char *label, double length);
 
-/* Line k of these. The last one ends in an ellipsis if the label is longer. */
-void sali_label_line(const char *label, double length, int64_t k, char line[SALI_LINE_BYTES + 2]);
+/* How long they may be: somewhat longer than their axis, and than the shortest ones by more. */
+double sali_label_room(double length);
 
 /* How many rows the legend takes at a width. */
 int64_t sali_legend_rows(const sali_panel *panel, double width);
 
 /* Are the points too close for dashes and thick lines, as `dense` lines have them? */
 bool sali_series_dense(const sal_series *series, double width);
-
-/* Where bars and histograms begin, in pixels. */
-double sali_svg_foot(const sali_place *place);
 
 /* How many series of bars stand side by side; several need hatching. */
 int64_t sali_bar_series(const sali_panel *panel);

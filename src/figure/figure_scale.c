@@ -13,12 +13,14 @@
 #define LOWEST_POWER -290.0
 #define HIGHEST_POWER 308.0
 
-sali_range sali_range_empty(bool logarithmic)
-{
-    return (sali_range){ .logarithmic = logarithmic, .low = INFINITY, .high = -INFINITY };
-}
+/* The range of values seen so far; low > high before the first. */
+typedef struct sali_range {
+    bool logarithmic;
+    double low, high;
+} sali_range;
 
-void sali_range_add(sali_range *range, double value)
+/* Take in a value, if the axis can show it. */
+static void take_in(sali_range *range, double value)
 {
     if (isfinite(value) && (value > 0 || !range->logarithmic)) {
         range->low = fmin(range->low, value);
@@ -46,7 +48,8 @@ static double within_powers(double power)
     return fmin(fmax(power, LOWEST_POWER), HIGHEST_POWER);
 }
 
-sali_scale sali_scale_of(const sali_range *range, double margin)
+/* A scale for a range, made wider by a share of it on both sides and never empty. */
+static sali_scale scale_of(const sali_range *range, double margin)
 {
     sali_scale scale = { .logarithmic = range->logarithmic,
                          .low = range->low,
@@ -105,29 +108,29 @@ double sali_scale_corner(const sali_scale *scale, double value)
 static void add_low(sali_range *range, double value, double low)
 {
     bool shown = isfinite(value) && value > 0;
-    sali_range_add(range, range->logarithmic && shown ? fmax(low, value / 10) : low);
+    take_in(range, range->logarithmic && shown ? fmax(low, value / 10) : low);
 }
 
 static void add_series(const sal_series *s, sali_range *x, sali_range *y)
 {
     for (int64_t i = 0; i < s->n; i++) {
-        sali_range_add(x, s->x[i]);
-        sali_range_add(y, s->y[i]);
+        take_in(x, s->x[i]);
+        take_in(y, s->y[i]);
         if (s->low) {
             add_low(y, s->y[i], s->low[i]);
-            sali_range_add(y, s->high[i]);
+            take_in(y, s->high[i]);
         }
     }
     if (s->mark == SAL_MARK_BARS && !y->logarithmic) {
-        sali_range_add(y, 0);
+        take_in(y, 0);
     }
 }
 
 static void add_rest(const sali_panel *panel, sali_range *x, sali_range *y)
 {
     for (int64_t i = 0; i < panel->n_pointers; i++) {
-        sali_range_add(x, panel->pointers[i].x);
-        sali_range_add(y, panel->pointers[i].y);
+        take_in(x, panel->pointers[i].x);
+        take_in(y, panel->pointers[i].y);
     }
 }
 
@@ -152,8 +155,8 @@ static void add_bar_ends(const sali_panel *panel, sali_range *x)
     const double gap = sali_bar_gap(panel, NULL);
     if (!isnan(gap) && !x->logarithmic && x->low <= x->high) {
         double half = isfinite(gap) ? gap / 2 : 0.5;
-        sali_range_add(x, x->low - half);
-        sali_range_add(x, x->high + half);
+        take_in(x, x->low - half);
+        take_in(x, x->high + half);
     }
 }
 
@@ -170,13 +173,13 @@ static sali_scale axis_scale(const sal_axis *axis, const sali_range *range, doub
         known.high = axis->high;
         margin = 0;
     }
-    return sali_scale_of(&known, margin);
+    return scale_of(&known, margin);
 }
 
 void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y)
 {
-    sali_range in_x = sali_range_empty(panel->x.logarithmic);
-    sali_range in_y = sali_range_empty(panel->y.logarithmic);
+    sali_range in_x = { panel->x.logarithmic, INFINITY, -INFINITY };
+    sali_range in_y = { panel->y.logarithmic, INFINITY, -INFINITY };
     for (int64_t k = 0; k < panel->n_series; k++) {
         add_series(&panel->series[k], &in_x, &in_y);
     }
@@ -184,10 +187,10 @@ void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y)
     add_bar_ends(panel, &in_x);
     const sali_cells *cells = &panel->cells;
     if (cells->rows > 0) {
-        sali_range_add(&in_x, cells->left);
-        sali_range_add(&in_x, cells->left + cells->dx * (double)cells->columns);
-        sali_range_add(&in_y, cells->top);
-        sali_range_add(&in_y, cells->top + cells->dy * (double)cells->rows);
+        take_in(&in_x, cells->left);
+        take_in(&in_x, cells->left + cells->dx * (double)cells->columns);
+        take_in(&in_y, cells->top);
+        take_in(&in_y, cells->top + cells->dy * (double)cells->rows);
     }
     double margin = cells->rows > 0 ? 0 : 0.03;
     *x = axis_scale(&panel->x, &in_x, margin);
@@ -199,9 +202,9 @@ void sali_panel_scales(const sali_panel *panel, sali_scale *x, sali_scale *y)
 
 sali_scale sali_colour_scale(const sali_cells *cells)
 {
-    sali_range range = sali_range_empty(cells->logarithmic);
+    sali_range range = { cells->logarithmic, INFINITY, -INFINITY };
     for (int64_t i = 0; i < cells->rows * cells->columns; i++) {
-        sali_range_add(&range, cells->values[i]);
+        take_in(&range, cells->values[i]);
     }
     if (cells->low != 0 || cells->high != 0) {
         range.low = cells->low;
@@ -210,5 +213,5 @@ sali_scale sali_colour_scale(const sali_cells *cells)
         range.high = fmax(fabs(range.low), fabs(range.high));
         range.low = -range.high;
     }
-    return sali_scale_of(&range, 0);
+    return scale_of(&range, 0);
 }

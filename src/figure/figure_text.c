@@ -56,32 +56,27 @@ int64_t sali_text_lines(const char *text, double width)
     return n;
 }
 
-/* Labels may be somewhat longer than their axis, and than the shortest ones by more. */
-static double label_room(double length)
+double sali_label_room(double length)
 {
     return fmax(1.1 * length, 120);
 }
 
 int64_t sali_label_lines(const char *label, double length)
 {
-    int64_t lines = sali_text_lines(label, label_room(length));
+    int64_t lines = sali_text_lines(label, sali_label_room(length));
     return lines < 2 ? lines : 2;
 }
 
-void sali_label_line(const char *label, double length, int64_t k, char line[SALI_LINE_BYTES + 2])
+const char *sali_text_next(const char *text, double width, bool last,
+                           char line[SALI_LINE_BYTES + 2])
 {
-    double room = label_room(length);
-    int64_t lines = sali_label_lines(label, length);
-    for (int64_t i = 0; i < k; i++) {
-        label += sali_text_line(label, room);
-    }
-    if (k == lines - 1) {
-        sali_text_fit(label, room, line, SALI_LINE_BYTES + 2);
-        return;
-    }
-    int64_t size = sali_text_line(label, room);
-    memcpy(line, label, (size_t)size);
+    int64_t size = sali_text_line(text, width);
+    memcpy(line, text, (size_t)size);
     line[size] = '\0';
+    if (last) {
+        sali_text_fit(text, width, line, SALI_LINE_BYTES + 2);
+    }
+    return text + size;
 }
 
 void sali_text_fit(const char *text, double width, char *out, int64_t size)

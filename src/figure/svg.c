@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A figure as an SVG document, or as part of a page. */
-#include <string.h>
+#include <math.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -11,13 +11,10 @@
 static void paragraph(sali_text_output *w, double x, double y, double width, const char *anchor,
                       const char *class, const char *text)
 {
+    char line[SALI_LINE_BYTES + 2];
     for (; text && *text; y += SALI_LINE) {
-        char line[SALI_LINE_BYTES + 2];
-        int64_t size = sali_text_line(text, width);
-        memcpy(line, text, (size_t)size);
-        line[size] = '\0';
+        text = sali_text_next(text, width, false, line);
         sali_svg_text(w, x, y, anchor, class, line);
-        text += size;
     }
 }
 
@@ -52,19 +49,16 @@ static void put_series(const sali_canvas *c, const sal_series *s)
 }
 
 /* Has the panel anything to show? */
-static bool is_empty(const sali_panel *panel)
+static bool is_empty(const sali_panel *panel, const sali_place *p)
 {
     bool any = panel->cells.rows > 0 || panel->n_pointers > 0;
-    sali_range x = sali_range_empty(panel->x.logarithmic);
-    sali_range y = sali_range_empty(panel->y.logarithmic);
     for (int64_t k = 0; k < panel->n_series && !any; k++) {
         const sal_series *s = &panel->series[k];
-        for (int64_t i = 0; i < s->n && !(x.low <= x.high && y.low <= y.high); i++) {
-            sali_range_add(&x, s->x[i]);
-            sali_range_add(&y, s->y[i]);
+        for (int64_t i = 0; i < s->n && !any; i++) {
+            any = !isnan(sali_scale_at(&p->x, s->x[i])) && !isnan(sali_scale_at(&p->y, s->y[i]));
         }
     }
-    return !any && !(x.low <= x.high && y.low <= y.high);
+    return !any;
 }
 
 static void put_panel(const sali_canvas *c)
@@ -89,7 +83,7 @@ static void put_panel(const sali_canvas *c)
         put_series(c, &panel->series[k]);
     }
     sali_svg_pointers(c);
-    if (is_empty(panel)) {
+    if (is_empty(panel, p)) {
         sali_svg_text(c->w, p->left + p->width / 2, p->top + p->height / 2, "middle", "soft",
                       "nothing to show");
     }

@@ -93,7 +93,7 @@ void sali_svg_side_label(const sali_canvas *c, double x, const char *label)
     int64_t n = sali_label_lines(label, p->height);
     for (int64_t k = 0; k < n; k++) {
         char line[SALI_LINE_BYTES + 2];
-        sali_label_line(label, p->height, k, line);
+        label = sali_text_next(label, sali_label_room(p->height), k == n - 1, line);
         turned(c, x + SALI_LINE * (double)k, p->top + p->height / 2, -90, "middle", line);
     }
 }
@@ -111,9 +111,10 @@ static void labels(const sali_canvas *c)
         bottom -= SALI_LINE;
     }
     char line[SALI_LINE_BYTES + 2];
-    int64_t n = sali_label_lines(c->panel->x.label, p->width);
+    const char *label = c->panel->x.label;
+    int64_t n = sali_label_lines(label, p->width);
     for (int64_t k = 0; k < n; k++) {
-        sali_label_line(c->panel->x.label, p->width, k, line);
+        label = sali_text_next(label, sali_label_room(p->width), k == n - 1, line);
         sali_svg_text(c->w, p->left + p->width / 2, bottom - 5 - SALI_LINE * (double)(n - 1 - k),
                       "middle", NULL, line);
     }

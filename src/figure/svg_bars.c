@@ -12,7 +12,8 @@ static const char *const hatches[SALI_STYLES] = { NULL,
                                                   "M0,3H6M3,0V6",
                                                   "M0,6L6,0M0,0L6,6" };
 
-double sali_svg_foot(const sali_place *p)
+/* Where bars begin, in pixels. */
+static double foot_of(const sali_place *p)
 {
     double zero = sali_scale_at(&p->y, p->y.logarithmic ? 1e-300 : 0);
     return fmin(fmax(zero, p->top), p->top + p->height);
@@ -61,7 +62,7 @@ static double spacing(const sali_canvas *c)
 static void put_bars(const sali_canvas *c, const sal_series *s, double width, double shift)
 {
     const sali_place *p = c->place;
-    double foot = sali_svg_foot(p);
+    double foot = foot_of(p);
     double column = NAN, low = foot, high = foot;
     for (int64_t i = 0; i <= s->n; i++) {
         double x = i < s->n ? sali_scale_at(&p->x, s->x[i]) + shift : INFINITY;
