@@ -70,10 +70,9 @@ static sal_status read_names(sali_scan *line, training_log *log, sal_error *err)
     }
     return strcmp(log->names[0], "iteration") == 0
                ? SAL_OK
-               : sali_fail(err, SAL_ERR_DATA,
-                           "%s:1: expected the log of a training, whose first column is "
-                           "'iteration'",
-                           line->name);
+               : sali_scan_fail(line, 1, err,
+                                "expected the log of a training, whose first column is "
+                                "'iteration'");
 }
 
 static bool parse_field(const char *field, int64_t size, double *value)
@@ -99,20 +98,15 @@ static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
     if (sali_grow((void **)&log->values, &log->room, first + log->columns, sizeof(double)) != 0) {
         return sali_fail_memory(err);
     }
-    while (n <= log->columns && next_field(line, &field, &size)) {
-        double value;
-        if (!parse_field(field, size, &value)) {
-            return sali_fail(err, SAL_ERR_DATA, "%s:%lld: '%.*s'; expected a number", line->name,
-                             (long long)line->line, (int)(size < 40 ? size : 40), field);
+    for (; n < log->columns && next_field(line, &field, &size); n++) {
+        if (!parse_field(field, size, &log->values[first + n])) {
+            return sali_scan_fail(line, line->line, err, "'%.*s'; expected a number",
+                                  (int)(size < 40 ? size : 40), field);
         }
-        if (n < log->columns) {
-            log->values[first + n] = value;
-        }
-        n++;
     }
-    if (n != log->columns) {
-        return sali_fail(err, SAL_ERR_DATA, "%s:%lld: expected %lld columns", line->name,
-                         (long long)line->line, (long long)log->columns);
+    if (n != log->columns || next_field(line, &field, &size)) {
+        return sali_scan_fail(line, line->line, err, "expected %lld columns",
+                              (long long)log->columns);
     }
     log->rows++;
     return SAL_OK;

@@ -76,9 +76,10 @@ has spins.html 'p(+1)' 'Probabilities of +1'
 has compare.html 'Effective draws per second' 'Error against time' '<td>gwg</td>' 'log Z'
 "$program" report rbm -o rbm.html
 has rbm.html 'Their difference' 'MMD to held-out data' 'Gradient norm' 'rbm:hidden=4,visible=256'
-! grep -q '<dt>step_size' rbm.html || fail "rbm.html: a step size, which gwg does not have"
+! grep -q '<dt>step size' rbm.html || fail "rbm.html: a step size, which gwg does not have"
 "$program" report ncg -o ncg.html
-has ncg.html '<dt>step_size</dt><dd>adapted'
+has ncg.html '<dt>step size</dt><dd>adapted'
+! grep -q '<dt>[a-z]*_' ncg.html || fail "ncg.html: an option is named with an underscore"
 grep -qE "<p>(The model's own samples|Cannot tell)" rbm.html || fail 'rbm.html: no verdict'
 has rbm.html 'correlation of covariances' 'training rows'
 cp -r rbm none && rm none/verdict.json none/samples.png
