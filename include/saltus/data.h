@@ -94,19 +94,10 @@ typedef struct sal_data_options {
 SAL_API sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
                                  sal_error *err);
 
-/* Copy `count` >= 1 rows, with everything that the data set holds for them.
- * Returns: SAL_ERR_ARGUMENT for rows that do not exist; SAL_ERR_MEMORY. On failure *out is
- *          untouched.
- * Cost:    O(count variables).
- * Threads: any. */
-SAL_API sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
-                                  sal_error *err);
-
-/* Hold out the last `rows` rows of `data`: they move to `held_out`.
- * Params:  rows in 1 .. data->rows - 1.
- * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched.
- * Cost:    O(rows variables).
- * Threads: one at a time. */
+/* Hold out the last `rows` rows of `data`: they move to `held_out`, with everything that the data
+ * set holds for them. Params:  rows in 1 .. data->rows - 1. Returns: SAL_ERR_ARGUMENT,
+ * SAL_ERR_MEMORY. On failure both are untouched. Cost:    O(rows variables). Threads: one at a
+ * time. */
 SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err);
 
 /* Hold out random rows of `data`, for data that are not in a random order: they move to `held_out`.

@@ -25,29 +25,9 @@ static const char *const array_files[] = { "checkpoint-a.safetensors", "checkpoi
 
 /* ---- what is kept */
 
-enum {
-    ITERATION,
-    GOOD_ITERATION,
-    UPDATES,
-    LEARNING_RATE,
-    BEST,
-    BEST_COUNTERS,
-    BEST_LIKELIHOOD,
-    NOW,
-    SUMS,
-    LOG_STEP_SIZE,
-    PARAMETERS,
-    GOOD_PARAMETERS,
-    FIRST_MOMENTS,
-    SECOND_MOMENTS,
-    AVERAGES,
-    CENTRING_OFFSETS,
-    BUFFER_CODES,
-    BUFFER_LIFE,
-    OWN_ITEMS,
-    PTT = OWN_ITEMS, /* those of trajectory tempering follow */
-    MOST_ITEMS = OWN_ITEMS + SALI_PTT_ITEMS
-};
+/* Those that are looked at one by one come first. */
+enum { ITERATION, GOOD_ITERATION, UPDATES, LEARNING_RATE, SUMS, LOG_STEP_SIZE };
+enum { OWN_ITEMS = 18, MOST_ITEMS = OWN_ITEMS + SALI_PTT_ITEMS };
 
 /* The trainer's own, besides what the sampler keeps; their number. */
 static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
@@ -57,37 +37,33 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
     const sali_adaptation *a = &t->step_size;
     const int64_t second = t->optimiser.kind == SALI_SGD ? 0 : n;
     const int64_t sums = sizeof t->sums / sizeof(double);
-    const sali_state_item own[OWN_ITEMS] = {
+    const sali_state_item own[] = {
         [ITERATION] = sali_state_i64("iteration", 1, &t->iteration),
         [GOOD_ITERATION] = sali_state_i64("iteration.good", 1, &t->good_iteration),
         [UPDATES] = sali_state_i64("optimiser.updates", 1, &t->optimiser.updates),
         [LEARNING_RATE] =
             sali_state_sums("optimiser.learning_rate", 1, &t->optimiser.learning_rate),
-        [BEST] = sali_state_within(sali_state_f64("parameters.best", t->best ? n : 0, t->best),
-                                   -most, most),
-        [BEST_COUNTERS] = sali_state_i64("best.counters", t->best ? 2 : 0, &t->best_iteration),
-        [BEST_LIKELIHOOD] =
-            sali_state_f64("best.log_likelihood", t->best ? 1 : 0, &t->best_likelihood),
-        [NOW] = sali_state_f64("now", t->ptt ? 3 : 0, &t->now.log_z),
         [SUMS] = sali_state_f64("sums", sums, &t->sums.accepted),
         [LOG_STEP_SIZE] = sali_state_within(
             sali_state_f64("log_step_size", t->follows, a->log_step), a->low, a->high),
-        [PARAMETERS] = sali_state_within(sali_state_f64("parameters", n, t->values), -most, most),
-        [GOOD_PARAMETERS] =
-            sali_state_within(sali_state_f64("parameters.good", n, t->good), -most, most),
-        [FIRST_MOMENTS] = sali_state_reals("optimiser.m", n, t->optimiser.m),
-        [SECOND_MOMENTS] = sali_state_sums("optimiser.v", second, t->optimiser.v),
-        [AVERAGES] = sali_state_within(sali_state_f64("averages", t->averages ? n : 0, t->averages),
-                                       -most, most),
-        [CENTRING_OFFSETS] =
-            sali_state_reals("centring.offsets", t->centring.n_offsets, t->centring.offsets),
-        [BUFFER_CODES] =
-            sali_state_codes("buffer.codes", t->model->space, t->buffer.slots, t->buffer.codes),
-        [BUFFER_LIFE] = sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
+        sali_state_within(sali_state_f64("parameters.best", t->best ? n : 0, t->best), -most, most),
+        sali_state_i64("best.counters", t->best ? 2 : 0, &t->best_iteration),
+        sali_state_f64("best.log_likelihood", t->best ? 1 : 0, &t->best_likelihood),
+        sali_state_f64("now", t->ptt ? 3 : 0, &t->now.log_z),
+        sali_state_within(sali_state_f64("parameters", n, t->values), -most, most),
+        sali_state_within(sali_state_f64("parameters.good", n, t->good), -most, most),
+        sali_state_reals("optimiser.m", n, t->optimiser.m),
+        sali_state_sums("optimiser.v", second, t->optimiser.v),
+        sali_state_within(sali_state_f64("averages", t->averages ? n : 0, t->averages), -most,
+                          most),
+        sali_state_reals("centring.offsets", t->centring.n_offsets, t->centring.offsets),
+        sali_state_codes("buffer.codes", t->model->space, t->buffer.slots, t->buffer.codes),
+        sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
     };
+    _Static_assert(sizeof own == OWN_ITEMS * sizeof *own, "all of them are counted");
     memcpy(items, own, sizeof own);
     if (t->ptt) {
-        sali_ptt_items(t->ptt, t->model->space, items + PTT);
+        sali_ptt_items(t->ptt, t->model->space, items + OWN_ITEMS);
     }
     return t->ptt ? MOST_ITEMS : OWN_ITEMS;
 }
@@ -111,18 +87,16 @@ static int named_file(const json_t *object)
 /* The JSON of a directory; *json is NULL if there is none. */
 static sal_status read_json(const char *path, json_t **json, int *file, sal_error *err)
 {
-    sali_bytes bytes = { 0 };
+    json_t *object = NULL;
     *json = NULL;
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         return SAL_OK;
     }
-    sal_status status = sali_file_read(path, &bytes, err);
+    sal_status status = sali_json_read(path, &object, err);
     if (status != SAL_OK) {
         return sali_fail_prefix(err, status == SAL_ERR_NOT_FOUND ? SAL_ERR_IO : status,
                                 "checkpoint");
     }
-    json_t *object = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
-    sali_bytes_free(&bytes);
     *file = named_file(object);
     if (*file < 0) {
         json_decref(object);
@@ -335,8 +309,8 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
         status = status ? sali_fail_prefix(err, status, "%s", path) : SAL_OK;
     }
     if (status == SAL_OK && t->ptt) {
-        status = sali_ptt_read_levels(
-            t->ptt, directory, *(const int64_t *)items[PTT + SALI_PTT_LEVELS].data, &levels, err);
+        const int64_t *count = items[OWN_ITEMS].data; /* of levels */
+        status = sali_trajectory_read_levels(t->ptt->path, directory, *count, &levels, err);
     }
     if (status == SAL_OK) {
         limit_rate(t, items[LEARNING_RATE].data);

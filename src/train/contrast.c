@@ -21,9 +21,9 @@ static void sample_shard(void *context, int64_t k)
     sali_train_shard *shard = &t->shards[k];
     void *self = t->state.selves[k];
     sali_buffer_load(t, shard);
-    shard->status =
+    shard->error.status =
         t->options.objective == SAL_PCD ? sali_buffer_repair(t, shard, &shard->error) : SAL_OK;
-    if (shard->status != SAL_OK) {
+    if (shard->error.status != SAL_OK) {
         return;
     }
     for (int64_t c = 0; t->follows && c < shard->n; c++) {
@@ -62,6 +62,13 @@ static sal_status adapt(sal_trainer *t, sal_error *err)
     return t->sampler->adapt ? t->sampler->adapt(t->state.shared, &warmup, &changed, err) : SAL_OK;
 }
 
+/* What a chain of shard k met, told with its number in the batch. */
+static sal_status report_bad(const sal_trainer *t, int64_t k, sal_error *err)
+{
+    const sali_chains *chains = t->chains[k];
+    return sali_chains_report(chains, t->sampler, t->shards[k].first + chains->bad_chain, err);
+}
+
 sal_status sali_train_move(sal_trainer *t, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -69,8 +76,7 @@ sal_status sali_train_move(sal_trainer *t, sal_error *err)
     for (int64_t k = 0; k < t->n_shards; k++) {
         (void)sali_chains_take_sums(t->chains[k]);
         if (status == SAL_OK && t->chains[k]->bad_chain >= 0) {
-            status = sali_chains_report(t->chains[k], t->sampler,
-                                        t->shards[k].first + t->chains[k]->bad_chain, err);
+            status = report_bad(t, k, err);
         }
     }
     return status;
@@ -80,8 +86,8 @@ sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
 {
     sali_shard_run_paced(&t->sampling_pace, 1, t->n_shards, t->options.threads, sample_shard, t);
     for (int64_t k = 0; k < t->n_shards; k++) {
-        if (t->shards[k].status != SAL_OK) {
-            return sali_fail(err, t->shards[k].status, "%s", t->shards[k].error.message);
+        if (t->shards[k].error.status != SAL_OK) {
+            return sali_fail(err, t->shards[k].error.status, "%s", t->shards[k].error.message);
         }
     }
     sal_status status = adapt(t, err);
@@ -91,7 +97,7 @@ sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
         t->sums.jump += sums.jump;
         *good &= t->chains[k]->bad_chain < 0;
         if (status == SAL_OK && t->chains[k]->bad_chain >= 0 && t->chains[k]->bad_what) {
-            status = sali_chains_report(t->chains[k], t->sampler, t->chains[k]->bad_chain, err);
+            status = report_bad(t, k, err);
         }
     }
     t->sums.moves += (double)t->options.batch * (double)t->options.steps;
@@ -183,9 +189,7 @@ static void whole_data_shard(void *context, int64_t k)
     for (int64_t first = k * stretch; first < rows; first += t->n_shards * stretch) {
         const int64_t n = rows - first < stretch ? rows - first : stretch;
         for (int64_t c = 0; c < n; c++) {
-            for (int64_t v = 0; v < V; v++) {
-                shard->codes[c * V + v] = t->data->codes[(first + c) * V + v];
-            }
+            sali_data_binarise(t->data, first + c, 0, 0, shard->codes + c * V);
             shard->weight[c] = (t->data->weight ? t->data->weight[first + c] : 1) / all;
         }
         sali_model_embed(t->model, n, shard->codes, shard->x);
@@ -229,12 +233,11 @@ void sali_train_gradient(sal_trainer *t)
     const double unit = 1 / (double)t->options.batch;
     if (t->pseudo_likelihood) {
         sali_pseudo_likelihood_refresh(t->pseudo_likelihood);
-        sali_shard_run_paced(&t->gradient_pace, 1, t->n_shards, t->options.threads, gradient_shard,
-                             t);
+    }
+    sali_shard_run_paced(&t->gradient_pace, 1, t->n_shards, t->options.threads, gradient_shard, t);
+    if (t->pseudo_likelihood) {
         sali_pseudo_likelihood_reduce(t->pseudo_likelihood, t->gradient);
     } else {
-        sali_shard_run_paced(&t->gradient_pace, 1, t->n_shards, t->options.threads, gradient_shard,
-                             t);
         sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
         follow_offsets(t);
     }

@@ -51,29 +51,15 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
     return SAL_OK;
 }
 
-sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
-                          sal_error *err)
-{
-    if (!data || !data->codes || first < 0 || count < 1 || first > data->rows ||
-        count > data->rows - first) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: %lld rows from row %lld on; expected at least 1, and there are "
-                         "%lld",
-                         (long long)count, (long long)first,
-                         (long long)(data && data->codes ? data->rows : 0));
-    }
-    return sali_data_gather(data, first, count, NULL, out, err);
-}
-
 sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err)
 {
-    if (!data || rows < 1 || rows >= data->rows) {
+    if (!data || !data->codes || rows < 1 || rows >= data->rows) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "data: %lld of %lld rows to hold out; expected at least 1, and one must "
                          "stay",
-                         (long long)rows, (long long)(data ? data->rows : 0));
+                         (long long)rows, (long long)(data && data->codes ? data->rows : 0));
     }
-    sal_status status = sal_data_slice(data, data->rows - rows, rows, held_out, err);
+    sal_status status = sali_data_gather(data, data->rows - rows, rows, NULL, held_out, err);
     data->rows -= status == SAL_OK ? rows : 0;
     return status;
 }

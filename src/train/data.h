@@ -3,7 +3,7 @@
 #ifndef SALI_DATA_H
 #define SALI_DATA_H
 
-#include <saltus/data.h>
+#include <saltus/evaluate.h>
 #include "core/space.h"
 
 /* Whether all rows are states of the space, with weights above 0 and intensities of two-level
@@ -27,6 +27,15 @@ sal_status sali_data_columns(const char *path, int64_t *columns, sal_error *err)
 
 /* The sum of the rows' weights: without weights, their number. */
 double sali_data_weight(const sal_data *data);
+
+/* The likelihood from f [rows], in which rows count by their weights: the mean is
+ * m = sum w_r f_r / sum w, its squared error n / (n - 1) sum (w_r (f_r - m) / sum w)^2. */
+sal_likelihood sali_likelihood_of(const sal_data *data, const double *f, double log_z,
+                                  double log_z_error);
+
+/* f of all rows, [rows]. Returns: those of sal_model_evaluate; MEMORY. */
+sal_status sali_evaluate_rows(const sal_model *model, const sal_data *data, double *f,
+                              sal_error *err);
 
 /* Draw a row's variables from their intensities into codes [variables]: code 1 with that
  * probability, to 2^-52. The numbers are those of seed, row and `use` (how often the row was drawn

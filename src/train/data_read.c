@@ -166,10 +166,8 @@ static sal_status take_codes(const char *path, const sal_array *array, const sal
                              sal_data *data, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_CODES && array->ndim == 3;
-    data->variables = array->count / (o->kind == SAL_DATA_DRAWS ? 1 : array->shape[0]);
-    if (o->kind == SAL_DATA_DRAWS) {
-        data->variables = array->shape[array->ndim - 1];
-    }
+    data->variables =
+        o->kind == SAL_DATA_DRAWS ? array->shape[array->ndim - 1] : array->count / array->shape[0];
     data->height = pictures ? array->shape[1] : 0;
     data->width = pictures ? array->shape[2] : 0;
     data->codes = SALI_NEW_ARRAY(uint8_t, data->rows * data->variables);

@@ -14,7 +14,6 @@
 typedef struct sali_cluster {
     int64_t number, size;
     double key; /* its place in a random order */
-    bool held;
 } sali_cluster;
 
 typedef struct work {
@@ -22,7 +21,7 @@ typedef struct work {
     int64_t *cluster; /* [rows] */
     sali_cluster *clusters;
     int64_t count;
-    bool *held; /* [rows] */
+    bool *held; /* [rows]: of the clusters, then of the rows */
 } work;
 
 static int by_key(const void *a, const void *b)
@@ -64,26 +63,16 @@ static int64_t choose_clusters(work *w, int64_t rows, int64_t target)
     sali_cluster *smallest = NULL;
     for (int64_t k = 0; k < w->count; k++) {
         sali_cluster *c = &w->clusters[k];
-        c->held = held + c->size <= target;
-        held += c->held ? c->size : 0;
-        smallest = !c->held && (!smallest || c->size < smallest->size) ? c : smallest;
+        const bool fits = held + c->size <= target;
+        w->held[c->number] = fits;
+        held += fits ? c->size : 0;
+        smallest = !fits && (!smallest || c->size < smallest->size) ? c : smallest;
     }
     if (2 * held < target && smallest && 2 * (held + smallest->size) <= rows) {
-        smallest->held = true;
+        w->held[smallest->number] = true;
         held += smallest->size;
     }
     return held;
-}
-
-static void mark_rows(const sal_data *data, work *w)
-{
-    bool *held = w->held; /* by cluster first; a row is not before its cluster's number */
-    for (int64_t k = 0; k < w->count; k++) {
-        held[w->clusters[k].number] = w->clusters[k].held;
-    }
-    for (int64_t r = data->rows - 1; r >= 0; r--) {
-        held[r] = held[w->cluster[r]];
-    }
 }
 
 /* `held` rows are held out, and data keeps the others. */
@@ -127,7 +116,9 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
     sal_status status = find_clusters(data, identity, seed, &w, err);
     if (status == SAL_OK) {
         held = choose_clusters(&w, data->rows, target);
-        mark_rows(data, &w);
+        for (int64_t r = data->rows - 1; r >= 0; r--) { /* not before its cluster's number */
+            w.held[r] = w.held[w.cluster[r]];
+        }
     }
     if (status == SAL_OK && (held < FEWEST || held > data->rows - FEWEST)) {
         status = sali_fail(err, SAL_ERR_DATA,

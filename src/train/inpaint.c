@@ -19,11 +19,10 @@ typedef struct inpainting {
     const uint8_t *codes, *mask;
     int32_t *out;
     sal_inpaint_options options;
-    int run_threads;      /* of one row's run */
-    sal_status *statuses; /* [rows] */
-    sal_error *errors;    /* [rows] */
-    omp_lock_t lock;      /* of what follows */
-    int64_t done;         /* steps of all rows */
+    int run_threads;   /* of one row's run */
+    sal_error *errors; /* [rows]; status SAL_OK: none */
+    omp_lock_t lock;   /* of what follows */
+    int64_t done;      /* steps of all rows */
     bool stopped;
 } inpainting;
 
@@ -213,7 +212,7 @@ static void work(void *context, int64_t row)
     if (is_stopped(p)) {
         forget(size, p->out + row * size);
     } else {
-        p->statuses[row] = draw_row(p, row, &p->errors[row]);
+        p->errors[row].status = draw_row(p, row, &p->errors[row]);
     }
 }
 
@@ -234,22 +233,19 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
     if (status != SAL_OK) {
         return status;
     }
-    p.statuses = SALI_NEW_ARRAY(sal_status, rows);
     p.errors = SALI_NEW_ARRAY(sal_error, rows);
-    omp_init_lock(&p.lock);
-    if (p.statuses && p.errors) {
-        sali_shard_run(rows, rows > 1 ? p.options.threads : 1, work, &p);
-    } else {
-        status = sali_fail_memory(err);
+    if (!p.errors) {
+        return sali_fail_memory(err);
     }
+    omp_init_lock(&p.lock);
+    sali_shard_run(rows, rows > 1 ? p.options.threads : 1, work, &p);
     for (int64_t row = 0; status == SAL_OK && row < rows; row++) {
-        if (p.statuses[row] != SAL_OK) {
-            status = sali_fail(err, p.statuses[row], "inpaint: row %lld: %s", (long long)row,
+        if (p.errors[row].status != SAL_OK) {
+            status = sali_fail(err, p.errors[row].status, "inpaint: row %lld: %s", (long long)row,
                                p.errors[row].message);
         }
     }
     omp_destroy_lock(&p.lock);
-    sali_free(p.statuses);
     sali_free(p.errors);
     return status;
 }

@@ -158,11 +158,6 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
 
 /* ---- the whole */
 
-int64_t sal_trainer_iteration(const sal_trainer *t)
-{
-    return t->iteration;
-}
-
 /* In use; 0: the sampler has none. */
 double sali_train_step_size(const sal_trainer *t)
 {
@@ -189,9 +184,9 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .learning_rate = t->optimiser.learning_rate * sali_train_rate_share(t, last),
         .levels = t->ptt ? t->ptt->path->n : 0,
         .swap_rate = t->ptt ? t->ptt->acceptance : NAN,
-        .log_z = t->ptt ? t->now.log_z : NAN,
-        .log_z_error = t->ptt ? t->now.log_z_error : NAN,
-        .log_likelihood = t->ptt ? t->now.log_likelihood : NAN,
+        .log_z = t->now.log_z,
+        .log_z_error = t->now.log_z_error,
+        .log_likelihood = t->now.log_likelihood,
         .disturbed = t->ptt ? t->ptt->disturbed : 0,
         .best = t->worse == 0,
         .trajectory = t->ptt ? t->ptt->path : NULL,
@@ -275,8 +270,8 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
         *stopped |= send_report(t, due);
         *stopped |= o->ptt.patience > 0 && t->worse >= o->ptt.patience;
     }
-    return t->directory && (*stopped || is_due(t, o->checkpoint.every))
-               ? sal_trainer_save(t, t->directory, err)
+    return o->checkpoint.directory && (*stopped || is_due(t, o->checkpoint.every))
+               ? sal_trainer_save(t, o->checkpoint.directory, err)
                : SAL_OK;
 }
 
@@ -310,7 +305,7 @@ sal_status sal_train(sal_model *model, const sal_data *data, const sal_train_opt
     sal_trainer *t = NULL;
     sal_status status = sal_trainer_create(model, data, options, &t, err);
     if (status == SAL_OK && t->options.checkpoint.resume) {
-        status = sal_trainer_load(t, t->directory, err);
+        status = sal_trainer_load(t, t->options.checkpoint.directory, err);
     }
     if (status == SAL_OK) {
         status = sal_trainer_run(t, t->options.iterations, err);

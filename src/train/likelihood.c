@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "models/base.h"
 #include "train/data.h"
-#include "train/likelihood.h"
 
 /* How far fitted probabilities stay from 0, times the number of states. */
 #define FLOOR 0.02

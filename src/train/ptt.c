@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "train/ptt_parts.h"
+#include "train/ptt.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/base.h"
+#include "models/fingerprint.h"
 #include "stats/log_mean_exp.h"
 #include "train/data.h"
-#include "train/likelihood.h"
-#include "train/trajectory_file.h"
 
 /* Swap rates: below FREEZE a level is frozen, below REJECT the update is taken back. */
 #define FREEZE 0.3
@@ -124,40 +122,22 @@ void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
 
 void sali_ptt_items(sali_ptt *p, const sal_space *space, sali_state_item items[SALI_PTT_ITEMS])
 {
-    const sali_state_item own[SALI_PTT_ITEMS] = {
-        [SALI_PTT_STORED] = sali_state_codes("ptt.stored", space, p->M, p->stored),
-        [SALI_PTT_STORED_F] = sali_state_f64("ptt.stored_f", p->M, p->stored_f),
-        [SALI_PTT_FAMILY] = sali_state_within(sali_state_u32("ptt.family", p->M, p->family), 0,
-                                              SALI_PTT_FAMILIES - 1),
-        [SALI_PTT_INFLUENCE] = sali_state_f64("ptt.influence", SALI_PTT_FAMILIES, p->influence),
-        [SALI_PTT_PICK] =
-            sali_state_within(sali_state_u32("ptt.pick", p->n, p->pick), 0, (double)(p->M - 1)),
-        [SALI_PTT_F_NOW] = sali_state_f64("ptt.f_now", p->n, p->f_now),
-        [SALI_PTT_F_LAST] = sali_state_f64("ptt.f_last", p->n, p->f_last),
-        [SALI_PTT_F_PICK] = sali_state_f64("ptt.f_pick", p->n, p->f_pick),
-        [SALI_PTT_WEIGHT] = sali_state_f64("ptt.weight", p->n, p->weight),
-        [SALI_PTT_COUNTERS] = sali_state_counts("ptt.counters", 5, &p->sweeps),
-        [SALI_PTT_ACCEPTANCE] = sali_state_f64("ptt.acceptance", 1, &p->acceptance),
-        [SALI_PTT_LEVELS] =
-            sali_state_within(sali_state_i64("ptt.levels", 1, &p->path->n), 1, SALI_MOST_LEVELS),
+    const sali_state_item own[] = {
+        sali_state_within(sali_state_i64("ptt.levels", 1, &p->path->n), 1, SALI_MOST_LEVELS),
+        sali_state_codes("ptt.stored", space, p->M, p->stored),
+        sali_state_f64("ptt.stored_f", p->M, p->stored_f),
+        sali_state_within(sali_state_u32("ptt.family", p->M, p->family), 0, SALI_PTT_FAMILIES - 1),
+        sali_state_f64("ptt.influence", SALI_PTT_FAMILIES, p->influence),
+        sali_state_within(sali_state_u32("ptt.pick", p->n, p->pick), 0, (double)(p->M - 1)),
+        sali_state_f64("ptt.f_now", p->n, p->f_now),
+        sali_state_f64("ptt.f_last", p->n, p->f_last),
+        sali_state_f64("ptt.f_pick", p->n, p->f_pick),
+        sali_state_f64("ptt.weight", p->n, p->weight),
+        sali_state_counts("ptt.counters", 5, &p->sweeps),
+        sali_state_f64("ptt.acceptance", 1, &p->acceptance),
     };
+    _Static_assert(sizeof own == SALI_PTT_ITEMS * sizeof *own, "all of them are counted");
     memcpy(items, own, sizeof own);
-}
-
-sal_status sali_ptt_read_levels(const sali_ptt *p, const char *directory, int64_t n,
-                                sal_trajectory **out, sal_error *err)
-{
-    const sal_trajectory *from = p->path;
-    sal_trajectory *path = sali_trajectory_create(from->parameters, from->states, from->log_base,
-                                                  from->sampler, from->steps);
-    sal_status status =
-        path ? sali_trajectory_read_levels(path, directory, n, err) : sali_fail_memory(err);
-    if (status != SAL_OK) {
-        sal_trajectory_destroy(path);
-        return status;
-    }
-    *out = path;
-    return SAL_OK;
 }
 
 void sali_ptt_resume(const sal_trainer *t)
@@ -375,37 +355,21 @@ double sali_ptt_log_z(sal_trainer *t, double *error)
     return sali_ptt_last(p)->info.log_z + ratio;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    const int32_t *const *x = a, *const *y = b;
-    return memcmp(*x + 1, *y + 1, (size_t) * *x * sizeof **x);
-}
-
 sal_status sali_ptt_check_mass(sal_trainer *t, double log_z, sal_error *err)
 {
     sali_ptt *p = t->ptt;
-    const int64_t V = t->model->space->n_variables, n = p->n;
-    int32_t *rows = SALI_NEW_ARRAY(int32_t, n * (V + 1));
-    const int32_t **order = SALI_NEW_ARRAY(const int32_t *, n);
-    if (!rows || !order) {
-        sali_free(rows);
-        sali_free(order);
-        return sali_fail_memory(err);
-    }
-    for (int64_t c = 0; c < n; c++) {
-        order[c] = rows + c * (V + 1);
-        rows[c * (V + 1)] = (int32_t)V;
-        sali_train_row(t, c, rows + c * (V + 1) + 1);
-    }
-    qsort(order, (size_t)n, sizeof *order, compare_rows);
+    const int64_t V = t->model->space->n_variables, bytes = V * (int64_t)sizeof *p->fresh;
     int64_t distinct = 0;
-    for (int64_t c = 0; c < n; c++) {
-        if (c == 0 || compare_rows(&order[c - 1], &order[c]) != 0) {
-            memcpy(p->fresh + distinct++ * V, order[c] + 1, (size_t)V * sizeof *p->fresh);
+    for (int64_t c = 0; c < p->n; c++) {
+        int32_t *row = p->fresh + distinct * V;
+        sali_train_row(t, c, row);
+        const uint32_t hash = p->work[distinct] = (uint32_t)sali_hash(SALI_HASH_START, row, bytes);
+        int64_t k = 0; /* the first row like this one, itself at last */
+        while (p->work[k] != hash || memcmp(p->fresh + k * V, row, (size_t)bytes) != 0) {
+            k++;
         }
+        distinct += k == distinct;
     }
-    sali_free(rows);
-    sali_free(order);
     sali_ptt_value_now(t, distinct, p->fresh, p->fresh_f);
     const double mass =
         sali_log_mean_exp(distinct, p->fresh_f).value + log((double)distinct) - log_z;

@@ -78,30 +78,54 @@ sal_status sali_ptt_check_mass(sal_trainer *trainer, double log_z, sal_error *er
 /* Mean log-likelihood of the held-out rows. */
 double sali_ptt_held_out(sal_trainer *trainer, double log_z);
 
-/* What a checkpoint keeps, but the levels; its items in their order. */
-enum {
-    SALI_PTT_STORED,
-    SALI_PTT_STORED_F,
-    SALI_PTT_FAMILY,
-    SALI_PTT_INFLUENCE,
-    SALI_PTT_PICK,
-    SALI_PTT_F_NOW,
-    SALI_PTT_F_LAST,
-    SALI_PTT_F_PICK,
-    SALI_PTT_WEIGHT,
-    SALI_PTT_COUNTERS,
-    SALI_PTT_ACCEPTANCE,
-    SALI_PTT_LEVELS,
-    SALI_PTT_ITEMS
-};
+/* What a checkpoint keeps: the number of levels, which have files of their own, then the rest. */
+enum { SALI_PTT_ITEMS = 12 };
 void sali_ptt_items(sali_ptt *ptt, const sal_space *space, sali_state_item items[SALI_PTT_ITEMS]);
-
-/* The first n levels in a directory as a trajectory of its own. SAL_ERR_DATA, SAL_ERR_IO,
- * SAL_ERR_MEMORY. */
-sal_status sali_ptt_read_levels(const sali_ptt *ptt, const char *directory, int64_t n,
-                                sal_trajectory **out, sal_error *err);
 
 /* After levels and items were loaded. */
 void sali_ptt_resume(const sal_trainer *trainer);
+
+/* ======== what its two files tell each other */
+
+/* ---- ptt.c */
+
+/* Streams of random numbers that all chains share, numbered by sweeps. */
+enum { SALI_PTT_SWAP, SALI_PTT_CHOICE, SALI_PTT_RESAMPLE };
+sali_stream sali_ptt_stream(const sal_trainer *trainer, uint32_t stream);
+
+/* Chains at members of the reservoir, evenly spaced. */
+void sali_ptt_take_chains(sal_trainer *trainer);
+
+/* ---- ptt_levels.c */
+
+static inline const sali_path_level *sali_ptt_last(const sali_ptt *p)
+{
+    return &p->path->levels[p->path->n - 1];
+}
+
+/* f at codes [n x V]: of the present model, and of the last level. */
+void sali_ptt_value_now(const sal_trainer *trainer, int64_t n, const int32_t *codes, double *f);
+void sali_ptt_value_last(const sal_trainer *trainer, int64_t n, const int32_t *codes, double *f);
+
+/* The weights [n] of states of one distribution under another, whose log-weights are d [n] up to a
+ * constant; they sum to 1. Returns: the share of the states that counts, their effective number
+ * over that of those that the other allows; 0: none has a weight. Few states that weigh much are a
+ * mode that grows, which the rates of swaps hardly see. */
+double sali_ptt_weights(int64_t n, const double *d, double *weight);
+
+/* The rate of swaps between the two, from states of the first with these weights. */
+double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, const double *weight);
+
+/* f of the present model at the reservoir, into stored_now, and less that of the last level, into
+ * a. */
+void sali_ptt_compare(sal_trainer *trainer);
+
+/* Levels up to the present model, which is left to be at `beta`, as many as it takes for each to
+ * keep a share of the states of the one before; then chains there. False in *arrived: there is no
+ * way, and the present model is one on it. Cost: for each level some visits by all the reservoir.
+ * Returns: SAL_ERR_MODEL (too many levels; chains met NaN), SAL_ERR_MEMORY. */
+sal_status sali_ptt_travel(sal_trainer *trainer, double beta, bool *arrived, sal_error *err);
+
+void sali_ptt_free_visitors(const sal_trainer *trainer, sali_ptt *p);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "models/base.h"
-#include "train/ptt_parts.h"
+#include "train/ptt.h"
 
 /* What a level keeps of the states of the one before; further ones in between see to that. The
  * shortest part of the way that is tried. */

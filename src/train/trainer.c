@@ -86,7 +86,20 @@ void sali_train_close_sampler(const sal_trainer *t, sali_train_sampler *state)
     *state = (sali_train_sampler){ 0 };
 }
 
-/* The preconditioner is copied: a checkpoint that is loaded needs it again. */
+/* Options that outlive this call: loading a checkpoint needs the preconditioner again. */
+static sal_status keep_options(sal_trainer *t, sal_error *err)
+{
+    sal_train_options *o = &t->options;
+    const int64_t N = t->model->space->width;
+    o->sampler = sali_memory_text(&t->memory, o->sampler);
+    o->checkpoint.directory = sali_memory_text(&t->memory, o->checkpoint.directory);
+    if (o->preconditioner) {
+        o->preconditioner =
+            sali_memory_copy(&t->memory, o->preconditioner, N * N, sizeof *o->preconditioner);
+    }
+    return sali_memory_status(&t->memory, err);
+}
+
 static sal_status choose_sampler(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -97,14 +110,8 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
                                              "pseudo-likelihood")
                                  : SAL_OK;
     }
-    if (o->preconditioner) {
-        t->preconditioner =
-            sali_memory_copy(&t->memory, o->preconditioner, N * N, sizeof *t->preconditioner);
-    }
-    sal_status status = sali_memory_status(&t->memory, err);
-    status = status ? status
-                    : sali_sampler_choose_from(o->own_samplers, o->sampler, t->model, o->step_size,
-                                               &t->sampler, &t->settings, err);
+    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, t->model,
+                                                 o->step_size, &t->sampler, &t->settings, err);
     if (status == SAL_OK && o->objective == SAL_PTT &&
         (!(t->sampler->flags & SALI_SAMPLER_EXACT) || t->sampler->flags & SALI_SAMPLER_COUPLED)) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
@@ -118,7 +125,7 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
                          "train: a preconditioner is given, which %s does not take; pavg does",
                          t->sampler->name);
     }
-    t->settings.preconditioner = t->preconditioner;
+    t->settings.preconditioner = o->preconditioner;
     /* What takes N evaluations of the gradient at each change of parameters pays off if the steps
      * between two changes are many more. */
     t->settings.training = (double)o->batch * (double)o->steps < 4 * (double)N;
@@ -237,6 +244,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     status = status
                  ? status
                  : sali_constraints_create(&t->constraints, &t->memory, t->model, &t->options, err);
+    status = status ? status : keep_options(t, err);
     status = status ? status : choose_sampler(t, err);
     status = status ? status : create_centring(t, err);
     status = status ? status : create_optimiser(t, err);
@@ -247,19 +255,11 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     status = status ? status : sali_buffer_create(t, err);
     status = status ? status : take_test(t, err);
     if (status == SAL_OK) {
-        t->sampler_name = sali_memory_text(&t->memory, t->options.sampler);
-        t->directory = sali_memory_text(&t->memory, t->options.checkpoint.directory);
-        status = sali_memory_status(&t->memory, err);
-    }
-    if (status == SAL_OK) {
         t->fingerprint = sali_train_fingerprint(t->model, t->data, &t->options);
         status = t->fingerprint ? SAL_OK : sali_fail_memory(err);
     }
-    t->options.sampler = t->sampler_name;
-    t->options.checkpoint.directory = t->directory;
     t->options.couplings.names = t->options.fixed = NULL;
     t->options.own_samplers = NULL;
-    t->options.preconditioner = t->preconditioner;
     return status;
 }
 

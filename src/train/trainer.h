@@ -29,8 +29,7 @@ typedef struct sali_train_shard {
     double *weight, *f;
     double *means;                /* [offsets of centring] of the biases over the data */
     double sum_data, sum_samples; /* of f */
-    sal_status status;            /* of its samples */
-    sal_error error;
+    sal_error error;              /* of its samples */
 } sali_train_shard;
 
 /* What the sampler keeps beside the chains. */
@@ -64,12 +63,10 @@ struct sal_trainer {
     sal_model *model;
     sali_tape_model *tape;
     const sal_data *data;
-    sal_train_options options;      /* defaults filled in; its pointers are the trainer's own */
-    char *sampler_name, *directory; /* of checkpoints, or NULL */
-    double *preconditioner;         /* [N x N] or NULL */
-    struct json_t *fingerprint;     /* what a resume must share */
-    struct json_t *resumes;         /* those that changed something; NULL: none */
-    char resumed_with[400];         /* what the last one changed; "": nothing */
+    sal_train_options options;  /* defaults filled in; its pointers are the trainer's own */
+    struct json_t *fingerprint; /* what a resume must share */
+    struct json_t *resumes;     /* those that changed something; NULL: none */
+    char resumed_with[400];     /* what the last one changed; "": nothing */
 
     const sali_sampler *sampler; /* NULL: the objective needs no samples */
     sali_sampler_settings settings;

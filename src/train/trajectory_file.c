@@ -237,17 +237,25 @@ static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal
     return status;
 }
 
-sal_status sali_trajectory_read_levels(sal_trajectory *t, const char *directory, int64_t n,
-                                       sal_error *err)
+sal_status sali_trajectory_read_levels(const sal_trajectory *like, const char *directory, int64_t n,
+                                       sal_trajectory **out, sal_error *err)
 {
     char path[SALI_PATH];
-    sal_status status = SAL_OK;
-    for (int64_t k = t->n; status == SAL_OK && k < n; k++) {
+    sal_trajectory *t = sali_trajectory_create(like->parameters, like->states, like->log_base,
+                                               like->sampler, like->steps);
+    sal_status status = t ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 1; status == SAL_OK && k < n; k++) {
         status = level_path(directory, k, path, err);
         status = status ? status : read_level(t, k, path, err);
     }
     status = status ? status : sali_path_in(directory, "ladder", path, err);
-    return status || t->n == 1 ? status : count_written(t, path, t->n, err);
+    status = status || n == 1 ? status : count_written(t, path, n, err);
+    if (status != SAL_OK) {
+        sal_trajectory_destroy(t);
+        return status;
+    }
+    *out = t;
+    return SAL_OK;
 }
 
 /* Level 0's independent variables. */
@@ -273,73 +281,37 @@ static sal_status read_base(const char *path, const sal_space *space, double **l
     return status;
 }
 
-typedef struct head {
-    json_int_t version, levels, steps;
-    double log_z, log_z_error, step_size;
-    uint64_t fingerprint;
-    char *sampler;
-} head;
-
-static sal_status read_head(const char *path, head *h, sal_error *err)
+/* What ladder.json says, the sampler to be freed; and how many levels there are. */
+static sal_status read_head(const char *path, sal_trajectory *t, json_int_t *levels, sal_error *err)
 {
-    sali_bytes bytes = { 0 };
+    json_t *object = NULL;
+    json_int_t version = 0, steps = 0;
     const char *sampler = NULL, *text = NULL;
-    sal_status status = sali_file_read(path, &bytes, err);
+    char *end = NULL;
+    sal_status status = sali_json_read(path, &object, err);
     if (status != SAL_OK) {
         return status;
     }
-    json_t *object = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
-    sali_bytes_free(&bytes);
-    bool ok =
-        object && json_unpack(object, "{s:I, s:I, s:s, s:I, s:{s:s, s:F, s:F, s:F}}", VERSION_KEY,
-                              &h->version, "levels", &h->levels, "sampler", &sampler, "steps",
-                              &h->steps, "model", "fingerprint", &text, "log_z", &h->log_z,
-                              "log_z_error", &h->log_z_error, "step_size", &h->step_size) == 0;
-    ok = ok && h->version == VERSION && h->levels >= 1 && h->levels <= SALI_MOST_LEVELS &&
-         h->steps >= 1 && h->steps <= INT32_MAX && h->log_z_error >= 0 && h->step_size >= 0;
-    if (ok) {
-        char *end;
-        h->fingerprint = strtoull(text, &end, 16);
-        ok = *text && !*end;
-    }
-    h->sampler = ok ? sali_strdup(sampler) : NULL;
+    bool ok = json_unpack(object, "{s:I, s:I, s:s, s:I, s:{s:s, s:F, s:F, s:F}}", VERSION_KEY,
+                          &version, "levels", levels, "sampler", &sampler, "steps", &steps, "model",
+                          "fingerprint", &text, "log_z", &t->log_z, "log_z_error", &t->log_z_error,
+                          "step_size", &t->step_size) == 0;
+    ok = ok && version == VERSION && *levels >= 1 && *levels <= SALI_MOST_LEVELS && steps >= 1 &&
+         steps <= INT32_MAX && t->log_z_error >= 0 && t->step_size >= 0;
+    t->steps = steps;
+    t->fingerprint = ok ? strtoull(text, &end, 16) : 0;
+    ok = ok && *text && !*end;
+    t->sampler = ok ? sali_strdup(sampler) : NULL;
     json_decref(object);
-    return !ok ? damaged(path, "the record", err) : !h->sampler ? sali_fail_memory(err) : SAL_OK;
-}
-
-static sal_status make(const char *directory, const sal_model *model, const head *h,
-                       sal_trajectory **out, sal_error *err)
-{
-    const sali_tape_model *tape = sali_model_tape(model);
-    char path[SALI_PATH];
-    double *log_base = NULL;
-    sal_trajectory *t = NULL;
-    sal_status status = level_path(directory, 0, path, err);
-    status = status ? status : read_base(path, model->space, &log_base, err);
-    if (status == SAL_OK) {
-        t = sali_trajectory_create(tape->program->parameters_size, model->space->n_states, log_base,
-                                   h->sampler, h->steps);
-        status =
-            t ? sali_trajectory_read_levels(t, directory, h->levels, err) : sali_fail_memory(err);
-    }
-    sali_free(log_base);
-    if (status != SAL_OK) {
-        sal_trajectory_destroy(t);
-        return status;
-    }
-    t->step_size = h->step_size;
-    t->log_z = h->log_z;
-    t->log_z_error = h->log_z_error;
-    t->fingerprint = h->fingerprint;
-    *out = t;
-    return SAL_OK;
+    return !ok ? damaged(path, "the record", err) : !t->sampler ? sali_fail_memory(err) : SAL_OK;
 }
 
 sal_status sal_trajectory_open(const char *directory, const sal_model *model, sal_trajectory **out,
                                sal_error *err)
 {
     char path[SALI_PATH];
-    head h = { 0 };
+    sal_trajectory said = { 0 };
+    json_int_t levels = 0;
     if (!directory || !model || !out) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_trajectory_open: the directory, the model or the result is NULL");
@@ -355,9 +327,22 @@ sal_status sal_trajectory_open(const char *directory, const sal_model *model, sa
                          "and counts without a cap",
                          directory);
     }
-    status = status ? status : read_head(path, &h, err);
-    status = status ? status : make(directory, model, &h, out, err);
-    sali_free(h.sampler);
+    status = status ? status : read_head(path, &said, &levels, err);
+    status = status ? status : level_path(directory, 0, path, err);
+    status = status ? status : read_base(path, model->space, &said.log_base, err);
+    if (status == SAL_OK) {
+        said.parameters = sali_model_tape(model)->program->parameters_size;
+        said.states = model->space->n_states;
+        status = sali_trajectory_read_levels(&said, directory, levels, out, err);
+    }
+    if (status == SAL_OK) {
+        (*out)->step_size = said.step_size;
+        (*out)->log_z = said.log_z;
+        (*out)->log_z_error = said.log_z_error;
+        (*out)->fingerprint = said.fingerprint;
+    }
+    sali_free(said.log_base);
+    sali_free(said.sampler);
     return status;
 }
 

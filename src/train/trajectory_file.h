@@ -11,9 +11,10 @@
 sal_status sali_trajectory_write_levels(sal_trajectory *path, sal_dtype dtype,
                                         const char *directory, sal_error *err);
 
-/* Levels 1 .. n - 1 after level 0, which is there; they count as written. Returns: SAL_ERR_DATA
- * (missing or damaged), SAL_ERR_IO, SAL_ERR_MEMORY. */
-sal_status sali_trajectory_read_levels(sal_trajectory *path, const char *directory, int64_t n,
-                                       sal_error *err);
+/* A trajectory with the sizes, level 0, sampler and steps of `like`, and with levels 1 .. n - 1 of
+ * the directory, which count as written. Returns: SAL_ERR_DATA (missing or damaged), SAL_ERR_IO,
+ * SAL_ERR_MEMORY. */
+sal_status sali_trajectory_read_levels(const sal_trajectory *like, const char *directory, int64_t n,
+                                       sal_trajectory **out, sal_error *err);
 
 #endif

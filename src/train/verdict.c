@@ -51,25 +51,21 @@ static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs 
 
 /* ---- figures */
 
-/* Of one set of rows, in the order of sal_verdict_kind; the MMD's is MMD^2. */
-typedef struct measured {
-    sali_jackknifed figures[SAL_VERDICT_KINDS];
-} measured;
-
+/* The figures of one set of rows, by sal_verdict_kind; the MMD's is MMD^2. */
 static sal_status measure(const sal_model *model, const sali_reference *reference,
-                          const sali_grouped *rows, measured *m, sal_error *err)
+                          const sali_grouped *rows, sali_jackknifed m[SAL_VERDICT_KINDS],
+                          sal_error *err)
 {
-    sal_status status = sali_mean_f(model, rows, &m->figures[SAL_VERDICT_F], err);
+    sal_status status = sali_mean_f(model, rows, &m[SAL_VERDICT_F], err);
     status = status ? status
-                    : sali_compare_moments(reference, rows, &m->figures[SAL_VERDICT_MEANS],
-                                           &m->figures[SAL_VERDICT_COVARIANCES], err);
-    return status ? status
-                  : sali_compare_kernel(reference, rows, &m->figures[SAL_VERDICT_MMD], err);
+                    : sali_compare_moments(reference, rows, &m[SAL_VERDICT_MEANS],
+                                           &m[SAL_VERDICT_COVARIANCES], err);
+    return status ? status : sali_compare_kernel(reference, rows, &m[SAL_VERDICT_MMD], err);
 }
 
 static sal_status measure_rows(const sal_model *model, const sali_reference *reference,
-                               const sal_data *data, int64_t most, measured *m, int64_t *rows,
-                               sal_error *err)
+                               const sal_data *data, int64_t most,
+                               sali_jackknifed m[SAL_VERDICT_KINDS], int64_t *rows, sal_error *err)
 {
     sali_grouped grouped = { 0 };
     sal_status status = sali_grouped_rows(data, most, &grouped, err);
@@ -218,26 +214,25 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
                                   .codes = (uint8_t *)(uintptr_t)in->persistent };
     const sal_data draws = { .rows = n, .variables = V, .codes = (uint8_t *)(uintptr_t)in->fresh };
     const sali_grouped grouped = sali_grouped_chains(in->chains, in->draws, &draws);
-    measured fresh, train, test, chains;
-    sal_status status = measure(model, reference, &grouped, &fresh, err);
+    sali_jackknifed fresh[SAL_VERDICT_KINDS], train[SAL_VERDICT_KINDS], chains[SAL_VERDICT_KINDS],
+        test_f;
+    sal_status status = measure(model, reference, &grouped, fresh, err);
     status =
-        status ? status : measure_rows(model, reference, in->train, n, &train, &v->train_rows, err);
+        status ? status : measure_rows(model, reference, in->train, n, train, &v->train_rows, err);
     if (status == SAL_OK && in->persistent_rows > 0) {
-        status = measure_rows(model, reference, &persistent, n, &chains, &v->persistent_rows, err);
+        status = measure_rows(model, reference, &persistent, n, chains, &v->persistent_rows, err);
     }
     sali_grouped held_out = { 0 };
     status = status ? status : sali_grouped_rows(in->test, in->test->rows, &held_out, err);
-    status = status ? status : sali_mean_f(model, &held_out, &test.figures[SAL_VERDICT_F], err);
+    status = status ? status : sali_mean_f(model, &held_out, &test_f, err);
     sal_data_destroy(&held_out.rows);
     for (int k = 0; status == SAL_OK && k < SAL_VERDICT_KINDS; k++) {
         sal_verdict_figure *f = &v->figures[k];
-        set_figure(f, (sal_verdict_kind)k, &fresh.figures[k], &train.figures[k],
-                   sali_reference_spread(reference));
-        f->persistent =
-            in->persistent_rows > 0 ? shown((sal_verdict_kind)k, &chains.figures[k]) : unknown;
+        set_figure(f, (sal_verdict_kind)k, &fresh[k], &train[k], sali_reference_spread(reference));
+        f->persistent = in->persistent_rows > 0 ? shown((sal_verdict_kind)k, &chains[k]) : unknown;
     }
     if (status == SAL_OK) {
-        v->figures[SAL_VERDICT_F].test = shown(SAL_VERDICT_F, &test.figures[SAL_VERDICT_F]);
+        v->figures[SAL_VERDICT_F].test = shown(SAL_VERDICT_F, &test_f);
     }
     return status;
 }

@@ -8,7 +8,6 @@
 #include "core/rng.h"
 #include "stats/mmd.h"
 #include "train/data.h"
-#include "train/likelihood.h"
 #include "train/verdict.h"
 
 /* Columns whose covariances are compared. */

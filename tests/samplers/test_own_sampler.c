@@ -6,6 +6,7 @@
 #include "run_helpers.h"
 #include "samplers/own/own.h"
 #include "temp_dir.h"
+#include "train/trainer.h"
 
 static sal_model *model_over(const char *space_name)
 {
@@ -296,7 +297,7 @@ static void train(const char *directory, int64_t iterations, double *values)
                             .steps = 5,
                             .checkpoint = { .directory = directory, .resume = directory != NULL } };
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
-    ck_ok(sal_trainer_run(t, iterations - sal_trainer_iteration(t), &err), &err);
+    ck_ok(sal_trainer_run(t, iterations - t->iteration, &err), &err);
     ck_ok(sal_model_get_params(model, NULL, values, &err), &err);
     sal_trainer_destroy(t);
     sal_model_destroy(model);
@@ -689,6 +690,39 @@ START_TEST(faults_of_a_sampler_end_a_training)
 }
 END_TEST
 
+static void draw_far_from_ones(const sal_origin *s, sal_random *random, int32_t *to)
+{
+    (void)random;
+    to[1] = s->codes[0] == 1 ? 2 : 0;
+}
+
+/* The only row with a one is at some place of the batch, whose chains are in two shards. */
+START_TEST(faults_name_the_chain_of_the_batch)
+{
+    uint8_t codes[64 * 6] = { 1 };
+    bool halves[2] = { false, false };
+    sal_data data = { .rows = 64, .variables = 6, .codes = codes };
+    const sal_sampler_descriptor far = { .name = "far",
+                                         .draw = draw_far_from_ones,
+                                         .log_q = log_half };
+    const sal_sampler_descriptor *const list[] = { &far, NULL };
+    sal_train_options o = {
+        .sampler = "far", .own_samplers = list, .objective = SAL_CD, .steps = 1, .batch = 64
+    };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_builtin("rbm:visible=6,hidden=3", SAL_F64, &model, &err), &err);
+    for (o.seed = 0; o.seed < 8; o.seed++) {
+        ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "at chain ");
+        const int chain = atoi(strstr(err.message, "at chain ") + strlen("at chain "));
+        ck_assert_int_lt(chain, 64);
+        halves[chain / 32] = true;
+    }
+    ck_assert(halves[0] && halves[1]);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Without acceptance: not exact, so neither tempered nor adapted. */
 START_TEST(unadjusted_ones_take_all)
 {
@@ -748,6 +782,7 @@ static Suite *make(void)
     tcase_add_test(tc, keys_may_be_words);
     tcase_add_test(tc, faults_of_a_sampler_end_a_run);
     tcase_add_test(tc, faults_of_a_sampler_end_a_training);
+    tcase_add_test(tc, faults_name_the_chain_of_the_batch);
     tcase_add_test(tc, unadjusted_ones_take_all);
     tcase_add_test(tc, allocation_failures_are_errors);
     suite_add_tcase(suite, tc);

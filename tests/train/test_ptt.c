@@ -540,7 +540,7 @@ START_TEST(stops_and_threads_change_no_bit)
     models[2] = new_model("rbm:visible=9,hidden=6", &data);
     ck_ok(sal_trainer_create(models[2], &data, &o, &t[2], &err), &err);
     ck_ok(sal_trainer_load(t[2], temp_dir, &err), &err);
-    ck_assert_int_eq(sal_trainer_iteration(t[2]), 23);
+    ck_assert_int_eq(t[2]->iteration, 23);
     ck_ok(sal_trainer_run(t[2], 100, &err), &err);
     same_trainings(t[0], t[2]);
     for (int k = 0; k < 3; k++) {

@@ -15,7 +15,7 @@
 #include "core/space.h"
 #include "models/alphabet.h"
 #include "stats/mmd.h"
-#include "train/likelihood.h"
+#include "train/data.h"
 
 typedef struct options {
     sal_ais_options ais;
