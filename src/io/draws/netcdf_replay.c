@@ -230,5 +230,6 @@ sal_status sali_draw_netcdf_state(const char *path, sal_run_state *state, sal_er
     state->replay = (sali_replay){ .source = d, .read = read_draw, .close = close_draws };
     sal_status status = d->name ? open_file(d, state, err) : sali_fail_memory(err);
     state->replay.made = d->sections[0].posterior.draws;
+    state->replay.made_in_warmup = d->sections[1].posterior.draws;
     return status;
 }
