@@ -246,6 +246,20 @@ START_TEST(a_search_that_never_begins_is_refused)
 }
 END_TEST
 
+START_TEST(states_of_version_0_1_0_are_refused)
+{
+    sal_error err;
+    sal_run_options options;
+    sal_model *model = ready_made("ising:side=3,theta=0.3");
+    sal_run *run = run_it(model, &(sal_run_options){ .warmup = 30, .draws = 5 });
+    set_whole(sal_run_last_state(run), "format", 1);
+    ck_fails(sal_run_state_options(sal_run_last_state(run), &options, &err), SAL_ERR_DATA, &err,
+             "the state of a run of version 0.1.0; this program goes on with those of 0.2.0");
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- files */
 
 #ifdef SALI_HAVE_NETCDF
@@ -472,6 +486,7 @@ static Suite *edges_suite(void)
     tcase_add_test(runs, a_state_stops_the_run);
     tcase_add_loop_test(runs, own_samplers_go_on, 0, 4);
     tcase_add_test(runs, a_search_that_never_begins_is_refused);
+    tcase_add_test(runs, states_of_version_0_1_0_are_refused);
 #ifdef SALI_HAVE_NETCDF
     tcase_add_test(files, a_draw_of_warm_up_stops_a_run_to_a_file);
     tcase_add_test(files, draws_behind_the_state_are_kept);
