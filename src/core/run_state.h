@@ -14,7 +14,8 @@ typedef struct sali_replay {
      */
     sal_status (*read)(void *source, bool warmup, int64_t index, sal_draw *draw, sal_error *err);
     void (*close)(void *source); /* may be NULL */
-    int64_t made;                /* draws after warm-up; more than the state's, where it stopped */
+    /* Draws after warm-up, and of it: more than the state counts, where the run was stopped. */
+    int64_t made, made_in_warmup;
 } sali_replay;
 
 struct sal_run_state {

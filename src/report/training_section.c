@@ -120,6 +120,10 @@ static sal_status read_log(const char *path, training_log *log, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
+    if (memchr(bytes.data, '\0', (size_t)bytes.size)) {
+        sali_bytes_free(&bytes);
+        return sali_fail(err, SAL_ERR_DATA, "%s: expected text, found a NUL byte", path);
+    }
     sali_scan_init(&scan, path, bytes.data, bytes.size, 0);
     status = sali_scan_line(&scan, &line) ? read_names(&line, log, err)
                                           : sali_fail(err, SAL_ERR_DATA, "%s: is empty", path);

@@ -24,12 +24,17 @@
 #define PRECONDITIONER "given.preconditioner"
 #define NAME "model"
 
+/* The number of these arrays' format; without one they are of version 0.1.0. */
+#define FORMAT "format"
+#define FORMAT_NOW 2
+
 /* ---- noting them */
 
 sal_status sali_run_note_given(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     const char *name = run->base->name;
+    int64_t format = FORMAT_NOW;
     int64_t n = o->tempering.temperatures ? o->tempering.replicas : 0;
     int64_t N = run->base->space->width;
     const sali_state_item items[] = {
@@ -38,6 +43,7 @@ sal_status sali_run_note_given(sal_run *run, sal_error *err)
         sali_state_i32(CODES, o->clamps.n, (int32_t *)o->clamps.codes),
         sali_state_f64(PRECONDITIONER, o->preconditioner ? N * N : 0, (double *)o->preconditioner),
         sali_state_u8(NAME, (int64_t)strlen(name) + 1, (uint8_t *)(uintptr_t)name),
+        sali_state_i64(FORMAT, 1, &format),
     };
     run->state = run->state ? run->state : SALI_NEW(sal_run_state);
     bool ok = run->state != NULL;
@@ -136,6 +142,11 @@ static int64_t count_of(const sal_run_state *state, const char *name)
 static sal_status read_options(const sal_run_state *state, sal_run_options *o, sal_error *err)
 {
     sal_option_info info;
+    if (sali_run_state_whole(state, FORMAT) != FORMAT_NOW) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "the state of a run of version 0.1.0; this program goes on with those of "
+                         "0.2.0 and later: begin the run again, or use 0.1.0");
+    }
     for (int64_t k = 0; sal_option_list(sal_run_option_table(), k, &info); k++) {
         const char *text = info.doc ? text_of(state, info.name) : NULL;
         if (text && text[0] &&

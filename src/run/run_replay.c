@@ -150,6 +150,6 @@ sal_status sali_run_keep_past(sal_run *run, sal_error *err)
     m->codes = SALI_NEW_ARRAY(int32_t, chains * run->base->space->n_variables);
     m->log_prob = SALI_NEW_ARRAY(double, chains);
     m->unknown = SALI_NEW_ARRAY(double, chains);
-    run->state->replay = (sali_replay){ m, read_memory, close_memory, run->draws_made };
+    run->state->replay = (sali_replay){ m, read_memory, close_memory, run->draws_made, 0 };
     return m->codes && m->log_prob && m->unknown ? SAL_OK : sali_fail_memory(err);
 }

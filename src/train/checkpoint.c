@@ -19,7 +19,7 @@
 #include "train/trajectory_file.h"
 
 #define VERSION_KEY "saltus_checkpoint"
-#define VERSION 1
+#define VERSION 2 /* 1: of version 0.1.0 */
 
 static const char *const array_files[] = { "checkpoint-a.safetensors", "checkpoint-b.safetensors" };
 
@@ -98,6 +98,13 @@ static sal_status read_json(const char *path, json_t **json, int *file, sal_erro
                                 "checkpoint");
     }
     *file = named_file(object);
+    if (json_integer_value(json_object_get(object, VERSION_KEY)) == 1) {
+        json_decref(object);
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: a checkpoint of version 0.1.0; this program reads those of 0.2.0 and "
+                         "later: train again, or use 0.1.0",
+                         path);
+    }
     if (*file < 0) {
         json_decref(object);
         return sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training (%s %d)", path,

@@ -147,6 +147,10 @@ START_TEST(other_trainings_in_the_directory)
     fails(65, "expected a checkpoint", COMMAND "1 --iterations 20 --out parts --resume");
     succeeds(COMMAND "1 --iterations 20 --out parts --overwrite");
     same_results("whole", "parts");
+    /* Lines behind a NUL byte would be lost. */
+    temp_write("parts/log.csv", "iteration,seconds\n3,1\n\0\n4,2\n", 28);
+    fails(65, "parts/log.csv: expected text, found a NUL byte",
+          COMMAND "1 --iterations 20 --out parts --resume");
     /* A log without a checkpoint has nothing to say of what is trained anew. */
     temp_write("parts/log.csv", "iteration,seconds\n3,1\n", 22);
     remove(temp_path("parts/checkpoint.json"));

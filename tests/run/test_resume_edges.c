@@ -246,6 +246,20 @@ START_TEST(a_search_that_never_begins_is_refused)
 }
 END_TEST
 
+START_TEST(states_of_version_0_1_0_are_refused)
+{
+    sal_error err;
+    sal_run_options options;
+    sal_model *model = ready_made("ising:side=3,theta=0.3");
+    sal_run *run = run_it(model, &(sal_run_options){ .warmup = 30, .draws = 5 });
+    set_whole(sal_run_last_state(run), "format", 1);
+    ck_fails(sal_run_state_options(sal_run_last_state(run), &options, &err), SAL_ERR_DATA, &err,
+             "the state of a run of version 0.1.0; this program goes on with those of 0.2.0");
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- files */
 
 #ifdef SALI_HAVE_NETCDF
@@ -284,6 +298,68 @@ START_TEST(a_draw_of_warm_up_stops_a_run_to_a_file)
     sal_run_state_destroy(state);
     sal_run_destroy(whole);
     sal_run_destroy(longer);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Run on from a.nc to draw `stop_at` (-1: to the end); the draws that a.nc then has. */
+static int64_t go_on_to(sal_model *model, int64_t stop_at, bool in_warmup)
+{
+    sal_error err;
+    sal_run_state *state = NULL;
+    ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
+    sal_run_options options = rest_of(state);
+    options.record.warmup = true;
+    watcher w = writing(model, &options);
+    w.stop_at = stop_at;
+    w.in_warmup = in_warmup;
+    options = watched(options, &w);
+    sal_run *run = run_it(model, &options);
+    sal_run_state_destroy(state);
+    ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
+    sal_run_destroy(run);
+    ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
+    int64_t made = in_warmup ? state->replay.made_in_warmup : state->replay.made;
+    sal_run_state_destroy(state);
+    return made;
+}
+
+/* Draws behind the last state stay in the file, wherever the next run stops: while it reads the
+ * earlier draws again, behind the state, or at the end. */
+START_TEST(draws_behind_the_state_are_kept)
+{
+    sal_error err;
+    sal_model *model = ready_made("ising:side=3,theta=0.3");
+    sal_run_options options = {
+        .sampler = "ncg", .warmup = 600, .draws = 700, .record = { .draws = true, .warmup = true }
+    };
+    sal_run *whole = run_it(model, &options);
+    watcher w = writing(model, &options);
+    w.stop_at = 260;
+    w.in_warmup = true;
+    sal_run_options shown = watched(options, &w);
+    sal_run *part = run_it(model, &shown);
+    ck_ok(sal_draw_writer_close(w.writer, part, &err), &err);
+    sal_run_destroy(part);
+    ck_assert_int_eq(go_on_to(model, 10, true), 261);
+    ck_assert_int_eq(go_on_to(model, 540, true), 541);
+    ck_assert_int_eq(go_on_to(model, 530, true), 541);
+    ck_assert_int_eq(go_on_to(model, 590, false), 591);
+    ck_assert_int_eq(go_on_to(model, 570, false), 591);
+    ck_assert_int_eq(go_on_to(model, 3, false), 591);
+    ck_assert_int_eq(go_on_to(model, -1, false), 700);
+    sal_run_state *state = NULL;
+    ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
+    ck_assert_int_eq(state->replay.made_in_warmup, 600);
+    for (int64_t d = 0; d < 700; d++) {
+        sal_draw draw;
+        ck_ok(state->replay.read(state->replay.source, false, d, &draw, &err), &err);
+        for (int64_t c = 0; c < 4; c++) {
+            ck_assert_mem_eq(&draw.log_prob[c], &whole->log_prob[c * 700 + d], sizeof(double));
+        }
+    }
+    sal_run_state_destroy(state);
+    sal_run_destroy(whole);
     sal_model_destroy(model);
 }
 END_TEST
@@ -410,8 +486,10 @@ static Suite *edges_suite(void)
     tcase_add_test(runs, a_state_stops_the_run);
     tcase_add_loop_test(runs, own_samplers_go_on, 0, 4);
     tcase_add_test(runs, a_search_that_never_begins_is_refused);
+    tcase_add_test(runs, states_of_version_0_1_0_are_refused);
 #ifdef SALI_HAVE_NETCDF
     tcase_add_test(files, a_draw_of_warm_up_stops_a_run_to_a_file);
+    tcase_add_test(files, draws_behind_the_state_are_kept);
     tcase_add_test(files, a_file_that_is_being_written_is_left_alone);
     tcase_add_test(files, draws_are_of_the_states_size);
 #endif

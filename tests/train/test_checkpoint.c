@@ -510,11 +510,11 @@ START_TEST(damaged_files_are_refused)
         "null",
         "3",
         "{}",
-        "{\"saltus_checkpoint\": 1}",
-        "{\"saltus_checkpoint\": 2, \"arrays\": \"checkpoint-a.safetensors\", \"options\": {}}",
-        "{\"saltus_checkpoint\": 1, \"arrays\": \"../x.safetensors\", \"options\": {}}",
-        "{\"saltus_checkpoint\": 1, \"arrays\": 7, \"options\": {}}",
-        "{\"saltus_checkpoint\": 1, \"arrays\": \"checkpoint-a.safetensors\", \"options\": []}",
+        "{\"saltus_checkpoint\": 2}",
+        "{\"saltus_checkpoint\": 3, \"arrays\": \"checkpoint-a.safetensors\", \"options\": {}}",
+        "{\"saltus_checkpoint\": 2, \"arrays\": \"../x.safetensors\", \"options\": {}}",
+        "{\"saltus_checkpoint\": 2, \"arrays\": 7, \"options\": {}}",
+        "{\"saltus_checkpoint\": 2, \"arrays\": \"checkpoint-a.safetensors\", \"options\": []}",
     };
     sal_error err;
     sali_bytes json, arrays;
@@ -542,8 +542,13 @@ START_TEST(damaged_files_are_refused)
         ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err,
                  "expected a checkpoint");
     }
-    const char bare[] =
+    const char old[] =
         "{\"saltus_checkpoint\": 1, \"arrays\": \"checkpoint-a.safetensors\", \"options\": {}}";
+    temp_write("checkpoint.json", old, sizeof old - 1);
+    ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err,
+             "a checkpoint of version 0.1.0; this program reads those of 0.2.0");
+    const char bare[] =
+        "{\"saltus_checkpoint\": 2, \"arrays\": \"checkpoint-a.safetensors\", \"options\": {}}";
     temp_write("checkpoint.json", bare, sizeof bare - 1);
     ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err, "batch (none)");
     same_state("damaged", t.trainer, untouched.trainer);

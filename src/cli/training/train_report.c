@@ -35,7 +35,9 @@ int cli_train_read_log(cli_training *s)
         status = sali_file_read(path, &bytes, &err);
     }
     const char *text = (const char *)bytes.data;
-    if (text && strncmp(text, header, strlen(header)) == 0) {
+    if (text && memchr(text, '\0', (size_t)bytes.size)) {
+        status = sali_fail(&err, SAL_ERR_DATA, "%s: expected text, found a NUL byte", path);
+    } else if (text && strncmp(text, header, strlen(header)) == 0) {
         s->log = strdup(text);
         status = s->log ? SAL_OK : SAL_ERR_MEMORY;
     }

@@ -32,7 +32,7 @@ struct sal_draw_writer {
     sali_draw_log *log;
     bool shows_warmup;
     bool goes_on;   /* with the log of a run that was killed */
-    int64_t had[2]; /* the draws that this log had */
+    int64_t had[2]; /* the draws of the run that goes on, which are in the log from the first */
     int64_t made[2];
 
     /* Draws that are not written yet: of warm-up or after it. */
@@ -86,16 +86,20 @@ static void keep_draw(const sali_draw_log *log, const sal_draw *draw, void *row)
     }
 }
 
+static bool fits(const sali_draw_log *log, const sal_draw *draw)
+{
+    return draw->chains == log->chains && draw->variables == log->V;
+}
+
 /* The callback `draw` of the run. */
 static int add(const sal_draw *draw, void *writer)
 {
     sal_draw_writer *w = writer;
     const sali_draw_log *log = w->log;
-    bool fits = draw->chains == log->chains && draw->variables == log->V;
-    if (fits && draw->index < w->had[draw->warmup]) { /* out of the log itself */
+    if (fits(log, draw) && draw->index < w->had[draw->warmup]) {
         return w->status != SAL_OK;
     }
-    if (w->status == SAL_OK && (!fits || draw->index != w->made[draw->warmup] ||
+    if (w->status == SAL_OK && (!fits(log, draw) || draw->index != w->made[draw->warmup] ||
                                 (draw->warmup && (w->made[0] > 0 || !w->shows_warmup)))) {
         w->status =
             sali_fail(&w->error, SAL_ERR_ARGUMENT,
@@ -195,8 +199,7 @@ static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal
     }
     bool wanted = w->log->state_size > 0;
     w->goes_on = wanted && strcmp(from, w->log->path) == 0;
-    if (w->goes_on) { /* whether it is the same model the run finds out */
-        memcpy(w->had, w->log->made, sizeof w->had);
+    if (w->goes_on) {
         memcpy(w->made, w->log->made, sizeof w->made);
         w->draw_bytes = (w->made[0] + w->made[1]) * w->log->row;
         return SAL_OK;
@@ -214,6 +217,30 @@ static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal
     const bool wide = model->space->max_states > 256 || model->space->unbounded;
     return sali_draw_log_begin(w->log, o->chains ? o->chains : 4, model->space->n_variables,
                                wide ? 4 : 1, err);
+}
+
+/* The draws of the run that goes on, also those behind its state, which it makes once more: it may
+ * be stopped before. Whether it is the same run is not known yet. */
+static sal_status copy_earlier(sal_draw_writer *w, const sal_run_state *from, sal_error *err)
+{
+    const sali_replay *replay = &from->replay;
+    const int64_t n[2] = { replay->read ? replay->made : 0,
+                           w->shows_warmup ? replay->made_in_warmup : 0 };
+    sal_draw draw;
+    sal_status status = SAL_OK;
+    for (int warmup = 1; warmup >= 0; warmup--) {
+        for (int64_t d = w->made[warmup]; status == SAL_OK && d < n[warmup]; d++) {
+            status = replay->read(replay->source, warmup, d, &draw, err);
+            if (status == SAL_OK && !fits(w->log, &draw)) {
+                return SAL_OK; /* of another run, as the run will say */
+            }
+            if (status == SAL_OK && add(&draw, w) != 0) {
+                status = sali_fail(err, w->status, "%s", w->error.message);
+            }
+        }
+    }
+    memcpy(w->had, w->made, sizeof w->had);
+    return status;
 }
 
 /* `remove`: the log too. */
@@ -248,12 +275,15 @@ sal_status sali_draw_writer_open(const char *path, const sal_model *model, sal_r
         w->rows = sali_alloc(w->room, (size_t)w->log->row);
         status = w->rows ? SAL_OK : sali_fail_memory(err);
     }
+    w->shows_warmup = options->record.warmup;
+    w->begun = w->synced = seconds();
+    if (status == SAL_OK && options->resume) {
+        status = copy_earlier(w, options->resume, err);
+    }
     if (status != SAL_OK) {
         free_writer(w, w->log && w->log->state_size == 0);
         return status;
     }
-    w->shows_warmup = options->record.warmup;
-    w->begun = w->synced = seconds();
     options->callbacks.draw = add;
     options->callbacks.state = note;
     options->callbacks.draw_data = options->callbacks.state_data = w;
@@ -273,11 +303,13 @@ static sal_status convert(sal_draw_writer *w, const sal_run *run, sal_error *err
 {
     sali_draw_log *log = w->log;
     const char *text = sali_run_state_text(&w->notes, SALI_DRAW_CONFIGURATION);
-    sali_draw_source source = { .replay = { log, sali_draw_log_read, NULL, log->made[0] },
-                                .warmup = w->shows_warmup ? log->made[1] : -1,
-                                .figures = SALI_NOTED,
-                                .configuration = json_loads(text, 0, NULL),
-                                .state_size = log->state_size };
+    sali_draw_source source = {
+        .replay = { .source = log, .read = sali_draw_log_read, .made = log->made[0] },
+        .warmup = w->shows_warmup ? log->made[1] : -1,
+        .figures = SALI_NOTED,
+        .configuration = json_loads(text, 0, NULL),
+        .state_size = log->state_size
+    };
     void *state = NULL;
     sal_status status = source.configuration ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK && log->state_size > 0) {

@@ -152,7 +152,7 @@ static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err
     const sali_state_item *f = sali_run_state_find(state, "f"); /* of each chain and replica */
     sal_status status = sal_run_state_options(state, &o, err);
     if (status != SAL_OK) {
-        return status;
+        return sali_fail_prefix(err, status, "%s", d->name);
     }
     int64_t chains = f ? f->count : 0;
     int64_t V = codes && chains > 0 ? codes->count / chains + o.clamps.n : 0;
@@ -230,5 +230,6 @@ sal_status sali_draw_netcdf_state(const char *path, sal_run_state *state, sal_er
     state->replay = (sali_replay){ .source = d, .read = read_draw, .close = close_draws };
     sal_status status = d->name ? open_file(d, state, err) : sali_fail_memory(err);
     state->replay.made = d->sections[0].posterior.draws;
+    state->replay.made_in_warmup = d->sections[1].posterior.draws;
     return status;
 }
