@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 double sali_term_times(const sali_program *program, const sali_params *params, int32_t i,
                        const sali_op_term *term, int but, double x)
@@ -29,6 +30,59 @@ int sali_node_factors(const sali_program *program, int32_t i)
     int varying = sali_term_varying(program, i, &term, &last);
     bool ends = varying > 0 && last == term.n - 1 && term.end != SALI_MULTIPLIES;
     return ends ? -1 : varying < 1 ? 1 : varying;
+}
+
+bool sali_node_is_linear(const sali_program *program, int32_t i)
+{
+    const sali_op *op = program->steps[i].op;
+    return sali_terms_of(program, i) > 0 &&
+           (op->linear || (op->arity == 1 && sali_term_of(program, i, 0, 0).n == 1));
+}
+
+sal_status sali_linear_backward(const sali_program *program, int32_t i, const double *out,
+                                double *const *in)
+{
+    const sali_node *node = &program->nodes[i];
+    const sali_step *step = &program->steps[i];
+    const sali_op *op = sali_op_f64(node->op);
+    int64_t largest = 0;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        int64_t size = program->steps[node->in[k]].size;
+        largest = size > largest ? size : largest;
+    }
+    if (op->alias) {
+        for (int64_t k = 0; k < step->size; k++) {
+            in[0][k] += out[k];
+        }
+        return SAL_OK;
+    }
+    sali_memory memory = { 0 };
+    void *plan = NULL;
+    double *zeros = SALI_TAKE(&memory, double, largest); /* of inputs: no adjoint depends on them */
+    sali_arg *args = SALI_TAKE(&memory, sali_arg, node->n_in);
+    int64_t scratch = op->scratch_size ? op->scratch_size(node, step->in, 1) : 0;
+    sali_call call = { .node = node,
+                       .chains = 1,
+                       .in = args,
+                       .out = { .adjoint = (void *)out, .size = step->size, .shape = &node->shape },
+                       .scratch = SALI_TAKE(&memory, double, scratch) };
+    sal_status status = memory.refused ? SAL_ERR_MEMORY : SAL_OK;
+    if (status == SAL_OK && op->plan_create) {
+        status = op->plan_create(node, step->in, program->space, &plan, NULL);
+    }
+    if (status == SAL_OK) {
+        for (int32_t k = 0; k < node->n_in; k++) {
+            args[k] = (sali_arg){ .value = zeros,
+                                  .adjoint = in[k],
+                                  .size = program->steps[node->in[k]].size,
+                                  .shape = &step->in[k]->shape };
+        }
+        call.plan = plan;
+        op->backward(&call);
+    }
+    sali_free(plan);
+    sali_memory_free(&memory);
+    return status;
 }
 
 /* ---- degrees, up to "more, or no polynomial" */

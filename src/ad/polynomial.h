@@ -52,6 +52,14 @@ double sali_term_times(const sali_program *program, const sali_params *params, i
  * the inputs that vary. -1: it is no polynomial of them. */
 int sali_node_factors(const sali_program *program, int32_t i);
 
+/* Whether node i is a linear op: all its terms have one element. */
+bool sali_node_is_linear(const sali_program *program, int32_t i);
+
+/* Add to in[k] [size of input k], for every input, what the transpose of linear op i makes of
+ * out [size of i], in double whatever the program's type. Returns: SAL_ERR_MEMORY. */
+sal_status sali_linear_backward(const sali_program *program, int32_t i, const double *out,
+                                double *const *in);
+
 /* Whether f is known to be a polynomial of at most the second degree in the reals of the embedding,
  * everywhere, so that its Hessian is constant. By the program's ops, whatever the parameters;
  * tables are polynomials unless they hold -inf. */

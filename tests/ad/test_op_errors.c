@@ -3,6 +3,7 @@
  * survives attributes that a hostile file may hold. */
 #include "test.h"
 
+#include "ad/tape.h"
 #include "core/alloc.h"
 #include "op_cases.h"
 
@@ -319,12 +320,28 @@ START_TEST(too_large_tables_are_refused)
 }
 END_TEST
 
+/* What its terms say of the last node, which was recorded: indices of its inputs. */
+static void check_term(const sal_tape *tape)
+{
+    const sali_node *node = &tape->nodes[tape->n_nodes - 1], *in[8];
+    const sali_op *op = sali_op_f64(node->op);
+    for (int32_t k = 0; k < node->n_in; k++) {
+        in[k] = &tape->nodes[node->in[k]];
+    }
+    if (op->term) {
+        sali_op_term term = op->term(&(sali_term_place){ node, in, 0, 0 });
+        ck_assert_int_ge(term.n, 1);
+        ck_assert_int_le(term.n, 3);
+    }
+}
+
 /* Attributes of any number and value, on operands of every shape in the cases: either the op says
  * no, or its shape is one. */
 START_TEST(hostile_attributes_are_survived)
 {
     static const int64_t numbers[] = { 0,  0,  1,         1,         2,         3,  4,  5,
                                        -1, 19, INT64_MAX, INT64_MIN, 1LL << 31, 12, 23, -2 };
+    static const double reals[] = { 0, 1, 2, -7, 1e300, -1e300, NAN, INFINITY };
     for (int64_t round = 0; round < 300; round++) {
         op_case use = op_cases[_i];
         int64_t seed = round * 100;
@@ -333,12 +350,18 @@ START_TEST(hostile_attributes_are_survived)
             use.ints[k] = numbers[(int)op_number(seed + 1 + k, 0, 16)];
         }
         use.n_reals = (int64_t)op_number(seed + 50, 0, 4);
+        for (int64_t k = 0; k < use.n_reals && round % 2; k++) {
+            use.reals[k] = reals[(int)op_number(seed + 51 + k, 0, 8)];
+        }
         sal_tape *tape = new_tape();
         sal_expr y = record(tape, &use);
         sal_shape shape = sal_expr_shape(y);
         ck_assert_int_le(shape.rank, SAL_MAX_RANK);
         for (int32_t i = 0; i < shape.rank; i++) {
             ck_assert_int_ge(shape.dim[i], 1);
+        }
+        if (tape->status == SAL_OK) {
+            check_term(tape);
         }
         sal_tape_destroy(tape);
     }

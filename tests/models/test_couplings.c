@@ -4,9 +4,11 @@
 #include "test.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "alloc_fail.h"
 #include "models/structure/couplings.h"
+#include "models/structure/weights.h"
 #include "models/tape_model.h"
 #include "random_tape.h"
 #include "run_helpers.h"
@@ -211,6 +213,148 @@ START_TEST(squares_of_long_sums_are_left_to_the_formula)
 }
 END_TEST
 
+/* A formula of n spins in variables s, W [n x n] random. */
+static sal_model *model_by(int64_t n, sal_dtype dtype, sal_expr (*formula)(sal_expr s, sal_expr W))
+{
+    sal_space *space = sal_space_create();
+    sal_block block = { .name = "s", .kind = SAL_SPIN, .count = n };
+    double *W = malloc((size_t)(n * n) * sizeof *W);
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr f = formula(sal_state(tape), sal_param(tape, "W", SAL_SHAPE(n, n)));
+    tiny_normals(60, n * n, 1 / sqrt((double)n), W);
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    ck_ok(sal_model_set_params(model, "W", W, &err), &err);
+    free(W);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+static sal_expr squared_products(sal_expr s, sal_expr W)
+{
+    return sal_sum(sal_square(sal_matvec(W, s)));
+}
+
+static sal_expr repeated_products(sal_expr s, sal_expr W)
+{
+    sal_expr once = sal_add(sal_matvec(W, s), sal_scalar(s.tape, 0.5));
+    return sal_dot(s, sal_add(sal_matvec(W, once), sal_scalar(s.tape, 0.25)));
+}
+
+/* Long products are products of matrices, not entry by entry: that took a minute. */
+START_TEST(long_products_are_read_fast)
+{
+    sal_expr (*const formulas[])(sal_expr s, sal_expr W) = { squared_products, repeated_products };
+    const int64_t n = 1200;
+    sal_model *model = model_by(n, SAL_F64, formulas[_i]);
+    sali_couplings *c = NULL;
+    sal_error err;
+    clock_t begin = clock();
+    ck_ok(sali_couplings_create(model, SALI_ANY_COUPLINGS, &c, &err), &err);
+    ck_assert_ptr_nonnull(c);
+    check_values(model, c, "long products");
+    ck_assert_int_lt((clock() - begin) / CLOCKS_PER_SEC, 3);
+    sali_couplings_destroy(c);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* By the op's own backward: term by term, the cumulative sum of n elements has n^2. */
+START_TEST(weights_of_linear_ops_are_read_fast)
+{
+    static double h[20000];
+    const int64_t n = sizeof h / sizeof *h;
+    sal_block block = { .name = "s", .kind = SAL_SPIN, .count = n };
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    tiny_normals(61, n, 1, h);
+    sal_tape *tape = sal_tape_create(space, SAL_F32);
+    sal_expr sums = sal_cumsum(sal_state(tape));
+    sal_expr f = sal_dot(sal_constant(tape, h, SAL_SHAPE(n)), sal_add(sums, sal_scalar(tape, 1)));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sali_weights weights;
+    clock_t begin = clock();
+    ck_ok(sali_weights_create(sali_model_tape(model), &weights), &err);
+    for (int32_t i = weights.program->output; i > weights.program->state; i--) {
+        if (weights.node[i] && weights.program->nodes[i].varying) {
+            ck_ok(sali_weights_push(&weights, i), &err);
+        }
+    }
+    ck_assert_int_lt((clock() - begin) / CLOCKS_PER_SEC, 1);
+    double sum = 0;
+    for (int64_t k = n - 1; k >= 0; k--) {
+        sum += (double)(float)h[k];
+        ck_assert(fabs(weights.node[weights.program->state][k] - sum) < 1e-9);
+    }
+    sali_weights_free(&weights);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* In single precision 1e8 + 1 is 1e8. */
+START_TEST(couplings_in_single_precision_are_summed_in_double)
+{
+    static const int64_t pairs[] = { 0, 1, 0, 1, 1, 0, 0, 1 };
+    static const double weights[] = { 1e8, 1, 1, -1e8 };
+    sal_block block = { .name = "s", .kind = SAL_SPIN, .count = 2 };
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sali_couplings *c = NULL;
+    sal_error err;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F32);
+    sal_expr w = sal_constant(tape, weights, SAL_SHAPE(4));
+    ck_ok(sal_model_from_tape(tape, sal_edges(sal_state(tape), w, 4, pairs), &model, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_ANY_COUPLINGS, &c, &err), &err);
+    ck_assert_double_eq(((const float *)sali_couplings_values(c)->J)[1], 2);
+    sali_couplings_destroy(c);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* Dense couplings, and tables that forbid neighbours in a row of three variables to be equal: of 27
+ * states 12 are left. */
+START_TEST(tables_that_forbid_states_are_left_to_the_formula)
+{
+    static const int64_t begin[] = { 0, 2, 4, 6 }, scope[] = { 0, 1, 1, 2, 0, 2 };
+    const sal_block block = { .name = "s", .kind = SAL_CATEGORICAL, .count = 3, .states = 3 };
+    double tables[3 * 9], J[9 * 9];
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = 2000, .warmup = 600, .draws = 1, .seed = 4
+    };
+    sal_error err;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    tiny_normals(62, 27, 1, tables);
+    tiny_normals(63, 81, 0.3, J);
+    for (int k = 0; k < 18; k++) {
+        tables[k] = k % 9 % 4 == 0 ? -INFINITY : tables[k];
+    }
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr quad = sal_quad(sal_state(tape), sal_constant(tape, J, SAL_SHAPE(9, 9)));
+    sal_expr T = sal_constant(tape, tables, SAL_SHAPE(27));
+    sal_expr f = sal_add(quad, sal_table(tape, T, 3, begin, scope));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    ck_assert_ptr_null(couplings_of(model));
+    sal_run *run = run_it(model, &options);
+    ck_assert_double_gt(last_states_p(model, run), 1e-3);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(memory_running_out_is_an_error)
 {
     sal_model *model = builtin("potts-dense:dim=3,states=2", SAL_F32);
@@ -398,6 +542,10 @@ static Suite *couplings_suite(void)
     tcase_add_test(tcase, new_parameters_are_seen);
     tcase_add_test(tcase, other_models_are_refused);
     tcase_add_test(tcase, squares_of_long_sums_are_left_to_the_formula);
+    tcase_add_loop_test(tcase, long_products_are_read_fast, 0, 2);
+    tcase_add_test(tcase, weights_of_linear_ops_are_read_fast);
+    tcase_add_test(tcase, couplings_in_single_precision_are_summed_in_double);
+    tcase_add_test(tcase, tables_that_forbid_states_are_left_to_the_formula);
     tcase_add_test(tcase, memory_running_out_is_an_error);
     tcase_add_loop_test(tcase, chains_go_where_steps_without_couplings_take_them, 0,
                         (int)(sizeof spaces / sizeof *spaces));

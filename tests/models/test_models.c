@@ -10,7 +10,7 @@
 
 #include "alloc_fail.h"
 #include "core/rng.h"
-#include "models/zoo/builtin.h"
+#include "models/zoo/making.h"
 #include "models/clamp.h"
 #include "models/tape_model.h"
 #include "samplers/start.h"
@@ -383,6 +383,22 @@ START_TEST(bad_specifications_say_what_is_accepted)
 }
 END_TEST
 
+static sal_status too_many(sali_making *m, sal_expr *f)
+{
+    *f = sal_sum(sali_making_state(m, "s", SAL_BINARY, INT64_C(1) << 26, 0));
+    return SAL_OK;
+}
+
+START_TEST(what_the_space_says_of_variables_is_passed_on)
+{
+    static const sali_builtin record = { .name = "large", .formula = too_many };
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    ck_fails(sali_making_make(&record, NULL, NULL, SAL_F64, &model, &err), SAL_ERR_ARGUMENT, &err,
+             "block 's': 67108864 variables; a space has 1 to");
+}
+END_TEST
+
 /* ---- callbacks and tapes */
 
 static double nan_above(const double *x, double *gradient, void *data)
@@ -559,6 +575,7 @@ int main(void)
     tcase_add_test(tcase, bad_clamps_are_refused);
     tcase_add_test(tcase, parameters_are_set_read_and_named);
     tcase_add_test(tcase, bad_specifications_say_what_is_accepted);
+    tcase_add_test(tcase, what_the_space_says_of_variables_is_passed_on);
     tcase_add_test(tcase, values_that_are_no_numbers_name_the_state);
     tcase_add_test(tcase, a_mistake_in_a_formula_is_reported_once_with_its_place);
     tcase_add_test(tcase, settings_that_mean_nothing_for_a_table_are_refused);

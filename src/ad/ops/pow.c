@@ -93,9 +93,10 @@ SALI_CLONES static void backward(const sali_call *call)
 static sali_op_term term(const sali_term_place *p)
 {
     double power = p->node->reals[0];
-    return (sali_op_term){
-        .count = power == 1 || power == 2, .factor = 1, .n = (int32_t)power, .at = { p->k, p->k }
-    };
+    return (sali_op_term){ .count = power == 1 || power == 2,
+                           .factor = 1,
+                           .n = power == 2 ? 2 : 1,
+                           .at = { p->k, p->k } };
 }
 
 const sali_op RN(sali_op_pow) = {

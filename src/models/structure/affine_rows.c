@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/structure/affine_rows.h"
 
+#include <string.h>
+
 #include "ad/polynomial.h"
 #include "core/alloc.h"
+#include "core/memory.h"
+#include "core/vector/blas.h"
 #include "models/clamp.h"
 
 /* The most slopes of all nodes. */
@@ -176,6 +180,92 @@ static sal_status find_node(sali_affine_rows *r, int32_t i, row_sum *sum)
     return SAL_OK;
 }
 
+/* ---- long sums of long rows, as products of matrices */
+
+#define BATCH 128
+
+/* The only input of node i that varies, if its elements are sums of many of its elements with many
+ * unknowns each; else -1. */
+static int32_t long_input(const sali_affine_rows *r, int32_t i)
+{
+    enum { LONG = 16 };
+    const sali_node *node = &r->program->nodes[i];
+    int32_t moving = -1;
+    for (int32_t k = 0; k < node->n_in; k++) {
+        if (r->program->nodes[node->in[k]].varying) {
+            moving = moving < 0 ? node->in[k] : INT32_MAX;
+        }
+    }
+    bool is = moving >= 0 && moving < INT32_MAX && sali_terms_of(r->program, i) > LONG &&
+              r->node[moving].used > LONG * r->program->steps[moving].size;
+    return is ? moving : -1;
+}
+
+/* The coefficients C [size of the input] of element k in terms of the input's elements; what it has
+ * beside them goes to its base. */
+static void write_coefficients(const sali_affine_rows *r, int32_t i, int64_t k, double *C,
+                               double *base)
+{
+    int64_t terms = sali_terms_of(r->program, i);
+    for (int64_t t = 0; t < terms; t++) {
+        int moving;
+        sali_op_term term = sali_term_of(r->program, i, k, t);
+        bool varies = sali_term_varying(r->program, i, &term, &moving) > 0;
+        double x = term.factor == 0
+                       ? 0
+                       : sali_term_times(r->program, r->params, i, &term, varies ? moving : -1, 1);
+        if (x != 0) {
+            *(varies ? &C[term.at[moving]] : base) += x;
+        }
+    }
+}
+
+/* Bases and slopes [m x (n + 1)] of the input's elements; n unknowns. */
+static void write_rows(const sali_affine_rows *r, int32_t in, int64_t n, double *S)
+{
+    for (int64_t k = 0; k < r->program->steps[in].size; k++, S += n + 1) {
+        sali_affine row = sali_affine_row(r, in, k);
+        S[n] = row.base;
+        for (int64_t u = 0; u < row.n; u++) {
+            S[row.unknown[u]] = row.slope[u];
+        }
+    }
+}
+
+static sal_status find_long_node(sali_affine_rows *r, int32_t i, int32_t in, int64_t n)
+{
+    sali_node_rows *to = &r->node[i];
+    int64_t size = r->program->steps[i].size, m = r->program->steps[in].size, width = n + 1;
+    sali_memory memory = { 0 };
+    double *S = SALI_TAKE(&memory, double, m *width), *C = SALI_TAKE(&memory, double, BATCH *m);
+    double *out = SALI_TAKE(&memory, double, BATCH *width);
+    sal_status status = memory.refused ? SAL_ERR_MEMORY : SAL_OK;
+    if (status == SAL_OK) {
+        write_rows(r, in, n, S);
+    }
+    for (int64_t first = 0; status == SAL_OK && first < size; first += BATCH) {
+        int64_t rows = size - first < BATCH ? size - first : BATCH;
+        memset(C, 0, (size_t)(rows * m) * sizeof *C);
+        for (int64_t k = 0; k < rows; k++) {
+            write_coefficients(r, i, first + k, C + k * m, &to->base[first + k]);
+        }
+        sali_blas_single_thread_begin();
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)width, (int)m, 1, C,
+                    (int)m, S, (int)width, 0, out, (int)width);
+        sali_blas_single_thread_end();
+        for (int64_t k = 0; k < rows; k++) {
+            const double *row = out + k * width;
+            to->base[first + k] += row[n];
+            for (int32_t u = 0; status == SAL_OK && u < n; u++) {
+                status = row[u] == 0 ? SAL_OK : append(r, to, u, row[u]);
+            }
+            to->begin[first + k + 1] = to->used;
+        }
+    }
+    sali_memory_free(&memory);
+    return status;
+}
+
 static sal_status find_rows(sali_affine_rows *r, const bool *asked)
 {
     int64_t n = r->unknowns == SALI_BITS ? r->model->space->n_variables : r->model->space->width;
@@ -190,8 +280,10 @@ static sal_status find_rows(sali_affine_rows *r, const bool *asked)
         }
         to->base = SALI_NEW_ARRAY(double, r->program->steps[i].size);
         to->begin = SALI_NEW_ARRAY(int64_t, r->program->steps[i].size + 1);
+        int32_t from = long_input(r, i);
         status = !to->base || !to->begin  ? SAL_ERR_MEMORY
                  : i == r->program->state ? find_state(r, to)
+                 : from >= 0              ? find_long_node(r, i, from, n)
                                           : find_node(r, i, &sum);
     }
     sali_free(sum.seen);

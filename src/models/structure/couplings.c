@@ -58,6 +58,14 @@ static bool has_bits(const sal_space *space)
     return space->max_states <= 2 && !counts;
 }
 
+/* Tables that forbid states: their entries' differences, of which couplings are made, are no
+ * numbers. */
+static bool forbids(const sal_model *model)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    return tape && sali_program_forbids(tape->program, tape->params);
+}
+
 /* Whether there are such couplings, and room for the dense ones; sparse ones are read. */
 static sal_status open_couplings(sali_couplings *c)
 {
@@ -68,7 +76,8 @@ static sal_status open_couplings(sali_couplings *c)
         c->version = sali_model_version(c->model);
         return sali_couplings_read_rows(c->model, &c->values);
     }
-    sal_status status = sali_couplings_read(c->model, &terms);
+    sal_status status =
+        forbids(c->model) ? SAL_ERR_UNSUPPORTED : sali_couplings_read(c->model, &terms);
     if (status != SAL_OK || !suits(&terms, c->model, c->wish)) {
         return status ? status : SAL_ERR_UNSUPPORTED;
     }
@@ -103,15 +112,17 @@ sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wis
     return SAL_OK;
 }
 
-/* J_ij and J_ji rise by the coefficient, J_ii by twice it. */
-static sal_status add(sali_coupling_terms *terms, int32_t i, int32_t j, double rise)
+/* J of the coefficients of products, in double: the sum of the matrix and its transpose. */
+static void take_products(sali_couplings *c, const double *products)
 {
-    const sali_couplings *c = terms->to;
-    sal_dtype dtype = c->model->dtype;
-    int64_t at = i * terms->n + j, mirror = j * terms->n + i;
-    sali_store(dtype, c->J, at, sali_load(dtype, c->J, at) + rise);
-    sali_store(dtype, c->J, mirror, sali_load(dtype, c->J, mirror) + rise);
-    return SAL_OK;
+    int64_t n = c->values.n;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j <= i; j++) {
+            double sum = products[i * n + j] + products[j * n + i];
+            sali_store(c->model->dtype, c->J, i * n + j, sum);
+            sali_store(c->model->dtype, c->J, j * n + i, sum);
+        }
+    }
 }
 
 static bool is_finite(const sali_couplings *c)
@@ -129,30 +140,29 @@ static bool read_values(sali_couplings *c)
     if (c->wish == SALI_BIT_COUPLINGS) {
         return sali_couplings_read_rows(c->model, &c->values) == SAL_OK;
     }
-    sali_coupling_terms terms = {
-        .n = N, .form = -1, .linear = c->values.linear, .add = c->J ? add : NULL, .to = c
-    };
+    sali_coupling_terms terms = { .n = N,
+                                  .form = -1,
+                                  .linear = c->values.linear,
+                                  .products = c->J ? SALI_NEW_ARRAY(double, N *N) : NULL };
     memset(terms.linear, 0, (size_t)N * sizeof *terms.linear);
-    if (c->J) {
-        memset(c->J, 0, (size_t)(N * N) * sali_dtype_size(c->model->dtype));
+    bool good = (terms.products || !c->J) && !forbids(c->model) &&
+                sali_couplings_read(c->model, &terms) == SAL_OK;
+    if (good && c->J) {
+        take_products(c, terms.products);
     }
-    if (sali_couplings_read(c->model, &terms) != SAL_OK) {
-        return false;
-    }
-    c->values.J = c->J ? c->J : sali_model_tape(c->model)->params->value[terms.form];
+    sali_free(terms.products);
+    c->values.J = c->J || !good ? c->J : sali_model_tape(c->model)->params->value[terms.form];
     c->values.scale = c->J ? 1 : 2 * terms.weight;
     c->values.constant = terms.constant;
-    c->values.finite = c->wish == SALI_ANY_COUPLINGS && is_finite(c);
-    return true;
+    c->values.finite = good && c->wish == SALI_ANY_COUPLINGS && is_finite(c);
+    return good;
 }
 
 bool sali_is_quadratic(const sal_model *model)
 {
-    const sali_tape_model *tape = sali_model_tape(model);
     int64_t N = model->space->width;
     sali_coupling_terms terms = { .n = N, .form = -1, .linear = SALI_NEW_ARRAY(double, N) };
-    bool is = terms.linear && sali_couplings_read(model, &terms) == SAL_OK &&
-              !sali_program_forbids(tape->program, tape->params);
+    bool is = terms.linear && sali_couplings_read(model, &terms) == SAL_OK && !forbids(model);
     sali_free(terms.linear);
     return is;
 }

@@ -51,14 +51,15 @@ typedef enum sali_couplings_wish {
 #define SALI_MOST_COUPLED 4096
 
 /* *out is NULL, with SAL_OK, if it cannot be told from the ops and their attributes that f is such
- * a polynomial, or if its couplings are not those wished for. Clamped variables count as the
- * constants that they are. Returns: SAL_ERR_MEMORY. Cost:    O(size of the formula). */
+ * a polynomial, or if its couplings are not those wished for. Dense ones are refused where a table
+ * forbids states. Clamped variables count as the constants that they are. Returns: SAL_ERR_MEMORY.
+ * Cost:    O(size of the formula). */
 sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wish,
                                  sali_couplings **out, sal_error *err);
 void sali_couplings_destroy(sali_couplings *couplings);
 
 /* The values of the model's present parameters, read at the first call after they changed; NULL
- * when there is no memory, and of bits when they are not finite (forbidden states). Valid until the
+ * when there is no memory, and when tables forbid states, or bits are not finite. Valid until the
  * parameters change. A dense J may hold what is not finite, as the parameters may.
  * Cost:    O(size of the formula), less where J is read in place.
  * Threads: safe from several at once, as parameters do not change while they run. */
@@ -85,10 +86,13 @@ typedef struct sali_coupling_terms {
     int64_t forms, others;    /* how many such forms there are, and how many other nodes that
                                  multiply */
     int64_t most;             /* the most products of two unknowns of one node */
-    /* Take `rise` u_i u_j in; of bits i is not j. NULL: products are counted only. Returns:
-     * SAL_ERR_UNSUPPORTED when there are too many, SAL_ERR_MEMORY. */
+    /* Where products of two unknowns go; without either they are counted only. Of reals: their
+     * coefficients [n x n], that of u_i u_j in row i or in row j. Of bits: a function that takes
+     * `rise` u_i u_j in, i not j. Returns: SAL_ERR_UNSUPPORTED when there are too many,
+     * SAL_ERR_MEMORY. */
+    double *products;
     sal_status (*add)(struct sali_coupling_terms *terms, int32_t i, int32_t j, double rise);
-    void *to;
+    void *to; /* of `add` */
 } sali_coupling_terms;
 
 /* couplings_read.c: add the terms of a model's f. Returns: SAL_ERR_UNSUPPORTED when f is no such

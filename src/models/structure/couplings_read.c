@@ -4,17 +4,25 @@
  * Forward: what f multiplies, as affine functions of the unknowns (affine_rows.h). Backward from f:
  * by how much each element of each node counts in it (weights.h), as long as ops are linear; where
  * an op multiplies, its operands are such functions. What an op is, its record says. */
+#include <string.h>
+
 #include "ad/polynomial.h"
 #include "core/alloc.h"
+#include "core/vector/blas.h"
 #include "models/structure/affine_rows.h"
 #include "models/structure/couplings.h"
 #include "models/structure/weights.h"
+
+/* So many products of two long functions are added up as one product of matrices. */
+#define BATCH 128
 
 typedef struct reader {
     const sali_program *program;
     sali_coupling_terms *terms;
     sali_affine_rows rows;
     sali_weights weights;
+    int64_t batched;      /* products that wait */
+    double *left, *right; /* [BATCH x n] their slopes; NULL before the first */
 } reader;
 
 /* ---- terms */
@@ -30,11 +38,63 @@ static void add_affine(reader *r, const sali_affine *a, double weight)
 static sal_status add_pair(reader *r, int32_t i, int32_t j, double rise)
 {
     sali_coupling_terms *t = r->terms;
-    if (i == j && t->unknowns == SALI_BITS) { /* b b = b */
+    if (t->products) {
+        t->products[i * t->n + j] += rise;
+        return SAL_OK;
+    }
+    if (i == j) { /* b b = b */
         t->linear[i] += rise;
         return SAL_OK;
     }
     return rise == 0 ? SAL_OK : t->add(t, i, j, rise);
+}
+
+/* The products that wait, left' right. */
+static void add_batch(reader *r)
+{
+    int n = (int)r->terms->n;
+    if (r->batched > 0) {
+        sali_blas_single_thread_begin();
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, n, (int)r->batched, 1, r->left, n,
+                    r->right, n, 1, r->terms->products, n);
+        sali_blas_single_thread_end();
+        r->batched = 0;
+    }
+}
+
+static void write_row(const sali_affine *a, int64_t n, double weight, double *row)
+{
+    memset(row, 0, (size_t)n * sizeof *row);
+    for (int64_t k = 0; k < a->n; k++) {
+        row[a->unknown[k]] = weight * a->slope[k];
+    }
+}
+
+static sal_status add_long_product(reader *r, const sali_affine *a, const sali_affine *b,
+                                   double weight)
+{
+    int64_t n = r->terms->n;
+    if (!r->left) {
+        r->left = SALI_NEW_ARRAY(double, BATCH *n);
+        r->right = SALI_NEW_ARRAY(double, BATCH *n);
+    }
+    if (!r->left || !r->right) {
+        return SAL_ERR_MEMORY;
+    }
+    write_row(a, n, weight, r->left + r->batched * n);
+    write_row(b, n, 1, r->right + r->batched * n);
+    if (++r->batched == BATCH) {
+        add_batch(r);
+    }
+    return SAL_OK;
+}
+
+/* A product of two long functions has more couplings than the formula has terms: to follow the
+ * formula is cheaper. */
+static bool is_long(const sali_affine *a, const sali_affine *b)
+{
+    enum { LONG = 16 };
+    return a->n * b->n > LONG * (a->n + b->n);
 }
 
 /* weight times the product of two affine functions. */
@@ -48,7 +108,13 @@ static sal_status add_product(reader *r, const sali_affine *a, const sali_affine
     for (int64_t k = 0; k < b->n; k++) {
         r->terms->linear[b->unknown[k]] += weight * b->slope[k] * a->base;
     }
-    for (int64_t k = 0; r->terms->add && k < a->n; k++) {
+    if (!r->terms->products && !r->terms->add) {
+        return SAL_OK;
+    }
+    if (is_long(a, b)) {
+        return r->terms->products ? add_long_product(r, a, b, weight) : SAL_ERR_UNSUPPORTED;
+    }
+    for (int64_t k = 0; k < a->n; k++) {
         double left = weight * a->slope[k];
         for (int64_t l = 0; status == SAL_OK && l < b->n; l++) {
             status = add_pair(r, a->unknown[k], b->unknown[l], left * b->slope[l]);
@@ -71,14 +137,6 @@ static bool is_whole_form(const reader *r, int32_t i)
         whole = a.base == 0 && a.n == 1 && a.slope[0] == 1 && a.unknown[0] == k;
     }
     return whole;
-}
-
-/* A product of two long functions has more couplings than the formula has terms: to follow the
- * formula is cheaper. */
-static bool is_long(const sali_affine *a, const sali_affine *b)
-{
-    enum { LONG = 16 };
-    return a->n * b->n > LONG * (a->n + b->n);
 }
 
 /* One product: the elements that vary are rows, two of them at most. */
@@ -109,9 +167,6 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
         add_affine(r, &of[0], weight);
         return SAL_OK;
     }
-    if (r->terms->unknowns == SALI_BITS && is_long(&of[0], &of[1])) {
-        return SAL_ERR_UNSUPPORTED;
-    }
     return add_product(r, &of[0], &of[1], weight);
 }
 
@@ -128,7 +183,7 @@ static sal_status read_products(reader *r, int32_t i)
     } else {
         r->terms->others++;
     }
-    bool stays = whole && !r->terms->add;
+    bool stays = whole && !r->terms->products && !r->terms->add;
     for (int64_t k = 0; k < r->program->steps[i].size && !stays; k++) {
         double weight = r->weights.node[i][k];
         for (int64_t t = 0; status == SAL_OK && t < terms; t++) {
@@ -270,6 +325,9 @@ sal_status sali_couplings_read(const sal_model *model, sali_coupling_terms *term
     for (int32_t i = tape->program->output; status == SAL_OK && i >= 0; i--) {
         status = r.weights.node[i] ? read_node(&r, i) : SAL_OK;
     }
+    add_batch(&r);
+    sali_free(r.left);
+    sali_free(r.right);
     sali_affine_rows_free(&r.rows);
     sali_weights_free(&r.weights);
     return status;

@@ -11,12 +11,30 @@ double *sali_weights_of(sali_weights *w, int32_t node)
     return w->node[node];
 }
 
+/* A linear op by its own backward. */
+static sal_status push_linear(sali_weights *w, int32_t i)
+{
+    const sali_node *node = &w->program->nodes[i];
+    double **to = SALI_NEW_ARRAY(double *, node->n_in);
+    sal_status status = to ? SAL_OK : SAL_ERR_MEMORY;
+    for (int32_t k = 0; status == SAL_OK && k < node->n_in; k++) {
+        to[k] = sali_weights_of(w, node->in[k]);
+        status = to[k] ? SAL_OK : SAL_ERR_MEMORY;
+    }
+    status = status ? status : sali_linear_backward(w->program, i, w->node[i], to);
+    sali_free(to);
+    return status;
+}
+
 sal_status sali_weights_push(sali_weights *w, int32_t i)
 {
     const sali_node *node = &w->program->nodes[i];
     int64_t terms = sali_terms_of(w->program, i);
     if (sali_node_factors(w->program, i) != 1) {
         return SAL_ERR_UNSUPPORTED;
+    }
+    if (sali_node_is_linear(w->program, i)) {
+        return push_linear(w, i);
     }
     for (int64_t k = 0; k < w->program->steps[i].size; k++) {
         for (int64_t t = 0; t < terms; t++) {

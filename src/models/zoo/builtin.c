@@ -20,11 +20,6 @@ static const sali_builtin *const builtins[] = {
 
 #define N_BUILTINS ((int64_t)(sizeof builtins / sizeof *builtins))
 
-static bool needs_file(const sali_builtin *b)
-{
-    return b->formula ? b->needs_file : !b->make;
-}
-
 bool sal_builtin_list(int64_t index, sal_builtin_info *info)
 {
     if (index < 0 || index >= N_BUILTINS) {
@@ -34,7 +29,7 @@ bool sal_builtin_list(int64_t index, sal_builtin_info *info)
     *info = (sal_builtin_info){ .name = b->name, .doc = b->doc, .source = b->source };
     sali_specification_keys(b->parameters, info->parameters, sizeof info->parameters);
     info->file = b->content ? sali_content_name(b->content) : NULL;
-    info->needs_file = needs_file(b);
+    info->needs_file = b->needs_file;
     return true;
 }
 
@@ -71,7 +66,7 @@ sal_status sali_builtin_parse(const char *specification, const sali_builtin **ou
 /* Whether the record can be made of that (NULL: of no file). */
 static sal_status check_content(const sali_builtin *b, const sali_content *content, sal_error *err)
 {
-    if (!content && needs_file(b)) {
+    if (!content && b->needs_file) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s: %s:file=PATH", b->name,
                          sali_content_name(b->content), b->name);
     }
@@ -92,10 +87,7 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
     sal_status status = sali_builtin_parse(specification, &b, values, err);
     status = status ? status : check_content(b, content, err);
     if (status == SAL_OK) {
-        dtype = dtype ? dtype : b->dtype;
-        status = b->formula ? sali_making_make(b, values, content, dtype, &made, err)
-                 : content  ? b->make_from(values, content, dtype, &made, err)
-                            : b->make(values, dtype, &made, err);
+        status = sali_making_make(b, values, content, dtype ? dtype : b->dtype, &made, err);
     }
     if (status == SAL_OK) {
         status = sal_model_set_name(made, specification, err);
@@ -124,36 +116,6 @@ sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint
                              b->parameters[k].name);
         }
     }
-    return SAL_OK;
-}
-
-sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,
-                            sal_dtype dtype)
-{
-    sal_space *space = sal_space_create();
-    sal_tape *tape = NULL;
-    sal_block b = { .name = block, .kind = kind, .count = count, .states = states };
-    if (space && sal_space_add(space, &b, NULL) == SAL_OK) {
-        tape = sal_tape_create(space, dtype);
-    }
-    sal_space_destroy(space);
-    return tape;
-}
-
-sal_status sali_builtin_finish(sal_tape *tape, sal_expr f, const char *name, sal_model **out,
-                               sal_error *err)
-{
-    sal_model *model = NULL;
-    sal_status status = sal_model_from_tape(tape, f, &model, err);
-    if (status == SAL_OK) {
-        status = sal_model_set_name(model, name, err);
-    }
-    sal_tape_destroy(tape);
-    if (status != SAL_OK) {
-        sal_model_destroy(model);
-        return status;
-    }
-    *out = model;
     return SAL_OK;
 }
 

@@ -30,11 +30,6 @@ typedef struct sali_builtin {
     sali_content_kind content;
     bool needs_file;
     uint32_t unused; /* bit k: parameters[k] means nothing beside a file, and is refused */
-    /* Instead of `formula`, the model itself, without a file (NULL: it needs one) and of one;
-     * values[k] is that of parameters[k]. */
-    sal_status (*make)(const double *values, sal_dtype dtype, sal_model **out, sal_error *err);
-    sal_status (*make_from)(const double *values, const sali_content *content, sal_dtype dtype,
-                            sal_model **out, sal_error *err);
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
@@ -92,14 +87,6 @@ sal_status sali_builtin_parse(const char *specification, const sali_builtin **ou
 /* Refuse settings that mean nothing beside this file, bit k of `keys` for
  * parameters[k], unless they have their defaults. Returns: SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
-                               sal_error *err);
-
-/* One block of variables and a tape over it; NULL when out of memory. */
-sal_tape *sali_builtin_tape(const char *block, sal_kind kind, int64_t count, int64_t states,
-                            sal_dtype dtype);
-
-/* Finish: the model of f, whose name is `name`; destroys the tape. */
-sal_status sali_builtin_finish(sal_tape *tape, sal_expr f, const char *name, sal_model **out,
                                sal_error *err);
 
 /* Set a parameter to independent normal values with this standard deviation; `index` keeps the

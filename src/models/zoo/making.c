@@ -21,11 +21,12 @@ double *sali_making_repeat(sali_making *m, int64_t n, double number)
 sal_expr sali_making_blocks(sali_making *m, int64_t n, const sal_block *blocks)
 {
     sal_space *space = sal_space_create();
-    sal_status status = space ? SAL_OK : SAL_ERR_MEMORY;
-    for (int64_t b = 0; status == SAL_OK && b < n; b++) {
-        status = sal_space_add(space, &blocks[b], NULL);
+    m->status = space ? SAL_OK : sali_fail_memory(m->err);
+    for (int64_t b = 0; m->status == SAL_OK && b < n; b++) {
+        m->status = sal_space_add(space, &blocks[b], m->err);
     }
-    m->tape = status == SAL_OK ? sal_tape_create(space, m->dtype) : NULL;
+    m->tape = m->status == SAL_OK ? sal_tape_create(space, m->dtype) : NULL;
+    m->status = m->status || m->tape ? m->status : sali_fail_memory(m->err);
     sal_space_destroy(space);
     return sal_state(m->tape);
 }
@@ -37,31 +38,28 @@ sal_expr sali_making_state(sali_making *m, const char *block, sal_kind kind, int
     return sali_making_blocks(m, 1, &b);
 }
 
-static sal_expr start_at(sali_making *m, sal_shape shape, sali_start start)
+static sal_expr start_at(sali_making *m, sal_shape shape, sali_start_value start)
 {
-    if (m->n_starts < SALI_STARTS) {
-        m->starts[m->n_starts] = start;
-    }
-    m->n_starts++;
+    m->starts[m->n_starts++] = start;
     return sal_param(m->tape, start.parameter, shape);
 }
 
 sal_expr sali_making_param(sali_making *m, const char *name, sal_shape shape, const double *values)
 {
-    return start_at(m, shape, (sali_start){ .parameter = name, .values = values });
+    return start_at(m, shape, (sali_start_value){ .parameter = name, .values = values });
 }
 
 sal_expr sali_making_filled(sali_making *m, const char *name, sal_shape shape, double number)
 {
-    return start_at(m, shape, (sali_start){ .parameter = name, .number = number });
+    return start_at(m, shape, (sali_start_value){ .parameter = name, .number = number });
 }
 
 sal_expr sali_making_normal(sali_making *m, const char *name, sal_shape shape, double deviation,
                             uint32_t index)
 {
-    return start_at(
-        m, shape,
-        (sali_start){ .parameter = name, .number = deviation, .random = true, .index = index });
+    return start_at(m, shape,
+                    (sali_start_value){
+                        .parameter = name, .number = deviation, .random = true, .index = index });
 }
 
 sal_expr sali_making_number(sali_making *m, const char *name, double number)
@@ -69,7 +67,7 @@ sal_expr sali_making_number(sali_making *m, const char *name, double number)
     return sali_making_filled(m, name, SAL_SCALAR, number);
 }
 
-static sal_status set_start(const sali_making *m, const sali_start *start, sal_model *model)
+static sal_status set_start(const sali_making *m, const sali_start_value *start, sal_model *model)
 {
     const char *name = start->parameter;
     return start->values ? sal_model_set_params(model, name, start->values, m->err)
@@ -123,9 +121,7 @@ static uint64_t seed_of(const sali_builtin *builtin, const double *values)
 
 static sal_status finish(sali_making *m, sal_expr f, sal_model **model)
 {
-    sal_status status = m->tape && m->n_starts <= SALI_STARTS
-                            ? sal_model_from_tape(m->tape, f, model, m->err)
-                            : sali_fail_memory(m->err);
+    sal_status status = m->status ? m->status : sal_model_from_tape(m->tape, f, model, m->err);
     sal_tape_destroy(m->tape);
     m->tape = NULL;
     for (int k = 0; status == SAL_OK && k < m->n_starts; k++) {

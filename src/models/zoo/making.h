@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A ready-made model while it is being made. Its formula asks here for variables, parameters and
  * memory; what is left to do once the formula is known is noted, and what was borrowed is freed,
- * whatever happens. Where memory for variables was lacking there is no tape, on which nothing is
- * recorded: only sali_builtin_make looks. */
+ * whatever happens. Where the variables could not be made there is no tape, on which nothing is
+ * recorded: only sali_making_make looks. */
 #ifndef SALI_MAKING_H
 #define SALI_MAKING_H
 
@@ -13,16 +13,16 @@
 #include "models/zoo/random_graph.h"
 
 /* At most so many parameters have starting values. */
-#define SALI_STARTS 4
+#define SALI_STARTS 8
 
 /* Where a parameter starts: at `values`; or normal with deviation `number`; or all at `number`. */
-typedef struct sali_start {
+typedef struct sali_start_value {
     const char *parameter;
     const double *values;
     double number;
     bool random;
     uint32_t index; /* keeps the parameters' random streams apart */
-} sali_start;
+} sali_start_value;
 
 typedef struct sali_making {
     const sali_builtin *builtin;
@@ -30,10 +30,11 @@ typedef struct sali_making {
     const sali_content *content; /* what the file holds; NULL: there is none */
     sal_dtype dtype;
     sal_error *err;
-    sal_tape *tape; /* over the variables, once they are known */
-    uint64_t seed;  /* of random starting values: that of the key `seed` */
+    sal_tape *tape;    /* over the variables, once they are known */
+    sal_status status; /* of making them */
+    uint64_t seed;     /* of random starting values: that of the key `seed` */
     int n_starts;
-    sali_start starts[SALI_STARTS];
+    sali_start_value starts[SALI_STARTS];
     const sali_statistic *statistic; /* of the model, with its data, which is kept memory */
     void *statistic_data;
     /* What remains to be done with the model; NULL: nothing. */

@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "models/zoo/making.h"
 
@@ -65,7 +64,8 @@ sal_status sali_random_term(const sali_random_spec *spec, int64_t j, int64_t k, 
 /* ---- recording */
 
 typedef struct recorder {
-    sal_tape *tape;
+    sali_making *m;
+    const sali_random_spec *spec;
     sal_expr state, one;
     sal_expr *variables; /* [n]: slices of the state, recorded when first needed */
     sal_expr sum;        /* of the terms so far; no tape before the first */
@@ -100,7 +100,7 @@ static sal_expr record_node(recorder *r, const sali_tree_node *node, const sal_e
     case SALI_TREE_VARIABLE:
         return record_variable(r, node->variable);
     default:
-        return sal_scalar(r->tape, node->constant);
+        return sal_scalar(r->m->tape, node->constant);
     }
 }
 
@@ -114,26 +114,19 @@ static void record_term(recorder *r, double T, const sali_tree *tree)
     r->sum = r->sum.tape ? sal_add(r->sum, term) : term;
 }
 
-static sal_status record_terms(const sali_random_spec *spec, recorder *r, sal_error *err)
+static sal_status record_terms(recorder *r, int64_t *scope, sali_tree *tree)
 {
     sal_status status = SAL_OK;
-    int64_t *scope = SALI_NEW_ARRAY(int64_t, spec->n);
-    sali_tree *tree = SALI_NEW(sali_tree);
-    if (!scope || !tree) {
-        status = sali_fail_memory(err);
-    }
-    for (int64_t j = 0; status == SAL_OK && j < spec->m; j++) {
-        int64_t n_scope = sali_random_scope(spec, j, scope);
+    for (int64_t j = 0; status == SAL_OK && j < r->spec->m; j++) {
+        int64_t n_scope = sali_random_scope(r->spec, j, scope);
         for (int64_t k = 0; status == SAL_OK && k < n_scope; k++) {
             double T;
-            status = sali_random_term(spec, j, k, n_scope, scope, &T, tree, err);
+            status = sali_random_term(r->spec, j, k, n_scope, scope, &T, tree, r->m->err);
             if (status == SAL_OK) {
                 record_term(r, T, tree);
             }
         }
     }
-    sali_free(scope);
-    sali_free(tree);
     return status;
 }
 
@@ -141,25 +134,21 @@ static sal_status record_terms(const sali_random_spec *spec, recorder *r, sal_er
 
 enum { VARIABLES, FACTORS, CHANCE, SEED, STATES };
 
-static sal_status make_round(const sali_random_spec *spec, sal_dtype dtype, sal_model **out,
-                             sal_error *err)
+/* f of one round, on a new tape. */
+static sal_status record_round(sali_making *m, const sali_random_spec *spec, sal_expr *f)
 {
-    sal_tape *tape = sali_builtin_tape("theta", spec->states == 2 ? SAL_BINARY : SAL_ORDINAL,
-                                       spec->n, spec->states, dtype);
-    recorder r = { .tape = tape, .variables = SALI_NEW_ARRAY(sal_expr, spec->n) };
-    sal_status status = tape && r.variables ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        r.state = sal_state(tape);
-        r.one = sal_scalar(tape, 1);
-        status = record_terms(spec, &r, err);
+    recorder r = { .m = m, .spec = spec, .variables = SALI_BORROW(m, sal_expr, spec->n) };
+    int64_t *scope = SALI_BORROW(m, int64_t, spec->n);
+    sali_tree *tree = SALI_BORROW(m, sali_tree, 1);
+    if (!r.variables || !scope || !tree) {
+        return sali_fail_memory(m->err);
     }
-    if (status == SAL_OK) {
-        sal_expr f = r.sum.tape ? r.sum : sal_scalar(tape, 0); /* no variable in any factor */
-        status = sali_builtin_finish(tape, f, "random-factors", out, err);
-    } else {
-        sal_tape_destroy(tape);
-    }
-    sali_free(r.variables);
+    sal_tape_destroy(m->tape);
+    r.state = sali_making_state(m, "theta", spec->states == 2 ? SAL_BINARY : SAL_ORDINAL, spec->n,
+                                spec->states);
+    r.one = sal_scalar(m->tape, 1);
+    sal_status status = m->status ? m->status : record_terms(&r, scope, tree);
+    *f = r.sum.tape ? r.sum : sal_scalar(m->tape, 0); /* no variable in any factor */
     return status;
 }
 
@@ -168,16 +157,18 @@ static sal_status make_round(const sali_random_spec *spec, sal_dtype dtype, sal_
 #define BATCH 256
 
 /* Whether some state has finite f; true unseen if there are too many. */
-static sal_status look_for_state(const sali_random_spec *spec, const sal_model *model, bool *found,
-                                 sal_error *err)
+static sal_status look_for_state(sali_making *m, const sali_random_spec *spec, sal_expr of,
+                                 bool *found)
 {
     double states = pow(spec->states, (double)spec->n), f[BATCH];
+    sal_model *model = NULL;
     *found = states > MOST_STATES;
     if (*found) {
         return SAL_OK;
     }
-    int32_t *codes = SALI_NEW_ARRAY(int32_t, BATCH * spec->n);
-    sal_status status = codes ? SAL_OK : sali_fail_memory(err);
+    int32_t *codes = SALI_BORROW(m, int32_t, BATCH * spec->n);
+    sal_status status =
+        codes ? sal_model_from_tape(m->tape, of, &model, m->err) : sali_fail_memory(m->err);
     for (int64_t first = 0; status == SAL_OK && !*found && first < (int64_t)states;
          first += BATCH) {
         for (int64_t c = 0; c < BATCH; c++) { /* past the last state they start anew */
@@ -186,39 +177,34 @@ static sal_status look_for_state(const sali_random_spec *spec, const sal_model *
                 codes[c * spec->n + v] = (int32_t)(digits % spec->states);
             }
         }
-        status = sal_model_evaluate(model, BATCH, codes, f, NULL, NULL, err);
+        status = sal_model_evaluate(model, BATCH, codes, f, NULL, NULL, m->err);
         for (int64_t c = 0; status == SAL_OK && c < BATCH; c++) {
             *found = *found || isfinite(f[c]);
         }
     }
-    sali_free(codes);
+    sal_model_destroy(model);
     return status;
 }
 
-static sal_status make(const double *values, sal_dtype dtype, sal_model **out, sal_error *err)
+static sal_status random_factors(sali_making *m, sal_expr *f)
 {
-    sali_random_spec spec = { .n = (int64_t)values[VARIABLES],
-                              .m = (int64_t)values[FACTORS],
-                              .p = values[CHANCE],
-                              .states = (int32_t)values[STATES],
-                              .seed = (uint64_t)values[SEED] };
-    for (; spec.round < ROUNDS; spec.round++) {
-        sal_model *model = NULL;
-        bool found = false;
-        sal_status status = make_round(&spec, dtype, &model, err);
-        status = status == SAL_OK ? look_for_state(&spec, model, &found, err) : status;
-        if (status == SAL_OK && found) {
-            *out = model;
-            return SAL_OK;
-        }
-        sal_model_destroy(model);
-        if (status != SAL_OK) {
-            return status;
-        }
+    sali_random_spec spec = { .n = (int64_t)m->values[VARIABLES],
+                              .m = (int64_t)m->values[FACTORS],
+                              .p = m->values[CHANCE],
+                              .states = (int32_t)m->values[STATES],
+                              .seed = m->seed };
+    sal_status status = SAL_OK;
+    bool found = false;
+    for (; status == SAL_OK && !found && spec.round < ROUNDS; spec.round++) {
+        status = record_round(m, &spec, f);
+        status = status ? status : look_for_state(m, &spec, *f, &found);
     }
-    return sali_fail(err, SAL_ERR_MODEL,
-                     "random-factors: all of %d models drawn forbid every state; use fewer factors",
-                     ROUNDS);
+    return status || found
+               ? status
+               : sali_fail(m->err, SAL_ERR_MODEL,
+                           "random-factors: all of %d models drawn forbid every state; use fewer "
+                           "factors",
+                           ROUNDS);
 }
 
 const sali_builtin sali_builtin_random_factors = {
@@ -234,5 +220,5 @@ const sali_builtin sali_builtin_random_factors = {
                     [SEED] = SALI_SEED("the graph and factors"),
                     [STATES] = { "states", 2, 2, 64, true, "values of a variable: 0, 1, ..",
                                  NULL } },
-    .make = make,
+    .formula = random_factors,
 };
