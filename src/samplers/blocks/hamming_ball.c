@@ -23,10 +23,11 @@ static const sali_setting parameters[] = {
 static const char *const variants[] = { "",         "block=2",      "block=3,radius=2",
                                         "radius=2", "blocks=model", NULL };
 
-static const char *ball_obstacle(const sal_model *model, const sali_sampler_settings *settings)
+static const char *ball_obstacle(const sal_model *model, const double *values, const void *data)
 {
+    (void)data;
     bool known = model->structure && model->structure->groups;
-    return settings->values[BLOCKS] == OF_MODEL && !known
+    return values[BLOCKS] == OF_MODEL && !known
                ? "the model gives no blocks; leave blocks=consecutive"
                : NULL;
 }
@@ -107,16 +108,18 @@ const sali_sampler sali_sampler_hamming_ball = {
     .name = "hamming-ball",
     .doc = "Hamming ball: a block's states within radius of a random centre, by their probability",
     .source = "Titsias & Yau 2017; Grathwohl et al. 2021, sec. 6",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_SWEEP | SALI_SAMPLER_REJECTION_FREE,
-    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
-    .variants = variants,
     .obstacle = ball_obstacle,
-    .create = ball_create,
-    .destroy = ball_destroy,
-    .refresh = ball_refresh,
-    .follows = ball_follows,
-    .step = ball_step,
-    .auxiliary = &centre,
-    .pieces = ball_pieces,
+    .engine =
+        &(const sal_sampler_engine){
+            .rejection_free = true,
+            .variants = variants,
+            .create = ball_create,
+            .destroy = ball_destroy,
+            .refresh = ball_refresh,
+            .follows = ball_follows,
+            .step = ball_step,
+            .auxiliary = &centre,
+            .pieces = ball_pieces,
+        },
 };

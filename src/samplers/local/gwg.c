@@ -25,10 +25,11 @@ static const char *const variants[] = {
     NULL,
 };
 
-static const char *gwg_obstacle(const sal_model *model, const sali_sampler_settings *settings)
+static const char *gwg_obstacle(const sal_model *model, const double *values, const void *data)
 {
-    int64_t ball = (int64_t)settings->values[BALL];
-    if (ball > 1 && settings->values[HOPS] > 1) {
+    int64_t ball = (int64_t)values[BALL];
+    (void)data;
+    if (ball > 1 && values[HOPS] > 1) {
         return "it takes either hops or a ball, not both";
     }
     return ball > 1 && sali_ball_size(model->space, ball) > SALI_BALL_MOST
@@ -72,15 +73,18 @@ const sali_sampler sali_sampler_gwg = {
     .name = "gwg",
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
     .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
-    .flags =
-        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_WINDOW,
-    .kinds = SALI_ALL_KINDS,
+    .needs_gradient = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .parameters = parameters,
-    .variants = variants,
     .obstacle = gwg_obstacle,
-    .share = gwg_share,
-    .unshare = gwg_unshare,
-    .create = gwg_create,
-    SALI_SINGLE_SITE_FUNCTIONS,
-    .auxiliary = &sali_single_site_hops,
+    .engine =
+        &(const sal_sampler_engine){
+            .window = true,
+            .variants = variants,
+            .share = gwg_share,
+            .unshare = gwg_unshare,
+            .create = gwg_create,
+            SALI_SINGLE_SITE_FUNCTIONS,
+            .auxiliary = &sali_single_site_hops,
+        },
 };

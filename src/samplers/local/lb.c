@@ -33,11 +33,14 @@ const sali_sampler sali_sampler_lb = {
     .name = "lb",
     .doc = "locally balanced: one site by exact differences and a balancing function g",
     .source = "Zanella 2020; Sansone 2022, eq. 2",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
-             SALI_SAMPLER_WINDOW,
-    .kinds = SALI_ALL_KINDS,
+    .needs_differences = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .parameters = parameters,
-    .variants = variants,
-    .create = lb_create,
-    SALI_SINGLE_SITE_FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            .window = true,
+            .variants = variants,
+            .create = lb_create,
+            SALI_SINGLE_SITE_FUNCTIONS,
+        },
 };

@@ -176,7 +176,7 @@ static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t st
             b->chains->step[c] = step;
         }
         sali_bench_start(b);
-        b->sampler->step(b->self, b->chains);
+        sali_engine(b->sampler)->step(b->self, b->chains);
         for (int64_t c = 0; c < n; c++) {
             counted[c * n + sali_states_index(space, b->chains->codes + c * V)]++;
         }
@@ -277,6 +277,5 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
         }
     }
     sali_free(f.reached);
-    sali_sampler_release(inspection.sampler);
     return status;
 }
