@@ -329,7 +329,7 @@ static void check_fields(sal_dtype dtype, double most)
                       after);
         ck_assert(fabs(f[k / space->width] - b.chains->f[k / space->width]) < 10 * most);
     }
-    sali_field_scan_destroy(scan);
+    sali_object_free(scan);
     sali_couplings_destroy(c);
     bench_close(&b);
     sal_model_destroy(model);

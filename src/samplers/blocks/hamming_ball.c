@@ -50,32 +50,6 @@ static sal_status ball_create(const sali_chains *chains, const sali_sampler_sett
     return status;
 }
 
-static void ball_destroy(void *self)
-{
-    sali_block_conditional_destroy(self);
-}
-
-static void ball_refresh(void *self, sali_chains *chains)
-{
-    sali_block_conditional_refresh(self, chains);
-}
-
-static bool ball_follows(const void *self)
-{
-    return sali_block_conditional_follows(self);
-}
-
-static void ball_step(void *self, sali_chains *chains)
-{
-    sali_block_conditional_step(self, chains);
-}
-
-static int64_t ball_pieces(const void *self, const sali_chains *chains)
-{
-    (void)chains;
-    return sali_block_conditional_pieces(self);
-}
-
 /* ---- the centre, as an auxiliary variable */
 
 static int64_t centre_size(const void *self, const sali_chains *chains)
@@ -92,16 +66,10 @@ static int32_t centre_bound(const void *self, const sali_chains *chains, int64_t
     return chains->space->variables[sites[k]].states;
 }
 
-static void centre_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
-                         double *log_q)
-{
-    sali_block_conditional_log_q(self, chains, u, to, log_q);
-}
-
 static const sali_auxiliary centre = {
     .size = centre_size,
     .bound = centre_bound,
-    .log_q = centre_log_q,
+    .log_q = sali_block_conditional_log_q,
 };
 
 const sali_sampler sali_sampler_hamming_ball = {
@@ -115,11 +83,11 @@ const sali_sampler sali_sampler_hamming_ball = {
             .rejection_free = true,
             .variants = variants,
             .create = ball_create,
-            .destroy = ball_destroy,
-            .refresh = ball_refresh,
-            .follows = ball_follows,
-            .step = ball_step,
+            .destroy = sali_block_conditional_destroy,
+            .refresh = sali_block_conditional_refresh,
+            .follows = sali_block_conditional_follows,
+            .step = sali_block_conditional_step,
             .auxiliary = &centre,
-            .pieces = ball_pieces,
+            .pieces = sali_block_conditional_pieces,
         },
 };

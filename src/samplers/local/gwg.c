@@ -4,7 +4,7 @@
  * several hops: Grathwohl et al. 2021, sec. 6; balls: Rhodes & Gutmann 2022, eq. 29. */
 #include "samplers/local/single_site_sampler.h"
 
-enum { RADIUS, HOPS, BALL, BALANCE };
+enum { RADIUS, HOPS, BALL };
 
 static const sali_setting parameters[] = {
     { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
@@ -55,20 +55,6 @@ static void gwg_unshare(void *shared)
     sali_couplings_destroy(shared);
 }
 
-static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void *shared, void **self, sal_error *err)
-{
-    sali_single_site_options options = {
-        .direction = SALI_FIRST_ORDER,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[BALANCE]),
-        .radius = (int64_t)settings->values[RADIUS],
-        .hops = (int64_t)settings->values[HOPS],
-        .ball = (int64_t)settings->values[BALL],
-        .couplings = shared,
-    };
-    return sali_single_site_create(chains, &options, self, err);
-}
-
 const sali_sampler sali_sampler_gwg = {
     .name = "gwg",
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
@@ -83,7 +69,7 @@ const sali_sampler sali_sampler_gwg = {
             .variants = variants,
             .share = gwg_share,
             .unshare = gwg_unshare,
-            .create = gwg_create,
+            .create = sali_single_site_create,
             SALI_SINGLE_SITE_FUNCTIONS,
             .auxiliary = &sali_single_site_hops,
         },

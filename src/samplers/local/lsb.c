@@ -156,14 +156,10 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
                          void *shared, void **self, sal_error *err)
 {
     const sali_lsb *lsb = shared;
-    sali_single_site_options options = {
-        .direction = SALI_EXACT_DIFFERENCES,
-        .balance = sali_lsb_balance(&lsb->g, chains->model->dtype),
-        .radius = (int64_t)settings->values[RADIUS],
-        .hops = 1,
-        .ball = 1,
-    };
-    return sali_single_site_create(chains, &options, self, err);
+    sali_single_site_options options = sali_single_site_settings(chains, settings);
+    options.balance = sali_lsb_balance(&lsb->g, chains->model->dtype);
+    options.pairs = true;
+    return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
 #define LSB_ENGINE(settings)                                                                      \

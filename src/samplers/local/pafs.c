@@ -233,41 +233,24 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
-static sal_status allocate(pafs *p, const sali_chains *chains,
-                           const sali_sampler_settings *settings, sal_error *err)
-{
-    int64_t S = chains->space->slots;
-    p->most = (int64_t)(p->path->adapted ? p->path->most : fmin(p->path->length, p->path->most));
-    p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
-    p->left.log_weight = sali_object_array(p, S, chains->element);
-    p->left.weight = sali_object_array(p, S, chains->element);
-    p->left.partial = SALI_OBJECT_ARRAY(p, double, S / SALI_MOVE_BLOCK + 1);
-    sali_single_site_options options = {
-        .direction = SALI_FIRST_ORDER,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
-        .radius = (int64_t)settings->values[SALI_PATH_RADIUS],
-        .hops = p->most,
-        .ball = 1,
-        .rule = &path_rule,
-    };
-    return sali_single_site_open(&p->core, chains, &options, err);
-}
-
 static sal_status pafs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {
+    const sali_path_length *path = shared;
+    int64_t S = chains->space->slots;
+    sali_single_site_options options = sali_single_site_settings(chains, settings);
+    options.hops = (int64_t)(path->adapted ? path->most : fmin(path->length, path->most));
+    options.rule = &path_rule;
     pafs *p = SALI_OBJECT(pafs);
-    if (!p) {
-        return sali_fail_memory(err);
+    if (p) {
+        p->path = path;
+        p->most = options.hops;
+        p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
+        p->left.log_weight = sali_object_array(p, S, chains->element);
+        p->left.weight = sali_object_array(p, S, chains->element);
+        p->left.partial = SALI_OBJECT_ARRAY(p, double, S / SALI_MOVE_BLOCK + 1);
     }
-    p->path = shared;
-    sal_status status = allocate(p, chains, settings, err);
-    if (status != SAL_OK) {
-        sali_single_site_destroy(p);
-        return status;
-    }
-    *self = p;
-    return SAL_OK;
+    return sali_single_site_open((sali_single_site *)p, chains, &options, self, err);
 }
 
 const sali_sampler sali_sampler_pafs = {
