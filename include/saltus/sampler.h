@@ -128,9 +128,12 @@ typedef struct sal_sampler_window {
     const double *values;   /* values of the descriptor's `parameters` */
 } sal_sampler_window;
 
-/* The definition of a sampler. Fields left zero take their defaults; `name`, `draw` and (except for
- * `unadjusted`) `log_q` are required. Descriptor, data and strings are not copied: they must live
- * as long as the run or trainer, and must not change meanwhile.
+/* How the library's own samplers make their steps, inside the library. */
+typedef struct sal_sampler_engine sal_sampler_engine;
+
+/* The definition of a sampler, yours or the library's. Fields left zero take their defaults;
+ * `name`, `draw` and (except for `unadjusted`) `log_q` are required. Descriptor, data and strings
+ * are not copied: they must live as long as the run or trainer, and must not change meanwhile.
  *
  * Functions are called from several threads at once, but those with the same `work` from one thread
  * at a time. Their results may depend only on their arguments, so that the same seed gives the same
@@ -177,6 +180,10 @@ typedef struct sal_sampler_descriptor {
     const sal_sampler_parameter *tuned;
     /* Update the tuned values after a window. The library keeps them in their ranges. */
     void (*adapt)(const sal_sampler_window *window, double *tuned, const void *data);
+
+    /* NULL in yours. The library's own samplers have an engine in place of the functions from
+     * `create` to `adapt`. */
+    const sal_sampler_engine *engine;
 } sal_sampler_descriptor;
 
 /* ---- inspecting any sampler, the library's or your own

@@ -209,7 +209,7 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     sal_run *run = NULL;
     *row = (compare_row){ .errors = { NAN, NAN, NAN, NAN, NAN }, .variation = { NAN, NAN, NAN } };
     snprintf(row->sampler, sizeof row->sampler, "%s", item->name);
-    row->exact = sali_sampler_find(item->specification)->flags & SALI_SAMPLER_EXACT;
+    row->exact = !sali_sampler_find(item->specification)->unadjusted;
     sal_status status = sample(model, o, reference, item, &run, &err);
     status = status ? status : measure(run, model, o, reference, row, &err);
     if (status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&

@@ -111,7 +111,7 @@ static void advance_shard(void *context, int64_t k)
     if (first || last) {
         evaluate(ais, shard);
     } else {
-        ais->sampler->refresh(shard->self, chains);
+        sali_engine(ais->sampler)->refresh(shard->self, chains);
     }
     for (int64_t c = 0; c < shard->n; c++) {
         ais->log_weight[shard->first + c] += chains->f[c] - shard->f[c];
@@ -119,7 +119,7 @@ static void advance_shard(void *context, int64_t k)
     bool alive = !first || revive(shard);
     if (!last && alive && chains->bad_chain < 0) {
         if (first) {
-            ais->sampler->refresh(shard->self, chains);
+            sali_engine(ais->sampler)->refresh(shard->self, chains);
         }
         sali_sampler_steps(ais->sampler, shard->self, chains, ais->options.steps);
         shard->moves += (double)shard->n * (double)ais->options.steps;

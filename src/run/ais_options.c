@@ -92,12 +92,11 @@ static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *
     /* f changes at every temperature: what takes N gradients each time pays off if many more steps
      * use it. */
     ais->settings.training = (double)o->chains * (double)o->steps < 4 * (double)model->space->width;
-    unsigned flags = ais->sampler->flags;
-    if (!(flags & SALI_SAMPLER_EXACT) || flags & SALI_SAMPLER_COUPLED) {
+    const bool coupled = sali_engine(ais->sampler)->coupled;
+    if (ais->sampler->unadjusted || coupled) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "ais: sampler '%s' %s: importance weights want exact, independent chains",
-                         ais->sampler->name,
-                         flags & SALI_SAMPLER_COUPLED ? "couples its chains" : "is approximate");
+                         ais->sampler->name, coupled ? "couples its chains" : "is approximate");
     }
     return sali_sampler_share(ais->sampler, model, &ais->settings, &ais->shared, err);
 }
@@ -157,7 +156,6 @@ void sali_ais_free(sali_ais *ais)
         sali_free(shard->uniform);
     }
     sali_sampler_unshare(ais->sampler, ais->shared);
-    sali_sampler_release(ais->sampler);
     sali_bridge_free(&ais->bridge);
     sali_free(ais->shards);
     sali_free(ais->log_weight);

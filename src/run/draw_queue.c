@@ -41,7 +41,7 @@ void sali_queue_note(sal_run *run, sali_run_shard *shard, int64_t draw)
     sali_draw_queue *queue = &run->queue;
     const sali_chains *chains = shard->chains;
     int64_t V = run->base->space->n_variables;
-    bool has_step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE;
+    bool has_step_size = run->sampler->has_step_size;
     for (int64_t g = 0; g < shard->groups; g++) {
         int64_t chain = shard->first + g, c = g * run->ladder.n;
         int64_t at = (draw - queue->first) * run->options.chains + chain;

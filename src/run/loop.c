@@ -38,7 +38,7 @@ static void swap_when_due(sal_run *run, sali_run_shard *shard)
     uint64_t step = shard->chains->step[0], every = (uint64_t)run->ladder.every;
     if (run->ladder.n > 1 && step % every == 0) {
         sali_swap(&shard->swaps, shard->chains, (int64_t)(step / every % 2));
-        run->sampler->refresh(shard->self, shard->chains);
+        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
     }
 }
 
@@ -50,7 +50,7 @@ static void cool_when_due(sal_run *run, sali_run_shard *shard, int64_t step)
     if (step % level == 0) {
         double share = (double)step / (double)steps;
         sali_set_temperature(shard->chains, sali_anneal_temperature(run, share));
-        run->sampler->refresh(shard->self, shard->chains);
+        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
     }
 }
 
@@ -79,7 +79,7 @@ static void advance_shard(void *context, int64_t k)
     sal_run *run = w->run;
     sali_run_shard *shard = &run->shards[k];
     if (w->refresh) {
-        run->sampler->refresh(shard->self, shard->chains);
+        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
     }
     for (int64_t i = 0, n; i < w->steps; i += n) {
         if (w->record && run->options.annealing.on) {
@@ -196,10 +196,10 @@ static sal_status adapt_sampler(sal_run *run, window *w, int64_t done, sal_error
         .total = run->options.warmup,
     };
     bool changed = false;
-    if (!run->sampler->adapt || run->tuned) {
+    if (!sali_engine(run->sampler)->adapt || run->tuned) {
         return SAL_OK;
     }
-    sal_status status = run->sampler->adapt(run->shared, &warmup, &changed, err);
+    sal_status status = sali_engine(run->sampler)->adapt(run->shared, &warmup, &changed, err);
     w->refresh |= changed;
     return status;
 }

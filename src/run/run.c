@@ -22,7 +22,7 @@ static sal_status share_sampler(sal_run *run, sal_error *err)
 {
     const double *given = run->options.preconditioner;
     double *part = NULL;
-    if (given && !(run->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
+    if (given && !sali_engine(run->sampler)->preconditioned) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' takes no preconditioner",
                          run->sampler->name);
     }
@@ -61,7 +61,7 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
                          run->model->name);
     }
-    return !(run->sampler->flags & SALI_SAMPLER_EXACT) || run->sampler->flags & SALI_SAMPLER_COUPLED
+    return run->sampler->unadjusted || sali_engine(run->sampler)->coupled
                ? sali_fail(err, SAL_ERR_UNSUPPORTED,
                            "sampler '%s' cannot move states along a trajectory: that wants exact, "
                            "independent chains",
@@ -113,8 +113,8 @@ static sal_status choose_sampler(sal_run *run, sal_error *err)
 static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    bool has_step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE;
-    bool exact = run->sampler->flags & SALI_SAMPLER_EXACT;
+    bool has_step_size = run->sampler->has_step_size;
+    bool exact = !run->sampler->unadjusted;
     *rule = o->step_size_rule;
     if (*rule != SAL_STEP_SIZE_USUAL && !has_step_size) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size",
@@ -157,13 +157,12 @@ static sal_status prepare_tuning(sal_run *run, sal_error *err)
 
 static sal_status check_replicas(const sal_run *run, sal_error *err)
 {
-    unsigned flags = run->sampler->flags;
-    if (run->ladder.n > 1 && (!(flags & SALI_SAMPLER_EXACT) || flags & SALI_SAMPLER_COUPLED)) {
+    const bool coupled = sali_engine(run->sampler)->coupled;
+    if (run->ladder.n > 1 && (run->sampler->unadjusted || coupled)) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "sampler '%s' %s: swaps between temperatures want exact, independent "
                          "chains",
-                         run->sampler->name,
-                         flags & SALI_SAMPLER_COUPLED ? "couples its chains" : "is approximate");
+                         run->sampler->name, coupled ? "couples its chains" : "is approximate");
     }
     return SAL_OK;
 }
@@ -181,7 +180,7 @@ static bool fits_memory(double bytes)
 static int64_t count_shards(const sal_run *run)
 {
     int64_t chains = run->options.chains, n = sali_shard_count(chains * run->ladder.n);
-    n = run->sampler->flags & SALI_SAMPLER_COUPLED ? 1 : n;
+    n = sali_engine(run->sampler)->coupled ? 1 : n;
     return n < chains ? n : chains;
 }
 
@@ -331,7 +330,7 @@ static void start_shard(void *context, int64_t k)
     shard->status = sali_start(shard->chains, work->init ? work->init + first : NULL, work->guide,
                                &shard->error);
     if (shard->status == SAL_OK) {
-        run->sampler->refresh(shard->self, shard->chains);
+        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
     }
 }
 
@@ -407,7 +406,7 @@ static sal_status prepare_annealing(sal_run *run, sal_error *err)
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         sali_run_shard *shard = &run->shards[k];
         sali_set_temperature(shard->chains, run->anneal_from);
-        run->sampler->refresh(shard->self, shard->chains);
+        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
     }
     return status;
 }
@@ -498,7 +497,6 @@ void sal_run_destroy(sal_run *run)
         sali_chains_destroy(shard->chains);
     }
     sali_sampler_unshare(run->sampler, run->shared);
-    sali_sampler_release(run->inner ? run->inner : run->sampler);
     sali_memory_free(&run->memory);
     sal_run_state_destroy(run->state);
     sal_model_destroy(run->model);

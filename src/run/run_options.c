@@ -135,11 +135,11 @@ sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_erro
 static int64_t interval(const sal_run *run)
 {
     const sali_run_shard *shard = &run->shards[0];
-    if (run->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
+    if (run->sampler->has_step_size) {
         return FEW_STEPS;
     }
-    return run->sampler->flags & SALI_SAMPLER_SWEEP && run->sampler->pieces
-               ? run->sampler->pieces(shard->self, shard->chains)
+    return sali_engine(run->sampler)->pieces
+               ? sali_engine(run->sampler)->pieces(shard->self, shard->chains)
                : run->model->space->n_variables;
 }
 

@@ -18,7 +18,7 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 {
     const sali_sampler *sampler = run->sampler;
     int64_t V = run->model->space->n_variables, every = ANCHOR_STEPS;
-    if (sampler->follows && sampler->follows(run->shards[0].self)) {
+    if (sali_engine(sampler)->follows && sali_engine(sampler)->follows(run->shards[0].self)) {
         every *= (ANCHOR_SWEEPS * V + ANCHOR_STEPS - 1) / ANCHOR_STEPS;
     }
     return before / every != done / every;

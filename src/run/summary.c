@@ -169,7 +169,7 @@ static void summarise_step_size(const sal_run *run, sal_run_summary *s)
     const sali_step_sizes *sizes = &run->step_sizes;
     bool adapts = sizes->rule == SAL_STEP_SIZE_ADAPT && !run->tuned &&
                   sali_sampler_adapts(run->sampler) && run->options.warmup > 0;
-    s->step_size = run->sampler->flags & SALI_SAMPLER_STEP_SIZE ? sizes->value[0] : NAN;
+    s->step_size = run->sampler->has_step_size ? sizes->value[0] : NAN;
     s->step_size_bound = adapts ? sali_adapt_bound(&sizes->adaptation, 0) : 0;
     s->step_size_target = adapts ? SALI_TARGET_ACCEPTANCE : NAN;
 }

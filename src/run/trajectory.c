@@ -224,7 +224,7 @@ void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint3
     }
     sali_chains_embed(chains);
     sali_sampler_forget(sampler, v->self[which]);
-    sampler->refresh(v->self[which], chains);
+    sali_engine(sampler)->refresh(v->self[which], chains);
     sali_sampler_steps(sampler, v->self[which], chains, K);
     memcpy(codes, chains->codes, bytes);
     memcpy(step, chains->step, (size_t)chains->n * sizeof *step);

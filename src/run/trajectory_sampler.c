@@ -319,11 +319,12 @@ const sali_sampler sali_trajectory_record = {
     .name = "trajectory",
     .doc = "sweeps over the levels of a training's trajectory",
     .source = "Bereux, Decelle, Furtlehner & Seoane 2026",
-    .flags = SALI_SAMPLER_EXACT,
-    .kinds = SALI_FINITE_KINDS,
-    .create = climb_create,
-    .destroy = climb_destroy,
-    .refresh = climb_refresh,
-    .state = climb_state,
-    .step = climb_step,
+    .engine =
+        &(const sal_sampler_engine){
+            .create = climb_create,
+            .destroy = climb_destroy,
+            .refresh = climb_refresh,
+            .state = climb_state,
+            .step = climb_step,
+        },
 };

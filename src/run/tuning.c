@@ -55,7 +55,7 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
     sali_run_sampler_text(run, text);
     sal_tuning *tuning = sali_tuning_make(text, run->model->space->n_variables);
     bool ok = tuning != NULL;
-    if (ok && run->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
+    if (ok && run->sampler->has_step_size) {
         ok = sali_tuning_add(tuning, STEP_SIZE, run->ladder.n, run->step_sizes.value);
     }
     for (int64_t r = 0; r < run->ladder.n; r++) {
@@ -179,7 +179,7 @@ static sal_status take_temperatures(sal_run *run, const sal_tuning *tuning, sal_
 static sal_status take_step_sizes(sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
     const double *given = NULL;
-    if (run->sampler->flags & SALI_SAMPLER_STEP_SIZE) {
+    if (run->sampler->has_step_size) {
         const sali_tuning_list *list = find_list(tuning, STEP_SIZE, run->ladder.n, err);
         if (!list) {
             return SAL_ERR_DATA;
@@ -226,8 +226,8 @@ static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *er
     for (int64_t k = 0; status == SAL_OK && k < n; k++) {
         memcpy(items[k].data, lists[k]->values, (size_t)items[k].count * sizeof(double));
     }
-    if (status == SAL_OK && n > 0 && run->sampler->changed) {
-        status = run->sampler->changed(run->shared, NULL, err);
+    if (status == SAL_OK && n > 0 && sali_engine(run->sampler)->changed) {
+        status = sali_engine(run->sampler)->changed(run->shared, NULL, err);
         status = status == SAL_ERR_DATA ? sali_fail_prefix(err, status, "the tuning") : status;
     }
     return status;

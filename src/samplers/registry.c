@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/suggest.h"
 #include "core/text.h"
 #include "samplers/sampler.h"
 
@@ -14,9 +15,10 @@ static const sali_sampler *const samplers[] = {
 #define SALI_SAMPLER(name) &sali_sampler_##name,
 #include "samplers/samplers.def"
 #undef SALI_SAMPLER
+    NULL
 };
 
-#define N_SAMPLERS ((int64_t)(sizeof samplers / sizeof *samplers))
+#define N_SAMPLERS ((int64_t)(sizeof samplers / sizeof *samplers) - 1)
 
 const sali_sampler *sali_sampler_at(int64_t index)
 {
@@ -29,25 +31,32 @@ static bool is_called(const char *name, const char *specification)
     return name && strlen(name) == length && strncmp(name, specification, length) == 0;
 }
 
-const sali_sampler *sali_sampler_find(const char *specification)
+/* The record of a name in a list that ends with NULL, or is NULL. */
+static const sali_sampler *find_in(const sali_sampler *const *list, const char *specification)
 {
-    for (int64_t k = 0; k < N_SAMPLERS; k++) {
-        if (is_called(samplers[k]->name, specification) ||
-            is_called(samplers[k]->alias, specification)) {
-            return samplers[k];
+    for (; list && *list; list++) {
+        if (is_called((*list)->name, specification) ||
+            is_called(sali_engine(*list)->alias, specification)) {
+            return *list;
         }
     }
     return NULL;
 }
 
+const sali_sampler *sali_sampler_find(const char *specification)
+{
+    return find_in(samplers, specification);
+}
+
 const char *sali_sampler_called(const sali_sampler *sampler, const char *specification)
 {
-    return is_called(sampler->alias, specification) ? sampler->alias : sampler->name;
+    const char *alias = sali_engine(sampler)->alias;
+    return is_called(alias, specification) ? alias : sampler->name;
 }
 
 bool sali_sampler_adapts(const sali_sampler *sampler)
 {
-    return (sampler->flags & SALI_SAMPLER_STEP_SIZE) && (sampler->flags & SALI_SAMPLER_EXACT);
+    return sampler->has_step_size && !sampler->unadjusted;
 }
 
 static const char *const kind_names[] = {
@@ -58,13 +67,18 @@ static const char *const kind_names[] = {
 /* The kind by which samplers tell what they move. */
 static int moved_kind(const sali_stretch *s)
 {
-    return s->states == 0 ? SALI_UNBOUNDED_COUNT : (int)s->kind;
+    return s->states == 0 ? SAL_COUNT + 1 : (int)s->kind;
+}
+
+static unsigned kinds_of(const sali_sampler *sampler)
+{
+    return sampler->kinds ? sampler->kinds : SAL_MOVES_FINITE;
 }
 
 /* Whether the setting "radius" asks for a window of levels wider than a step to a neighbour. */
 static bool wants_window(const sali_sampler *sampler, const sali_sampler_settings *settings)
 {
-    for (int k = 0; (sampler->flags & SALI_SAMPLER_WINDOW) && sampler->parameters[k].name; k++) {
+    for (int k = 0; sali_engine(sampler)->window && sampler->parameters[k].name; k++) {
         if (strcmp(sampler->parameters[k].name, "radius") == 0) {
             return settings->values[k] > 1;
         }
@@ -76,24 +90,26 @@ static bool wants_window(const sali_sampler *sampler, const sali_sampler_setting
 static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
                      const sal_model *model, char *text, size_t room)
 {
-    if ((sampler->flags & SALI_SAMPLER_GRADIENT) && !model->has_gradient) {
+    if (sampler->needs_gradient && !model->has_gradient) {
         snprintf(text, room, "it needs a gradient, and this model gives values only");
         return true;
     }
     for (int64_t b = 0; b < model->space->n_blocks; b++) {
-        int kind = moved_kind(&model->space->stretches[b]);
-        if (!(sampler->kinds & 1u << kind)) {
+        const sali_stretch *stretch = &model->space->stretches[b];
+        int kind = moved_kind(stretch);
+        if (!(kinds_of(sampler) & 1u << kind)) {
             snprintf(text, room, "it does not move %s", kind_names[kind]);
             return true;
         }
-        if (kind == SALI_UNBOUNDED_COUNT && wants_window(sampler, settings)) {
+        if (stretch->states == 0 && wants_window(sampler, settings)) {
             snprintf(text, room,
                      "a radius above 1 is a window of levels, and counts without a cap move by 1; "
                      "give them a cap, which has one, or take mh-uniform with a radius");
             return true;
         }
     }
-    const char *why = sampler->obstacle ? sampler->obstacle(model, settings) : NULL;
+    const char *why =
+        sampler->obstacle ? sampler->obstacle(model, settings->values, sampler->data) : NULL;
     snprintf(text, room, "%s", why ? why : "");
     return why != NULL;
 }
@@ -134,6 +150,80 @@ sal_status sali_step_size_check(double step_size, sal_dtype dtype, sal_error *er
                            high);
 }
 
+/* ---- from a specification to a sampler and its settings */
+
+static sal_status unknown_sampler(const sali_sampler *const *own, const char *specification,
+                                  sal_error *err)
+{
+    char names[SAL_ERROR_SIZE] = "", asked[64];
+    snprintf(asked, sizeof asked, "%.*s", (int)sali_specification_name(specification),
+             specification);
+    sali_nearest nearest = sali_nearest_begin(asked);
+    for (int64_t k = 0; own && own[k]; k++) {
+        sali_nearest_offer(&nearest, own[k]->name);
+        sali_list_name(names, sizeof names, own[k]->name);
+    }
+    const sali_sampler *s;
+    for (int64_t k = 0; (s = sali_sampler_at(k)); k++) {
+        const char *alias = sali_engine(s)->alias;
+        sali_nearest_offer(&nearest, s->name);
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s%s%s", used ? ", " : "", s->name,
+                 alias ? " or " : "", alias ? alias : "");
+    }
+    return nearest.name
+               ? sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; did you mean '%s'?",
+                           asked, nearest.name)
+               : sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; there are: %s", asked,
+                           names);
+}
+
+static sal_status resolve_settings(const char *specification, const sal_model *model,
+                                   double step_size, const sali_sampler *sampler,
+                                   sali_sampler_settings *settings, sal_error *err)
+{
+    bool has_step_size = sampler->has_step_size;
+    if (step_size != 0 && !has_step_size) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size", sampler->name);
+    }
+    sal_status status = sali_step_size_check(step_size, model->dtype, err);
+    status = status ? status
+                    : sali_specification_values(specification, sampler->parameters,
+                                                settings->values, err);
+    settings->step_size = step_size > 0 ? step_size : sali_default_step_size(model->space, 0.2);
+    return status ? status : sali_sampler_check(sampler, settings, model, err);
+}
+
+sal_status sali_sampler_choose_from(const sali_sampler *const *own, const char *specification,
+                                    const sal_model *model, double step_size,
+                                    const sali_sampler **out, sali_sampler_settings *settings,
+                                    sal_error *err)
+{
+    sal_status status = sali_own_check(own, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const sali_sampler *sampler = sali_sampler_find(specification);
+    sampler = sampler ? sampler : find_in(own, specification);
+    if (!sampler) {
+        return unknown_sampler(own, specification, err);
+    }
+    sali_sampler_settings s = { .sampler = sampler };
+    status = resolve_settings(specification, model, step_size, sampler, &s, err);
+    if (status == SAL_OK) {
+        *out = sampler;
+        *settings = s;
+    }
+    return status;
+}
+
+sal_status sali_sampler_choose(const char *specification, const sal_model *model, double step_size,
+                               const sali_sampler **sampler, sali_sampler_settings *settings,
+                               sal_error *err)
+{
+    return sali_sampler_choose_from(NULL, specification, model, step_size, sampler, settings, err);
+}
+
 double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settings *settings,
                           const char *name)
 {
@@ -147,8 +237,8 @@ double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settin
 
 unsigned sali_sampler_wants(const sali_sampler *sampler)
 {
-    return (sampler->flags & SALI_SAMPLER_GRADIENT ? SALI_WANT_GRADIENT : 0) |
-           (sampler->flags & SALI_SAMPLER_DIFFERENCES ? SALI_WANT_DIFFERENCES : 0);
+    return (sampler->needs_gradient ? SALI_WANT_GRADIENT : 0) |
+           (sampler->needs_differences ? SALI_WANT_DIFFERENCES : 0);
 }
 
 /* "binary spin .."; counts are "capped-count" if they need a cap. */
@@ -158,7 +248,7 @@ static void list_kinds(unsigned kinds, char *text, size_t room)
                                          "ordinal", "categorical", "capped-count" };
     for (int kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
         size_t used = strlen(text);
-        bool any = kind == SAL_COUNT && (kinds & 1u << SALI_UNBOUNDED_COUNT);
+        bool any = kind == SAL_COUNT && (kinds & SAL_MOVES_UNBOUNDED);
         if (kinds & 1u << kind) {
             snprintf(text + used, room - used, "%s%s", used ? " " : "",
                      any ? "count" : words[kind]);
@@ -174,14 +264,14 @@ bool sal_sampler_list(int64_t index, sal_sampler_info *info)
     }
     *info = (sal_sampler_info){
         .name = sampler->name,
-        .alias = sampler->alias,
+        .alias = sali_engine(sampler)->alias,
         .doc = sampler->doc,
         .source = sampler->source,
-        .exact = (sampler->flags & SALI_SAMPLER_EXACT) != 0,
-        .needs_gradient = (sampler->flags & SALI_SAMPLER_GRADIENT) != 0,
+        .exact = !sampler->unadjusted,
+        .needs_gradient = sampler->needs_gradient,
     };
     sali_specification_keys(sampler->parameters, info->parameters, sizeof info->parameters);
-    list_kinds(sampler->kinds, info->kinds, sizeof info->kinds);
+    list_kinds(kinds_of(sampler), info->kinds, sizeof info->kinds);
     return true;
 }
 

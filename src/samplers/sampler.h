@@ -57,38 +57,25 @@ typedef struct sali_chains {
     int32_t *bad_codes;
 } sali_chains;
 
+/* The one record of a sampler, the library's or a user's. */
+typedef sal_sampler_descriptor sali_sampler;
+
 /* Options of a sampler, resolved: no zeros that stand for defaults. */
 typedef struct sali_sampler_settings {
-    const struct sali_sampler *sampler; /* whose they are; set for `share` and `create` */
-    double step_size;                   /* start value when adapted */
-    double values[SALI_SETTINGS];       /* of the descriptor's parameters, in their order */
-    const double *preconditioner;       /* [N x N] or NULL; read by `share` only */
+    const sali_sampler *sampler;  /* whose they are; set for `share` and `create` */
+    double step_size;             /* start value when adapted */
+    double values[SALI_SETTINGS]; /* of the descriptor's parameters, in their order */
+    const double *preconditioner; /* [N x N] or NULL; read by `share` only */
     /* The model's parameters will change every few steps: what costs many evaluations to make of
      * them is not used. Read by `share` only; draws do not have the same bits with and without. */
     bool training;
-    const sal_sampler_descriptor *own; /* of the caller's (own.h); NULL: one of the registry */
     /* Of sweeps over a trajectory (trajectory.h): its levels, and the sampler that moves the states
      * there. All NULL for any other sampler. */
     const struct sal_trajectory *trajectory;
-    const struct sali_sampler *inner;
+    const sali_sampler *inner;
     const struct sali_sampler_settings *inner_settings;
     bool level_step_sizes; /* the inner sampler's are those of the levels */
 } sali_sampler_settings;
-
-enum {
-    SALI_SAMPLER_EXACT = 1,
-    SALI_SAMPLER_GRADIENT = 2,    /* needs a gradient */
-    SALI_SAMPLER_DIFFERENCES = 4, /* uses exact differences */
-    SALI_SAMPLER_REVERSIBLE = 8,  /* the step as a whole satisfies detailed balance */
-    SALI_SAMPLER_STEP_SIZE = 16,  /* has one, in chains->step_size; changed only before a refresh */
-    SALI_SAMPLER_SWEEP = 32,      /* step t makes piece t mod pieces(self); log_q is that piece's,
-                                     which is exact by itself */
-    SALI_SAMPLER_REJECTION_FREE = 64,  /* what log_q proposes is always taken */
-    SALI_SAMPLER_COUPLED = 128,        /* chains depend on each other: all are in one shard */
-    SALI_SAMPLER_PRECONDITIONED = 256, /* takes a matrix */
-    SALI_SAMPLER_WINDOW = 512          /* its setting "radius" is a window of levels: 1 at most on
-                                           counts without a cap, which move by 1 */
-};
 
 /* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them; with a size
  * of 0 there are none, and the sampler's log_q tells all. A step draws u and s' given s, and
@@ -138,29 +125,19 @@ double sali_warmup_jump(const sali_warmup *warmup);
 /* The most items of a sampler's state. */
 #define SALI_MOST_STATE 16
 
-/* Kinds of variables that a sampler moves: SAL_COUNT stands for counts with a cap, which have a
- * finite list of states like all others; counts without one are a kind of their own. */
-enum {
-    SALI_UNBOUNDED_COUNT = SAL_COUNT + 1,
-    SALI_FINITE_KINDS =
-        1 << SAL_BINARY | 1 << SAL_SPIN | 1 << SAL_ORDINAL | 1 << SAL_CATEGORICAL | 1 << SAL_COUNT,
-    SALI_ALL_KINDS = SALI_FINITE_KINDS | 1 << SALI_UNBOUNDED_COUNT
-};
-
-/* A row of the table of samplers. `self` is the sampler's state for one shard; `shared` what all
- * shards of a run read, and only `adapt` writes. Functions may be NULL where it says so. */
-typedef struct sali_sampler {
-    const char *name, *doc, *source;
-    const char *alias; /* another name that it is found by, or NULL */
-    unsigned flags;
-    unsigned kinds;                 /* OR of 1 << sal_kind, see below */
-    const sali_setting *parameters; /* NULL: none besides the step size */
+/* How a sampler makes its steps: functions over the chains of a shard. `self` is the sampler's
+ * state for one shard; `shared` what all shards of a run read, and only `adapt` writes. Functions
+ * may be NULL where it says so. */
+struct sal_sampler_engine {
+    const char *alias;   /* another name that the sampler is found by, or NULL */
+    bool rejection_free; /* what log_q proposes is always taken */
+    bool coupled;        /* chains depend on each other: all are in one shard */
+    bool preconditioned; /* takes a matrix */
+    bool window;         /* its setting "radius" is a window of levels: 1 at most on counts without
+                            a cap, which move by 1 */
     /* Settings "key=value,..." for the contract tests to try, NULL at the end; NULL: the defaults
      * only. */
     const char *const *variants;
-
-    /* NULL, or why the sampler cannot serve this model (beyond flags and kinds). May be NULL. */
-    const char *(*obstacle)(const sal_model *model, const sali_sampler_settings *settings);
 
     /* Shared state; all NULL without. `adapt` is called between windows of warm-up, never after
      * (it is over when done = total): *changed tells the run to refresh all shards. */
@@ -201,9 +178,26 @@ typedef struct sali_sampler {
      * NULL with auxiliary variables that cannot be summed out; means nothing where their size is
      * above 0. */
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
-    const sali_auxiliary *auxiliary;                                /* NULL: none */
-    int64_t (*pieces)(const void *self, const sali_chains *chains); /* of a sweep; NULL: V */
-} sali_sampler;
+    const sali_auxiliary *auxiliary; /* NULL: none */
+    /* Of a sweep: step t makes piece t mod pieces(self), which is exact by itself and which log_q
+     * is that of. NULL: no sweep, and then the step of an exact sampler satisfies detailed balance.
+     */
+    int64_t (*pieces)(const void *self, const sali_chains *chains);
+};
+
+/* The engine of all samplers that have none of their own: it calls `draw` and `log_q`
+ * (own/own.c). */
+extern const sal_sampler_engine sali_own_engine;
+
+static inline const sal_sampler_engine *sali_engine(const sali_sampler *sampler)
+{
+    return sampler->engine ? sampler->engine : &sali_own_engine;
+}
+
+/* What is right with all descriptors of a list that ends with NULL (or is NULL): that functions and
+ * names are there, and no name twice or known to the library. SAL_ERR_ARGUMENT says which is not.
+ */
+sal_status sali_own_check(const sali_sampler *const *own, sal_error *err);
 
 /* The record of a name ("gwg" or "gwg:hops=2"), or NULL; entry `index`, NULL past the end. */
 const sali_sampler *sali_sampler_find(const char *specification);
@@ -233,15 +227,13 @@ bool sali_sampler_adapts(const sali_sampler *sampler);
 
 /* Find the sampler of a specification "name:key=value,...", which must serve the model, and resolve
  * its settings; a step size of 0 is not given: it is adapted, or for a sampler that cannot the
- * usual one of base 0.2. Samplers of the caller's own (NULL: none) are found too: then the record
- * is a new one, and whoever asked calls sali_sampler_release, which knows others and NULL as well.
- * Returns: SAL_ERR_ARGUMENT (no such sampler; an option that it does not have or that is out of
- * range; a descriptor that is not right), SAL_ERR_UNSUPPORTED, SAL_ERR_MEMORY. */
-sal_status sali_sampler_choose_from(const sal_sampler_descriptor *const *own,
-                                    const char *specification, const sal_model *model,
-                                    double step_size, const sali_sampler **sampler,
-                                    sali_sampler_settings *settings, sal_error *err);
-void sali_sampler_release(const sali_sampler *sampler);
+ * usual one of base 0.2. Samplers of the caller's own (NULL: none) are found too. Returns:
+ * SAL_ERR_ARGUMENT (no such sampler; an option that it does not have or that is out of range; a
+ * descriptor that is not right), SAL_ERR_UNSUPPORTED. */
+sal_status sali_sampler_choose_from(const sali_sampler *const *own, const char *specification,
+                                    const sal_model *model, double step_size,
+                                    const sali_sampler **sampler, sali_sampler_settings *settings,
+                                    sal_error *err);
 
 /* The same among the samplers of the registry. */
 sal_status sali_sampler_choose(const char *specification, const sal_model *model, double step_size,
@@ -284,11 +276,12 @@ sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const
 static inline void sali_sampler_steps(const sali_sampler *sampler, void *self, sali_chains *chains,
                                       int64_t n)
 {
-    for (int64_t k = 0; !sampler->steps && k < n; k++) {
-        sampler->step(self, chains);
+    const sal_sampler_engine *engine = sali_engine(sampler);
+    for (int64_t k = 0; !engine->steps && k < n; k++) {
+        engine->step(self, chains);
     }
-    if (sampler->steps) {
-        sampler->steps(self, chains, n);
+    if (engine->steps) {
+        engine->steps(self, chains, n);
     }
 }
 

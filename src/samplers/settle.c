@@ -41,12 +41,12 @@ sal_status sali_settle(const sali_settling *s, sali_chains *chains, int64_t swee
         return status;
     }
     sali_chains_embed(chains);
-    gibbs->refresh(self, chains);
-    steps = gibbs->follows(self) || steps < most ? steps : most;
+    sali_engine(gibbs)->refresh(self, chains);
+    steps = sali_engine(gibbs)->follows(self) || steps < most ? steps : most;
     for (int64_t c = 0; c < chains->n; c++) {
         chains->step[c] = FIRST_STEP + (uint64_t)(number * steps);
     }
     sali_sampler_steps(gibbs, self, chains, steps);
-    gibbs->destroy(self);
+    sali_engine(gibbs)->destroy(self);
     return SAL_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/conditional.h"
 
 /* Attempts from new random states: with repair, and without (which is all that can be done when
@@ -38,25 +39,26 @@ typedef struct repair {
 
 static void repair_free(repair *r)
 {
-    sali_evaluator_destroy(r->guide);
-    sali_free(r->violations);
-    sali_free(r->delta);
-    sali_free(r->site);
-    sali_free(r->x);
+    if (r) {
+        sali_evaluator_destroy(r->guide);
+        sali_object_free(r);
+    }
 }
 
-static sal_status repair_create(const sali_chains *chains, const sal_model *guide, repair *r,
+static sal_status repair_create(const sali_chains *chains, const sal_model *guide, repair **out,
                                 sal_error *err)
 {
     const sal_space *space = chains->space;
-    r->violations = SALI_NEW_ARRAY(double, chains->n);
-    r->delta = SALI_NEW_ARRAY(double, chains->n * space->max_states);
-    r->site = SALI_NEW_ARRAY(int64_t, chains->n);
-    r->x = SALI_NEW_ARRAY(double, chains->n * space->width);
-    if (!r->violations || !r->delta || !r->site || !r->x) {
-        return sali_fail_memory(err);
+    repair *r = *out = SALI_OBJECT(repair);
+    if (r) {
+        r->violations = SALI_OBJECT_ARRAY(r, double, chains->n);
+        r->delta = SALI_OBJECT_ARRAY(r, double, chains->n * space->max_states);
+        r->site = SALI_OBJECT_ARRAY(r, int64_t, chains->n);
+        r->x = SALI_OBJECT_ARRAY(r, double, chains->n * space->width);
     }
-    return sali_evaluator_create(guide, chains->n, SALI_WANT_DIFFERENCES, &r->guide, err);
+    return !r || sali_object_failed(r)
+               ? sali_fail_memory(err)
+               : sali_evaluator_create(guide, chains->n, SALI_WANT_DIFFERENCES, &r->guide, err);
 }
 
 /* One sweep over the variables of the chains that are still forbidden, in codes and r->x. */
@@ -189,7 +191,7 @@ static sal_status find_states(sali_chains *chains, const int32_t *init, repair *
 sal_status sali_start(sali_chains *chains, const int32_t *init, const sal_model *guide,
                       sal_error *err)
 {
-    repair r = { 0 };
+    repair *r = NULL;
     bool *forbidden = SALI_NEW_ARRAY(bool, chains->n);
     sal_status status = forbidden ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK && guide) {
@@ -197,9 +199,9 @@ sal_status sali_start(sali_chains *chains, const int32_t *init, const sal_model 
     }
     if (status == SAL_OK) {
         memset(forbidden, 1, (size_t)chains->n * sizeof *forbidden);
-        status = find_states(chains, init, guide ? &r : NULL, forbidden, err);
+        status = find_states(chains, init, r, forbidden, err);
     }
-    repair_free(&r);
+    repair_free(r);
     sali_free(forbidden);
     return status;
 }

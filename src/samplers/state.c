@@ -9,7 +9,8 @@ sal_status sali_sampler_share(const sali_sampler *sampler, const sal_model *mode
 {
     sali_sampler_settings own = *settings;
     own.sampler = sampler;
-    return sampler->share ? sampler->share(model, &own, shared, err) : SAL_OK;
+    return sali_engine(sampler)->share ? sali_engine(sampler)->share(model, &own, shared, err)
+                                       : SAL_OK;
 }
 
 sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
@@ -20,27 +21,29 @@ sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_set
     for (int64_t c = 0; c < chains->n; c++) {
         chains->step_size[c] = settings->step_size;
     }
-    return sampler->create(chains, &own, shared, self, err);
+    return sali_engine(sampler)->create(chains, &own, shared, self, err);
 }
 
 void sali_sampler_unshare(const sali_sampler *sampler, void *shared)
 {
     if (shared) {
-        sampler->unshare(shared);
+        sali_engine(sampler)->unshare(shared);
     }
 }
 
 void sali_sampler_close(const sali_sampler *sampler, void *self)
 {
     if (self) {
-        sampler->destroy(self);
+        sali_engine(sampler)->destroy(self);
     }
 }
 
 int64_t sali_sampler_items(const sali_sampler *sampler, void *shared, void *self, unsigned what,
                            sali_state_item items[SALI_MOST_STATE])
 {
-    int64_t n = 0, all = sampler->state ? sampler->state(shared, self, items) : 0;
+    int64_t n = 0, all = sali_engine(sampler)->state
+                             ? sali_engine(sampler)->state(shared, self, items)
+                             : 0;
     for (int64_t k = 0; k < all; k++) {
         if (items[k].kept & what) {
             items[n++] = items[k];
@@ -66,7 +69,9 @@ sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const
     sal_status status = SAL_OK;
     for (int round = 0; status == SAL_OK && filled < n && round < 2; round++) {
         status = sali_state_fill(n - filled, items + filled, fetch, context, err);
-        status = status || !sampler->changed ? status : sampler->changed(shared, at, err);
+        status = status || !sali_engine(sampler)->changed
+                     ? status
+                     : sali_engine(sampler)->changed(shared, at, err);
         filled = n;
         n = sali_sampler_items(sampler, shared, NULL, SALI_STATE_KEPT, items);
     }

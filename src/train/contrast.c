@@ -30,7 +30,7 @@ static void sample_shard(void *context, int64_t k)
         shard->chains->step_size[c] = exp(t->step_size.log_step[0]);
     }
     sali_sampler_forget(t->sampler, self);
-    t->sampler->refresh(self, shard->chains);
+    sali_engine(t->sampler)->refresh(self, shard->chains);
     sali_sampler_steps(t->sampler, self, shard->chains, t->options.steps);
     sali_buffer_store(t, shard);
 }
@@ -59,7 +59,9 @@ static sal_status adapt(sal_trainer *t, sal_error *err)
         sali_adapt_follow(&t->step_size, 0, sali_warmup_acceptance(&warmup));
     }
     bool changed = false; /* every iteration begins with a refresh */
-    return t->sampler->adapt ? t->sampler->adapt(t->state.shared, &warmup, &changed, err) : SAL_OK;
+    return sali_engine(t->sampler)->adapt
+               ? sali_engine(t->sampler)->adapt(t->state.shared, &warmup, &changed, err)
+               : SAL_OK;
 }
 
 /* What a chain of shard k met, told with its number in the batch. */

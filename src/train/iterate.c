@@ -161,7 +161,7 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
 /* In use; 0: the sampler has none. */
 double sali_train_step_size(const sal_trainer *t)
 {
-    if (!t->sampler || !(t->sampler->flags & SALI_SAMPLER_STEP_SIZE)) {
+    if (!t->sampler || !t->sampler->has_step_size) {
         return 0;
     }
     return t->follows ? exp(t->step_size.log_step[0]) : t->settings.step_size;

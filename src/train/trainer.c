@@ -42,7 +42,7 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 
 static sal_status create_shards(sal_trainer *t, sal_error *err)
 {
-    bool coupled = t->sampler && t->sampler->flags & SALI_SAMPLER_COUPLED;
+    bool coupled = t->sampler && sali_engine(t->sampler)->coupled;
     t->n_shards = coupled ? 1 : sali_shard_count(t->options.batch);
     t->shards = SALI_TAKE(&t->memory, sali_train_shard, t->n_shards);
     t->workspaces = SALI_TAKE(&t->memory, sali_workspace *, t->n_shards);
@@ -113,14 +113,13 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, t->model,
                                                  o->step_size, &t->sampler, &t->settings, err);
     if (status == SAL_OK && o->objective == SAL_PTT &&
-        (!(t->sampler->flags & SALI_SAMPLER_EXACT) || t->sampler->flags & SALI_SAMPLER_COUPLED)) {
+        (t->sampler->unadjusted || sali_engine(t->sampler)->coupled)) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "train: trajectory tempering (ptt) wants an exact sampler whose chains do "
                          "not depend on each other, which %s is not",
                          t->sampler->name);
     }
-    if (status == SAL_OK && o->preconditioner &&
-        !(t->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
+    if (status == SAL_OK && o->preconditioner && !sali_engine(t->sampler)->preconditioned) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: a preconditioner is given, which %s does not take; pavg does",
                          t->sampler->name);
@@ -311,7 +310,6 @@ void sal_trainer_destroy(sal_trainer *t)
     }
     sali_ptt_destroy(t, t->ptt);
     sali_train_close_sampler(t, &t->state);
-    sali_sampler_release(t->sampler);
     for (int64_t k = 0; t->shards && k < t->n_shards; k++) {
         sali_chains_destroy(t->shards[k].chains);
         sali_workspace_destroy(t->shards[k].ws);

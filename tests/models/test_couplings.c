@@ -406,7 +406,7 @@ static bench open_at(const sal_model *model, const sali_sampler_settings *settin
     for (int64_t c = 0; apart && c < b.chains->n; c++) {
         b.chains->step[c] += (uint64_t)(c % 3);
     }
-    b.sampler->refresh(b.self, b.chains);
+    sali_engine(b.sampler)->refresh(b.self, b.chains);
     return b;
 }
 
@@ -418,8 +418,8 @@ static void move_alike(const sal_space *space, int scan, double beta, bool apart
     bench a = open_at(fast, &settings, beta, apart), b = open_at(slow, &settings, beta, apart);
     size_t bytes = (size_t)(a.chains->n * space->n_variables) * sizeof(int32_t);
     for (int step = 0; step < 120; step++) {
-        a.sampler->step(a.self, a.chains);
-        b.sampler->step(b.self, b.chains);
+        sali_engine(a.sampler)->step(a.self, a.chains);
+        sali_engine(b.sampler)->step(b.self, b.chains);
         ck_assert_msg(memcmp(a.chains->codes, b.chains->codes, bytes) == 0,
                       "scan %d, beta %g: step %d", scan, beta, step);
     }
@@ -473,7 +473,7 @@ static void check_fields(sal_dtype dtype, double most)
                       after);
         ck_assert(fabs(f[k / space->width] - b.chains->f[k / space->width]) < 10 * most);
     }
-    sali_field_scan_destroy(scan);
+    sali_object_free(scan);
     sali_couplings_destroy(c);
     bench_close(&b);
     sal_model_destroy(model);
@@ -502,10 +502,10 @@ START_TEST(a_refresh_takes_new_parameters)
         tiny_normals(40 + round, space->width * space->width, 1.5, J);
         ck_ok(sal_model_set_params(fast, "J", J, &err), &err);
         ck_ok(sal_model_set_params(slow, "J", J, &err), &err);
-        a.sampler->refresh(a.self, a.chains);
-        b.sampler->refresh(b.self, b.chains);
-        a.sampler->steps(a.self, a.chains, 10);
-        b.sampler->steps(b.self, b.chains, 10);
+        sali_engine(a.sampler)->refresh(a.self, a.chains);
+        sali_engine(b.sampler)->refresh(b.self, b.chains);
+        sali_engine(a.sampler)->steps(a.self, a.chains, 10);
+        sali_engine(b.sampler)->steps(b.self, b.chains, 10);
         ck_assert(memcmp(a.chains->codes, b.chains->codes, bytes) == 0);
     }
     bench_close(&a);

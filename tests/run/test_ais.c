@@ -121,7 +121,7 @@ START_TEST(every_exact_sampler_will_do)
                                     .sampler = sampler->name,
                                     .seed = 5,
                                     .threads = 1 };
-        if (!(sampler->flags & SALI_SAMPLER_EXACT) || sampler->flags & SALI_SAMPLER_COUPLED) {
+        if (sampler->unadjusted || sali_engine(sampler)->coupled) {
             refused(model, &options, SAL_ERR_UNSUPPORTED, sampler->name);
         } else if (sali_sampler_serves(sampler, model)) {
             expect_log_z(model, options, log_z, sampler->name);

@@ -141,7 +141,8 @@ enum { N_STOPS = sizeof stops / sizeof *stops };
 static void check_sampler(const sali_sampler *sampler, sal_model *model)
 {
     static const char *const none[] = { "", NULL };
-    const char *const *variants = sampler->variants ? sampler->variants : none;
+    const char *const *variants =
+        sali_engine(sampler)->variants ? sali_engine(sampler)->variants : none;
     for (int i = 0; variants[i]; i++) {
         char text[128], where[300];
         const sali_sampler *found;

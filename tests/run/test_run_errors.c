@@ -161,7 +161,7 @@ START_TEST(model_without_gradient_is_told_who_can)
     sal_run_summary s;
     sal_error err;
     for (int64_t k = 0; sali_sampler_at(k); k++) {
-        if (sali_sampler_at(k)->flags & SALI_SAMPLER_GRADIENT) {
+        if (sali_sampler_at(k)->needs_gradient) {
             options.sampler = sali_sampler_at(k)->name;
             check_refused(model, &options, SAL_ERR_UNSUPPORTED, options.sampler);
             check_refused(model, &options, SAL_ERR_UNSUPPORTED, "gradient");

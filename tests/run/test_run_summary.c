@@ -37,7 +37,7 @@ START_TEST(summary_describes_the_run)
         sal_run_options options = {
             .sampler = info.name, .chains = 8, .warmup = 1000, .draws = 800, .thin = 2, .seed = 3
         };
-        bool has_step = sali_sampler_at(k)->flags & SALI_SAMPLER_STEP_SIZE;
+        bool has_step = sali_sampler_at(k)->has_step_size;
         bool adapts = sali_sampler_adapts(sali_sampler_at(k));
         options.step_size = has_step && !adapts ? 2 : 0;
         double mean = 0;
@@ -126,15 +126,14 @@ START_TEST(adapted_step_size_is_the_one_in_use)
         sal_run *run = run_it(model, &options);
         ck_ok(sal_run_summarise(run, &s, &err), &err);
         for (int64_t i = 0;
-             (sampler->flags & SALI_SAMPLER_STEP_SIZE) && sampler->log_q && i < run->n_shards;
-             i++) {
+             (sampler->has_step_size) && sali_engine(sampler)->log_q && i < run->n_shards; i++) {
             sali_run_shard *shard = &run->shards[i];
-            sampler->log_q(shard->self, shard->chains, shard->chains->codes, used);
+            sali_engine(sampler)->log_q(shard->self, shard->chains, shard->chains->codes, used);
             for (int64_t c = 0; c < shard->chains->n; c++) {
                 shard->chains->step_size[c] = s.step_size;
             }
-            sampler->refresh(shard->self, shard->chains);
-            sampler->log_q(shard->self, shard->chains, shard->chains->codes, reported);
+            sali_engine(sampler)->refresh(shard->self, shard->chains);
+            sali_engine(sampler)->log_q(shard->self, shard->chains, shard->chains->codes, reported);
             for (int64_t c = 0; c < shard->chains->n; c++) {
                 ck_assert_double_eq_tol(used[c], reported[c], 1e-12);
             }

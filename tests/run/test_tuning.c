@@ -12,7 +12,7 @@
 
 static bool has_tunable_step(const sali_sampler *sampler)
 {
-    return sampler->flags & SALI_SAMPLER_STEP_SIZE && sampler->flags & SALI_SAMPLER_EXACT;
+    return sampler->has_step_size && !sampler->unadjusted;
 }
 
 static double mean_jump(sal_model *model, const char *sampler, double step_size)
@@ -123,7 +123,7 @@ START_TEST(rules_are_refused_where_they_make_no_sense)
             sal_run_options options = { .sampler = sampler->name,
                                         .draws = 5,
                                         .step_size_rule = (sal_step_size_rule)rule };
-            bool has = sampler->flags & SALI_SAMPLER_STEP_SIZE;
+            bool has = sampler->has_step_size;
             if (!has && sali_sampler_serves(sampler, model)) {
                 run_refused(model, &options, SAL_ERR_ARGUMENT, "no step size");
             } else if (!has_tunable_step(sampler) && sali_sampler_serves(sampler, model)) {
@@ -247,7 +247,7 @@ static void walk_on(const sal_run *run, int32_t *codes)
             chains->step[c] = 1000000;
         }
         sali_chains_embed(chains);
-        run->sampler->refresh(run->shards[k].self, chains);
+        sali_engine(run->sampler)->refresh(run->shards[k].self, chains);
         sali_sampler_steps(run->sampler, run->shards[k].self, chains, 40);
         memcpy(codes + at, chains->codes, (size_t)n * sizeof *codes);
         at += n;
@@ -462,7 +462,7 @@ START_TEST(samplers_with_values_of_their_own_are_tried)
         for (int i = 0; i < FINDERS; i++) {
             tried |= sali_sampler_find(finders[i]) == sampler;
         }
-        ck_assert_msg(tried == (sampler->adapt != NULL), "%s", sampler->name);
+        ck_assert_msg(tried == (sali_engine(sampler)->adapt != NULL), "%s", sampler->name);
     }
 }
 END_TEST
@@ -481,7 +481,7 @@ static bool has_learned(const sal_run *run)
         same &=
             memcmp(of_run[k].data, of_new[k].data, (size_t)of_run[k].count * sizeof(double)) == 0;
     }
-    run->sampler->unshare(shared);
+    sali_engine(run->sampler)->unshare(shared);
     return !same;
 }
 
@@ -495,8 +495,8 @@ static void check_alike(sal_run *a, sal_run *b, const char *name)
         memcpy(y->step, x->step, (size_t)x->n * sizeof *x->step);
         y->seed = x->seed;
         sali_chains_embed(y);
-        a->sampler->refresh(a->shards[k].self, x);
-        b->sampler->refresh(b->shards[k].self, y);
+        sali_engine(a->sampler)->refresh(a->shards[k].self, x);
+        sali_engine(b->sampler)->refresh(b->shards[k].self, y);
         for (int step = 0; step < 60; step++) {
             sali_sampler_steps(a->sampler, a->shards[k].self, x, 1);
             sali_sampler_steps(b->sampler, b->shards[k].self, y, 1);
@@ -593,7 +593,7 @@ static bench open_with_hot(const sal_model *model, const char *specification, in
         state_codes(model->space, 5 * group, b.chains->codes + c * model->space->n_variables);
     }
     sali_chains_embed(b.chains);
-    sampler->refresh(b.self, b.chains);
+    sali_engine(sampler)->refresh(b.self, b.chains);
     return b;
 }
 
@@ -609,9 +609,9 @@ static void warm_up(bench *b, const sal_model *model)
         bool changed = false;
         sal_error err;
         sali_sampler_steps(b->sampler, b->self, b->chains, 25);
-        ck_ok(b->sampler->adapt(b->shared, &w, &changed, &err), &err);
+        ck_ok(sali_engine(b->sampler)->adapt(b->shared, &w, &changed, &err), &err);
         if (changed) {
-            b->sampler->refresh(b->self, b->chains);
+            sali_engine(b->sampler)->refresh(b->self, b->chains);
         }
         sali_chains_take_sums(b->chains);
     }

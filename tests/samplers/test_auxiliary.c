@@ -152,7 +152,7 @@ static void check_settings(const sali_sampler *sampler, const sal_model *model,
     random_matrix(model->space->width, 31, G);
     intended_matrix(model->space, G, M);
     for (int trial = 0; trial < 4; trial++) {
-        bool with = sampler->flags & SALI_SAMPLER_PRECONDITIONED && trial != 3;
+        bool with = sali_engine(sampler)->preconditioned && trial != 3;
         contract_case k = { .sampler = sampler,
                             .model = model,
                             .exact = exact,
@@ -171,7 +171,7 @@ static void for_auxiliary_samplers(const sal_model *model, const sal_model *exac
 {
     const sali_sampler *sampler;
     for (int64_t i = 0; (sampler = sali_sampler_at(i)) != NULL; i++) {
-        if (sampler->auxiliary && sampler->auxiliary->gaussian) {
+        if (sali_engine(sampler)->auxiliary && sali_engine(sampler)->auxiliary->gaussian) {
             check_settings(sampler, model, exact, name, check);
         }
     }
@@ -258,7 +258,7 @@ static void check_step(const contract_case *k, const double *M)
             from[c] = place_of(space, b.chains->codes + c * V);
             drawn_z(&b, &t, c, z + c * MOST);
         }
-        k->sampler->step(b.self, b.chains);
+        sali_engine(k->sampler)->step(b.self, b.chains);
         for (int64_t c = 0; c < n; c++) {
             check_ratio(k, &b, &t, c, &from[c], z + c * MOST);
         }
@@ -291,7 +291,7 @@ static void check_log_q(const contract_case *k, const double *M)
         for (int64_t c = 0; c < n; c++) {
             state_codes(space, j, to + c * V);
         }
-        k->sampler->auxiliary->log_q(b.self, b.chains, z, to, got);
+        sali_engine(k->sampler)->auxiliary->log_q(b.self, b.chains, z, to, got);
         for (int64_t c = 0; c < n; c++) {
             place from = place_of(space, b.chains->codes + c * V);
             if (evaluate(k, from.codes, g) > -INFINITY) {
@@ -403,7 +403,7 @@ static void check_marginal(const contract_case *k, const double *M)
     text t = text_of(&b, M, 0);
     quadrature(k, &t, n, f, P);
     check_balance(k, n, pi, P);
-    k->sampler->step(b.self, b.chains);
+    sali_engine(k->sampler)->step(b.self, b.chains);
     for (int64_t c = 0; c < n * replicas; c++) {
         counts[c % n * n + state_of(space, b.chains->codes + c * space->n_variables)]++;
     }
@@ -482,7 +482,7 @@ START_TEST(codings_of_one_model_give_the_same_chain)
             quadrature(&k, &t, 2, f, P);
         }
         double counts[4] = { 0 };
-        b.sampler->step(b.self, b.chains);
+        sali_engine(b.sampler)->step(b.self, b.chains);
         for (int64_t c = 0; c < CHAINS; c++) {
             counts[c % 2 * 2 + b.chains->codes[c]]++;
         }
@@ -520,9 +520,9 @@ static void check_invariance(const contract_case *k, const double *M)
         state_codes(space, pi[state] > 0 ? state : 0, b.chains->codes + c * V);
     }
     sali_chains_embed(b.chains);
-    k->sampler->refresh(b.self, b.chains);
+    sali_engine(k->sampler)->refresh(b.self, b.chains);
     for (int step = 0; step < 3; step++) {
-        k->sampler->step(b.self, b.chains);
+        sali_engine(k->sampler)->step(b.self, b.chains);
     }
     ck_assert_int_eq(b.chains->bad_chain, -1);
     for (int64_t c = 0; c < CHAINS; c++) {
@@ -562,9 +562,9 @@ START_TEST(avg_is_pavg_without_a_matrix)
         bench b = open_named("pavg", model, zero, n);
         bench c = open_named("pavg:preconditioner=none", model, NULL, n);
         for (int step = 0; step < 40; step++) {
-            a.sampler->step(a.self, a.chains);
-            b.sampler->step(b.self, b.chains);
-            c.sampler->step(c.self, c.chains);
+            sali_engine(a.sampler)->step(a.self, a.chains);
+            sali_engine(b.sampler)->step(b.self, b.chains);
+            sali_engine(c.sampler)->step(c.self, c.chains);
             ck_assert_mem_eq(a.chains->codes, b.chains->codes, bytes);
             ck_assert_mem_eq(a.chains->codes, c.chains->codes, bytes);
         }

@@ -175,8 +175,8 @@ START_TEST(layers_follow_new_parameters)
     ck_ok(sal_model_set_params(model, "W", W, &err), &err);
     ck_ok(sal_model_set_params(model, "b", b, &err), &err);
     ck_ok(sal_model_set_params(model, "c", c, &err), &err);
-    sampler->refresh(shard.self, shard.chains);
-    sampler->step(shard.self, shard.chains);
+    sali_engine(sampler)->refresh(shard.self, shard.chains);
+    sali_engine(sampler)->step(shard.self, shard.chains);
     for (int v = 0; v < 4; v++) {
         ck_assert_int_eq(shard.chains->codes[v], v % 2 == 0);
     }

@@ -37,7 +37,7 @@ static sali_chains *chains_on_a_line(const sal_model *model, const sali_sampler 
         chains->beta[c] = beta;
     }
     sali_chains_embed(chains);
-    sampler->refresh(*self, chains);
+    sali_engine(sampler)->refresh(*self, chains);
     return chains;
 }
 
@@ -66,7 +66,7 @@ static void log_q_of(const sali_sampler *sampler, void *self, sali_chains *chain
     for (int64_t c = 0; c < RANGE; c++) {
         to[c * V] += shift;
     }
-    sampler->log_q(self, chains, to, log_q);
+    sali_engine(sampler)->log_q(self, chains, to, log_q);
 }
 
 static void check_neighbours(const sal_model *model, double beta, double tolerance)
@@ -88,7 +88,7 @@ static void check_neighbours(const sal_model *model, double beta, double toleran
         }
     }
     ck_assert_double_eq(down[0], -INFINITY);
-    gwg->destroy(self);
+    sali_engine(gwg)->destroy(self);
     sali_chains_destroy(chains);
 }
 
@@ -137,7 +137,7 @@ static void check_steps(sal_dtype dtype, double beta)
     void *self = NULL;
     double counts[RANGE][3] = { { 0 } }, fisher = 0, flow = 0;
     sali_chains *chains = chains_on_a_line(model, gwg, N, beta, &self);
-    gwg->step(self, chains);
+    sali_engine(gwg)->step(self, chains);
     ck_assert_int_eq(chains->bad_chain, -1);
     for (int64_t c = 0; c < N; c++) {
         int32_t x = (int32_t)(c % RANGE), moved = chains->codes[c] - x;
@@ -159,7 +159,7 @@ static void check_steps(sal_dtype dtype, double beta)
         fisher -= 2 * log(value);
     }
     ck_assert_double_gt(chi_square_survival(2 * RANGE, fisher), 1e-6);
-    gwg->destroy(self);
+    sali_engine(gwg)->destroy(self);
     sali_chains_destroy(chains);
     sal_model_destroy(model);
     sal_model_destroy(exact);
@@ -191,10 +191,10 @@ START_TEST(counts_stop_at_the_largest_code)
         chains->codes[c] = SAL_COUNT_MOST - 1;
     }
     sali_chains_embed(chains);
-    gwg->refresh(self, chains);
+    sali_engine(gwg)->refresh(self, chains);
     int stayed = 0;
     for (int step = 0; step < 20; step++) {
-        gwg->step(self, chains);
+        sali_engine(gwg)->step(self, chains);
         for (int64_t c = 0; c < N; c++) {
             ck_assert_int_le(chains->codes[c], SAL_COUNT_MOST);
             stayed += chains->codes[c] == SAL_COUNT_MOST;
@@ -202,7 +202,7 @@ START_TEST(counts_stop_at_the_largest_code)
     }
     ck_assert_int_gt(stayed, 0);
     ck_assert_int_eq(chains->bad_chain, -1);
-    gwg->destroy(self);
+    sali_engine(gwg)->destroy(self);
     sali_chains_destroy(chains);
     sal_model_destroy(model);
     sal_tape_destroy(tape);
@@ -222,7 +222,7 @@ static bench bench_on_counts(const sali_sampler *sampler, const sal_model *model
     sal_error err;
     ck_ok(sali_chains_create(model, FAR_CHAINS, sali_sampler_wants(sampler), 2718, &b.chains, &err),
           &err);
-    if (sampler->share) {
+    if (sali_engine(sampler)->share) {
         ck_ok(sali_sampler_share(sampler, model, settings, &b.shared, &err), &err);
     }
     ck_ok(sali_sampler_open(sampler, settings, b.shared, b.chains, &b.self, &err), &err);
@@ -235,7 +235,7 @@ static bench bench_on_counts(const sali_sampler *sampler, const sal_model *model
         b.chains->beta[c] = c % 2 ? 0.6 : 1;
     }
     sali_chains_embed(b.chains);
-    sampler->refresh(b.self, b.chains);
+    sali_engine(sampler)->refresh(b.self, b.chains);
     return b;
 }
 
@@ -250,8 +250,8 @@ static void same_proposals(bench *open, bench *capped, const char *where)
         for (int64_t at = k / 5; at < n; at += V) {
             to[at] = to[at] + k % 5 > 2 ? to[at] + k % 5 - 2 : 0;
         }
-        open->sampler->log_q(open->self, open->chains, to, one);
-        capped->sampler->log_q(capped->self, capped->chains, to, other);
+        sali_engine(open->sampler)->log_q(open->self, open->chains, to, one);
+        sali_engine(capped->sampler)->log_q(capped->self, capped->chains, to, other);
         for (int c = 0; c < FAR_CHAINS; c++) {
             ck_assert_msg(one[c] == other[c] || fabs(one[c] - other[c]) < 1e-11,
                           "%s, chain %d: log q %g, with a cap %g", where, c, one[c], other[c]);
@@ -263,8 +263,8 @@ static void same_steps(bench *open, bench *capped, const char *where)
 {
     int64_t n = FAR_CHAINS * open->chains->space->n_variables, moved = 0;
     for (int step = 0; step < FAR_STEPS; step++) {
-        open->sampler->step(open->self, open->chains);
-        capped->sampler->step(capped->self, capped->chains);
+        sali_engine(open->sampler)->step(open->self, open->chains);
+        sali_engine(capped->sampler)->step(capped->self, capped->chains);
         for (int64_t k = 0; k < n; k++) {
             ck_assert_msg(open->chains->codes[k] == capped->chains->codes[k],
                           "%s, step %d: code %d, with a cap %d", where, step,

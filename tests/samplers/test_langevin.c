@@ -206,7 +206,7 @@ START_TEST(slopes_cost_one_value_a_variable)
     sali_sampler_settings settings = settings_of(sampler, "mana", 1);
     bench b = bench_open(sampler, model, &settings, 1, 3, 0);
     count.calls = 0;
-    sampler->step(b.self, b.chains);
+    sali_engine(sampler)->step(b.self, b.chains);
     ck_assert_int_eq(count.calls, 3 * (1 + 7));
     bench_close(&b);
     sal_model_destroy(model);
@@ -323,7 +323,7 @@ START_TEST(preconditioner_scales_the_step_size_of_each_variable)
         for (int64_t v = 0; v < space->n_variables; v++) {
             d[v] = 0.4 + 0.3 * (double)v;
         }
-        sampler->refresh(b.self, b.chains);
+        sali_engine(sampler)->refresh(b.self, b.chains);
         transition t = transition_of(&b);
         check_weighted(model, &t, d, 0.8, 0.6, tiny_spaces[s].name);
         check_balance(&t, tiny_spaces[s].name);
@@ -372,7 +372,7 @@ START_TEST(steep_variables_take_small_steps_and_the_mean_is_kept)
         bool changed = false;
         ck_assert_double_eq_tol(d[0], steep_scale / geometric, 1e-12);
         ck_assert_double_eq_tol(d[3], flat / geometric, 1e-12);
-        ck_ok(sampler->adapt(b.shared, &warmup, &changed, NULL), &(sal_error){ 0 });
+        ck_ok(sali_engine(sampler)->adapt(b.shared, &warmup, &changed, NULL), &(sal_error){ 0 });
         ck_assert_int_eq(changed, window < 3); /* frozen after three quarters */
     }
     bench_close(&b);
@@ -482,7 +482,7 @@ START_TEST(dmala_is_another_name_of_ncg)
     ck_assert_ptr_nonnull(sali_sampler_find("dmala:schedule=constant"));
     ck_assert_ptr_eq(sali_sampler_find("dmala:schedule=constant"), sali_sampler_find("ncg"));
     ck_assert_ptr_null(sali_sampler_find("dmal"));
-    ck_assert_str_eq(sali_sampler_find("ncg")->alias, "dmala");
+    ck_assert_str_eq(sali_engine(sali_sampler_find("ncg"))->alias, "dmala");
 }
 END_TEST
 
@@ -494,10 +494,10 @@ START_TEST(step_size_is_adapted_only_where_there_is_an_acceptance)
     for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
         sali_sampler_settings settings;
         const sali_sampler *chosen;
-        if (!(sampler->flags & SALI_SAMPLER_STEP_SIZE)) {
+        if (!sampler->has_step_size) {
             continue;
         }
-        bool exact = sampler->flags & SALI_SAMPLER_EXACT;
+        bool exact = !sampler->unadjusted;
         ck_ok(sali_sampler_choose(sampler->name, model, 0, &chosen, &settings, &err), &err);
         ck_assert_int_eq(sali_sampler_adapts(sampler), exact);
         ck_assert_double_eq(settings.step_size, 0.2);

@@ -157,7 +157,7 @@ START_TEST(samplers_are_exact_whatever_was_learned)
                 bench b = bench_open(sampler, model, &settings, lot % 2 ? 0.6 : 1,
                                      states_count(space), 0);
                 randomise(&((sali_lsb *)b.shared)->g, 50 + lot);
-                sampler->refresh(b.self, b.chains);
+                sali_engine(sampler)->refresh(b.self, b.chains);
                 transition t = transition_of(&b);
                 double breach = larger_breach(balance_breach(t.n, t.pi, t.P),
                                               invariance_breach(t.n, t.pi, t.P));

@@ -243,7 +243,7 @@ START_TEST(chains_leave_forbidden_states)
     int64_t left = 0, stayed = 0;
     double *f = malloc((size_t)b.chains->n * sizeof *f);
     memcpy(f, b.chains->f, (size_t)b.chains->n * sizeof *f);
-    sampler->step(b.self, b.chains);
+    sali_engine(sampler)->step(b.self, b.chains);
     for (int64_t c = 0; c < b.chains->n; c++) {
         bool forbidden = f[c] == -INFINITY;
         left += forbidden && b.chains->f[c] > -INFINITY;
@@ -255,7 +255,6 @@ START_TEST(chains_leave_forbidden_states)
     ck_assert_int_lt(b.chains->bad_chain, 0);
     free(f);
     bench_close(&b);
-    sali_sampler_release(sampler);
     sal_model_destroy(model);
     sal_space_destroy(space);
 }
@@ -318,6 +317,16 @@ END_TEST
 
 /* ---- what is tuned */
 
+/* The two numbers that own-flips tunes. */
+static void tuned_pair(const sal_run *run, double tuned[2])
+{
+    sali_state_item items[SALI_MOST_STATE];
+    ck_assert_int_eq(sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, items),
+                     2);
+    tuned[0] = *(double *)items[0].data;
+    tuned[1] = *(double *)items[1].data;
+}
+
 START_TEST(what_is_tuned_can_be_kept)
 {
     sal_model *model = NULL;
@@ -326,16 +335,17 @@ START_TEST(what_is_tuned_can_be_kept)
     ck_ok(sal_model_builtin("ising:side=3,theta=0.05", SAL_F64, &model, &err), &err);
     sal_run_options o = options_of("own-flips");
     sal_run *run = run_it(model, &o);
-    const sali_own_shared *shared = run->shared;
-    ck_assert_int_gt((int)shared->tuned[0], 3); /* nearly all is accepted: more flips */
-    ck_assert(shared->tuned[0] == floor(shared->tuned[0]) && shared->tuned[0] <= 6);
-    ck_assert(shared->tuned[1] > 0.3 && shared->tuned[1] <= 1);
+    double tuned[2], other[2];
+    tuned_pair(run, tuned);
+    ck_assert_int_gt((int)tuned[0], 3); /* nearly all is accepted: more flips */
+    ck_assert(tuned[0] == floor(tuned[0]) && tuned[0] <= 6);
+    ck_assert(tuned[1] > 0.3 && tuned[1] <= 1);
     ck_ok(sal_run_tuning(run, &tuning, &err), &err);
     o.tuning = tuning;
     o.warmup = -1;
     sal_run *again = run_it(model, &o);
-    ck_assert_mem_eq(shared->tuned, ((sali_own_shared *)again->shared)->tuned,
-                     sizeof shared->tuned);
+    tuned_pair(again, other);
+    ck_assert_mem_eq(tuned, other, sizeof tuned);
     sal_run_destroy(again);
     o.sampler = "own-flips:more=2";
     run_refused(model, &o, SAL_ERR_DATA, "the tuning is of sampler 'own-flips:more=0'");
@@ -528,6 +538,9 @@ START_TEST(bad_descriptors_are_refused)
         { { BASE, .prepare = own_weights }, "row_size and prepare go together", SAL_ERR_ARGUMENT },
         { { BASE, .adapt = own_flips_adapt }, "tuned and adapt go together", SAL_ERR_ARGUMENT },
         { { BASE, .tuned = own_flips_tuned }, "tuned and adapt go together", SAL_ERR_ARGUMENT },
+        { { BASE, .engine = sali_sampler_find("lb")->engine },
+          "engine is not NULL; only the library's own samplers have one",
+          SAL_ERR_ARGUMENT },
         { { BASE, .kinds = 1 },
           "sampler 'x': kinds is 0x1; expected an OR of SAL_MOVES_*",
           SAL_ERR_ARGUMENT },

@@ -32,7 +32,7 @@ static sal_model *quadratic(const sal_space *space, sal_dtype dtype)
 static void check_never_rejects(bench *b, int steps, double tolerance, const char *where)
 {
     for (int step = 0; step < steps; step++) {
-        b->sampler->step(b->self, b->chains);
+        sali_engine(b->sampler)->step(b->self, b->chains);
         for (int64_t c = 0; c < b->chains->n; c++) {
             ck_assert_msg(fabs(b->chains->log_ratio[c]) < tolerance, "%s: log ratio %g", where,
                           b->chains->log_ratio[c]);
@@ -100,7 +100,7 @@ START_TEST(hessian_follows_the_parameters)
     bench b = open_named("pavg", model, NULL, states_count(space));
     tiny_normals(23, space->width * space->width, 1, J);
     ck_ok(sal_model_set_params(model, "J", J, &err), &err);
-    b.sampler->refresh(b.self, b.chains);
+    sali_engine(b.sampler)->refresh(b.self, b.chains);
     check_never_rejects(&b, 20, 1e-10, "after an update");
     bench_close(&b);
     sal_model_destroy(model);
@@ -322,11 +322,11 @@ static void warm_up(bench *b, const sal_model *model, int64_t total)
         w.window = total - w.done < 25 ? total - w.done : 25;
         w.done += w.window;
         for (int64_t i = 0; i < w.window; i++) {
-            b->sampler->step(b->self, b->chains);
+            sali_engine(b->sampler)->step(b->self, b->chains);
         }
-        ck_ok(b->sampler->adapt(b->shared, &w, &changed, &err), &err);
+        ck_ok(sali_engine(b->sampler)->adapt(b->shared, &w, &changed, &err), &err);
         if (changed) {
-            b->sampler->refresh(b->self, b->chains);
+            sali_engine(b->sampler)->refresh(b->self, b->chains);
         }
         sali_chains_take_sums(b->chains);
     }

@@ -357,10 +357,10 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
         &err);
     bench b = bench_open(gibbs, model, &settings, 1, 16, 0);
     for (int step = 0; step < 400; step++) {
-        gibbs->step(b.self, b.chains);
+        sali_engine(gibbs)->step(b.self, b.chains);
     }
     sali_warmup warmup = { model, 1, 1, &b.chains, &b.self, 400, 400, 400 };
-    ck_ok(gibbs->adapt(b.shared, &warmup, &changed, &err), &err);
+    ck_ok(sali_engine(gibbs)->adapt(b.shared, &warmup, &changed, &err), &err);
     ck_assert(changed);
     ck_assert_int_eq(tuned_values(gibbs, b.shared, &scan), 4);
     for (int v = 0; v < 4; v++) {
@@ -376,7 +376,7 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
         state_codes(space, c, b.chains->codes + 4 * c);
     }
     sali_chains_embed(b.chains);
-    gibbs->refresh(b.self, b.chains);
+    sali_engine(gibbs)->refresh(b.self, b.chains);
     bench_proposals(&b, log_q);
     ck_assert_double_eq_tol(exp(log_q[0 * 16 + 4]), scan[1] * p, 1e-12);
     bench_close(&b);

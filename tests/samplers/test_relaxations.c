@@ -80,7 +80,7 @@ static sali_sampler_settings settings_of(const char *specification, double step_
 static void many_steps(bench *b, int steps)
 {
     for (int k = 0; k < steps; k++) {
-        b->sampler->step(b->self, b->chains);
+        sali_engine(b->sampler)->step(b->self, b->chains);
     }
 }
 
@@ -175,7 +175,7 @@ static bool steps_alike(const char *first, const sal_model *model_a, double eps_
 
 static void refresh(bench *b)
 {
-    b->sampler->refresh(b->self, b->chains);
+    sali_engine(b->sampler)->refresh(b->self, b->chains);
 }
 
 /* Turn all codes and turn them back, with a refresh at each. */

@@ -92,7 +92,7 @@ static void try_odd_values(training *from, const contract_case *k)
 static void check_hostile(const contract_case *k)
 {
     training from = training_open(k->sampler, k->model, &k->settings);
-    for (int stage = 0; k->sampler->state && stage < 2; stage++) {
+    for (int stage = 0; sali_engine(k->sampler)->state && stage < 2; stage++) {
         go_on(&from, stage ? 4 : 1); /* PAVG ignores steps, then collects */
         try_odd_values(&from, k);
     }
@@ -404,7 +404,7 @@ typedef struct crowd {
 static void crowd_work(void *context, int64_t k)
 {
     crowd *w = context;
-    w->sampler->refresh(w->selves[k], w->chains[k]);
+    sali_engine(w->sampler)->refresh(w->selves[k], w->chains[k]);
     sali_sampler_steps(w->sampler, w->selves[k], w->chains[k], 10);
 }
 
@@ -433,7 +433,7 @@ static void run_crowd(const char *specification, int threads, int32_t *codes)
     }
     for (int k = 0; k < MANY; k++) {
         memcpy(codes + k * 3 * WIDE, w.chains[k]->codes, 3 * WIDE * sizeof *codes);
-        w.sampler->destroy(w.selves[k]);
+        sali_engine(w.sampler)->destroy(w.selves[k]);
         sali_chains_destroy(w.chains[k]);
     }
     sali_sampler_unshare(w.sampler, w.shared);

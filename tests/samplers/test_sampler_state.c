@@ -264,8 +264,8 @@ START_TEST(what_adapts_has_a_state)
 {
     const sali_sampler *s;
     for (int64_t i = 0; (s = sali_sampler_at(i)) != NULL; i++) {
-        ck_assert_msg(!s->adapt || s->state, "%s: state", s->name);
-        ck_assert_msg(!s->changed || s->state, "%s: changed", s->name);
+        ck_assert_msg(!sali_engine(s)->adapt || sali_engine(s)->state, "%s: state", s->name);
+        ck_assert_msg(!sali_engine(s)->changed || sali_engine(s)->state, "%s: changed", s->name);
     }
 }
 END_TEST

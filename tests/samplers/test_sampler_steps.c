@@ -65,8 +65,8 @@ static void check_step(const contract_case *k, uint64_t step)
         }
     }
     sali_chains_embed(b.chains);
-    k->sampler->refresh(b.self, b.chains);
-    k->sampler->step(b.self, b.chains);
+    sali_engine(k->sampler)->refresh(b.self, b.chains);
+    sali_engine(k->sampler)->step(b.self, b.chains);
     ck_assert_int_eq(b.chains->bad_chain, -1);
     for (int64_t c = 0; c < n * replicas; c++) {
         ck_assert_uint_eq(b.chains->step[c], step + 1);
@@ -116,7 +116,7 @@ static void leave_forbidden(bench *b)
         }
     }
     sali_chains_embed(b->chains);
-    b->sampler->refresh(b->self, b->chains);
+    sali_engine(b->sampler)->refresh(b->self, b->chains);
 }
 
 /* Sum over chains of the L1 distance from x_before to the embedding now. */
@@ -150,7 +150,7 @@ static void check_caches(const contract_case *k)
     leave_forbidden(&b);
     for (int step = 0; step < 40; step++) {
         memcpy(x, b.chains->x, (size_t)N * row);
-        k->sampler->step(b.self, b.chains);
+        sali_engine(k->sampler)->step(b.self, b.chains);
         jumps += moved(&b, x);
     }
     ck_assert_int_eq(b.chains->bad_chain, -1);
@@ -164,7 +164,7 @@ static void check_caches(const contract_case *k)
     same_numbers(n, b.chains->f, f, "f", k->where);
     if (has_matrix(k->sampler) && !(TEST_SANITIZED && auxiliary_size(&b) > 0)) {
         bench_proposals(&b, cached);
-        k->sampler->refresh(b.self, b.chains);
+        sali_engine(k->sampler)->refresh(b.self, b.chains);
         bench_proposals(&b, fresh);
         same_numbers(n * n, cached, fresh, "log_q", k->where);
     }
@@ -189,13 +189,13 @@ static void check_step_size(const contract_case *k)
            *given = malloc((size_t)(n * n) * sizeof *set);
     sali_sampler_settings other = k->settings;
     other.step_size *= 3;
-    if (k->sampler->flags & SALI_SAMPLER_STEP_SIZE && has_matrix(k->sampler)) {
+    if (k->sampler->has_step_size && has_matrix(k->sampler)) {
         bench a = bench_open(k->sampler, k->model, &k->settings, k->beta, n, 0);
         bench b = bench_open(k->sampler, k->model, &other, k->beta, n, 0);
         for (int64_t c = 0; c < n; c++) {
             a.chains->step_size[c] = other.step_size;
         }
-        k->sampler->refresh(a.self, a.chains);
+        sali_engine(k->sampler)->refresh(a.self, a.chains);
         bench_proposals(&a, set);
         bench_proposals(&b, given);
         same_numbers(n * n, set, given, "log_q", k->where);
@@ -226,7 +226,7 @@ static bench continue_at(const contract_case *k, const bench *from, uint64_t ste
     memcpy(b.chains->codes, from->chains->codes,
            (size_t)(n * k->model->space->n_variables) * sizeof *b.chains->codes);
     sali_chains_embed(b.chains);
-    k->sampler->refresh(b.self, b.chains);
+    sali_engine(k->sampler)->refresh(b.self, b.chains);
     return b;
 }
 
@@ -236,8 +236,8 @@ static bool move_alike(const contract_case *k, bench *a, bench *b)
     size_t bytes = (size_t)(a->chains->n * k->model->space->n_variables) * sizeof(int32_t);
     bool same = true;
     for (int i = 0; i < 40; i++) {
-        k->sampler->step(a->self, a->chains);
-        k->sampler->step(b->self, b->chains);
+        sali_engine(k->sampler)->step(a->self, a->chains);
+        sali_engine(k->sampler)->step(b->self, b->chains);
         same &= memcmp(a->chains->codes, b->chains->codes, bytes) == 0;
     }
     return same;
@@ -263,8 +263,8 @@ static void check_counters(const contract_case *k)
     int64_t n = states_count(k->model->space);
     for (int passed = 0; passed < 2; passed++) {
         bench run = bench_open(k->sampler, k->model, &k->settings, k->beta, n, wrap - 2);
-        k->sampler->step(run.self, run.chains);
-        k->sampler->step(run.self, run.chains);
+        sali_engine(k->sampler)->step(run.self, run.chains);
+        sali_engine(k->sampler)->step(run.self, run.chains);
         bench other = continue_at(k, &run, passed ? wrap : 0);
         ck_assert_uint_eq(run.chains->step[0], wrap);
         ck_assert_msg(move_alike(k, &run, &other) == (passed == 1), "%s: %s", k->where,
@@ -314,7 +314,7 @@ static void check_stretches(const contract_case *k)
 {
     static const int64_t lengths[] = { 1, 3, 2, 40, 5, 67, 1, 131 };
     int64_t n = states_count(k->model->space);
-    if (!k->sampler->steps) {
+    if (!sali_engine(k->sampler)->steps) {
         return;
     }
     bench a = bench_open(k->sampler, k->model, &k->settings, k->beta, n, 65536 - 50);
@@ -322,9 +322,9 @@ static void check_stretches(const contract_case *k)
     leave_forbidden(&a);
     leave_forbidden(&b);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        k->sampler->steps(a.self, a.chains, lengths[i]);
+        sali_engine(k->sampler)->steps(a.self, a.chains, lengths[i]);
         for (int64_t step = 0; step < lengths[i]; step++) {
-            k->sampler->step(b.self, b.chains);
+            sali_engine(k->sampler)->step(b.self, b.chains);
         }
         check_same_chains(&a, &b, k->where);
     }
@@ -353,7 +353,7 @@ static void set_apart(bench *b, int64_t first)
         state_codes(b->chains->space, 0, b->chains->codes + c * b->chains->space->n_variables);
     }
     sali_chains_embed(b->chains);
-    b->sampler->refresh(b->self, b->chains);
+    sali_engine(b->sampler)->refresh(b->self, b->chains);
 }
 
 /* A systematic scan of couplings has other random numbers for chains in step. */
@@ -368,20 +368,20 @@ static bool scans_couplings(const contract_case *k)
 
 static void check_alone(const contract_case *k)
 {
-    if (k->sampler->flags & SALI_SAMPLER_COUPLED || hides(k) || scans_couplings(k)) {
+    if (sali_engine(k->sampler)->coupled || hides(k) || scans_couplings(k)) {
         return;
     }
     int64_t V = k->model->space->n_variables;
     bench all = bench_open(k->sampler, k->model, &k->settings, k->beta, UNLIKE, 0);
     set_apart(&all, 0);
     for (int step = 0; step < 20; step++) {
-        k->sampler->step(all.self, all.chains);
+        sali_engine(k->sampler)->step(all.self, all.chains);
     }
     for (int64_t c = 0; c < UNLIKE; c++) {
         bench one = bench_open(k->sampler, k->model, &k->settings, k->beta, 1, 0);
         set_apart(&one, c);
         for (int step = 0; step < 20; step++) {
-            k->sampler->step(one.self, one.chains);
+            sali_engine(k->sampler)->step(one.self, one.chains);
         }
         ck_assert_msg(
             memcmp(one.chains->codes, all.chains->codes + c * V, (size_t)V * sizeof(int32_t)) == 0,
@@ -417,7 +417,7 @@ START_TEST(scans_at_unlike_steps_draw_each_chains_variable)
                 site[c] = b.chains->step[c] % 9;
             }
             memcpy(before, b.chains->codes, sizeof before);
-            gibbs->step(b.self, b.chains);
+            sali_engine(gibbs)->step(b.self, b.chains);
             for (int i = 0; i < 9 * UNLIKE; i++) {
                 ck_assert((uint64_t)(i % 9) == site[i / 9] || b.chains->codes[i] == before[i]);
             }
@@ -445,7 +445,7 @@ static void check_refresh(const contract_case *k)
     tiny_normals(11, rbm ? 4 : 0, 0.7, new);
     bench used = bench_open(k->sampler, k->model, &k->settings, k->beta, 6, 100);
     for (int step = 0; step < 33; step++) {
-        k->sampler->step(used.self, used.chains);
+        sali_engine(k->sampler)->step(used.self, used.chains);
     }
     ck_ok(sal_model_set_params(model, changed_parameter, new, &err), &err);
     bench fresh = { .sampler = k->sampler };
@@ -464,12 +464,12 @@ static void check_refresh(const contract_case *k)
             state_codes(model->space, 2 * c, b->chains->codes + c * model->space->n_variables);
         }
         sali_chains_embed(b->chains);
-        k->sampler->refresh(b->self, b->chains);
+        sali_engine(k->sampler)->refresh(b->self, b->chains);
         sali_chains_take_sums(b->chains);
         sali_sampler_steps(k->sampler, b->self, b->chains, 25);
     }
     check_same_chains(&used, &fresh, k->where);
-    k->sampler->destroy(fresh.self);
+    sali_engine(k->sampler)->destroy(fresh.self);
     sali_chains_destroy(fresh.chains);
     bench_close(&used);
     ck_ok(sal_model_set_params(model, changed_parameter, old, &err), &err);
@@ -503,7 +503,7 @@ START_TEST(scans_are_tempered_chain_by_chain)
     for (int64_t c = 0; c < 40; c++) {
         b.chains->beta[c] = betas[c % 2];
     }
-    gibbs->refresh(b.self, b.chains);
+    sali_engine(gibbs)->refresh(b.self, b.chains);
     for (int sweep = 0; sweep < 200; sweep++) {
         sali_sampler_steps(gibbs, b.self, b.chains, 9);
         for (int64_t i = 0; i < 40 * 9; i++) {

@@ -268,15 +268,15 @@ static void check_following(const char *specification, const char *name, sal_dty
     ck_ok(sali_sampler_choose(name, model, 0, &sampler, &settings, &err), &err);
     bench b = bench_open(sampler, model, &settings, 0.7, 5, 3 * 4096 - 1500);
     check_followed(&b, name);
-    sampler->steps(b.self, b.chains, 1400); /* 100 before they are made anew, */
+    sali_engine(sampler)->steps(b.self, b.chains, 1400); /* 100 before they are made anew, */
     check_followed(&b, name);
-    sampler->steps(b.self, b.chains, 300); /* and 200 after */
+    sali_engine(sampler)->steps(b.self, b.chains, 300); /* and 200 after */
     check_followed(&b, name);
     if (strncmp(specification, "potts:", 6) == 0) {
         ck_ok(sal_model_set_params(model, "theta", &theta, &err), &err);
-        sampler->refresh(b.self, b.chains);
+        sali_engine(sampler)->refresh(b.self, b.chains);
         check_followed(&b, name);
-        sampler->steps(b.self, b.chains, 100);
+        sali_engine(sampler)->steps(b.self, b.chains, 100);
         check_followed(&b, name);
     }
     bench_close(&b);

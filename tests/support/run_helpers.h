@@ -65,7 +65,7 @@ static inline double last_states_p(const sal_model *model, const sal_run *run)
 /* Whether the sampler is exact and does not couple its chains. */
 static inline bool can_be_tempered(const sali_sampler *sampler)
 {
-    return sampler->flags & SALI_SAMPLER_EXACT && !(sampler->flags & SALI_SAMPLER_COUPLED);
+    return !sampler->unadjusted && !(sali_engine(sampler)->coupled);
 }
 
 #endif

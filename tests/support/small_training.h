@@ -31,7 +31,7 @@ static inline training training_open(const sali_sampler *sampler, const sal_mode
     training t = { .sampler = sampler, .model = model };
     int64_t V = model->space->n_variables;
     sal_error err;
-    if (sampler->share) {
+    if (sali_engine(sampler)->share) {
         ck_ok(sali_sampler_share(sampler, model, settings, &t.shared, &err), &err);
     }
     for (int k = 0; k < SHARDS; k++) {
@@ -53,11 +53,11 @@ static inline training training_open(const sali_sampler *sampler, const sal_mode
 static inline void training_close(training *t)
 {
     for (int k = 0; k < SHARDS; k++) {
-        t->sampler->destroy(t->selves[k]);
+        sali_engine(t->sampler)->destroy(t->selves[k]);
         sali_chains_destroy(t->chains[k]);
     }
     if (t->shared) {
-        t->sampler->unshare(t->shared);
+        sali_engine(t->sampler)->unshare(t->shared);
     }
     sali_memory_free(&t->memory);
 }
@@ -93,7 +93,7 @@ static inline void move_shard(training *t, int k, int64_t steps)
     }
     sali_chains_embed(chains);
     sali_sampler_forget(t->sampler, t->selves[k]);
-    t->sampler->refresh(t->selves[k], chains);
+    sali_engine(t->sampler)->refresh(t->selves[k], chains);
     sali_sampler_steps(t->sampler, t->selves[k], chains, steps);
     for (int64_t c = 0; c < chains->n; c++) {
         int64_t slot = slot_of(t, k, c);
@@ -117,10 +117,10 @@ static inline void training_learn(training *t, int64_t steps)
     sali_warmup warmup = training_shows(t, steps);
     bool changed = false;
     sal_error err;
-    if (t->sampler->adapt) {
-        ck_ok(t->sampler->adapt(t->shared, &warmup, &changed, &err), &err);
+    if (sali_engine(t->sampler)->adapt) {
+        ck_ok(sali_engine(t->sampler)->adapt(t->shared, &warmup, &changed, &err), &err);
     }
-    if (t->sampler->flags & SALI_SAMPLER_STEP_SIZE && sali_sampler_adapts(t->sampler)) {
+    if (t->sampler->has_step_size && sali_sampler_adapts(t->sampler)) {
         sali_step_sizes_learn(&t->step_sizes, SHARDS, t->chains, shard_first, steps, t->done,
                               SALI_WARMUP_ENDLESS);
     }
@@ -218,7 +218,7 @@ static inline training training_resume(training *from, const sali_sampler_settin
     ck_ok(
         sali_step_sizes_restored(&t.step_sizes, t.model->dtype, t.done, SALI_WARMUP_ENDLESS, &err),
         &err);
-    if (t.sampler->flags & SALI_SAMPLER_STEP_SIZE && sali_sampler_adapts(t.sampler)) {
+    if (t.sampler->has_step_size && sali_sampler_adapts(t.sampler)) {
         sali_step_sizes_set(&t.step_sizes, SHARDS, t.chains);
     }
     kept_free(&own);

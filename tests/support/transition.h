@@ -95,7 +95,7 @@ static inline void bench_close(bench *b)
 /* Size of the discrete auxiliary variables; 0 without. */
 static inline int64_t auxiliary_size(const bench *b)
 {
-    const sali_auxiliary *a = b->sampler->auxiliary;
+    const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
     return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
 }
 
@@ -131,7 +131,7 @@ static inline transition transition_make(const sali_sampler *sampler, const sal_
 static inline int64_t pieces_of(const sali_sampler *sampler, const sal_model *model,
                                 const sali_sampler_settings *settings)
 {
-    if (!(sampler->flags & SALI_SAMPLER_SWEEP)) {
+    if (!sali_engine(sampler)->pieces) {
         return 1;
     }
     bench b = bench_open(sampler, model, settings, 1, 1, 0);
@@ -186,7 +186,8 @@ static inline double invariance_breach(int64_t n, const double *pi, const double
 /* Whether the transitions of a sampler can be enumerated. */
 static inline bool has_matrix(const sali_sampler *sampler)
 {
-    return sampler->log_q || (sampler->auxiliary && !sampler->auxiliary->gaussian);
+    return sali_engine(sampler)->log_q ||
+           (sali_engine(sampler)->auxiliary && !sali_engine(sampler)->auxiliary->gaussian);
 }
 
 /* Settings to try, the `k`-th; false past the last: the sampler's variants, and step sizes small
@@ -196,8 +197,9 @@ static inline bool settings_at(const sali_sampler *sampler, const sal_space *spa
 {
     static const char *const usual[] = { "", NULL };
     static const double steps[] = { 0.5, 4.0 };
-    const char *const *variants = sampler->variants ? sampler->variants : usual;
-    int n_steps = sampler->flags & SALI_SAMPLER_STEP_SIZE && !TEST_SANITIZED ? 2 : 1, n = 0;
+    const char *const *variants =
+        sali_engine(sampler)->variants ? sali_engine(sampler)->variants : usual;
+    int n_steps = sampler->has_step_size && !TEST_SANITIZED ? 2 : 1, n = 0;
     sal_error err;
     while (variants[n]) {
         n++;

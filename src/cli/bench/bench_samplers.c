@@ -101,7 +101,7 @@ int bench_samplers(const bench_case *c, const bench_options *o, sal_model *model
         if (code != CLI_OK || (!sampler && !o->samplers)) {
             continue;
         }
-        if (sampler && sampler->flags & SALI_SAMPLER_STEP_SIZE && item.step_size == 0) {
+        if (sampler && sampler->has_step_size && item.step_size == 0) {
             item.step_size = c->step_size;
         }
         code = measure_named(c, o, model, item.specification, item.step_size);

@@ -234,8 +234,9 @@ sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks 
     return SAL_OK;
 }
 
-void sali_block_conditional_destroy(sali_block_conditional *b)
+void sali_block_conditional_destroy(void *self)
 {
+    sali_block_conditional *b = self;
     if (!b) {
         return;
     }
@@ -245,8 +246,9 @@ void sali_block_conditional_destroy(sali_block_conditional *b)
     sali_object_free(b);
 }
 
-void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chains)
+void sali_block_conditional_refresh(void *self, sali_chains *chains)
 {
+    sali_block_conditional *b = self;
     b->listed = false;
     sali_chains_start(chains, false);
     if (b->tracker) {
@@ -254,14 +256,15 @@ void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chai
     }
 }
 
-bool sali_block_conditional_follows(const sali_block_conditional *b)
+bool sali_block_conditional_follows(const void *self)
 {
-    return b->tracker != NULL;
+    return ((const sali_block_conditional *)self)->tracker != NULL;
 }
 
-int64_t sali_block_conditional_pieces(const sali_block_conditional *b)
+int64_t sali_block_conditional_pieces(const void *self, const sali_chains *chains)
 {
-    return b->blocks.n;
+    (void)chains;
+    return ((const sali_block_conditional *)self)->blocks.n;
 }
 
 const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
@@ -353,8 +356,9 @@ static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, 
 /* f is carried along by changes; at these steps it is made anew. */
 #define REBUILD_EVERY 65536
 
-void sali_block_conditional_step(sali_block_conditional *b, sali_chains *chains)
+void sali_block_conditional_step(void *self, sali_chains *chains)
 {
+    sali_block_conditional *b = self;
     if (chains->step[0] % REBUILD_EVERY == 0) {
         sali_block_conditional_refresh(b, chains);
     }
@@ -453,9 +457,11 @@ static void list_for_log_q(sali_block_conditional *b, sali_chains *chains, const
     b->listed = true;
 }
 
-void sali_block_conditional_log_q(sali_block_conditional *b, sali_chains *chains,
-                                  const int32_t *centre, const int32_t *to, double *log_q)
+void sali_block_conditional_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
+                                  double *log_q)
 {
+    sali_block_conditional *b = self;
+    const int32_t *centre = u;
     int64_t V = b->space->n_variables;
     list_for_log_q(b, chains, centre);
     for (int64_t c = 0; c < chains->n; c++) {

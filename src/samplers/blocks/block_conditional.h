@@ -35,21 +35,22 @@ typedef struct sali_block_conditional sali_block_conditional;
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
                                          int64_t radius, sali_block_conditional **out,
                                          sal_error *err);
-void sali_block_conditional_destroy(sali_block_conditional *b); /* NULL is fine */
-void sali_block_conditional_refresh(sali_block_conditional *b, sali_chains *chains);
-bool sali_block_conditional_follows(const sali_block_conditional *b); /* sali_sampler.follows */
-void sali_block_conditional_step(sali_block_conditional *b, sali_chains *chains);
 
-int64_t sali_block_conditional_pieces(const sali_block_conditional *b);
+/* Functions of engines. */
+void sali_block_conditional_destroy(void *self); /* NULL is fine */
+void sali_block_conditional_refresh(void *self, sali_chains *chains);
+bool sali_block_conditional_follows(const void *self);
+void sali_block_conditional_step(void *self, sali_chains *chains);
+int64_t sali_block_conditional_pieces(const void *self, const sali_chains *chains);
 
 /* The variables of chain 0's next step, and their number. */
 const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
                                             const sali_chains *chains, int64_t *n);
 
-/* log q(centre, to | present state) of the next step, [n]; `centre` has a code for each variable of
- * the block. NULL: log q(to | present state) of blocks no larger than the radius, which need none.
- */
-void sali_block_conditional_log_q(sali_block_conditional *b, sali_chains *chains,
-                                  const int32_t *centre, const int32_t *to, double *log_q);
+/* log q(centre, to | present state) of the next step, [n]; `centre` has an int32 code for each
+ * variable of the block. NULL: log q(to | present state) of blocks no larger than the radius, which
+ * need none. */
+void sali_block_conditional_log_q(void *self, sali_chains *chains, const void *centre,
+                                  const int32_t *to, double *log_q);
 
 #endif

@@ -28,12 +28,13 @@ typedef struct block_gibbs {
 
 /* ---- what all shards share: the classes */
 
-static const char *block_gibbs_obstacle(const sal_model *model,
-                                        const sali_sampler_settings *settings)
+static const char *block_gibbs_obstacle(const sal_model *model, const double *values,
+                                        const void *data)
 {
     sali_blocks classes = { 0 };
     const char *why = NULL;
-    (void)settings;
+    (void)values;
+    (void)data;
     if (!model->structure) {
         sali_colour_classes(model, &classes, &why, NULL); /* no memory: `share` will say so */
         sali_blocks_free(&classes);
@@ -224,15 +225,17 @@ const sali_sampler sali_sampler_block_gibbs = {
     .name = "block-gibbs",
     .doc = "block Gibbs: RBM layers, hidden chains, mixtures, or classes of independent variables",
     .source = "Grathwohl et al. 2021, sec. 6; Hinton 2002; Carter & Kohn 1994",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_SWEEP | SALI_SAMPLER_REJECTION_FREE,
-    .kinds = SALI_FINITE_KINDS,
     .obstacle = block_gibbs_obstacle,
-    .share = block_gibbs_share,
-    .unshare = block_gibbs_unshare,
-    .create = block_gibbs_create,
-    .destroy = block_gibbs_destroy,
-    .refresh = block_gibbs_refresh,
-    .step = block_gibbs_step,
-    .auxiliary = &hidden,
-    .pieces = block_gibbs_pieces,
+    .engine =
+        &(const sal_sampler_engine){
+            .rejection_free = true,
+            .share = block_gibbs_share,
+            .unshare = block_gibbs_unshare,
+            .create = block_gibbs_create,
+            .destroy = block_gibbs_destroy,
+            .refresh = block_gibbs_refresh,
+            .step = block_gibbs_step,
+            .auxiliary = &hidden,
+            .pieces = block_gibbs_pieces,
+        },
 };

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 
 /* Fields and f are made anew at multiples of this many steps of a chain, so that rounding cannot
  * drift. */
@@ -18,55 +18,33 @@ struct sali_field_scan {
     uint32_t *id;   /* [lanes] */
 };
 
-void sali_field_scan_destroy(sali_field_scan *s)
-{
-    if (!s) {
-        return;
-    }
-    sali_free(s->id);
-    sali_free(s->tile.square);
-    sali_free(s->tile.h);
-    sali_free(s->tile.beta);
-    sali_free(s->tile.weights);
-    sali_free(s->tile.own);
-    sali_free(s->tile.largest);
-    sali_free(s->tile.words);
-    sali_free(s->tile.u);
-    sali_free(s->tile.total);
-    sali_free(s->tile.site);
-    sali_free(s->tile.code);
-    sali_free(s);
-}
-
 static int64_t round_up(int64_t n, int64_t unit)
 {
     return (n + unit - 1) / unit * unit;
 }
 
-static bool allocate(sali_field_scan *s)
+static void allocate(sali_field_scan *s)
 {
     sali_field_tile *t = &s->tile;
     int64_t lanes = t->lanes, states = t->space->max_states;
-    s->id = SALI_NEW_ARRAY(uint32_t, lanes);
-    t->square = sali_alloc(t->space->width, s->element);
-    t->h = sali_alloc(t->n * t->stride, s->element);
-    t->beta = sali_alloc(lanes, s->element);
-    t->weights = sali_alloc(states * lanes, s->element);
-    t->own = sali_alloc(states, s->element);
-    t->largest = sali_alloc(lanes, s->element);
-    t->words = SALI_NEW_ARRAY(uint32_t, 4 * lanes);
-    t->u = SALI_NEW_ARRAY(double, lanes);
-    t->total = SALI_NEW_ARRAY(double, lanes);
-    t->site = SALI_NEW_ARRAY(int64_t, lanes);
-    t->code = SALI_NEW_ARRAY(int32_t, lanes);
-    return s->id && t->square && t->h && t->beta && t->weights && t->own && t->largest &&
-           t->words && t->u && t->total && t->site && t->code;
+    s->id = SALI_OBJECT_ARRAY(s, uint32_t, lanes);
+    t->square = sali_object_array(s, t->space->width, s->element);
+    t->h = sali_object_array(s, t->n * t->stride, s->element);
+    t->beta = sali_object_array(s, lanes, s->element);
+    t->weights = sali_object_array(s, states * lanes, s->element);
+    t->own = sali_object_array(s, states, s->element);
+    t->largest = sali_object_array(s, lanes, s->element);
+    t->words = SALI_OBJECT_ARRAY(s, uint32_t, 4 * lanes);
+    t->u = SALI_OBJECT_ARRAY(s, double, lanes);
+    t->total = SALI_OBJECT_ARRAY(s, double, lanes);
+    t->site = SALI_OBJECT_ARRAY(s, int64_t, lanes);
+    t->code = SALI_OBJECT_ARRAY(s, int32_t, lanes);
 }
 
 sal_status sali_field_scan_create(const sali_chains *chains, sali_couplings *couplings,
                                   sali_field_scan **out, sal_error *err)
 {
-    sali_field_scan *s = SALI_NEW(sali_field_scan);
+    sali_field_scan *s = SALI_OBJECT(sali_field_scan);
     if (!s) {
         return sali_fail_memory(err);
     }
@@ -76,8 +54,9 @@ sal_status sali_field_scan_create(const sali_chains *chains, sali_couplings *cou
     s->tile.n = chains->n;
     s->tile.lanes = round_up(chains->n, SALI_FIELD_LANES);
     s->tile.stride = round_up(chains->space->width, 64 / (int64_t)chains->element);
-    if (!allocate(s)) {
-        sali_field_scan_destroy(s);
+    allocate(s);
+    if (sali_object_failed(s)) {
+        sali_object_free(s);
         return sali_fail_memory(err);
     }
     *out = s;
@@ -205,26 +184,4 @@ void sali_field_scan_steps(sali_field_scan *s, sali_chains *chains, const sali_s
 const void *sali_field_scan_row(const sali_field_scan *s, int64_t c)
 {
     return (const char *)s->tile.h + (size_t)(c * s->tile.stride) * s->element;
-}
-
-/* f as a function of variable i alone. */
-static double energy(const sali_field_scan *s, const sali_chains *chains, int64_t c, int64_t i,
-                     int32_t code)
-{
-    const sali_variable *v = &chains->space->variables[i];
-    sal_dtype dtype = chains->model->dtype;
-    bool one_hot = v->kind == SAL_CATEGORICAL;
-    int64_t k = v->offset + (one_hot ? code : 0);
-    double level = one_hot ? 1 : sali_level(v, code);
-    return level * (sali_load(dtype, sali_field_scan_row(s, c), k) +
-                    level * sali_load(dtype, s->tile.square, k));
-}
-
-void sali_field_scan_differences(const sali_field_scan *s, const sali_chains *chains, int64_t c,
-                                 int64_t i, double *delta)
-{
-    int32_t now = chains->codes[c * chains->space->n_variables + i];
-    for (int32_t k = 0; k < chains->space->variables[i].states; k++) {
-        delta[k] = k == now ? 0 : energy(s, chains, c, i, k) - energy(s, chains, c, i, now);
-    }
 }

@@ -19,10 +19,9 @@
 
 typedef struct sali_field_scan sali_field_scan;
 
-/* `couplings` is shared and outlives the scan. Returns: SAL_ERR_MEMORY. */
+/* An object (core/object.h); `couplings` is shared and outlives it. Returns: SAL_ERR_MEMORY. */
 sal_status sali_field_scan_create(const sali_chains *chains, sali_couplings *couplings,
                                   sali_field_scan **out, sal_error *err);
-void sali_field_scan_destroy(sali_field_scan *scan);
 
 /* Make fields and f of the chains' states, temperatures and the model's parameters; notes an f that
  * is NaN or +inf. False, with nothing done, when there is no memory to read the parameters. */
@@ -35,10 +34,6 @@ typedef struct sali_scan_wishes {
 } sali_scan_wishes;
 void sali_field_scan_steps(sali_field_scan *scan, sali_chains *chains, const sali_site_choice *how,
                            const sali_scan_wishes *wishes, int64_t n);
-
-/* f with variable i of chain c at each of its states, less f: [states]. */
-void sali_field_scan_differences(const sali_field_scan *scan, const sali_chains *chains, int64_t c,
-                                 int64_t i, double *delta);
 
 /* The fields of chain c, real [N]: for tests. */
 const void *sali_field_scan_row(const sali_field_scan *scan, int64_t c);

@@ -110,7 +110,7 @@ static void gibbs_destroy(void *self)
     gibbs *g = self;
     if (g) {
         sali_pairwise_scan_destroy(g->scan);
-        sali_field_scan_destroy(g->fields);
+        sali_object_free(g->fields);
         sali_block_conditional_destroy(g->blocks);
         sali_tracker_destroy(g->tracker);
         sali_object_free(g);
@@ -202,17 +202,6 @@ static bool gibbs_follows(const void *self)
                      : g->scans || g->fielded || g->tracker;
 }
 
-/* By the couplings: of two states at most. */
-static void scan_differences(const gibbs *g, const sali_chains *chains, int64_t c)
-{
-    const sal_space *space = chains->space;
-    int32_t now = chains->codes[c * space->n_variables + g->site[c]];
-    double rise = sali_pairwise_scan_rise(g->scan, chains, c, g->site[c]);
-    for (int32_t k = 0; k < space->variables[g->site[c]].states; k++) {
-        g->delta[c * space->max_states + k] = (double)(k - now) * rise;
-    }
-}
-
 /* The variable that chain c moves at its present step. */
 static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
 {
@@ -222,22 +211,16 @@ static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
     return sali_choose_site(&g->choice, chains->step[c], words[2], words[3]);
 }
 
-/* Differences of each chain's variable `site`, times its inverse temperature. */
+/* Differences of each chain's variable `site`, times its inverse temperature: by the tracker, or by
+ * evaluating neighbours. */
 static void conditionals(gibbs *g, sali_chains *chains)
 {
-    for (int64_t c = 0; g->scans && c < chains->n; c++) {
-        scan_differences(g, chains, c);
-    }
-    for (int64_t c = 0; g->fielded && c < chains->n; c++) {
-        sali_field_scan_differences(g->fields, chains, c, g->site[c],
-                                    g->delta + c * chains->space->max_states);
-    }
-    bool tracked = !g->scans && !g->fielded && g->tracker;
+    const bool tracked = g->tracker && !g->scans;
     for (int64_t c = 0; tracked && c < chains->n; c++) {
         sali_tracker_differences(g->tracker, c, g->site[c],
                                  g->delta + c * chains->space->max_states);
     }
-    if (!g->scans && !g->fielded && !g->tracker) {
+    if (!tracked) {
         sali_differences_at(chains->evaluator, chains->n, chains->codes, chains->x, g->site,
                             chains->f, g->delta);
     }
@@ -392,7 +375,7 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
 static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 {
     const gibbs *g = self;
-    return g->blocks                                ? sali_block_conditional_pieces(g->blocks)
+    return g->blocks ? sali_block_conditional_pieces(g->blocks, chains)
            : g->choice.scan == SALI_SCAN_SYSTEMATIC ? chains->space->n_variables
                                                     : 1;
 }
@@ -418,22 +401,24 @@ const sali_sampler sali_sampler_gibbs = {
     .name = "gibbs",
     .doc = "Gibbs: exact conditional of a variable, or of a block, in turn or at random",
     .source = "Geman & Geman 1984; van den Hoek 2022, sec. 2.1.2",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_SWEEP |
-             SALI_SAMPLER_REJECTION_FREE,
-    .kinds = SALI_FINITE_KINDS,
+    .needs_differences = true,
     .parameters = parameters,
-    .variants = variants,
-    .share = share,
-    .unshare = unshare,
-    .adapt = adapt,
-    .state = state,
-    .changed = changed,
-    .create = gibbs_create,
-    .destroy = gibbs_destroy,
-    .refresh = gibbs_refresh,
-    .follows = gibbs_follows,
-    .step = gibbs_step,
-    .steps = gibbs_steps,
-    .log_q = gibbs_log_q,
-    .pieces = gibbs_pieces,
+    .engine =
+        &(const sal_sampler_engine){
+            .rejection_free = true,
+            .variants = variants,
+            .share = share,
+            .unshare = unshare,
+            .adapt = adapt,
+            .state = state,
+            .changed = changed,
+            .create = gibbs_create,
+            .destroy = gibbs_destroy,
+            .refresh = gibbs_refresh,
+            .follows = gibbs_follows,
+            .step = gibbs_step,
+            .steps = gibbs_steps,
+            .log_q = gibbs_log_q,
+            .pieces = gibbs_pieces,
+        },
 };

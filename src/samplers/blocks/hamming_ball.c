@@ -23,10 +23,11 @@ static const sali_setting parameters[] = {
 static const char *const variants[] = { "",         "block=2",      "block=3,radius=2",
                                         "radius=2", "blocks=model", NULL };
 
-static const char *ball_obstacle(const sal_model *model, const sali_sampler_settings *settings)
+static const char *ball_obstacle(const sal_model *model, const double *values, const void *data)
 {
+    (void)data;
     bool known = model->structure && model->structure->groups;
-    return settings->values[BLOCKS] == OF_MODEL && !known
+    return values[BLOCKS] == OF_MODEL && !known
                ? "the model gives no blocks; leave blocks=consecutive"
                : NULL;
 }
@@ -49,32 +50,6 @@ static sal_status ball_create(const sali_chains *chains, const sali_sampler_sett
     return status;
 }
 
-static void ball_destroy(void *self)
-{
-    sali_block_conditional_destroy(self);
-}
-
-static void ball_refresh(void *self, sali_chains *chains)
-{
-    sali_block_conditional_refresh(self, chains);
-}
-
-static bool ball_follows(const void *self)
-{
-    return sali_block_conditional_follows(self);
-}
-
-static void ball_step(void *self, sali_chains *chains)
-{
-    sali_block_conditional_step(self, chains);
-}
-
-static int64_t ball_pieces(const void *self, const sali_chains *chains)
-{
-    (void)chains;
-    return sali_block_conditional_pieces(self);
-}
-
 /* ---- the centre, as an auxiliary variable */
 
 static int64_t centre_size(const void *self, const sali_chains *chains)
@@ -91,32 +66,28 @@ static int32_t centre_bound(const void *self, const sali_chains *chains, int64_t
     return chains->space->variables[sites[k]].states;
 }
 
-static void centre_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
-                         double *log_q)
-{
-    sali_block_conditional_log_q(self, chains, u, to, log_q);
-}
-
 static const sali_auxiliary centre = {
     .size = centre_size,
     .bound = centre_bound,
-    .log_q = centre_log_q,
+    .log_q = sali_block_conditional_log_q,
 };
 
 const sali_sampler sali_sampler_hamming_ball = {
     .name = "hamming-ball",
     .doc = "Hamming ball: a block's states within radius of a random centre, by their probability",
     .source = "Titsias & Yau 2017; Grathwohl et al. 2021, sec. 6",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_SWEEP | SALI_SAMPLER_REJECTION_FREE,
-    .kinds = SALI_FINITE_KINDS,
     .parameters = parameters,
-    .variants = variants,
     .obstacle = ball_obstacle,
-    .create = ball_create,
-    .destroy = ball_destroy,
-    .refresh = ball_refresh,
-    .follows = ball_follows,
-    .step = ball_step,
-    .auxiliary = &centre,
-    .pieces = ball_pieces,
+    .engine =
+        &(const sal_sampler_engine){
+            .rejection_free = true,
+            .variants = variants,
+            .create = ball_create,
+            .destroy = sali_block_conditional_destroy,
+            .refresh = sali_block_conditional_refresh,
+            .follows = sali_block_conditional_follows,
+            .step = sali_block_conditional_step,
+            .auxiliary = &centre,
+            .pieces = sali_block_conditional_pieces,
+        },
 };

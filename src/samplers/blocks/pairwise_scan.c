@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 
 /* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift.
  */
@@ -38,22 +39,13 @@ struct sali_pairwise_scan {
 
 void sali_pairwise_scan_destroy(sali_pairwise_scan *s)
 {
-    if (!s) {
-        return;
+    if (s) {
+        sali_couplings_destroy(s->couplings);
+        sali_free(s->h);
+        sali_free(s->J);
+        sali_free(s->neighbour);
+        sali_object_free(s);
     }
-    sali_couplings_destroy(s->couplings);
-    sali_free(s->reaches);
-    sali_free(s->h);
-    sali_free(s->J);
-    sali_free(s->neighbour);
-    sali_free(s->beta);
-    sali_free(s->id);
-    sali_free(s->words);
-    sali_free(s->tile.bits);
-    sali_free(s->tile.thresholds);
-    sali_free(s->tile.flips);
-    sali_free(s->tile.f);
-    sali_free(s);
 }
 
 static void fill_reaches(const sal_space *space, reach *reaches)
@@ -103,19 +95,17 @@ static bool fine_enough(const sali_coupling_values *pairs, sal_dtype dtype)
     return dtype == SAL_F64 || pairs->largest <= MOST_SCALE_F32;
 }
 
-static bool allocate(sali_pairwise_scan *s, int64_t V)
+static void allocate(sali_pairwise_scan *s, int64_t V)
 {
     int64_t lanes = s->tile.lanes;
-    s->reaches = SALI_NEW_ARRAY(reach, V);
-    s->id = SALI_NEW_ARRAY(uint32_t, lanes);
-    s->words = SALI_NEW_ARRAY(uint32_t, 2 * SALI_SCAN_CHUNK * lanes);
-    s->tile.beta = s->beta = sali_alloc(lanes, s->element);
-    s->tile.bits = sali_alloc(V * lanes, s->element);
-    s->tile.thresholds = sali_alloc(SALI_SCAN_CHUNK * lanes, s->element);
-    s->tile.flips = sali_alloc(lanes, s->element);
-    s->tile.f = SALI_NEW_ARRAY(double, lanes);
-    return s->reaches && s->id && s->words && s->beta && s->tile.bits && s->tile.thresholds &&
-           s->tile.flips && s->tile.f;
+    s->reaches = SALI_OBJECT_ARRAY(s, reach, V);
+    s->id = SALI_OBJECT_ARRAY(s, uint32_t, lanes);
+    s->words = SALI_OBJECT_ARRAY(s, uint32_t, 2 * SALI_SCAN_CHUNK * lanes);
+    s->tile.beta = s->beta = sali_object_array(s, lanes, s->element);
+    s->tile.bits = sali_object_array(s, V * lanes, s->element);
+    s->tile.thresholds = sali_object_array(s, SALI_SCAN_CHUNK * lanes, s->element);
+    s->tile.flips = sali_object_array(s, lanes, s->element);
+    s->tile.f = SALI_OBJECT_ARRAY(s, double, lanes);
 }
 
 sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_scan **out,
@@ -127,7 +117,7 @@ sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_sc
     if (status != SAL_OK || !couplings) {
         return status;
     }
-    sali_pairwise_scan *s = SALI_NEW(sali_pairwise_scan);
+    sali_pairwise_scan *s = SALI_OBJECT(sali_pairwise_scan);
     if (!s) {
         sali_couplings_destroy(couplings);
         return sali_fail_memory(err);
@@ -138,7 +128,8 @@ sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_sc
     s->element = chains->element;
     s->tile.lanes = (chains->n + SALI_SCAN_LANES - 1) / SALI_SCAN_LANES * SALI_SCAN_LANES;
     const sali_coupling_values *pairs = sali_couplings_values(couplings);
-    if ((pairs && !take_pairs(s, pairs)) || !allocate(s, chains->space->n_variables)) {
+    allocate(s, chains->space->n_variables);
+    if ((pairs && !take_pairs(s, pairs)) || sali_object_failed(s)) {
         sali_pairwise_scan_destroy(s);
         return sali_fail_memory(err);
     }
@@ -316,10 +307,4 @@ void sali_pairwise_scan_steps(sali_pairwise_scan *s, sali_chains *chains, int64_
         scan_together(s, chains, t, run);
         n -= run;
     }
-}
-
-double sali_pairwise_scan_rise(const sali_pairwise_scan *s, const sali_chains *chains, int64_t c,
-                               int64_t i)
-{
-    return sali_couplings_rise(s->pairs, chains->codes + c * chains->space->n_variables, i);
 }

@@ -32,10 +32,6 @@ void sali_pairwise_scan_refresh(sali_pairwise_scan *scan, const sali_chains *cha
  * end. */
 void sali_pairwise_scan_steps(sali_pairwise_scan *scan, sali_chains *chains, int64_t n);
 
-/* f with b_i = 1 less f with b_i = 0, of chain c. */
-double sali_pairwise_scan_rise(const sali_pairwise_scan *scan, const sali_chains *chains, int64_t c,
-                               int64_t i);
-
 /* ---- the kernels, for both types */
 
 /* Lanes come in multiples of this. */

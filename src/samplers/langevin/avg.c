@@ -9,12 +9,14 @@ const sali_sampler sali_sampler_avg = {
     .name = "avg",
     .doc = "auxiliary-variable gradient: all sites at once given Gaussian z, step size eps",
     .source = "Rhodes & Gutmann 2022, eq. 13, alg. B.2",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
-             SALI_SAMPLER_STEP_SIZE,
-    .kinds = SALI_FINITE_KINDS,
-    .create = sali_auxiliary_create,
-    .destroy = sali_object_free,
-    .refresh = sali_auxiliary_refresh,
-    .step = sali_auxiliary_step,
-    .auxiliary = &sali_auxiliary_gaussian,
+    .needs_gradient = true,
+    .has_step_size = true,
+    .engine =
+        &(const sal_sampler_engine){
+            .create = sali_auxiliary_create,
+            .destroy = sali_object_free,
+            .refresh = sali_auxiliary_refresh,
+            .step = sali_auxiliary_step,
+            .auxiliary = &sali_auxiliary_gaussian,
+        },
 };

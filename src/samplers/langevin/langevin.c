@@ -16,7 +16,7 @@ sali_langevin *sali_langevin_create(const sali_chains *chains,
         return NULL;
     }
     l->kernels = sali_kernels_of(chains->model->dtype);
-    l->adjusted = settings->sampler->flags & SALI_SAMPLER_EXACT;
+    l->adjusted = !settings->sampler->unadjusted;
     l->schedule = (sali_schedule){ (int)settings->values[SALI_SCHEDULE_FORM],
                                    settings->values[SALI_SCHEDULE_DECAY],
                                    settings->values[SALI_SCHEDULE_HORIZON] };

@@ -78,24 +78,30 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",
-    .alias = "dmala",
     .doc = "norm-constrained gradient (DMALA): all sites at once, step size eps",
     .source = "Rhodes & Gutmann 2022, eq. 8, alg. B.1; Zhang et al. 2022",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
-             SALI_SAMPLER_STEP_SIZE,
-    .kinds = SALI_FINITE_KINDS,
+    .needs_gradient = true,
+    .has_step_size = true,
     .parameters = ncg_parameters,
-    .variants = ncg_variants,
-    FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            .alias = "dmala",
+            .variants = ncg_variants,
+            FUNCTIONS,
+        },
 };
 
 const sali_sampler sali_sampler_dula = {
     .name = "dula",
     .doc = "ncg without acceptance: biased, the less the smaller eps, which is not adapted",
     .source = "Zhang et al. 2022",
-    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
-    .kinds = SALI_FINITE_KINDS,
+    .needs_gradient = true,
+    .has_step_size = true,
+    .unadjusted = true,
     .parameters = dula_parameters,
-    .variants = dula_variants,
-    FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            .variants = dula_variants,
+            FUNCTIONS,
+        },
 };

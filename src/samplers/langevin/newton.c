@@ -137,23 +137,29 @@ const sali_sampler sali_sampler_mana = {
     .name = "mana",
     .doc = "Newton proposal: as ncg with forward differences for the gradient",
     .source = "Xiang et al. 2023, eq. 7-10, alg. 1, suppl. 3",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
-             SALI_SAMPLER_STEP_SIZE,
-    .kinds = SALI_FINITE_KINDS,
+    .needs_differences = true,
+    .has_step_size = true,
     .parameters = parameters,
-    .variants = mana_variants,
-    .create = create,
-    SALI_LANGEVIN_FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            .variants = mana_variants,
+            .create = create,
+            SALI_LANGEVIN_FUNCTIONS,
+        },
 };
 
 const sali_sampler sali_sampler_una = {
     .name = "una",
     .doc = "mana without acceptance: biased, the less the smaller eps, which is not adapted",
     .source = "Xiang et al. 2023, eq. 9",
-    .flags = SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_STEP_SIZE,
-    .kinds = SALI_FINITE_KINDS,
+    .needs_differences = true,
+    .has_step_size = true,
+    .unadjusted = true,
     .parameters = parameters,
-    .variants = una_variants,
-    .create = create,
-    SALI_LANGEVIN_FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            .variants = una_variants,
+            .create = create,
+            SALI_LANGEVIN_FUNCTIONS,
+        },
 };

@@ -25,17 +25,13 @@ static const sali_setting parameters[] = {
 
 static const char *const variants[] = { "", "preconditioner=hessian", NULL };
 
-static int choice(const sali_sampler_settings *settings)
+static const char *obstacle(const sal_model *model, const double *values, const void *data)
 {
-    return (int)settings->values[PRECONDITIONER];
-}
-
-static const char *obstacle(const sal_model *model, const sali_sampler_settings *settings)
-{
-    if (choice(settings) == HESSIAN && !sali_is_quadratic(model)) {
+    (void)data;
+    if (values[PRECONDITIONER] == HESSIAN && !sali_is_quadratic(model)) {
         return "preconditioner=hessian needs an f that is known to be quadratic";
     }
-    if (choice(settings) != NONE && model->space->width > SALI_MOST_PRECONDITIONED) {
+    if (values[PRECONDITIONER] != NONE && model->space->width > SALI_MOST_PRECONDITIONED) {
         return "its preconditioner is a dense matrix, of at most 4096 x 4096 reals";
     }
     return NULL;
@@ -55,7 +51,7 @@ static sal_status open_hessian(const sal_model *model, const sali_sampler_settin
     }
     sali_preconditioner_destroy(*p);
     *p = NULL;
-    return choice(settings) == AUTO
+    return settings->values[PRECONDITIONER] == AUTO
                ? SAL_OK
                : sali_fail(err, SAL_ERR_UNSUPPORTED,
                            "preconditioner=hessian: the Hessian of %s is not finite (forbidden "
@@ -70,7 +66,7 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
 {
     sali_preconditioner *p = NULL;
     sal_status status = SAL_OK;
-    int wanted = choice(settings);
+    int wanted = (int)settings->values[PRECONDITIONER];
     bool quadratic = wanted <= HESSIAN && !settings->preconditioner && sali_is_quadratic(model);
     if (settings->preconditioner && wanted != AUTO) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -180,20 +176,23 @@ const sali_sampler sali_sampler_pavg = {
     .name = "pavg",
     .doc = "avg preconditioned by a matrix; block Gibbs without rejections where f is quadratic",
     .source = "Rhodes & Gutmann 2022, eq. 17, 40, alg. B.3, F.4; Martens & Sutskever 2010",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE |
-             SALI_SAMPLER_STEP_SIZE | SALI_SAMPLER_PRECONDITIONED,
-    .kinds = SALI_FINITE_KINDS,
+    .needs_gradient = true,
+    .has_step_size = true,
     .parameters = parameters,
-    .variants = variants,
     .obstacle = obstacle,
-    .share = pavg_share,
-    .unshare = pavg_unshare,
-    .adapt = pavg_adapt,
-    .state = pavg_state,
-    .changed = pavg_changed,
-    .create = sali_auxiliary_create,
-    .destroy = sali_object_free,
-    .refresh = sali_auxiliary_refresh,
-    .step = sali_auxiliary_step,
-    .auxiliary = &sali_auxiliary_gaussian,
+    .engine =
+        &(const sal_sampler_engine){
+            .preconditioned = true,
+            .variants = variants,
+            .share = pavg_share,
+            .unshare = pavg_unshare,
+            .adapt = pavg_adapt,
+            .state = pavg_state,
+            .changed = pavg_changed,
+            .create = sali_auxiliary_create,
+            .destroy = sali_object_free,
+            .refresh = sali_auxiliary_refresh,
+            .step = sali_auxiliary_step,
+            .auxiliary = &sali_auxiliary_gaussian,
+        },
 };

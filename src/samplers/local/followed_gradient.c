@@ -4,36 +4,23 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 
 /* Gradients and f are made anew at multiples of this many steps. */
 #define RENEW_EVERY 4096
 
-sal_status sali_followed_gradient_open(sali_followed_gradient *g, const sali_chains *chains,
-                                       sali_couplings *couplings, sal_error *err)
+void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
+                                 sali_couplings *couplings)
 {
     int64_t N = chains->space->width;
     g->couplings = couplings;
-    if (!couplings) {
-        return SAL_OK;
+    if (couplings) {
+        g->rows = sali_object_array(object, 2 * chains->n * N, chains->element);
+        g->current = SALI_OBJECT_ARRAY(object, uint8_t, chains->n);
+        g->coordinate = SALI_OBJECT_ARRAY(object, int64_t, N);
+        g->change = SALI_OBJECT_ARRAY(object, double, N);
+        g->weight = SALI_OBJECT_ARRAY(object, double, N);
     }
-    g->rows = sali_alloc(2 * chains->n * N, chains->element);
-    g->current = SALI_NEW_ARRAY(uint8_t, chains->n);
-    g->coordinate = SALI_NEW_ARRAY(int64_t, N);
-    g->change = SALI_NEW_ARRAY(double, N);
-    g->weight = SALI_NEW_ARRAY(double, N);
-    return g->rows && g->current && g->coordinate && g->change && g->weight ? SAL_OK
-                                                                            : sali_fail_memory(err);
-}
-
-void sali_followed_gradient_close(sali_followed_gradient *g)
-{
-    sali_free(g->rows);
-    sali_free(g->current);
-    sali_free(g->coordinate);
-    sali_free(g->change);
-    sali_free(g->weight);
 }
 
 void *sali_followed_gradient_now(const sali_followed_gradient *g, const sali_chains *chains,

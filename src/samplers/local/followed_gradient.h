@@ -25,10 +25,10 @@ typedef struct sali_followed_gradient {
 /* More reals than this and following costs more than it saves. */
 #define SALI_MOST_FOLLOWED 2048
 
-/* `couplings` may be NULL: nothing is followed then. */
-sal_status sali_followed_gradient_open(sali_followed_gradient *g, const sali_chains *chains,
-                                       sali_couplings *couplings, sal_error *err);
-void sali_followed_gradient_close(sali_followed_gradient *g);
+/* The arrays belong to `object` (core/object.h), which knows if there is no memory. `couplings` may
+ * be NULL: nothing is followed then. */
+void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
+                                 sali_couplings *couplings);
 
 /* Take the chains' states and temperatures; sets f and chains->gradient, as sali_chains_start. */
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains);

@@ -4,7 +4,7 @@
  * several hops: Grathwohl et al. 2021, sec. 6; balls: Rhodes & Gutmann 2022, eq. 29. */
 #include "samplers/local/single_site_sampler.h"
 
-enum { RADIUS, HOPS, BALL, BALANCE };
+enum { RADIUS, HOPS, BALL };
 
 static const sali_setting parameters[] = {
     { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
@@ -25,10 +25,11 @@ static const char *const variants[] = {
     NULL,
 };
 
-static const char *gwg_obstacle(const sal_model *model, const sali_sampler_settings *settings)
+static const char *gwg_obstacle(const sal_model *model, const double *values, const void *data)
 {
-    int64_t ball = (int64_t)settings->values[BALL];
-    if (ball > 1 && settings->values[HOPS] > 1) {
+    int64_t ball = (int64_t)values[BALL];
+    (void)data;
+    if (ball > 1 && values[HOPS] > 1) {
         return "it takes either hops or a ball, not both";
     }
     return ball > 1 && sali_ball_size(model->space, ball) > SALI_BALL_MOST
@@ -54,33 +55,22 @@ static void gwg_unshare(void *shared)
     sali_couplings_destroy(shared);
 }
 
-static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                             void *shared, void **self, sal_error *err)
-{
-    sali_single_site_options options = {
-        .direction = SALI_FIRST_ORDER,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[BALANCE]),
-        .radius = (int64_t)settings->values[RADIUS],
-        .hops = (int64_t)settings->values[HOPS],
-        .ball = (int64_t)settings->values[BALL],
-        .couplings = shared,
-    };
-    return sali_single_site_create(chains, &options, self, err);
-}
-
 const sali_sampler sali_sampler_gwg = {
     .name = "gwg",
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
     .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
-    .flags =
-        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_WINDOW,
-    .kinds = SALI_ALL_KINDS,
+    .needs_gradient = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .parameters = parameters,
-    .variants = variants,
     .obstacle = gwg_obstacle,
-    .share = gwg_share,
-    .unshare = gwg_unshare,
-    .create = gwg_create,
-    SALI_SINGLE_SITE_FUNCTIONS,
-    .auxiliary = &sali_single_site_hops,
+    .engine =
+        &(const sal_sampler_engine){
+            .window = true,
+            .variants = variants,
+            .share = gwg_share,
+            .unshare = gwg_unshare,
+            .create = sali_single_site_create,
+            SALI_SINGLE_SITE_FUNCTIONS,
+            .auxiliary = &sali_single_site_hops,
+        },
 };

@@ -3,8 +3,6 @@
  * exact differences. Zanella 2020; Sansone 2022, eq. 2. */
 #include "samplers/local/single_site_sampler.h"
 
-enum { BALANCE, RADIUS };
-
 static const sali_setting parameters[] = {
     { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
     { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
@@ -15,29 +13,18 @@ static const char *const variants[] = {
     "", "balance=barker,radius=2", "balance=min", "balance=max,radius=1", NULL,
 };
 
-static sal_status lb_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                            void *shared, void **self, sal_error *err)
-{
-    (void)shared;
-    sali_single_site_options options = {
-        .direction = SALI_EXACT_DIFFERENCES,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[BALANCE]),
-        .radius = (int64_t)settings->values[RADIUS],
-        .hops = 1,
-        .ball = 1,
-    };
-    return sali_single_site_create(chains, &options, self, err);
-}
-
 const sali_sampler sali_sampler_lb = {
     .name = "lb",
     .doc = "locally balanced: one site by exact differences and a balancing function g",
     .source = "Zanella 2020; Sansone 2022, eq. 2",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
-             SALI_SAMPLER_WINDOW,
-    .kinds = SALI_ALL_KINDS,
+    .needs_differences = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .parameters = parameters,
-    .variants = variants,
-    .create = lb_create,
-    SALI_SINGLE_SITE_FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            .window = true,
+            .variants = variants,
+            .create = sali_single_site_create,
+            SALI_SINGLE_SITE_FUNCTIONS,
+        },
 };

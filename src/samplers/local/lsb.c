@@ -156,35 +156,35 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
                          void *shared, void **self, sal_error *err)
 {
     const sali_lsb *lsb = shared;
-    sali_single_site_options options = {
-        .direction = SALI_EXACT_DIFFERENCES,
-        .balance = sali_lsb_balance(&lsb->g, chains->model->dtype),
-        .radius = (int64_t)settings->values[RADIUS],
-        .hops = 1,
-        .ball = 1,
-    };
-    return sali_single_site_create(chains, &options, self, err);
+    sali_single_site_options options = sali_single_site_settings(chains, settings);
+    options.balance = sali_lsb_balance(&lsb->g, chains->model->dtype);
+    options.pairs = true;
+    return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
-#define LSB                                                                                      \
-    .source = "Sansone 2022",                                                                    \
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |           \
-             SALI_SAMPLER_WINDOW,                                                                \
-    .kinds = SALI_ALL_KINDS, .share = share, .unshare = unshare, .adapt = adapt, .state = state, \
-    .changed = changed, .create = create, SALI_SINGLE_SITE_FUNCTIONS
+#define LSB_ENGINE(settings)                                                                      \
+    &(const sal_sampler_engine)                                                                   \
+    {                                                                                             \
+        .window = true, .variants = settings, .share = share, .unshare = unshare, .adapt = adapt, \
+        .state = state, .changed = changed, .create = create, SALI_SINGLE_SITE_FUNCTIONS          \
+    }
 
 const sali_sampler sali_sampler_lsb1 = {
     .name = "lsb1",
     .doc = "locally self-balancing: lb with a learned mixture of balancing functions",
+    .source = "Sansone 2022",
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
+    .needs_differences = true,
     .parameters = lsb1_parameters,
-    .variants = lsb1_variants,
-    LSB,
+    .engine = LSB_ENGINE(lsb1_variants),
 };
 
 const sali_sampler sali_sampler_lsb2 = {
     .name = "lsb2",
     .doc = "locally self-balancing: lb with a balancing function by a monotonic network",
+    .source = "Sansone 2022",
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
+    .needs_differences = true,
     .parameters = lsb2_parameters,
-    .variants = lsb2_variants,
-    LSB,
+    .engine = LSB_ENGINE(lsb2_variants),
 };

@@ -233,58 +233,44 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
-static sal_status allocate(pafs *p, const sali_chains *chains,
-                           const sali_sampler_settings *settings, sal_error *err)
-{
-    int64_t S = chains->space->slots;
-    p->most = (int64_t)(p->path->adapted ? p->path->most : fmin(p->path->length, p->path->most));
-    p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
-    p->left.log_weight = sali_object_array(p, S, chains->element);
-    p->left.weight = sali_object_array(p, S, chains->element);
-    p->left.partial = SALI_OBJECT_ARRAY(p, double, S / SALI_MOVE_BLOCK + 1);
-    sali_single_site_options options = {
-        .direction = SALI_FIRST_ORDER,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
-        .radius = (int64_t)settings->values[SALI_PATH_RADIUS],
-        .hops = p->most,
-        .ball = 1,
-        .rule = &path_rule,
-    };
-    return sali_single_site_open(&p->core, chains, &options, err);
-}
-
 static sal_status pafs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {
+    const sali_path_length *path = shared;
+    int64_t S = chains->space->slots;
+    sali_single_site_options options = sali_single_site_settings(chains, settings);
+    options.hops = (int64_t)(path->adapted ? path->most : fmin(path->length, path->most));
+    options.rule = &path_rule;
     pafs *p = SALI_OBJECT(pafs);
-    if (!p) {
-        return sali_fail_memory(err);
+    if (p) {
+        p->path = path;
+        p->most = options.hops;
+        p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
+        p->left.log_weight = sali_object_array(p, S, chains->element);
+        p->left.weight = sali_object_array(p, S, chains->element);
+        p->left.partial = SALI_OBJECT_ARRAY(p, double, S / SALI_MOVE_BLOCK + 1);
     }
-    p->path = shared;
-    sal_status status = allocate(p, chains, settings, err);
-    if (status != SAL_OK) {
-        sali_single_site_destroy(p);
-        return status;
-    }
-    *self = p;
-    return SAL_OK;
+    return sali_single_site_open((sali_single_site *)p, chains, &options, self, err);
 }
 
 const sali_sampler sali_sampler_pafs = {
     .name = "pafs",
     .doc = "fast path auxiliary: L sites without replacement by one gradient",
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
-    .flags =
-        SALI_SAMPLER_EXACT | SALI_SAMPLER_GRADIENT | SALI_SAMPLER_REVERSIBLE | SALI_SAMPLER_WINDOW,
-    .kinds = SALI_ALL_KINDS,
+    .needs_gradient = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .parameters = sali_path_settings,
-    .variants = variants,
-    SALI_PATH_LENGTH_FUNCTIONS,
-    .create = pafs_create,
-    .destroy = sali_single_site_destroy,
-    .refresh = sali_single_site_refresh,
-    .follows = sali_single_site_follows,
-    .step = sali_single_site_step,
-    .log_q = sali_single_site_log_q,
-    .auxiliary = &auxiliary,
+    .engine =
+        &(const sal_sampler_engine){
+            .window = true,
+            .variants = variants,
+            SALI_PATH_LENGTH_FUNCTIONS,
+            .create = pafs_create,
+            .destroy = sali_single_site_destroy,
+            .refresh = sali_single_site_refresh,
+            .follows = sali_single_site_follows,
+            .step = sali_single_site_step,
+            .log_q = sali_single_site_log_q,
+            .auxiliary = &auxiliary,
+        },
 };

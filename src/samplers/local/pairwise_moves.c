@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "core/vector/vmath.h"
 #include "samplers/local/sum_tree.h"
 
@@ -34,48 +34,23 @@ struct sali_pairwise_moves {
 
 void sali_pairwise_moves_destroy(sali_pairwise_moves *m)
 {
-    if (!m) {
-        return;
+    if (m) {
+        sali_couplings_destroy(m->couplings);
+        sali_object_free(m);
     }
-    sali_couplings_destroy(m->couplings);
-    sali_free(m->nodes);
-    sali_free(m->rise);
-    sali_free(m->site);
-    sali_free(m->leaf);
-    sali_free(m->new_rise);
-    sali_free(m->old_weight);
-    sali_free(m->weight);
-    sali_free(m->log_t);
-    sali_free(m->log_g);
-    sali_free(m);
-}
-
-static bool allocate(sali_pairwise_moves *m, const sali_chains *chains)
-{
-    int64_t V = chains->space->n_variables;
-    m->nodes = SALI_NEW_ARRAY(double, chains->n * m->tree.size);
-    m->rise = SALI_NEW_ARRAY(double, chains->n *V);
-    m->site = SALI_NEW_ARRAY(int32_t, V);
-    m->leaf = SALI_NEW_ARRAY(int32_t, V);
-    m->new_rise = SALI_NEW_ARRAY(double, V);
-    m->old_weight = SALI_NEW_ARRAY(double, V);
-    m->weight = SALI_NEW_ARRAY(double, V);
-    m->log_t = sali_alloc(V, chains->element);
-    m->log_g = sali_alloc(V, chains->element);
-    return m->nodes && m->rise && m->site && m->leaf && m->new_rise && m->old_weight && m->weight &&
-           m->log_t && m->log_g;
 }
 
 sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_balance *balance,
                                       sali_pairwise_moves **out, sal_error *err)
 {
+    const int64_t V = chains->space->n_variables;
     sali_couplings *couplings = NULL;
     *out = NULL;
     sal_status status = sali_couplings_create(chains->model, SALI_BIT_COUPLINGS, &couplings, err);
     if (status != SAL_OK || !couplings) {
         return status;
     }
-    sali_pairwise_moves *m = SALI_NEW(sali_pairwise_moves);
+    sali_pairwise_moves *m = SALI_OBJECT(sali_pairwise_moves);
     if (!m) {
         sali_couplings_destroy(couplings);
         return sali_fail_memory(err);
@@ -83,8 +58,17 @@ sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_bala
     m->model = chains->model;
     m->balance = *balance;
     m->couplings = couplings;
-    m->tree = sali_sum_tree_shape(chains->space->n_variables);
-    if (!allocate(m, chains)) {
+    m->tree = sali_sum_tree_shape(V);
+    m->nodes = SALI_OBJECT_ARRAY(m, double, chains->n * m->tree.size);
+    m->rise = SALI_OBJECT_ARRAY(m, double, chains->n *V);
+    m->site = SALI_OBJECT_ARRAY(m, int32_t, V);
+    m->leaf = SALI_OBJECT_ARRAY(m, int32_t, V);
+    m->new_rise = SALI_OBJECT_ARRAY(m, double, V);
+    m->old_weight = SALI_OBJECT_ARRAY(m, double, V);
+    m->weight = SALI_OBJECT_ARRAY(m, double, V);
+    m->log_t = sali_object_array(m, V, chains->element);
+    m->log_g = sali_object_array(m, V, chains->element);
+    if (sali_object_failed(m)) {
         sali_pairwise_moves_destroy(m);
         return sali_fail_memory(err);
     }

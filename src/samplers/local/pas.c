@@ -263,55 +263,39 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
-static sal_status allocate(pas *p, const sali_chains *chains, const sali_sampler_settings *settings,
-                           sal_error *err)
-{
-    p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
-    p->site = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
-    p->old_code = SALI_OBJECT_ARRAY(p, int32_t, chains->n);
-    p->back = SALI_OBJECT_ARRAY(p, double, chains->n);
-    sali_single_site_options options = {
-        .direction = SALI_EXACT_DIFFERENCES,
-        .balance = sali_balance_of(chains->model->dtype, (int)settings->values[SALI_PATH_BALANCE]),
-        .radius = (int64_t)settings->values[SALI_PATH_RADIUS],
-        .hops = 1,
-        .ball = 1,
-    };
-    return sali_single_site_open(&p->core, chains, &options, err);
-}
-
 static sal_status pas_create(const sali_chains *chains, const sali_sampler_settings *settings,
                              void *shared, void **self, sal_error *err)
 {
+    sali_single_site_options options = sali_single_site_settings(chains, settings);
     pas *p = SALI_OBJECT(pas);
-    if (!p) {
-        return sali_fail_memory(err);
+    if (p) {
+        p->path = shared;
+        p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
+        p->site = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
+        p->old_code = SALI_OBJECT_ARRAY(p, int32_t, chains->n);
+        p->back = SALI_OBJECT_ARRAY(p, double, chains->n);
     }
-    p->path = shared;
-    sal_status status = allocate(p, chains, settings, err);
-    if (status != SAL_OK) {
-        sali_single_site_destroy(p);
-        return status;
-    }
-    *self = p;
-    return SAL_OK;
+    return sali_single_site_open((sali_single_site *)p, chains, &options, self, err);
 }
 
 const sali_sampler sali_sampler_pas = {
     .name = "pas",
     .doc = "path auxiliary: L single-site moves by exact differences, accepted as one",
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
-    .flags = SALI_SAMPLER_EXACT | SALI_SAMPLER_DIFFERENCES | SALI_SAMPLER_REVERSIBLE |
-             SALI_SAMPLER_WINDOW,
-    .kinds = SALI_ALL_KINDS,
+    .needs_differences = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .parameters = sali_path_settings,
-    .variants = variants,
-    SALI_PATH_LENGTH_FUNCTIONS,
-    .create = pas_create,
-    .destroy = sali_single_site_destroy,
-    .refresh = sali_single_site_refresh,
-    .follows = sali_single_site_follows,
-    .step = pas_step,
-    .log_q = sali_single_site_log_q,
-    .auxiliary = &auxiliary,
+    .engine =
+        &(const sal_sampler_engine){
+            .window = true,
+            .variants = variants,
+            SALI_PATH_LENGTH_FUNCTIONS,
+            .create = pas_create,
+            .destroy = sali_single_site_destroy,
+            .refresh = sali_single_site_refresh,
+            .follows = sali_single_site_follows,
+            .step = pas_step,
+            .log_q = sali_single_site_log_q,
+            .auxiliary = &auxiliary,
+        },
 };

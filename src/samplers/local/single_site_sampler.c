@@ -9,31 +9,78 @@
 
 /* ---- creation */
 
-sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
-                                 const sali_single_site_options *options, sal_error *err)
+sali_single_site_options sali_single_site_settings(const sali_chains *chains,
+                                                   const sali_sampler_settings *settings)
 {
-    const sal_space *space = chains->space;
-    bool exact = options->direction == SALI_EXACT_DIFFERENCES;
-    bool ball = options->ball > 1;
-    int64_t most = ball ? options->ball : options->hops;
+    const sali_sampler *sampler = settings->sampler;
+    int64_t hops = (int64_t)sali_sampler_value(sampler, settings, "hops");
+    int64_t ball = (int64_t)sali_sampler_value(sampler, settings, "ball");
+    return (sali_single_site_options){
+        .direction = sampler->needs_differences ? SALI_EXACT_DIFFERENCES : SALI_FIRST_ORDER,
+        .balance = sali_balance_of(chains->model->dtype,
+                                   (int)sali_sampler_value(sampler, settings, "balance")),
+        .radius = (int64_t)sali_sampler_value(sampler, settings, "radius"),
+        .hops = hops > 1 ? hops : 1,
+        .ball = ball > 1 ? ball : 1,
+    };
+}
+
+/* One site a step, and differences that are those of the couplings. */
+static bool suits_pairs(const sali_single_site_options *options, const sal_model *model)
+{
+    return options->pairs && options->hops == 1 && options->ball == 1 &&
+           (options->direction == SALI_EXACT_DIFFERENCES || model->multilinear);
+}
+
+static void allocate(sali_single_site *g, const sali_chains *chains)
+{
+    const sali_single_site_options *o = &g->options;
+    const int64_t slots = chains->space->slots, n = chains->n;
+    g->moves = g->ball.size > 0 ? g->ball.size : slots;
+    g->log_t = sali_object_array(g, o->direction == SALI_EXACT_DIFFERENCES ? n * slots : slots + 1,
+                                 chains->element);
+    g->sites = SALI_OBJECT_ARRAY(g, int64_t, n * (o->ball > 1 ? o->ball : o->hops));
+    g->made = SALI_OBJECT_ARRAY(g, int64_t, n);
+    g->log_q = SALI_OBJECT_ARRAY(g, double, n);
+    sali_move_rows_create(g, chains->space, g->moves, chains->model->dtype, n, &g->rows);
+    sali_followed_gradient_open(&g->followed, g, chains, o->couplings);
+}
+
+sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
+                                 const sali_single_site_options *options, void **self,
+                                 sal_error *err)
+{
+    if (!g) {
+        return sali_fail_memory(err);
+    }
     g->kernels = sali_kernels_of(chains->model->dtype);
     g->options = *options;
     g->options.radius = options->radius > 0 ? options->radius : SALI_ALL_LEVELS;
     if (!options->rule) {
-        g->options.rule = ball ? &sali_ball_rule : &sali_hops_rule;
+        g->options.rule = options->ball > 1 ? &sali_ball_rule : &sali_hops_rule;
     }
-    sal_status status = ball ? sali_ball_create(space, options->ball, &g->ball, err) : SAL_OK;
+    sal_status status =
+        options->ball > 1 ? sali_ball_create(chains->space, options->ball, &g->ball, err) : SAL_OK;
+    allocate(g, chains);
+    status = status == SAL_OK && sali_object_failed(g) ? sali_fail_memory(err) : status;
+    if (status == SAL_OK && suits_pairs(options, chains->model)) {
+        status = sali_pairwise_moves_create(chains, &g->options.balance, &g->pairwise, err);
+    }
     if (status != SAL_OK) {
+        sali_single_site_destroy(g);
         return status;
     }
-    g->moves = ball ? g->ball.size : space->slots;
-    g->log_t =
-        sali_object_array(g, exact ? chains->n * space->slots : space->slots + 1, chains->element);
-    g->sites = SALI_OBJECT_ARRAY(g, int64_t, chains->n * most);
-    g->made = SALI_OBJECT_ARRAY(g, int64_t, chains->n);
-    g->log_q = SALI_OBJECT_ARRAY(g, double, chains->n);
-    sali_move_rows_create(g, space, g->moves, chains->model->dtype, chains->n, &g->rows);
-    return sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
+    *self = g;
+    return SAL_OK;
+}
+
+sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                                   void *shared, void **self, sal_error *err)
+{
+    sali_single_site_options options = sali_single_site_settings(chains, settings);
+    options.couplings = shared;
+    options.pairs = true;
+    return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
 void sali_single_site_destroy(void *self)
@@ -42,39 +89,8 @@ void sali_single_site_destroy(void *self)
     if (g) {
         sali_ball_free(&g->ball);
         sali_pairwise_moves_destroy(g->pairwise);
-        sali_followed_gradient_close(&g->followed);
         sali_object_free(g);
     }
-}
-
-/* One site a step, and differences that are those of the couplings. */
-static bool suits_pairs(const sali_single_site_options *options, const sal_model *model)
-{
-    return options->hops == 1 && options->ball == 1 && !options->rule &&
-           (options->direction == SALI_EXACT_DIFFERENCES || model->multilinear);
-}
-
-sal_status sali_single_site_create(const sali_chains *chains,
-                                   const sali_single_site_options *options, void **self,
-                                   sal_error *err)
-{
-    sali_single_site *g = SALI_OBJECT(sali_single_site);
-    if (!g) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = sali_single_site_open(g, chains, options, err);
-    if (status == SAL_OK && suits_pairs(options, chains->model)) {
-        status = sali_pairwise_moves_create(chains, &g->options.balance, &g->pairwise, err);
-    }
-    if (status == SAL_OK) {
-        status = sali_followed_gradient_open(&g->followed, chains, options->couplings, err);
-    }
-    if (status != SAL_OK) {
-        sali_single_site_destroy(g);
-        return status;
-    }
-    *self = g;
-    return SAL_OK;
 }
 
 /* ---- rows of weights */

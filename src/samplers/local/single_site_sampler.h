@@ -44,7 +44,13 @@ typedef struct sali_single_site_options {
     int64_t ball;               /* sites that move together, >= 1; first-order only */
     const sali_site_rule *rule; /* NULL: by hops and ball */
     sali_couplings *couplings;  /* first-order: shared; NULL: gradients are evaluated */
+    bool pairs;                 /* use sali_pairwise_moves where they suit */
 } sali_single_site_options;
+
+/* Those of a sampler by its settings "radius", "balance", "hops" and "ball", where it has them,
+ * with exact differences if it needs them. */
+sali_single_site_options sali_single_site_settings(const sali_chains *chains,
+                                                   const sali_sampler_settings *settings);
 
 struct sali_single_site {
     const sali_kernels *kernels;
@@ -56,25 +62,26 @@ struct sali_single_site {
     int64_t *sites; /* [n x hops or ball] variables drawn, in their order */
     int64_t *made;  /* [n] entries in it */
     double *log_q;  /* [n] of the proposal made */
-    /* Of sali_single_site_create on pairwise models, one site a step: takes over refresh, steps and
-     * log_q from the last refresh on if `fast`. NULL on others. */
+    /* On pairwise models, if wanted, one site a step: takes over refresh, steps and log_q from the
+     * last refresh on if `fast`. NULL on others. */
     sali_pairwise_moves *pairwise; /* NULL: the model is not pairwise, or its moves are not */
     bool fast;
     sali_followed_gradient followed; /* where f is quadratic, and not `fast` */
 };
 
-/* Open `g`, at the beginning of a new object (core/object.h); on failure the caller still destroys
- * it. */
+/* Open `g`, at the beginning of a new object (core/object.h), which becomes *self; on failure it is
+ * destroyed. NULL: no memory. */
 sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
-                                 const sali_single_site_options *options, sal_error *err);
-
-/* A sali_single_site alone, as a sampler's `self`. */
-sal_status sali_single_site_create(const sali_chains *chains,
-                                   const sali_single_site_options *options, void **self,
-                                   sal_error *err);
+                                 const sali_single_site_options *options, void **self,
+                                 sal_error *err);
 void sali_single_site_destroy(void *self);
 
-/* The descriptors' functions, for those that use them as they are. */
+/* An engine's `create`: a sali_single_site alone, by its settings; `shared` are couplings or NULL.
+ */
+sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                                   void *shared, void **self, sal_error *err);
+
+/* Engines' functions, for those that use them as they are. */
 #define SALI_SINGLE_SITE_FUNCTIONS                                            \
     .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh, \
     .follows = sali_single_site_follows, .step = sali_single_site_step,       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The step of the caller's own samplers: drawn and weighed by a descriptor's functions in double,
+/* The engine of users' own samplers: steps drawn and weighed by a descriptor's functions in double,
  * chain by chain; evaluated, judged and kept by the library. What is known of a state (its reals,
  * gradient, differences, and the row made of them) is held twice a chain, of the present and of the
  * proposed state, which change places when a proposal is accepted. */
@@ -8,12 +8,90 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
 
+/* ---- what all shards share: the numbers that warm-up tunes; all at `standard` at first */
+
+typedef struct own_shared {
+    const sali_sampler *d;
+    double values[SAL_SAMPLER_PARAMETERS];
+    int64_t n;
+    double tuned[SAL_SAMPLER_TUNED];
+} own_shared;
+
+static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err)
+{
+    (void)model;
+    if (!settings->sampler->adapt) {
+        return SAL_OK;
+    }
+    own_shared *s = SALI_NEW(own_shared);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    s->d = settings->sampler;
+    memcpy(s->values, settings->values, sizeof s->values);
+    for (; s->d->tuned[s->n].name; s->n++) {
+        s->tuned[s->n] = s->d->tuned[s->n].standard;
+    }
+    *shared = s;
+    return SAL_OK;
+}
+
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    own_shared *s = shared;
+    double tuned[SAL_SAMPLER_TUNED];
+    if (!s) {
+        return SAL_OK;
+    }
+    sal_sampler_window window = {
+        .acceptance_rate = sali_warmup_acceptance(warmup),
+        .jump = sali_warmup_jump(warmup),
+        .steps = warmup->window,
+        .done = warmup->done,
+        .total = warmup->total == SALI_WARMUP_ENDLESS ? 0 : warmup->total,
+        .values = s->values,
+    };
+    memcpy(tuned, s->tuned, sizeof tuned);
+    s->d->adapt(&window, tuned, s->d->data);
+    for (int64_t k = 0; k < s->n; k++) {
+        const sal_sampler_parameter *p = &s->d->tuned[k];
+        if (isnan(tuned[k])) {
+            return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s': adapt made '%s' NaN", s->d->name,
+                             p->name);
+        }
+        tuned[k] = fmax(p->low, fmin(p->high, p->whole ? round(tuned[k]) : tuned[k]));
+    }
+    if (memcmp(tuned, s->tuned, (size_t)s->n * sizeof *tuned) != 0) {
+        memcpy(s->tuned, tuned, (size_t)s->n * sizeof *tuned);
+        *changed = true;
+    }
+    return SAL_OK;
+}
+
+static int64_t state(void *shared, void *self, sali_state_item *items)
+{
+    own_shared *s = shared;
+    (void)self;
+    for (int64_t k = 0; s && k < s->n; k++) {
+        const sal_sampler_parameter *p = &s->d->tuned[k];
+        sali_state_item item = sali_state_f64(p->name, 1, &s->tuned[k]);
+        item.whole = p->whole;
+        items[k] = sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT,
+                                  sali_state_within(item, p->low, p->high));
+    }
+    return s ? s->n : 0;
+}
+
+/* ---- one shard */
+
 typedef struct own {
-    const sal_sampler_descriptor *d;
-    sali_own_shared *shared; /* NULL: it tunes nothing */
+    const sali_sampler *d;
+    const own_shared *shared; /* NULL: it tunes nothing */
     double values[SAL_SAMPLER_PARAMETERS];
     void *work;
     bool created;                             /* work is there */
@@ -28,7 +106,7 @@ typedef struct own {
 
 /* ---- making and taking apart */
 
-void sali_own_destroy(void *self)
+static void own_destroy(void *self)
 {
     own *o = self;
     if (!o) {
@@ -85,14 +163,14 @@ static sal_status create_work(own *o, const sal_model *model, sal_error *err)
                   : SAL_OK;
 }
 
-sal_status sali_own_create(const sali_chains *chains, const sali_sampler_settings *settings,
-                           void *shared, void **self, sal_error *err)
+static sal_status own_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
 {
     own *o = SALI_OBJECT(own);
     if (!o) {
         return sali_fail_memory(err);
     }
-    o->d = settings->own;
+    o->d = settings->sampler;
     o->shared = shared;
     memcpy(o->values, settings->values, sizeof o->values);
     sal_status status = SAL_OK;
@@ -110,7 +188,7 @@ sal_status sali_own_create(const sali_chains *chains, const sali_sampler_setting
     }
     status = status ? status : create_work(o, chains->model, err);
     if (status != SAL_OK) {
-        sali_own_destroy(o);
+        own_destroy(o);
         return status;
     }
     number(o, chains->space);
@@ -226,7 +304,7 @@ static void learn(own *o, sali_chains *chains, bool proposed)
 
 /* ---- the step */
 
-void sali_own_refresh(void *self, sali_chains *chains)
+static void own_refresh(void *self, sali_chains *chains)
 {
     own *o = self;
     memset(o->second, 0, (size_t)chains->n * sizeof *o->second);
@@ -298,7 +376,7 @@ static double judge(const own *o, sali_chains *chains, int64_t c)
     return sali_chains_log_ratio(chains, c, o->log_q[c], reverse);
 }
 
-void sali_own_step(void *self, sali_chains *chains)
+static void own_step(void *self, sali_chains *chains)
 {
     own *o = self;
     for (int64_t c = 0; c < chains->n; c++) {
@@ -315,7 +393,7 @@ void sali_own_step(void *self, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
-void sali_own_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
+static void own_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
 {
     const own *o = self;
     for (int64_t c = 0; c < chains->n; c++) {
@@ -323,3 +401,15 @@ void sali_own_log_q(void *self, sali_chains *chains, const int32_t *to, double *
         log_q[c] = s.f > -INFINITY ? o->d->log_q(&s, to + c * s.variables) : NAN;
     }
 }
+
+const sal_sampler_engine sali_own_engine = {
+    .share = share,
+    .unshare = sali_free,
+    .adapt = adapt,
+    .state = state,
+    .create = own_create,
+    .destroy = own_destroy,
+    .refresh = own_refresh,
+    .step = own_step,
+    .log_q = own_log_q,
+};

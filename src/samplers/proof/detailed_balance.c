@@ -83,18 +83,24 @@ static void look_at_columns(const sali_transition *t, findings *f)
     }
 }
 
+static int64_t most_probable(const sali_transition *t)
+{
+    int64_t most = 0;
+    for (int64_t i = 1; i < t->n; i++) {
+        most = t->pi[i] > t->pi[most] ? i : most;
+    }
+    return most;
+}
+
 /* States that can be reached from the most probable one: a walk over all of them. */
 static sal_status count_unreached(const sali_transition *t, findings *f, sal_error *err)
 {
     bool *seen = SALI_NEW_ARRAY(bool, t->n);
-    int64_t *stack = SALI_NEW_ARRAY(int64_t, t->n), top = 0, start = 0;
+    int64_t *stack = SALI_NEW_ARRAY(int64_t, t->n), top = 0;
     sal_status status = seen && stack ? SAL_OK : sali_fail_memory(err);
-    for (int64_t i = 1; i < t->n; i++) {
-        start = t->pi[i] > t->pi[start] ? i : start;
-    }
     if (status == SAL_OK) {
-        seen[start] = true;
-        stack[top++] = start;
+        stack[top++] = most_probable(t);
+        seen[stack[0]] = true;
     }
     while (top > 0) {
         int64_t i = stack[--top];
@@ -158,13 +164,16 @@ static void add_row(findings *f, const sali_transition *t, int64_t i, const doub
     }
 }
 
-/* Make `steps` steps of this kind from every state. */
+/* Make `steps` steps of this kind from every state that is not forbidden. Chains of the others step
+ * from the most probable state, and are not looked at: a sampler need not leave forbidden states.
+ */
 static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t steps, findings *f,
                              sal_error *err)
 {
     const sal_space *space = b->chains->space;
     const int64_t n = t->n, V = space->n_variables;
     const uint64_t step = b->chains->step[0];
+    const int64_t most = most_probable(t);
     double *counted = SALI_NEW_ARRAY(double, n *n);
     if (!counted) {
         return sali_fail_memory(err);
@@ -174,9 +183,12 @@ static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t st
         for (int64_t c = 0; c < n; c++) {
             b->chains->id[c] = (uint32_t)(c + k * n);
             b->chains->step[c] = step;
+            if (t->pi[c] == 0) {
+                sali_states_at(space, most, b->chains->codes + c * V);
+            }
         }
         sali_bench_start(b);
-        b->sampler->step(b->self, b->chains);
+        sali_engine(b->sampler)->step(b->self, b->chains);
         for (int64_t c = 0; c < n; c++) {
             counted[c * n + sali_states_index(space, b->chains->codes + c * V)]++;
         }
@@ -277,6 +289,5 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
         }
     }
     sali_free(f.reached);
-    sali_sampler_release(inspection.sampler);
     return status;
 }

@@ -13,7 +13,6 @@ typedef struct sali_inspection {
     uint64_t seed;
 } sali_inspection;
 
-/* Closed by sali_sampler_release(inspection->sampler); nothing is held after a failure. */
 sal_status sali_inspection_open(const sal_model *model, const sal_run_options *options,
                                 sali_inspection *inspection, sal_error *err);
 

@@ -47,11 +47,9 @@ sal_status sali_inspection_open(const sal_model *model, const sal_run_options *o
     if (status != SAL_OK) {
         return status;
     }
-    if (o.preconditioner && !(inspection->sampler->flags & SALI_SAMPLER_PRECONDITIONED)) {
-        status = sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' takes no preconditioner",
-                           inspection->sampler->name);
-        sali_sampler_release(inspection->sampler);
-        return status;
+    if (o.preconditioner && !sali_engine(inspection->sampler)->preconditioned) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' takes no preconditioner",
+                         inspection->sampler->name);
     }
     inspection->settings.preconditioner = o.preconditioner;
     return SAL_OK;
@@ -112,7 +110,6 @@ sal_status sal_sampler_log_q(const sal_model *model, const sal_run_options *opti
         status = sali_bench_log_q(&b, to + k * V, log_q + k, err);
     }
     sali_bench_close(&b);
-    sali_sampler_release(inspection.sampler);
     return status;
 }
 
@@ -130,7 +127,7 @@ static sal_status draw_some(sali_bench *b, const int32_t *from, int64_t k, int64
         return status;
     }
     b->chains->take_all = true;
-    b->sampler->step(b->self, b->chains);
+    sali_engine(b->sampler)->step(b->self, b->chains);
     b->chains->take_all = false;
     if (b->chains->bad_chain >= 0) {
         return sali_chains_report(b->chains, b->sampler, k + b->chains->bad_chain, err);
@@ -158,6 +155,5 @@ sal_status sal_sampler_draw_proposals(const sal_model *model, const sal_run_opti
         status = draw_some(&b, from, k, n - k < DRAWN_AT_ONCE ? n - k : DRAWN_AT_ONCE, to, err);
     }
     sali_bench_close(&b);
-    sali_sampler_release(inspection.sampler);
     return status;
 }

@@ -54,16 +54,13 @@ void sali_bench_start(sali_bench *bench)
 {
     sali_chains_embed(bench->chains);
     sali_sampler_forget(bench->sampler, bench->self);
-    bench->sampler->refresh(bench->self, bench->chains);
+    sali_engine(bench->sampler)->refresh(bench->self, bench->chains);
 }
 
 int64_t sali_bench_pieces(const sali_bench *bench)
 {
-    if (!(bench->sampler->flags & SALI_SAMPLER_SWEEP)) {
-        return 1;
-    }
-    return bench->sampler->pieces ? bench->sampler->pieces(bench->self, bench->chains)
-                                  : bench->chains->space->n_variables;
+    const sal_sampler_engine *engine = sali_engine(bench->sampler);
+    return engine->pieces ? engine->pieces(bench->self, bench->chains) : 1;
 }
 
 /* ---- discrete auxiliary variables u */
@@ -74,7 +71,7 @@ int64_t sali_bench_pieces(const sali_bench *bench)
 /* Their number; 0 without. */
 static int64_t auxiliary_size(const sali_bench *b)
 {
-    const sali_auxiliary *a = b->sampler->auxiliary;
+    const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
     return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
 }
 
@@ -83,7 +80,7 @@ static int64_t auxiliary_count(const sali_bench *b)
 {
     int64_t count = 1;
     for (int64_t k = 0, size = auxiliary_size(b); k < size && count <= MOST_VALUES; k++) {
-        count *= b->sampler->auxiliary->bound(b->self, b->chains, k);
+        count *= sali_engine(b->sampler)->auxiliary->bound(b->self, b->chains, k);
     }
     return count;
 }
@@ -92,7 +89,7 @@ static int64_t auxiliary_count(const sali_bench *b)
 static void auxiliary_vector(const sali_bench *b, int64_t index, int32_t *u)
 {
     for (int64_t k = 0, size = auxiliary_size(b); k < size; k++) {
-        int32_t bound = b->sampler->auxiliary->bound(b->self, b->chains, k);
+        int32_t bound = sali_engine(b->sampler)->auxiliary->bound(b->self, b->chains, k);
         u[k] = (int32_t)(index % bound);
         index /= bound;
     }
@@ -102,7 +99,7 @@ static int64_t auxiliary_index(const sali_bench *b, const int32_t *u)
 {
     int64_t index = 0;
     for (int64_t k = auxiliary_size(b) - 1; k >= 0; k--) {
-        int32_t bound = b->sampler->auxiliary->bound(b->self, b->chains, k);
+        int32_t bound = sali_engine(b->sampler)->auxiliary->bound(b->self, b->chains, k);
         if (u[k] < 0 || u[k] >= bound) {
             return -1;
         }
@@ -113,19 +110,20 @@ static int64_t auxiliary_index(const sali_bench *b, const int32_t *u)
 
 sal_status sali_bench_can(const sali_bench *b, sal_error *err)
 {
-    const sali_sampler *s = b->sampler;
-    if (!s->log_q && (!s->auxiliary || s->auxiliary->gaussian)) {
+    const sal_sampler_engine *engine = sali_engine(b->sampler);
+    const bool told = b->sampler->engine ? engine->log_q != NULL : b->sampler->log_q != NULL;
+    if (!told && (!engine->auxiliary || engine->auxiliary->gaussian)) {
         return sali_fail(
             err, SAL_ERR_UNSUPPORTED,
             "sampler '%s' cannot tell the probabilities of its proposals; draws of them "
             "can be looked at (sal_sampler_draw_proposals)",
-            s->name);
+            b->sampler->name);
     }
     if (auxiliary_size(b) > MOST_AUXILIARY || auxiliary_count(b) > MOST_VALUES) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "sampler '%s' has auxiliary variables with more than 2^20 values to be "
                          "summed over",
-                         s->name);
+                         b->sampler->name);
     }
     return SAL_OK;
 }
@@ -134,12 +132,12 @@ sal_status sali_bench_can(const sali_bench *b, sal_error *err)
 static void log_q_at(sali_bench *b, int64_t index, const int32_t *to, double *log_q)
 {
     int32_t u[MOST_AUXILIARY];
-    if (auxiliary_size(b) == 0 && b->sampler->log_q) {
-        b->sampler->log_q(b->self, b->chains, to, log_q);
+    if (auxiliary_size(b) == 0 && sali_engine(b->sampler)->log_q) {
+        sali_engine(b->sampler)->log_q(b->self, b->chains, to, log_q);
         return;
     }
     auxiliary_vector(b, index, u);
-    b->sampler->auxiliary->log_q(b->self, b->chains, u, to, log_q);
+    sali_engine(b->sampler)->auxiliary->log_q(b->self, b->chains, u, to, log_q);
 }
 
 sal_status sali_bench_log_q(sali_bench *b, const int32_t *to, double *log_q, sal_error *err)
@@ -226,8 +224,7 @@ static bool is_taken(const sali_bench *b)
     if (by_structure && !sali_structure_is_exact(model->structure, b->chains->beta[0])) {
         return false;
     }
-    unsigned flags = b->sampler->flags;
-    return !(flags & SALI_SAMPLER_EXACT) || (flags & SALI_SAMPLER_REJECTION_FREE);
+    return b->sampler->unadjusted || sali_engine(b->sampler)->rejection_free;
 }
 
 /* The proposal as it is (one that is forbidden is refused), or its acceptance by
@@ -268,7 +265,7 @@ static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, 
 static sal_status fill_back(const sali_bench *b, int64_t u, const double *all, double *log_q_back,
                             int32_t *codes, sal_error *err)
 {
-    const sali_auxiliary *a = b->sampler->auxiliary;
+    const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
     const sal_space *space = b->chains->space;
     int64_t n = b->chains->n;
     int32_t *to = codes + space->n_variables, vector[MOST_AUXILIARY], other[MOST_AUXILIARY];

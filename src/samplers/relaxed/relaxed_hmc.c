@@ -106,18 +106,28 @@ const sali_sampler sali_sampler_r_mala = {
     .name = "r-mala",
     .doc = "relaxed MALA: Langevin steps on a continuous relaxation, thresholded",
     .source = "Grathwohl et al. 2021, sec. 5",
-    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
+    .needs_gradient = true,
+    .has_step_size = true,
+    .unadjusted = true,
     .kinds = SALI_RELAXED_KINDS,
     .parameters = mala_parameters,
-    FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            FUNCTIONS,
+        },
 };
 
 const sali_sampler sali_sampler_r_hmc = {
     .name = "r-hmc",
     .doc = "relaxed HMC: leapfrog steps on a continuous relaxation, thresholded",
     .source = "Grathwohl et al. 2021, sec. 5",
-    .flags = SALI_SAMPLER_GRADIENT | SALI_SAMPLER_STEP_SIZE,
+    .needs_gradient = true,
+    .has_step_size = true,
+    .unadjusted = true,
     .kinds = SALI_RELAXED_KINDS,
     .parameters = hmc_parameters,
-    FUNCTIONS,
+    .engine =
+        &(const sal_sampler_engine){
+            FUNCTIONS,
+        },
 };

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* From a public descriptor to a record of the library, and what has to be right with it. */
+/* What has to be right with the descriptors of users' own samplers. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
-#include "samplers/own/own.h"
+#include "samplers/sampler.h"
 
 _Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_STATE, "lists of what is tuned have room");
-_Static_assert((int)SAL_MOVES_UNBOUNDED == 1 << SALI_UNBOUNDED_COUNT, "the same bits");
-
-/* ---- checks */
 
 /* The longest name of a sampler or a number, so that texts hold all of them. */
 #define NAME_SIZE 40
@@ -83,8 +78,11 @@ static sal_status check_parameters(const char *sampler, const char *what,
 }
 
 /* What is missing among the functions, or NULL. */
-static const char *function_fault(const sal_sampler_descriptor *d)
+static const char *function_fault(const sali_sampler *d)
 {
+    if (d->engine) {
+        return "engine is not NULL; only the library's own samplers have one";
+    }
     if (!d->draw) {
         return "draw is NULL";
     }
@@ -100,13 +98,13 @@ static const char *function_fault(const sal_sampler_descriptor *d)
     return (!d->tuned || !d->tuned->name) != !d->adapt ? "tuned and adapt go together" : NULL;
 }
 
-static sal_status check_one(const sal_sampler_descriptor *d, sal_error *err)
+static sal_status check_one(const sali_sampler *d, sal_error *err)
 {
     const char *fault = function_fault(d);
     if (fault) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s': %s", d->name, fault);
     }
-    if (d->kinds & ~(unsigned)SALI_ALL_KINDS) {
+    if (d->kinds & ~(unsigned)(SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sampler '%s': kinds is %#x; expected an OR of SAL_MOVES_*", d->name,
                          d->kinds);
@@ -116,7 +114,7 @@ static sal_status check_one(const sal_sampler_descriptor *d, sal_error *err)
     return status ? status : check_parameters(d->name, "tuned", d->tuned, SAL_SAMPLER_TUNED, err);
 }
 
-sal_status sali_own_check(const sal_sampler_descriptor *const *own, sal_error *err)
+sal_status sali_own_check(const sali_sampler *const *own, sal_error *err)
 {
     for (int64_t k = 0; own && own[k]; k++) {
         const char *name = own[k]->name;
@@ -145,61 +143,4 @@ sal_status sali_own_check(const sal_sampler_descriptor *const *own, sal_error *e
         }
     }
     return SAL_OK;
-}
-
-/* ---- the record */
-
-const sal_sampler_descriptor *sali_own_find(const sal_sampler_descriptor *const *own,
-                                            const char *specification)
-{
-    size_t length = sali_specification_name(specification);
-    for (int64_t k = 0; own && own[k]; k++) {
-        if (strlen(own[k]->name) == length && strncmp(own[k]->name, specification, length) == 0) {
-            return own[k];
-        }
-    }
-    return NULL;
-}
-
-static const char *obstacle(const sal_model *model, const sali_sampler_settings *settings)
-{
-    const sal_sampler_descriptor *d = settings->own;
-    return d->obstacle ? d->obstacle(model, settings->values, d->data) : NULL;
-}
-
-static unsigned flags_of(const sal_sampler_descriptor *d)
-{
-    return (d->unadjusted ? 0u : (unsigned)(SALI_SAMPLER_EXACT | SALI_SAMPLER_REVERSIBLE)) |
-           (d->needs_gradient ? (unsigned)SALI_SAMPLER_GRADIENT : 0u) |
-           (d->needs_differences ? (unsigned)SALI_SAMPLER_DIFFERENCES : 0u) |
-           (d->has_step_size ? (unsigned)SALI_SAMPLER_STEP_SIZE : 0u);
-}
-
-sali_sampler *sali_own_record(const sal_sampler_descriptor *d)
-{
-    sali_sampler *s = SALI_NEW(sali_sampler);
-    if (!s) {
-        return NULL;
-    }
-    *s = (sali_sampler){
-        .name = d->name,
-        .doc = d->doc ? d->doc : "",
-        .source = d->source ? d->source : "",
-        .flags = flags_of(d),
-        .kinds = d->kinds ? d->kinds : SALI_FINITE_KINDS,
-        .parameters = d->parameters,
-        .obstacle = obstacle,
-        .create = sali_own_create,
-        .destroy = sali_own_destroy,
-        .refresh = sali_own_refresh,
-        .step = sali_own_step,
-        .log_q = d->log_q ? sali_own_log_q : NULL,
-    };
-    if (d->adapt) {
-        s->share = sali_own_share;
-        s->unshare = sali_free;
-        s->adapt = sali_own_adapt;
-        s->state = sali_own_state;
-    }
-    return s;
 }
