@@ -2,8 +2,6 @@
 /* Heat maps and sheets of pictures, as cells. */
 #include <math.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
 #include "figure/figure.h"
 
 #define MAX_SHOWN 256 /* cells on a side of a heat map */

@@ -3,16 +3,15 @@
  * of its directory. */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
-#include "io/arrays/array_file.h"
 #include "io/file.h"
 #include "io/json_text.h"
+#include "io/scan.h"
 #include "report/report.h"
 
 #define MOST_COLUMNS 64

@@ -6,11 +6,9 @@
 #include <float.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json_text.h"

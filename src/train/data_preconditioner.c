@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "stats/covariance.h"
 #include "train/data.h"
-#include "train/trainer.h"
+#include "models/model.h"
 
 /* Of each real the distance of neighbouring levels. */
 static void spell_spacings(const sal_space *space, double *spacing)
