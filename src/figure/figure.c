@@ -127,24 +127,27 @@ void sal_figure_destroy(sal_figure *figure)
 
 /* ---- panels */
 
+void sali_figure_limits(sal_figure *figure, const char *what, bool logarithmic, double low,
+                        double high)
+{
+    const bool fine = isfinite(low) && isfinite(high) && low < high && (low > 0 || !logarithmic);
+    if ((low != 0 || high != 0) && !fine) {
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
+                         "%s from %g to %g; expected low < high, positive if logarithmic", what,
+                         low, high);
+    }
+}
+
 static void check_axis(sal_figure *figure, const char *name, const sal_axis *axis)
 {
-    bool limits = axis->low != 0 || axis->high != 0;
-    if (limits && !(isfinite(axis->low) && isfinite(axis->high) && axis->low < axis->high)) {
-        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "axis %s from %g to %g; expected low < high",
-                         name, axis->low, axis->high);
-    }
-    if (axis->logarithmic && limits && !(axis->low > 0)) {
-        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
-                         "logarithmic axis %s from %g; expected a positive end", name, axis->low);
-    }
+    sali_figure_limits(figure, name, axis->logarithmic, axis->low, axis->high);
     if (axis->n_categories < 0 || (axis->n_categories > 0 && !axis->categories)) {
-        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "axis %s has %lld categories and no names", name,
+        sali_figure_fail(figure, SAL_ERR_ARGUMENT, "%s has %lld categories and no names", name,
                          (long long)axis->n_categories);
     }
     if (axis->n_categories > 0 && axis->logarithmic) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
-                         "axis %s is logarithmic and has categories; expected one of these", name);
+                         "%s is logarithmic and has categories; expected one of these", name);
     }
 }
 
@@ -172,8 +175,8 @@ void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
     if (!to) {
         return;
     }
-    check_axis(figure, "x", &p->x);
-    check_axis(figure, "y", &p->y);
+    check_axis(figure, "axis x", &p->x);
+    check_axis(figure, "axis y", &p->y);
     if (p->square && (p->x.logarithmic || p->y.logarithmic)) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT, "square units on a logarithmic axis");
     }

@@ -53,6 +53,10 @@ struct sal_figure {
 void sali_figure_fail(sal_figure *figure, sal_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
+/* A mistake unless low < high, numbers that the scale can show; 0 and 0 are fine. */
+void sali_figure_limits(sal_figure *figure, const char *what, bool logarithmic, double low,
+                        double high);
+
 /* Zeroed room that ends with the figure; NULL, and a mistake, without memory. */
 void *sali_figure_room(sal_figure *figure, int64_t n, size_t size);
 

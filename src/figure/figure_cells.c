@@ -2,8 +2,6 @@
 /* Heat maps and sheets of pictures, as cells. */
 #include <math.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
 #include "figure/figure.h"
 
 #define MAX_SHOWN 256 /* cells on a side of a heat map */
@@ -25,18 +23,13 @@ static bool spans(double at, double size, int64_t n)
 
 static bool check_heatmap(sal_figure *figure, const sal_heatmap *h)
 {
-    bool limits = h->low != 0 || h->high != 0;
+    sali_figure_limits(figure, "colours", h->logarithmic, h->low, h->high);
     if (!within(h->rows, h->columns, 1, MAX_CELLS) || !h->values) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "heat map of %lld x %lld%s; expected at least one cell, at most 2^28",
                          (long long)h->rows, (long long)h->columns,
                          h->values ? "" : " without values");
-    } else if (limits && !(isfinite(h->low) && isfinite(h->high) && h->low < h->high &&
-                           (h->low > 0 || !h->logarithmic))) {
-        sali_figure_fail(figure, SAL_ERR_ARGUMENT,
-                         "colours from %g to %g; expected low < high, positive if logarithmic",
-                         h->low, h->high);
-    } else if (limits && h->diverging && h->low != -h->high) {
+    } else if (h->diverging && h->low != -h->high) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "diverging colours from %g to %g; expected -a to a, as they meet at 0",
                          h->low, h->high);

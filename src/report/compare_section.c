@@ -146,8 +146,7 @@ static void put_table(sali_page *page, const json_t *rows)
         if (!did_run(row)) {
             continue;
         }
-        sali_put(&page->w, "<tr><td>%s</td>", name_of(row));
-        sali_put(&page->w, "<td>%s</td>",
+        sali_put(&page->w, "<tr><td>%s</td><td>%s</td>", name_of(row),
                  json_is_true(json_object_get(row, "exact")) ? "yes" : "no");
         for (int64_t i = 0; i < n; i++) {
             sali_page_number(page, sali_json_number(row, figures[shown[i]].key),
@@ -175,9 +174,7 @@ static void put_missing(sali_page *page, const json_t *rows)
         if (reason) { /* up to the list of samplers that would do */
             char text[256];
             snprintf(text, sizeof text, "%.*s", (int)strcspn(reason, ";"), reason);
-            sali_put(&page->w, "<tr><td>%s</td>", name_of(row));
-            sali_put(&page->w, "<td>%s</td>", text);
-            sali_put_raw(&page->w, "</tr>");
+            sali_put(&page->w, "<tr><td>%s</td><td>%s</td></tr>", name_of(row), text);
         }
     }
     sali_put_raw(&page->w, SALI_TABLE_END);

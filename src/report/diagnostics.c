@@ -181,28 +181,7 @@ void sali_diagnosed_free(sali_diagnosed *d)
 /* R-hat above this wants more draws (Vehtari et al. 2021). */
 #define ALMOST 1.01
 
-/* The largest R-hat, of what, and how many variables' are above SAL_RHAT_LIMIT or not known. */
-typedef struct extremes {
-    double rhat, ess;
-    int64_t rhat_of, ess_of; /* places in `variables`; -1: f */
-    int64_t disagreeing, unknown;
-} extremes;
-
-static void look_at(const sal_diagnostics *d, int64_t place, extremes *e)
-{
-    const double rhat = rhat_of(d);
-    e->disagreeing += rhat > SAL_RHAT_LIMIT && place >= 0;
-    e->unknown += isnan(rhat) && place >= 0;
-    if (rhat > e->rhat) {
-        e->rhat = rhat;
-        e->rhat_of = place;
-    }
-    if (d->ess_bulk < e->ess) {
-        e->ess = d->ess_bulk;
-        e->ess_of = place;
-    }
-}
-
+/* Of a place in `variables`, or f: -1. */
 static const char *place_name(const sali_run_record *run, const sali_diagnosed *d, int64_t place,
                               char out[80])
 {
@@ -226,36 +205,44 @@ static void put_unmoved(sali_page *page, const sali_run_record *run, int64_t unm
 void sali_report_diagnostics_verdict(sali_page *page, const sali_run_record *run,
                                      const sali_diagnosed *d)
 {
-    extremes e = { .ess = INFINITY, .rhat_of = -1, .ess_of = -1 };
     char worst[80], least[80];
+    int64_t apart = d->apart, fewest = d->worst[0], disagreeing = 0, unknown = 0;
+    double rhat = apart < 0 ? 0 : rhat_of(&d->variables[apart]);
+    double ess = d->variables[fewest].ess_bulk;
     if (d->unmoved > 0) {
         put_unmoved(page, run, d->unmoved);
         return;
     }
-    if (d->has_f) {
-        look_at(&d->f, -1, &e);
+    if (d->has_f && rhat_of(&d->f) >= rhat) {
+        rhat = rhat_of(&d->f);
+        apart = -1;
+    }
+    if (d->has_f && (isnan(ess) || d->f.ess_bulk <= ess)) {
+        ess = d->f.ess_bulk;
+        fewest = -1;
     }
     for (int64_t i = 0; i < d->n; i++) {
-        look_at(&d->variables[i], i, &e);
+        disagreeing += rhat_of(&d->variables[i]) > SAL_RHAT_LIMIT;
+        unknown += isnan(rhat_of(&d->variables[i]));
     }
-    const char *of = place_name(run, d, e.rhat_of, worst);
-    if (e.rhat > SAL_RHAT_LIMIT) {
+    const char *of = place_name(run, d, apart, worst);
+    if (rhat > SAL_RHAT_LIMIT) {
         sali_page_paragraph(page,
                             "The chains disagree: R-hat is %.2f for %s, and above %.1f for %lld of "
                             "%lld variables. Do not trust the averages.",
-                            e.rhat, of, SAL_RHAT_LIMIT, (long long)e.disagreeing, (long long)d->n);
-    } else if (e.rhat == 0 || e.unknown == d->n) {
+                            rhat, of, SAL_RHAT_LIMIT, (long long)disagreeing, (long long)d->n);
+    } else if (rhat == 0 || unknown == d->n) {
         sali_page_paragraph(page, "The draws do not tell whether the chains agree: they are too "
                                   "few, or do not move.");
     } else {
         sali_page_paragraph(page,
                             "%s: the largest R-hat is %.3f (%s), the smallest effective sample "
                             "size %.0f (%s)%s%s",
-                            run->chains == 1  ? "There is one chain, whose halves agree"
-                            : e.rhat > ALMOST ? "The chains nearly agree; more draws would tell"
-                                              : "The chains agree",
-                            e.rhat, of, e.ess, place_name(run, d, e.ess_of, least),
-                            e.unknown > 0 ? "; some variables never change" : "",
+                            run->chains == 1 ? "There is one chain, whose halves agree"
+                            : rhat > ALMOST  ? "The chains nearly agree; more draws would tell"
+                                             : "The chains agree",
+                            rhat, of, ess, place_name(run, d, fewest, least),
+                            unknown > 0 ? "; some variables never change" : "",
                             run->chains == 1 ? "; several chains would tell more." : ".");
     }
 }

@@ -20,12 +20,13 @@
 typedef struct marginals {
     sali_memory memory; /* of the arrays */
     int64_t V, R;
-    int32_t *states;         /* [V] */
-    double *estimate, *mcse; /* [R]; mcse NULL: too many, or unknown */
-    double *exact;           /* [R], or NULL */
-    bool two;                /* every variable has two states */
-    bool spins;              /* which are -1 and +1 */
-    char source[600];        /* of the exact ones, or why there are none */
+    int32_t *states;    /* [V] */
+    double *estimate;   /* [R] */
+    double *low, *high; /* [R] two standard errors away; NULL: too many, or unknown */
+    double *exact;      /* [R], or NULL */
+    bool two;           /* every variable has two states */
+    bool spins;         /* which are -1 and +1 */
+    char source[600];   /* of the exact ones, or why there are none */
 } marginals;
 
 /* ---- estimates */
@@ -89,24 +90,26 @@ static sal_status count(const sali_run_record *run, marginals *m, sal_error *err
     return sali_memory_status(&m->memory, err);
 }
 
-/* Standard errors of all entries, if these are few. */
-static sal_status find_mcse(const sali_run_record *run, marginals *m, sal_error *err)
+/* Two standard errors about all entries, if these are few. */
+static sal_status find_errors(const sali_run_record *run, marginals *m, sal_error *err)
 {
     int64_t n = run->chains * run->n_draws;
     if (m->R > ERROR_BARS || run->unmoved > 0) {
         return SAL_OK;
     }
     double *series = SALI_TAKE(&m->memory, double, n);
-    m->mcse = SALI_TAKE(&m->memory, double, m->R);
+    m->low = SALI_TAKE(&m->memory, double, m->R);
+    m->high = SALI_TAKE(&m->memory, double, m->R);
     sal_status status = sali_memory_status(&m->memory, err);
     for (int64_t v = 0, r = 0; status == SAL_OK && v < m->V; v++) {
         for (int32_t k = 0; status == SAL_OK && k < m->states[v]; k++, r++) {
-            sal_diagnostics d;
+            sal_diagnostics d = { 0 };
             for (int64_t i = 0; i < n; i++) {
                 series[i] = run->draws.values[i * m->V + v] == k;
             }
             status = sal_stats_diagnose(run->chains, run->n_draws, series, &d, err);
-            m->mcse[r] = status == SAL_OK ? d.mcse_mean : NAN;
+            m->low[r] = m->estimate[r] - 2 * d.mcse_mean;
+            m->high[r] = m->estimate[r] + 2 * d.mcse_mean;
         }
     }
     return status;
@@ -248,26 +251,25 @@ static void put_by_variable(sali_page *page, const sali_run_record *run, margina
         panel.x.n_categories = m->V;
     }
     sal_figure *figure = p ? sali_report_figure(&panel) : NULL;
-    for (int64_t v = 0; figure && v < m->V; v++) {
-        double error = m->mcse ? 2 * m->mcse[2 * v + 1] : 0;
-        p[v] = m->estimate[2 * v + 1];
-        p[m->V + v] = p[v] - error;
-        p[2 * m->V + v] = p[v] + error;
-        p[3 * m->V + v] = m->exact ? m->exact[2 * v + 1] : 0;
+    const double *const from[4] = { m->estimate, m->low, m->high, m->exact };
+    double *to[4] = { NULL };
+    for (int k = 0; figure && k < 4; k++) {
+        to[k] = from[k] ? p + k * m->V : NULL;
+        for (int64_t v = 0; to[k] && v < m->V; v++) {
+            to[k][v] = from[k][2 * v + 1];
+        }
     }
-    sal_series estimate = { .name = "draws", .mark = SAL_MARK_POINTS, .n = m->V, .y = p };
-    if (m->mcse && p) {
-        estimate.low = p + m->V;
-        estimate.high = p + 2 * m->V;
-    }
-    sal_figure_series(figure, &estimate);
-    if (m->exact && p) {
-        estimate = (sal_series){ .name = "exact", .mark = SAL_MARK_POINTS, .n = m->V, .style = 7 };
-        estimate.y = p + 3 * m->V;
-        sal_figure_series(figure, &estimate);
+    sal_series points = { .name = "draws", .mark = SAL_MARK_POINTS, .n = m->V, .y = to[0] };
+    points.low = to[1];
+    points.high = to[2];
+    sal_figure_series(figure, &points);
+    if (to[3]) {
+        points = (sal_series){ .name = "exact", .mark = SAL_MARK_POINTS, .n = m->V, .style = 7 };
+        points.y = to[3];
+        sal_figure_series(figure, &points);
     }
     sali_page_figure(page, figure, "Probabilities of %s%s%s.", m->spins ? "+1" : "code 1",
-                     m->mcse ? ", with two standard errors" : "",
+                     m->low ? ", with two standard errors" : "",
                      m->exact ? ", and the exact ones" : "");
 }
 
@@ -301,39 +303,35 @@ static void put_heatmap(sali_page *page, marginals *m)
     sali_page_figure(page, figure, "Probabilities of the states of each variable.");
 }
 
-static void put_against_exact(sali_page *page, marginals *m)
+static void put_against_exact(sali_page *page, const marginals *m)
 {
     double sum = 0, worst = 0;
-    double *ends = SALI_TAKE(&m->memory, double, 2 * m->R);
     sal_panel panel = { .title = "Marginals against exact ones",
                         .x = { .label = "exact probability" },
                         .y = { .label = "share of the draws" } };
-    sal_figure *figure = ends ? sali_report_figure(&panel) : NULL;
-    for (int64_t r = 0; figure && r < m->R; r++) {
+    sal_figure *figure = sali_report_figure(&panel);
+    for (int64_t r = 0; r < m->R; r++) {
         double error = fabs(m->estimate[r] - m->exact[r]);
         sum += error / (double)m->R;
         worst = fmax(worst, error);
-        ends[r] = m->mcse ? m->estimate[r] - 2 * m->mcse[r] : NAN;
-        ends[m->R + r] = m->mcse ? m->estimate[r] + 2 * m->mcse[r] : NAN;
     }
     double diagonal[2] = { 0, 1 };
     sal_figure_series(
         figure, &(sal_series){ .name = "equal", .n = 2, .x = diagonal, .y = diagonal, .style = 7 });
-    sal_series points = {
-        .mark = SAL_MARK_POINTS, .n = m->R, .x = m->exact, .y = m->estimate, .style = 1
-    };
-    if (m->mcse && ends) {
-        points.low = ends;
-        points.high = ends + m->R;
-    }
-    sal_figure_series(figure, &points);
+    sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_POINTS,
+                                             .n = m->R,
+                                             .x = m->exact,
+                                             .y = m->estimate,
+                                             .low = m->low,
+                                             .high = m->high,
+                                             .style = 1 });
     char mean[SALI_PAGE_NUMBER], most[SALI_PAGE_NUMBER];
     sali_page_format(sum, 3, mean);
     sali_page_format(worst, 3, most);
     sali_page_figure(page, figure,
                      "All states of all variables%s. Mean difference %s, largest %s. Exact "
                      "marginals: %s.",
-                     m->mcse ? ", with two standard errors" : "", mean, most, m->source);
+                     m->low ? ", with two standard errors" : "", mean, most, m->source);
 }
 
 /* ---- all of it */
@@ -368,7 +366,7 @@ sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
         model = open_model(run, o, &m, &status, err);
         m.spins = are_spins(run, model);
         status = status ? status : count(run, &m, err);
-        status = status ? status : find_mcse(run, &m, err);
+        status = status ? status : find_errors(run, &m, err);
     } else if (status == SAL_OK && o->exact) {
         status = sali_fail(err, SAL_ERR_DATA,
                            "%s: the draws are no codes of few states, which "

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
-#include "core/utf8.h"
 #include "figure/figure.h"
 
 /* ---- texts */

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <string.h>
 
-#include "core/error.h"
 #include "io/format.h"
 
 sal_figure *sali_report_figure(const sal_panel *panel)

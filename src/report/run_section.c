@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The section on a run. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>

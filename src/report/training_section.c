@@ -3,16 +3,15 @@
  * of its directory. */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
-#include "io/arrays/array_file.h"
 #include "io/file.h"
 #include "io/json_text.h"
+#include "io/scan.h"
 #include "report/report.h"
 
 #define MOST_COLUMNS 64
@@ -46,27 +45,13 @@ sal_status sali_report_json(const char *directory, const char *name, const char 
 
 /* ---- the log */
 
-/* The next field of a line; false at its end. */
-static bool next_field(sali_scan *line, const char **field, int64_t *size)
-{
-    if (line->next > line->end) {
-        return false;
-    }
-    const char *comma = memchr(line->next, ',', (size_t)(line->end - line->next));
-    const char *end = comma ? comma : line->end;
-    *field = line->next;
-    *size = end - line->next;
-    line->next = end + 1;
-    return true;
-}
-
 static sal_status read_names(sali_scan *line, training_log *log, sal_error *err)
 {
-    const char *field;
-    int64_t size;
-    while (log->columns < MOST_COLUMNS && next_field(line, &field, &size)) {
+    sali_token name;
+    while (log->columns < MOST_COLUMNS && sali_scan_on_line(line, line->line)) {
+        sali_scan_token(line, &name, NULL);
         snprintf(log->names[log->columns++], sizeof log->names[0], "%.*s",
-                 (int)(size < 47 ? size : 47), field);
+                 (int)(name.size < 47 ? name.size : 47), name.text);
     }
     return strcmp(log->names[0], "iteration") == 0
                ? SAL_OK
@@ -75,36 +60,35 @@ static sal_status read_names(sali_scan *line, training_log *log, sal_error *err)
                                 "'iteration'");
 }
 
-static bool parse_field(const char *field, int64_t size, double *value)
+static bool parse_number(const sali_token *token, double *value)
 {
-    bool minus = size > 0 && *field == '-';
-    const char *word = field + minus;
-    int64_t length = size - minus;
-    *value = NAN;
-    if (length == 3 && strncmp(word, "nan", 3) == 0) {
-        return true;
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = { { "nan", NAN }, { "-nan", NAN }, { "inf", INFINITY }, { "-inf", -INFINITY } };
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        if (sali_token_is(token, words[k].word)) {
+            *value = words[k].value;
+            return true;
+        }
     }
-    if (length == 3 && strncmp(word, "inf", 3) == 0) {
-        *value = minus ? -INFINITY : INFINITY;
-        return true;
-    }
-    return sali_parse_double(field, size, value) == SAL_OK;
+    return sali_parse_double(token->text, token->size, value) == SAL_OK;
 }
 
 static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
 {
-    const char *field;
-    int64_t size, n = 0, first = log->rows * log->columns;
+    sali_token token;
+    int64_t n = 0, first = log->rows * log->columns;
     if (sali_grow((void **)&log->values, &log->room, first + log->columns, sizeof(double)) != 0) {
         return sali_fail_memory(err);
     }
-    for (; n < log->columns && next_field(line, &field, &size); n++) {
-        if (!parse_field(field, size, &log->values[first + n])) {
-            return sali_scan_fail(line, line->line, err, "'%.*s'; expected a number",
-                                  (int)(size < 40 ? size : 40), field);
+    for (; n < log->columns && sali_scan_on_line(line, line->line); n++) {
+        sali_scan_token(line, &token, NULL);
+        if (!parse_number(&token, &log->values[first + n])) {
+            return sali_scan_expected(line, &token, "a number", err);
         }
     }
-    if (n != log->columns || next_field(line, &field, &size)) {
+    if (n != log->columns || sali_scan_on_line(line, line->line)) {
         return sali_scan_fail(line, line->line, err, "expected %lld columns",
                               (long long)log->columns);
     }
@@ -123,6 +107,9 @@ static sal_status read_log(const char *path, training_log *log, sal_error *err)
     if (memchr(bytes.data, '\0', (size_t)bytes.size)) {
         sali_bytes_free(&bytes);
         return sali_fail(err, SAL_ERR_DATA, "%s: expected text, found a NUL byte", path);
+    }
+    for (int64_t i = 0; i < bytes.size; i++) {
+        bytes.data[i] = bytes.data[i] == ',' ? ' ' : bytes.data[i];
     }
     sali_scan_init(&scan, path, bytes.data, bytes.size, 0);
     status = sali_scan_line(&scan, &line) ? read_names(&line, log, err)

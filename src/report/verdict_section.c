@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The verdict on a trained model: verdict.json of its directory. */
 #include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 #include "io/json_text.h"

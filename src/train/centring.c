@@ -2,11 +2,9 @@
 #include "train/centring.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "core/vector/clones.h"
-#include "core/error.h"
 #include "models/model.h"
 
 #define DECAY 0.99

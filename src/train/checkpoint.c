@@ -6,11 +6,9 @@
 #include <float.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json_text.h"
@@ -180,26 +178,6 @@ sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *er
 
 /* ---- taking it up again: into arrays of its own, until all is known to be good */
 
-static void free_items(int n, sali_state_item items[MOST_ITEMS])
-{
-    for (int k = 0; k < n; k++) {
-        sali_free(items[k].data);
-    }
-}
-
-/* Copies of the trainer's items. */
-static sal_status copy_items(sal_trainer *t, int *n, sali_state_item items[MOST_ITEMS],
-                             sal_error *err)
-{
-    bool ok = true;
-    *n = list_items(t, items);
-    for (int k = 0; k < *n; k++) {
-        items[k].data = sali_memdup(items[k].data, items[k].count, sali_state_bytes(items[k].type));
-        ok &= items[k].data != NULL;
-    }
-    return ok ? SAL_OK : sali_fail_memory(err);
-}
-
 /* What ranges do not tell. */
 static sal_status check_counters(const sali_state_item *items, sal_error *err)
 {
@@ -302,10 +280,15 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
 {
     sali_state_item items[MOST_ITEMS];
     sal_trajectory *levels = NULL;
-    int n = 0;
     sali_train_sampler state = { 0 };
     sali_state_file file;
-    sal_status status = copy_items(t, &n, items, err);
+    sali_memory memory = { 0 };
+    const int n = list_items(t, items);
+    for (int k = 0; k < n; k++) {
+        const size_t size = sali_state_bytes(items[k].type);
+        items[k].data = sali_memory_copy(&memory, items[k].data, items[k].count, size);
+    }
+    sal_status status = sali_memory_status(&memory, err);
     status = status ? status : sali_state_open(path, &file, err);
     if (status == SAL_OK) {
         status = fetch_items(n, items, same_sampler, &file, err);
@@ -328,7 +311,7 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
     }
     sal_trajectory_destroy(levels);
     sali_train_close_sampler(t, &state);
-    free_items(n, items);
+    sali_memory_free(&memory);
     return status;
 }
 

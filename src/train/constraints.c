@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/vector/clones.h"
 #include "core/error.h"
 #include "core/space.h"

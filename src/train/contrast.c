@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ad/polynomial.h"
-#include "core/alloc.h"
 #include "core/vector/blas.h"
 #include "core/error.h"
 #include "core/shard.h"

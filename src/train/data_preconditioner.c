@@ -2,11 +2,11 @@
 /* A preconditioner from data: their covariance, in units of the curvature of f. */
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "stats/covariance.h"
 #include "train/data.h"
-#include "train/trainer.h"
+#include "models/model.h"
 
 /* Of each real the distance of neighbouring levels. */
 static void spell_spacings(const sal_space *space, double *spacing)
@@ -52,10 +52,12 @@ sal_status sal_data_preconditioner(const sal_data *data, const sal_model *model,
         return status;
     }
     const int64_t N = space->width;
-    int32_t *row = SALI_NEW_ARRAY(int32_t, space->n_variables);
-    double *x = SALI_NEW_ARRAY(double, 3 * N), *sums = x ? x + N : NULL;
-    if (row && x) {
-        double *spacing = x + 2 * N;
+    sali_memory memory = { 0 };
+    int32_t *row = SALI_TAKE(&memory, int32_t, space->n_variables);
+    double *x = SALI_TAKE(&memory, double, N), *sums = SALI_TAKE(&memory, double, N);
+    double *spacing = SALI_TAKE(&memory, double, N);
+    status = sali_memory_status(&memory, err);
+    if (status == SAL_OK) {
         spell_spacings(space, spacing);
         memset(M, 0, (size_t)(N * N) * sizeof *M);
         double total = add_rows(data, space, spacing, row, x, sums, M);
@@ -64,8 +66,6 @@ sal_status sal_data_preconditioner(const sal_data *data, const sal_model *model,
             M[i] /= spacing[i / N] * spacing[i % N];
         }
     }
-    status = row && x ? SAL_OK : sali_fail_memory(err);
-    sali_free(row);
-    sali_free(x);
+    sali_memory_free(&memory);
     return status;
 }

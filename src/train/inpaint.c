@@ -132,14 +132,6 @@ static uint64_t seed_of(const inpainting *p, int64_t row)
     return (uint64_t)words[1] << 32 | words[0];
 }
 
-/* What is left of a row that is not finished. */
-static void forget(int64_t size, int32_t *out)
-{
-    for (int64_t i = 0; i < size; i++) {
-        out[i] = -1;
-    }
-}
-
 /* Of the run of one row; whether to stop. */
 static int note_progress(int64_t done, int64_t total, void *data)
 {
@@ -197,7 +189,7 @@ static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
     if (status == SAL_OK && at.done == o->steps) {
         status = sal_run_last(run, out, err);
     } else {
-        forget(size, out);
+        memset(out, -1, (size_t)size * sizeof *out); /* not finished */
     }
     sal_run_destroy(run);
     sali_free(variables);
@@ -210,7 +202,7 @@ static void work(void *context, int64_t row)
     inpainting *p = context;
     int64_t size = p->options.samples * p->model->space->n_variables;
     if (is_stopped(p)) {
-        forget(size, p->out + row * size);
+        memset(p->out + row * size, -1, (size_t)size * sizeof *p->out);
     } else {
         p->errors[row].status = draw_row(p, row, &p->errors[row]);
     }

@@ -6,7 +6,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/base.h"
 #include "models/fingerprint.h"
 #include "stats/log_mean_exp.h"
 #include "train/data.h"

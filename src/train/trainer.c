@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/vector/blas.h"
 #include "core/error.h"
 #include "core/shard.h"
 #include "models/clamp.h"
-#include "run/run.h"
 #include "train/data.h"
 #include "train/ptt.h"
 

@@ -67,6 +67,11 @@ static int64_t find_written(const sal_trajectory *t, const char *directory, cons
 
 /* ---- writing */
 
+static sali_tensor tensor_of(const char *name, sali_dtype dtype, int64_t n, const void *data)
+{
+    return (sali_tensor){ .name = name, .dtype = dtype, .ndim = 1, .shape = { n }, .data = data };
+}
+
 static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtype, const char *path,
                               sal_error *err)
 {
@@ -82,32 +87,21 @@ static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtyp
         [RELAXATION] = i->relaxation,
         [STEP_SIZE] = level->step_size,
     };
-    float *narrow = dtype == SAL_F32 ? SALI_NEW_ARRAY(float, t->parameters) : NULL;
-    if (dtype == SAL_F32 && !narrow) {
+    void *values = sali_alloc(t->parameters, sali_dtype_size(dtype));
+    if (!values) {
         return sali_fail_memory(err);
     }
-    for (int64_t p = 0; narrow && p < t->parameters; p++) {
-        narrow[p] = (float)level->values[p];
+    for (int64_t p = 0; p < t->parameters; p++) {
+        sali_store(dtype, values, p, level->values[p]);
     }
+    const sali_dtype stored = dtype == SAL_F32 ? SALI_DTYPE_F32 : SALI_DTYPE_F64;
     const sali_tensor tensors[] = {
-        { .name = "level",
-          .dtype = SALI_DTYPE_F64,
-          .ndim = 1,
-          .shape = { N_NUMBERS },
-          .data = numbers },
-        { .name = "parameters",
-          .dtype = narrow ? SALI_DTYPE_F32 : SALI_DTYPE_F64,
-          .ndim = 1,
-          .shape = { t->parameters },
-          .data = narrow ? (const void *)narrow : (const void *)level->values },
-        { .name = "log_base",
-          .dtype = SALI_DTYPE_F64,
-          .ndim = 1,
-          .shape = { t->states },
-          .data = t->log_base },
+        tensor_of("level", SALI_DTYPE_F64, N_NUMBERS, numbers),
+        tensor_of("parameters", stored, t->parameters, values),
+        tensor_of("log_base", SALI_DTYPE_F64, t->states, t->log_base),
     };
     sal_status status = sali_safetensors_write(path, tensors, k == 0 ? 3 : 2, err);
-    sali_free(narrow);
+    sali_free(values);
     return status;
 }
 

@@ -208,7 +208,7 @@ no_page 65 "short.npy" compare.json short.npy
 mkdir bad
 echo 'iteration,f' >bad/log.csv
 echo '1,x' >>bad/log.csv
-no_page 65 "bad/log.csv:2: 'x'; expected a number" bad
+no_page 65 "bad/log.csv:2: expected a number, found 'x'" bad
 echo 'iteration,f' >bad/log.csv
 echo '1,2,3' >>bad/log.csv
 no_page 65 "bad/log.csv:2: expected 2 columns" bad
