@@ -183,10 +183,9 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
 /* Options of sal_model_exact. Fields left zero take their defaults. */
 typedef struct sal_exact_options {
     const char *oracle; /* "forward-backward" (chains), "closed form" (independent variables and
-                           their mixtures), "enumeration", "elimination", "parts" (enumeration of
-                           sets of variables that share no term); NULL: the cheapest oracle that can
-                           serve the model */
-    int64_t limit;      /* the most states to enumerate, for "parts" in each part; 0: 2^20 */
+                           their mixtures), "enumeration", "elimination"; NULL: the cheapest oracle
+                           that can serve the model */
+    int64_t limit;      /* the most states to enumerate; 0: 2^20 */
     int64_t memory;     /* the largest size, in bytes, of elimination's tables; 0: 2^30 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
@@ -223,7 +222,8 @@ typedef struct sal_exact {
  *          Enumeration: f of all states, and for pairs or covariance O(V^2) per state; memory
  *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
  *          Elimination: two passes over tables with one axis for each variable of a clique, in
- *          double precision; pairs and covariance R times as much.
+ *          double precision; pairs and covariance as often again as variables that are connected by
+ *          terms have states, at most R times.
  * Threads: any; works on `threads` threads.
  * Source:  elimination: Dechter 1999; orders: Kjaerulff 1990, Gogate & Dechter 2004. */
 SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers for models of independent parts, against enumeration of the whole. */
+/* Answers by elimination for models of independent parts, against enumeration of the whole. */
 #include "test.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void check_model(const sal_model *model)
     static answer by_parts, whole;
     int64_t R = model->space->n_states, N = model->space->width;
     ck_assert_int_le(R, MOST);
-    ask(model, "parts", &by_parts);
+    ask(model, "elimination", &by_parts);
     ask(model, "enumeration", &whole);
     ck_assert_double_eq_tol(by_parts.exact.log_z, whole.exact.log_z, 1e-12);
     ck_assert_double_eq_tol(by_parts.exact.log_prob_mean, whole.exact.log_prob_mean, 1e-12);
@@ -170,56 +170,66 @@ START_TEST(many_parts_add_up)
     sal_model *model = NULL;
     sal_error err = { 0 };
     sal_exact exact;
-    sal_exact_options options = { .oracle = "parts" };
     ck_ok(sal_model_builtin("poisson:dim=200,rate=0.5,cap=1", SAL_F64, &model, &err), &err);
-    ck_ok(sal_model_exact(model, &options, &exact, NULL, NULL, NULL, &err), &err);
-    ck_assert_str_eq(exact.oracle, "parts");
+    ck_ok(sal_model_exact(model, NULL, &exact, NULL, NULL, NULL, &err), &err);
     ck_assert_double_eq_tol(exact.log_z, 200 * log(1.5), 1e-11);
     ck_assert_double_eq_tol(exact.log_prob_mean, 200 * log(0.5) / 3, 1e-11);
     sal_model_destroy(model);
 }
 END_TEST
 
-/* ---- refusals */
-
-static double zero(const double *x, double *gradient, void *data)
+/* f = sum of (sum of the part)^2 / 20 over parts of so many spins. */
+static sal_model *squares(int64_t parts, int64_t spins)
 {
-    (void)x;
-    (void)gradient;
-    (void)data;
-    return 0;
-}
-
-static void check_refused(const sal_model *model, int64_t limit, const char *message)
-{
-    sal_exact_options options = { .oracle = "parts", .limit = limit };
-    sal_exact exact = { .log_z = 7 };
-    sal_error err;
-    ck_fails(sal_model_exact(model, &options, &exact, NULL, NULL, NULL, &err), SAL_ERR_UNSUPPORTED,
-             &err, message);
-    ck_assert_double_eq(exact.log_z, 7);
-}
-
-START_TEST(what_does_not_fall_apart_is_refused)
-{
+    const sal_block block = { .name = "s", .kind = SAL_SPIN, .count = parts * spins };
+    sal_space *space = sal_space_create();
     sal_model *model = NULL;
     sal_error err = { 0 };
-    ck_ok(sal_model_builtin("ising:side=3", SAL_F64, &model, &err), &err);
-    check_refused(model, 0, "not known to fall into independent parts");
-    sal_model_destroy(model);
-    model = make_graph(&graphs[1], 0);
-    check_refused(model, 47, "largest part has 48 states, more than the limit of 47");
-    sal_model_destroy(model);
-    ck_ok(sal_model_builtin("poisson:dim=2", SAL_F64, &model, &err), &err);
-    check_refused(model, 0, "counts without a cap");
-    sal_model_destroy(model);
-    sal_space *space = tiny_space_make(tiny_space_named("binary"));
-    ck_ok(sal_model_from_callback(space, &(sal_callback){ .f = zero }, &model, &err), &err);
-    check_refused(model, 0, "not known to fall into independent parts");
-    sal_model_destroy(model);
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr sums = sal_sum_axis(sal_reshape(sal_state(tape), SAL_SHAPE(parts, spins)), 1);
+    sal_expr f = sal_scale(sal_sum(sal_square(sal_add(sums, sal_scalar(tape, 1)))), 0.05);
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
     sal_space_destroy(space);
-    model = make_graph(&graphs[0], 1);
-    check_refused(model, 0, "f is -inf at all of 1024 states tried");
+    return model;
+}
+
+/* Passes for pairs over the whole model would take more than the limit. */
+START_TEST(pairs_of_many_large_parts_are_had)
+{
+    enum { PARTS = 40, SPINS = 13, R = 2 * PARTS * SPINS };
+    static double marginals[R], pairs[R * R], one[2 * SPINS], of_one[4 * SPINS * SPINS];
+    sal_model *model = squares(PARTS, SPINS), *part = squares(1, SPINS);
+    sal_error err = { 0 };
+    sal_exact exact, single;
+    sal_exact_options options = { .oracle = "enumeration" };
+    ck_ok(sal_model_exact(model, NULL, &exact, marginals, pairs, NULL, &err), &err);
+    ck_ok(sal_model_exact(part, &options, &single, one, of_one, NULL, &err), &err);
+    ck_assert_double_eq_tol(exact.log_z, PARTS * single.log_z, 1e-9);
+    ck_assert_double_eq_tol(exact.log_prob_mean, PARTS * single.log_prob_mean, 1e-9);
+    for (int64_t a = 0; a < R; a++) {
+        for (int64_t b = 0; b < R; b++) {
+            int64_t i = a % (2 * SPINS), j = b % (2 * SPINS);
+            bool same = a / (2 * SPINS) == b / (2 * SPINS);
+            double want = same ? of_one[i * 2 * SPINS + j] : one[i] * one[j];
+            ck_assert_double_eq_tol(pairs[a * R + b], want, 1e-12);
+        }
+    }
+    sal_model_destroy(part);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(parts_that_are_forbidden_forbid_the_whole)
+{
+    sal_model *model = make_graph(&graphs[0], 1);
+    sal_exact_options options = { .oracle = "elimination" };
+    sal_exact exact = { .log_z = 7 };
+    sal_error err;
+    ck_fails(sal_model_exact(model, &options, &exact, NULL, NULL, NULL, &err), SAL_ERR_MODEL, &err,
+             "f is -inf at all states");
+    ck_assert_double_eq(exact.log_z, 7);
     sal_model_destroy(model);
 }
 END_TEST
@@ -229,7 +239,7 @@ START_TEST(allocation_failures_are_reported)
     sal_model *model = make_graph(&graphs[2], 0);
     static answer a;
     sal_error err = { 0 };
-    sal_exact_options options = { .oracle = "parts", .threads = 1 };
+    sal_exact_options options = { .oracle = "elimination", .threads = 1 };
     ck_alloc_sweep(sal_model_exact(model, &options, &a.exact, a.marginals, a.pairs, NULL, &err),
                    (void)0);
     sal_model_destroy(model);
@@ -245,7 +255,8 @@ int main(void)
     tcase_add_test(tcase, a_chain_clamped_in_the_middle_falls_apart);
     tcase_add_test(tcase, formulas_over_several_kinds_fall_apart);
     tcase_add_test(tcase, many_parts_add_up);
-    tcase_add_test(tcase, what_does_not_fall_apart_is_refused);
+    tcase_add_test(tcase, pairs_of_many_large_parts_are_had);
+    tcase_add_test(tcase, parts_that_are_forbidden_forbid_the_whole);
     tcase_add_test(tcase, allocation_failures_are_reported);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -20,4 +20,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(abs, "|a|", -1, 1);
+UNARY_RECORD(abs, "|a|", .test_low = -1, .test_high = 1);

@@ -3,7 +3,7 @@
  * and 0 outside and at them. */
 #include <math.h>
 
-#include "ad/ops/ops.h"
+#include "ad/ops/elementwise.h"
 #include "core/error.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -58,4 +58,5 @@ const sali_op RN(sali_op_clamp) = {
     .degree = sali_degree_nonlinear,
     .forward = forward,
     .backward = backward,
+    .change = RN(sali_change_elementwise),
 };

@@ -18,4 +18,4 @@ static void slopes(int64_t n, const real *x, real *slope)
 
 #include "ad/ops/unary_slopes.h"
 
-UNARY_RECORD(cos, "cos a", -4, 4);
+UNARY_RECORD(cos, "cos a", .test_low = -4, .test_high = 4);

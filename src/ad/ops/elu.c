@@ -3,8 +3,7 @@
  * alpha. */
 #include <math.h>
 
-#include "ad/change.h"
-#include "ad/ops/ops.h"
+#include "ad/ops/elementwise.h"
 #include "core/error.h"
 #include "core/vector/vmath.h"
 
@@ -55,18 +54,6 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-static sali_change_outcome change(sali_change *ch)
-{
-    for (int64_t k = 0; k < ch->in[0]->n; k++) {
-        real x = change_new(ch, 0, k), y;
-        values(1, (real)ch->call->node->reals[0], &x, &y);
-        if (!change_set(ch, ch->in[0]->index[k], y)) {
-            return SALI_CHANGE_GIVE_UP;
-        }
-    }
-    return SALI_CHANGE_DONE;
-}
-
 const sali_op RN(sali_op_elu) = {
     .name = "elu",
     .arity = 1,
@@ -78,5 +65,5 @@ const sali_op RN(sali_op_elu) = {
     .degree = sali_degree_nonlinear,
     .forward = forward,
     .backward = backward,
-    .change = change,
+    .change = RN(sali_change_elementwise),
 };

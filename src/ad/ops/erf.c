@@ -22,4 +22,4 @@ static void slopes(int64_t n, const real *x, real *slope)
 
 #include "ad/ops/unary_slopes.h"
 
-UNARY_RECORD(erf, "erf a", -3, 3);
+UNARY_RECORD(erf, "erf a", .test_low = -3, .test_high = 3);

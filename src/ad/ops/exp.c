@@ -16,4 +16,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(exp, "exp a", -2, 2);
+UNARY_RECORD(exp, "exp a", .test_low = -2, .test_high = 2);

@@ -2,7 +2,7 @@
 /* a/2 (1 + erf(a / sqrt 2)), a times the normal distribution function. The slope is kept, for the
  * function is most of the work. Where it or the density is zero, an infinite factor does not count:
  * gelu(-inf) = 0. */
-#include "ad/change.h"
+#include "ad/ops/elementwise.h"
 #include "ad/ops/kept_slope.h"
 #include "core/vector/vmath.h"
 
@@ -39,20 +39,6 @@ static void forward(const sali_call *call)
     }
 }
 
-static sali_change_outcome change(sali_change *ch)
-{
-    real *kept = ch->call->saved;
-    for (int64_t k = 0; k < ch->in[0]->n; k++) {
-        int32_t i = ch->in[0]->index[k];
-        real x = change_new(ch, 0, k), y, slope;
-        values(1, &x, &y, &slope);
-        if (!change_write(ch, &kept[i], slope) || !change_set(ch, i, y)) {
-            return SALI_CHANGE_GIVE_UP;
-        }
-    }
-    return SALI_CHANGE_DONE;
-}
-
 const sali_op RN(sali_op_gelu) = {
     .name = "gelu",
     .arity = 1,
@@ -65,5 +51,5 @@ const sali_op RN(sali_op_gelu) = {
     .saved_size = kept_slope_size,
     .forward = forward,
     .backward = kept_slope_backward,
-    .change = change,
+    .change = RN(sali_change_elementwise),
 };

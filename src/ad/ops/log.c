@@ -16,4 +16,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(log, "log a", 0.2, 3);
+UNARY_RECORD(log, "log a", .test_low = 0.2, .test_high = 3);

@@ -16,4 +16,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(log1p, "log(1 + a)", -0.5, 2);
+UNARY_RECORD(log1p, "log(1 + a)", .test_low = -0.5, .test_high = 2);

@@ -4,7 +4,7 @@
  * 0 < p < 1. The exponents of COMMON are products and roots; the power function does the rest. */
 #include <math.h>
 
-#include "ad/ops/ops.h"
+#include "ad/ops/elementwise.h"
 #include "core/error.h"
 #include "core/vector/vmath.h"
 
@@ -111,4 +111,5 @@ const sali_op RN(sali_op_pow) = {
     .degree = degree,
     .forward = forward,
     .backward = backward,
+    .change = RN(sali_change_elementwise),
 };

@@ -20,4 +20,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(relu, "max(a, 0)", -1, 1);
+UNARY_RECORD(relu, "max(a, 0)", .test_low = -1, .test_high = 1);

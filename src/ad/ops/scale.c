@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* factor * a for a fixed number. Attributes: reals = { factor }. */
-#include "ad/change.h"
-#include "ad/ops/ops.h"
+#include "ad/ops/elementwise.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -33,17 +32,6 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-static sali_change_outcome change(sali_change *ch)
-{
-    const real factor = (real)ch->call->node->reals[0];
-    for (int64_t k = 0; k < ch->in[0]->n; k++) {
-        if (!change_set(ch, ch->in[0]->index[k], factor * change_new(ch, 0, k))) {
-            return SALI_CHANGE_GIVE_UP;
-        }
-    }
-    return SALI_CHANGE_DONE;
-}
-
 static sali_op_term term(const sali_term_place *p)
 {
     return (sali_op_term){ .count = 1, .factor = p->node->reals[0], .n = 1, .at = { p->k } };
@@ -62,5 +50,5 @@ const sali_op RN(sali_op_scale) = {
     .degree = sali_degree_linear,
     .forward = forward,
     .backward = backward,
-    .change = change,
+    .change = RN(sali_change_elementwise),
 };

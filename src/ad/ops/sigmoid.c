@@ -16,4 +16,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(sigmoid, "1 / (1 + exp(-a))", -4, 4);
+UNARY_RECORD(sigmoid, "1 / (1 + exp(-a))", .test_low = -4, .test_high = 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* a sigmoid(a). The slope is kept, for the sigmoid is most of the work. Where the sigmoid or its
  * complement is zero, an infinite factor does not count: silu(-inf) = 0. */
-#include "ad/change.h"
+#include "ad/ops/elementwise.h"
 #include "ad/ops/kept_slope.h"
 #include "core/vector/vmath.h"
 
@@ -24,21 +24,6 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
-static sali_change_outcome change(sali_change *ch)
-{
-    real *slope = ch->call->saved;
-    for (int64_t k = 0; k < ch->in[0]->n; k++) {
-        int32_t i = ch->in[0]->index[k];
-        real x = change_new(ch, 0, k), p, y;
-        RN(sali_vsigmoid)(1, &x, &p);
-        y = sali_pull(p, x);
-        if (!change_write(ch, &slope[i], p + sali_pull(1 - p, y)) || !change_set(ch, i, y)) {
-            return SALI_CHANGE_GIVE_UP;
-        }
-    }
-    return SALI_CHANGE_DONE;
-}
-
 const sali_op RN(sali_op_silu) = {
     .name = "silu",
     .arity = 1,
@@ -51,5 +36,5 @@ const sali_op RN(sali_op_silu) = {
     .saved_size = kept_slope_size,
     .forward = forward,
     .backward = kept_slope_backward,
-    .change = change,
+    .change = RN(sali_change_elementwise),
 };

@@ -15,4 +15,4 @@ static void slopes(int64_t n, const real *x, real *slope)
 
 #include "ad/ops/unary_slopes.h"
 
-UNARY_RECORD(sin, "sin a", -4, 4);
+UNARY_RECORD(sin, "sin a", .test_low = -4, .test_high = 4);

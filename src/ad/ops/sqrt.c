@@ -25,4 +25,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(sqrt, "sqrt a", 0.5, 3);
+UNARY_RECORD(sqrt, "sqrt a", .test_low = 0.5, .test_high = 3);

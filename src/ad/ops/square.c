@@ -25,4 +25,4 @@ static sali_op_term term(const sali_term_place *p)
     return (sali_op_term){ .count = 1, .factor = 1, .n = 2, .at = { p->k, p->k } };
 }
 
-UNARY_TERMS(square, "a^2", -2, 2, term);
+UNARY_RECORD(square, "a^2", .test_low = -2, .test_high = 2, .term = term);

@@ -16,4 +16,4 @@ static inline real slope(real x, real y)
 
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(tanh, "tanh a", -2, 2);
+UNARY_RECORD(tanh, "tanh a", .test_low = -2, .test_high = 2);

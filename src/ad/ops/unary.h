@@ -4,7 +4,7 @@
  *     static void values(int64_t n, const real *x, real *y);
  *     static inline real slope(real x, real y);    dy / dx
  *
- * includes this file, and ends in UNARY_RECORD or UNARY_TERMS. */
+ * includes this file, and ends in UNARY_RECORD. */
 #ifndef SALI_UNARY_H
 #define SALI_UNARY_H
 

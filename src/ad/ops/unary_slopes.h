@@ -8,7 +8,7 @@
 
 #include "ad/ops/unary_rules.h"
 
-enum { SLOPES_BLOCK = 512 };
+enum { SLOPES_BLOCK = 256 };
 
 SALI_CLONES static void backward(const sali_call *call)
 {

@@ -197,6 +197,12 @@ static void add_to(long_sum *s, double x)
     s->sum = next;
 }
 
+/* Whether a pass with this pin goes to bucket p. */
+static bool is_passed(const sali_bucket_tree *tree, sali_pin pin, int32_t p)
+{
+    return pin.place < 0 || tree->bucket[p].root == tree->bucket[pin.place].root;
+}
+
 /* ---- upward */
 
 typedef struct pass {
@@ -275,6 +281,9 @@ sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_
     bool ok = true;
     for (int32_t p = 0; ok && p < tree->n && sum.sum > -INFINITY; p++) {
         sali_bucket *b = &tree->bucket[p];
+        if (!is_passed(tree, pin, p)) {
+            continue;
+        }
         s.code = p == pin.place ? pin.code : -1;
         ok = frame_open(&s.frame, p);
         if (ok) {
@@ -338,6 +347,25 @@ static double write_marginals(const sali_bucket_tree *tree, int32_t p, double *m
     return sum;
 }
 
+/* Pairs of bucket p's variable and the others of its clique; the joint table's sum is `all`. */
+static void write_pairs(const sali_bucket_tree *tree, int32_t p, const int64_t *begin, double all,
+                        double *pairs)
+{
+    const sali_bucket *b = &tree->bucket[p];
+    int64_t R = begin[tree->n], i = begin[tree->variable[p]];
+    for (int32_t c = 0; c < b->n_separator; c++) {
+        int32_t scope[2] = { p, tree->separators[b->separator + c] };
+        int64_t j = begin[tree->variable[scope[1]]];
+        const double *sum = tree->scratch;
+        sali_bucket_sums(tree, p, scope, 2, tree->scratch);
+        for (int64_t k = 0; k < tree->states[p]; k++) {
+            for (int64_t l = 0; l < tree->states[scope[1]]; l++) {
+                pairs[i < j ? (i + k) * R + j + l : (j + l) * R + i + k] = *sum++ / all;
+            }
+        }
+    }
+}
+
 /* The mean of bucket p's terms. */
 static double mean_of_terms(const sali_bucket_tree *tree, int32_t p)
 {
@@ -354,13 +382,16 @@ static double mean_of_terms(const sali_bucket_tree *tree, int32_t p)
 }
 
 sal_status sali_bucket_downward(sali_bucket_tree *tree, sali_pin pin, const int64_t *begin,
-                                double *marginals, double *mean, sal_error *err)
+                                double *marginals, double *pairs, double *mean, sal_error *err)
 {
     pass s = { .frame = { .tree = tree }, .tree = tree };
     long_sum sum = { 0 };
     bool ok = true;
     for (int32_t p = tree->n - 1; ok && p >= 0; p--) {
         sali_bucket *b = &tree->bucket[p];
+        if (!is_passed(tree, pin, p)) {
+            continue;
+        }
         if (b->parent < 0) {
             b->message[0] = -b->shift;
         }
@@ -374,6 +405,9 @@ sal_status sali_bucket_downward(sali_bucket_tree *tree, sali_pin pin, const int6
             turn_message(tree, p, &tree->bucket[c]);
         }
         double all = write_marginals(tree, p, marginals + begin[tree->variable[p]]);
+        if (pairs) {
+            write_pairs(tree, p, begin, all, pairs);
+        }
         add_to(&sum, mean ? mean_of_terms(tree, p) / all : 0);
     }
     frame_free(&s.frame);

@@ -167,6 +167,10 @@ static bool connect_buckets(sali_bucket_tree *tree)
             tree->bucket[b->parent].children = p;
         }
     }
+    for (int32_t p = tree->n - 1; ok && p >= 0; p--) {
+        int32_t parent = tree->bucket[p].parent;
+        tree->bucket[p].root = parent < 0 ? p : tree->bucket[parent].root;
+    }
     sali_free(g.list);
     sali_free(g.seen);
     return ok;
@@ -182,6 +186,10 @@ static bool allocate_tables(sali_bucket_tree *tree)
         most = size > most ? size : most;
         most = tree->states[p] > most ? tree->states[p] : most;
         block = tree->states[p] > block ? tree->states[p] : block;
+        for (int32_t k = 0; k < tree->bucket[p].n_separator; k++) { /* of two variables */
+            int64_t states = tree->states[tree->separators[tree->bucket[p].separator + k]];
+            most = states * tree->states[p] > most ? states * tree->states[p] : most;
+        }
     }
     for (int64_t m = 0; m < tree->source->n_terms; m++) {
         most = tree->terms[m].size > most ? tree->terms[m].size : most;

@@ -18,7 +18,8 @@
 typedef struct sali_bucket {
     int64_t separator; /* index of its first place in `separators` */
     int32_t n_separator;
-    int32_t parent;            /* the first place of the separator; -1: there is none */
+    int32_t parent; /* the first place of the separator; -1: there is none */
+    int32_t root;   /* of the tree that it is in: parts without common terms have each one */
     int32_t children, sibling; /* the first child, the parent's next child; -1 */
     int64_t term, term_end;    /* of the terms whose first variable this is, in `terms` */
     int64_t size;              /* entries of the message */
@@ -38,7 +39,7 @@ typedef struct sali_bucket_tree {
     int32_t *separators;
     double *messages;
     double *joint;   /* [largest] of the bucket at work */
-    double *scratch; /* [largest message, or table of a term] */
+    double *scratch; /* [largest message, table of a term, or of two variables of a clique] */
     int32_t *map;    /* [entries of a block] */
     int threads;
 } sali_bucket_tree;
@@ -70,19 +71,21 @@ int32_t sali_bucket_clique(const sali_bucket_tree *tree, int32_t p, int32_t *cli
 void sali_bucket_sums(const sali_bucket_tree *tree, int32_t p, const int32_t *scope, int32_t n,
                       double *out);
 
-/* ---- bucket_pass.c. A pinned variable is taken to have one code only; place -1: none is. */
+/* ---- bucket_pass.c. A pinned variable is taken to have one code only, and the passes go over its
+ * tree; place -1: none is, and they go over all of them. */
 
 typedef struct sali_pin {
     int32_t place, code;
 } sali_pin;
 
-/* All messages; the log of the sum over all states, without the terms' constant. -INFINITY: every
- * state is forbidden. */
+/* All messages; the log of the sum over all their states, without the terms' constant. -INFINITY:
+ * every state is forbidden. */
 sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_z, sal_error *err);
 
 /* After an upward pass that gave a finite log Z, once: the marginals, variable v's first at
- * marginals[begin[v]], and the mean of the sum of the terms if `mean` is not NULL. */
+ * marginals[begin[v]], begin[n] being R; and if they are not NULL, the pairs [R x R], in the same
+ * order, of two variables i < j of one clique, and the mean of the sum of the terms. */
 sal_status sali_bucket_downward(sali_bucket_tree *tree, sali_pin pin, const int64_t *begin,
-                                double *marginals, double *mean, sal_error *err);
+                                double *marginals, double *pairs, double *mean, sal_error *err);
 
 #endif

@@ -57,10 +57,10 @@ static void explain_width(const sali_elimination_order *order, double memory, do
 static void consider(const sali_question *q, const plan *p, sali_offer *offer)
 {
     const sali_elimination_order *order = &p->order;
-    double allowed = (double)q->options.memory, R = (double)q->model->space->n_states;
+    double allowed = (double)q->options.memory;
     offer->width = order->width;
     offer->memory = sali_bucket_tree_bytes(order) + sizeof(double) * (double)p->terms.n_tables;
-    double work = order->work * (q->with_pairs ? 1 + R : 1);
+    double work = q->with_pairs ? order->pair_work : order->work;
     offer->cost = ENTRY_NANOSECONDS * work + p->terms.effort;
     if (!order->complete || !(offer->memory <= allowed)) {
         explain_width(order, offer->memory, allowed, offer);
@@ -109,28 +109,53 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
 
 /* ---- answer */
 
-/* p(s_i = k, s_j = l) = p(s_i = k) p(s_j = l | s_i = k): the passes again with each variable pinned
- * to each of its states. */
+/* Not yet known. */
+#define UNKNOWN (-1.0)
+
+/* Pairs of variable i and later ones in the same tree, where they are unknown:
+ * p(s_i = k, s_j = l) = p(s_i = k) p(s_j = l | s_i = k), by the passes again with s_i pinned. */
+static sal_status pin_variable(sali_bucket_tree *tree, const int64_t *begin, sali_question *q,
+                               int64_t i, double *given, sal_error *err)
+{
+    int64_t R = q->model->space->n_states;
+    sal_status status = SAL_OK;
+    for (int32_t k = 0; status == SAL_OK && k < tree->states[tree->place[i]]; k++) {
+        sali_pin pin = { tree->place[i], k };
+        double p = q->marginals[begin[i] + k], log_z = -INFINITY;
+        double *row = q->pairs + (begin[i] + k) * R;
+        status = p > 0 ? sali_bucket_upward(tree, pin, &log_z, err) : SAL_OK;
+        if (status == SAL_OK && log_z > -INFINITY) {
+            status = sali_bucket_downward(tree, pin, begin, given, NULL, NULL, err);
+        }
+        for (int64_t b = begin[i] + tree->states[tree->place[i]]; b < R; b++) {
+            row[b] = row[b] != UNKNOWN ? row[b] : log_z > -INFINITY ? p * given[b] : 0;
+        }
+    }
+    return status;
+}
+
+/* What the tree's cliques did not tell: variables in different trees are independent. */
 static sal_status find_pairs(sali_bucket_tree *tree, const int64_t *begin, sali_question *q,
                              sal_error *err)
 {
     const sal_space *space = q->model->space;
+    const double *p = q->marginals;
     int64_t R = space->n_states;
-    double *given = SALI_NEW_ARRAY(double, R), log_z;
+    double *given = SALI_NEW_ARRAY(double, R);
     sal_status status = given ? SAL_OK : sali_fail_memory(err);
-    for (int64_t i = 0; i + 1 < space->n_variables; i++) {
-        for (int32_t k = 0; status == SAL_OK && k < space->variables[i].states; k++) {
-            sali_pin pin = { tree->place[i], k };
-            double p = q->marginals[begin[i] + k];
-            status = p > 0 ? sali_bucket_upward(tree, pin, &log_z, err) : SAL_OK;
-            if (status != SAL_OK || !(p > 0) || !(log_z > -INFINITY)) {
-                continue;
-            }
-            status = sali_bucket_downward(tree, pin, begin, given, NULL, err);
-            for (int64_t b = begin[i + 1]; status == SAL_OK && b < R; b++) {
-                q->pairs[(begin[i] + k) * R + b] = p * given[b];
+    for (int64_t i = 0; status == SAL_OK && i < space->n_variables; i++) {
+        bool unknown = false;
+        int64_t end = begin[i] + space->variables[i].states;
+        for (int64_t j = i + 1; j < space->n_variables; j++) {
+            bool same = tree->bucket[tree->place[i]].root == tree->bucket[tree->place[j]].root;
+            unknown |= same && q->pairs[begin[i] * R + begin[j]] == UNKNOWN;
+            for (int64_t a = begin[i]; !same && a < end; a++) {
+                for (int64_t b = begin[j]; b < begin[j] + space->variables[j].states; b++) {
+                    q->pairs[a * R + b] = p[a] * p[b];
+                }
             }
         }
+        status = unknown ? pin_variable(tree, begin, q, i, given, err) : SAL_OK;
     }
     sali_free(given);
     return status;
@@ -145,8 +170,13 @@ static sal_status run(sali_bucket_tree *tree, double constant, const int64_t *be
     if (status == SAL_OK && q->log_z == -INFINITY) {
         return sali_fail_all_forbidden(q->model, err);
     }
+    for (int64_t k = 0; q->pairs && k < q->model->space->n_states * q->model->space->n_states;
+         k++) {
+        q->pairs[k] = UNKNOWN;
+    }
     status = status ? status
-                    : sali_bucket_downward(tree, none, begin, q->marginals, &q->log_prob_mean, err);
+                    : sali_bucket_downward(tree, none, begin, q->marginals, q->pairs,
+                                           &q->log_prob_mean, err);
     q->log_prob_mean += constant;
     return status == SAL_OK && q->pairs ? find_pairs(tree, begin, q, err) : status;
 }
@@ -154,12 +184,12 @@ static sal_status run(sali_bucket_tree *tree, double constant, const int64_t *be
 static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
 {
     plan *p = offer->plan;
-    int64_t V = q->model->space->n_variables, *begin = SALI_NEW_ARRAY(int64_t, V);
+    int64_t V = q->model->space->n_variables, *begin = SALI_NEW_ARRAY(int64_t, V + 1);
     sali_bucket_tree tree = { 0 };
     sal_status status =
         begin ? sali_bucket_tree_create(&p->terms, &p->order, q->options.threads, &tree, err)
               : sali_fail_memory(err);
-    for (int64_t v = 1; status == SAL_OK && v < V; v++) {
+    for (int64_t v = 1; status == SAL_OK && v <= V; v++) {
         begin[v] = begin[v - 1] + p->terms.states[v - 1];
     }
     status = status ? status : run(&tree, p->terms.constant, begin, q, err);

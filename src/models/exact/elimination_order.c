@@ -46,6 +46,7 @@ typedef struct search {
     int32_t *stale;        /* [n] those */
     int32_t n_stale;
     uint32_t *ties; /* [n] random numbers */
+    double *passes; /* [n] 1 + the states of all variables connected with this one */
     int64_t steps, budget;
     bool memory;
 } search;
@@ -121,6 +122,33 @@ static bool build_graph(search *s)
         ok = add_scope(s, t->scopes + t->terms[m].scope, t->terms[m].n);
     }
     return ok;
+}
+
+/* Variables are connected if a way along neighbours leads from one to the other. */
+static void count_passes(search *s)
+{
+    for (int32_t v = 0; v < s->graph.n; v++) {
+        int32_t n = 0;
+        double states = 0;
+        if (s->passes[v] == 0) {
+            s->passes[v] = 1;
+            s->stale[n++] = v;
+        }
+        for (int32_t k = 0; k < n; k++) {
+            int32_t u = s->stale[k];
+            states += s->terms->states[u];
+            for (int32_t l = 0; l < s->graph.degree[u]; l++) {
+                int32_t w = s->graph.neighbour[u][l];
+                if (s->passes[w] == 0) {
+                    s->passes[w] = 1;
+                    s->stale[n++] = w;
+                }
+            }
+        }
+        for (int32_t k = 0; k < n; k++) {
+            s->passes[s->stale[k]] += states;
+        }
+    }
 }
 
 /* ---- scores */
@@ -283,9 +311,13 @@ static void eliminate(search *s, int32_t v, int64_t round)
 
 /* ---- one order */
 
-static void count_clique(sali_elimination_order *o, double size, int32_t degree, int32_t states)
+/* Eliminate v, with so many neighbours and a clique's table of this size. */
+static void count_clique(const search *s, sali_elimination_order *o, int32_t v, double size,
+                         int32_t degree)
 {
+    int32_t states = s->terms->states[v];
     o->work += size;
+    o->pair_work += size * s->passes[v];
     o->messages += size / states;
     o->largest = fmax(o->largest, size);
     o->width = degree > o->width ? degree : o->width;
@@ -300,7 +332,7 @@ static void finish_clique(search *s, sali_elimination_order *o, int32_t at)
         int32_t v = s->heap[s->left - 1 - k];
         o->variable[o->n - 1 - k] = v;
         size *= s->terms->states[v];
-        count_clique(o, size, k, s->terms->states[v]);
+        count_clique(s, o, v, size, k);
     }
     o->complete = at + s->left == o->n;
 }
@@ -316,7 +348,7 @@ static void find_order(search *s, double most, sali_elimination_order *o)
             finish_clique(s, o, at);
             return;
         }
-        count_clique(o, clique_size(s, v), degree, s->terms->states[v]);
+        count_clique(s, o, v, clique_size(s, v), degree);
         if (o->work >= most || s->steps > s->budget || s->memory) {
             return;
         }
@@ -336,6 +368,7 @@ static bool open_search(search *s, const sali_local_terms *terms)
     s->queued = SALI_TAKE(&s->arrays, int64_t, n);
     s->stale = SALI_TAKE(&s->arrays, int32_t, n);
     s->ties = SALI_TAKE(&s->arrays, uint32_t, n);
+    s->passes = SALI_TAKE(&s->arrays, double, n);
     return !s->arrays.refused;
 }
 
@@ -349,6 +382,7 @@ static sal_status try_order(const sali_local_terms *terms, int attempt, double m
     *o = (sali_elimination_order){ .n = terms->n, .variable = SALI_NEW_ARRAY(int32_t, terms->n) };
     bool ok = open_search(&s, terms) && o->variable && build_graph(&s);
     if (ok) {
+        count_passes(&s);
         sali_rng_words(&(sali_stream){ .step = (uint64_t)attempt, .purpose = SALI_RNG_ORDER }, 0,
                        attempt > 0 ? terms->n : 0, s.ties);
         s.rule = rules[attempt < 4 ? attempt : 4];

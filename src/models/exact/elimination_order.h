@@ -13,6 +13,8 @@ typedef struct sali_elimination_order {
     int32_t width;     /* the most neighbours of a variable when it is eliminated */
     int32_t states;    /* the most of a variable */
     double work;       /* entries of all cliques' tables */
+    double pair_work;  /* and when each is made again for each state of the variables connected with
+                          its own */
     double largest;    /* of the largest one */
     double messages;   /* entries of all tables that remain when the variable is summed out */
     bool complete;     /* false: given up; width and the rest are then less than they would be */

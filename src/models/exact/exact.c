@@ -16,8 +16,10 @@
 #define LITTLE_COST 4e6
 
 static const sali_oracle *const oracles[] = {
-    &sali_oracle_forward_backward, &sali_oracle_closed_form, &sali_oracle_enumeration,
-    &sali_oracle_elimination,      &sali_oracle_parts,
+    &sali_oracle_forward_backward,
+    &sali_oracle_closed_form,
+    &sali_oracle_enumeration,
+    &sali_oracle_elimination,
 };
 
 #define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))

@@ -38,7 +38,7 @@ typedef struct sali_oracle {
 } sali_oracle;
 
 extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_oracle_enumeration,
-    sali_oracle_forward_backward, sali_oracle_parts;
+    sali_oracle_forward_backward;
 
 /* The error of a model that forbids all states. */
 sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err);

@@ -151,38 +151,3 @@ int64_t sali_interactions_colour(const sali_interactions *graph, int64_t *colour
     sali_free(taken);
     return taken ? colours : -1;
 }
-
-/* All that is connected to v, by a search with a stack [n]. */
-static void flood(const sali_interactions *graph, int64_t v, int64_t number, int64_t *component,
-                  int64_t *stack)
-{
-    int64_t open = 1;
-    stack[0] = v;
-    component[v] = number;
-    while (open > 0) {
-        v = stack[--open];
-        for (int64_t k = graph->begin[v]; k < graph->begin[v + 1]; k++) {
-            int64_t w = graph->neighbour[k];
-            if (component[w] < 0) {
-                component[w] = number;
-                stack[open++] = w;
-            }
-        }
-    }
-}
-
-int64_t sali_interactions_components(const sali_interactions *graph, int64_t *component)
-{
-    int64_t *stack = SALI_NEW_ARRAY(int64_t, graph->n), n = 0;
-    if (!stack) {
-        return -1;
-    }
-    memset(component, -1, (size_t)graph->n * sizeof *component);
-    for (int64_t v = 0; v < graph->n; v++) {
-        if (component[v] < 0) {
-            flood(graph, v, n++, component, stack);
-        }
-    }
-    sali_free(stack);
-    return n;
-}

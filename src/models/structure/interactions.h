@@ -25,8 +25,4 @@ void sali_interactions_free(sali_interactions *graph);
  * -1 when out of memory. */
 int64_t sali_interactions_colour(const sali_interactions *graph, int64_t *colour);
 
-/* The connected component of each variable, component[v] [n], numbered in the order of their first
- * variables; returns their number, -1 when out of memory. */
-int64_t sali_interactions_components(const sali_interactions *graph, int64_t *component);
-
 #endif
