@@ -4,7 +4,7 @@
 
 #include "core/real.h"
 #include "core/vector/vmath.h"
-#include "samplers/kernels_real.h"
+#include "samplers/balance.h"
 
 SALI_CLONES
 static void half(int64_t n, const real *restrict log_t, real *restrict log_g)
@@ -39,14 +39,14 @@ static void larger(int64_t n, const real *restrict log_t, real *restrict log_g)
     }
 }
 
-void RN(sali_log_sqrt)(const void *context, int64_t n, const void *log_t, void *log_g)
+static void log_sqrt(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
     half(n, log_t, log_g);
 }
 
 /* log(t / (1 + t)) = -softplus(-log t) */
-void RN(sali_log_barker)(const void *context, int64_t n, const void *log_t, void *log_g)
+static void log_barker(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
     negative(n, log_t, log_g);
@@ -54,14 +54,16 @@ void RN(sali_log_barker)(const void *context, int64_t n, const void *log_t, void
     negative(n, log_g, log_g);
 }
 
-void RN(sali_log_min)(const void *context, int64_t n, const void *log_t, void *log_g)
+static void log_min(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
     smaller(n, log_t, log_g);
 }
 
-void RN(sali_log_max)(const void *context, int64_t n, const void *log_t, void *log_g)
+static void log_max(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
     larger(n, log_t, log_g);
 }
+
+sali_log_g *const RN(sali_log_balance)[SALI_BALANCES] = { log_sqrt, log_barker, log_min, log_max };

@@ -7,11 +7,13 @@
 
 #include <saltus/ad.h>
 
+/* log g of n numbers log t; arrays of the model's type that do not overlap. log g must be -inf
+ * where log t is: a forbidden move is never proposed. NaN stays NaN. */
+typedef void sali_log_g(const void *context, int64_t n, const void *log_t, void *log_g);
+
 /* One function g, ready-made or learned. */
 typedef struct sali_balance {
-    /* log g of n numbers log t; arrays of the model's type that do not overlap. log g must be -inf
-     * where log t is: a forbidden move is never proposed. NaN stays NaN. */
-    void (*log_g)(const void *context, int64_t n, const void *log_t, void *log_g);
+    sali_log_g *log_g;
     const void *context;
 } sali_balance;
 
@@ -25,6 +27,8 @@ enum {
 };
 
 extern const char *const sali_balance_names[SALI_BALANCES + 1]; /* ends with NULL */
+extern sali_log_g *const sali_log_balance_f32[SALI_BALANCES],
+    *const sali_log_balance_f64[SALI_BALANCES];
 sali_balance sali_balance_of(sal_dtype dtype, int which);
 
 /* ---- learned ones: balanced whatever their numbers are */
@@ -34,8 +38,7 @@ typedef struct sali_mixture {
     double weight[SALI_BALANCES];
 } sali_mixture;
 
-void sali_log_mixture_f32(const void *mixture, int64_t n, const void *log_t, void *log_g);
-void sali_log_mixture_f64(const void *mixture, int64_t n, const void *log_t, void *log_g);
+sali_log_g sali_log_mixture_f32, sali_log_mixture_f64;
 
 /* g(t) = min(h(t), t h(1/t)) (Sansone 2022, prop. 2) of any h, here one whose logarithm is linear
  * in log t between the nodes of a table, and constant beyond its ends: so g is bounded, and
@@ -68,7 +71,6 @@ static inline double sali_table_log_h(const sali_balance_table *table, double lo
     return table->log_h[node] + part * (table->log_h[node + 1] - table->log_h[node]);
 }
 
-void sali_log_table_f32(const void *table, int64_t n, const void *log_t, void *log_g);
-void sali_log_table_f64(const void *table, int64_t n, const void *log_t, void *log_g);
+sali_log_g sali_log_table_f32, sali_log_table_f64;
 
 #endif

@@ -251,9 +251,11 @@ static double draw_levels(const sali_stretch *s, const real *u, const sali_move_
 
 /* ---- the kernel */
 
-static void prepare(const sal_space *space, const int32_t *codes, const coefficients *k,
+static void prepare(const sal_space *space, const int32_t *codes, double alpha,
+                    const void *gradient, double beta, const void *y, double b, const void *w,
                     sali_move_row *row, void *buffer)
 {
+    const coefficients k = { alpha, beta, b, gradient, y, w };
     row->log_norm = 0;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
@@ -261,40 +263,23 @@ static void prepare(const sal_space *space, const int32_t *codes, const coeffici
         real *weight = (real *)row->weight + s->slot;
         if (sali_two_level(s)) {
             real *e = buffer;
-            flip_odds(s, codes + s->first, k, log_weight, e);
+            flip_odds(s, codes + s->first, &k, log_weight, e);
             RN(sali_vexp)(s->count, e, e);
             flip_probability(log_weight, e, s->count, weight);
             row->log_norm += sum_softplus(log_weight, e, s->count);
         } else {
             if (s->kind == SAL_CATEGORICAL) {
-                label_log_weights(s, codes + s->first, k, log_weight);
+                label_log_weights(s, codes + s->first, &k, log_weight);
             } else {
-                level_log_weights(s, codes + s->first, k, log_weight);
+                level_log_weights(s, codes + s->first, &k, log_weight);
             }
             row->log_norm += level_norms(s, log_weight, weight, (real *)row->norm + s->first);
         }
     }
 }
 
-void RN(sali_factorised_prepare)(const sal_space *space, const int32_t *codes, double alpha,
-                                 const void *gradient, double beta, const void *y, double b,
-                                 sali_move_row *row, void *buffer)
-{
-    coefficients k = { .alpha = alpha, .beta = beta, .b = b, .gradient = gradient, .y = y };
-    prepare(space, codes, &k, row, buffer);
-}
-
-void RN(sali_factorised_prepare_weighted)(const sal_space *space, const int32_t *codes,
-                                          double alpha, const void *gradient, double beta,
-                                          const void *y, double b, const void *w,
-                                          sali_move_row *row, void *buffer)
-{
-    coefficients k = { alpha, beta, b, gradient, y, w };
-    prepare(space, codes, &k, row, buffer);
-}
-
-double RN(sali_factorised_draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
-                                const sali_move_row *row, int32_t *codes_new, void *x_new)
+static double draw(const sal_space *space, const int32_t *codes, const void *uniforms,
+                   const sali_move_row *row, int32_t *codes_new, void *x_new)
 {
     const real *u = uniforms;
     double log_q = -row->log_norm;
@@ -310,8 +295,8 @@ double RN(sali_factorised_draw)(const sal_space *space, const int32_t *codes, co
     return log_q;
 }
 
-double RN(sali_factorised_log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
-                                 const sali_move_row *row)
+static double log_q_of(const sal_space *space, const int32_t *codes, const int32_t *to,
+                       const sali_move_row *row)
 {
     double log_q = -row->log_norm;
     for (int64_t block = 0; block < space->n_blocks; block++) {
@@ -327,3 +312,25 @@ double RN(sali_factorised_log_q)(const sal_space *space, const int32_t *codes, c
     }
     return log_q;
 }
+
+static void uniforms(const sali_stream *stream, int64_t n, void *out)
+{
+    RN(sali_rng_uniform)(stream, n, out);
+}
+
+static void normals(const sali_stream *stream, int64_t n, void *out)
+{
+#if SALI_REAL_BITS == 32
+    sali_rng_normal_f32(stream, n, out);
+#else
+    sali_rng_normal(stream, n, out);
+#endif
+}
+
+const sali_factorised_kernels RN(sali_factorised_kernels) = {
+    .prepare = prepare,
+    .draw = draw,
+    .log_q = log_q_of,
+    .uniforms = uniforms,
+    .normals = normals,
+};

@@ -69,53 +69,48 @@ static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, i
 /* The radius of no window. */
 #define SALI_ALL_LEVELS INT64_MAX
 
-/* The kernels for one type. */
-typedef struct sali_kernels {
-    /* log g(t) for arrays of log t, by SALI_BALANCE_*. */
-    void (*log_balance[SALI_BALANCES])(const void *context, int64_t n, const void *log_t,
-                                       void *log_g);
-
-    /* Single site. log t real [S] of all slots becomes -inf for staying and outside the window: of
-     * `radius` levels of an ordinal variable or a count with a cap; with SALI_ALL_LEVELS, of 1 of a
-     * count. */
-    void (*single_site_exclude)(const sal_space *space, const int32_t *codes, int64_t radius,
-                                void *log_t);
+/* The single-site kernel for one type. */
+typedef struct sali_site_kernels {
+    /* log t real [S] of all slots becomes -inf for staying and outside the window: of `radius`
+     * levels of an ordinal variable or a count with a cap; with SALI_ALL_LEVELS, of 1 of a count.
+     */
+    void (*exclude)(const sal_space *space, const int32_t *codes, int64_t radius, void *log_t);
     /* Moves of several variables: out[k] is the sum of log_t over the `width` slots of row k. */
-    void (*single_site_combine)(int64_t n, int64_t width, const int32_t *slots, const void *log_t,
-                                void *out);
+    void (*combine)(int64_t n, int64_t width, const int32_t *slots, const void *log_t, void *out);
     /* Weights, partial sums and norm of n moves from row->log_weight. */
-    void (*single_site_prepare)(int64_t n, sali_move_row *row);
+    void (*prepare)(int64_t n, sali_move_row *row);
     /* The move of n that the uniform u selects; -1 if none is possible. */
-    int64_t (*single_site_pick)(int64_t n, const sali_move_row *row, double u);
+    int64_t (*pick)(int64_t n, const sali_move_row *row, double u);
     /* Weights and partial sums without moves first .. first + count - 1; the sum of what is left.
      */
-    double (*single_site_remove)(int64_t n, sali_move_row *row, int64_t first, int64_t count);
+    double (*remove)(int64_t n, sali_move_row *row, int64_t first, int64_t count);
+} sali_site_kernels;
 
-    /* Factorised: q(v) proportional to exp(a v + b v^2) for each variable, with
-     * a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for one-hot). */
-    void (*factorised_prepare)(const sal_space *space, const int32_t *codes, double alpha,
-                               const void *gradient, double beta, const void *y, double b,
-                               sali_move_row *row, void *buffer);
-    /* The same with beta and b of coordinate k times w[k], real [N] (diagonal preconditioning). */
-    void (*factorised_prepare_weighted)(const sal_space *space, const int32_t *codes, double alpha,
-                                        const void *gradient, double beta, const void *y, double b,
-                                        const void *w, sali_move_row *row, void *buffer);
+extern const sali_site_kernels sali_site_kernels_f32, sali_site_kernels_f64;
+
+/* The factorised kernel for one type: q(v) proportional to exp(a v + b v^2) for each variable, with
+ * a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for one-hot). */
+typedef struct sali_factorised_kernels {
+    /* beta and b of coordinate k count w[k] times, w real [N] (diagonal preconditioning) or NULL.
+     */
+    void (*prepare)(const sal_space *space, const int32_t *codes, double alpha,
+                    const void *gradient, double beta, const void *y, double b, const void *w,
+                    sali_move_row *row, void *buffer);
     /* Draw codes_new and x_new by uniforms real [V]; the log of their probability. */
-    double (*factorised_draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
-                              const sali_move_row *row, int32_t *codes_new, void *x_new);
+    double (*draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
+                   const sali_move_row *row, int32_t *codes_new, void *x_new);
     /* log q(codes -> to). */
-    double (*factorised_log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
-                               const sali_move_row *row);
+    double (*log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
+                    const sali_move_row *row);
     /* Fill real [n] with the uniforms of a stream, or its normals. */
     void (*uniforms)(const sali_stream *stream, int64_t n, void *out);
     void (*normals)(const sali_stream *stream, int64_t n, void *out);
-} sali_kernels;
+} sali_factorised_kernels;
 
-extern const sali_kernels sali_kernels_f32, sali_kernels_f64;
-static inline const sali_kernels *sali_kernels_of(sal_dtype dtype)
-{
-    return dtype == SAL_F32 ? &sali_kernels_f32 : &sali_kernels_f64;
-}
+extern const sali_factorised_kernels sali_factorised_kernels_f32, sali_factorised_kernels_f64;
+
+/* The table of a kernel, sali_site_kernels or sali_factorised_kernels, for a type. */
+#define SALI_KERNELS_OF(dtype, table) ((dtype) == SAL_F32 ? &table##_f32 : &table##_f64)
 
 /* log of the probability of a move; -INFINITY for -1. */
 double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move);

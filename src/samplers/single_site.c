@@ -22,8 +22,7 @@ static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius,
     }
 }
 
-void RN(sali_single_site_exclude)(const sal_space *space, const int32_t *codes, int64_t radius,
-                                  void *log_t)
+static void site_exclude(const sal_space *space, const int32_t *codes, int64_t radius, void *log_t)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
@@ -33,8 +32,8 @@ void RN(sali_single_site_exclude)(const sal_space *space, const int32_t *codes, 
     }
 }
 
-void RN(sali_single_site_combine)(int64_t n, int64_t width, const int32_t *slots, const void *log_t,
-                                  void *out)
+static void site_combine(int64_t n, int64_t width, const int32_t *slots, const void *log_t,
+                         void *out)
 {
     const real *from = log_t;
     for (int64_t k = 0; k < n; k++) {
@@ -76,7 +75,7 @@ static double sum_of(const real *values, int64_t n)
     return sum;
 }
 
-void RN(sali_single_site_prepare)(int64_t moves, sali_move_row *row)
+static void site_prepare(int64_t moves, sali_move_row *row)
 {
     real *weight = row->weight;
     const real *log_weight = row->log_weight;
@@ -92,7 +91,7 @@ void RN(sali_single_site_prepare)(int64_t moves, sali_move_row *row)
     row->log_norm = log(total) + (isfinite(largest) ? (double)largest : 0);
 }
 
-int64_t RN(sali_single_site_pick)(int64_t moves, const sali_move_row *row, double u)
+static int64_t site_pick(int64_t moves, const sali_move_row *row, double u)
 {
     const real *weight = row->weight;
     int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK, chosen = -1;
@@ -126,7 +125,7 @@ int64_t RN(sali_single_site_pick)(int64_t moves, const sali_move_row *row, doubl
     return chosen;
 }
 
-double RN(sali_single_site_remove)(int64_t moves, sali_move_row *row, int64_t first, int64_t count)
+static double site_remove(int64_t moves, sali_move_row *row, int64_t first, int64_t count)
 {
     real *weight = row->weight;
     int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK;
@@ -144,3 +143,11 @@ double RN(sali_single_site_remove)(int64_t moves, sali_move_row *row, int64_t fi
     }
     return total;
 }
+
+const sali_site_kernels RN(sali_site_kernels) = {
+    .exclude = site_exclude,
+    .combine = site_combine,
+    .prepare = site_prepare,
+    .pick = site_pick,
+    .remove = site_remove,
+};

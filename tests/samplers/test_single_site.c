@@ -59,12 +59,12 @@ START_TEST(rounding_never_picks_a_move_without_weight)
     for (int k = 0; k < MOVES; k++) {
         log_weight[k] = k > 70 && k < 100 ? -0.1f * (float)k : -INFINITY;
     }
-    sali_kernels_f32.single_site_prepare(MOVES, &row);
+    sali_site_kernels_f32.prepare(MOVES, &row);
     for (int k = -60; k < -20; k++) {
-        ck_assert_int_eq(sali_kernels_f32.single_site_pick(MOVES, &row, 1 - ldexp(1, k)), 99);
+        ck_assert_int_eq(sali_site_kernels_f32.pick(MOVES, &row, 1 - ldexp(1, k)), 99);
     }
-    ck_assert_int_eq(sali_kernels_f32.single_site_pick(MOVES, &row, 1), 99);
-    ck_assert_int_eq(sali_kernels_f32.single_site_pick(MOVES, &row, 0), 71);
+    ck_assert_int_eq(sali_site_kernels_f32.pick(MOVES, &row, 1), 99);
+    ck_assert_int_eq(sali_site_kernels_f32.pick(MOVES, &row, 0), 71);
 }
 END_TEST
 

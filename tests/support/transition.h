@@ -81,7 +81,8 @@ static inline bench bench_open(const sali_sampler *sampler, const sal_model *mod
 {
     bench b;
     sal_error err;
-    ck_ok(sali_bench_open(sampler, model, settings, beta, n, step, 987654321, &b, &err), &err);
+    sali_inspection inspection = { sampler, *settings, beta, 987654321 };
+    ck_ok(sali_bench_open(&inspection, model, n, step, &b, &err), &err);
     sali_bench_spread(&b);
     sali_bench_start(&b);
     return b;
@@ -99,14 +100,6 @@ static inline int64_t auxiliary_size(const bench *b)
     return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
 }
 
-/* log q(i -> j) of all pairs of states [n x n], from chains that sit at all states; summed over
- * auxiliary variables. */
-static inline void bench_proposals(bench *b, double *log_q)
-{
-    sal_error err;
-    ck_ok(sali_bench_log_q_all(b, log_q, &err), &err);
-}
-
 /* The exact matrix of the next step of chains that sit at all states. */
 static inline transition transition_of(bench *b)
 {
@@ -114,6 +107,15 @@ static inline transition transition_of(bench *b)
     sal_error err;
     ck_ok(sali_transition_make(b, &t, &err), &err);
     return t;
+}
+
+/* log q(i -> j) of all pairs of states [n x n], from chains that sit at all states; summed over
+ * auxiliary variables. */
+static inline void bench_proposals(bench *b, double *log_q)
+{
+    transition t = transition_of(b);
+    memcpy(log_q, t.log_q, (size_t)(t.n * t.n) * sizeof *log_q);
+    sali_transition_free(&t);
 }
 
 /* The exact matrix of step number `step` at an inverse temperature. */

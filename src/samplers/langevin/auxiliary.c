@@ -22,7 +22,7 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
         return sali_fail_memory(err);
     }
     int64_t n = chains->n, all = n * chains->space->width, rest = preconditioner ? all : 0;
-    a->kernels = sali_kernels_of(chains->model->dtype);
+    a->kernels = SALI_KERNELS_OF(chains->model->dtype, sali_factorised_kernels);
     a->preconditioner = preconditioner;
     a->gradient = sali_object_array(a, all, chains->element);
     a->noise = sali_object_array(a, all, chains->element);
@@ -122,9 +122,8 @@ static sali_move_row *prepare(sali_auxiliary_state *a, const sali_chains *chains
     BY_TYPE(chains, sali_auxiliary_shift)
     (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N),
      bend_factor(a, c), product ? sali_row(chains, product, c, N) : NULL, a->y);
-    a->kernels->factorised_prepare(space, codes + c * space->n_variables, 1,
-                                   sali_row(chains, gradient, c, N), 1, a->y, -0.5 * a->delta[c],
-                                   &a->moves.rows[0], a->moves.buffer);
+    a->kernels->prepare(space, codes + c * space->n_variables, 1, sali_row(chains, gradient, c, N),
+                        1, a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0], a->moves.buffer);
     return &a->moves.rows[0];
 }
 
@@ -136,9 +135,9 @@ static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
         sali_move_row *row = prepare(a, chains, c, chains->codes, a->gradient, w, NULL);
         a->kernels->uniforms(&stream, V, a->moves.buffer);
-        a->log_q[c] = a->kernels->factorised_draw(space, chains->codes + c * V, a->moves.buffer,
-                                                  row, chains->codes_new + c * V,
-                                                  sali_row(chains, chains->x_new, c, space->width));
+        a->log_q[c] = a->kernels->draw(space, chains->codes + c * V, a->moves.buffer, row,
+                                       chains->codes_new + c * V,
+                                       sali_row(chains, chains->x_new, c, space->width));
     }
 }
 
@@ -170,8 +169,8 @@ void sali_auxiliary_step(void *self, sali_chains *chains)
     void *product = bend(a, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         sali_move_row *row = prepare(a, chains, c, chains->codes_new, chains->gradient, w, product);
-        double reverse = a->kernels->factorised_log_q(space, chains->codes_new + c * V,
-                                                      chains->codes + c * V, row);
+        double reverse =
+            a->kernels->log_q(space, chains->codes_new + c * V, chains->codes + c * V, row);
         double gaussian = BY_TYPE(chains, sali_auxiliary_ratio)(
             N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
             sali_row(chains, w, c, N), a->delta[c], bend_factor(a, c),
@@ -252,11 +251,9 @@ static void log_q(void *self, sali_chains *chains, const void *u, const int32_t 
     double *work = SALI_NEW_ARRAY(double, 3 * N);
     for (int64_t c = 0; c < chains->n; c++) {
         out[c] = work ? place(a, chains, c, u, work) : (double)NAN;
-        a->kernels->factorised_prepare(space, chains->codes + c * V, 1,
-                                       sali_row(chains, a->gradient, c, N), 1, a->y,
-                                       -0.5 * a->delta[c], &a->moves.rows[0], a->moves.buffer);
-        out[c] += a->kernels->factorised_log_q(space, chains->codes + c * V, to + c * V,
-                                               &a->moves.rows[0]);
+        a->kernels->prepare(space, chains->codes + c * V, 1, sali_row(chains, a->gradient, c, N), 1,
+                            a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0], a->moves.buffer);
+        out[c] += a->kernels->log_q(space, chains->codes + c * V, to + c * V, &a->moves.rows[0]);
     }
     sali_free(work);
 }

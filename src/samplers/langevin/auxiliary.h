@@ -26,7 +26,7 @@
 #include "samplers/sampler.h"
 
 typedef struct sali_auxiliary_state {
-    const sali_kernels *kernels;
+    const sali_factorised_kernels *kernels;
     sali_preconditioner *preconditioner; /* of all shards; NULL: AVG */
     sali_move_rows moves;                /* scratch: one chain's */
     void *gradient;                      /* real [n x N] at the present states */

@@ -134,14 +134,13 @@ sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warm
 
 /* ---- candidates */
 
-/* The covariance of the collected states, variances below 0.01 made larger. */
-static bool covariance(const sal_space *space, const sali_adaptation_history *a, double *M)
+/* The covariance of the collected states, variances below 0.01 made larger; `x` and `sums` [N] are
+ * zeros before and after. */
+static void covariance(const sal_space *space, const sali_adaptation_history *a, double *M,
+                       double *x, double *sums)
 {
     int64_t N = space->width, states = 0;
-    double *x = SALI_NEW_ARRAY(double, N), *sums = SALI_NEW_ARRAY(double, N);
-    bool ok = x && sums;
-    memset(M, 0, (size_t)(N * N) * sizeof *M);
-    for (int64_t k = 0; ok && k < a->n_shards; k++) {
+    for (int64_t k = 0; k < a->n_shards; k++) {
         for (int64_t m = 0; m < a->shards[k].n; m++, states++) {
             sali_embed_f64(space, 1, a->shards[k].from + m * space->n_variables, x);
             sali_covariance_add(N, 1, x, sums, M);
@@ -150,9 +149,8 @@ static bool covariance(const sal_space *space, const sali_adaptation_history *a,
     if (states > 0) {
         sali_covariance_finish(N, (double)states, sums, M);
     }
-    sali_free(x);
-    sali_free(sums);
-    return ok;
+    memset(x, 0, (size_t)N * sizeof *x);
+    memset(sums, 0, (size_t)N * sizeof *sums);
 }
 
 /* The inverse of the covariance C into M, by its eigenvectors; 0 along directions that have no
@@ -162,7 +160,7 @@ static void invert(const sali_preconditioner *p, const double *C, double *M, dou
     int n = (int)p->n;
     memcpy(p->Q, C, (size_t)(p->n * p->n) * sizeof *C);
     memset(M, 0, (size_t)(p->n * p->n) * sizeof *M);
-    if (!sali_eigen(n, p->Q, lambda, p->work, p->work_size, p->iwork, p->iwork_size)) {
+    if (!sali_eigen(p, p->Q, lambda)) {
         return;
     }
     for (int64_t k = 0; k < n; k++) {
@@ -261,25 +259,36 @@ static void try_candidate(const sal_model *model, sali_preconditioner *p, double
     }
 }
 
+/* What choosing takes, an object (core/object.h). */
+typedef struct scratch {
+    double *C, *M, *lambda, *d; /* [N x N], [N x N], [N], [N] */
+    int64_t *moved;             /* [N] */
+} scratch;
+
 sal_status sali_history_choose(const sal_model *model, sali_preconditioner *p, sal_error *err)
 {
-    double least = INFINITY, *C = SALI_NEW_ARRAY(double, p->n * p->n);
-    double *M = SALI_NEW_ARRAY(double, p->n * p->n), *d = SALI_NEW_ARRAY(double, p->n);
-    double *lambda = SALI_NEW_ARRAY(double, p->n);
-    int64_t *moved = SALI_NEW_ARRAY(int64_t, p->n);
-    bool ok = C && M && d && lambda && moved && covariance(model->space, &p->adaptation, C);
+    double least = INFINITY;
+    scratch *s = SALI_OBJECT(scratch);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    s->C = SALI_OBJECT_ARRAY(s, double, p->n * p->n);
+    s->M = SALI_OBJECT_ARRAY(s, double, p->n * p->n);
+    s->lambda = SALI_OBJECT_ARRAY(s, double, p->n);
+    s->d = SALI_OBJECT_ARRAY(s, double, p->n);
+    s->moved = SALI_OBJECT_ARRAY(s, int64_t, p->n);
+    bool ok = !sali_object_failed(s);
+    if (ok) {
+        covariance(model->space, &p->adaptation, s->C, s->d, s->lambda);
+    }
     if (ok && (p->adaptation.candidates & SALI_PRECISION)) {
-        invert(p, C, M, lambda);
-        try_candidate(model, p, M, &least, d, moved);
+        invert(p, s->C, s->M, s->lambda);
+        try_candidate(model, p, s->M, &least, s->d, s->moved);
     }
     if (ok && (p->adaptation.candidates & SALI_COVARIANCE)) {
-        try_candidate(model, p, C, &least, d, moved);
+        try_candidate(model, p, s->C, &least, s->d, s->moved);
     }
-    sali_free(C);
-    sali_free(M);
-    sali_free(d);
-    sali_free(lambda);
-    sali_free(moved);
+    sali_object_free(s);
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 

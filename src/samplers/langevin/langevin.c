@@ -15,7 +15,7 @@ sali_langevin *sali_langevin_create(const sali_chains *chains,
     if (!l) {
         return NULL;
     }
-    l->kernels = sali_kernels_of(chains->model->dtype);
+    l->kernels = SALI_KERNELS_OF(chains->model->dtype, sali_factorised_kernels);
     l->adjusted = !settings->sampler->unadjusted;
     l->schedule = (sali_schedule){ (int)settings->values[SALI_SCHEDULE_FORM],
                                    settings->values[SALI_SCHEDULE_DECAY],
@@ -55,13 +55,7 @@ static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int3
     const void *y = sali_row(chains, x, c, space->width);
     y = l->fewer_reals ? drop_first_reals(l, chains, y) : y;
     codes += c * space->n_variables;
-    if (l->w) {
-        l->kernels->factorised_prepare_weighted(space, codes, 0.5, d, 1 / eps, y, -0.5 / eps, l->w,
-                                                row, l->moves.buffer);
-    } else {
-        l->kernels->factorised_prepare(space, codes, 0.5, d, 1 / eps, y, -0.5 / eps, row,
-                                       l->moves.buffer);
-    }
+    l->kernels->prepare(space, codes, 0.5, d, 1 / eps, y, -0.5 / eps, l->w, row, l->moves.buffer);
 }
 
 /* The rows of this step, where they are not kept. Weights that are no numbers come from a
@@ -117,10 +111,10 @@ static void draw(sali_langevin *l, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
         l->kernels->uniforms(&stream, space->n_variables, l->moves.buffer);
-        l->log_q[c] = l->kernels->factorised_draw(space, chains->codes + c * space->n_variables,
-                                                  l->moves.buffer, sali_move_now(&l->moves, c),
-                                                  chains->codes_new + c * space->n_variables,
-                                                  sali_row(chains, chains->x_new, c, space->width));
+        l->log_q[c] = l->kernels->draw(space, chains->codes + c * space->n_variables,
+                                       l->moves.buffer, sali_move_now(&l->moves, c),
+                                       chains->codes_new + c * space->n_variables,
+                                       sali_row(chains, chains->x_new, c, space->width));
     }
 }
 
@@ -135,9 +129,8 @@ static void judge(sali_langevin *l, sali_chains *chains)
         }
         sali_move_row *row = sali_move_next(&l->moves, c);
         prepare(l, chains, c, chains->codes_new, chains->x_new, chains->gradient, row);
-        double log_q_reverse =
-            l->kernels->factorised_log_q(space, chains->codes_new + c * space->n_variables,
-                                         chains->codes + c * space->n_variables, row);
+        double log_q_reverse = l->kernels->log_q(space, chains->codes_new + c * space->n_variables,
+                                                 chains->codes + c * space->n_variables, row);
         chains->log_ratio[c] = sali_chains_log_ratio(chains, c, l->log_q[c], log_q_reverse);
     }
 }
@@ -165,7 +158,7 @@ void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, dou
     int64_t V = chains->space->n_variables;
     prepare_held(l, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        log_q[c] = l->kernels->factorised_log_q(chains->space, chains->codes + c * V, to + c * V,
-                                                sali_move_now(&l->moves, c));
+        log_q[c] = l->kernels->log_q(chains->space, chains->codes + c * V, to + c * V,
+                                     sali_move_now(&l->moves, c));
     }
 }

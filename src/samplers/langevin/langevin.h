@@ -25,7 +25,7 @@ extern const char *const sali_schedule_forms[];
     }
 
 typedef struct sali_langevin {
-    const sali_kernels *kernels;
+    const sali_factorised_kernels *kernels;
     sali_move_rows moves;
     double *log_q; /* [n] of the proposal made */
     bool adjusted; /* by Metropolis-Hastings; else every proposal but a forbidden one is taken */

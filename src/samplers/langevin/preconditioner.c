@@ -12,20 +12,11 @@
 
 /* ---- eigenvectors */
 
-void sali_eigen_sizes(int n, int *work_size, int *iwork_size)
+bool sali_eigen(const sali_preconditioner *p, double *A, double *lambda)
 {
-    double work = 0;
-    int iwork = 0, ask = -1, info = 0;
-    dsyevd_("V", "L", &n, NULL, &n, NULL, &work, &ask, &iwork, &ask, &info, 1, 1);
-    *work_size = (int)work;
-    *iwork_size = iwork;
-}
-
-bool sali_eigen(int n, double *A, double *lambda, double *work, int work_size, int32_t *iwork,
-                int iwork_size)
-{
-    int info = 0;
-    dsyevd_("V", "L", &n, A, &n, lambda, work, &work_size, iwork, &iwork_size, &info, 1, 1);
+    int n = (int)p->n, info = 0;
+    dsyevd_("V", "L", &n, A, &n, lambda, p->work, &p->work_size, p->iwork, &p->iwork_size, &info, 1,
+            1);
     return info == 0;
 }
 
@@ -43,14 +34,13 @@ static bool all_zero(const sali_preconditioner *p)
  * counts as 0: the sampler is exact with any M. */
 static void prepare(sali_preconditioner *p)
 {
-    int n = (int)p->n;
     p->prepared = p->revision;
     p->zero = !sali_preconditioner_finite(p) || all_zero(p);
     if (p->zero) {
         return;
     }
     memcpy(p->Q, p->M, (size_t)(p->n * p->n) * sizeof *p->Q);
-    p->zero = !sali_eigen(n, p->Q, p->lambda, p->work, p->work_size, p->iwork, p->iwork_size);
+    p->zero = !sali_eigen(p, p->Q, p->lambda);
     for (int64_t k = 0; k < p->n * p->n; k++) {
         sali_store(p->dtype, p->Q_real, k, p->Q[k]);
         sali_store(p->dtype, p->M_real, k, p->M[k]);
@@ -169,7 +159,10 @@ void sali_preconditioner_destroy(sali_preconditioner *p)
 static void allocate(sali_preconditioner *p)
 {
     size_t element = p->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    sali_eigen_sizes((int)p->n, &p->work_size, &p->iwork_size);
+    int n = (int)p->n, ask = -1, info = 0;
+    double work = 0;
+    dsyevd_("V", "L", &n, NULL, &n, NULL, &work, &ask, &p->iwork_size, &ask, &info, 1, 1);
+    p->work_size = (int)work;
     p->M = SALI_OBJECT_ARRAY(p, double, p->n * p->n);
     p->Q = SALI_OBJECT_ARRAY(p, double, p->n * p->n);
     p->lambda = SALI_OBJECT_ARRAY(p, double, p->n);

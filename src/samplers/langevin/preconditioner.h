@@ -76,10 +76,8 @@ double *sali_preconditioner_restrict(const sal_model *whole, const sal_model *mo
 /* The least eigenvalue of `factor` M, after a refresh. */
 double sali_preconditioner_least(const sali_preconditioner *p, double factor);
 
-/* Eigenvalues [n] and eigenvectors (rows) in place of A [n x n] symmetric; false if the algorithm
- * did not converge. work and iwork of the sizes that sali_eigen_sizes gives. */
-bool sali_eigen(int n, double *A, double *lambda, double *work, int work_size, int32_t *iwork,
-                int iwork_size);
-void sali_eigen_sizes(int n, int *work_size, int *iwork_size);
+/* Eigenvalues [n] and eigenvectors (rows) in place of A [n x n] symmetric, with the work space of
+ * `p`; false if the algorithm did not converge. */
+bool sali_eigen(const sali_preconditioner *p, double *A, double *lambda);
 
 #endif

@@ -165,8 +165,8 @@ static void differences(sali_lsb_batch *batch, double *f, double *log_t)
     sali_chains_differences(pool, pool->codes, pool->x, f, batch->slots);
     for (int64_t r = 0; r < batch->rows; r++) {
         void *row = sali_row(pool, batch->slots, r, S);
-        sali_kernels_of(dtype)->single_site_exclude(pool->space, pool->codes + r * V, batch->radius,
-                                                    row);
+        SALI_KERNELS_OF(dtype, sali_site_kernels)
+            ->exclude(pool->space, pool->codes + r * V, batch->radius, row);
         for (int64_t k = 0; k < S; k++) {
             log_t[r * S + k] = sali_load(dtype, row, k);
         }

@@ -72,7 +72,7 @@ static void renew(pafs *p, const sali_chains *chains, walk *w, const int64_t *si
             sali_store(chains->model->dtype, p->left.log_weight, slot, -INFINITY);
         }
     }
-    p->core.kernels->single_site_prepare(p->core.moves, &p->left);
+    p->core.kernels->prepare(p->core.moves, &p->left);
     w->total = sum_of_blocks(p, &p->left);
     w->shift = w->total > 0 ? p->left.log_norm - log(w->total) : 0;
 }
@@ -83,7 +83,7 @@ static void take_out(pafs *p, const sali_chains *chains, walk *w, const int64_t 
 {
     int64_t first, count;
     slots_of(&chains->space->variables[sites[made - 1]], &first, &count);
-    w->total = p->core.kernels->single_site_remove(p->core.moves, &p->left, first, count);
+    w->total = p->core.kernels->remove(p->core.moves, &p->left, first, count);
     if (w->total < RENEW_BELOW) {
         renew(p, chains, w, sites, made);
     }
@@ -126,7 +126,7 @@ static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     p->length[c] = sali_path_length_draw(p->path, sali_rng_uniform_at(&stream, 0));
     while (made < p->length[c] && w.total > 0) {
         double u = sali_rng_uniform_at(&stream, (uint32_t)made + 1);
-        int64_t slot = g->kernels->single_site_pick(g->moves, &p->left, u);
+        int64_t slot = g->kernels->pick(g->moves, &p->left, u);
         int32_t code;
         sali_slot_move(chains->space, codes, slot, &sites[made++], &code);
         sali_single_site_put(chains, c, sites[made - 1], code);

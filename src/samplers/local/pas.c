@@ -44,7 +44,7 @@ static void draw(pas *p, sali_chains *chains, int64_t c, int64_t made)
     double u = sali_rng_uniform_at(&stream, (uint32_t)made + 1);
     int64_t slot = isnan(row->log_norm) || row->log_norm == -INFINITY
                        ? -1
-                       : p->core.kernels->single_site_pick(p->core.moves, row, u);
+                       : p->core.kernels->pick(p->core.moves, row, u);
     if (isnan(row->log_norm)) {
         sali_chains_note_bad(chains, c, chains->codes_new, NAN);
     }

@@ -53,7 +53,7 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
     if (!g) {
         return sali_fail_memory(err);
     }
-    g->kernels = sali_kernels_of(chains->model->dtype);
+    g->kernels = SALI_KERNELS_OF(chains->model->dtype, sali_site_kernels);
     g->options = *options;
     g->options.radius = options->radius > 0 ? options->radius : SALI_ALL_LEVELS;
     if (!options->rule) {
@@ -128,7 +128,7 @@ static void *log_ratios(sali_single_site *g, sali_chains *chains, int64_t c, con
     } else {
         sali_taylor_slots(chains->model, 1, codes, gradient_at(g, chains, c, codes), log_t);
     }
-    g->kernels->single_site_exclude(space, codes, g->options.radius, log_t);
+    g->kernels->exclude(space, codes, g->options.radius, log_t);
     return log_t;
 }
 
@@ -138,12 +138,11 @@ void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t 
     const sali_balance *balance = &g->options.balance;
     void *log_t = log_ratios(g, chains, c, codes);
     if (g->ball.size > 0) {
-        g->kernels->single_site_combine(g->moves, g->ball.radius, g->ball.slots, log_t,
-                                        g->rows.buffer);
+        g->kernels->combine(g->moves, g->ball.radius, g->ball.slots, log_t, g->rows.buffer);
         log_t = g->rows.buffer;
     }
     balance->log_g(balance->context, g->moves, log_t, row->log_weight);
-    g->kernels->single_site_prepare(g->moves, row);
+    g->kernels->prepare(g->moves, row);
 }
 
 /* ---- the step */

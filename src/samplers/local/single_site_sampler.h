@@ -53,7 +53,7 @@ sali_single_site_options sali_single_site_settings(const sali_chains *chains,
                                                    const sali_sampler_settings *settings);
 
 struct sali_single_site {
-    const sali_kernels *kernels;
+    const sali_site_kernels *kernels;
     sali_single_site_options options;
     int64_t moves; /* of a row: slots, or entries of the ball */
     sali_move_rows rows;

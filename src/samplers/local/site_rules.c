@@ -68,8 +68,7 @@ static void hops_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     for (int64_t h = 0; h < g->options.hops; h++) {
         double u = sali_rng_uniform_at(&stream, (uint32_t)h);
         int32_t code;
-        sali_slot_move(space, codes, g->kernels->single_site_pick(g->moves, row, u), &sites[h],
-                       &code);
+        sali_slot_move(space, codes, g->kernels->pick(g->moves, row, u), &sites[h], &code);
         if (codes_new[sites[h]] == codes[sites[h]]) {
             sali_single_site_put(chains, c, sites[h], code);
         }
@@ -158,7 +157,7 @@ static void ball_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     const sali_move_row *row = sali_move_now(&g->rows, c);
     const int32_t *codes = chains->codes + c * space->n_variables;
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    int64_t move = g->kernels->single_site_pick(g->moves, row, sali_rng_uniform_at(&stream, 0));
+    int64_t move = g->kernels->pick(g->moves, row, sali_rng_uniform_at(&stream, 0));
     const int32_t *slots = g->ball.slots + move * g->ball.radius;
     for (int64_t k = 0; k < g->ball.radius && slots[k] < space->slots; k++) {
         int64_t site;

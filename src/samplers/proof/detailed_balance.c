@@ -7,7 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/states.h"
-#include "samplers/proof/inspection.h"
+#include "samplers/proof/transition.h"
 
 #define MOST_STATES 4096
 #define USUAL_STEPS 1000
@@ -220,8 +220,7 @@ static sal_status look_at_piece(const sali_inspection *inspection, const sal_mod
 {
     sali_bench b = { 0 };
     sali_transition t = { 0 };
-    sal_status status =
-        sali_inspection_bench(inspection, model, f->b.states, (uint64_t)piece, &b, err);
+    sal_status status = sali_bench_open(inspection, model, f->b.states, (uint64_t)piece, &b, err);
     if (status == SAL_OK) {
         sali_bench_spread(&b);
         sali_bench_start(&b);
@@ -264,7 +263,7 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
     const int64_t steps = draws == 0 ? USUAL_STEPS : draws < 0 ? 0 : draws;
     sali_inspection inspection;
     sal_status status = check_size(model, steps, err);
-    status = status ? status : sali_inspection_open(model, options, &inspection, err);
+    status = status ? status : sali_inspection_of(model, options, &inspection, err);
     if (status != SAL_OK) {
         return status;
     }

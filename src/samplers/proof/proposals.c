@@ -5,7 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "samplers/proof/inspection.h"
+#include "samplers/proof/transition.h"
 
 /* Chains that draw side by side. */
 #define DRAWN_AT_ONCE 64
@@ -27,8 +27,8 @@ static sal_status find_temperature(const sal_run_options *o, double *beta, sal_e
                            temperature);
 }
 
-sal_status sali_inspection_open(const sal_model *model, const sal_run_options *options,
-                                sali_inspection *inspection, sal_error *err)
+sal_status sali_inspection_of(const sal_model *model, const sal_run_options *options,
+                              sali_inspection *inspection, sal_error *err)
 {
     sal_run_options o = options ? *options : (sal_run_options){ 0 };
     if (o.clamps.n > 0) {
@@ -53,13 +53,6 @@ sal_status sali_inspection_open(const sal_model *model, const sal_run_options *o
     }
     inspection->settings.preconditioner = o.preconditioner;
     return SAL_OK;
-}
-
-sal_status sali_inspection_bench(const sali_inspection *inspection, const sal_model *model,
-                                 int64_t n, uint64_t step, sali_bench *bench, sal_error *err)
-{
-    return sali_bench_open(inspection->sampler, model, &inspection->settings, inspection->beta, n,
-                           step, inspection->seed, bench, err);
 }
 
 /* ---- from one state */
@@ -100,11 +93,11 @@ sal_status sal_sampler_log_q(const sal_model *model, const sal_run_options *opti
     sali_bench b = { 0 };
     sal_status status = check_codes(model->space, "from", 1, from, err);
     status = status ? status : check_codes(model->space, "to", n, to, err);
-    status = status ? status : sali_inspection_open(model, options, &inspection, err);
+    status = status ? status : sali_inspection_of(model, options, &inspection, err);
     if (status != SAL_OK) {
         return status;
     }
-    status = sali_inspection_bench(&inspection, model, 1, 0, &b, err);
+    status = sali_bench_open(&inspection, model, 1, 0, &b, err);
     status = status ? status : start_at(&b, from, err);
     for (int64_t k = 0; status == SAL_OK && k < n; k++) {
         status = sali_bench_log_q(&b, to + k * V, log_q + k, err);
@@ -146,11 +139,11 @@ sal_status sal_sampler_draw_proposals(const sal_model *model, const sal_run_opti
         status =
             sali_fail(err, SAL_ERR_ARGUMENT, "%lld draws; expected 0 to 2^32 - 1", (long long)n);
     }
-    status = status ? status : sali_inspection_open(model, options, &inspection, err);
+    status = status ? status : sali_inspection_of(model, options, &inspection, err);
     if (status != SAL_OK) {
         return status;
     }
-    status = sali_inspection_bench(&inspection, model, DRAWN_AT_ONCE, 0, &b, err);
+    status = sali_bench_open(&inspection, model, DRAWN_AT_ONCE, 0, &b, err);
     for (int64_t k = 0; status == SAL_OK && k < n; k += DRAWN_AT_ONCE) {
         status = draw_some(&b, from, k, n - k < DRAWN_AT_ONCE ? n - k : DRAWN_AT_ONCE, to, err);
     }

@@ -11,19 +11,20 @@
 
 /* ---- chains */
 
-sal_status sali_bench_open(const sali_sampler *sampler, const sal_model *model,
-                           const sali_sampler_settings *settings, double beta, int64_t n,
-                           uint64_t step, uint64_t seed, sali_bench *bench, sal_error *err)
+sal_status sali_bench_open(const sali_inspection *inspection, const sal_model *model, int64_t n,
+                           uint64_t step, sali_bench *bench, sal_error *err)
 {
+    const sali_sampler *sampler = inspection->sampler;
+    const sali_sampler_settings *settings = &inspection->settings;
     *bench = (sali_bench){ .sampler = sampler };
-    sal_status status =
-        sali_chains_create(model, n, sali_sampler_wants(sampler), seed, &bench->chains, err);
+    sal_status status = sali_chains_create(model, n, sali_sampler_wants(sampler), inspection->seed,
+                                           &bench->chains, err);
     status = status ? status : sali_sampler_share(sampler, model, settings, &bench->shared, err);
     status = status ? status
                     : sali_sampler_open(sampler, settings, bench->shared, bench->chains,
                                         &bench->self, err);
     for (int64_t c = 0; status == SAL_OK && c < n; c++) {
-        bench->chains->beta[c] = beta;
+        bench->chains->beta[c] = inspection->beta;
         bench->chains->id[c] = (uint32_t)c;
         bench->chains->step[c] = step;
     }
@@ -142,58 +143,14 @@ static void log_q_at(sali_bench *b, int64_t index, const int32_t *to, double *lo
 
 sal_status sali_bench_log_q(sali_bench *b, const int32_t *to, double *log_q, sal_error *err)
 {
-    const int64_t n = b->chains->n;
-    double *one = SALI_NEW_ARRAY(double, n);
-    sal_status status = one ? sali_bench_can(b, err) : sali_fail_memory(err);
-    int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
-    if (count == 1) {
-        log_q_at(b, 0, to, log_q);
-    } else if (count > 1) {
-        memset(log_q, 0, (size_t)n * sizeof *log_q);
-        for (int64_t u = 0; u < count; u++) {
-            log_q_at(b, u, to, one);
-            for (int64_t c = 0; c < n; c++) {
-                log_q[c] += exp(one[c]);
-            }
-        }
-        for (int64_t c = 0; c < n; c++) {
-            log_q[c] = log(log_q[c]);
-        }
+    sal_status status = sali_bench_can(b, err);
+    const int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
+    double one = -INFINITY, sum = 0;
+    for (int64_t u = 0; u < count; u++) {
+        log_q_at(b, u, to, &one);
+        sum += exp(one);
     }
-    sali_free(one);
-    return status;
-}
-
-/* log q(u, j | present states) [n], every chain to state j; codes [n x V] are work space. */
-static void log_q_to(sali_bench *b, int64_t u, int64_t j, int32_t *codes, double *column)
-{
-    const sal_space *space = b->chains->space;
-    for (int64_t c = 0; c < b->chains->n; c++) {
-        sali_states_at(space, j, codes + c * space->n_variables);
-    }
-    log_q_at(b, u, codes, column);
-}
-
-sal_status sali_bench_log_q_all(sali_bench *b, double *log_q, sal_error *err)
-{
-    const int64_t n = b->chains->n;
-    int32_t *to = SALI_NEW_ARRAY(int32_t, n * b->chains->space->n_variables);
-    double *column = SALI_NEW_ARRAY(double, n);
-    sal_status status = to && column ? sali_bench_can(b, err) : sali_fail_memory(err);
-    int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
-    memset(log_q, 0, (size_t)(n * n) * sizeof *log_q);
-    for (int64_t k = 0; k < count * n; k++) {
-        int64_t u = k / n, j = k % n;
-        log_q_to(b, u, j, to, column);
-        for (int64_t i = 0; i < n; i++) {
-            log_q[i * n + j] += exp(column[i]);
-        }
-    }
-    for (int64_t k = 0; k < n * n; k++) {
-        log_q[k] = log(log_q[k]);
-    }
-    sali_free(to);
-    sali_free(column);
+    *log_q = count == 1 ? one : log(sum);
     return status;
 }
 
@@ -227,64 +184,62 @@ static bool is_taken(const sali_bench *b)
     return b->sampler->unadjusted || sali_engine(b->sampler)->rejection_free;
 }
 
-/* The proposal as it is (one that is forbidden is refused), or its acceptance by
- * Metropolis-Hastings. */
-static void add_moves(sali_transition *t, const double *log_q, const double *log_q_back)
-{
-    int64_t n = t->n;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < n; j++) {
-            double q = exp(log_q[i * n + j]);
-            double a = t->taken ? t->f[j] > -INFINITY
-                       : q == 0 ? 1
-                                : sali_transition_acceptance(t, i, j, log_q[i * n + j],
-                                                             log_q_back[i * n + j]);
-            t->log_q[i * n + j] += q; /* not yet its log */
-            t->P[i * n + j] += q * a;
-            t->P[i * n + i] += q * (1 - a);
-        }
-    }
-}
-
 /* log q(u, j | i) of all pairs of states into each [count x n x n]; codes [n x V] and column [n]
- * are work space. */
+ * are work space. One u after another, because samplers keep what belongs to the last one. */
 static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, double *column)
 {
-    int64_t n = b->chains->n;
+    const int64_t n = b->chains->n, V = b->chains->space->n_variables;
     for (int64_t k = 0; k < count * n; k++) {
         int64_t u = k / n, j = k % n;
-        log_q_to(b, u, j, codes, column);
+        for (int64_t c = 0; c < n; c++) {
+            sali_states_at(b->chains->space, j, codes + c * V);
+        }
+        log_q_at(b, u, codes, column);
         for (int64_t i = 0; i < n; i++) {
             all[(u * n + i) * n + j] = column[i];
         }
     }
 }
 
-/* log q(back(u), i | j) of all pairs where log q(u, j | i) is finite. `codes` has room for two
- * states. */
-static sal_status fill_back(const sali_bench *b, int64_t u, const double *all, double *log_q_back,
-                            int32_t *codes, sal_error *err)
+/* Number of the auxiliary vector back(u) of a move from state i to j; -1: it is out of bounds.
+ * `codes` has room for two states. */
+static int64_t back_of(const sali_bench *b, int64_t u, int64_t i, int64_t j, int32_t *codes)
 {
     const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
     const sal_space *space = b->chains->space;
-    int64_t n = b->chains->n;
     int32_t *to = codes + space->n_variables, vector[MOST_AUXILIARY], other[MOST_AUXILIARY];
-    bool turns = auxiliary_size(b) > 0 && a->back;
+    if (auxiliary_size(b) == 0 || !a->back) {
+        return u;
+    }
     auxiliary_vector(b, u, vector);
+    sali_states_at(space, i, codes);
+    sali_states_at(space, j, to);
+    a->back(b->self, b->chains, codes, to, vector, other);
+    return auxiliary_index(b, other);
+}
+
+/* The proposals with vector u as they are (one that is forbidden is refused), or their acceptance
+ * by Metropolis-Hastings. */
+static sal_status add_moves(const sali_bench *b, sali_transition *t, int64_t u, const double *all,
+                            int32_t *codes, sal_error *err)
+{
+    const int64_t n = t->n;
     for (int64_t k = 0; k < n * n; k++) {
-        int64_t back = u;
-        if (turns && all[u * n * n + k] > -INFINITY) {
-            sali_states_at(space, k / n, codes);
-            sali_states_at(space, k % n, to);
-            a->back(b->self, b->chains, codes, to, vector, other);
-            back = auxiliary_index(b, other);
+        const int64_t i = k / n, j = k % n;
+        const double log_q = all[u * n * n + k], q = exp(log_q);
+        double accepted = t->taken ? t->f[j] > -INFINITY : 1;
+        if (!t->taken && q != 0) {
+            int64_t back = back_of(b, u, i, j, codes);
             if (back < 0) {
                 return sali_fail(err, SAL_ERR_INTERNAL,
                                  "sampler '%s': an auxiliary variable is out of its bounds",
                                  b->sampler->name);
             }
+            accepted = sali_transition_acceptance(t, i, j, log_q, all[(back * n + j) * n + i]);
         }
-        log_q_back[k] = all[back * n * n + k % n * n + k / n];
+        t->log_q[k] += q; /* not yet its log */
+        t->P[k] += q * accepted;
+        t->P[i * n + i] += q * (1 - accepted);
     }
     return SAL_OK;
 }
@@ -333,25 +288,20 @@ static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
                          b->sampler->name, (long long)n, (long long)count);
     }
     int32_t *codes = SALI_NEW_ARRAY(int32_t, (n > 2 ? n : 2) * V);
-    double *column = SALI_NEW_ARRAY(double, n), *back = SALI_NEW_ARRAY(double, n *n);
-    double *all = SALI_NEW_ARRAY(double, count *n *n);
-    sal_status status = codes && column && back && all ? SAL_OK : sali_fail_memory(err);
+    double *column = SALI_NEW_ARRAY(double, n), *all = SALI_NEW_ARRAY(double, count *n *n);
+    sal_status status = codes && column && all ? SAL_OK : sali_fail_memory(err);
     status = status ? status : fill_probabilities(b, t, codes, err);
     if (status == SAL_OK) {
         fill_all(b, count, all, codes, column);
     }
     for (int64_t u = 0; status == SAL_OK && u < count; u++) {
-        status = fill_back(b, u, all, back, codes, err);
-        if (status == SAL_OK) {
-            add_moves(t, all + u * n * n, back);
-        }
+        status = add_moves(b, t, u, all, codes, err);
     }
     for (int64_t k = 0; status == SAL_OK && k < n * n; k++) {
         t->log_q[k] = log(t->log_q[k]);
     }
     sali_free(codes);
     sali_free(column);
-    sali_free(back);
     sali_free(all);
     return status;
 }

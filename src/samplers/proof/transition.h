@@ -13,12 +13,22 @@ typedef struct sali_bench {
     void *self, *shared;
 } sali_bench;
 
-/* n chains with ids 0 .. n - 1 at states of code 0, at the inverse temperature beta, step counters
- * at `step`. The caller sets other codes, then calls sali_bench_start. Closed after a failure too.
- */
-sal_status sali_bench_open(const sali_sampler *sampler, const sal_model *model,
-                           const sali_sampler_settings *settings, double beta, int64_t n,
-                           uint64_t step, uint64_t seed, sali_bench *bench, sal_error *err);
+/* A sampler to be looked at: with its settings, at an inverse temperature. */
+typedef struct sali_inspection {
+    const sali_sampler *sampler;
+    sali_sampler_settings settings;
+    double beta;
+    uint64_t seed;
+} sali_inspection;
+
+/* The one that the options of a run ask for. */
+sal_status sali_inspection_of(const sal_model *model, const sal_run_options *options,
+                              sali_inspection *inspection, sal_error *err);
+
+/* n chains with ids 0 .. n - 1 at states of code 0, step counters at `step`. The caller sets other
+ * codes, then calls sali_bench_start. Closed after a failure too. */
+sal_status sali_bench_open(const sali_inspection *inspection, const sal_model *model, int64_t n,
+                           uint64_t step, sali_bench *bench, sal_error *err);
 void sali_bench_close(sali_bench *bench);
 
 /* Put chain c at state c mod (number of states). */
@@ -33,14 +43,9 @@ int64_t sali_bench_pieces(const sali_bench *bench);
 /* Whether the sampler's transitions can be enumerated: SAL_ERR_UNSUPPORTED. */
 sal_status sali_bench_can(const sali_bench *bench, sal_error *err);
 
-/* log q(present state -> to) of the next step, summed over discrete auxiliary variables: to
- * [n x V], log_q [n]. SAL_ERR_UNSUPPORTED as above; SAL_ERR_MEMORY. */
+/* log q(present state -> to) of the next step of a bench of one chain, summed over discrete
+ * auxiliary variables. SAL_ERR_UNSUPPORTED as above. */
 sal_status sali_bench_log_q(sali_bench *bench, const int32_t *to, double *log_q, sal_error *err);
-
-/* The same to every state, [n x n], of a bench with as many chains as there are states, spread and
- * started: one value of the auxiliary variables after another, because samplers keep what belongs
- * to the last one. */
-sal_status sali_bench_log_q_all(sali_bench *bench, double *log_q, sal_error *err);
 
 typedef struct sali_transition {
     int64_t n;         /* states */
