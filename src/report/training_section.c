@@ -115,12 +115,12 @@ static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
 static sal_status read_log(const char *path, training_log *log, sal_error *err)
 {
     sali_bytes bytes = { 0 };
-    sali_scan scan, line;
+    sali_scan line = { 0 };
     sal_status status = sali_file_read(path, &bytes, err);
     if (status != SAL_OK) {
         return status;
     }
-    sali_scan_init(&scan, path, bytes.data, bytes.size, 0);
+    sali_scan scan = sali_scan_of(path, bytes.data, bytes.size, 0, err);
     status = sali_scan_line(&scan, &line) ? read_names(&line, log, err)
                                           : sali_fail(err, SAL_ERR_DATA, "%s: is empty", path);
     while (status == SAL_OK && sali_scan_line(&scan, &line)) {
