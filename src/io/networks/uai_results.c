@@ -7,10 +7,11 @@
 #include "io/networks/uai.h"
 #include "io/text_output.h"
 
-bool sali_uai_is_mar(const void *text, int64_t size)
+bool sali_uai_is_mar(const sali_scan *scan)
 {
-    sali_scan scan = sali_scan_of("", text, size, SALI_UAI_COMMENTS, NULL);
-    sali_token word = sali_scan_token(&scan);
+    sali_scan ahead = *scan;
+    ahead.err = NULL;
+    sali_token word = sali_scan_token(&ahead);
     return sali_token_is(&word, "MAR");
 }
 
@@ -32,15 +33,13 @@ static void read_heading(sali_scan *scan, const char *heading, int64_t words)
 static sal_status count_numbers(const char *name, const sal_space *space, int64_t *words,
                                 sal_error *err)
 {
+    sal_status status = SAL_OK;
     *words = 1;
-    for (int64_t v = 0; v < sal_space_variables(space); v++) {
-        sal_status status = sali_marginals_states(name, space, v, err);
-        if (status != SAL_OK) {
-            return status;
-        }
+    for (int64_t v = 0; status == SAL_OK && v < sal_space_variables(space); v++) {
+        status = sali_marginals_states(name, space, v, err);
         *words += 1 + sal_space_states(space, v);
     }
-    return SAL_OK;
+    return status;
 }
 
 static void read_row(sali_scan *scan, int64_t v, int64_t states, double *p)
@@ -63,31 +62,29 @@ static void read_row(sali_scan *scan, int64_t v, int64_t states, double *p)
     }
 }
 
-sal_status sali_uai_parse_mar(const char *name, const void *text, int64_t size,
-                              const sal_space *space, double *marginals, sal_error *err)
+void sali_uai_read_mar(sali_scan *scan, const sal_space *space, double *marginals)
 {
-    sali_scan scan = sali_scan_of(name, text, size, SALI_UAI_COMMENTS, err);
-    int64_t V = sal_space_variables(space), words = 0;
-    scan.status = count_numbers(name, space, &words, err);
-    read_heading(&scan, "MAR", words);
-    sali_scan_int(&scan, "the number of variables", V, V);
-    for (int64_t v = 0; v < V && scan.status == SAL_OK; v++) {
+    int64_t V = sal_space_variables(space), words;
+    scan->status = count_numbers(scan->name, space, &words, scan->err);
+    read_heading(scan, "MAR", words);
+    sali_scan_int(scan, "the number of variables", V, V);
+    for (int64_t v = 0; v < V && scan->status == SAL_OK; v++) {
         int64_t states = sal_space_states(space, v);
-        read_row(&scan, v, states, marginals);
+        read_row(scan, v, states, marginals);
         marginals += states;
     }
-    return sali_scan_end(&scan);
+    sali_scan_end(scan);
 }
 
 sal_status sali_uai_write_mar(const char *path, const sal_space *space, const double *marginals,
                               sal_error *err)
 {
     int64_t words;
+    sali_text_output w;
     sal_status status = count_numbers(path, space, &words, err);
     if (status != SAL_OK) {
         return status;
     }
-    sali_text_output w;
     sali_text_open(&w, path, false, err);
     sali_put(&w, "MAR\n%lld\n", (long long)sal_space_variables(space));
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
