@@ -129,3 +129,12 @@ void sali_name_table_clear(sali_name_table *t)
     sali_free(t->slots);
     *t = (sali_name_table){ 0 };
 }
+
+char **sali_name_table_take(sali_name_table *t)
+{
+    char **names = t->names;
+    t->names = NULL;
+    t->count = 0;
+    sali_name_table_clear(t);
+    return names;
+}

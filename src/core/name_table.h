@@ -22,4 +22,7 @@ int64_t sali_name_table_put(sali_name_table *names, const char *text, int64_t si
 /* The same, but -1 if it is not there. */
 int64_t sali_name_table_find(const sali_name_table *names, const char *text, int64_t size);
 
+/* The list of names, to be freed by its taker; the table is empty then. */
+char **sali_name_table_take(sali_name_table *names);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,12 +74,11 @@ sal_status sali_parse_double(const char *text, int64_t size, double *out)
     if (!is_decimal(buffer)) {
         return SAL_ERR_DATA;
     }
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) {
-        return SAL_ERR_MEMORY;
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* takes no memory in Linux */
+    double x = c_locale ? strtod_l(buffer, NULL, c_locale) : NAN;
+    if (c_locale) {
+        freelocale(c_locale);
     }
-    double x = strtod_l(buffer, NULL, c_locale);
-    freelocale(c_locale);
     if (!isfinite(x)) {
         return SAL_ERR_DATA;
     }
@@ -86,24 +86,26 @@ sal_status sali_parse_double(const char *text, int64_t size, double *out)
     return SAL_OK;
 }
 
-sal_status sali_format_double(double x, char out[SALI_NUMBER_SIZE])
+/* Digits, signs and exponents are the same in all locales; what else there is, of one byte or more,
+ * is the locale's decimal point. */
+void sali_format_double(double x, char out[SALI_NUMBER_SIZE])
 {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) {
-        return SAL_ERR_MEMORY;
-    }
     char text[SALI_NUMBER_SIZE] = "";
-    locale_t before = uselocale(c_locale); /* of this thread only */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         if (strtod(text, NULL) == x) {
             break;
         }
     }
-    memcpy(out, text, sizeof text);
-    uselocale(before);
-    freelocale(c_locale);
-    return SAL_OK;
+    bool point = false;
+    for (const char *from = text; *from; from++) {
+        bool plain = strchr("0123456789+-aefin", *from);
+        if (plain || !point) {
+            *out++ = (char)(plain ? *from : '.');
+        }
+        point = !plain;
+    }
+    *out = '\0';
 }
 
 static int ascending(const void *a, const void *b)

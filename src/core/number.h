@@ -12,14 +12,14 @@
 sal_status sali_parse_int(const char *text, int64_t size, int64_t *out);
 
 /* `size` characters as a finite decimal number: no hexadecimal, "inf" or "nan", no overflow.
- * Returns:   DATA when it is not one; MEMORY; no message. */
+ * Returns:   DATA when it is not one; no message. */
 sal_status sali_parse_double(const char *text, int64_t size, double *out);
 
 /* Room for any double or int64_t and a NUL. */
 #define SALI_NUMBER_SIZE 32
 
-/* The shortest text that reads back as the same double (x must be finite). MEMORY, no message. */
-sal_status sali_format_double(double x, char out[SALI_NUMBER_SIZE]);
+/* The shortest text that reads back as the same double (x must be finite). */
+void sali_format_double(double x, char out[SALI_NUMBER_SIZE]);
 
 /* Ascending; none is NaN. */
 void sali_sort_doubles(int64_t n, double *values);

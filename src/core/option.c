@@ -137,7 +137,9 @@ static void print_number(const sali_option *o, const void *options, char room[SA
         snprintf(room, SALI_NUMBER_SIZE, "%llu", (unsigned long long)*(const uint64_t *)at);
     } else if (o->kind != SAL_OPTION_REAL) {
         snprintf(room, SALI_NUMBER_SIZE, "%lld", (long long)x);
-    } else if (!isfinite(x) || sali_format_double(x, room) != SAL_OK) {
+    } else if (isfinite(x)) {
+        sali_format_double(x, room);
+    } else {
         room[0] = '\0';
     }
 }

@@ -133,24 +133,6 @@ double sali_dtype_load(sali_dtype dtype, const unsigned char *bytes, int big_end
     return double_of_bits(bits);
 }
 
-int sali_dtype_load_int(sali_dtype dtype, const unsigned char *bytes, int big_endian, int64_t *out)
-{
-    if (dtype == SALI_DTYPE_I64 || dtype == SALI_DTYPE_U64) {
-        uint64_t bits = load_bits(dtype, bytes, big_endian);
-        if (dtype == SALI_DTYPE_U64 && bits > INT64_MAX) {
-            return 0;
-        }
-        *out = (int64_t)bits;
-        return 1;
-    }
-    double x = sali_dtype_load(dtype, bytes, big_endian);
-    if (!(x >= -0x1p63 && x < 0x1p63) || x != floor(x)) {
-        return 0;
-    }
-    *out = (int64_t)x;
-    return 1;
-}
-
 int64_t sali_shape_count(const int64_t *shape, int ndim, int64_t size)
 {
     int64_t bytes = size;

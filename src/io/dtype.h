@@ -43,9 +43,6 @@ void sali_dtype_turn(void *bytes, int64_t count, int size);
 /* One element, from bytes of any alignment. 64-bit integers beyond 2^53 are rounded. */
 double sali_dtype_load(sali_dtype dtype, const unsigned char *bytes, int big_endian);
 
-/* One element as an integer; 0 when it is not a whole number of the range of int64_t. */
-int sali_dtype_load_int(sali_dtype dtype, const unsigned char *bytes, int big_endian, int64_t *out);
-
 /* The product of `ndim` dimensions; -1 when one is negative or `product * size` overflows. */
 int64_t sali_shape_count(const int64_t *shape, int ndim, int64_t size);
 

@@ -172,13 +172,6 @@ void sali_output_discard(sali_output *out)
     *out = (sali_output){ 0 };
 }
 
-void sali_output_leave(sali_output *out)
-{
-    sali_free(out->temporary);
-    out->temporary = NULL;
-    sali_output_discard(out);
-}
-
 /* Make a rename in the directory of `path` survive a power failure. `path` is cut in place. */
 static int sync_directory(char *path)
 {
@@ -232,13 +225,8 @@ sal_status sal_file_write(const char *path, const void *data, int64_t size, sal_
 {
     sali_output out = { 0 };
     sal_status status = sali_output_open(path, &out, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    status = sali_output_write(&out, data, size, err);
-    if (status != SAL_OK) {
-        sali_output_discard(&out);
-        return status;
-    }
-    return sali_output_commit(&out, err);
+    status = status ? status : sali_output_write(&out, data, size, err);
+    status = status ? status : sali_output_commit(&out, err);
+    sali_output_discard(&out);
+    return status;
 }

@@ -68,7 +68,4 @@ sal_status sali_output_commit(sali_output *out, sal_error *err);
 /* Close and remove the temporary; nothing happens to a zero or committed output. */
 void sali_output_discard(sali_output *out);
 
-/* Close and leave the temporary where it is. */
-void sali_output_leave(sali_output *out);
-
 #endif

@@ -7,6 +7,7 @@
 #include <saltus/io.h>
 
 #include "core/error.h"
+#include "io/arrays/array_file.h"
 #include "io/file.h"
 #include "io/torch.h"
 #include "models/conversion.h"
@@ -26,13 +27,12 @@ const sali_format *sali_format_at(int64_t index)
 
 static sal_format_info info_of(const sali_format *f)
 {
-    bool tape = f->content == SALI_CONTENT_TAPE;
     return (sal_format_info){ .name = f->name,
                               .doc = f->doc,
                               .content = sali_content_name(f->content),
                               .suffixes = f->suffixes,
-                              .reads = f->parse || tape,
-                              .writes = f->write || tape,
+                              .reads = f->parse,
+                              .writes = f->write || f->content == SALI_CONTENT_TAPE,
                               .model = f->model };
 }
 
@@ -108,9 +108,9 @@ bool sali_format_has_suffix(const sali_format *format, const char *path)
 
 /* ---- reading */
 
-static bool looks_like(const sali_format *f, const sali_bytes *bytes)
+static bool is_telling(const sali_format *f)
 {
-    return f->recognise && f->recognise((const char *)bytes->data, bytes->size);
+    return f->root || f->recognise;
 }
 
 /* What a heading says, or suffix and content together; else what the content looks like; else the
@@ -124,11 +124,12 @@ static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_c
         if ((kind != SALI_CONTENT_NONE && f->content != kind) || !f->parse) {
             continue;
         }
-        bool suffix = sali_format_has_suffix(f, path), content = looks_like(f, bytes);
+        bool suffix = sali_format_has_suffix(f, path),
+             content = sali_format_recognises(f, bytes->data, bytes->size);
         if (content && (suffix || f->has_heading)) {
             return f;
         }
-        named = suffix && (!named || (named->recognise && !f->recognise)) ? f : named;
+        named = suffix && (!named || (is_telling(named) && !is_telling(f))) ? f : named;
         looks = looks ? looks : content ? f : NULL;
     }
     return looks ? looks : named;
@@ -146,8 +147,9 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
     return status;
 }
 
-sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
-                             sali_content *out, const sali_format **found, sal_error *err)
+/* As sali_content_read, but numbers may not be finite, and *found is set in any case. */
+static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
+                               sali_content *out, const sali_format **found, sal_error *err)
 {
     sali_bytes bytes = { 0 };
     sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
@@ -164,14 +166,41 @@ sal_status sali_content_read(const char *path, const sali_format *format, sali_c
         list_names(kind, false, names, sizeof names);
         status = sali_fail(err, SAL_ERR_ARGUMENT, "%s: not recognised%s%s; expected one of: %s",
                            path, kind ? " as " : "", kind ? sali_content_name(kind) : "", names);
-    } else if (format->parse) {
-        status = sali_format_parse(format, path, (const char *)bytes.data, bytes.size, out, err);
     } else {
-        *out = (sali_content){ .kind = format->content };
+        status = sali_format_parse(format, path, (const char *)bytes.data, bytes.size, out, err);
     }
     sali_bytes_free(&bytes);
-    if (status == SAL_OK && found) {
-        *found = format;
+    *found = format;
+    return status;
+}
+
+sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
+                             sali_content *out, const sali_format **found, sal_error *err)
+{
+    sali_content content = { 0 };
+    const sali_format *used = NULL;
+    sal_status status = read_content(path, format, kind, &content, &used, err);
+    if (status == SAL_OK && content.kind == SALI_CONTENT_ARRAY) {
+        status = sali_array_check(path, &content.array, err);
+    }
+    if (status != SAL_OK) {
+        sali_content_free(&content);
+        return status;
+    }
+    if (found) {
+        *found = used;
+    }
+    *out = content;
+    return SAL_OK;
+}
+
+sal_status sal_array_read(const char *path, sal_array *array, sal_error *err)
+{
+    sali_content content = { 0 };
+    const sali_format *used = NULL;
+    sal_status status = read_content(path, NULL, SALI_CONTENT_ARRAY, &content, &used, err);
+    if (status == SAL_OK) {
+        *array = content.array;
     }
     return status;
 }
@@ -200,7 +229,7 @@ static sal_status write_converted(const char *path, const sali_format *format,
     if (status != SAL_OK) {
         return sali_fail_prefix(err, status, "%s", path);
     }
-    status = format->write(path, &converted, err);
+    status = sali_format_write(format, path, &converted, err);
     sali_content_free(&converted);
     return status;
 }
@@ -211,7 +240,7 @@ sal_status sali_content_write(const char *path, const sali_format *format,
     format = format ? format : writer_by_suffix(path, content->kind, false);
     format = format ? format : writer_by_suffix(path, content->kind, true);
     if (format && format->write && format->content == content->kind) {
-        return format->write(path, content, err);
+        return sali_format_write(format, path, content, err);
     }
     if (format && format->write && sali_content_converts(content->kind, format->content)) {
         return write_converted(path, format, content, err);
@@ -222,4 +251,9 @@ sal_status sali_content_write(const char *path, const sali_format *format,
     return names[0]
                ? sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path, what, names)
                : sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s has no other format", path, what);
+}
+
+sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
+{
+    return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
 }

@@ -4,6 +4,9 @@
 #ifndef SALI_FORMAT_H
 #define SALI_FORMAT_H
 
+#include "io/scan.h"
+#include "io/text_output.h"
+#include "io/xml.h"
 #include "models/content.h"
 
 #define SALI_FORMAT_SUFFIXES 7 /* with the NULL that ends them */
@@ -16,18 +19,19 @@ typedef struct sali_format {
     /* The model that a file of it is when only the file is named ("ising"); NULL: a network or a
      * saved tape, which are models, or one that must be said. */
     const char *model;
+    const char *root;  /* of XML: the element that it is recognised by; NULL: no XML */
+    unsigned comments; /* SALI_COMMENT_*, of the scanners below */
     /* Whether the bytes look like this format: of files with another suffix, or with one that
-     * several formats share. NULL: the suffix decides. */
-    bool (*recognise)(const char *data, int64_t size);
+     * several formats share. NULL: the root element or the suffix decides. */
+    bool (*recognise)(sali_scan *scan);
     /* What it recognises is a heading that no other format has; then the suffix does not count. */
     bool has_heading;
-    /* Read from memory, as sali_format_parse; *out is empty but for its kind, and freed by the
-     * caller on failure too. NULL: not read, or read elsewhere. */
-    sal_status (*parse)(const char *name, const char *data, int64_t size, sali_content *out,
-                        sal_error *err);
-    /* Write a file of content of this kind, atomically. Returns: ARGUMENT for what the format
-     * cannot say; IO; MEMORY. NULL: not written. */
-    sal_status (*write)(const char *path, const sali_content *content, sal_error *err);
+    /* Read all of a file, whose bytes a NUL follows; *out is empty but for its kind, and freed by
+     * the caller on failure too. NULL: not read. */
+    void (*parse)(sali_scan *scan, sali_content *out);
+    /* Write content of this kind; it fails with ARGUMENT for what the format cannot say. NULL: not
+     * written. */
+    void (*write)(sali_text_output *w, const sali_content *content);
 } sali_format;
 
 /* In the order in which they are asked whether they recognise a file. */
@@ -71,13 +75,34 @@ static inline sal_status sali_format_parse(const sali_format *format, const char
                                            sal_error *err)
 {
     sali_content content = { .kind = format->content };
-    sal_status status = format->parse(name, data, size, &content, err);
-    if (status != SAL_OK) {
+    sali_scan scan = sali_scan_of(name, data, size, format->comments, err);
+    format->parse(&scan, &content);
+    if (scan.status != SAL_OK) {
         sali_content_free(&content);
-        return status;
+    } else {
+        *out = content;
     }
-    *out = content;
-    return SAL_OK;
+    return scan.status;
+}
+
+/* Whether bytes look like a format; false if it cannot be told. */
+static inline bool sali_format_recognises(const sali_format *format, const void *data, int64_t size)
+{
+    sali_scan scan = sali_scan_of("", data, size, format->comments, NULL);
+    return format->root ? sali_xml_root_is(&scan, format->root)
+                        : format->recognise && format->recognise(&scan);
+}
+
+/* Write a file, atomically. Returns: ARGUMENT for what the format cannot say; IO; MEMORY. */
+static inline sal_status sali_format_write(const sali_format *format, const char *path,
+                                           const sali_content *content, sal_error *err)
+{
+    sali_text_output w;
+    sali_text_open(&w, path, format->root, err);
+    if (w.status == SAL_OK) {
+        format->write(&w, content);
+    }
+    return sali_text_close(&w);
 }
 
 /* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix

@@ -5,22 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
 
-void sali_scan_init(sali_scan *scan, const char *name, const void *data, int64_t size,
-                    unsigned comments)
+sali_scan sali_scan_of(const char *name, const void *data, int64_t size, unsigned comments,
+                       sal_error *err)
 {
-    const char *text = size > 0 ? data : "";
-    int64_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    *scan = (sali_scan){ .name = name, .line = 1, .comments = comments };
-    scan->begin = scan->next = text + mark;
-    scan->end = text + size;
+    const char *text = size > 0 ? data : "", *end = text + size;
+    bool mark = !(comments & SALI_BYTES) && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    text += mark ? 3 : 0;
+    return (sali_scan){ name, text, text, end, 1, comments, SAL_OK, err };
 }
 
 const char *sali_show(const char *text, int64_t size, char out[SALI_SHOW_SIZE])
 {
     const int64_t room = SALI_SHOW_SIZE - 4;
+    size = size < 0 ? (int64_t)strlen(text) : size;
     int64_t n = size < room ? size : room;
     for (int64_t i = 0; i < n; i++) {
         out[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
@@ -29,32 +30,75 @@ const char *sali_show(const char *text, int64_t size, char out[SALI_SHOW_SIZE])
     return out;
 }
 
-sal_status sali_scan_fail(const sali_scan *scan, int64_t line, sal_error *err, const char *format,
-                          ...)
+/* ---- failures */
+
+/* At a line, or 0. */
+static sal_status fail(sali_scan *scan, int64_t line, const char *format, va_list args)
 {
-    char message[SAL_ERROR_SIZE];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    return sali_fail(err, SAL_ERR_DATA, "%s:%lld: %s", scan->name, (long long)line, message);
+    if (scan->status == SAL_OK) {
+        char message[SAL_ERROR_SIZE], at[SALI_NUMBER_SIZE] = "";
+        vsnprintf(message, sizeof message, format, args);
+        if (line > 0) {
+            snprintf(at, sizeof at, ":%lld", (long long)line);
+        }
+        scan->status = sali_fail(scan->err, SAL_ERR_DATA, "%s%s: %s", scan->name, at, message);
+    }
+    return scan->status;
 }
 
-sal_status sali_scan_expected(const sali_scan *scan, const sali_token *token, const char *what,
-                              sal_error *err)
+sal_status sali_scan_fail(sali_scan *scan, int64_t line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(scan, line, format, args);
+    va_end(args);
+    return scan->status;
+}
+
+sal_status sali_scan_refuse(sali_scan *scan, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(scan, 0, format, args);
+    va_end(args);
+    return scan->status;
+}
+
+sal_status sali_scan_expected(sali_scan *scan, const sali_token *token, const char *what)
 {
     char shown[SALI_SHOW_SIZE];
-    if (token->size == 0) {
-        return sali_scan_fail(scan, token->line, err, "expected %s, found the end of the file",
-                              what);
-    }
-    return sali_scan_fail(scan, token->line, err, "expected %s, found '%s'", what,
-                          sali_show(token->text, token->size, shown));
+    bool end = token->size == 0;
+    return sali_scan_fail(scan, token->line, "expected %s, found %s%s%s", what, end ? "" : "'",
+                          end ? "the end of the file" : sali_show(token->text, token->size, shown),
+                          end ? "" : "'");
 }
+
+bool sali_scan_granted(sali_scan *scan, bool granted)
+{
+    if (scan->status == SAL_OK && !granted) {
+        scan->status = sali_fail_memory(scan->err);
+    }
+    return scan->status == SAL_OK;
+}
+
+void *sali_scan_alloc(sali_scan *scan, int64_t count, size_t size)
+{
+    void *array = scan->status == SAL_OK ? sali_alloc(count, size) : NULL;
+    sali_scan_granted(scan, array);
+    return array;
+}
+
+bool sali_scan_grow(sali_scan *scan, void **array, int64_t *capacity, int64_t need, size_t size)
+{
+    return sali_scan_granted(scan, sali_grow(array, capacity, need, size) == 0);
+}
+
+/* ---- lines and words */
 
 bool sali_scan_line(sali_scan *scan, sali_scan *line)
 {
-    if (scan->next >= scan->end) {
+    scan->status = scan->status ? scan->status : line->status;
+    if (scan->status != SAL_OK || scan->next >= scan->end) {
         return false;
     }
     const char *end = memchr(scan->next, '\n', (size_t)(scan->end - scan->next));
@@ -108,111 +152,97 @@ static void skip_line(sali_scan *scan)
     scan->next = end ? end : scan->end;
 }
 
-static sal_status skip_block_comment(sali_scan *scan, sal_error *err)
+static void skip_block_comment(sali_scan *scan)
 {
     int64_t begin = scan->line;
     for (scan->next += 2; scan->next < scan->end; scan->next++) {
         if (at(scan, "*/")) {
             scan->next += 2;
-            return SAL_OK;
+            return;
         }
         scan->line += *scan->next == '\n';
     }
-    return sali_scan_fail(scan, begin, err, "this comment has no end; expected */");
+    sali_scan_fail(scan, begin, "this comment has no end; expected */");
 }
 
-static sal_status skip_blanks(sali_scan *scan, sal_error *err)
+static void skip_blanks(sali_scan *scan)
 {
-    while (scan->next < scan->end) {
+    while (scan->status == SAL_OK && scan->next < scan->end) {
         if (is_blank(*scan->next)) {
             scan->line += *scan->next == '\n';
             scan->next++;
         } else if (at_line_comment(scan) || at_letter_c(scan)) {
             skip_line(scan);
         } else if (at_block_comment(scan)) {
-            sal_status status = skip_block_comment(scan, err);
-            if (status != SAL_OK) {
-                return status;
-            }
+            skip_block_comment(scan);
         } else {
             break;
         }
     }
-    return SAL_OK;
 }
 
-sal_status sali_scan_token(sali_scan *scan, sali_token *token, sal_error *err)
+sali_token sali_scan_token(sali_scan *scan)
 {
-    sal_status status = skip_blanks(scan, err);
-    if (status != SAL_OK) {
-        return status;
-    }
+    skip_blanks(scan);
     const char *begin = scan->next;
-    while (scan->next < scan->end && !is_blank(*scan->next) && !at_line_comment(scan) &&
-           !at_block_comment(scan)) {
+    while (scan->status == SAL_OK && scan->next < scan->end && !is_blank(*scan->next) &&
+           !at_line_comment(scan) && !at_block_comment(scan)) {
         scan->next++;
     }
-    *token = (sali_token){ begin, scan->next - begin, scan->line };
-    return SAL_OK;
+    return (sali_token){ begin, scan->next - begin, scan->line };
+}
+
+bool sali_scan_more(sali_scan *scan)
+{
+    skip_blanks(scan);
+    return scan->status == SAL_OK && scan->next < scan->end;
 }
 
 bool sali_scan_on_line(const sali_scan *scan, int64_t line)
 {
     sali_scan ahead = *scan;
-    sali_token token;
-    return sali_scan_token(&ahead, &token, NULL) == SAL_OK && token.size > 0 && token.line == line;
+    ahead.err = NULL;
+    return sali_scan_more(&ahead) && ahead.line == line;
 }
 
-sal_status sali_scan_int(sali_scan *scan, const char *what, int64_t min, int64_t max, int64_t *out,
-                         sal_error *err)
+int64_t sali_scan_int(sali_scan *scan, const char *what, int64_t min, int64_t max)
 {
-    sali_token token;
-    sal_status status = sali_scan_token(scan, &token, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    int64_t value;
-    if (sali_parse_int(token.text, token.size, &value) != SAL_OK || value < min || value > max) {
+    sali_token token = sali_scan_token(scan);
+    int64_t value = min;
+    if (scan->status == SAL_OK &&
+        (sali_parse_int(token.text, token.size, &value) != SAL_OK || value < min || value > max)) {
         char expected[256];
         const char *form = min == max         ? "%s (%lld)"
                            : max == INT64_MAX ? "%s (an integer, at least %lld)"
                                               : "%s (an integer, %lld to %lld)";
         snprintf(expected, sizeof expected, form, what, (long long)min, (long long)max);
-        return sali_scan_expected(scan, &token, expected, err);
+        sali_scan_expected(scan, &token, expected);
+        return min;
     }
-    *out = value;
-    return SAL_OK;
+    return value;
 }
 
-sal_status sali_scan_double(sali_scan *scan, const char *what, double *out, sal_error *err)
+double sali_scan_double(sali_scan *scan, const char *what)
 {
-    sali_token token;
-    sal_status status = sali_scan_token(scan, &token, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    status = sali_parse_double(token.text, token.size, out);
-    if (status == SAL_ERR_MEMORY) {
-        return sali_fail_memory(err);
-    }
-    if (status != SAL_OK) {
+    sali_token token = sali_scan_token(scan);
+    double value = 0;
+    if (scan->status == SAL_OK && sali_parse_double(token.text, token.size, &value) != SAL_OK) {
         char expected[256];
         snprintf(expected, sizeof expected, "%s (a finite decimal number)", what);
-        return sali_scan_expected(scan, &token, expected, err);
+        sali_scan_expected(scan, &token, expected);
     }
-    return SAL_OK;
+    return value;
 }
 
-sal_status sali_scan_words(const sali_scan *scan, int64_t *n, sal_error *err)
+int64_t sali_scan_words(const sali_scan *scan)
 {
     sali_scan ahead = *scan;
-    sali_token token;
-    for (*n = 0;; ++*n) {
-        sal_status status = sali_scan_token(&ahead, &token, err);
-        if (status != SAL_OK || token.size == 0) {
-            return status;
-        }
+    ahead.err = NULL;
+    int64_t n = 0;
+    while (sali_scan_token(&ahead).size > 0) {
+        n++;
     }
+    return n;
 }
 
 int64_t sali_scan_room(const sali_scan *scan)
@@ -220,31 +250,30 @@ int64_t sali_scan_room(const sali_scan *scan)
     return (scan->end - scan->next + 1) / 2; /* a character each, and a blank between */
 }
 
-sal_status sali_scan_count(sali_scan *scan, const char *what, int64_t min, int64_t *out,
-                           sal_error *err)
+int64_t sali_scan_count(sali_scan *scan, const char *what, int64_t min)
 {
-    int64_t count;
-    sal_status status = sali_scan_int(scan, what, min, INT64_MAX, &count, err);
-    if (status != SAL_OK) {
-        return status;
+    int64_t count = sali_scan_int(scan, what, min, INT64_MAX);
+    if (count <= sali_scan_room(scan)) {
+        return count;
     }
-    if (count > sali_scan_room(scan)) {
-        return sali_scan_fail(scan, scan->line, err,
-                              "%s is %lld, more than the rest of the file can hold", what,
-                              (long long)count);
-    }
-    *out = count;
-    return SAL_OK;
+    sali_scan_fail(scan, scan->line, "%s is %lld, more than the rest of the file can hold", what,
+                   (long long)count);
+    return min;
 }
 
-sal_status sali_scan_end(sali_scan *scan, sal_error *err)
+int64_t sali_scan_line_of(const sali_scan *scan, const char *place)
 {
-    sali_token token;
-    sal_status status = sali_scan_token(scan, &token, err);
-    if (status == SAL_OK && token.size > 0) {
-        return sali_scan_expected(scan, &token, "the end of the file", err);
+    int64_t line = 1;
+    for (const char *c = scan->begin; c < place; c++) {
+        line += *c == '\n';
     }
-    return status;
+    return line;
+}
+
+sal_status sali_scan_end(sali_scan *scan)
+{
+    sali_token token = sali_scan_token(scan);
+    return token.size == 0 ? scan->status : sali_scan_expected(scan, &token, "the end of the file");
 }
 
 int sali_token_is(const sali_token *token, const char *word)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A tokeniser for text formats made of words and numbers. Messages say file:line, what was expected
- * and what was found. */
+/* A text being read as words and numbers. The first failure is kept and the rest does nothing, so a
+ * reader looks at the status once, at the end, and where it would go on with what it has not read:
+ * to allocate, to index, to loop. Messages say file:line, what was expected and what was found. */
 #ifndef SALI_SCAN_H
 #define SALI_SCAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <saltus/status.h>
@@ -15,71 +17,96 @@ enum {
     SALI_COMMENT_CPP = 2,      /* from // to the end of the line */
     SALI_COMMENT_HASH = 4,     /* from # to the end of the line */
     SALI_COMMENT_LETTER_C = 8, /* a line whose first word is "c", as in DIMACS files */
-    SALI_COMMENT_PERCENT = 16  /* from % to the end of the line */
+    SALI_COMMENT_PERCENT = 16, /* from % to the end of the line */
+    SALI_BYTES = 32            /* none, and no byte order mark: this is no text */
 };
 
-/* A position in a text that the caller keeps. Copy the struct to look ahead. */
+/* A position in a text that the caller keeps. To look ahead, copy the struct and set the copy's
+ * `err` to NULL. */
 typedef struct sali_scan {
     const char *name; /* of the file, for messages */
     const char *begin, *next, *end;
     int64_t line; /* of `next`, from 1 */
     unsigned comments;
+    sal_status status; /* of the first failure, after which nothing is read */
+    sal_error *err;    /* for its message; may be NULL */
 } sali_scan;
 
-/* A word: characters up to a blank, a comment or the end. Not NUL-terminated; size 0 at the end. */
+/* A word: characters up to a blank, a comment or the end. Not NUL-terminated; size 0 at the end and
+ * after a failure. */
 typedef struct sali_token {
     const char *text;
     int64_t size;
     int64_t line;
 } sali_token;
 
-/* Start at the beginning of `size` bytes; a UTF-8 byte order mark is skipped. */
-void sali_scan_init(sali_scan *scan, const char *name, const void *data, int64_t size,
-                    unsigned comments);
+/* The beginning of `size` bytes; a UTF-8 byte order mark is skipped. */
+sali_scan sali_scan_of(const char *name, const void *data, int64_t size, unsigned comments,
+                       sal_error *err);
 
-/* The next line of a text as a scanner of its own, without its end; false at the end. `scan` is
- * only moved by this function. */
+/* The next line of a text as a scanner of its own, without its end; false at the end and after a
+ * failure. `*line` is zeros at first: what fails in it fails the whole at the next call. */
 bool sali_scan_line(sali_scan *scan, sali_scan *line);
 
-/* The next word, or a token of size 0 at the end. DATA for a comment without end. */
-sal_status sali_scan_token(sali_scan *scan, sali_token *token, sal_error *err);
+/* The next word. It fails for a comment without end. */
+sali_token sali_scan_token(sali_scan *scan);
 
-/* Is there another word on this line? False at a comment without end. */
+/* Is there another word? On this line? False after a failure. */
+bool sali_scan_more(sali_scan *scan);
 bool sali_scan_on_line(const sali_scan *scan, int64_t line);
 
-/* The next word as an integer in [min, max]. DATA otherwise; `what` names it in the message. */
-sal_status sali_scan_int(sali_scan *scan, const char *what, int64_t min, int64_t max, int64_t *out,
-                         sal_error *err);
+/* The next word as an integer in [min, max]; `what` names it in the message. `min` after a failure.
+ */
+int64_t sali_scan_int(sali_scan *scan, const char *what, int64_t min, int64_t max);
 
-/* The next word as a finite number. */
-sal_status sali_scan_double(sali_scan *scan, const char *what, double *out, sal_error *err);
+/* The next word as a finite number; 0 after a failure. */
+double sali_scan_double(sali_scan *scan, const char *what);
 
 /* As sali_scan_int, for a count of words that must follow: at most what the rest can hold. */
-sal_status sali_scan_count(sali_scan *scan, const char *what, int64_t min, int64_t *out,
-                           sal_error *err);
+int64_t sali_scan_count(sali_scan *scan, const char *what, int64_t min);
 
-/* How many words the rest of the text has. DATA for a comment without end; then *n are before it.
- */
-sal_status sali_scan_words(const sali_scan *scan, int64_t *n, sal_error *err);
+/* How many words the rest of the text has, up to a comment without end. */
+int64_t sali_scan_words(const sali_scan *scan);
 
 /* How many words the rest of the text can hold at most. */
 int64_t sali_scan_room(const sali_scan *scan);
 
-/* DATA when anything but blanks and comments follows. */
-sal_status sali_scan_end(sali_scan *scan, sal_error *err);
+/* The line of a place in the text. */
+int64_t sali_scan_line_of(const sali_scan *scan, const char *place);
+
+/* It fails when anything but blanks and comments follows. Returns the status of all. */
+sal_status sali_scan_end(sali_scan *scan);
 
 /* Equal, ignoring the case of ASCII letters? */
 int sali_token_is(const sali_token *token, const char *word);
 
-/* DATA with "name:line: message". */
-sal_status sali_scan_fail(const sali_scan *scan, int64_t line, sal_error *err, const char *format,
-                          ...) __attribute__((format(printf, 4, 5), cold));
+/* ---- failures: DATA unless it says otherwise; they return the status of the first */
 
-/* DATA with "name:line: expected WHAT, found 'token'" (or "the end of the file"). */
-sal_status sali_scan_expected(const sali_scan *scan, const sali_token *token, const char *what,
-                              sal_error *err) __attribute__((cold));
+/* "name:line: message" */
+sal_status sali_scan_fail(sali_scan *scan, int64_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 
-/* Text of a file made fit for a message: unprintable characters become '?', long texts are cut. */
+/* "name: message" */
+sal_status sali_scan_refuse(sali_scan *scan, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* "name:line: expected WHAT, found 'token'" (or "the end of the file") */
+sal_status sali_scan_expected(sali_scan *scan, const sali_token *token, const char *what)
+    __attribute__((cold));
+
+/* MEMORY unless `granted`, and nothing has failed before; returns whether both are so. */
+bool sali_scan_granted(sali_scan *scan, bool granted);
+
+/* count * size zeroed bytes as of sali_alloc, or NULL and a failure; NULL after one. */
+void *sali_scan_alloc(sali_scan *scan, int64_t count, size_t size);
+
+/* sali_grow; false is a failure. */
+bool sali_scan_grow(sali_scan *scan, void **array, int64_t *capacity, int64_t need, size_t size);
+
+#define SALI_SCAN_ARRAY(scan, type, count) ((type *)sali_scan_alloc((scan), (count), sizeof(type)))
+
+/* Text of a file made fit for a message: unprintable characters become '?', long texts are cut.
+ * size -1: up to its NUL. */
 #define SALI_SHOW_SIZE 48
 const char *sali_show(const char *text, int64_t size, char out[SALI_SHOW_SIZE]);
 

@@ -16,17 +16,37 @@ void sali_text_open(sali_text_output *w, const char *path, bool xml, sal_error *
     w->status = sali_output_open(path, &w->out, err);
 }
 
-static void put_bytes(sali_text_output *w, const char *bytes, size_t size)
+void sali_text_fail(sali_text_output *w, sal_status status, const char *format, ...)
 {
     if (w->status == SAL_OK) {
-        w->status = sali_output_write(&w->out, bytes, (int64_t)size, w->err);
-        w->size += (int64_t)size;
+        char message[SAL_ERROR_SIZE];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(message, sizeof message, format, args);
+        va_end(args);
+        w->status = sali_fail(w->err, status, "%s: %s", w->out.path, message);
+    }
+}
+
+bool sali_text_granted(sali_text_output *w, bool granted)
+{
+    if (w->status == SAL_OK && !granted) {
+        w->status = sali_fail_memory(w->err);
+    }
+    return w->status == SAL_OK;
+}
+
+void sali_put_bytes(sali_text_output *w, const void *bytes, int64_t size)
+{
+    if (w->status == SAL_OK) {
+        w->status = sali_output_write(&w->out, bytes, size, w->err);
+        w->size += size;
     }
 }
 
 void sali_put_raw(sali_text_output *w, const char *text)
 {
-    put_bytes(w, text, strlen(text));
+    sali_put_bytes(w, text, (int64_t)strlen(text));
 }
 
 /* ---- values */
@@ -52,12 +72,12 @@ static void put_escaped(sali_text_output *w, const char *text)
     while (text < end) {
         const char *at = text, *instead = reference(sali_utf8_next(&text, end));
         if (instead) {
-            put_bytes(w, plain, (size_t)(at - plain));
+            sali_put_bytes(w, plain, at - plain);
             sali_put_raw(w, instead);
             plain = text;
         }
     }
-    put_bytes(w, plain, (size_t)(end - plain));
+    sali_put_bytes(w, plain, end - plain);
 }
 
 static void put_double(sali_text_output *w, double value)
@@ -65,10 +85,9 @@ static void put_double(sali_text_output *w, double value)
     char text[SALI_NUMBER_SIZE];
     if (!isfinite(value)) {
         sali_put_raw(w, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    } else if (sali_format_double(value, text) == SAL_OK) {
+    } else {
+        sali_format_double(value, text);
         sali_put_raw(w, text);
-    } else if (w->status == SAL_OK) {
-        w->status = sali_fail_memory(w->err);
     }
 }
 
@@ -109,7 +128,7 @@ void sali_put(sali_text_output *w, const char *format, ...)
     va_start(values, format);
     while (*format && w->status == SAL_OK) {
         size_t plain = strcspn(format, "%");
-        put_bytes(w, format, plain);
+        sali_put_bytes(w, format, (int64_t)plain);
         format += plain;
         format = *format ? put_value(w, format + 1, &values) : format;
     }
@@ -121,11 +140,11 @@ void sali_put_exp(sali_text_output *w, double log_value, const char *after)
     double value = exp(log_value);
     if (isfinite(value) && (value > 0 || log_value == -INFINITY)) {
         sali_put(w, "%g%s", value, after);
-    } else if (w->status == SAL_OK) {
-        w->status = sali_fail(w->err, SAL_ERR_ARGUMENT,
-                              "%s: a table entry has log %g, whose exponential is no positive "
-                              "finite number; subtract a constant from that table",
-                              w->out.path, log_value);
+    } else {
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "a table entry has log %g, whose exponential is no positive finite number; "
+                       "subtract a constant from that table",
+                       log_value);
     }
 }
 
@@ -140,7 +159,7 @@ void sali_put_base64(sali_text_output *w, const void *bytes, int64_t size)
         char four[] = { digits[three >> 18], digits[three >> 12 & 63],
                         i + 1 < size ? digits[three >> 6 & 63] : '=',
                         i + 2 < size ? digits[three & 63] : '=' };
-        put_bytes(w, four, sizeof four);
+        sali_put_bytes(w, four, sizeof four);
     }
 }
 

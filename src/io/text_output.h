@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A text file being written piece by piece. The first failure is kept and the rest dropped, so a
- * writer looks at the status once, at the end. */
+/* A file, mostly a text, being written piece by piece. The first failure is kept and the rest
+ * dropped, so a writer looks at the status once, at the end. */
 #ifndef SALI_TEXT_OUTPUT_H
 #define SALI_TEXT_OUTPUT_H
 
@@ -17,7 +17,16 @@ typedef struct sali_text_output {
 /* Create the file. A failure shows in `status`, and in what sali_text_close returns. */
 void sali_text_open(sali_text_output *w, const char *path, bool xml, sal_error *err);
 
-/* Put a text as it is. */
+/* What is written makes no sense: "path: message" with this status, unless something failed before.
+ */
+void sali_text_fail(sali_text_output *w, sal_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* MEMORY unless `granted`, and nothing has failed before; returns whether both are so. */
+bool sali_text_granted(sali_text_output *w, bool granted);
+
+/* Put bytes, or a text, as they are. */
+void sali_put_bytes(sali_text_output *w, const void *bytes, int64_t size);
 void sali_put_raw(sali_text_output *w, const char *text);
 
 /* Put values in printf's way, in any locale the same: %s, %c, %d, %lld and %06x; %g as the shortest

@@ -2,8 +2,6 @@
 #include "io/xml.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,22 +12,18 @@
 #include <libxml/xmlerror.h>
 #include <libxml/xmlschemastypes.h>
 
-#include "core/error.h"
-
 #if LIBXML_VERSION >= 21200
 typedef const xmlError *xml_report;
 #else
 typedef xmlError *xml_report;
 #endif
 
-/* What a parser or validator found first, and what it has read. */
+/* What a parser has read, and where its first failure goes. */
 typedef struct xml_guard {
-    const char *name;
+    sali_scan *scan;
     int64_t items;
     int depth;                       /* of a stream */
     const sali_xml_handler *handler; /* of a stream, or NULL */
-    sal_status status;
-    sal_error error;
 } xml_guard;
 
 /* libxml2 makes its tables of datatypes when they are first needed, without a lock of its own. */
@@ -46,14 +40,15 @@ static void prepare_once(void)
     pthread_once(&once, prepare);
 }
 
-/* Keep the first failure, on one line and without control characters. */
-static void guard_fail(xml_guard *guard, sal_status status, int line, const char *message)
+/* A failure, on one line and without control characters. */
+static void take_report(void *context, xml_report report)
 {
-    if (guard->status != SAL_OK) {
+    sali_scan *scan = context;
+    if (!report || report->level < XML_ERR_ERROR) {
         return;
     }
     char text[512];
-    snprintf(text, sizeof text, "%s", message ? message : "not acceptable");
+    snprintf(text, sizeof text, "%s", report->message ? report->message : "not acceptable");
     size_t length = strlen(text);
     while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' ')) {
         text[--length] = '\0';
@@ -63,27 +58,21 @@ static void guard_fail(xml_guard *guard, sal_status status, int line, const char
             text[i] = '?';
         }
     }
-    guard->status = sali_fail(&guard->error, status, "%s:%d: %s", guard->name, line, text);
-}
-
-static void take_report(void *guard, xml_report report)
-{
-    if (report && report->level >= XML_ERR_ERROR) {
-        guard_fail(guard, report->code == XML_ERR_NO_MEMORY ? SAL_ERR_MEMORY : SAL_ERR_DATA,
-                   report->line, report->message);
-    }
+    sali_scan_granted(scan, report->code != XML_ERR_NO_MEMORY);
+    sali_scan_fail(scan, report->line, "%s", text);
 }
 
 /* ---- parsing: `context` is the parser's */
 
 static void on_parse_error(void *context, xml_report report)
 {
-    take_report(((xmlParserCtxt *)context)->_private, report);
+    take_report(((xml_guard *)((xmlParserCtxt *)context)->_private)->scan, report);
 }
 
 static void stop(xmlParserCtxt *parser, const char *message)
 {
-    guard_fail(parser->_private, SAL_ERR_DATA, xmlSAX2GetLineNumber(parser), message);
+    sali_scan_fail(((xml_guard *)parser->_private)->scan, xmlSAX2GetLineNumber(parser), "%s",
+                   message);
     xmlStopParser(parser);
 }
 
@@ -130,15 +119,14 @@ static void on_element(void *context, const xmlChar *name, const xmlChar *prefix
 
 /* ---- streams */
 
-/* Keep the handler's verdict. */
-static void judge(xmlParserCtxt *parser, sal_status status, const sal_error *error)
+/* Did nothing fail? Else stop. */
+static bool goes_on(xmlParserCtxt *parser)
 {
-    xml_guard *guard = parser->_private;
-    if (status != SAL_OK && guard->status == SAL_OK) {
-        guard->status = status;
-        guard->error = *error;
+    bool fine = ((xml_guard *)parser->_private)->scan->status == SAL_OK;
+    if (!fine) {
         xmlStopParser(parser);
     }
+    return fine;
 }
 
 static void on_stream_begin(void *context, const xmlChar *name, const xmlChar *prefix,
@@ -151,16 +139,12 @@ static void on_stream_begin(void *context, const xmlChar *name, const xmlChar *p
     (void)n_defaulted;
     xmlParserCtxt *parser = context;
     xml_guard *guard = parser->_private;
-    if (guard->status != SAL_OK) {
-        return;
+    if (goes_on(parser) && is_bounded(parser, ++guard->depth)) {
+        sali_xml_element element = { (const char *)name, (const char *)uri,
+                                     xmlSAX2GetLineNumber(parser), n_attributes, attributes };
+        guard->handler->begin(guard->handler->self, &element);
+        goes_on(parser);
     }
-    if (!is_bounded(parser, ++guard->depth)) {
-        return;
-    }
-    sali_xml_element element = { (const char *)name, (const char *)uri,
-                                 xmlSAX2GetLineNumber(parser), n_attributes, attributes };
-    sal_error error = { 0 };
-    judge(parser, guard->handler->begin(guard->handler->self, &element, &error), &error);
 }
 
 static void on_stream_end(void *context, const xmlChar *name, const xmlChar *prefix,
@@ -169,23 +153,20 @@ static void on_stream_end(void *context, const xmlChar *name, const xmlChar *pre
     (void)name;
     (void)prefix;
     (void)uri;
-    xmlParserCtxt *parser = context;
-    xml_guard *guard = parser->_private;
-    if (guard->status == SAL_OK) {
-        sal_error error = { 0 };
+    xml_guard *guard = ((xmlParserCtxt *)context)->_private;
+    if (goes_on(context)) {
         guard->depth--;
-        judge(parser, guard->handler->end(guard->handler->self, &error), &error);
+        guard->handler->end(guard->handler->self);
+        goes_on(context);
     }
 }
 
 static void on_stream_text(void *context, const xmlChar *text, int size)
 {
-    xmlParserCtxt *parser = context;
-    xml_guard *guard = parser->_private;
-    if (guard->status == SAL_OK) {
-        sal_error error = { 0 };
-        judge(parser, guard->handler->text(guard->handler->self, (const char *)text, size, &error),
-              &error);
+    xml_guard *guard = ((xmlParserCtxt *)context)->_private;
+    if (goes_on(context)) {
+        guard->handler->text(guard->handler->self, (const char *)text, size);
+        goes_on(context);
     }
 }
 
@@ -211,24 +192,21 @@ static xmlParserCtxt *make_parser(xml_guard *guard)
     return parser;
 }
 
-/* Into *out, or to a handler. */
-static sal_status parse(const char *name, const void *text, int64_t size,
-                        const sali_xml_handler *handler, xmlDoc **out, sal_error *err)
+/* A document, or NULL: a failure, or all went to the handler. */
+static xmlDoc *parse(sali_scan *scan, const sali_xml_handler *handler)
 {
+    const int64_t size = scan->end - scan->begin;
     if (size > SALI_XML_MAX_SIZE) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: %lld bytes; XML of at most %lld is read", name,
-                         (long long)size, (long long)SALI_XML_MAX_SIZE);
-    }
-    text = size > 0 ? text : "";
-    sal_status status = sali_xml_check_tags(name, text, size, err);
-    if (status != SAL_OK) {
-        return status;
+        sali_scan_refuse(scan, "%lld bytes; XML of at most %lld is read", (long long)size,
+                         (long long)SALI_XML_MAX_SIZE);
+    } else {
+        sali_xml_check_tags(scan);
     }
     prepare_once();
-    xml_guard guard = { .name = name, .handler = handler };
-    xmlParserCtxt *parser = make_parser(&guard);
-    if (!parser) {
-        return sali_fail_memory(err);
+    xml_guard guard = { .scan = scan, .handler = handler };
+    xmlParserCtxt *parser = scan->status == SAL_OK ? make_parser(&guard) : NULL;
+    if (!sali_scan_granted(scan, parser)) {
+        return NULL;
     }
     /* HUGE allows long lists of numbers; what else it allows needs a DOCTYPE. NOENT puts '&' for
      * "&amp;" in attributes; without a DOCTYPE there are no other entities. */
@@ -237,32 +215,26 @@ static sal_status parse(const char *name, const void *text, int64_t size,
 #if LIBXML_VERSION >= 21300
     options |= XML_PARSE_NO_XXE;
 #endif
-    xmlDoc *document = xmlCtxtReadMemory(parser, text, (int)size, NULL, "UTF-8", options);
-    if (!parser->wellFormed || (out && !xmlDocGetRootElement(document))) {
-        guard_fail(&guard, SAL_ERR_DATA, 1, "not an XML document");
+    xmlDoc *document = xmlCtxtReadMemory(parser, scan->begin, (int)size, NULL, "UTF-8", options);
+    if (!parser->wellFormed || (!handler && !xmlDocGetRootElement(document))) {
+        sali_scan_fail(scan, 1, "not an XML document");
     }
     xmlFreeParserCtxt(parser);
-    if (guard.status != SAL_OK || !out) {
-        xmlFreeDoc(document);
-    } else {
-        *out = document;
+    if (scan->status == SAL_OK && !handler) {
+        return document;
     }
-    if (guard.status != SAL_OK && err) {
-        *err = guard.error;
-    }
-    return guard.status;
+    xmlFreeDoc(document);
+    return NULL;
 }
 
-sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
-                          sal_error *err)
+xmlDoc *sali_xml_parse(sali_scan *scan)
 {
-    return parse(name, text, size, NULL, out, err);
+    return parse(scan, NULL);
 }
 
-sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
-                           const sali_xml_handler *handler, sal_error *err)
+void sali_xml_stream(sali_scan *scan, const sali_xml_handler *handler)
 {
-    return parse(name, text, size, handler, NULL, err);
+    parse(scan, handler);
 }
 
 /* libxml2 gives five pointers each: name, prefix, namespace, the value's begin and end. */
@@ -280,43 +252,33 @@ const char *sali_xml_attribute(const sali_xml_element *element, const char *name
 
 /* ---- validation */
 
-static xmlRelaxNG *compile_schema(const char *text, xml_guard *guard)
+static xmlRelaxNG *compile_schema(const char *text, sali_scan *scan)
 {
     xmlRelaxNGParserCtxt *compiler = xmlRelaxNGNewMemParserCtxt(text, (int)strlen(text));
     if (!compiler) {
         return NULL;
     }
-    xmlRelaxNGSetParserStructuredErrors(compiler, (xmlStructuredErrorFunc)take_report, guard);
+    xmlRelaxNGSetParserStructuredErrors(compiler, (xmlStructuredErrorFunc)take_report, scan);
     xmlRelaxNG *schema = xmlRelaxNGParse(compiler);
     xmlRelaxNGFreeParserCtxt(compiler);
     return schema;
 }
 
-sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *schema_text,
-                             sal_error *err)
+void sali_xml_validate(sali_scan *scan, xmlDoc *document, const char *schema_text)
 {
     prepare_once();
-    xml_guard guard = { .name = name };
-    xmlRelaxNG *schema = compile_schema(schema_text, &guard);
+    xmlRelaxNG *schema = compile_schema(schema_text, scan);
     xmlRelaxNGValidCtxt *validator = schema ? xmlRelaxNGNewValidCtxt(schema) : NULL;
     int result = -1;
     if (validator) {
-        xmlRelaxNGSetValidStructuredErrors(validator, (xmlStructuredErrorFunc)take_report, &guard);
+        xmlRelaxNGSetValidStructuredErrors(validator, (xmlStructuredErrorFunc)take_report, scan);
         result = xmlRelaxNGValidateDoc(validator, document);
     }
     xmlRelaxNGFreeValidCtxt(validator);
     xmlRelaxNGFree(schema);
-    if (result < 0) {
-        return sali_fail_memory(err);
+    if (sali_scan_granted(scan, result >= 0) && result > 0) {
+        sali_scan_fail(scan, 1, "the document does not fit the schema");
     }
-    if (result > 0) {
-        guard_fail(&guard, SAL_ERR_DATA, 1, "the document does not fit the schema");
-        if (err) {
-            *err = guard.error;
-        }
-        return guard.status;
-    }
-    return SAL_OK;
 }
 
 /* ---- */
@@ -332,15 +294,4 @@ const char *sali_xml_value(const xmlNode *element, const char *attribute)
     return !found                                        ? NULL
            : found->children && found->children->content ? (const char *)found->children->content
                                                          : "";
-}
-
-sal_status sali_xml_fail(const char *name, const xmlNode *element, sal_error *err,
-                         const char *format, ...)
-{
-    char message[SAL_ERROR_SIZE];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    return sali_fail(err, SAL_ERR_DATA, "%s:%ld: %s", name, xmlGetLineNo(element), message);
 }

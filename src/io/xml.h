@@ -5,12 +5,9 @@
 #ifndef SALI_XML_H
 #define SALI_XML_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <libxml/tree.h>
 
-#include <saltus/status.h>
+#include "io/scan.h"
 
 /* What a file may hold: far above any model here, and within what libxml2 can count. */
 #define SALI_XML_MAX_SIZE ((int64_t)1 << 29)
@@ -27,27 +24,28 @@
 /* Attributes of one element; libxml2 compares all pairs of them. */
 #define SALI_XML_MAX_ATTRIBUTES 256
 
-/* DATA when a tag may have more attributes than that. The parsers below ask it. */
-sal_status sali_xml_check_tags(const char *name, const char *text, int64_t size, sal_error *err);
+/* The functions below read all of a scanner's text, and fail with DATA, with name:line, or MEMORY.
+ */
 
-/* Read a document in UTF-8 from memory; `name` is for messages. Comments and processing
- * instructions are dropped; free the document by xmlFreeDoc. Returns:   DATA with name:line when it
- * is not well-formed, has a DOCTYPE or is too large; MEMORY. On failure *out is untouched. */
-sal_status sali_xml_parse(const char *name, const void *text, int64_t size, xmlDoc **out,
-                          sal_error *err);
+/* It fails when a tag may have more attributes than that. The parsers below ask it. */
+void sali_xml_check_tags(sali_scan *scan);
+
+/* Read a document in UTF-8. Comments and processing instructions are dropped; free the document by
+ * xmlFreeDoc. It fails, and returns NULL, when it is not well-formed, has a DOCTYPE or is too
+ * large. */
+xmlDoc *sali_xml_parse(sali_scan *scan);
 
 /* The same, but a DOCTYPE is skipped if it only declares elements and attributes. No default of an
- * attribute comes from it. DATA also for one that declares anything else or names another file. */
-sal_status sali_xml_parse_doctype(const char *name, const void *text, int64_t size, xmlDoc **out,
-                                  sal_error *err);
+ * attribute comes from it. It fails also for one that declares anything else or names another file.
+ */
+xmlDoc *sali_xml_parse_doctype(sali_scan *scan);
 
 /* Is this, without a prefix, the name of the root element, as far as the first characters of what
  * may be XML tell? */
-bool sali_xml_root_is(const char *text, int64_t size, const char *name);
+bool sali_xml_root_is(const sali_scan *scan, const char *name);
 
-/* Check a document against a RELAX NG schema. DATA with file:line of the first difference. */
-sal_status sali_xml_validate(const char *name, xmlDoc *document, const char *schema,
-                             sal_error *err);
+/* Check a document against a RELAX NG schema; it fails at the line of the first difference. */
+void sali_xml_validate(sali_scan *scan, xmlDoc *document, const char *schema);
 
 /* ---- documents too large to be kept: handed over as they are read */
 
@@ -60,18 +58,16 @@ typedef struct sali_xml_element {
     const xmlChar **attributes; /* see sali_xml_attribute */
 } sali_xml_element;
 
-/* Where the pieces go. A status other than SAL_OK, with a message, ends the reading. */
+/* Where the pieces go. A failure of the scanner ends the reading. */
 typedef struct sali_xml_handler {
     void *self;
-    sal_status (*begin)(void *self, const sali_xml_element *element, sal_error *err);
-    sal_status (*end)(void *self, sal_error *err);
-    sal_status (*text)(void *self, const char *text, int64_t size, sal_error *err); /* a part */
+    void (*begin)(void *self, const sali_xml_element *element);
+    void (*end)(void *self);
+    void (*text)(void *self, const char *text, int64_t size); /* a part */
 } sali_xml_handler;
 
-/* Read a document from memory under the rules of sali_xml_parse, but for the number of elements.
- * Returns:   those of sali_xml_parse and of the handler. */
-sal_status sali_xml_stream(const char *name, const void *text, int64_t size,
-                           const sali_xml_handler *handler, sal_error *err);
+/* Read a document under the rules of sali_xml_parse, but for the number of elements. */
+void sali_xml_stream(sali_scan *scan, const sali_xml_handler *handler);
 
 /* The value of an attribute without a prefix, `size` characters without a NUL; NULL if the element
  * has none of that name. */
@@ -84,9 +80,5 @@ int sali_xml_is(const xmlNode *element, const char *name);
 
 /* The value of an attribute without a prefix, the document's own; NULL: the element has none. */
 const char *sali_xml_value(const xmlNode *element, const char *attribute);
-
-/* DATA with "name:line: message", the line being the element's. */
-sal_status sali_xml_fail(const char *name, const xmlNode *element, sal_error *err,
-                         const char *format, ...) __attribute__((format(printf, 4, 5), cold));
 
 #endif

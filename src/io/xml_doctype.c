@@ -9,41 +9,36 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
-
-typedef struct scanner {
-    const char *begin, *at, *end;
-} scanner;
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static void skip_blanks(scanner *s)
+static void skip_blanks(sali_scan *s)
 {
-    while (s->at < s->end && is_blank(*s->at)) {
-        s->at++;
+    while (s->next < s->end && is_blank(*s->next)) {
+        s->next++;
     }
 }
 
-static bool starts(const scanner *s, const char *word)
+static bool starts(const sali_scan *s, const char *word)
 {
     size_t n = strlen(word);
-    return (size_t)(s->end - s->at) >= n && memcmp(s->at, word, n) == 0;
+    return (size_t)(s->end - s->next) >= n && memcmp(s->next, word, n) == 0;
 }
 
 /* Step over `open`, where the scanner stands, to after `close`; false when that is missing. */
-static bool skip_past(scanner *s, const char *open, const char *close)
+static bool skip_past(sali_scan *s, const char *open, const char *close)
 {
-    const char *from = s->at + strlen(open);
+    const char *from = s->next + strlen(open);
     const char *found = memmem(from, (size_t)(s->end - from), close, strlen(close));
-    s->at = found ? found + strlen(close) : s->end;
+    s->next = found ? found + strlen(close) : s->end;
     return found;
 }
 
 /* To the first character of a document that is no blank, comment or processing instruction. */
-static void skip_misc(scanner *s)
+static void skip_misc(sali_scan *s)
 {
     for (;;) {
         skip_blanks(s);
@@ -54,35 +49,27 @@ static void skip_misc(scanner *s)
     }
 }
 
-static void skip_name(scanner *s)
+static void skip_name(sali_scan *s)
 {
-    while (s->at < s->end && !is_blank(*s->at) && !strchr("[]<>\"'%&", *s->at)) {
-        s->at++;
+    while (s->next < s->end && !is_blank(*s->next) && !strchr("[]<>\"'%&", *s->next)) {
+        s->next++;
     }
-}
-
-static scanner scan_document(const char *text, int64_t size)
-{
-    scanner s = { text, text, text + size };
-    s.at += starts(&s, "\xef\xbb\xbf") ? 3 : 0;
-    skip_misc(&s);
-    return s;
 }
 
 /* ---- the declaration */
 
 /* To after the '>' of <!ELEMENT ..> or <!ATTLIST ..>; quoted defaults may hold anything. */
-static bool skip_declaration(scanner *s)
+static bool skip_declaration(sali_scan *s)
 {
     char quote = '\0';
-    for (s->at += strlen("<!ELEMENT"); s->at < s->end; s->at++) {
-        char c = *s->at;
+    for (s->next += strlen("<!ELEMENT"); s->next < s->end; s->next++) {
+        char c = *s->next;
         if (quote) {
             quote = c == quote ? '\0' : quote;
         } else if (c == '"' || c == '\'') {
             quote = c;
         } else if (c == '>') {
-            s->at++;
+            s->next++;
             return true;
         } else if (c == '<' || c == '%' || c == '[' || c == ']') {
             return false;
@@ -92,12 +79,12 @@ static bool skip_declaration(scanner *s)
 }
 
 /* What is wrong with the declarations up to ']'; NULL: nothing, and the scanner is after it. */
-static const char *skip_subset(scanner *s)
+static const char *skip_subset(sali_scan *s)
 {
     for (;;) {
         skip_blanks(s);
         if (starts(s, "]")) {
-            s->at++;
+            s->next++;
             return NULL;
         }
         if (starts(s, "<!--")) {
@@ -113,14 +100,14 @@ static const char *skip_subset(scanner *s)
 }
 
 /* The same for all of it, from "<!DOCTYPE". */
-static const char *skip_doctype(scanner *s)
+static const char *skip_doctype(sali_scan *s)
 {
-    s->at += strlen("<!DOCTYPE");
+    s->next += strlen("<!DOCTYPE");
     skip_blanks(s);
     skip_name(s);
     skip_blanks(s);
     if (starts(s, "[")) {
-        s->at++;
+        s->next++;
         const char *wrong = skip_subset(s);
         if (wrong) {
             return wrong;
@@ -132,63 +119,56 @@ static const char *skip_doctype(scanner *s)
                    ? "a DOCTYPE that names another file is not accepted; remove it"
                    : "the DOCTYPE is not well-formed; remove it";
     }
-    s->at++;
+    s->next++;
     return NULL;
 }
 
 /* ---- the document */
 
-static long line_of(const scanner *s)
+xmlDoc *sali_xml_parse_doctype(sali_scan *scan)
 {
-    long line = 1;
-    for (const char *c = s->begin; c < s->at; c++) {
-        line += *c == '\n';
+    sali_scan s = *scan;
+    skip_misc(&s);
+    if (scan->end - scan->begin > SALI_XML_MAX_SIZE || !starts(&s, "<!DOCTYPE")) {
+        return sali_xml_parse(scan);
     }
-    return line;
-}
-
-sal_status sali_xml_parse_doctype(const char *name, const void *text, int64_t size, xmlDoc **out,
-                                  sal_error *err)
-{
-    if (size > SALI_XML_MAX_SIZE) {
-        return sali_xml_parse(name, text, size, out, err); /* refuses it */
-    }
-    scanner s = scan_document(size > 0 ? text : "", size);
-    if (!starts(&s, "<!DOCTYPE")) {
-        return sali_xml_parse(name, text, size, out, err);
-    }
-    int64_t begin = s.at - s.begin;
-    const char *wrong = skip_doctype(&s);
+    const char *begin = s.next, *wrong = skip_doctype(&s);
     if (wrong) {
-        return sali_fail(err, SAL_ERR_DATA, "%s:%ld: %s", name, line_of(&s), wrong);
+        sali_scan_fail(scan, sali_scan_line_of(scan, s.next), "%s", wrong);
+        return NULL;
     }
-    char *copy = sali_memdup(text, size, 1);
-    if (!copy) {
-        return sali_fail_memory(err);
+    int64_t size = s.end - s.begin;
+    char *copy = sali_memdup(s.begin, size, 1);
+    if (!sali_scan_granted(scan, copy)) {
+        return NULL;
     }
-    for (int64_t i = begin; i < s.at - s.begin; i++) {
+    for (int64_t i = begin - s.begin; i < s.next - s.begin; i++) {
         copy[i] = copy[i] == '\n' ? '\n' : ' ';
     }
-    sal_status status = sali_xml_parse(name, copy, size, out, err);
+    s.begin = copy;
+    s.end = copy + size;
+    xmlDoc *document = sali_xml_parse(&s);
+    scan->status = s.status;
     sali_free(copy);
-    return status;
+    return document;
 }
 
-bool sali_xml_root_is(const char *text, int64_t size, const char *name)
+bool sali_xml_root_is(const sali_scan *scan, const char *name)
 {
-    scanner s = scan_document(text, size);
+    sali_scan s = *scan;
+    skip_misc(&s);
     if (starts(&s, "<!DOCTYPE")) {
-        s.at += strlen("<!DOCTYPE");
+        s.next += strlen("<!DOCTYPE");
         skip_blanks(&s);
     } else if (starts(&s, "<")) {
-        s.at++;
+        s.next++;
     } else {
         return false;
     }
-    const char *from = s.at;
+    const char *from = s.next;
     skip_name(&s);
-    const char *colon = memchr(from, ':', (size_t)(s.at - from));
-    const char *end = s.at > from && s.at[-1] == '/' ? s.at - 1 : s.at;
+    const char *colon = memchr(from, ':', (size_t)(s.next - from));
+    const char *end = s.next > from && s.next[-1] == '/' ? s.next - 1 : s.next;
     from = colon ? colon + 1 : from;
     return (size_t)(end - from) == strlen(name) && memcmp(from, name, strlen(name)) == 0;
 }

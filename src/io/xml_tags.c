@@ -4,7 +4,6 @@
  * the parser will refuse. */
 #include <string.h>
 
-#include "io/scan.h"
 #include "io/xml.h"
 
 /* After the end of what begins with `open` at p, NULL if it does not; `end` if it has no end. */
@@ -33,24 +32,19 @@ static const char *skip_tag(const char *p, const char *end, int64_t *values)
     return p;
 }
 
-sal_status sali_xml_check_tags(const char *name, const char *text, int64_t size, sal_error *err)
+void sali_xml_check_tags(sali_scan *scan)
 {
-    const char *end = text + size;
-    for (const char *p = text; p < end && (p = memchr(p, '<', (size_t)(end - p)));) {
+    const char *end = scan->end;
+    for (const char *p = scan->begin; p < end && (p = memchr(p, '<', (size_t)(end - p)));) {
         const char *after = skip_aside(p, end, "<!--", "-->");
         after = after ? after : skip_aside(p, end, "<![CDATA[", "]]>");
         after = after ? after : skip_aside(p, end, "<?", "?>");
         int64_t values = 0;
         p = after ? after : skip_tag(p, end, &values);
         if (values > SALI_XML_MAX_ATTRIBUTES) {
-            sali_scan scan;
-            sali_scan_init(&scan, name, text, size, 0);
-            for (const char *c = text; c < p; c++) {
-                scan.line += *c == '\n';
-            }
-            return sali_scan_fail(&scan, scan.line, err, "a tag with more than %d attributes",
-                                  SALI_XML_MAX_ATTRIBUTES);
+            sali_scan_fail(scan, sali_scan_line_of(scan, p), "a tag with more than %d attributes",
+                           SALI_XML_MAX_ATTRIBUTES);
+            return;
         }
     }
-    return SAL_OK;
 }

@@ -45,19 +45,17 @@ sal_status sali_report_json(const char *directory, const char *name, const char 
 
 /* ---- the log */
 
-static sal_status read_names(sali_scan *line, training_log *log, sal_error *err)
+static void read_names(sali_scan *line, training_log *log)
 {
-    sali_token name;
     while (log->columns < MOST_COLUMNS && sali_scan_on_line(line, line->line)) {
-        sali_scan_token(line, &name, NULL);
+        sali_token name = sali_scan_token(line);
         snprintf(log->names[log->columns++], sizeof log->names[0], "%.*s",
                  (int)(name.size < 47 ? name.size : 47), name.text);
     }
-    return strcmp(log->names[0], "iteration") == 0
-               ? SAL_OK
-               : sali_scan_fail(line, 1, err,
-                                "expected the log of a training, whose first column is "
-                                "'iteration'");
+    if (strcmp(log->names[0], "iteration") != 0) {
+        sali_scan_fail(line, 1,
+                       "expected the log of a training, whose first column is 'iteration'");
+    }
 }
 
 static bool parse_number(const sali_token *token, double *value)
@@ -75,50 +73,52 @@ static bool parse_number(const sali_token *token, double *value)
     return sali_parse_double(token->text, token->size, value) == SAL_OK;
 }
 
-static sal_status read_row(sali_scan *line, training_log *log, sal_error *err)
+static void read_row(sali_scan *line, training_log *log)
 {
-    sali_token token;
     int64_t n = 0, first = log->rows * log->columns;
-    if (sali_grow((void **)&log->values, &log->room, first + log->columns, sizeof(double)) != 0) {
-        return sali_fail_memory(err);
+    if (!sali_scan_grow(line, (void **)&log->values, &log->room, first + log->columns,
+                        sizeof(double))) {
+        return;
     }
     for (; n < log->columns && sali_scan_on_line(line, line->line); n++) {
-        sali_scan_token(line, &token, NULL);
+        sali_token token = sali_scan_token(line);
         if (!parse_number(&token, &log->values[first + n])) {
-            return sali_scan_expected(line, &token, "a number", err);
+            sali_scan_expected(line, &token, "a number");
         }
     }
     if (n != log->columns || sali_scan_on_line(line, line->line)) {
-        return sali_scan_fail(line, line->line, err, "expected %lld columns",
-                              (long long)log->columns);
+        sali_scan_fail(line, line->line, "expected %lld columns", (long long)log->columns);
     }
     log->rows++;
-    return SAL_OK;
 }
 
 static sal_status read_log(const char *path, training_log *log, sal_error *err)
 {
     sali_bytes bytes = { 0 };
-    sali_scan scan, line;
+    sali_scan line = { 0 };
     sal_status status = sali_file_read(path, &bytes, err);
     if (status != SAL_OK) {
         return status;
     }
+    sali_scan scan = sali_scan_of(path, bytes.data, bytes.size, 0, err);
     if (memchr(bytes.data, '\0', (size_t)bytes.size)) {
-        sali_bytes_free(&bytes);
-        return sali_fail(err, SAL_ERR_DATA, "%s: expected text, found a NUL byte", path);
+        sali_scan_refuse(&scan, "expected text, found a NUL byte");
     }
     for (int64_t i = 0; i < bytes.size; i++) {
         bytes.data[i] = bytes.data[i] == ',' ? ' ' : bytes.data[i];
     }
-    sali_scan_init(&scan, path, bytes.data, bytes.size, 0);
-    status = sali_scan_line(&scan, &line) ? read_names(&line, log, err)
-                                          : sali_fail(err, SAL_ERR_DATA, "%s: is empty", path);
-    while (status == SAL_OK && sali_scan_line(&scan, &line)) {
-        status = line.end > line.next ? read_row(&line, log, err) : SAL_OK;
+    if (sali_scan_line(&scan, &line)) {
+        read_names(&line, log);
+    } else {
+        sali_scan_refuse(&scan, "is empty");
+    }
+    while (sali_scan_line(&scan, &line)) {
+        if (line.end > line.next) {
+            read_row(&line, log);
+        }
     }
     sali_bytes_free(&bytes);
-    return status;
+    return scan.status;
 }
 
 /* ---- curves */

@@ -3,7 +3,7 @@
 #include "cli_helpers.h"
 
 #include <saltus/saltus.h>
-#include "io/arrays/npy.h"
+#include "npy_file.h"
 #include "limit_model.h"
 
 START_TEST(sample_prints_the_documented_fields)
@@ -34,16 +34,16 @@ START_TEST(same_seed_writes_the_same_draws_for_any_threads)
     sal_error err = { 0 };
     ck_run("sample ising:side=4 --chains 5 --draws 50 --thin 2 --threads 1 --out a.npy");
     ck_run("sample ising:side=4 --chains 5 --draws 50 --thin 2 --threads 3 --out b.npy");
-    ck_ok(sali_npy_read(temp_path("a.npy"), &a, &err), &err);
-    ck_ok(sali_npy_read(temp_path("b.npy"), &b, &err), &err);
+    ck_ok(npy_read(temp_path("a.npy"), &a, &err), &err);
+    ck_ok(npy_read(temp_path("b.npy"), &b, &err), &err);
     ck_assert_int_eq(a.dtype, SALI_DTYPE_U8);
     ck_assert_int_eq(a.ndim, 3);
     ck_assert_int_eq(a.shape[0], 5);
     ck_assert_int_eq(a.shape[1], 50);
     ck_assert_int_eq(a.shape[2], 16);
     ck_assert_mem_eq(a.data, b.data, (size_t)a.count);
-    sali_npy_free(&a);
-    sali_npy_free(&b);
+    npy_free(&a);
+    npy_free(&b);
     ck_run("stats a.npy");
     ck_assert_ptr_nonnull(strstr(out, "R-hat"));
     ck_run("stats a.npy --json");
@@ -114,10 +114,10 @@ START_TEST(counts_without_a_cap_are_sampled)
     json_t *summary = json_out();
     ck_assert_str_eq(json_string_value(json_object_get(summary, "sampler")), "gwg");
     json_decref(summary);
-    ck_ok(sali_npy_read(temp_path("p.npy"), &draws, &err), &err);
+    ck_ok(npy_read(temp_path("p.npy"), &draws, &err), &err);
     ck_assert_int_eq(draws.dtype, SALI_DTYPE_I32);
     ck_assert_int_eq(draws.count, 16 * 4000 * 2);
-    sali_npy_free(&draws);
+    npy_free(&draws);
     json_t *file = json_load_file(temp_path("p.json"), 0, NULL);
     json_t *row = json_array_get(json_object_get(file, "marginals"), 1);
     ck_assert_int_eq((int)json_array_size(row), 64);
@@ -152,7 +152,7 @@ START_TEST(values_of_counts)
     const int64_t shape[2] = { 1, 2 };
     ck_ok(sali_npy_write(temp_path("n.npy"), SALI_DTYPE_F64, 2, shape, x, &err), &err);
     ck_run("value poisson:dim=2,rate=1 --state n.npy --out-differences nd.npy");
-    ck_ok(sali_npy_read(temp_path("nd.npy"), &array, &err), &err);
+    ck_ok(npy_read(temp_path("nd.npy"), &array, &err), &err);
     double d[4];
     ck_assert_int_eq(array.count, 4);
     sali_npy_doubles(&array, d);
@@ -160,11 +160,11 @@ START_TEST(values_of_counts)
     ck_assert_double_eq_tol(d[1], 0, 1e-14);
     ck_assert_double_eq_tol(d[2], log(3), 1e-14);
     ck_assert_double_eq_tol(d[3], -log(4), 1e-14);
-    sali_npy_free(&array);
+    npy_free(&array);
     ck_run("value poisson:dim=2,rate=1,cap=3 --state n.npy --out-differences nd.npy");
-    ck_ok(sali_npy_read(temp_path("nd.npy"), &array, &err), &err);
+    ck_ok(npy_read(temp_path("nd.npy"), &array, &err), &err);
     ck_assert_int_eq(array.count, 8);
-    sali_npy_free(&array);
+    npy_free(&array);
     ck_ok(sali_npy_write(temp_path("n.npy"), SALI_DTYPE_F64, 2, shape, x + 2, &err), &err);
     ck_refused(64, "no states", "value poisson:dim=2 --state n.npy --out-differences nd.npy");
     ck_ok(sali_npy_write(temp_path("n.npy"), SALI_DTYPE_F64, 2, shape, x, &err), &err);
@@ -194,9 +194,9 @@ START_TEST(tempering_anneals_and_votes_are_printed)
     json_decref(object);
     sali_npy best = { 0 };
     sal_error err = { 0 };
-    ck_ok(sali_npy_read(temp_path("best.npy"), &best, &err), &err);
+    ck_ok(npy_read(temp_path("best.npy"), &best, &err), &err);
     ck_assert(best.ndim == 1 && best.shape[0] == 9);
-    sali_npy_free(&best);
+    npy_free(&best);
     ck_run("sample ising:side=3,bias=1 --draws 50 --vote sites --vote-ones 2 --vote-out v.npy "
            "--json");
     object = json_out();
@@ -317,18 +317,18 @@ START_TEST(value_writes_arrays)
     ck_assert_str_eq(out, "3\n0.5\n"); /* 4 edges of 2 theta; two agree and two do not */
     ck_run("value ising:side=2,theta=0.5,bias=0.25 --dtype f64 --state x.npy --out-value f.npy "
            "--out-gradient g.npy --out-differences d.npy");
-    ck_ok(sali_npy_read(temp_path("g.npy"), &array, &err), &err);
+    ck_ok(npy_read(temp_path("g.npy"), &array, &err), &err);
     ck_assert_int_eq(array.shape[1], 4);
     double g[8], d[16];
     sali_npy_doubles(&array, g);
     ck_assert_double_eq(g[0], -2 + 0.25);
-    sali_npy_free(&array);
-    ck_ok(sali_npy_read(temp_path("d.npy"), &array, &err), &err);
+    npy_free(&array);
+    ck_ok(npy_read(temp_path("d.npy"), &array, &err), &err);
     ck_assert_int_eq(array.shape[1], 8);
     sali_npy_doubles(&array, d);
     ck_assert_double_eq(d[1], 2 * g[0]);
     ck_assert_double_eq(d[0], 0);
-    sali_npy_free(&array);
+    npy_free(&array);
     ck_refused(65, "expected shape", "value ising:side=3 --state x.npy");
     ck_refused(64, "--state", "value ising:side=3");
     ck_refused(66, "none.npy", "value ising:side=3 --state none.npy");

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "io/arrays/npy.h"
+#include "npy_file.h"
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -41,11 +41,11 @@ START_TEST(draws_so_far_are_a_whole_file)
     ck_assert_msg(
         sscanf(text, "saltus: stopped; what follows is from %lld draws a chain", &draws) == 1, "%s",
         text);
-    ck_ok(sali_npy_read(temp_path("run.npy"), &array, &err), &err);
+    ck_ok(npy_read(temp_path("run.npy"), &array, &err), &err);
     ck_assert_int_eq(array.shape[0], 3);
     ck_assert_int_eq(array.shape[1], draws);
     ck_assert_int_eq(array.shape[2], 16);
-    sali_npy_free(&array);
+    npy_free(&array);
 }
 END_TEST
 

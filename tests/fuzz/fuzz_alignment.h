@@ -17,7 +17,7 @@ static inline int fuzz_alignment(const sali_format *format, const uint8_t *data,
     sal_status status =
         sali_format_parse(format, "fuzz", (const char *)data, (int64_t)size, &content, &err);
     fuzz_check(status, &err);
-    format->recognise((const char *)data, (int64_t)size);
+    sali_format_recognises(format, data, (int64_t)size);
     if (status != SAL_OK) {
         return 0;
     }

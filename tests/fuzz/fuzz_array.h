@@ -17,7 +17,7 @@ static inline void fuzz_array(const sali_format *format, const uint8_t *data, si
     const char *text = (const char *)data;
     sal_status status = sali_format_parse(format, "fuzz", text, (int64_t)size, &content, &err);
     fuzz_check(status, &err);
-    format->recognise(text, (int64_t)size);
+    sali_format_recognises(format, data, (int64_t)size);
     if (status != SAL_OK) {
         return;
     }

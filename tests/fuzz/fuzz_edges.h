@@ -47,7 +47,7 @@ static inline void fuzz_graph(const sali_format *format, const uint8_t *data, si
 {
     sal_error err = { 0 };
     sali_content content = { 0 };
-    format->recognise((const char *)data, (int64_t)size);
+    sali_format_recognises(format, data, (int64_t)size);
     sal_status status =
         sali_format_parse(format, "fuzz", (const char *)data, (int64_t)size, &content, &err);
     fuzz_check(status, &err);

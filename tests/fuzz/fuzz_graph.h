@@ -7,9 +7,21 @@
 
 #include <math.h>
 
-#include "models/content.h"
+#include "io/format.h"
 
-/* Every promise of content.h about a graph that was read. */
+/* Read it; false if it is refused. */
+static inline bool fuzz_network(const sali_format *format, const uint8_t *data, size_t size,
+                                sali_content *content)
+{
+    sal_error err = { 0 };
+    sali_format_recognises(format, data, (int64_t)size);
+    sal_status status =
+        sali_format_parse(format, "fuzz", (const char *)data, (int64_t)size, content, &err);
+    fuzz_check(status, &err);
+    return status == SAL_OK;
+}
+
+/* Every promise of content.h about a network that was read. */
 static inline void fuzz_check_graph(const sali_factor_graph *g)
 {
     for (int64_t f = 0; f < g->factors; f++) {

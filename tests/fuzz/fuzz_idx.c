@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "io/arrays/idx.h"
+#include "io/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,14 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size = (size_t)bytes.size;
     }
     if (status == SAL_OK) {
-        status = sali_idx_parse("fuzz", data, (int64_t)size, &array, &err);
+        sali_scan scan = sali_scan_of("fuzz", data, (int64_t)size, SALI_BYTES, &err);
+        array = sali_idx_view(&scan);
+        status = scan.status;
         fuzz_check(status, &err);
     }
     if (status == SAL_OK) {
         double *values = fuzz_alloc(array.count, sizeof *values);
         sali_npy_doubles(&array, values);
         free(values);
-        sali_npy_free(&array);
     }
     sali_bytes_free(&bytes);
     return 0;

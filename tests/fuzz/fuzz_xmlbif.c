@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz_graph.h"
 
-#include "io/networks/xmlbif.h"
-
 /* Rows sum to 1, and everything has a name. */
 static void check_network(const sali_factor_graph *g)
 {
@@ -29,14 +27,11 @@ static void check_network(const sali_factor_graph *g)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sal_error err = { 0 };
-    sali_factor_graph graph = { 0 };
-    sal_status status = sali_xmlbif_parse("fuzz", data, (int64_t)size, &graph, &err);
-    fuzz_check(status, &err);
-    if (status == SAL_OK) {
-        fuzz_check_graph(&graph);
-        check_network(&graph);
-        sali_factor_graph_free(&graph);
+    sali_content content = { 0 };
+    if (fuzz_network(&sali_format_xmlbif, data, size, &content)) {
+        fuzz_check_graph(&content.network);
+        check_network(&content.network);
+        sali_content_free(&content);
     }
     return 0;
 }

@@ -165,8 +165,8 @@ START_TEST(suffix_and_content_tell_the_format)
         ck_assert_ptr_eq(found, cases[i].want);
         sali_content_free(&content);
     }
-    ck_assert(!sali_format_aln.recognise("hello world\nhello again\n", 24));
-    ck_assert(!sali_format_aln.recognise("1 2\n1 3\n", 8));
+    ck_assert(!sali_format_recognises(&sali_format_aln, "hello world\nhello again\n", 24));
+    ck_assert(!sali_format_recognises(&sali_format_aln, "1 2\n1 3\n", 8));
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(written_alignments_read_back)
             sali_names_free(content.alignment.names, 2);
             content.alignment.names = NULL;
         }
-        ck_ok(formats[_i]->write(path, &content, &err), &err);
+        ck_ok(sali_format_write(formats[_i], path, &content, &err), &err);
         ck_ok(sali_content_read(path, formats[_i], 0, &back, NULL, &err), &err);
         bool names = _i > 0;
         ck_assert_int_eq(back.alignment.names != NULL, names);
@@ -199,9 +199,9 @@ START_TEST(written_alignments_read_back)
         }
         ck_assert(back.alignment.sequences == 2 && back.alignment.length == 130);
         ck_assert_mem_eq(back.alignment.codes, content.alignment.codes, 260);
-        ck_alloc_sweep(formats[_i]->write(path, &content, &err), (void)0);
+        ck_alloc_sweep(sali_format_write(formats[_i], path, &content, &err), (void)0);
         snprintf(want, sizeof want, "%s/none/a", temp_dir);
-        ck_fails(formats[_i]->write(want, &content, &err), SAL_ERR_IO, &err, "none/a");
+        ck_fails(sali_format_write(formats[_i], want, &content, &err), SAL_ERR_IO, &err, "none/a");
         sali_content_free(&content);
         sali_content_free(&back);
     }
@@ -217,8 +217,8 @@ START_TEST(stockholm_refuses_names_it_cannot_say)
         sal_error err = { 0 };
         sali_content content = { 0 };
         ck_ok(parse_text(&sali_format_fasta, texts[i], &content, &err), &err);
-        ck_fails(sali_format_stockholm.write(temp_path("a.sto"), &content, &err), SAL_ERR_ARGUMENT,
-                 &err, "which Stockholm cannot say");
+        ck_fails(sali_format_write(&sali_format_stockholm, temp_path("a.sto"), &content, &err),
+                 SAL_ERR_ARGUMENT, &err, "which Stockholm cannot say");
         sali_content_free(&content);
     }
     ck_assert_int_eq(temp_count(), 0);
@@ -232,7 +232,7 @@ static int parsed; /* which format the sweep is about */
 static sal_status parse_swept(const void *data, int64_t size, sal_error *err)
 {
     sali_content content = { 0 };
-    formats[parsed]->recognise(data, size);
+    sali_format_recognises(formats[parsed], data, size);
     sal_status status = sali_format_parse(formats[parsed], "mem", data, size, &content, err);
     sali_content_free(&content);
     return status;
@@ -278,7 +278,7 @@ START_TEST(alphabets_are_told_by_letters)
         ck_ok(parse_text(&sali_format_aln, cases[i].text, &content, &err), &err);
         ck_assert_int_eq(content.alignment.alphabet, cases[i].alphabet);
         ck_assert_str_eq(shown(&content), cases[i].want);
-        ck_ok(sali_format_fasta.write(temp_path("a.fa"), &content, &err), &err);
+        ck_ok(sali_format_write(&sali_format_fasta, temp_path("a.fa"), &content, &err), &err);
         sali_content_free(&content);
         ck_ok(sali_content_read(temp_path("a.fa"), NULL, 0, &content, NULL, &err), &err);
         sali_content_free(&content);

@@ -6,7 +6,7 @@
 
 #include "alloc_fail.h"
 #include "io/format.h"
-#include "io/arrays/npy.h"
+#include "npy_file.h"
 
 static const sali_format *named(const char *name)
 {
@@ -274,9 +274,9 @@ START_TEST(written_arrays_read_back_in_the_smallest_type)
         }
         sal_error err = { 0 };
         sali_npy npy = { 0 };
-        ck_ok(sali_npy_read(temp_path("a.npy"), &npy, &err), &err);
+        ck_ok(npy_read(temp_path("a.npy"), &npy, &err), &err);
         ck_assert_int_eq(npy.dtype, cases[i].dtype);
-        sali_npy_free(&npy);
+        npy_free(&npy);
     }
 }
 END_TEST
@@ -350,9 +350,7 @@ static sal_status parse_swept(const void *data, int64_t size, sal_error *err)
 {
     sali_content c = { 0 };
     sal_status status = sali_format_parse(swept, "mem", data, size, &c, err);
-    if (swept->recognise) {
-        swept->recognise(data, size);
-    }
+    sali_format_recognises(swept, data, size);
     sali_content_free(&c);
     return status;
 }

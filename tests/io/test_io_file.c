@@ -282,7 +282,7 @@ static void check_numbers(void)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char text[SALI_NUMBER_SIZE];
         double x = 42;
-        ck_assert_int_eq(sali_format_double(values[i], text), SAL_OK);
+        sali_format_double(values[i], text);
         ck_assert_ptr_null(strchr(text, ','));
         ck_assert_int_eq(parse_double(text, &x), SAL_OK);
         ck_assert(x == values[i]);
@@ -305,66 +305,119 @@ START_TEST(numbers_do_not_depend_on_the_locale)
 }
 END_TEST
 
-static sali_scan scan_of(const char *text, unsigned comments)
+static sali_scan scan_of(const char *text, unsigned comments, sal_error *err)
 {
-    sali_scan scan;
-    sali_scan_init(&scan, "f", text, (int64_t)strlen(text), comments);
-    return scan;
+    return sali_scan_of("f", text, (int64_t)strlen(text), comments, err);
 }
 
 START_TEST(words_have_lines_and_comments_are_blanks)
 {
     sali_scan scan = scan_of("\xef\xbb\xbf"
                              "a/* 1\n 2 */b // 3\nc 4 # 5\r\nc\nc x\n cc",
-                             15);
+                             15, NULL);
     static const struct {
         const char *text;
         int line;
     } want[] = { { "a", 1 }, { "b", 2 }, { "cc", 6 }, { "", 6 }, { "", 6 } };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        sal_error err = { 0 };
-        sali_token token;
-        ck_ok(sali_scan_token(&scan, &token, &err), &err);
+        sali_token token = sali_scan_token(&scan);
+        ck_assert_int_eq(scan.status, SAL_OK);
         ck_assert_int_eq(token.size, (int64_t)strlen(want[i].text));
         ck_assert_mem_eq(token.text, want[i].text, (size_t)token.size);
         ck_assert_int_eq(token.line, want[i].line);
     }
-    sal_error err = { 0 };
-    scan = scan_of("c#//x", 0);
-    sali_token token;
-    ck_ok(sali_scan_token(&scan, &token, &err), &err);
+    scan = scan_of("c#//x", 0, NULL);
+    sali_token token = sali_scan_token(&scan);
     ck_assert(sali_token_is(&token, "C#//X"));
     ck_assert(!sali_token_is(&token, "C#//") && !sali_token_is(&token, "C#//X1"));
 }
 END_TEST
 
+/* What reading a text as one thing says. */
+typedef enum { AN_INT, A_REAL, A_COUNT, THE_END } scan_kind;
+
+static sal_status scan_as(scan_kind kind, const char *text, int64_t max, sal_error *err)
+{
+    sali_scan scan = scan_of(text, SALI_COMMENT_C, err);
+    if (kind == AN_INT) {
+        ck_assert_int_eq(sali_scan_int(&scan, "a count", 1, max), 1);
+    } else if (kind == A_REAL) {
+        ck_assert(sali_scan_double(&scan, "a weight") == 0);
+    } else if (kind == A_COUNT) {
+        ck_assert_int_eq(sali_scan_count(&scan, "n", 0), 0);
+    }
+    return sali_scan_end(&scan);
+}
+
 START_TEST(scan_errors_name_file_line_and_word)
 {
     sal_error err = { 0 };
-    int64_t n = 0;
-    double x = 0;
-    sali_scan scan = scan_of("\n\n abc", 0);
-    ck_fails(sali_scan_int(&scan, "a count", 0, 9, &n, &err), SAL_ERR_DATA, &err,
-             "f:3: expected a count (an integer, 0 to 9), found 'abc'");
-    ck_fails(sali_scan_int(&scan, "a count", 0, INT64_MAX, &n, &err), SAL_ERR_DATA, &err,
-             "at least 0), found the end of the file");
-    scan = scan_of("10", 0);
-    ck_fails(sali_scan_int(&scan, "a count", 0, 9, &n, &err), SAL_ERR_DATA, &err, "'10'");
-    scan = scan_of("nan", 0);
-    ck_fails(sali_scan_double(&scan, "a weight", &x, &err), SAL_ERR_DATA, &err,
-             "f:1: expected a weight (a finite decimal number), found 'nan'");
-    scan = scan_of("3 1 2", 0);
-    ck_fails(sali_scan_count(&scan, "n", 0, &n, &err), SAL_ERR_DATA, &err,
-             "n is 3, more than the rest of the file can hold");
-    scan = scan_of("1 /* x", SALI_COMMENT_C);
-    ck_ok(sali_scan_int(&scan, "n", 0, 9, &n, &err), &err);
-    ck_fails(sali_scan_end(&scan, &err), SAL_ERR_DATA, &err, "f:1: this comment has no end");
-    scan = scan_of("\n\x01\xff"
-                   "0123456789012345678901234567890123456789012345678901234",
-                   0);
-    ck_fails(sali_scan_end(&scan, &err), SAL_ERR_DATA, &err,
-             "f:2: expected the end of the file, found '?\?012345678901234567890123456789");
+    static const struct {
+        scan_kind kind;
+        const char *text;
+        int64_t max;
+        const char *message;
+    } cases[] = {
+        { AN_INT, "\n\n abc", 9, "f:3: expected a count (an integer, 1 to 9), found 'abc'" },
+        { AN_INT, "", INT64_MAX, "at least 1), found the end of the file" },
+        { AN_INT, "10", 9, "'10'" },
+        { A_REAL, "nan", 0, "f:1: expected a weight (a finite decimal number), found 'nan'" },
+        { A_COUNT, "3 1 2", 0, "n is 3, more than the rest of the file can hold" },
+        { AN_INT, "1 /* x", 9, "f:1: this comment has no end" },
+        { THE_END,
+          "\n\x01\xff"
+          "0123456789012345678901234567890123456789012345678901234",
+          0, "f:2: expected the end of the file, found '?\?012345678901234567890123456789" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_fails(scan_as(cases[k].kind, cases[k].text, cases[k].max, &err), SAL_ERR_DATA, &err,
+                 cases[k].message);
+    }
     ck_assert_ptr_nonnull(strstr(err.message, "...'"));
+}
+END_TEST
+
+static sal_status fail_twice(sal_error *err)
+{
+    sali_scan scan = scan_of("x 7\n8 9\n", 0, err), line = { 0 };
+    sali_scan_int(&scan, "a count", 0, 9);
+    const char *stood = scan.next;
+    ck_assert_int_eq(sali_scan_int(&scan, "a second", 3, 9), 3);
+    ck_assert_int_eq(sali_scan_token(&scan).size, 0);
+    ck_assert(!sali_scan_more(&scan) && !sali_scan_line(&scan, &line) && scan.next == stood);
+    ck_assert_ptr_null(sali_scan_alloc(&scan, 1, 1));
+    sali_scan_refuse(&scan, "later");
+    return sali_scan_end(&scan);
+}
+
+static sal_status fail_in_line(sal_error *err)
+{
+    sali_scan scan = scan_of("1\nx\n3\n", 0, err), line = { 0 };
+    int lines = 0;
+    for (; sali_scan_line(&scan, &line); lines++) {
+        sali_scan_int(&line, "a count", 0, 9);
+    }
+    ck_assert_int_eq(lines, 2);
+    return scan.status;
+}
+
+static sal_status fail_memory(sal_error *err)
+{
+    sali_scan scan = scan_of("", 0, err);
+    ck_assert(!sali_scan_granted(&scan, false));
+    return sali_scan_refuse(&scan, "later");
+}
+
+START_TEST(the_first_failure_of_a_scan_is_kept)
+{
+    sal_error err = { 0 };
+    ck_fails(fail_twice(&err), SAL_ERR_DATA, &err, "f:1: expected a count");
+    ck_fails(fail_in_line(&err), SAL_ERR_DATA, &err, "f:2: expected a count");
+    ck_fails(fail_memory(&err), SAL_ERR_MEMORY, &err, "out of memory");
+    sali_scan scan = scan_of("1 /* x", SALI_COMMENT_C, &err);
+    sali_scan_token(&scan);
+    ck_assert(!sali_scan_on_line(&scan, 1)); /* looking ahead fails nothing */
+    ck_assert_int_eq(scan.status, SAL_OK);
 }
 END_TEST
 
@@ -395,6 +448,7 @@ int main(void)
     tcase_add_test(text, numbers_do_not_depend_on_the_locale);
     tcase_add_test(text, words_have_lines_and_comments_are_blanks);
     tcase_add_test(text, scan_errors_name_file_line_and_word);
+    tcase_add_test(text, the_first_failure_of_a_scan_is_kept);
     suite_add_tcase(suite, text);
     return test_main(suite);
 }

@@ -106,11 +106,11 @@ START_TEST(all_programs_write_the_same_graph)
         sal_error err = { 0 };
         sali_graph g = { 0 };
         sali_content content = { .kind = SALI_CONTENT_GRAPH };
-        ck_assert(graphml->recognise(texts[k], (int64_t)strlen(texts[k])));
+        ck_assert(sali_format_recognises(graphml, texts[k], (int64_t)strlen(texts[k])));
         ck_ok(graph_parse(graphml, texts[k], &g, &err), &err);
         graph_check(&g, 3, names, h, 3, edges);
         content.graph = g;
-        ck_ok(graphml->write(temp_path("a.graphml"), &content, &err), &err);
+        ck_ok(sali_format_write(graphml, temp_path("a.graphml"), &content, &err), &err);
         sali_content_free(&content);
         const sali_format *found = NULL;
         ck_ok(sali_content_read(temp_path("a.graphml"), NULL, SALI_CONTENT_NONE, &content, &found,
@@ -250,7 +250,7 @@ START_TEST(energies_are_told_by_the_vartype)
         ck_ok(parse_inner(text, &g, &err), &err);
         ck_assert_int_eq(g.vartype, k == 0 ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY);
         sali_content content = { .kind = SALI_CONTENT_GRAPH, .graph = g }, back = { 0 };
-        ck_ok(graphml->write(temp_path("v.graphml"), &content, &err), &err);
+        ck_ok(sali_format_write(graphml, temp_path("v.graphml"), &content, &err), &err);
         ck_ok(sali_content_read(temp_path("v.graphml"), graphml, 0, &back, NULL, &err), &err);
         graph_check_same(&g, &back.graph);
         sali_content_free(&back);
@@ -295,7 +295,7 @@ START_TEST(prefixes_ports_and_strangers_do_not_matter)
         "</g:graph><y:rest/></g:graphml>";
     sal_error err = { 0 };
     sali_graph g = { 0 };
-    ck_assert(graphml->recognise(text, sizeof text - 1));
+    ck_assert(sali_format_recognises(graphml, text, sizeof text - 1));
     ck_ok(graph_parse(graphml, text, &g, &err), &err);
     graph_check(&g, 2, names, NULL, 1, &(graph_edge){ 1, 0, 3 });
     sali_graph_free(&g);
@@ -511,10 +511,10 @@ START_TEST(documents_are_told_by_their_root)
     static const char *const good[] = { "\xef\xbb\xbf <graphml>", "<?xml?>\n<!--<a>-->\t<graphml",
                                         "<g:graphml xmlns", "<graphml/>" };
     for (int64_t k = 0; k < N(others); k++) {
-        ck_assert(!graphml->recognise(others[k], (int64_t)strlen(others[k])));
+        ck_assert(!sali_format_recognises(graphml, others[k], (int64_t)strlen(others[k])));
     }
     for (int64_t k = 0; k < N(good); k++) {
-        ck_assert(graphml->recognise(good[k], (int64_t)strlen(good[k])));
+        ck_assert(sali_format_recognises(graphml, good[k], (int64_t)strlen(good[k])));
     }
 }
 END_TEST
@@ -560,7 +560,7 @@ START_TEST(graphml_survives_failing_allocations)
     sali_content content = { .kind = SALI_CONTENT_GRAPH };
     ck_ok(graph_parse(graphml, by_networkx, &content.graph, &err), &err);
     const char *path = temp_path("a.graphml");
-    ck_alloc_sweep(graphml->write(path, &content, &err), (void)0);
+    ck_alloc_sweep(sali_format_write(graphml, path, &content, &err), (void)0);
     sali_content_free(&content);
 }
 END_TEST

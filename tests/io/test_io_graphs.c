@@ -142,8 +142,8 @@ START_TEST(dimacs_graphs_are_read)
         ck_ok(graph_parse(dimacs, plain[k], &g, &err), &err);
         graph_check(&g, 4, NULL, NULL, 3, edges);
         sali_graph_free(&g);
-        ck_assert(dimacs->recognise(plain[k], (int64_t)strlen(plain[k])));
-        ck_assert(!gset->recognise(plain[k], (int64_t)strlen(plain[k])));
+        ck_assert(sali_format_recognises(dimacs, plain[k], (int64_t)strlen(plain[k])));
+        ck_assert(!sali_format_recognises(gset, plain[k], (int64_t)strlen(plain[k])));
     }
     ck_ok(graph_parse(dimacs, "p edge 4 3\nn 1 1\nn 3 .5\nn 2 -2\ne 1 2\ne 4 3\ne 4 1 2.5\nn 4 4\n",
                       &g, &err),
@@ -430,7 +430,7 @@ START_TEST(graphs_survive_failing_allocations)
         ck_alloc_sweep(graph_parse(formats[k], texts[k], &g, &err), sali_graph_free(&g));
         ck_ok(graph_parse(formats[k], texts[k], &content.graph, &err), &err);
         const char *path = temp_path("a");
-        ck_alloc_sweep(formats[k]->write(path, &content, &err), (void)0);
+        ck_alloc_sweep(sali_format_write(formats[k], path, &content, &err), (void)0);
         sali_content_free(&content);
     }
 }
@@ -451,8 +451,9 @@ START_TEST(text_of_other_kinds_is_not_recognised)
                                          "# vartype=x" };
     for (int64_t k = 0; k < N(texts); k++) {
         int64_t size = (int64_t)strlen(texts[k]);
-        ck_assert_msg(!gset->recognise(texts[k], size) && !dimacs->recognise(texts[k], size) &&
-                          !coo->recognise(texts[k], size),
+        ck_assert_msg(!sali_format_recognises(gset, texts[k], size) &&
+                          !sali_format_recognises(dimacs, texts[k], size) &&
+                          !sali_format_recognises(coo, texts[k], size),
                       "%s", texts[k]);
     }
 }

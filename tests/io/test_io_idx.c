@@ -5,33 +5,29 @@
 #include "alloc_fail.h"
 #include "io/config.h"
 #include "io/arrays/idx.h"
+#include "npy_file.h"
 
 static const unsigned char small[] = { 0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 255 };
 
-/* Read a file, compressed or not. */
 static sal_status read_idx(const char *path, sali_npy *out, sal_error *err)
 {
-    sali_bytes file = { 0 };
-    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &file, err);
-    status = status ? status : sali_idx_parse(path, file.data, file.size, out, err);
-    if (status != SAL_OK) {
-        sali_bytes_free(&file);
-        return status;
-    }
-    out->file = file;
-    return SAL_OK;
+    return npy_open(sali_idx_view, path, out, err);
+}
+
+static sal_status idx_parse(const void *data, int64_t size, sali_npy *out, sal_error *err)
+{
+    return npy_view(sali_idx_view, "mem", data, size, out, err);
 }
 
 static sal_status parse_idx(const void *data, int64_t size, sal_error *err)
 {
     sali_npy a = { 0 };
-    sal_status status = sali_idx_parse("mem", data, size, &a, err);
+    sal_status status = idx_parse(data, size, &a, err);
     if (status == SAL_OK) {
         double *x = malloc((size_t)a.count * sizeof *x + 1);
         sali_npy_doubles(&a, x);
         free(x);
     }
-    sali_npy_free(&a);
     return status;
 }
 
@@ -45,7 +41,7 @@ START_TEST(bytes_are_read)
     ck_assert(a.dtype == SALI_DTYPE_U8 && a.data[0] == 1 && a.data[5] == 255);
     sali_npy_doubles(&a, x);
     ck_assert(x[0] == 1 && x[5] == 255);
-    sali_npy_free(&a);
+    npy_free(&a);
 }
 END_TEST
 
@@ -71,7 +67,7 @@ START_TEST(every_type_is_read)
         sal_error err = { 0 };
         sali_npy a = { 0 };
         double x = 42;
-        ck_ok(sali_idx_parse("mem", file, 20 + cases[i].size, &a, &err), &err);
+        ck_ok(idx_parse(file, 20 + cases[i].size, &a, &err), &err);
         ck_assert_int_eq(a.ndim, 4);
         sali_npy_doubles(&a, &x);
         ck_assert(x == cases[i].value);
@@ -121,7 +117,7 @@ START_TEST(idx_survives_failing_allocations)
     sal_error err = { 0 };
     sali_npy a = { 0 };
     const char *path = temp_write("a", small, sizeof small);
-    ck_alloc_sweep(read_idx(path, &a, &err), sali_npy_free(&a));
+    ck_alloc_sweep(read_idx(path, &a, &err), npy_free(&a));
 }
 END_TEST
 
@@ -146,14 +142,14 @@ START_TEST(digits_are_read)
         ck_ok(read_idx(path, &a, &err), &err);
         ck_assert(a.ndim == 3 && a.shape[0] == sets[i].n);
         ck_assert(a.shape[1] == sets[i].side && a.shape[2] == sets[i].side);
-        sali_npy_free(&a);
+        npy_free(&a);
         snprintf(name, sizeof name, "data/%s-labels-idx1-ubyte.gz", sets[i].name);
         ck_ok(read_idx(test_data(name), &a, &err), &err);
         ck_assert(a.ndim == 1 && a.shape[0] == sets[i].n);
         for (int64_t k = 0; k < a.count; k++) {
             ck_assert_int_le(a.data[k], 9);
         }
-        sali_npy_free(&a);
+        npy_free(&a);
 #else
         ck_fails(read_idx(path, &a, &err), SAL_ERR_UNSUPPORTED, &err, "zlib");
 #endif

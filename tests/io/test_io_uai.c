@@ -6,22 +6,41 @@
 
 #include "alloc_fail.h"
 #include "io/file.h"
+#include "io/format.h"
 #include "io/networks/uai.h"
 
 /* Variables of 2, 3 and 1 states; factors on (1 0), (), (2) and (0). */
 static const char small[] = "MARKOV\n3\n2 3 1\n4\n2 1 0\n0\n1 2\n1 0\n\n"
                             "6\n .5 1e-3 2\n 0 4 1\n1 2.5\n1\n 7\n2 1 1\n";
 
+/* A network of a format, from memory and into a file. */
+static sal_status uai_parse(const char *name, const void *data, int64_t size, sali_factor_graph *g,
+                            sal_error *err)
+{
+    sali_content content = { 0 };
+    sal_status status = sali_format_parse(&sali_format_uai, name, data, size, &content, err);
+    if (status == SAL_OK) {
+        *g = content.network;
+    }
+    return status;
+}
+
+static sal_status uai_write(const char *path, const sali_factor_graph *g, sal_error *err)
+{
+    const sali_content content = { .kind = SALI_CONTENT_NETWORK, .network = *g };
+    return sali_format_write(&sali_format_uai, path, &content, err);
+}
+
 static sal_status parse_text(const char *text, sali_factor_graph *g, sal_error *err)
 {
-    return sali_uai_parse("f", text, (int64_t)strlen(text), g, err);
+    return uai_parse("f", text, (int64_t)strlen(text), g, err);
 }
 
 static sal_status read_file(const char *path, sali_factor_graph *g, sal_error *err)
 {
     sali_bytes file = { 0 };
     sal_status status = sali_file_read(path, &file, err);
-    status = status ? status : sali_uai_parse(path, file.data, file.size, g, err);
+    status = status ? status : uai_parse(path, file.data, file.size, g, err);
     sali_bytes_free(&file);
     return status;
 }
@@ -29,7 +48,7 @@ static sal_status read_file(const char *path, sali_factor_graph *g, sal_error *e
 static sal_status parse_uai(const void *data, int64_t size, sal_error *err)
 {
     sali_factor_graph g = { 0 };
-    sal_status status = sali_uai_parse("mem", data, size, &g, err);
+    sal_status status = uai_parse("mem", data, size, &g, err);
     sali_factor_graph_free(&g);
     return status;
 }
@@ -133,16 +152,16 @@ START_TEST(written_network_reads_back)
     sali_factor_graph g = { 0 };
     const char *path = temp_path("a.uai");
     ck_ok(parse_text(small, &g, &err), &err);
-    ck_ok(sali_uai_write(path, &g, &err), &err);
+    ck_ok(uai_write(path, &g, &err), &err);
     sali_factor_graph_free(&g);
     ck_ok(read_file(path, &g, &err), &err);
     check_small(&g);
     g.log_table[0] = 800;
-    ck_fails(sali_uai_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "subtract a constant");
+    ck_fails(uai_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "subtract a constant");
     g.log_table[0] = -800;
-    ck_fails(sali_uai_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "subtract a constant");
+    ck_fails(uai_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "subtract a constant");
     g.log_table[0] = NAN;
-    ck_fails(sali_uai_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "subtract a constant");
+    ck_fails(uai_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "subtract a constant");
     sali_factor_graph_free(&g);
     ck_ok(read_file(path, &g, &err), &err);
     sali_factor_graph_free(&g);
@@ -243,7 +262,7 @@ START_TEST(uai_survives_failing_allocations)
     ck_alloc_sweep(read_file(path, &g, &err), sali_factor_graph_free(&g));
     ck_ok(read_file(path, &g, &err), &err);
     ck_alloc_sweep(sali_uai_read_evidence(evidence, &g, observed, &err), (void)0);
-    ck_alloc_sweep(sali_uai_write(path, &g, &err), (void)0);
+    ck_alloc_sweep(uai_write(path, &g, &err), (void)0);
     sali_factor_graph_free(&g);
     ck_assert_int_eq(temp_count(), 2);
 }

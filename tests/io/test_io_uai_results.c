@@ -8,6 +8,7 @@
 
 #include "alloc_fail.h"
 #include "io/networks/marginals.h"
+#include "io/networks/uai.h"
 #include "io/networks/uai_results.h"
 
 /* Variables of 2, 2 and 3 states. */
@@ -26,10 +27,18 @@ static sal_space *small_space(void)
 
 static const double want[] = { .25, .75, 1, 0, .5, .3, .2 };
 
+static sal_status parse_mar(const char *name, const void *data, int64_t size,
+                            const sal_space *space, double *p, sal_error *err)
+{
+    sali_scan scan = sali_scan_of(name, data, size, SALI_UAI_COMMENTS, err);
+    sali_uai_read_mar(&scan, space, p);
+    return scan.status;
+}
+
 static sal_status parse(const char *text, double *p, sal_error *err)
 {
     sal_space *space = small_space();
-    sal_status status = sali_uai_parse_mar("m", text, (int64_t)strlen(text), space, p, err);
+    sal_status status = parse_mar("m", text, (int64_t)strlen(text), space, p, err);
     sal_space_destroy(space);
     return status;
 }
@@ -61,7 +70,7 @@ START_TEST(marginals_of_one_variable_are_not_mistaken)
           &err);
     for (int k = 0; k < 2; k++) {
         double p[2] = { 0 };
-        ck_ok(sali_uai_parse_mar("m", texts[k], (int64_t)strlen(texts[k]), space, p, &err), &err);
+        ck_ok(parse_mar("m", texts[k], (int64_t)strlen(texts[k]), space, p, &err), &err);
         ck_assert_mem_eq(p, want, sizeof p);
     }
     sal_space_destroy(space);
@@ -120,7 +129,7 @@ START_TEST(written_marginals_read_back)
     ck_ok(sal_space_add(space, &count, &err), &err);
     ck_fails(sali_uai_write_mar(path, space, p, &err), SAL_ERR_UNSUPPORTED, &err,
              "variable 3 is a count without a cap");
-    ck_fails(sali_uai_parse_mar("m", "MAR", 3, space, p, &err), SAL_ERR_UNSUPPORTED, &err,
+    ck_fails(parse_mar("m", "MAR", 3, space, p, &err), SAL_ERR_UNSUPPORTED, &err,
              "variable 3 is a count without a cap");
     sal_space_destroy(space);
 }
@@ -152,7 +161,7 @@ static sal_status parse_mar_bytes(const void *data, int64_t size, sal_error *err
 {
     double p[7];
     sal_space *space = small_space();
-    sal_status status = sali_uai_parse_mar("m", data, size, space, p, err);
+    sal_status status = parse_mar("m", data, size, space, p, err);
     sal_space_destroy(space);
     return status;
 }

@@ -8,8 +8,7 @@
 
 #include "alloc_fail.h"
 #include "io/format.h"
-#include "io/networks/uai.h"
-#include "io/networks/xmlbif.h"
+#include "io/format.h"
 
 #define DOCTYPE                                                         \
     "<!DOCTYPE BIF [\n"                                                 \
@@ -50,9 +49,26 @@ static double probability(int rain, int wet, int wind)
     return (rain ? .75 : .25) * (wind ? .6 : .4) * given[wind][rain][wet];
 }
 
+static sal_status parse_as(const sali_format *format, const char *name, const void *data,
+                           int64_t size, sali_factor_graph *g, sal_error *err)
+{
+    sali_content content = { 0 };
+    sal_status status = sali_format_parse(format, name, data, size, &content, err);
+    if (status == SAL_OK) {
+        *g = content.network;
+    }
+    return status;
+}
+
+static sal_status xmlbif_write(const char *path, const sali_factor_graph *g, sal_error *err)
+{
+    const sali_content content = { .kind = SALI_CONTENT_NETWORK, .network = *g };
+    return sali_format_write(&sali_format_xmlbif, path, &content, err);
+}
+
 static sal_status parse(const char *text, sali_factor_graph *g, sal_error *err)
 {
-    return sali_xmlbif_parse("f", text, (int64_t)strlen(text), g, err);
+    return parse_as(&sali_format_xmlbif, "f", text, (int64_t)strlen(text), g, err);
 }
 
 /* The graph is the network above: variables in the order of the file. */
@@ -247,8 +263,8 @@ START_TEST(entities_are_never_expanded)
     for (size_t k = 0; k < n; k++) {
         wide[2 + 2 * k] = narrow[k];
     }
-    ck_fails(sali_xmlbif_parse("f", wide, (int64_t)(2 + 2 * n), &g, &err), SAL_ERR_DATA, &err,
-             "f:1: ");
+    ck_fails(parse_as(&sali_format_xmlbif, "f", wide, (int64_t)(2 + 2 * n), &g, &err), SAL_ERR_DATA,
+             &err, "f:1: ");
 }
 END_TEST
 
@@ -336,7 +352,7 @@ START_TEST(names_survive_writing)
     sali_factor_graph g = { 0 };
     ck_ok(parse(weka, &g, &err), &err);
     const char *path = temp_path("w.xmlbif");
-    ck_ok(sali_xmlbif_write(path, &g, &err), &err);
+    ck_ok(xmlbif_write(path, &g, &err), &err);
     sali_content content = { 0 };
     const sali_format *format = NULL;
     ck_ok(sali_content_read(path, NULL, SALI_CONTENT_NETWORK, &content, &format, &err), &err);
@@ -364,8 +380,10 @@ START_TEST(what_the_format_cannot_say_is_refused)
     sali_factor_graph g = { 0 };
     const char *path = temp_path("w.xml");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ck_ok(sali_uai_parse("u", cases[i].uai, (int64_t)strlen(cases[i].uai), &g, &err), &err);
-        ck_fails(sali_xmlbif_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, cases[i].message);
+        ck_ok(
+            parse_as(&sali_format_uai, "u", cases[i].uai, (int64_t)strlen(cases[i].uai), &g, &err),
+            &err);
+        ck_fails(xmlbif_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, cases[i].message);
         sali_factor_graph_free(&g);
     }
     ck_ok(parse(weka, &g, &err), &err);
@@ -373,7 +391,7 @@ START_TEST(what_the_format_cannot_say_is_refused)
     char *kept = g.state_names[1][0];
     for (int k = 0; names[k]; k++) {
         g.state_names[1][0] = (char *)names[k];
-        ck_fails(sali_xmlbif_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "a name is empty");
+        ck_fails(xmlbif_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "a name is empty");
     }
     g.state_names[1][0] = kept;
     sali_factor_graph_free(&g);
@@ -384,7 +402,7 @@ END_TEST
 static sal_status parse_bytes(const void *data, int64_t size, sal_error *err)
 {
     sali_factor_graph g = { 0 };
-    sal_status status = sali_xmlbif_parse("mem", data, size, &g, err);
+    sal_status status = parse_as(&sali_format_xmlbif, "mem", data, size, &g, err);
     sali_factor_graph_free(&g);
     return status;
 }
@@ -402,7 +420,7 @@ START_TEST(xmlbif_survives_failing_allocations)
     const char *path = temp_path("w.xml");
     ck_alloc_sweep(parse(weka, &g, &err), sali_factor_graph_free(&g));
     ck_ok(parse(weka, &g, &err), &err);
-    ck_alloc_sweep(sali_xmlbif_write(path, &g, &err), (void)0);
+    ck_alloc_sweep(xmlbif_write(path, &g, &err), (void)0);
     sal_model *model = NULL;
     ck_alloc_sweep(sal_model_open(path, 0, &model, &err), sal_model_destroy(model));
     sali_factor_graph_free(&g);
@@ -437,7 +455,7 @@ START_TEST(a_table_of_a_million_entries_is_read)
     at += sprintf(at, "</TABLE></DEFINITION></NETWORK></BIF>");
     sal_error err = { 0 };
     sali_factor_graph g = { 0 };
-    ck_ok(sali_xmlbif_parse("f", text, at - text, &g, &err), &err);
+    ck_ok(parse_as(&sali_format_xmlbif, "f", text, at - text, &g, &err), &err);
     ck_assert_int_eq(g.table_begin[g.factors], 2 * parents + 2 * rows);
     ck_assert_double_eq_tol(exp(g.log_table[2 * parents + 2 * 996]), .997, 1e-12);
     sali_factor_graph_free(&g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening models by path or name, their parameters in safetensors, and evidence. */
 #include "temp_dir.h"
-#include "io/arrays/npy.h"
+#include "npy_file.h"
 
 #include <math.h>
 
@@ -479,10 +479,10 @@ START_TEST(draws_are_saved_or_the_reason_is_told)
     ck_ok(sal_model_builtin("ising:side=2", 0, &model, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_run_save(run, temp_path("draws.npy"), &err), &err);
-    ck_ok(sali_npy_read(temp_path("draws.npy"), &array, &err), &err);
+    ck_ok(npy_read(temp_path("draws.npy"), &array, &err), &err);
     ck_assert_int_eq(array.count, 3 * 5 * 4);
     ck_assert_mem_eq(array.data, sal_run_draws(run, &bytes), 3 * 5 * 4);
-    sali_npy_free(&array);
+    npy_free(&array);
     ck_fails(sal_run_save(run, temp_path("draws.csv"), &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
     ck_fails(sal_run_save(run, NULL, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
     sal_run_destroy(run);

@@ -8,7 +8,7 @@
 
 #include <saltus/saltus.h>
 #include "ad/workspace.h"
-#include "io/arrays/npy.h"
+#include "npy_file.h"
 #include "models/tape_model.h"
 
 static const struct {
@@ -33,11 +33,11 @@ static double *read_array(int net, const char *end, int64_t count)
 {
     sali_npy array;
     sal_error err = { 0 };
-    ck_ok(sali_npy_read(reference(net, end), &array, &err), &err);
+    ck_ok(npy_read(reference(net, end), &array, &err), &err);
     ck_assert_int_eq(array.count, count);
     double *values = calloc((size_t)count, sizeof *values);
     sali_npy_doubles(&array, values);
-    sali_npy_free(&array);
+    npy_free(&array);
     return values;
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
 #include "models/alphabet.h"
 
 typedef struct sali_piece {
@@ -22,7 +21,7 @@ static bool is_blank(char c)
 
 bool sali_lines_next(sali_scan *lines, sali_line *line)
 {
-    sali_scan next;
+    sali_scan next = { 0 };
     if (!sali_scan_line(lines, &next)) {
         return false;
     }
@@ -58,44 +57,31 @@ bool sali_line_equals(const sali_line *a, const sali_line *b)
 
 /* ---- rows */
 
-void sali_rows_free(sali_rows *rows)
+void sali_rows_add(sali_rows *rows, const sali_line *name)
 {
-    sali_free(rows->row);
-    sali_free(rows->piece);
-    *rows = (sali_rows){ 0 };
-}
-
-sal_status sali_rows_add(sali_rows *rows, const sali_line *name, sal_error *err)
-{
-    if (sali_grow((void **)&rows->row, &rows->capacity, rows->count + 1, sizeof *rows->row) != 0) {
-        return sali_fail_memory(err);
+    if (sali_scan_grow(rows->lines, (void **)&rows->row, &rows->capacity, rows->count + 1,
+                       sizeof *rows->row)) {
+        rows->row[rows->count++] = (sali_row){ .name = *name };
     }
-    rows->row[rows->count++] = (sali_row){ .name = *name };
-    return SAL_OK;
 }
 
-sal_status sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters, sal_error *err)
+void sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters)
 {
-    if (sali_grow((void **)&rows->piece, &rows->piece_capacity, rows->pieces + 1,
-                  sizeof *rows->piece) != 0) {
-        return sali_fail_memory(err);
+    if (sali_scan_grow(rows->lines, (void **)&rows->piece, &rows->piece_capacity, rows->pieces + 1,
+                       sizeof *rows->piece)) {
+        rows->piece[rows->pieces++] = (sali_piece){ .letters = *letters, .row = row };
     }
-    rows->piece[rows->pieces++] = (sali_piece){ .letters = *letters, .row = row };
-    return SAL_OK;
 }
 
-/* DATA about a row: "sequence 3 (name) ...". */
-static sal_status fail_row(const sali_rows *rows, int64_t row, int64_t line, const char *what,
-                           sal_error *err)
+/* About a row: "sequence 3 (name) ...". */
+static void fail_row(const sali_rows *rows, int64_t row, int64_t line, const char *what)
 {
-    char show[SALI_SHOW_SIZE];
+    char shown[SALI_SHOW_SIZE];
     const sali_line *name = &rows->row[row].name;
-    if (!rows->named) {
-        return sali_scan_fail(&rows->lines, line, err, "sequence %lld %s", (long long)(row + 1),
-                              what);
-    }
-    return sali_scan_fail(&rows->lines, line, err, "sequence %lld ('%s') %s", (long long)(row + 1),
-                          sali_show(name->text, name->size, show), what);
+    sali_show(name->text, name->size, shown);
+    sali_scan_fail(rows->lines, line, "sequence %lld%s%s%s %s", (long long)(row + 1),
+                   rows->named ? " ('" : "", rows->named ? shown : "", rows->named ? "')" : "",
+                   what);
 }
 
 /* ---- letters */
@@ -127,9 +113,9 @@ static bool has_insertions(const sali_rows *rows)
     return false;
 }
 
-static sal_status measure(sali_rows *rows, bool insertions, sal_error *err)
+static void measure(sali_rows *rows, bool insertions)
 {
-    for (int64_t p = 0; p < rows->pieces; p++) {
+    for (int64_t p = 0; rows->lines->status == SAL_OK && p < rows->pieces; p++) {
         const sali_piece *piece = &rows->piece[p];
         for (int64_t k = 0; k < piece->letters.size; k++) {
             int code = letter_of(piece->letters.text[k]);
@@ -137,55 +123,47 @@ static sal_status measure(sali_rows *rows, bool insertions, sal_error *err)
                 char what[128], show[SALI_SHOW_SIZE];
                 snprintf(what, sizeof what, "has the character '%s'; expected letters, '-' or '.'",
                          sali_show(piece->letters.text + k, 1, show));
-                return fail_row(rows, piece->row, piece->letters.line, what, err);
+                fail_row(rows, piece->row, piece->letters.line, what);
+                break;
             }
             rows->row[piece->row].length += code >= 0 || (code == POINT && !insertions);
         }
     }
-    return SAL_OK;
 }
 
-static sal_status check_lengths(const sali_rows *rows, bool insertions, sal_error *err)
+static void check_lengths(const sali_rows *rows, bool insertions)
 {
     if (rows->count == 0) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: there are no sequences", rows->lines.name);
+        sali_scan_refuse(rows->lines, "there are no sequences");
     }
-    const sali_row *first = &rows->row[0];
-    for (int64_t r = 0; r < rows->count; r++) {
-        const sali_row *row = &rows->row[r];
-        char what[256];
+    for (int64_t r = 0; rows->lines->status == SAL_OK && r < rows->count; r++) {
+        const sali_row *row = &rows->row[r], *first = &rows->row[0];
+        char expected[64] = "at least 1", what[256];
         if (row->length == first->length && row->length > 0) {
             continue;
         }
-        snprintf(what, sizeof what, "has %lld aligned letters; expected ", (long long)row->length);
-        size_t used = strlen(what);
-        if (r == 0 || row->length == 0) {
-            snprintf(what + used, sizeof what - used, "at least 1");
-        } else {
-            snprintf(what + used, sizeof what - used, "%lld, as in the first, at line %lld",
+        if (r > 0 && row->length > 0) {
+            snprintf(expected, sizeof expected, "%lld, as in the first, at line %lld",
                      (long long)first->length, (long long)first->name.line);
         }
-        used = strlen(what);
-        snprintf(what + used, sizeof what - used, "%s",
+        snprintf(what, sizeof what, "has %lld aligned letters; expected %s%s",
+                 (long long)row->length, expected,
                  insertions ? " (lower case and '.' are insertions, which do not count)" : "");
-        return fail_row(rows, r, row->name.line, what, err);
+        fail_row(rows, r, row->name.line, what);
     }
-    return SAL_OK;
 }
 
 /* ---- the alignment */
 
-static bool copy_names(const sali_rows *rows, char **names)
+static void copy_names(const sali_rows *rows, char **names)
 {
-    for (int64_t r = 0; r < rows->count; r++) {
+    for (int64_t r = 0; rows->lines->status == SAL_OK && r < rows->count; r++) {
         const sali_line *name = &rows->row[r].name;
-        names[r] = sali_alloc(name->size + 1, 1);
-        if (!names[r]) {
-            return false;
+        names[r] = sali_scan_alloc(rows->lines, name->size + 1, 1);
+        if (names[r]) {
+            memcpy(names[r], name->text, (size_t)name->size);
         }
-        memcpy(names[r], name->text, (size_t)name->size);
     }
-    return true;
 }
 
 /* Row r goes on at its `length`, which starts from 0 again. */
@@ -207,24 +185,27 @@ static void copy_letters(sali_rows *rows, bool insertions, sali_alignment *a)
     }
 }
 
-sal_status sali_rows_finish(sali_rows *rows, sali_content *out, sal_error *err)
+void sali_rows_finish(sali_rows *rows, sali_content *out)
 {
-    bool insertions = has_insertions(rows);
-    sal_status status = measure(rows, insertions, err);
-    status = status ? status : check_lengths(rows, insertions, err);
-    if (status != SAL_OK) {
-        return status;
-    }
+    sali_scan *scan = rows->lines;
     sali_alignment *a = &out->alignment;
-    a->sequences = rows->count;
-    a->length = rows->row[0].length;
-    a->codes = SALI_NEW_ARRAY(uint8_t, a->sequences * a->length);
-    a->letters = SALI_NEW_ARRAY(char, a->sequences * a->length);
-    a->names = rows->named ? SALI_NEW_ARRAY(char *, a->sequences) : NULL;
-    if (!a->codes || !a->letters || (rows->named && (!a->names || !copy_names(rows, a->names)))) {
-        return sali_fail_memory(err);
+    bool insertions = has_insertions(rows);
+    measure(rows, insertions);
+    check_lengths(rows, insertions);
+    if (scan->status == SAL_OK) {
+        a->sequences = rows->count;
+        a->length = rows->row[0].length;
+        a->codes = SALI_SCAN_ARRAY(scan, uint8_t, a->sequences * a->length);
+        a->letters = SALI_SCAN_ARRAY(scan, char, a->sequences * a->length);
+        a->names = rows->named ? SALI_SCAN_ARRAY(scan, char *, a->sequences) : NULL;
     }
-    copy_letters(rows, insertions, a);
-    sali_alignment_recode(a, sali_alphabet_of(a->sequences * a->length, a->letters));
-    return SAL_OK;
+    if (a->names) {
+        copy_names(rows, a->names);
+    }
+    if (scan->status == SAL_OK) {
+        copy_letters(rows, insertions, a);
+        sali_alignment_recode(a, sali_alphabet_of(a->sequences * a->length, a->letters));
+    }
+    sali_free(rows->row);
+    sali_free(rows->piece);
 }

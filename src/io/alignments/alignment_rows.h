@@ -15,7 +15,7 @@
 /* A line, without its end and the blanks before that, or a part of one. */
 typedef sali_token sali_line;
 
-/* The next line; false at the end, when *line is as it was. */
+/* The next line; false at the end and after a failure, when *line is as it was. */
 bool sali_lines_next(sali_scan *lines, sali_line *line);
 
 /* The part of the line before the first blank; the line becomes the rest. Size 0: nothing left. */
@@ -25,7 +25,7 @@ bool sali_line_begins(const sali_line *line, const char *text);
 bool sali_line_equals(const sali_line *a, const sali_line *b);
 
 typedef struct sali_rows {
-    sali_scan lines; /* of the file */
+    sali_scan *lines; /* of the file */
     bool named;
     int64_t count, capacity;
     struct sali_row *row; /* in the order of the file */
@@ -38,16 +38,14 @@ typedef struct sali_row {
     int64_t length; /* aligned letters; set at the end */
 } sali_row;
 
-void sali_rows_free(sali_rows *rows);
-
 /* A new row. `name` is kept by reference; if rows are not named it only says where the row is. */
-sal_status sali_rows_add(sali_rows *rows, const sali_line *name, sal_error *err);
+void sali_rows_add(sali_rows *rows, const sali_line *name);
 
 /* Letters at the end of row `row`, kept by reference; blanks among them are skipped. */
-sal_status sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters, sal_error *err);
+void sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters);
 
-/* The alignment of all rows, which must have equal lengths.
- * Returns: DATA naming line and sequence; MEMORY. Cost: linear in the text. */
-sal_status sali_rows_finish(sali_rows *rows, sali_content *out, sal_error *err);
+/* The end: the alignment of all rows, which must have equal lengths; the rows are freed. Cost:
+ * linear in the text. */
+void sali_rows_finish(sali_rows *rows, sali_content *out);
 
 #endif

@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/alignments/alignment_writer.h"
 
-#include "io/text_output.h"
 #include "models/alphabet.h"
 
 #define COLUMNS 60
 
-sal_status sali_alignment_write(const char *path, const sali_alignment *a,
-                                const sali_alignment_style *style, sal_error *err)
+void sali_alignment_write(sali_text_output *w, const sali_alignment *a,
+                          const sali_alignment_style *style)
 {
     const char *letters = sali_alphabet_letters(a->alphabet);
-    sali_text_output w;
-    sali_text_open(&w, path, false, err);
-    sali_put_raw(&w, style->head);
-    for (int64_t r = 0; r < a->sequences && w.status == SAL_OK; r++) {
+    sali_put_raw(w, style->head);
+    for (int64_t r = 0; r < a->sequences && w->status == SAL_OK; r++) {
         if (style->named && a->names) {
-            sali_put(&w, "%s%s%s", style->before_name, a->names[r], style->after_name);
+            sali_put(w, "%s%s%s", style->before_name, a->names[r], style->after_name);
         } else if (style->named) {
-            sali_put(&w, "%s%lld%s", style->before_name, (long long)(r + 1), style->after_name);
+            sali_put(w, "%s%lld%s", style->before_name, (long long)(r + 1), style->after_name);
         }
         for (int64_t i = 0; i < a->length;) {
             char piece[COLUMNS + 1] = "";
             for (int k = 0; k < COLUMNS && i < a->length; k++, i++) {
                 piece[k] = letters[a->codes[r * a->length + i]];
             }
-            sali_put(&w, "%s%s", piece, style->wrapped || i == a->length ? "\n" : "");
+            sali_put(w, "%s%s", piece, style->wrapped || i == a->length ? "\n" : "");
         }
     }
-    sali_put_raw(&w, style->foot);
-    return sali_text_close(&w);
+    sali_put_raw(w, style->foot);
 }

@@ -3,6 +3,7 @@
 #ifndef SALI_ALIGNMENT_WRITER_H
 #define SALI_ALIGNMENT_WRITER_H
 
+#include "io/text_output.h"
 #include "models/content.h"
 
 /* How a file and each of its sequences is framed; "" for nothing. Sequences without names are
@@ -14,8 +15,7 @@ typedef struct sali_alignment_style {
     bool wrapped; /* 60 letters a line; else all in one */
 } sali_alignment_style;
 
-/* Returns: IO, MEMORY. */
-sal_status sali_alignment_write(const char *path, const sali_alignment *alignment,
-                                const sali_alignment_style *style, sal_error *err);
+void sali_alignment_write(sali_text_output *w, const sali_alignment *alignment,
+                          const sali_alignment_style *style);
 
 #endif

@@ -1,48 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* Plain aligned sequences, one a line, perhaps with a name before each. */
-#include "core/error.h"
 #include "io/alignments/alignment_rows.h"
 #include "io/alignments/alignment_writer.h"
 #include "io/format.h"
 
 /* A sequence, or a name and a sequence; the first line says which for all. */
-static sal_status read_line(sali_rows *rows, sali_line line, sal_error *err)
+static void read_line(sali_rows *rows, sali_line line)
 {
     sali_line name = sali_line_word(&line), letters = sali_line_word(&line);
-    int64_t number = name.line;
-    if (rows->count == 0 && sali_line_begins(&name, "CLUSTAL")) {
-        return sali_scan_fail(&rows->lines, number, err,
-                              "a file of Clustal; expected a sequence a line, FASTA or Stockholm");
-    }
     bool named = letters.size > 0;
+    if (rows->count == 0 && sali_line_begins(&name, "CLUSTAL")) {
+        sali_scan_fail(rows->lines, name.line,
+                       "a file of Clustal; expected a sequence a line, FASTA or Stockholm");
+    }
     if (sali_line_word(&line).size > 0) {
-        return sali_scan_fail(&rows->lines, number, err,
-                              "expected a sequence, or a name and a sequence, found more words");
+        sali_scan_fail(rows->lines, name.line,
+                       "expected a sequence, or a name and a sequence, found more words");
     }
     if (rows->count > 0 && named != rows->named) {
-        return sali_scan_fail(&rows->lines, number, err, "expected a %s, as in the first line",
-                              rows->named ? "name and a sequence" : "sequence without a name");
+        sali_scan_fail(rows->lines, name.line, "expected a %s, as in the first line",
+                       rows->named ? "name and a sequence" : "sequence without a name");
     }
     rows->named = named;
-    sal_status status = sali_rows_add(rows, &name, err);
-    return status ? status : sali_rows_extend(rows, rows->count - 1, named ? &letters : &name, err);
+    sali_rows_add(rows, &name);
+    sali_rows_extend(rows, rows->count - 1, named ? &letters : &name);
 }
 
-static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
-                        sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    sali_rows rows = { 0 };
+    sali_rows rows = { .lines = scan };
     sali_line line;
-    sal_status status = SAL_OK;
-    sali_scan_init(&rows.lines, name, data, size, 0);
-    while (status == SAL_OK && sali_lines_next(&rows.lines, &line)) {
+    while (sali_lines_next(scan, &line)) {
         if (line.size > 0 && !sali_line_begins(&line, "#")) {
-            status = read_line(&rows, line, err);
+            read_line(&rows, line);
         }
     }
-    status = status ? status : sali_rows_finish(&rows, out, err);
-    sali_rows_free(&rows);
-    return status;
+    sali_rows_finish(&rows, out);
 }
 
 /* Only amino acids and gaps? */
@@ -58,13 +51,11 @@ static bool is_aligned(const sali_line *word)
 }
 
 /* The first two lines end in words of one length, of upper case and gaps. */
-static bool looks_like_aln(const char *data, int64_t size)
+static bool recognise(sali_scan *scan)
 {
-    sali_scan lines;
     sali_line line, last[2];
     int found = 0;
-    sali_scan_init(&lines, "", data, size, 0);
-    while (found < 2 && sali_lines_next(&lines, &line)) {
+    while (found < 2 && sali_lines_next(scan, &line)) {
         if (line.size > 0) {
             sali_line first = sali_line_word(&line), second = sali_line_word(&line);
             last[found] = second.size > 0 ? second : first;
@@ -76,10 +67,10 @@ static bool looks_like_aln(const char *data, int64_t size)
     return found == 2 && last[0].size == last[1].size;
 }
 
-static sal_status write(const char *path, const sali_content *content, sal_error *err)
+static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_alignment_style style = { .head = "", .foot = "" };
-    return sali_alignment_write(path, &content->alignment, &style, err);
+    sali_alignment_write(w, &content->alignment, &style);
 }
 
 const sali_format sali_format_aln = {
@@ -88,7 +79,7 @@ const sali_format sali_format_aln = {
     .suffixes = { ".aln", ".psicov" },
     .content = SALI_CONTENT_ALIGNMENT,
     .model = "potts-alignment",
-    .recognise = looks_like_aln,
+    .recognise = recognise,
     .parse = parse,
     .write = write,
 };

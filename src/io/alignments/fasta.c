@@ -17,47 +17,35 @@ static bool is_structure(const sali_line *name)
            sali_line_begins(name, "ss_dssp") || sali_line_begins(name, "sa_dssp");
 }
 
-/* The name is the first word after '>'. */
-static sal_status read_header(sali_rows *rows, sali_line line, bool *skipped, sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    line.text++;
-    line.size--;
-    sali_line name = sali_line_word(&line);
-    *skipped = is_structure(&name);
-    return *skipped ? SAL_OK : sali_rows_add(rows, &name, err);
-}
-
-static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
-                        sal_error *err)
-{
-    sali_rows rows = { .named = true };
+    sali_rows rows = { .lines = scan, .named = true };
     sali_line line;
-    sal_status status = SAL_OK;
     bool skipped = false; /* the letters that follow are of no sequence */
-    sali_scan_init(&rows.lines, name, data, size, 0);
-    while (status == SAL_OK && sali_lines_next(&rows.lines, &line)) {
+    while (sali_lines_next(scan, &line)) {
         if (sali_line_begins(&line, ">")) {
-            status = read_header(&rows, line, &skipped, err);
+            sali_line rest = { line.text + 1, line.size - 1, line.line };
+            sali_line name = sali_line_word(&rest);
+            skipped = is_structure(&name);
+            if (!skipped) {
+                sali_rows_add(&rows, &name);
+            }
         } else if (skipped || is_comment(&line)) {
             continue;
         } else if (rows.count == 0) {
-            status = sali_scan_fail(&rows.lines, line.line, err,
-                                    "expected '>' and the name of a sequence before its letters");
+            sali_scan_fail(scan, line.line,
+                           "expected '>' and the name of a sequence before its letters");
         } else {
-            status = sali_rows_extend(&rows, rows.count - 1, &line, err);
+            sali_rows_extend(&rows, rows.count - 1, &line);
         }
     }
-    status = status ? status : sali_rows_finish(&rows, out, err);
-    sali_rows_free(&rows);
-    return status;
+    sali_rows_finish(&rows, out);
 }
 
-static bool looks_like_fasta(const char *data, int64_t size)
+static bool recognise(sali_scan *scan)
 {
-    sali_scan lines;
     sali_line line;
-    sali_scan_init(&lines, "", data, size, 0);
-    while (sali_lines_next(&lines, &line)) {
+    while (sali_lines_next(scan, &line)) {
         if (!is_comment(&line)) {
             return sali_line_begins(&line, ">");
         }
@@ -65,7 +53,7 @@ static bool looks_like_fasta(const char *data, int64_t size)
     return false;
 }
 
-static sal_status write(const char *path, const sali_content *content, sal_error *err)
+static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_alignment_style style = { .head = "",
                                          .foot = "",
@@ -73,7 +61,7 @@ static sal_status write(const char *path, const sali_content *content, sal_error
                                          .before_name = ">",
                                          .after_name = "\n",
                                          .wrapped = true };
-    return sali_alignment_write(path, &content->alignment, &style, err);
+    sali_alignment_write(w, &content->alignment, &style);
 }
 
 const sali_format sali_format_fasta = {
@@ -82,7 +70,7 @@ const sali_format sali_format_fasta = {
     .suffixes = { ".fasta", ".fa", ".fas", ".afa", ".a2m", ".a3m" },
     .content = SALI_CONTENT_ALIGNMENT,
     .model = "potts-alignment",
-    .recognise = looks_like_fasta,
+    .recognise = recognise,
     .parse = parse,
     .write = write,
 };

@@ -6,7 +6,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/format.h"
 
 sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sal_array *array,
                            sal_error *err)
@@ -40,7 +39,7 @@ sal_status sali_array_take(const char *name, const sali_npy *from, sal_array *ar
     if (status == SAL_OK) {
         sali_npy_doubles(from, array->values);
     }
-    return status ? status : sali_array_check(name, array, err);
+    return status;
 }
 
 sali_dtype sali_array_dtype(const sal_array *array)
@@ -54,10 +53,11 @@ sali_dtype sali_array_dtype(const sal_array *array)
     return !floats ? SALI_DTYPE_F64 : bytes ? SALI_DTYPE_U8 : SALI_DTYPE_F32;
 }
 
-void *sali_array_pack(const sal_array *array, sali_dtype dtype)
+void sali_array_put(sali_text_output *w, const sal_array *array, sali_dtype dtype, bool big_endian)
 {
-    void *packed = sali_alloc(array->count, (size_t)sali_dtype_bytes(dtype));
-    for (int64_t i = 0; packed && i < array->count; i++) {
+    const int size = sali_dtype_bytes(dtype);
+    void *packed = sali_alloc(array->count, (size_t)size);
+    for (int64_t i = 0; sali_text_granted(w, packed) && i < array->count; i++) {
         double x = array->values[i];
         if (dtype == SALI_DTYPE_U8) {
             ((uint8_t *)packed)[i] = (uint8_t)x;
@@ -67,68 +67,9 @@ void *sali_array_pack(const sal_array *array, sali_dtype dtype)
             ((double *)packed)[i] = x;
         }
     }
-    return packed;
-}
-
-/* ---- in public */
-
-sal_status sal_array_read(const char *path, sal_array *out, sal_error *err)
-{
-    sali_bytes bytes = { 0 };
-    sali_npy view = { 0 };
-    sal_array array = { 0 };
-    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
-    bool npy = status == SAL_OK && sali_format_npy.recognise((const char *)bytes.data, bytes.size);
-    if (npy) {
-        status = sali_npy_parse(path, bytes.data, bytes.size, &view, err);
-        status = status ? status : sali_array_make(path, view.ndim, view.shape, &array, err);
+    if (packed && big_endian != SALI_BIG_ENDIAN) {
+        sali_dtype_turn(packed, array->count, size);
     }
-    if (npy && status == SAL_OK) {
-        sali_npy_doubles(&view, array.values);
-    }
-    sali_bytes_free(&bytes);
-    if (!npy && status == SAL_OK) {
-        sali_content content = { 0 };
-        status = sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, err);
-        array = content.array;
-    }
-    if (status != SAL_OK) {
-        sal_array_free(&array);
-        return status;
-    }
-    *out = array;
-    return SAL_OK;
-}
-
-sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
-{
-    return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
-}
-
-/* ---- rows */
-
-sal_status sali_number_rows_value(sali_number_rows *rows, double value, sal_error *err)
-{
-    if (sali_grow((void **)&rows->values, &rows->room, rows->count + 1, sizeof(double)) != 0) {
-        return sali_fail_memory(err);
-    }
-    rows->values[rows->count++] = value;
-    return SAL_OK;
-}
-
-sal_status sali_number_rows_label(sali_number_rows *rows, int32_t label, sal_error *err)
-{
-    if (sali_grow((void **)&rows->labels, &rows->labels_room, rows->rows + 1, sizeof(int32_t)) !=
-        0) {
-        return sali_fail_memory(err);
-    }
-    rows->labels[rows->rows] = label;
-    return SAL_OK;
-}
-
-void sali_number_rows_free(sali_number_rows *rows)
-{
-    sali_free(rows->values);
-    sali_free(rows->labels);
-    *rows = (sali_number_rows){ 0 };
+    sali_put_bytes(w, packed, array->count * size);
+    sali_free(packed);
 }

@@ -6,11 +6,8 @@
 
 #include "io/arrays/npy.h"
 
-/* From memory that is not compressed and outlives *out; `name` is for messages. Types U8, I8, I16,
- * I32, F32 and F64.
- * Returns:   DATA for an unknown type, or a size that is not the header's. On failure *out is
- *            untouched. */
-sal_status sali_idx_parse(const char *name, const void *bytes, int64_t size, sali_npy *out,
-                          sal_error *err);
+/* The array in a file that is not compressed, of types U8, I8, I16, I32, F32 and F64; it fails for
+ * another type, or a size that is not the header's. */
+sali_npy sali_idx_view(sali_scan *scan);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
 #include "core/number.h"
 #include "io/arrays/array_file.h"
 #include "io/format.h"
@@ -15,121 +14,90 @@
 
 /* Visited twice: first without an array, for its shape. */
 typedef struct reader {
-    sali_scan scan;
     int64_t rows, columns;
     sal_array *array;
-    sal_error *err;
 } reader;
 
-static sal_status read_label(reader *r, const sali_token *token)
+static void read_label(reader *r, sali_scan *line)
 {
-    double label;
-    sal_status status = sali_parse_double(token->text, token->size, &label);
-    if (status == SAL_ERR_MEMORY) {
-        return sali_fail_memory(r->err);
-    }
-    if (status != SAL_OK || !(label >= INT32_MIN && label <= INT32_MAX) ||
-        label != (int32_t)label) {
-        return sali_scan_expected(&r->scan, token, "a label (a whole number of 32 bits)", r->err);
-    }
-    if (r->array) {
+    double label = 0.5;
+    sali_token word = sali_scan_token(line);
+    if (sali_parse_double(word.text, word.size, &label) != SAL_OK ||
+        !(label >= INT32_MIN && label <= INT32_MAX) || label != (int32_t)label) {
+        sali_scan_expected(line, &word, "a label (a whole number of 32 bits)");
+    } else if (r->array) {
         r->array->labels[r->rows] = (int32_t)label;
     }
-    return SAL_OK;
 }
 
-/* "index:value", with an index above *last. */
-static sal_status read_entry(reader *r, const sali_token *token, int64_t *last)
+/* "index:value", with an index above `last`; returns it. */
+static int64_t read_entry(reader *r, sali_scan *line, int64_t last)
 {
-    const char *colon = memchr(token->text, ':', (size_t)token->size);
-    int64_t index, head = colon ? colon - token->text : 0;
+    sali_token word = sali_scan_token(line);
+    const char *colon = memchr(word.text, ':', (size_t)word.size);
+    int64_t index, head = colon ? colon - word.text : 0;
     double value;
-    sal_status status =
-        colon && sali_parse_int(token->text, head, &index) == SAL_OK && index > *last
-            ? sali_parse_double(colon + 1, token->size - head - 1, &value)
-            : SAL_ERR_DATA;
-    if (status == SAL_ERR_MEMORY) {
-        return sali_fail_memory(r->err);
+    if (!colon || sali_parse_int(word.text, head, &index) != SAL_OK || index <= last ||
+        sali_parse_double(colon + 1, word.size - head - 1, &value) != SAL_OK) {
+        sali_scan_expected(line, &word, "INDEX:VALUE, the indices rising from 1");
+        return last;
     }
-    if (status != SAL_OK) {
-        return sali_scan_expected(&r->scan, token, "INDEX:VALUE, the indices rising from 1",
-                                  r->err);
-    }
-    *last = index;
     if (r->array) {
         r->array->values[r->rows * r->array->shape[1] + index - 1] = value;
     }
-    return SAL_OK;
+    return index;
 }
 
-static sal_status read_line(reader *r, sali_scan *line)
+/* All lines, or the first `most` that are not empty. `scan` only takes over a failure. */
+static void read_lines(reader *r, sali_scan *scan, int64_t most)
 {
-    sali_token token;
-    int64_t last = 0;
-    sal_status status = sali_scan_token(line, &token, r->err);
-    if (status != SAL_OK || token.size == 0) {
-        return status;
-    }
-    status = read_label(r, &token);
-    while (status == SAL_OK) {
-        status = sali_scan_token(line, &token, r->err);
-        if (status != SAL_OK || token.size == 0) {
-            break;
-        }
-        status = read_entry(r, &token, &last);
-    }
-    r->columns = last > r->columns ? last : r->columns;
-    r->rows++;
-    return status;
-}
-
-/* All lines, or the first `most` that are not empty. */
-static sal_status read_lines(reader *r, int64_t most)
-{
-    sali_scan line, begin = r->scan;
-    sal_status status = SAL_OK;
+    sali_scan lines = *scan, line = { 0 };
     r->rows = r->columns = 0;
-    while (status == SAL_OK && r->rows < most && sali_scan_line(&r->scan, &line)) {
-        status = read_line(r, &line);
+    while (sali_scan_line(&lines, &line) && r->rows < most) {
+        if (!sali_scan_more(&line)) {
+            continue;
+        }
+        int64_t last = 0;
+        read_label(r, &line);
+        while (sali_scan_more(&line)) {
+            last = read_entry(r, &line, last);
+        }
+        r->columns = last > r->columns ? last : r->columns;
+        r->rows++;
     }
-    r->scan = begin;
-    return status;
+    scan->status = lines.status;
 }
 
-static bool looks_like_libsvm(const char *data, int64_t size)
+static bool recognise(sali_scan *scan)
 {
-    reader r = { .err = NULL };
-    sali_scan_init(&r.scan, "", data, size, SALI_COMMENT_HASH);
-    return read_lines(&r, 1) == SAL_OK && r.rows == 1 && r.columns > 0;
+    reader r = { 0 };
+    read_lines(&r, scan, 1);
+    return scan->status == SAL_OK && r.rows == 1 && r.columns > 0;
 }
 
 /* The array of the shape that the first visit found. */
-static sal_status allocate(const reader *r, int64_t size, sal_array *array)
+static void allocate(const reader *r, sali_scan *scan, sal_array *array)
 {
     const int64_t shape[] = { r->rows, r->columns };
     int64_t count = sali_shape_count(shape, 2, sizeof(double));
-    if (count < 0 || count > MOST_PER_BYTE * size + SMALL) {
-        return sali_fail(r->err, SAL_ERR_DATA,
-                         "%s: %lld rows with indices up to %lld are too sparse for an array",
-                         r->scan.name, (long long)r->rows, (long long)r->columns);
+    if (count < 0 || count > MOST_PER_BYTE * (scan->end - scan->begin) + SMALL) {
+        sali_scan_refuse(scan, "%lld rows with indices up to %lld are too sparse for an array",
+                         (long long)r->rows, (long long)r->columns);
+    } else if (scan->status == SAL_OK) {
+        scan->status = sali_array_make(scan->name, 2, shape, array, scan->err);
+        array->labels = SALI_SCAN_ARRAY(scan, int32_t, r->rows);
     }
-    sal_status status = sali_array_make(r->scan.name, 2, shape, array, r->err);
-    if (status == SAL_OK) {
-        array->labels = SALI_NEW_ARRAY(int32_t, r->rows);
-        status = array->labels ? SAL_OK : sali_fail_memory(r->err);
-    }
-    return status;
 }
 
-static sal_status parse_libsvm(const char *name, const char *data, int64_t size, sali_content *out,
-                               sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    reader r = { .err = err };
-    sali_scan_init(&r.scan, name, data, size, SALI_COMMENT_HASH);
-    sal_status status = read_lines(&r, INT64_MAX);
-    status = status ? status : allocate(&r, size, &out->array);
+    reader r = { 0 };
+    read_lines(&r, scan, INT64_MAX);
+    allocate(&r, scan, &out->array);
     r.array = &out->array;
-    return status ? status : read_lines(&r, INT64_MAX);
+    if (scan->status == SAL_OK) {
+        read_lines(&r, scan, INT64_MAX);
+    }
 }
 
 const sali_format sali_format_libsvm = {
@@ -137,6 +105,7 @@ const sali_format sali_format_libsvm = {
     .doc = "labelled rows of index:value in LIBSVM's text format",
     .suffixes = { ".libsvm", ".svm", ".t" },
     .content = SALI_CONTENT_ARRAY,
-    .recognise = looks_like_libsvm,
-    .parse = parse_libsvm,
+    .comments = SALI_COMMENT_HASH,
+    .recognise = recognise,
+    .parse = parse,
 };

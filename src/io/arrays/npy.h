@@ -7,12 +7,11 @@
 #include <saltus/status.h>
 
 #include "io/dtype.h"
-#include "io/file.h"
+#include "io/scan.h"
 
 #define SALI_NPY_MAX_DIM 4
 
-/* An array in the bytes of such a file or of IDX. Elements keep their type and order; the functions
- * below convert. */
+/* An array in the bytes of such a file or of IDX. Elements keep their type and order. */
 typedef struct sali_npy {
     int ndim; /* 0 for a single number */
     int64_t shape[SALI_NPY_MAX_DIM];
@@ -20,26 +19,14 @@ typedef struct sali_npy {
     sali_dtype dtype;
     int big_endian, fortran_order;
     const unsigned char *data; /* count * sali_dtype_bytes(dtype) bytes, of any alignment */
-    sali_bytes file;           /* empty when the bytes are borrowed */
 } sali_npy;
 
-/* Read booleans, integers and floats of 16, 32 and 64 bits.
- * Returns:   DATA for anything else, a size that is not the header's, or more than 4 dimensions;
- *            those of sali_file_read. On failure *out is untouched. */
-sal_status sali_npy_read(const char *path, sali_npy *out, sal_error *err);
-
-/* The same from memory, which must outlive *out; `name` is for messages. */
-sal_status sali_npy_parse(const char *name, const void *bytes, int64_t size, sali_npy *out,
-                          sal_error *err);
-
-void sali_npy_free(sali_npy *array);
+/* The array in a file of booleans, integers and floats of 16, 32 and 64 bits; it fails for anything
+ * else, a size that is not the header's, or more than 4 dimensions. */
+sali_npy sali_npy_view(sali_scan *scan);
 
 /* All elements in C order into `count` doubles. */
 void sali_npy_doubles(const sali_npy *array, double *out);
-
-/* All elements in C order as codes. DATA for one that is not a whole number of int32_t's range;
- * then out is filled in part. */
-sal_status sali_npy_codes(const sali_npy *array, const char *name, int32_t *out, sal_error *err);
 
 /* Write an array in C order, atomically. Data in the host's order.
  * Returns:   ARGUMENT for BF16 or a bad shape; IO; MEMORY. */

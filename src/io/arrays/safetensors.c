@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
 #include "io/file.h"
 #include "io/scan.h"
 #include "io/torch.h"
@@ -18,85 +17,69 @@ struct sali_safetensors {
     sali_tensor *tensors;
 };
 
-/* Reading in progress: where the data are, and which names and messages belong to it. */
-typedef struct reader {
-    const char *path;
-    const unsigned char *data;
-    int64_t size; /* of the data */
-    sal_error *err;
-} reader;
-
-static sal_status bad(const reader *r, const char *tensor, const char *what)
+static void bad(sali_scan *scan, const char *tensor, const char *what)
 {
     char shown[SALI_SHOW_SIZE];
-    sali_show(tensor, (int64_t)strlen(tensor), shown);
-    return sali_fail(r->err, SAL_ERR_DATA, "%s: tensor '%s': %s", r->path, shown, what);
+    sali_scan_refuse(scan, "tensor '%s': %s", sali_show(tensor, -1, shown), what);
 }
 
-static sal_status read_dtype(const reader *r, const char *name, const json_t *item,
-                             sali_dtype *dtype)
-{
-    const char *text = json_string_value(json_object_get(item, "dtype"));
-    if (text && sali_dtype_find(text, NULL, 0, dtype)) {
-        return SAL_OK;
-    }
-    return bad(r, name,
-               "expected a \"dtype\" out of BOOL, I8, U8, I16, U16, I32, U32, I64, U64, "
-               "F16, BF16, F32 and F64");
-}
-
-static sal_status read_shape(const reader *r, const char *name, const json_t *item,
-                             sali_tensor *tensor)
+static void read_shape(sali_scan *scan, const json_t *item, sali_tensor *tensor)
 {
     const json_t *shape = json_object_get(item, "shape");
     if (!json_is_array(shape) || json_array_size(shape) > SALI_TENSOR_MAX_DIM) {
-        return bad(r, name, "expected a \"shape\" of at most 8 dimensions");
+        bad(scan, tensor->name, "expected a \"shape\" of at most 8 dimensions");
+        return;
     }
     tensor->ndim = (int)json_array_size(shape);
     for (int i = 0; i < tensor->ndim; i++) {
         const json_t *dimension = json_array_get(shape, (size_t)i);
         tensor->shape[i] = json_integer_value(dimension);
         if (!json_is_integer(dimension) || tensor->shape[i] < 0) {
-            return bad(r, name, "expected whole numbers, none negative, as \"shape\"");
+            bad(scan, tensor->name, "expected whole numbers, none negative, as \"shape\"");
         }
     }
     tensor->count = sali_shape_count(tensor->shape, tensor->ndim, sali_dtype_bytes(tensor->dtype));
-    return tensor->count < 0 ? bad(r, name, "the product of its \"shape\" overflows") : SAL_OK;
+    if (tensor->count < 0) {
+        bad(scan, tensor->name, "the product of its \"shape\" overflows");
+    }
 }
 
-static sal_status read_offsets(const reader *r, const char *name, const json_t *item,
-                               sali_tensor *tensor)
+static void read_offsets(sali_scan *scan, const json_t *item, sali_tensor *tensor)
 {
     const json_t *offsets = json_object_get(item, "data_offsets");
     const json_t *first = json_array_get(offsets, 0);
     const json_t *last = json_array_get(offsets, 1);
+    int64_t begin = json_integer_value(first), end = json_integer_value(last);
     if (json_array_size(offsets) != 2 || !json_is_integer(first) || !json_is_integer(last)) {
-        return bad(r, name, "expected \"data_offsets\" of two whole numbers");
+        bad(scan, tensor->name, "expected \"data_offsets\" of two whole numbers");
+    } else if (begin < 0 || begin > end || end > scan->end - scan->next) {
+        bad(scan, tensor->name, "its \"data_offsets\" are not a range within the file's data");
+    } else if (end - begin != tensor->count * sali_dtype_bytes(tensor->dtype)) {
+        bad(scan, tensor->name, "its \"data_offsets\" do not fit its \"shape\" and \"dtype\"");
+    } else {
+        tensor->data = scan->next + begin;
     }
-    int64_t begin = json_integer_value(first);
-    int64_t end = json_integer_value(last);
-    if (begin < 0 || begin > end || end > r->size) {
-        return bad(r, name, "its \"data_offsets\" are not a range within the file's data");
-    }
-    if (end - begin != tensor->count * sali_dtype_bytes(tensor->dtype)) {
-        return bad(r, name, "its \"data_offsets\" do not fit its \"shape\" and \"dtype\"");
-    }
-    tensor->data = r->data + begin;
-    return SAL_OK;
 }
 
-static sal_status read_tensor(const reader *r, const char *name, const json_t *item,
-                              sali_tensor *out)
+/* The scanner is where the data begin. */
+static sali_tensor read_tensor(sali_scan *scan, const char *name, const json_t *item)
 {
     sali_tensor tensor = { .name = name };
-    sal_status status = json_is_object(item) ? read_dtype(r, name, item, &tensor.dtype)
-                                             : bad(r, name, "expected a JSON object");
-    status = status ? status : read_shape(r, name, item, &tensor);
-    status = status ? status : read_offsets(r, name, item, &tensor);
-    if (status == SAL_OK) {
-        *out = tensor;
+    const char *dtype = json_string_value(json_object_get(item, "dtype"));
+    if (!json_is_object(item)) {
+        bad(scan, name, "expected a JSON object");
+    } else if (!dtype || !sali_dtype_find(dtype, NULL, 0, &tensor.dtype)) {
+        bad(scan, name,
+            "expected a \"dtype\" out of BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, "
+            "F32 and F64");
     }
-    return status;
+    if (scan->status == SAL_OK) {
+        read_shape(scan, item, &tensor);
+    }
+    if (scan->status == SAL_OK) {
+        read_offsets(scan, item, &tensor);
+    }
+    return tensor;
 }
 
 static int64_t bytes_of(const sali_tensor *tensor)
@@ -118,122 +101,105 @@ static int compare_data(const void *a, const void *b)
 }
 
 /* Sort, and see that the tensors fill the data without overlap or hole. */
-static sal_status check_layout(const reader *r, sali_tensor *tensors, int64_t count)
+static void check_layout(sali_scan *scan, sali_tensor *tensors, int64_t count)
 {
     qsort(tensors, (size_t)count, sizeof *tensors, compare_data);
-    int64_t used = 0;
+    const char *used = scan->next;
     for (int64_t i = 0; i < count; i++) {
-        int64_t begin = (const unsigned char *)tensors[i].data - r->data;
+        const char *begin = tensors[i].data;
         if (begin != used) {
-            return bad(r, tensors[i].name,
-                       begin < used ? "its data overlap those of another tensor"
-                                    : "there are bytes before its data that belong to no tensor");
+            bad(scan, tensors[i].name,
+                begin < used ? "its data overlap those of another tensor"
+                             : "there are bytes before its data that belong to no tensor");
+            return;
         }
         used += bytes_of(&tensors[i]);
     }
-    if (used != r->size) {
-        return sali_fail(r->err, SAL_ERR_DATA,
-                         "%s: %lld bytes at the end of the data belong to no tensor", r->path,
-                         (long long)(r->size - used));
+    if (used != scan->end) {
+        sali_scan_refuse(scan, "%lld bytes at the end of the data belong to no tensor",
+                         (long long)(scan->end - used));
     }
-    return SAL_OK;
 }
 
-static sal_status check_metadata(const reader *r, json_t *metadata)
+static void check_metadata(sali_scan *scan, json_t *metadata)
 {
     const char *key;
     json_t *value;
-    int fine = !metadata || json_is_object(metadata);
+    bool fine = !metadata || json_is_object(metadata);
     json_object_foreach(metadata, key, value)
     {
         fine = fine && json_is_string(value);
     }
-    return fine ? SAL_OK
-                : sali_fail(r->err, SAL_ERR_DATA,
-                            "%s: expected \"__metadata__\" to be a JSON object of texts", r->path);
+    if (!fine) {
+        sali_scan_refuse(scan, "expected \"__metadata__\" to be a JSON object of texts");
+    }
 }
 
-static sal_status read_tensors(const reader *r, sali_safetensors *file)
+static void read_tensors(sali_scan *scan, sali_safetensors *file)
 {
-    json_t *metadata = json_object_get(file->header, "__metadata__");
-    sal_status status = check_metadata(r, metadata);
-    if (status != SAL_OK) {
-        return status;
-    }
-    int64_t count = (int64_t)json_object_size(file->header) - (metadata ? 1 : 0);
-    file->tensors = SALI_NEW_ARRAY(sali_tensor, count);
-    if (!file->tensors) {
-        return sali_fail_memory(r->err);
-    }
     const char *name;
-    json_t *item;
+    json_t *item, *metadata = json_object_get(file->header, "__metadata__");
+    check_metadata(scan, metadata);
+    file->tensors = SALI_SCAN_ARRAY(scan, sali_tensor, (int64_t)json_object_size(file->header));
     json_object_foreach(file->header, name, item)
     {
-        if (item != metadata) {
-            status = read_tensor(r, name, item, &file->tensors[file->count]);
-            if (status != SAL_OK) {
-                return status;
-            }
-            file->count++;
+        if (item != metadata && scan->status == SAL_OK) {
+            file->tensors[file->count++] = read_tensor(scan, name, item);
         }
     }
-    return check_layout(r, file->tensors, file->count);
+    if (scan->status == SAL_OK) {
+        check_layout(scan, file->tensors, file->count);
+    }
 }
 
-/* The JSON object between the length and the data. */
-static sal_status read_header(const char *path, const unsigned char *bytes, int64_t size,
-                              int64_t *length, json_t **out, sal_error *err)
+/* The JSON object between the length and the data; the scanner goes to the data. */
+static json_t *read_header(sali_scan *scan)
 {
-    sal_status status = sali_refuse_torch(path, bytes, size, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    if (size < 8) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: is not a safetensors file (shorter than 8 bytes)",
-                         path);
-    }
+    const unsigned char *bytes = (const unsigned char *)scan->begin;
+    const int64_t size = scan->end - scan->begin;
+    json_error_t error = { 0 };
     uint64_t wide = 0;
+    if (size < 8) {
+        sali_scan_refuse(scan, "is not a safetensors file (shorter than 8 bytes)");
+        return NULL;
+    }
     for (int i = 7; i >= 0; i--) {
         wide = wide << 8 | bytes[i];
     }
     if (wide > (uint64_t)size - 8) {
-        return sali_fail(err, SAL_ERR_DATA,
-                         "%s: is not a safetensors file (its header should have %llu bytes, but "
-                         "%lld are left)",
-                         path, (unsigned long long)wide, (long long)(size - 8));
+        sali_scan_refuse(scan,
+                         "is not a safetensors file (its header should have %llu bytes, but %lld "
+                         "are left)",
+                         (unsigned long long)wide, (long long)(size - 8));
+        return NULL;
     }
-    json_error_t json_error;
-    json_t *header =
-        json_loadb((const char *)bytes + 8, (size_t)wide, JSON_REJECT_DUPLICATES, &json_error);
-    if (!header && json_error_code(&json_error) == json_error_out_of_memory) {
-        return sali_fail_memory(err);
-    }
+    json_t *header = json_loadb(scan->begin + 8, (size_t)wide, JSON_REJECT_DUPLICATES, &error);
+    sali_scan_granted(scan, header || json_error_code(&error) != json_error_out_of_memory);
     if (!json_is_object(header)) {
-        json_decref(header);
-        return sali_fail(err, SAL_ERR_DATA, "%s: safetensors header: expected a JSON object%s%s",
-                         path, header ? "" : ": ", header ? "" : json_error.text);
+        sali_scan_refuse(scan, "safetensors header: expected a JSON object%s%s", header ? "" : ": ",
+                         header ? "" : error.text);
     }
-    *length = (int64_t)wide;
-    *out = header;
-    return SAL_OK;
+    scan->next = scan->begin + 8 + wide;
+    return header;
 }
 
 sal_status sali_safetensors_parse(const char *name, const void *bytes, int64_t size,
                                   sali_safetensors **out, sal_error *err)
 {
-    sali_safetensors *file = SALI_NEW(sali_safetensors);
-    if (!file) {
-        return sali_fail_memory(err);
+    sali_scan scan = sali_scan_of(name, bytes, size, SALI_BYTES, err);
+    sali_safetensors *file = SALI_SCAN_ARRAY(&scan, sali_safetensors, 1);
+    if (file) {
+        scan.status = sali_refuse_torch(name, bytes, size, err);
     }
-    int64_t length = 0;
-    sal_status status = read_header(name, bytes, size, &length, &file->header, err);
-    if (status == SAL_OK) {
-        reader r = { name, (const unsigned char *)bytes + 8 + length, size - 8 - length, err };
-        status = read_tensors(&r, file);
+    if (scan.status == SAL_OK) {
+        file->header = read_header(&scan);
     }
-    if (status != SAL_OK) {
+    if (scan.status == SAL_OK) {
+        read_tensors(&scan, file);
+    }
+    if (scan.status != SAL_OK) {
         sali_safetensors_close(file);
-        return status;
+        return scan.status;
     }
     *out = file;
     return SAL_OK;

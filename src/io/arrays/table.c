@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of numbers as text: a row a line, columns separated by commas, semicolons, tabs or blanks;
  * names of the columns may come first; # begins a comment. */
-#include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
 #include "core/number.h"
 #include "core/text.h"
-#include "io/arrays/array_file.h"
 #include "io/format.h"
-#include "io/text_output.h"
 
 typedef struct reader {
-    sali_scan scan;
     char separator; /* ',' or ';', or ' ' for any blanks; 0: not known yet */
-    int64_t columns;
-    sali_number_rows rows;
-    sal_error *err;
+    sal_array *array;
+    int64_t room;
 } reader;
 
 static bool is_blank(char c)
@@ -48,8 +42,7 @@ static bool next_field(const reader *r, sali_scan *line, sali_token *field)
     }
     const char *end = line->next;
     if (r->separator == ' ') {
-        sali_token word;
-        sali_scan_token(line, &word, NULL);
+        sali_token word = sali_scan_token(line);
         *field = trim(word.text, word.text + word.size, line->line);
         return word.size > 0;
     }
@@ -67,7 +60,7 @@ static bool is_header(const reader *r, sali_scan line)
     sali_token field;
     double value;
     while (next_field(r, &line, &field)) {
-        if (sali_parse_double(field.text, field.size, &value) != SAL_ERR_DATA) {
+        if (sali_parse_double(field.text, field.size, &value) == SAL_OK) {
             return false;
         }
     }
@@ -80,77 +73,62 @@ static char find_separator(const sali_scan *line)
     return memchr(line->next, ',', n) ? ',' : memchr(line->next, ';', n) ? ';' : ' ';
 }
 
-static sal_status read_row(reader *r, sali_scan line)
+static void read_row(reader *r, sali_scan *line)
 {
     sali_token field;
-    int64_t columns = 0, at = line.line;
-    sal_status status = SAL_OK;
-    while (status == SAL_OK && next_field(r, &line, &field)) {
+    sal_array *a = r->array;
+    int64_t columns = 0, at = line->line;
+    for (; line->status == SAL_OK && next_field(r, line, &field); columns++) {
         double value;
-        status = sali_parse_double(field.text, field.size, &value);
-        if (status == SAL_ERR_DATA) {
+        if (sali_parse_double(field.text, field.size, &value) != SAL_OK) {
             char shown[SALI_SHOW_SIZE];
-            return sali_scan_fail(&r->scan, at, r->err,
-                                  "column %lld: expected a finite decimal number, found '%s'",
-                                  (long long)columns + 1, sali_show(field.text, field.size, shown));
+            sali_scan_fail(line, at, "column %lld: expected a finite decimal number, found '%s'",
+                           (long long)columns + 1, sali_show(field.text, field.size, shown));
+        } else if (sali_scan_grow(line, (void **)&a->values, &r->room, a->count + 1,
+                                  sizeof(double))) {
+            a->values[a->count++] = value;
         }
-        status =
-            status ? sali_fail_memory(r->err) : sali_number_rows_value(&r->rows, value, r->err);
-        columns++;
     }
-    if (status == SAL_OK && r->rows.rows > 0 && columns != r->columns) {
-        return sali_scan_fail(&r->scan, at, r->err, "%lld columns; the rows before have %lld",
-                              (long long)columns, (long long)r->columns);
+    if (a->shape[0]++ > 0 && columns != a->shape[1]) {
+        sali_scan_fail(line, at, "%lld columns; the rows before have %lld", (long long)columns,
+                       (long long)a->shape[1]);
     }
-    r->columns = columns;
-    r->rows.rows++;
-    return status;
+    a->shape[1] = columns;
 }
 
 /* All rows, or the first `most`. */
-static sal_status read_rows(reader *r, int64_t most)
+static void read_rows(sali_scan *scan, int64_t most, sal_array *array)
 {
-    sali_scan line;
-    sal_status status = SAL_OK;
-    while (status == SAL_OK && r->rows.rows < most && sali_scan_line(&r->scan, &line)) {
+    sali_scan line = { 0 };
+    reader r = { .array = array };
+    *array = (sal_array){ .ndim = 2 };
+    while (sali_scan_line(scan, &line) && array->shape[0] < most) {
         sali_token whole = trim(line.next, line.end, line.line);
         if (whole.size == 0 || *whole.text == '#') {
             continue;
         }
-        bool first = !r->separator;
-        r->separator = first ? find_separator(&line) : r->separator;
-        status = first && is_header(r, line) ? SAL_OK : read_row(r, line);
+        bool first = !r.separator;
+        r.separator = first ? find_separator(&line) : r.separator;
+        if (!first || !is_header(&r, line)) {
+            read_row(&r, &line);
+        }
     }
-    return status || r->rows.rows > 0
-               ? status
-               : sali_fail(r->err, SAL_ERR_DATA, "%s: holds no row of numbers", r->scan.name);
+    if (array->count == 0) {
+        sali_scan_refuse(scan, "holds no row of numbers");
+    }
 }
 
-static bool looks_like_table(const char *data, int64_t size)
+static bool recognise(sali_scan *scan)
 {
-    reader r = { .err = NULL };
-    sali_scan_init(&r.scan, "", data, size, 0);
-    sal_status status = read_rows(&r, 4);
-    sali_number_rows_free(&r.rows);
-    return status == SAL_OK;
+    sal_array array;
+    read_rows(scan, 4, &array);
+    sal_array_free(&array);
+    return scan->status == SAL_OK;
 }
 
-static sal_status parse_table(const char *name, const char *data, int64_t size, sali_content *out,
-                              sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    reader r = { .err = err };
-    sali_scan_init(&r.scan, name, data, size, 0);
-    sal_status status = read_rows(&r, INT64_MAX);
-    if (status != SAL_OK) {
-        sali_number_rows_free(&r.rows);
-        return status;
-    }
-    *out = (sali_content){ .kind = SALI_CONTENT_ARRAY,
-                           .array = { .ndim = 2,
-                                      .shape = { r.rows.rows, r.columns },
-                                      .count = r.rows.count,
-                                      .values = r.rows.values } };
-    return SAL_OK;
+    read_rows(scan, INT64_MAX, &out->array);
 }
 
 /* Blanks for .txt, tabs for .tsv, commas for anything else. */
@@ -159,23 +137,19 @@ static const char *separator_for(const char *path)
     return sali_has_suffix(path, ".txt") ? " " : sali_has_suffix(path, ".tsv") ? "\t" : ",";
 }
 
-static sal_status write_table(const char *path, const sali_content *content, sal_error *err)
+static void write(sali_text_output *w, const sali_content *content)
 {
     const sal_array *array = &content->array;
     if (array->ndim > 2) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: an array of %d dimensions; a table has rows and columns (write it as "
-                         ".npy)",
-                         path, array->ndim);
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "an array of %d dimensions; a table has rows and columns (write it as .npy)",
+                       array->ndim);
     }
     int64_t columns = array->ndim == 2 ? array->shape[1] : 1;
-    const char *separator = separator_for(path);
-    sali_text_output w;
-    sali_text_open(&w, path, false, err);
-    for (int64_t i = 0; i < array->count && w.status == SAL_OK; i++) {
-        sali_put(&w, "%g%s", array->values[i], (i + 1) % columns == 0 ? "\n" : separator);
+    const char *separator = separator_for(w->out.path);
+    for (int64_t i = 0; i < array->count && w->status == SAL_OK; i++) {
+        sali_put(w, "%g%s", array->values[i], (i + 1) % columns == 0 ? "\n" : separator);
     }
-    return sali_text_close(&w);
 }
 
 const sali_format sali_format_table = {
@@ -183,7 +157,7 @@ const sali_format sali_format_table = {
     .doc = "rows of numbers, separated by commas, semicolons, tabs or blanks",
     .suffixes = { ".csv", ".tsv", ".txt", ".dat" },
     .content = SALI_CONTENT_ARRAY,
-    .recognise = looks_like_table,
-    .parse = parse_table,
-    .write = write_table,
+    .recognise = recognise,
+    .parse = parse,
+    .write = write,
 };

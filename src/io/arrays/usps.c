@@ -1,86 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /* The USPS digits as they accompany The Elements of Statistical Learning (Hastie, Tibshirani &
  * Friedman 2009): zip.train and zip.test hold a digit and 256 numbers from -1 to 1 a line. */
-#include "core/error.h"
-#include "io/arrays/array_file.h"
 #include "io/format.h"
 
 #define SIDE 16
+#define PIXELS (SIDE * SIDE)
 
-/* The digit of a line that is not empty, which may be written "6.0000". */
-static sal_status read_label(sali_scan *line, sali_number_rows *rows, sal_error *err)
-{
-    double digit;
-    int64_t at = line->line;
-    sal_status status = sali_scan_double(line, "a digit", &digit, err);
-    if (status == SAL_OK && !(digit >= 0 && digit <= 9 && digit == (int32_t)digit)) {
-        return sali_scan_fail(line, at, err, "the label is %g; expected a digit", digit);
-    }
-    return status ? status : sali_number_rows_label(rows, (int32_t)digit, err);
-}
+typedef struct reader {
+    sal_array *array;
+    int64_t room, labels_room;
+} reader;
 
-static sal_status read_line(sali_scan *line, sali_number_rows *rows, sal_error *err)
+/* A line that is not empty; the digit may be written "6.0000". */
+static void read_line(reader *r, sali_scan *line)
 {
-    int64_t words;
-    sali_scan_words(line, &words, NULL);
-    if (words == 0) {
-        return SAL_OK;
+    sal_array *a = r->array;
+    int64_t words = sali_scan_words(line), row = a->shape[0];
+    if (words != 1 + PIXELS) {
+        sali_scan_fail(line, line->line, "%lld numbers; expected a digit and %d values",
+                       (long long)words, PIXELS);
     }
-    if (words != 1 + SIDE * SIDE) {
-        return sali_scan_fail(line, line->line, err, "%lld numbers; expected a digit and %d values",
-                              (long long)words, SIDE * SIDE);
+    double digit = sali_scan_double(line, "a digit");
+    if (!(digit >= 0 && digit <= 9 && digit == (int32_t)digit)) {
+        sali_scan_fail(line, line->line, "the label is %g; expected a digit", digit);
     }
-    sal_status status = read_label(line, rows, err);
-    for (int k = 0; k < SIDE * SIDE && status == SAL_OK; k++) {
-        double value;
-        status = sali_scan_double(line, "a value", &value, err);
-        if (status == SAL_OK && !(value >= -1 && value <= 1)) {
-            return sali_scan_fail(line, line->line, err, "%g; expected a value from -1 to 1",
-                                  value);
+    if (!sali_scan_grow(line, (void **)&a->labels, &r->labels_room, row + 1, sizeof(int32_t)) ||
+        !sali_scan_grow(line, (void **)&a->values, &r->room, a->count + PIXELS, sizeof(double))) {
+        return;
+    }
+    a->labels[a->shape[0]++] = (int32_t)digit;
+    for (int k = 0; k < PIXELS; k++) {
+        double value = sali_scan_double(line, "a value");
+        if (!(value >= -1 && value <= 1)) {
+            sali_scan_fail(line, line->line, "%g; expected a value from -1 to 1", value);
         }
-        status = status ? status : sali_number_rows_value(rows, value, err);
+        a->values[a->count++] = value;
     }
-    rows->rows++;
-    return status;
 }
 
-static sal_status read_lines(const char *name, const char *data, int64_t size, int64_t most,
-                             sali_number_rows *rows, sal_error *err)
+static void read_lines(sali_scan *scan, int64_t most, sal_array *array)
 {
-    sali_scan scan, line;
-    sal_status status = SAL_OK;
-    sali_scan_init(&scan, name, data, size, 0);
-    while (status == SAL_OK && rows->rows < most && sali_scan_line(&scan, &line)) {
-        status = read_line(&line, rows, err);
+    sali_scan line = { 0 };
+    reader r = { .array = array };
+    *array = (sal_array){ .ndim = 3, .shape = { 0, SIDE, SIDE } };
+    while (sali_scan_line(scan, &line) && array->shape[0] < most) {
+        if (sali_scan_more(&line)) {
+            read_line(&r, &line);
+        }
     }
-    return status || rows->rows > 0 ? status
-                                    : sali_fail(err, SAL_ERR_DATA, "%s: holds no digit", name);
+    if (array->count == 0) {
+        sali_scan_refuse(scan, "holds no digit");
+    }
 }
 
-static bool looks_like_usps(const char *data, int64_t size)
+static bool recognise(sali_scan *scan)
 {
-    sali_number_rows rows = { 0 };
-    sal_status status = read_lines("", data, size, 1, &rows, NULL);
-    sali_number_rows_free(&rows);
-    return status == SAL_OK;
+    sal_array array;
+    read_lines(scan, 1, &array);
+    sal_array_free(&array);
+    return scan->status == SAL_OK;
 }
 
-static sal_status parse_usps(const char *name, const char *data, int64_t size, sali_content *out,
-                             sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    sali_number_rows rows = { 0 };
-    sal_status status = read_lines(name, data, size, INT64_MAX, &rows, err);
-    if (status != SAL_OK) {
-        sali_number_rows_free(&rows);
-        return status;
-    }
-    *out = (sali_content){ .kind = SALI_CONTENT_ARRAY,
-                           .array = { .ndim = 3,
-                                      .shape = { rows.rows, SIDE, SIDE },
-                                      .count = rows.count,
-                                      .values = rows.values,
-                                      .labels = rows.labels } };
-    return SAL_OK;
+    read_lines(scan, INT64_MAX, &out->array);
 }
 
 const sali_format sali_format_usps = {
@@ -88,6 +71,6 @@ const sali_format sali_format_usps = {
     .doc = "digits of 16 x 16 values from -1 to 1 after their label, a line each",
     .suffixes = { ".train", ".test", ".txt" },
     .content = SALI_CONTENT_ARRAY,
-    .recognise = looks_like_usps,
-    .parse = parse_usps,
+    .recognise = recognise,
+    .parse = parse,
 };

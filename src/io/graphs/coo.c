@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
 #include "core/number.h"
 #include "io/format.h"
 #include "io/graphs/graph_text.h"
-#include "io/text_output.h"
 
 /* ---- the heading: a comment "# vartype=SPIN" or BINARY, on any line */
 
@@ -43,11 +41,11 @@ static sali_token find_heading(const char *p, const char *end, int64_t line)
     return (sali_token){ word, stop - word, line };
 }
 
-/* *out: SALI_VARTYPE_NONE without a heading. */
-static sal_status read_headings(const sali_scan *scan, sali_vartype *out, sal_error *err)
+/* SALI_VARTYPE_NONE without a heading, and after a failure. */
+static sali_vartype read_headings(sali_scan *scan)
 {
     int64_t line = 1;
-    *out = SALI_VARTYPE_NONE;
+    sali_vartype found = SALI_VARTYPE_NONE;
     for (const char *p = scan->begin, *stop; p < scan->end; p = stop + 1, line++) {
         stop = end_of_line(p, scan->end);
         sali_token word = find_heading(p, stop, line);
@@ -55,34 +53,30 @@ static sal_status read_headings(const sali_scan *scan, sali_vartype *out, sal_er
             continue;
         }
         bool spin = sali_token_is(&word, "SPIN");
-        if (!spin && !sali_token_is(&word, "BINARY")) {
-            return sali_scan_expected(scan, &word, "vartype=SPIN or vartype=BINARY", err);
-        }
         sali_vartype vartype = spin ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY;
-        if (*out != SALI_VARTYPE_NONE && *out != vartype) {
-            return sali_scan_fail(scan, line, err, "another vartype than before");
+        if (!spin && !sali_token_is(&word, "BINARY")) {
+            sali_scan_expected(scan, &word, "vartype=SPIN or vartype=BINARY");
+        } else if (found != SALI_VARTYPE_NONE && found != vartype) {
+            sali_scan_fail(scan, line, "another vartype than before");
         }
-        *out = vartype;
+        found = vartype;
     }
-    return SAL_OK;
+    return scan->status == SAL_OK ? found : SALI_VARTYPE_NONE;
 }
 
 /* ---- reading: entries first, whose nodes are any numbers; then the numbers in order */
 
-static sal_status read_entry(sali_scan *scan, sali_graph_reader *r, sal_error *err)
+static void read_entry(sali_graph_reader *r)
 {
-    int64_t i, j;
-    double bias;
-    sal_status status = sali_scan_int(scan, "a variable", 0, INT64_MAX, &i, err);
-    int64_t line = scan->line;
-    status =
-        status ? status : sali_scan_int(scan, "the entry's other variable", 0, INT64_MAX, &j, err);
-    status = status ? status : sali_scan_double(scan, "the entry's bias", &bias, err);
-    if (status == SAL_OK && scan->line != line) {
-        status = sali_scan_fail(scan, line, err, "expected 'i j bias' on one line");
+    sali_scan *scan = r->scan;
+    int64_t i = sali_scan_int(scan, "a variable", 0, INT64_MAX), line = scan->line;
+    int64_t j = sali_scan_int(scan, "the entry's other variable", 0, INT64_MAX);
+    double bias = sali_scan_double(scan, "the entry's bias");
+    if (scan->line != line) {
+        sali_scan_fail(scan, line, "expected 'i j bias' on one line");
     }
-    status = status ? status : sali_graph_scan_line_end(scan, line, err);
-    return status ? status : sali_graph_add(r, i, j, bias, err);
+    sali_graph_scan_line_end(scan, line);
+    sali_graph_add(r, i, j, bias);
 }
 
 static int ascending(const void *a, const void *b)
@@ -136,69 +130,53 @@ static void split_entries(sali_graph *g, const int64_t *labels)
     g->edges = kept;
 }
 
-static sal_status relabel(const char *name, sali_graph *g, sal_error *err)
+static void relabel(sali_scan *scan, sali_graph *g)
 {
-    int64_t *labels = SALI_NEW_ARRAY(int64_t, 2 * g->edges);
+    int64_t *labels = SALI_SCAN_ARRAY(scan, int64_t, 2 * g->edges);
     int64_t n = labels ? sort_labels(g, labels) : 0;
     g->nodes = n;
-    g->names = SALI_NEW_ARRAY(char *, n);
-    g->node_weights = SALI_NEW_ARRAY(double, n);
-    bool ok = labels && g->names && g->node_weights;
-    for (int64_t k = 0; ok && k < n; k++) {
+    g->names = SALI_SCAN_ARRAY(scan, char *, n);
+    g->node_weights = SALI_SCAN_ARRAY(scan, double, n);
+    for (int64_t k = 0; scan->status == SAL_OK && k < n; k++) {
         g->names[k] = name_of(labels[k]);
-        ok = g->names[k];
+        sali_scan_granted(scan, g->names[k]);
     }
-    if (ok) {
+    if (scan->status == SAL_OK) {
         split_entries(g, labels);
     }
-    sal_status status = ok ? SAL_OK : sali_fail_memory(err);
-    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+    for (int64_t k = 0; scan->status == SAL_OK && k < n; k++) {
         if (!isfinite(g->node_weights[k])) {
-            status = sali_fail(err, SAL_ERR_DATA, "%s: the biases of variable %s add up to %g",
-                               name, g->names[k], g->node_weights[k]);
+            sali_scan_refuse(scan, "the biases of variable %s add up to %g", g->names[k],
+                             g->node_weights[k]);
         }
     }
     sali_free(labels);
-    return status;
 }
 
-static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
-                        sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    sali_scan scan;
-    sali_scan_init(&scan, name, data, size, SALI_COMMENT_HASH);
-    sali_graph_reader r = { .graph = &out->graph };
-    sal_status status = read_headings(&scan, &r.graph->vartype, err);
-    if (status == SAL_OK && r.graph->vartype == SALI_VARTYPE_NONE) {
-        status = sali_scan_fail(&scan, 1, err,
-                                "expected a line '# vartype=SPIN' (variables are -1 or 1) or "
-                                "'# vartype=BINARY' (0 or 1)");
+    sali_graph_reader r = { .scan = scan, .graph = &out->graph };
+    r.graph->vartype = read_headings(scan);
+    if (r.graph->vartype == SALI_VARTYPE_NONE) {
+        sali_scan_fail(scan, 1,
+                       "expected a line '# vartype=SPIN' (variables are -1 or 1) or "
+                       "'# vartype=BINARY' (0 or 1)");
     }
-    while (status == SAL_OK) {
-        sali_scan ahead = scan;
-        sali_token word;
-        status = sali_scan_token(&ahead, &word, err);
-        if (status != SAL_OK || word.size == 0) {
-            break;
-        }
-        status = read_entry(&scan, &r, err);
+    while (sali_scan_more(scan)) {
+        read_entry(&r);
     }
-    if (status == SAL_OK && r.graph->edges == 0) {
-        status = sali_scan_fail(&scan, scan.line, err, "expected an entry 'i j bias'");
+    if (r.graph->edges == 0) {
+        sali_scan_fail(scan, scan->line, "expected an entry 'i j bias'");
     }
-    status = status ? status : relabel(name, r.graph, err);
-    if (status == SAL_OK) {
-        sali_graph_forget_counting(r.graph);
+    relabel(scan, r.graph);
+    if (scan->status == SAL_OK) {
+        sali_graph_forget_counting(r.graph); /* all of them are there */
     }
-    return status;
 }
 
-static bool recognise(const char *data, int64_t size)
+static bool recognise(sali_scan *scan)
 {
-    sali_scan scan;
-    sali_vartype vartype;
-    sali_scan_init(&scan, "", data, size, SALI_COMMENT_HASH);
-    return read_headings(&scan, &vartype, NULL) == SAL_OK && vartype != SALI_VARTYPE_NONE;
+    return read_headings(scan) != SALI_VARTYPE_NONE;
 }
 
 /* ---- writing */
@@ -236,10 +214,7 @@ static void write_out(const char *text, char *out)
 static void put_plain(sali_text_output *w, double x)
 {
     char text[SALI_NUMBER_SIZE], plain[400];
-    if (w->status != SAL_OK || sali_format_double(x, text) != SAL_OK) {
-        w->status = w->status ? w->status : sali_fail_memory(w->err);
-        return;
-    }
+    sali_format_double(x, text);
     if (strchr(text, 'e')) {
         write_out(text, plain);
     }
@@ -247,22 +222,20 @@ static void put_plain(sali_text_output *w, double x)
 }
 
 /* The label of each node: its name, if that is a number as dimod writes it, or its index. */
-static sal_status find_labels(const char *path, const sali_graph *g, int64_t *labels,
-                              sal_error *err)
+static void find_labels(sali_text_output *w, const sali_graph *g, int64_t *labels)
 {
-    for (int64_t k = 0; k < g->nodes; k++) {
+    for (int64_t k = 0; k < g->nodes && w->status == SAL_OK; k++) {
         const char *name = g->names ? g->names[k] : "0";
         labels[k] = k;
         bool plain = name[0] >= '0' && name[0] <= '9' && (name[0] != '0' || !name[1]);
         if (!plain || (g->names && sali_parse_int(name, (int64_t)strlen(name), &labels[k]))) {
             char shown[SALI_SHOW_SIZE];
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: this format names its variables by integers from 0 on, and "
-                             "cannot name one '%s'",
-                             path, sali_show(name, (int64_t)strlen(name), shown));
+            sali_text_fail(w, SAL_ERR_ARGUMENT,
+                           "this format names its variables by integers from 0 on, and cannot name "
+                           "one '%s'",
+                           sali_show(name, -1, shown));
         }
     }
-    return SAL_OK;
 }
 
 /* A variable without couplings and bias needs its entry as well, or it would be lost. */
@@ -283,33 +256,27 @@ static void put_entries(sali_text_output *w, const sali_graph *g, const int64_t 
     }
 }
 
-static sal_status write(const char *path, const sali_content *content, sal_error *err)
+static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_graph *g = &content->graph;
     if (g->vartype == SALI_VARTYPE_NONE) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: this format holds energies, and the graph has weights; if they are "
-                         "energies, say so in GraphML by the graph's attribute vartype, SPIN or "
-                         "BINARY",
-                         path);
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "this format holds energies, and the graph has weights; if they are "
+                       "energies, say so in GraphML by the graph's attribute vartype, SPIN or "
+                       "BINARY");
     }
     int64_t *labels = SALI_NEW_ARRAY(int64_t, g->nodes);
     bool *coupled = SALI_NEW_ARRAY(bool, g->nodes);
-    sal_status status = labels && coupled ? SAL_OK : sali_fail_memory(err);
-    status = status ? status : find_labels(path, g, labels, err);
-    for (int64_t k = 0; k < 2 * g->edges && status == SAL_OK; k++) {
-        coupled[g->pairs[k]] = true;
-    }
-    if (status == SAL_OK) {
-        sali_text_output w;
-        sali_text_open(&w, path, false, err);
-        sali_put(&w, "# vartype=%s\n", g->vartype == SALI_VARTYPE_SPIN ? "SPIN" : "BINARY");
-        put_entries(&w, g, labels, coupled);
-        status = sali_text_close(&w);
+    if (sali_text_granted(w, labels && coupled)) {
+        find_labels(w, g, labels);
+        for (int64_t k = 0; k < 2 * g->edges; k++) {
+            coupled[g->pairs[k]] = true;
+        }
+        sali_put(w, "# vartype=%s\n", g->vartype == SALI_VARTYPE_SPIN ? "SPIN" : "BINARY");
+        put_entries(w, g, labels, coupled);
     }
     sali_free(labels);
     sali_free(coupled);
-    return status;
 }
 
 const sali_format sali_format_coo = {
@@ -320,6 +287,7 @@ const sali_format sali_format_coo = {
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",
     .recognise = recognise,
+    .comments = SALI_COMMENT_HASH,
     .has_heading = true,
     .parse = parse,
     .write = write,

@@ -5,97 +5,83 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
 #include "io/format.h"
 #include "io/graphs/graph_text.h"
-#include "io/text_output.h"
 
 /* ---- reading */
 
-/* p edge NODES EDGES; "col" is the same. */
-static sal_status read_problem(sali_scan *scan, int64_t *nodes, int64_t *edges, sal_error *err)
+/* p edge NODES EDGES; "col" is the same. The number of edges. */
+static int64_t read_problem(sali_scan *scan, int64_t *nodes)
 {
-    sali_token token;
-    sal_status status = sali_scan_token(scan, &token, err);
-    if (status == SAL_OK && !sali_token_is(&token, "p")) {
-        status = sali_scan_expected(scan, &token, "a line 'p edge NODES EDGES'", err);
+    sali_token token = sali_scan_token(scan);
+    if (!sali_token_is(&token, "p")) {
+        sali_scan_expected(scan, &token, "a line 'p edge NODES EDGES'");
     }
-    status = status ? status : sali_scan_token(scan, &token, err);
-    if (status == SAL_OK && !sali_token_is(&token, "edge") && !sali_token_is(&token, "col")) {
-        status = sali_scan_expected(scan, &token, "edge or col", err);
+    token = sali_scan_token(scan);
+    if (!sali_token_is(&token, "edge") && !sali_token_is(&token, "col")) {
+        sali_scan_expected(scan, &token, "edge or col");
     }
-    return status ? status : sali_graph_scan_counts(scan, nodes, edges, err);
+    return sali_graph_scan_counts(scan, nodes);
 }
 
-/* n NODE WEIGHT; until the end a weight of NaN says that the node had no line. */
-static sal_status read_node(sali_scan *scan, sali_graph *g, sal_error *err)
+/* No weights so far: until the end NaN says that a node had no line. */
+static void make_weights(sali_scan *scan, sali_graph *g)
 {
-    int64_t node;
-    double weight;
-    sal_status status = sali_scan_int(scan, "a node", 1, g->nodes, &node, err);
-    status = status ? status : sali_scan_double(scan, "the node's weight", &weight, err);
-    if (status == SAL_OK && !g->node_weights && g->nodes - 1 > sali_scan_room(scan)) {
-        status = sali_scan_fail(scan, scan->line, err,
-                                "the rest of the file cannot hold a weight for each of %lld nodes",
-                                (long long)g->nodes);
+    if (g->nodes - 1 > sali_scan_room(scan)) {
+        sali_scan_fail(scan, scan->line,
+                       "the rest of the file cannot hold a weight for each of %lld nodes",
+                       (long long)g->nodes);
     }
-    if (status == SAL_OK && !g->node_weights) {
-        g->node_weights = SALI_NEW_ARRAY(double, g->nodes);
-        status = g->node_weights ? SAL_OK : sali_fail_memory(err);
-        for (int64_t k = 0; status == SAL_OK && k < g->nodes; k++) {
-            g->node_weights[k] = NAN;
+    g->node_weights = SALI_SCAN_ARRAY(scan, double, g->nodes);
+    for (int64_t k = 0; g->node_weights && k < g->nodes; k++) {
+        g->node_weights[k] = NAN;
+    }
+}
+
+/* n NODE WEIGHT */
+static void read_node(sali_scan *scan, sali_graph *g)
+{
+    int64_t node = sali_scan_int(scan, "a node", 1, g->nodes);
+    double weight = sali_scan_double(scan, "the node's weight");
+    if (!g->node_weights) {
+        make_weights(scan, g);
+    }
+    if (scan->status == SAL_OK) {
+        if (!isnan(g->node_weights[node - 1])) {
+            sali_scan_fail(scan, scan->line, "node %lld has two weights", (long long)node);
         }
-    }
-    if (status == SAL_OK && !isnan(g->node_weights[node - 1])) {
-        status =
-            sali_scan_fail(scan, scan->line, err, "node %lld has two weights", (long long)node);
-    }
-    if (status == SAL_OK) {
         g->node_weights[node - 1] = weight;
-        status = sali_graph_scan_line_end(scan, scan->line, err);
     }
-    return status;
+    sali_graph_scan_line_end(scan, scan->line);
 }
 
-static sal_status check_nodes(const char *name, const sali_graph *g, sal_error *err)
+static void check_nodes(sali_scan *scan, const sali_graph *g)
 {
     for (int64_t k = 0; g->node_weights && k < g->nodes; k++) {
         if (isnan(g->node_weights[k])) {
-            return sali_fail(err, SAL_ERR_DATA,
-                             "%s: node %lld has no weight; expected a line n for each node or for "
-                             "none",
-                             name, (long long)k + 1);
+            sali_scan_refuse(scan,
+                             "node %lld has no weight; expected a line n for each node or for none",
+                             (long long)k + 1);
         }
     }
-    return SAL_OK;
 }
 
 /* Lines d, v and x tell of how a graph was made, or of coordinates. */
-static void skip_line(sali_scan *scan, int64_t line)
+static void read_line(sali_graph_reader *r)
 {
-    sali_token token;
-    while (sali_scan_on_line(scan, line)) {
-        sali_scan_token(scan, &token, NULL);
+    sali_token word = sali_scan_token(r->scan);
+    if (sali_token_is(&word, "e")) {
+        sali_graph_scan_edge(r);
+    } else if (sali_token_is(&word, "n")) {
+        read_node(r->scan, r->graph);
+    } else if (sali_token_is(&word, "d") || sali_token_is(&word, "v") ||
+               sali_token_is(&word, "x")) {
+        while (sali_scan_on_line(r->scan, word.line)) {
+            sali_scan_token(r->scan);
+        }
+    } else {
+        sali_scan_expected(r->scan, &word, "a line e, n or c");
     }
-}
-
-static sal_status read_line(sali_scan *scan, const sali_token *word, sali_graph_reader *r,
-                            sal_error *err)
-{
-    if (sali_token_is(word, "e")) {
-        int64_t pair[2];
-        double weight = 1;
-        sal_status status = sali_graph_scan_edge(scan, r->graph->nodes, pair, &weight, err);
-        return status ? status : sali_graph_add(r, pair[0], pair[1], weight, err);
-    }
-    if (sali_token_is(word, "n")) {
-        return read_node(scan, r->graph, err);
-    }
-    if (sali_token_is(word, "d") || sali_token_is(word, "v") || sali_token_is(word, "x")) {
-        skip_line(scan, word->line);
-        return SAL_OK;
-    }
-    return sali_scan_expected(scan, word, "a line e, n or c", err);
 }
 
 /* ---- edges that are there twice */
@@ -149,71 +135,52 @@ static void drop(sali_graph *g, const bool *marked)
     g->edges = kept;
 }
 
-/* Keep the first of each pair; DATA when another has another weight. */
-static sal_status keep_first(const char *name, sali_graph *g, sal_error *err)
+/* Keep the first of each pair; it fails when another has another weight. */
+static void keep_first(sali_scan *scan, sali_graph *g)
 {
     edge *edges = sort_edges(g);
-    bool *again = SALI_NEW_ARRAY(bool, g->edges);
-    sal_status status = edges && again ? SAL_OK : sali_fail_memory(err);
-    for (int64_t e = 1; status == SAL_OK && e < g->edges; e++) {
+    bool *again = SALI_SCAN_ARRAY(scan, bool, g->edges);
+    sali_scan_granted(scan, edges);
+    for (int64_t e = 1; scan->status == SAL_OK && e < g->edges; e++) {
         const edge *a = &edges[e - 1], *b = &edges[e];
         again[b->index] = same_pair(a, b);
         if (same_pair(a, b) && a->weight != b->weight) {
-            status =
-                sali_fail(err, SAL_ERR_DATA,
-                          "%s: the edge between nodes %lld and %lld is there with weight %g "
-                          "and with weight %g; expected one of them",
-                          name, (long long)a->i + 1, (long long)a->j + 1, a->weight, b->weight);
+            sali_scan_refuse(scan,
+                             "the edge between nodes %lld and %lld is there with weight %g and "
+                             "with weight %g; expected one of them",
+                             (long long)a->i + 1, (long long)a->j + 1, a->weight, b->weight);
         }
     }
-    if (status == SAL_OK) {
+    if (scan->status == SAL_OK) {
         drop(g, again);
     }
     sali_free(edges);
     sali_free(again);
-    return status;
 }
 
-/* Files with both directions of an edge count it once or twice. */
-static sal_status check_count(const char *name, int64_t said, int64_t lines, int64_t edges,
-                              sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    if (said == lines || said == edges || (said % 2 == 0 && said / 2 == edges)) {
-        return SAL_OK;
+    sali_graph *g = &out->graph;
+    sali_graph_reader r = { .scan = scan, .graph = g };
+    int64_t said = read_problem(scan, &g->nodes);
+    while (sali_scan_more(scan)) {
+        read_line(&r);
     }
-    return sali_fail(err, SAL_ERR_DATA, "%s: has %lld edges; its line p says %lld", name,
-                     (long long)lines, (long long)said);
-}
-
-static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
-                        sal_error *err)
-{
-    sali_scan scan;
-    sali_scan_init(&scan, name, data, size, SALI_COMMENT_LETTER_C);
-    sali_graph_reader r = { .graph = &out->graph };
-    int64_t said = 0, lines;
-    sal_status status = read_problem(&scan, &r.graph->nodes, &said, err);
-    while (status == SAL_OK) {
-        sali_token word;
-        status = sali_scan_token(&scan, &word, err);
-        if (status != SAL_OK || word.size == 0) {
-            break;
-        }
-        status = read_line(&scan, &word, &r, err);
+    int64_t lines = g->edges;
+    check_nodes(scan, g);
+    keep_first(scan, g);
+    /* Files with both directions of an edge count it once or twice. */
+    if (said != lines && said != g->edges && (said % 2 != 0 || said / 2 != g->edges)) {
+        sali_scan_refuse(scan, "has %lld edges; its line p says %lld", (long long)lines,
+                         (long long)said);
     }
-    lines = r.graph->edges;
-    status = status ? status : check_nodes(name, r.graph, err);
-    status = status ? status : keep_first(name, r.graph, err);
-    status = status ? status : check_count(name, said, lines, r.graph->edges, err);
-    return status;
 }
 
-static bool recognise(const char *data, int64_t size)
+static bool recognise(sali_scan *scan)
 {
-    sali_scan scan;
-    int64_t nodes, edges;
-    sali_scan_init(&scan, "", data, size, SALI_COMMENT_LETTER_C);
-    return read_problem(&scan, &nodes, &edges, NULL) == SAL_OK;
+    int64_t nodes;
+    read_problem(scan, &nodes);
+    return scan->status == SAL_OK;
 }
 
 /* ---- writing */
@@ -243,41 +210,31 @@ static void put_edge(sali_text_output *w, const edge *e, const int64_t *numbers)
     sali_put_raw(w, "\n");
 }
 
-static sal_status put_graph(const char *path, const sali_graph *g, const edge *edges, int64_t n,
-                            const int64_t *numbers, sal_error *err)
-{
-    sali_text_output w;
-    sali_text_open(&w, path, false, err);
-    sali_put(&w, "p edge %lld %lld\n", (long long)g->nodes, (long long)n);
-    for (int64_t k = 0; g->node_weights && k < g->nodes && w.status == SAL_OK; k++) {
-        sali_put(&w, "n %lld %g\n", (long long)numbers[k], g->node_weights[k]);
-    }
-    for (int64_t e = 0; e < n && w.status == SAL_OK; e++) {
-        put_edge(&w, &edges[e], numbers);
-    }
-    return sali_text_close(&w);
-}
-
-static sal_status write(const char *path, const sali_content *content, sal_error *err)
+static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_graph *g = &content->graph;
-    int64_t *numbers = SALI_NEW_ARRAY(int64_t, g->nodes);
+    sali_graph_refuse_energy(w, g);
+    int64_t *numbers = sali_graph_number(w, g), n = 0;
     edge *edges = sort_edges(g);
-    sal_status status = numbers && edges ? SAL_OK : sali_fail_memory(err);
-    status = status ? status : sali_graph_refuse_energy(path, g, err);
-    status = status ? status : sali_graph_number(path, g, numbers, err);
-    int64_t n = status == SAL_OK ? add_up(edges, g->edges) : 0;
-    for (int64_t e = 0; e < n && status == SAL_OK; e++) {
+    if (sali_text_granted(w, edges)) {
+        n = add_up(edges, g->edges);
+    }
+    for (int64_t e = 0; e < n; e++) {
         if (!isfinite(edges[e].weight)) {
-            status = sali_fail(err, SAL_ERR_ARGUMENT,
-                               "%s: the weights of the edges between two nodes add up to %g", path,
-                               edges[e].weight);
+            sali_text_fail(w, SAL_ERR_ARGUMENT,
+                           "the weights of the edges between two nodes add up to %g",
+                           edges[e].weight);
         }
     }
-    status = status ? status : put_graph(path, g, edges, n, numbers, err);
+    sali_put(w, "p edge %lld %lld\n", (long long)g->nodes, (long long)n);
+    for (int64_t k = 0; g->node_weights && k < g->nodes && w->status == SAL_OK; k++) {
+        sali_put(w, "n %lld %g\n", (long long)numbers[k], g->node_weights[k]);
+    }
+    for (int64_t e = 0; e < n && w->status == SAL_OK; e++) {
+        put_edge(w, &edges[e], numbers);
+    }
     sali_free(numbers);
     sali_free(edges);
-    return status;
 }
 
 const sali_format sali_format_dimacs = {
@@ -287,6 +244,7 @@ const sali_format sali_format_dimacs = {
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",
     .recognise = recognise,
+    .comments = SALI_COMMENT_LETTER_C,
     .has_heading = true,
     .parse = parse,
     .write = write,

@@ -7,66 +7,62 @@
 #include "core/error.h"
 #include "core/number.h"
 
-sal_status sali_graph_add(sali_graph_reader *r, int64_t i, int64_t j, double weight, sal_error *err)
+void sali_graph_add(sali_graph_reader *r, int64_t i, int64_t j, double weight)
 {
     sali_graph *g = r->graph;
-    if (sali_grow((void **)&g->pairs, &r->pair_room, g->edges + 1, 2 * sizeof *g->pairs) != 0 ||
-        sali_grow((void **)&g->weights, &r->weight_room, g->edges + 1, sizeof *g->weights) != 0) {
-        return sali_fail_memory(err);
+    if (sali_scan_grow(r->scan, (void **)&g->pairs, &r->pair_room, g->edges + 1,
+                       2 * sizeof *g->pairs) &&
+        sali_scan_grow(r->scan, (void **)&g->weights, &r->weight_room, g->edges + 1,
+                       sizeof *g->weights)) {
+        g->pairs[2 * g->edges] = i;
+        g->pairs[2 * g->edges + 1] = j;
+        g->weights[g->edges++] = weight;
     }
-    g->pairs[2 * g->edges] = i;
-    g->pairs[2 * g->edges + 1] = j;
-    g->weights[g->edges++] = weight;
-    return SAL_OK;
 }
 
 /* ---- lines */
 
-sal_status sali_graph_scan_line_end(sali_scan *scan, int64_t line, sal_error *err)
+void sali_graph_scan_line_end(sali_scan *scan, int64_t line)
 {
-    sali_token token;
-    if (!sali_scan_on_line(scan, line)) {
-        return SAL_OK;
+    if (sali_scan_on_line(scan, line)) {
+        sali_token token = sali_scan_token(scan);
+        sali_scan_expected(scan, &token, "the end of the line");
     }
-    sal_status status = sali_scan_token(scan, &token, err);
-    return status ? status : sali_scan_expected(scan, &token, "the end of the line", err);
 }
 
 /* An integer on the line where the word before it was. */
-static sal_status scan_on_line(sali_scan *scan, const char *what, int64_t min, int64_t max,
-                               int64_t *out, sal_error *err)
+static int64_t scan_on_line(sali_scan *scan, const char *what, int64_t min, int64_t max)
 {
     if (!sali_scan_on_line(scan, scan->line)) {
-        return sali_scan_fail(scan, scan->line, err, "expected %s, found the end of the line",
-                              what);
+        sali_scan_fail(scan, scan->line, "expected %s, found the end of the line", what);
     }
-    return sali_scan_int(scan, what, min, max, out, err);
+    return sali_scan_int(scan, what, min, max);
 }
 
-sal_status sali_graph_scan_counts(sali_scan *scan, int64_t *nodes, int64_t *edges, sal_error *err)
+int64_t sali_graph_scan_counts(sali_scan *scan, int64_t *nodes)
 {
     int64_t text = scan->end - scan->begin;
     int64_t most = text > SALI_GRAPH_FREE_NODES ? text : SALI_GRAPH_FREE_NODES;
-    sal_status status = sali_scan_int(scan, "the number of nodes", 1, most, nodes, err);
-    status = status ? status : scan_on_line(scan, "the number of edges", 0, INT64_MAX, edges, err);
-    return status ? status : sali_graph_scan_line_end(scan, scan->line, err);
+    *nodes = sali_scan_int(scan, "the number of nodes", 1, most);
+    int64_t edges = scan_on_line(scan, "the number of edges", 0, INT64_MAX);
+    sali_graph_scan_line_end(scan, scan->line);
+    return edges;
 }
 
-sal_status sali_graph_scan_edge(sali_scan *scan, int64_t nodes, int64_t pair[2], double *weight,
-                                sal_error *err)
+void sali_graph_scan_edge(sali_graph_reader *r)
 {
-    sal_status status = sali_scan_int(scan, "a node", 1, nodes, &pair[0], err);
-    status = status ? status : scan_on_line(scan, "the edge's other node", 1, nodes, &pair[1], err);
-    if (status == SAL_OK && pair[0] == pair[1]) {
-        status = sali_scan_fail(scan, scan->line, err, "an edge from node %lld to itself",
-                                (long long)pair[0]);
+    sali_scan *scan = r->scan;
+    int64_t i = sali_scan_int(scan, "a node", 1, r->graph->nodes);
+    int64_t j = scan_on_line(scan, "the edge's other node", 1, r->graph->nodes);
+    if (i == j) {
+        sali_scan_fail(scan, scan->line, "an edge from node %lld to itself", (long long)i);
     }
-    if (status == SAL_OK && sali_scan_on_line(scan, scan->line)) {
-        status = sali_scan_double(scan, "the edge's weight", weight, err);
+    double weight = 1;
+    if (sali_scan_on_line(scan, scan->line)) {
+        weight = sali_scan_double(scan, "the edge's weight");
     }
-    pair[0]--;
-    pair[1]--;
-    return status ? status : sali_graph_scan_line_end(scan, scan->line, err);
+    sali_graph_scan_line_end(scan, scan->line);
+    sali_graph_add(r, i - 1, j - 1, weight);
 }
 
 /* ---- names */
@@ -124,30 +120,27 @@ static bool is_count(const int64_t *numbers, int64_t n, int64_t begin, bool *see
     return true;
 }
 
-sal_status sali_graph_number(const char *path, const sali_graph *graph, int64_t *numbers,
-                             sal_error *err)
+int64_t *sali_graph_number(sali_text_output *w, const sali_graph *graph)
 {
-    int64_t min = 0, at = 0, n = graph->nodes;
-    const char *bad = graph->names ? parse_names(graph, numbers, &min) : NULL;
+    int64_t min = 0, at = 0, n = graph->nodes, *numbers = SALI_NEW_ARRAY(int64_t, n);
     bool *seen = SALI_NEW_ARRAY(bool, n);
-    if (!seen) {
-        return sali_fail_memory(err);
-    }
-    if (graph->names && !bad && !is_count(numbers, n, min == 0 ? 0 : 1, seen, &at)) {
+    bool named = sali_text_granted(w, numbers && seen) && graph->names;
+    const char *bad = named ? parse_names(graph, numbers, &min) : NULL;
+    if (named && !bad && !is_count(numbers, n, min == 0 ? 0 : 1, seen, &at)) {
         bad = graph->names[at];
     }
     sali_free(seen);
     if (bad) {
         char shown[SALI_SHOW_SIZE];
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: this format numbers its nodes and cannot name one '%s'; number them "
-                         "0 to %lld first",
-                         path, sali_show(bad, (int64_t)strlen(bad), shown), (long long)n - 1);
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "this format numbers its nodes and cannot name one '%s'; number them 0 to "
+                       "%lld first",
+                       sali_show(bad, -1, shown), (long long)n - 1);
     }
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && w->status == SAL_OK; k++) {
         numbers[k] = graph->names ? numbers[k] + (min == 0) : k + 1;
     }
-    return SAL_OK;
+    return numbers;
 }
 
 /* ---- weights */
@@ -162,12 +155,12 @@ bool sali_graph_has_node_weights(const sali_graph *graph)
     return false;
 }
 
-sal_status sali_graph_refuse_energy(const char *path, const sali_graph *graph, sal_error *err)
+void sali_graph_refuse_energy(sali_text_output *w, const sali_graph *graph)
 {
-    return graph->vartype == SALI_VARTYPE_NONE
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT,
-                           "%s: this format holds weights, and the graph's are energies of %s; "
-                           "graphml and coo can say so",
-                           path, graph->vartype == SALI_VARTYPE_SPIN ? "spins" : "bits");
+    if (graph->vartype != SALI_VARTYPE_NONE) {
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "this format holds weights, and the graph's are energies of %s; graphml and "
+                       "coo can say so",
+                       graph->vartype == SALI_VARTYPE_SPIN ? "spins" : "bits");
+    }
 }

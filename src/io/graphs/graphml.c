@@ -11,11 +11,9 @@
  * other data is passed over. */
 #include "io/graphs/graphml.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
 #include "core/number.h"
 #include "io/format.h"
 #include "io/graphs/graph_text.h"
@@ -37,7 +35,7 @@ typedef enum place {
 } place;
 
 typedef struct reader {
-    sali_scan where; /* the file and the line of the last element, for messages */
+    sali_scan *scan; /* of the file; its line is that of the last element */
     char *namespace; /* of the root element */
     place place;
     int ignored; /* how many elements deep in one that does not matter */
@@ -55,70 +53,58 @@ typedef struct reader {
 
 /* ---- keys */
 
-static sal_status begin_key(reader *r, const sali_xml_element *element, sal_error *err)
+static void begin_key(reader *r, const sali_xml_element *element)
 {
-    return r->has_graph ? sali_scan_fail(&r->where, r->where.line, err, "a key after the graph")
-                        : sali_graphml_keys_add(&r->keys, &r->where, element, &r->open_key, err);
+    if (r->has_graph) {
+        sali_scan_fail(r->scan, r->scan->line, "a key after the graph");
+    }
+    r->open_key = sali_graphml_keys_add(&r->keys, r->scan, element);
 }
 
-static sal_status begin_default(reader *r, const sali_xml_element *element, sal_error *err)
+static void begin_default(reader *r, const sali_xml_element *element)
 {
     (void)element;
-    (void)err;
     r->collect = sali_graphml_key_is_weight(&r->keys.keys[r->open_key]);
     r->text_size = 0;
-    return SAL_OK;
 }
 
 /* ---- the graph */
 
-static sal_status begin_graph(reader *r, const sali_xml_element *element, sal_error *err)
+static void begin_graph(reader *r, const sali_xml_element *element)
 {
     (void)element;
     if (r->has_graph) {
-        return sali_scan_fail(&r->where, r->where.line, err,
-                              "a second graph; expected one in a file");
+        sali_scan_fail(r->scan, r->scan->line, "a second graph; expected one in a file");
     }
     r->has_graph = true;
     sali_graphml_keys_choose(&r->keys);
     r->has_node_weights = r->keys.has_standard_of_nodes;
-    return SAL_OK;
 }
 
-static sal_status begin_node(reader *r, const sali_xml_element *element, sal_error *err)
+static void begin_node(reader *r, const sali_xml_element *element)
 {
-    const char *id;
     int64_t size;
-    sal_status status = sali_graphml_require(&r->where, element, "id", &id, &size, err);
+    const char *id = sali_graphml_require(r->scan, element, "id", &size);
     r->given = false;
-    return status ? status
-                  : sali_graphml_node_add(&r->nodes, &r->where, id, size,
-                                          r->keys.standard[SALI_NODES], err);
+    sali_graphml_node_add(&r->nodes, r->scan, id, size, r->keys.standard[SALI_NODES]);
 }
 
 /* The edges' nodes are numbers of ids until the end of the file. */
-static sal_status begin_edge(reader *r, const sali_xml_element *element, sal_error *err)
+static void begin_edge(reader *r, const sali_xml_element *element)
 {
     static const char *const ends[] = { "source", "target" };
-    int64_t pair[2] = { 0, 0 }, size;
+    int64_t pair[2], size;
     for (int k = 0; k < 2; k++) {
-        const char *id;
-        sal_status status = sali_graphml_require(&r->where, element, ends[k], &id, &size, err);
-        if (status != SAL_OK) {
-            return status;
-        }
-        pair[k] = sali_graphml_node_id(&r->nodes, &r->where, id, size);
-        if (pair[k] < 0) {
-            return sali_fail_memory(err);
-        }
+        const char *id = sali_graphml_require(r->scan, element, ends[k], &size);
+        pair[k] = sali_graphml_node_id(&r->nodes, r->scan, id, size);
     }
-    if (pair[0] == pair[1]) {
+    if (r->scan->status == SAL_OK && pair[0] == pair[1]) {
         char shown[SALI_SHOW_SIZE];
-        return sali_scan_fail(&r->where, r->where.line, err, "an edge from node '%s' to itself",
-                              sali_show(r->nodes.ids.names[pair[0]], size, shown));
+        sali_scan_fail(r->scan, r->scan->line, "an edge from node '%s' to itself",
+                       sali_show(r->nodes.ids.names[pair[0]], size, shown));
     }
     r->given = false;
-    return sali_graph_add(&r->edges, pair[0], pair[1], r->keys.standard[SALI_EDGES], err);
+    sali_graph_add(&r->edges, pair[0], pair[1], r->keys.standard[SALI_EDGES]);
 }
 
 /* ---- data */
@@ -133,105 +119,98 @@ static sali_graphml_meaning meaning_here(const reader *r)
                                             : SALI_WHOLE_GRAPH);
 }
 
-static sal_status begin_data(reader *r, const sali_xml_element *element, sal_error *err)
+static void begin_data(reader *r, const sali_xml_element *element)
 {
-    const char *id;
     int64_t size;
-    sal_status status = sali_graphml_require(&r->where, element, "key", &id, &size, err);
-    if (status != SAL_OK) {
-        return status;
-    }
+    const char *id = sali_graphml_require(r->scan, element, "key", &size);
     r->open_key = sali_name_table_find(&r->keys.ids, id, size);
-    if (r->open_key < 0) {
-        char shown[SALI_SHOW_SIZE];
-        return sali_scan_fail(&r->where, r->where.line, err,
-                              "data of a key '%s' that is not declared before",
-                              sali_show(id, size, shown));
-    }
-    r->collect = meaning_here(r) != SALI_GRAPHML_OTHER;
     r->text_size = 0;
-    return SAL_OK;
+    if (r->open_key >= 0) {
+        r->collect = meaning_here(r) != SALI_GRAPHML_OTHER;
+        return;
+    }
+    char shown[SALI_SHOW_SIZE];
+    sali_scan_fail(r->scan, r->scan->line, "data of a key '%s' that is not declared before",
+                   sali_show(id, size, shown));
 }
 
 /* The collected text as one word. */
-static sal_status read_word(const reader *r, const char *what, sali_token *word, sal_error *err)
+static sali_token read_word(reader *r, const char *what)
 {
-    sali_scan scan;
-    sali_scan_init(&scan, r->where.name, r->text, r->text_size, 0);
-    scan.line = r->where.line;
-    sal_status status = sali_scan_token(&scan, word, err);
-    word->line = r->where.line;
-    if (status == SAL_OK && word->size == 0) {
-        status = sali_scan_fail(&scan, r->where.line, err, "expected %s, found nothing", what);
+    sali_scan scan = sali_scan_of(r->scan->name, r->text, r->text_size, 0, r->scan->err);
+    scan.line = r->scan->line;
+    sali_token word = sali_scan_token(&scan);
+    word.line = r->scan->line;
+    if (word.size == 0) {
+        sali_scan_fail(&scan, word.line, "expected %s, found nothing", what);
     }
-    return status ? status : sali_scan_end(&scan, err);
+    r->scan->status = sali_scan_end(&scan);
+    return word;
 }
 
-static sal_status read_number(const reader *r, double *out, sal_error *err)
+static double read_number(reader *r)
 {
     static const char what[] = "a finite decimal number";
-    sali_token word;
-    sal_status status = read_word(r, what, &word, err);
-    if (status != SAL_OK) {
-        return status;
+    sali_token word = read_word(r, what);
+    double value = sali_token_is(&word, "true");
+    if (r->keys.keys[r->open_key].boolean && (value != 0 || sali_token_is(&word, "false"))) {
+        return value;
     }
-    bool yes = sali_token_is(&word, "true"), no = sali_token_is(&word, "false");
-    if (r->keys.keys[r->open_key].boolean && (yes || no)) {
-        *out = yes;
-        return SAL_OK;
+    if (sali_parse_double(word.text, word.size, &value) != SAL_OK) {
+        sali_scan_expected(r->scan, &word, what);
     }
-    status = sali_parse_double(word.text, word.size, out);
-    return status == SAL_ERR_MEMORY ? sali_fail_memory(err)
-           : status                 ? sali_scan_expected(&r->where, &word, what, err)
-                                    : SAL_OK;
+    return value;
 }
 
-static sal_status end_default(reader *r, sal_error *err)
+static void end_default(reader *r)
 {
     sali_graphml_key *key = &r->keys.keys[r->open_key];
     key->has_default = r->collect;
-    return r->collect ? read_number(r, &key->value, err) : SAL_OK;
+    if (r->collect) {
+        key->value = read_number(r);
+    }
 }
 
-static sal_status read_weight(reader *r, double *weight, sal_error *err)
+static void read_weight(reader *r, double *weight)
 {
     if (r->given) {
-        return sali_scan_fail(&r->where, r->where.line, err,
-                              "a second weight of the same node or edge");
+        sali_scan_fail(r->scan, r->scan->line, "a second weight of the same node or edge");
+        return;
     }
     r->given = true;
-    return read_number(r, weight, err);
+    *weight = read_number(r);
 }
 
-static sal_status read_vartype(reader *r, sal_error *err)
+static void read_vartype(reader *r)
 {
     static const char what[] = "the vartype SPIN or BINARY";
-    sali_token word;
-    sal_status status = read_word(r, what, &word, err);
-    bool spin = status == SAL_OK && sali_token_is(&word, "SPIN");
-    if (status == SAL_OK && !spin && !sali_token_is(&word, "BINARY")) {
-        status = sali_scan_expected(&r->where, &word, what, err);
+    sali_token word = read_word(r, what);
+    bool spin = sali_token_is(&word, "SPIN");
+    if (!spin && !sali_token_is(&word, "BINARY")) {
+        sali_scan_expected(r->scan, &word, what);
     }
     r->edges.graph->vartype = spin ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY;
-    return status;
 }
 
-static sal_status end_data(reader *r, sal_error *err)
+static void end_data(reader *r)
 {
     switch (meaning_here(r)) {
     case SALI_GRAPHML_NODE_WEIGHT:
         r->has_node_weights = true;
-        return read_weight(r, &r->nodes.weights[r->nodes.count - 1], err);
+        read_weight(r, &r->nodes.weights[r->nodes.count - 1]);
+        break;
     case SALI_GRAPHML_EDGE_WEIGHT:
-        return read_weight(r, &r->edges.graph->weights[r->edges.graph->edges - 1], err);
+        read_weight(r, &r->edges.graph->weights[r->edges.graph->edges - 1]);
+        break;
     case SALI_GRAPHML_NODE_NAME:
-        return sali_graphml_node_name(&r->nodes, r->text, r->text_size, err);
+        sali_graphml_node_name(&r->nodes, r->scan, r->text, r->text_size);
+        break;
     case SALI_GRAPHML_VARTYPE:
-        return read_vartype(r, err);
+        read_vartype(r);
+        break;
     case SALI_GRAPHML_OTHER:
         break;
     }
-    return SAL_OK;
 }
 
 /* ---- elements */
@@ -240,8 +219,8 @@ static const struct {
     place in;
     const char *name;
     place to;
-    sal_status (*begin)(reader *r, const sali_xml_element *element, sal_error *err);
-    sal_status (*end)(reader *r, sal_error *err); /* or NULL */
+    void (*begin)(reader *r, const sali_xml_element *element);
+    void (*end)(reader *r); /* or NULL */
 } elements[] = {
     { IN_ROOT, "key", IN_KEY, begin_key, NULL },
     { IN_ROOT, "graph", IN_GRAPH, begin_graph, NULL },
@@ -255,15 +234,14 @@ static const struct {
 
 #define N_ELEMENTS ((int)(sizeof elements / sizeof *elements))
 
-static sal_status begin_root(reader *r, const sali_xml_element *element, sal_error *err)
+static void begin_root(reader *r, const sali_xml_element *element)
 {
     if (strcmp(element->name, "graphml") != 0) {
-        return sali_scan_fail(&r->where, r->where.line, err, "expected <graphml>, found <%.40s>",
-                              element->name);
+        sali_scan_fail(r->scan, element->line, "expected <graphml>, found <%.40s>", element->name);
     }
     r->place = IN_ROOT;
     r->namespace = sali_strdup(element->namespace);
-    return element->namespace && !r->namespace ? sali_fail_memory(err) : SAL_OK;
+    sali_scan_granted(r->scan, !element->namespace || r->namespace);
 }
 
 /* Other namespaces hold what programs keep for themselves. */
@@ -273,109 +251,91 @@ static bool is_foreign(const reader *r, const sali_xml_element *element)
            (r->namespace && strcmp(r->namespace, element->namespace) != 0);
 }
 
-static sal_status on_begin(void *self, const sali_xml_element *element, sal_error *err)
+static void on_begin(void *self, const sali_xml_element *element)
 {
     reader *r = self;
-    r->where.line = element->line;
+    r->scan->line = element->line;
     if (r->place == OUTSIDE) {
-        return begin_root(r, element, err);
+        begin_root(r, element);
+        return;
     }
     if (r->ignored > 0 || is_foreign(r, element)) {
         r->ignored++;
-        return SAL_OK;
+        return;
     }
     for (int k = 0; k < N_ELEMENTS; k++) {
         if (elements[k].in == r->place && strcmp(elements[k].name, element->name) == 0) {
-            sal_status status = elements[k].begin(r, element, err);
+            elements[k].begin(r, element);
             r->place = elements[k].to;
-            return status;
+            return;
         }
     }
     bool nested = strcmp(element->name, "graph") == 0;
     if (nested || strcmp(element->name, "hyperedge") == 0) {
-        return sali_scan_fail(&r->where, r->where.line, err,
-                              nested ? "a graph within a graph; expected one in a file"
-                                     : "a hyperedge; expected edges of two nodes");
+        sali_scan_fail(r->scan, element->line,
+                       nested ? "a graph within a graph; expected one in a file"
+                              : "a hyperedge; expected edges of two nodes");
     }
     r->ignored++;
-    return SAL_OK;
 }
 
-static sal_status on_end(void *self, sal_error *err)
+static void on_end(void *self)
 {
     reader *r = self;
     if (r->ignored > 0) {
         r->ignored--;
-        return SAL_OK;
+        return;
     }
     for (int k = 0; k < N_ELEMENTS; k++) {
         if (elements[k].to == r->place) {
-            sal_status status = elements[k].end ? elements[k].end(r, err) : SAL_OK;
+            if (elements[k].end) {
+                elements[k].end(r);
+            }
             r->place = elements[k].in;
             r->collect = false;
-            return status;
+            return;
         }
     }
-    return SAL_OK; /* the root */
 }
 
-static sal_status on_text(void *self, const char *text, int64_t size, sal_error *err)
+static void on_text(void *self, const char *text, int64_t size)
 {
     reader *r = self;
-    if (!r->collect || r->ignored > 0) {
-        return SAL_OK;
+    if (r->collect && r->ignored == 0 &&
+        sali_scan_grow(r->scan, (void **)&r->text, &r->text_room, r->text_size + size, 1)) {
+        memcpy(r->text + r->text_size, text, (size_t)size);
+        r->text_size += size;
     }
-    if (sali_grow((void **)&r->text, &r->text_room, r->text_size + size, 1) != 0) {
-        return sali_fail_memory(err);
-    }
-    memcpy(r->text + r->text_size, text, (size_t)size);
-    r->text_size += size;
-    return SAL_OK;
 }
 
 /* ---- the whole */
 
-static sal_status finish(reader *r, sal_error *err)
+static void finish(reader *r, sali_graph *graph)
 {
-    sali_graph *graph = r->edges.graph;
     if (r->nodes.count == 0) {
-        return sali_scan_fail(&r->where, r->where.line, err, "no graph with nodes");
+        sali_scan_fail(r->scan, r->scan->line, "no graph with nodes");
+        return;
     }
-    sal_status status = sali_graphml_nodes_take(&r->nodes, &r->where, graph, err);
-    if (status == SAL_OK) {
-        sali_graph_forget_counting(graph);
-    }
-    if (status == SAL_OK && r->has_node_weights) {
+    sali_graphml_nodes_take(&r->nodes, r->scan, graph);
+    sali_graph_forget_counting(graph);
+    if (r->has_node_weights) {
         graph->node_weights = r->nodes.weights;
         r->nodes.weights = NULL;
     }
-    return status;
 }
 
-static sal_status parse(const char *name, const char *data, int64_t size, sali_content *out,
-                        sal_error *err)
+static void parse(sali_scan *scan, sali_content *out)
 {
-    reader r = { .where = { .name = name, .line = 1 }, .edges.graph = &out->graph };
+    reader r = { .scan = scan, .edges = { .scan = scan, .graph = &out->graph } };
     const sali_xml_handler handler = { &r, on_begin, on_end, on_text };
-    sal_status status = sali_xml_stream(name, data, size, &handler, err);
-    status = status ? status : finish(&r, err);
+    sali_xml_stream(scan, &handler);
+    if (scan->status == SAL_OK) {
+        finish(&r, &out->graph);
+    }
     sali_graphml_keys_free(&r.keys);
     sali_graphml_nodes_free(&r.nodes);
     sali_free(r.namespace);
     sali_free(r.text);
-    return status;
-}
-
-/* ---- the record */
-
-static bool recognise(const char *data, int64_t size)
-{
-    return sali_xml_root_is(data, size, "graphml");
-}
-
-static sal_status write(const char *path, const sali_content *content, sal_error *err)
-{
-    return sali_graphml_write(path, &content->graph, err);
 }
 
 const sali_format sali_format_graphml = {
@@ -385,8 +345,8 @@ const sali_format sali_format_graphml = {
     .suffixes = { ".graphml" },
     .content = SALI_CONTENT_GRAPH,
     .model = "ising",
-    .recognise = recognise,
+    .root = "graphml",
     .has_heading = true,
     .parse = parse,
-    .write = write,
+    .write = sali_graphml_write,
 };

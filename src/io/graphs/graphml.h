@@ -3,10 +3,10 @@
 #ifndef SALI_GRAPHML_H
 #define SALI_GRAPHML_H
 
+#include "io/text_output.h"
 #include "models/content.h"
 
-/* Write a graph, atomically: weights of edges as "weight", of nodes as "h", and "vartype".
- * Returns: IO; MEMORY. */
-sal_status sali_graphml_write(const char *path, const sali_graph *graph, sal_error *err);
+/* Weights of edges are "weight", of nodes "h"; and "vartype". */
+void sali_graphml_write(sali_text_output *w, const sali_content *content);
 
 #endif

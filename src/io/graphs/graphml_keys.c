@@ -2,7 +2,6 @@
 #include "io/graphs/graphml_keys.h"
 
 #include "core/alloc.h"
-#include "core/error.h"
 
 /* Of those with the same meaning the first that a file declares counts. */
 static const struct {
@@ -37,14 +36,15 @@ static bool is_text(const char *text, int64_t size, const char *word)
     return sali_token_is(&(sali_token){ .text = text, .size = size }, word);
 }
 
-sal_status sali_graphml_require(const sali_scan *where, const sali_xml_element *element,
-                                const char *attribute, const char **text, int64_t *size,
-                                sal_error *err)
+const char *sali_graphml_require(sali_scan *where, const sali_xml_element *element,
+                                 const char *attribute, int64_t *size)
 {
-    *text = sali_xml_attribute(element, attribute, size);
-    return *text ? SAL_OK
-                 : sali_scan_fail(where, where->line, err, "<%s> without %s", element->name,
-                                  attribute);
+    const char *text = sali_xml_attribute(element, attribute, size);
+    if (!text) {
+        sali_scan_fail(where, where->line, "<%s> without %s", element->name, attribute);
+        *size = 0;
+    }
+    return text ? text : "";
 }
 
 /* ---- declarations */
@@ -72,10 +72,9 @@ static bool is_number(const sali_xml_element *element)
     return found;
 }
 
-/* What a key means for one kind of owner. A field of text is no weight of nodes ("field" may be
- * "physics"); where weights of edges are text, reading on would lose them. */
-static sal_status find_meaning(const sali_scan *where, const sali_xml_element *element,
-                               sali_graphml_owner owner, int *row, sal_error *err)
+/* The row of what a key means for one kind of owner, or -1. A field of text is no weight of nodes
+ * ("field" may be "physics"); where weights of edges are text, reading on would lose them. */
+static int find_meaning(sali_scan *where, const sali_xml_element *element, sali_graphml_owner owner)
 {
     static const char *const domains[] = { "node", "edge", "graph" };
     int64_t size = 0, domain_size = 0;
@@ -83,48 +82,38 @@ static sal_status find_meaning(const sali_scan *where, const sali_xml_element *e
     const char *domain = sali_xml_attribute(element, "for", &domain_size);
     bool ours = !domain || is_text(domain, domain_size, "all") ||
                 is_text(domain, domain_size, domains[owner]);
-    *row = name && ours ? find_row(owner, name, size) : -1;
-    if (*row < 0 || is_number(element)) {
-        return SAL_OK;
+    int row = name && ours ? find_row(owner, name, size) : -1;
+    if (row < 0 || is_number(element)) {
+        return row;
     }
-    if (attributes[*row].meaning == SALI_GRAPHML_EDGE_WEIGHT) {
-        return sali_scan_fail(where, where->line, err,
-                              "the attribute '%s' of edges has a type of text; expected int, long, "
-                              "float, double or boolean",
-                              attributes[*row].name);
+    if (attributes[row].meaning == SALI_GRAPHML_EDGE_WEIGHT) {
+        sali_scan_fail(where, where->line,
+                       "the attribute '%s' of edges has a type of text; expected int, long, float, "
+                       "double or boolean",
+                       attributes[row].name);
     }
-    *row = attributes[*row].meaning == SALI_GRAPHML_NODE_WEIGHT ? -1 : *row;
-    return SAL_OK;
+    return attributes[row].meaning == SALI_GRAPHML_NODE_WEIGHT ? -1 : row;
 }
 
-sal_status sali_graphml_keys_add(sali_graphml_keys *keys, const sali_scan *where,
-                                 const sali_xml_element *element, int64_t *index, sal_error *err)
+int64_t sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
+                              const sali_xml_element *element)
 {
-    const char *id = NULL;
-    int64_t size = 0, type_size;
-    sal_status status = sali_graphml_require(where, element, "id", &id, &size, err);
-    if (status == SAL_OK && sali_name_table_find(&keys->ids, id, size) >= 0) {
-        status = sali_scan_fail(where, where->line, err, "a key's id again");
+    int64_t size, type_size, count = keys->ids.count;
+    const char *id = sali_graphml_require(where, element, "id", &size);
+    if (sali_name_table_find(&keys->ids, id, size) >= 0) {
+        sali_scan_fail(where, where->line, "a key's id again");
     }
     const char *type = sali_xml_attribute(element, "attr.type", &type_size);
     sali_graphml_key made = { .boolean = type && is_text(type, type_size, "boolean") };
-    for (int owner = SALI_NODES; owner <= SALI_WHOLE_GRAPH && status == SAL_OK; owner++) {
-        status = find_meaning(where, element, (sali_graphml_owner)owner, &made.row[owner], err);
+    for (int owner = SALI_NODES; owner <= SALI_WHOLE_GRAPH; owner++) {
+        made.row[owner] = find_meaning(where, element, (sali_graphml_owner)owner);
     }
-    if (status != SAL_OK) {
-        return status;
+    if (sali_scan_grow(where, (void **)&keys->keys, &keys->room, count + 1, sizeof made) &&
+        sali_scan_granted(where, sali_name_table_put(&keys->ids, id, size) >= 0)) {
+        keys->keys[count] = made;
+        return count;
     }
-    void *grown = keys->keys;
-    if (sali_grow(&grown, &keys->room, keys->ids.count + 1, sizeof made) != 0) {
-        return sali_fail_memory(err);
-    }
-    keys->keys = grown;
-    *index = sali_name_table_put(&keys->ids, id, size);
-    if (*index < 0) {
-        return sali_fail_memory(err);
-    }
-    keys->keys[*index] = made;
-    return SAL_OK;
+    return 0;
 }
 
 /* ---- the choice */

@@ -37,9 +37,9 @@ typedef struct sali_graphml_keys {
 
 void sali_graphml_keys_free(sali_graphml_keys *keys);
 
-/* Add a <key>; *index is its number. `where` is for messages. Returns: DATA; MEMORY. */
-sal_status sali_graphml_keys_add(sali_graphml_keys *keys, const sali_scan *where,
-                                 const sali_xml_element *element, int64_t *index, sal_error *err);
+/* Add a <key>; its number, 0 after a failure. */
+int64_t sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
+                              const sali_xml_element *element);
 
 /* Is the default of a key a number that may matter? */
 bool sali_graphml_key_is_weight(const sali_graphml_key *key);
@@ -52,9 +52,8 @@ void sali_graphml_keys_choose(sali_graphml_keys *keys);
 sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, int64_t index,
                                                sali_graphml_owner owner);
 
-/* The value of an attribute that must be there. DATA otherwise. */
-sal_status sali_graphml_require(const sali_scan *where, const sali_xml_element *element,
-                                const char *attribute, const char **text, int64_t *size,
-                                sal_error *err);
+/* The value of an attribute that must be there; "" after a failure. */
+const char *sali_graphml_require(sali_scan *where, const sali_xml_element *element,
+                                 const char *attribute, int64_t *size);
 
 #endif

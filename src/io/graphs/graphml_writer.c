@@ -2,8 +2,6 @@
 /* Writing graphs in GraphML: what networkx, igraph and Gephi read. */
 #include "io/graphs/graphml.h"
 
-#include "io/text_output.h"
-
 static void put_heading(sali_text_output *w, const sali_graph *g)
 {
     sali_put_raw(w,
@@ -34,28 +32,25 @@ static void put_id(sali_text_output *w, const sali_graph *g, int64_t node)
     }
 }
 
-sal_status sali_graphml_write(const char *path, const sali_graph *graph, sal_error *err)
+void sali_graphml_write(sali_text_output *w, const sali_content *content)
 {
-    const sali_graph *g = graph;
-    sali_text_output w;
-    sali_text_open(&w, path, true, err);
-    put_heading(&w, g);
-    for (int64_t k = 0; k < g->nodes && w.status == SAL_OK; k++) {
-        sali_put_raw(&w, "    <node id=\"");
-        put_id(&w, g, k);
+    const sali_graph *g = &content->graph;
+    put_heading(w, g);
+    for (int64_t k = 0; k < g->nodes && w->status == SAL_OK; k++) {
+        sali_put_raw(w, "    <node id=\"");
+        put_id(w, g, k);
         if (g->node_weights) {
-            sali_put(&w, "\"><data key=\"h\">%g</data></node>\n", g->node_weights[k]);
+            sali_put(w, "\"><data key=\"h\">%g</data></node>\n", g->node_weights[k]);
         } else {
-            sali_put_raw(&w, "\"/>\n");
+            sali_put_raw(w, "\"/>\n");
         }
     }
-    for (int64_t e = 0; e < g->edges && w.status == SAL_OK; e++) {
-        sali_put_raw(&w, "    <edge source=\"");
-        put_id(&w, g, g->pairs[2 * e]);
-        sali_put_raw(&w, "\" target=\"");
-        put_id(&w, g, g->pairs[2 * e + 1]);
-        sali_put(&w, "\"><data key=\"weight\">%g</data></edge>\n", g->weights[e]);
+    for (int64_t e = 0; e < g->edges && w->status == SAL_OK; e++) {
+        sali_put_raw(w, "    <edge source=\"");
+        put_id(w, g, g->pairs[2 * e]);
+        sali_put_raw(w, "\" target=\"");
+        put_id(w, g, g->pairs[2 * e + 1]);
+        sali_put(w, "\"><data key=\"weight\">%g</data></edge>\n", g->weights[e]);
     }
-    sali_put_raw(&w, "  </graph>\n</graphml>\n");
-    return sali_text_close(&w);
+    sali_put_raw(w, "  </graph>\n</graphml>\n");
 }

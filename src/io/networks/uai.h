@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Discrete graphical models in the format of the UAI inference competitions, and evidence. */
+/* What the formats of the UAI inference competitions share, and evidence. */
 #ifndef SALI_UAI_H
 #define SALI_UAI_H
 
+#include "io/scan.h"
 #include "models/content.h"
 
-/* What counts as blanks in all formats of these competitions, for sali_scan_init. */
+/* What counts as blanks in all formats of these competitions, for sali_scan_of. */
 #define SALI_UAI_COMMENTS (SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH)
-
-/* Read a network from memory; `name` is for messages. Numbers may be on any lines.
- * Returns:   DATA for anything that is not the format, with name:line; MEMORY. On failure *out is
- *            untouched. */
-sal_status sali_uai_parse(const char *name, const void *text, int64_t size, sali_factor_graph *out,
-                          sal_error *err);
-
-/* Write a network, atomically, with the heading of its kind.
- * Returns:   ARGUMENT when a table entry is too large or too small to be written as exp(log); IO;
- *            MEMORY. */
-sal_status sali_uai_write(const char *path, const sali_factor_graph *graph, sal_error *err);
 
 /* Read evidence for `graph` into observed[variables]: a state, or -1 where nothing was observed.
  * Layouts: "n variable state ..." and, older, "1 n variable state ..." (one sample). The first has

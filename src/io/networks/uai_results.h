@@ -9,14 +9,14 @@
 
 #include <saltus/space.h>
 
-/* Is the first word MAR? */
-bool sali_uai_is_mar(const void *text, int64_t size);
+#include "io/scan.h"
 
-/* Read the marginals [R] of all variables of `space`; `name` is for messages.
- * Returns: DATA for anything that is not the format, or for another space, with name:line;
- *          UNSUPPORTED for a count without a cap. On failure *marginals is unspecified. */
-sal_status sali_uai_parse_mar(const char *name, const void *text, int64_t size,
-                              const sal_space *space, double *marginals, sal_error *err);
+/* Is the first word MAR? */
+bool sali_uai_is_mar(const sali_scan *scan);
+
+/* Read the marginals [R] of all variables of `space`. It fails for anything that is not the format,
+ * or for another space, and with UNSUPPORTED for a count without a cap. */
+void sali_uai_read_mar(sali_scan *scan, const sal_space *space, double *marginals);
 
 /* Read a natural log Z. DATA otherwise. */
 sal_status sali_uai_parse_pr(const char *name, const void *text, int64_t size, double *log_z,

@@ -8,8 +8,6 @@
 #include <libxml/xmlstring.h>
 
 #include "core/alloc.h"
-#include "core/error.h"
-#include "io/text_output.h"
 
 /* Readers that validate want the declarations of the format's author. */
 static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -52,17 +50,17 @@ static bool can_be_names(char *const *names, int64_t n)
     return good;
 }
 
-static sal_status check_names(const char *path, const sali_factor_graph *g, sal_error *err)
+static void check_names(sali_text_output *w, const sali_factor_graph *g)
 {
     bool good = can_be_names(g->names, g->variables);
     for (int64_t v = 0; good && g->state_names && v < g->variables; v++) {
         good = can_be_names(g->state_names[v], g->states[v]);
     }
-    return good ? SAL_OK
-                : sali_fail(err, SAL_ERR_ARGUMENT,
-                            "%s: a name is empty, is not UTF-8, or has blanks around it or "
-                            "control characters; XMLBIF cannot hold it",
-                            path);
+    if (!good) {
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "a name is empty, is not UTF-8, or has blanks around it or control "
+                       "characters; XMLBIF cannot hold it");
+    }
 }
 
 /* Does every row of factor f, over the last variable of its scope, sum to 1? */
@@ -81,43 +79,41 @@ static bool rows_sum_to_one(const sali_factor_graph *g, int64_t f)
     return true;
 }
 
-static sal_status check_factors(const char *path, const sali_factor_graph *g, bool *defined,
-                                sal_error *err)
+static void check_factors(sali_text_output *w, const sali_factor_graph *g)
 {
-    if (g->kind != SALI_FACTOR_BAYES || g->factors != g->variables) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "%s: not a Bayesian network with a table for each variable; XMLBIF "
-                         "holds nothing else (write it as .uai)",
-                         path);
-    }
-    for (int64_t f = 0; f < g->factors; f++) {
+    bool *defined = SALI_NEW_ARRAY(bool, g->variables);
+    for (int64_t f = 0; sali_text_granted(w, defined) && f < g->factors; f++) {
         bool empty = g->scope_begin[f] == g->scope_begin[f + 1];
         int32_t child = empty ? 0 : g->scope[g->scope_begin[f + 1] - 1];
         if (empty || defined[child] || !rows_sum_to_one(g, f)) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: factor %lld is not the distribution of its last variable: %s",
-                             path, (long long)f,
-                             empty            ? "it has none"
-                             : defined[child] ? "another factor is"
-                                              : "a row does not sum to 1");
+            sali_text_fail(w, SAL_ERR_ARGUMENT,
+                           "factor %lld is not the distribution of its last variable: %s",
+                           (long long)f,
+                           empty            ? "it has none"
+                           : defined[child] ? "another factor is"
+                                            : "a row does not sum to 1");
         }
         defined[child] = true;
     }
-    return SAL_OK;
+    sali_free(defined);
 }
 
-static sal_status check_graph(const char *path, const sali_factor_graph *g, sal_error *err)
+static void check_graph(sali_text_output *w, const sali_factor_graph *g)
 {
-    bool *defined = SALI_NEW_ARRAY(bool, g->variables);
-    sal_status status = defined ? check_factors(path, g, defined, err) : sali_fail_memory(err);
-    sali_free(defined);
     int64_t v = -1;
-    status = status ? status : sali_factor_graph_cycle(g, &v, err);
-    if (status == SAL_OK && v >= 0) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: a cycle of parents leads to variable %lld",
-                         path, (long long)v);
+    if (g->kind != SALI_FACTOR_BAYES || g->factors != g->variables) {
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "not a Bayesian network with a table for each variable; XMLBIF holds "
+                       "nothing else (write it as .uai)");
+        return;
     }
-    return status ? status : check_names(path, g, err);
+    check_factors(w, g);
+    w->status = w->status ? w->status : sali_factor_graph_cycle(g, &v, w->err);
+    if (v >= 0) {
+        sali_text_fail(w, SAL_ERR_ARGUMENT, "a cycle of parents leads to variable %lld",
+                       (long long)v);
+    }
+    check_names(w, g);
 }
 
 /* ---- writing */
@@ -155,27 +151,22 @@ static void put_definition(sali_text_output *w, const sali_factor_graph *g, int6
     sali_put_raw(w, "  </TABLE>\n</DEFINITION>\n");
 }
 
-sal_status sali_xmlbif_write(const char *path, const sali_factor_graph *graph, sal_error *err)
+void sali_xmlbif_write(sali_text_output *w, const sali_content *content)
 {
-    sal_status status = check_graph(path, graph, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    sali_text_output w;
-    sali_text_open(&w, path, true, err);
-    sali_put_raw(&w, head);
-    for (int64_t v = 0; v < graph->variables && w.status == SAL_OK; v++) {
-        sali_put_raw(&w, "<VARIABLE TYPE=\"nature\">\n");
-        put_variable(&w, graph, "NAME", v);
-        char *const *names = graph->state_names ? graph->state_names[v] : NULL;
-        for (int32_t k = 0; k < graph->states[v]; k++) {
-            put_name(&w, "OUTCOME", names ? names[k] : NULL, 's', k);
+    const sali_factor_graph *g = &content->network;
+    check_graph(w, g);
+    sali_put_raw(w, head);
+    for (int64_t v = 0; v < g->variables && w->status == SAL_OK; v++) {
+        sali_put_raw(w, "<VARIABLE TYPE=\"nature\">\n");
+        put_variable(w, g, "NAME", v);
+        char *const *names = g->state_names ? g->state_names[v] : NULL;
+        for (int32_t k = 0; k < g->states[v]; k++) {
+            put_name(w, "OUTCOME", names ? names[k] : NULL, 's', k);
         }
-        sali_put_raw(&w, "</VARIABLE>\n");
+        sali_put_raw(w, "</VARIABLE>\n");
     }
-    for (int64_t f = 0; f < graph->factors && w.status == SAL_OK; f++) {
-        put_definition(&w, graph, f);
+    for (int64_t f = 0; f < g->factors && w->status == SAL_OK; f++) {
+        put_definition(w, g, f);
     }
-    sali_put_raw(&w, "</NETWORK>\n</BIF>\n");
-    return sali_text_close(&w);
+    sali_put_raw(w, "</NETWORK>\n</BIF>\n");
 }
