@@ -94,6 +94,15 @@ typedef struct sal_data_options {
 SAL_API sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
                                  sal_error *err);
 
+/* Draw the codes of all rows from their intensities, as training does each time that it uses a row;
+ * without intensities nothing changes.
+ * Params:  use  number of the drawing, from 0: the same seed and use give the same codes.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(rows variables).
+ * Threads: one at a time.
+ * Source:  Salakhutdinov & Murray 2008. */
+SAL_API sal_status sal_data_binarise(sal_data *data, uint64_t seed, uint64_t use, sal_error *err);
+
 /* Copy `count` >= 1 rows, with everything that the data set holds for them.
  * Returns: SAL_ERR_ARGUMENT for rows that do not exist; SAL_ERR_MEMORY. On failure *out is
  *          untouched.
