@@ -94,10 +94,20 @@ typedef struct sal_data_options {
 SAL_API sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
                                  sal_error *err);
 
-/* Hold out the last `rows` rows of `data`: they move to `held_out`, with everything that the data
- * set holds for them. Params:  rows in 1 .. data->rows - 1. Returns: SAL_ERR_ARGUMENT,
- * SAL_ERR_MEMORY. On failure both are untouched. Cost:    O(rows variables). Threads: one at a
- * time. */
+/* Draw the codes of all rows from their intensities, as training does each time that it uses a row;
+ * without intensities nothing changes.
+ * Params:  use  number of the drawing, from 0: the same seed and use give the same codes.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(rows variables).
+ * Threads: one at a time.
+ * Source:  Salakhutdinov & Murray 2008. */
+SAL_API sal_status sal_data_binarise(sal_data *data, uint64_t seed, uint64_t use, sal_error *err);
+
+/* Hold out the last `rows` rows of `data`: they move to `held_out`, with all that belongs to them.
+ * Params:  rows in 1 .. data->rows - 1.
+ * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched.
+ * Cost:    O(rows variables).
+ * Threads: one at a time. */
 SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err);
 
 /* Hold out random rows of `data`, for data that are not in a random order: they move to `held_out`.

@@ -30,14 +30,23 @@ extern "C" {
 SAL_API sal_status sal_base_fit(const sal_space *space, const sal_data *data, double *log_base,
                                 sal_error *err);
 
+/* The log-likelihood of rows of data. */
+typedef struct sal_likelihood {
+    double mean_f;         /* mean f of the rows, by their weights */
+    double mean;           /* mean_f - log Z, in nats per row; -inf if a row is forbidden */
+    double data_error;     /* standard error of mean_f if the rows are a sample; NaN for one row */
+    double standard_error; /* of `mean`: data_error and the error of log Z combined */
+} sal_likelihood;
+
 /* Compute log p_0 [rows] of the rows of data under independent variables with the log-probabilities
- * log_base.
+ * log_base, and their mean as a log-likelihood. Either output may be NULL.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space, log_base that is no distribution);
  *          SAL_ERR_UNSUPPORTED (a count without a cap); SAL_ERR_MEMORY.
  * Cost:    O(rows V + R).
  * Threads: any. */
 SAL_API sal_status sal_base_log_prob(const sal_space *space, const double *log_base,
-                                     const sal_data *data, double *log_prob, sal_error *err);
+                                     const sal_data *data, double *log_prob,
+                                     sal_likelihood *likelihood, sal_error *err);
 
 /* ---- annealed importance sampling */
 
@@ -124,14 +133,6 @@ SAL_API sal_status sal_ais(sal_model *model, const sal_ais_options *options,
 
 /* ---- the log-likelihood of data */
 
-/* The log-likelihood of rows of data. */
-typedef struct sal_likelihood {
-    double mean_f;         /* mean f of the rows, by their weights */
-    double mean;           /* mean_f - log Z, in nats per row; -inf if a row is forbidden */
-    double data_error;     /* standard error of mean_f if the rows are a sample; NaN for one row */
-    double standard_error; /* of `mean`: data_error and the error of log Z combined */
-} sal_likelihood;
-
 /* Compute the mean log-likelihood of rows of data under a model whose log Z is known or estimated.
  * Params:  log_z_error: the standard error of log_z, >= 0; 0 for an exact log_z.
  * Returns: SAL_ERR_ARGUMENT (data that do not fit the space; log_z); SAL_ERR_MODEL (f is NaN or
@@ -203,18 +204,38 @@ typedef enum sal_verdict_kind {
 #define SAL_VERDICT_APART_ERRORS 5 /* standard errors */
 #define SAL_VERDICT_APART_NATS 3   /* nats */
 
+/* How sal_verdict_judge draws samples from scratch. They never start from the training's chains.
+ * Along the ladder of the training, if it saved one (sal_trajectory_draw); else by parallel
+ * tempering, from independent variables with the frequencies of the training data, and once more,
+ * four times as long, if the chains have not mixed. Fields left zero take their defaults. */
+typedef struct sal_verdict_sampling {
+    const char *directory; /* where a training saved its ladder and checkpoints; NULL: none */
+    int64_t draws;         /* in all chains together, rounded up to whole chains; 0: 1000 */
+    int64_t longest;       /* most swap intervals of a chain, with warm-up, at first; 0: no limit */
+    uint64_t seed;         /* the same seed gives the same draws */
+    int threads;           /* 0: OpenMP's choice; the draws do not depend on it */
+
+    /* Called with the work done and the total of a run. A return value other than 0 stops the call.
+     * NULL: not called. */
+    int (*progress)(int64_t done, int64_t total, void *data);
+    void *progress_data; /* passed to `progress` */
+} sal_verdict_sampling;
+
 /* What a verdict is computed from. */
 typedef struct sal_verdict_inputs {
     const sal_data *train; /* the rows that the model was trained on */
     const sal_data *test;  /* held-out rows */
 
     /* Draws of the model from scratch. The chains must be independent; the draws of one chain need
-     * not be. */
+     * not be. With `fresh` NULL sal_verdict_judge draws them as `sampling` says, and sets chains,
+     * draws, rhat, round_trips and bennett itself. */
+    sal_verdict_sampling sampling;
     int64_t chains;       /* >= 4 */
     int64_t draws;        /* >= 1 */
     const uint8_t *fresh; /* [chains x draws x V] the codes of these draws */
 
-    int64_t persistent_rows;   /* number of persistent states; 0: none */
+    int64_t persistent_rows;   /* number of persistent states; 0: none, or with `fresh` NULL the
+                                  chains of the last checkpoint in sampling.directory; -1: none */
     const uint8_t *persistent; /* [persistent_rows x V] the training's chains, or NULL */
 
     double rhat;        /* R-hat of f over the fresh chains; NaN: not known, and not judged */
@@ -243,6 +264,7 @@ typedef struct sal_verdict {
     int64_t persistent_rows;                       /* persistent states used in figures */
     int64_t train_rows;                            /* training rows used in figures */
     int64_t test_rows;                             /* held-out rows used in figures */
+    bool stopped; /* `progress` stopped the call: nothing else is set */
 } sal_verdict;
 
 /* Judge a trained model by its own samples. Do not judge by the persistent chains alone: if they do
@@ -270,14 +292,18 @@ typedef struct sal_verdict {
  *          correlations that training rows in the place of fresh draws could not tell so precisely.
  *          Otherwise unknown.
  * Params:  model: gives f and the space; inputs: see sal_verdict_inputs. Rows count by their
- *          weights, except in the MMD, where all count alike.
+ *          weights, except in the MMD, where all count alike. samples: receives the draws that were
+ *          made here [verdict->chains x verdict->draws x V], to be freed by sal_free; NULL if
+ *          `progress` stopped the call; else untouched. `samples` may be NULL.
  * Returns: SAL_ERR_ARGUMENT (data or codes that do not fit the space; fewer than 4 chains);
- *          SAL_ERR_MODEL (f is NaN or +inf); SAL_ERR_MEMORY. *verdict is then untouched.
- * Cost:    f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64). Memory 24 C^2 bytes.
+ *          SAL_ERR_MODEL (f is NaN or +inf); SAL_ERR_UNSUPPORTED, SAL_ERR_DATA and SAL_ERR_IO
+ *          (drawing samples); SAL_ERR_MEMORY. *verdict is then untouched.
+ * Cost:    sampling; f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64).
+ *          Memory 24 C^2 bytes.
  * Threads: any, while nobody sets the model's parameters.
  * Source:  the problem: Nijkamp, Hill, Han, Zhu & Wu 2020; Decelle, Furtlehner & Seoane 2021. */
-SAL_API sal_status sal_verdict_judge(const sal_model *model, const sal_verdict_inputs *inputs,
-                                     sal_verdict *verdict, sal_error *err);
+SAL_API sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
+                                     sal_verdict *verdict, uint8_t **samples, sal_error *err);
 
 /* Write the verdict as one sentence: the answer, what differs most or is not known, and what to do.
  * The text is cut to `room` bytes, including the NUL; 512 are enough.

@@ -3,8 +3,10 @@
 #ifndef SALTUS_IO_H
 #define SALTUS_IO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <saltus/ad.h>
+#include <saltus/figure.h>
 #include <saltus/model.h>
 #include <saltus/sample.h>
 #include <saltus/status.h>
@@ -81,18 +83,22 @@ SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, 
 /* Save the draws of a run that kept them (record.draws) as codes. NAME.npy: an array of shape
  * (chains, draws, variables), uint8, or int32 where a variable has more than 256 states or no cap.
  * NAME.nc: the layout of sal_draw_writer, without acceptance, jumps and step sizes, which runs do
- * not keep.
- * Params:  path  ends in ".npy" or ".nc".
- * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or .nc without libnetcdf; SAL_ERR_ARGUMENT
- *          when the run kept or made no draws; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * not keep. A format of alignments (NAME.fasta): each draw is a sequence.
+ * Params:  path      ends in ".npy", ".nc" or a suffix of a format of alignments.
+ *          alphabet  of sequences: the letters of the states; 0: the alphabet with as many letters
+ *                    as the variables have states (RNA for 5).
+ * Returns: SAL_ERR_UNSUPPORTED for another kind of file, for .nc without libnetcdf, and for
+ *          sequences of variables that are not all categorical with a state for each letter;
+ *          SAL_ERR_ARGUMENT when the run kept or made no draws; SAL_ERR_IO; SAL_ERR_MEMORY.
  * Cost:    O(chains draws V).
  * Threads: any; for .nc see sal_draw_writer_close. */
-SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err);
+SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_alphabet alphabet,
+                                sal_error *err);
 
 /* A writer of draws to a netCDF-4 file in ArviZ's layout. It writes draws to disk while a run makes
  * them, so memory does not grow with the number of draws, and a killed run can be resumed.
  *
- *     sal_draw_writer_open("run.nc", model, &options, &writer, &err);
+ *     sal_draw_writer_open("run.nc", model, &options, NULL, &writer, &err);
  *     sal_sample(model, &options, &run, &err);
  *     sal_draw_writer_close(writer, run, &err);
  *
@@ -104,6 +110,12 @@ SAL_API sal_status sal_run_save(const sal_run *run, const char *path, sal_error 
  * variable saltus_state holds what is needed to resume the run (sal_run_state_open). */
 typedef struct sal_draw_writer sal_draw_writer;
 
+/* A text that is kept with the state of a run, for whoever resumes it. */
+typedef struct sal_note {
+    const char *name; /* at most 40 letters, digits, '_', '-'; NULL ends a list */
+    const char *text; /* NULL: there is none, and the note is left out */
+} sal_note;
+
 /* Open a writer of draws. It appends to PATH.draws about 4 MiB of draws at a time, or what there is
  * after 5 seconds, and saves the run's state as often (in long runs whose states are larger than
  * their draws, after each hundredth of the run's time). Each piece has a checksum: if the process
@@ -113,6 +125,9 @@ typedef struct sal_draw_writer sal_draw_writer;
  *          options  those of the run. The writer sets draw, draw_data, state and state_data in
  *                   `callbacks`. To see draws too, replace these callbacks by functions that call
  *                   them.
+ *          notes    texts for sal_run_state_note; the last name is NULL. The file's attribute
+ *                   `configuration` tells those named params, tuning, preconditioner, init, clamp
+ *                   and evidence, which say where the options came from. NULL: none.
  * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or if the library was built without
  *          libnetcdf; SAL_ERR_ARGUMENT for a number of chains out of range; SAL_ERR_IO, also while
  *          another run writes to PATH, and when PATH.draws holds a run that ended early and is not
@@ -121,8 +136,8 @@ typedef struct sal_draw_writer sal_draw_writer;
  *          resumes from it.
  * Threads: one at a time with a writer. */
 SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model,
-                                        sal_run_options *options, sal_draw_writer **writer,
-                                        sal_error *err);
+                                        sal_run_options *options, const sal_note *notes,
+                                        sal_draw_writer **writer, sal_error *err);
 
 /* Write PATH from PATH.draws, remove PATH.draws, and free the writer. The writer is freed whatever
  * is returned; NULL for `writer` is fine.
@@ -143,7 +158,7 @@ SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run 
  *     sal_run_state_open("run.nc", &state, &err);
  *     sal_run_state_options(state, &options, &err);
  *     options.draws = 5000;
- *     sal_draw_writer_open("run.nc", model, &options, &writer, &err);
+ *     sal_draw_writer_open("run.nc", model, &options, NULL, &writer, &err);
  *
  * and continue as for a new run. A killed run leaves PATH.draws. If PATH does not exist, or
  * PATH.draws belongs to the same run and is as far on as PATH, PATH.draws is read up to the last
@@ -156,6 +171,37 @@ SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run 
  * Cost:    one reading of PATH.draws; memory 8 MiB and a few draws of all chains.
  * Threads: as sal_draw_writer_close. */
 SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, sal_error *err);
+
+/* The text of a note that sal_draw_writer_open was given; NULL if there is none of that name. It
+ * lives as long as the state.
+ * Threads: any. */
+SAL_API const char *sal_run_state_note(const sal_run_state *state, const char *name);
+
+/* Write marginals, as exact answers or draws give them, for sal_marginals_read and other programs.
+ * NAME.MAR: the format of the UAI competitions. Any other name: JSON, {"log_z": ..,
+ * "evidence": number of clamped variables, "marginals": [[p(0), p(1), ..], ..]} with "names" and
+ * "states" if the model has names (sal_model_label). The file has a row for every variable; those
+ * of clamped variables are point masses. It is replaced at once.
+ * Params:  marginals  of the model's variables, in the layout of sal_run_marginals.
+ *          log_z      NaN: not known, and left out with "evidence".
+ * Returns: SAL_ERR_UNSUPPORTED (NAME.MAR with a count without a cap); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(entries).
+ * Threads: any. */
+SAL_API sal_status sal_marginals_write(const char *path, const sal_model *model,
+                                       const double *marginals, double log_z, sal_error *err);
+
+/* Read a file of marginals, in either format of sal_marginals_write, for a model. Of a clamped
+ * model the rows of clamped variables must be point masses at their codes.
+ * Params:  marginals  [sum of states] of the model's variables.
+ *          log_z      natural; NaN if the file has none. Of NAME.MAR it comes from NAME.PR, if that
+ *                     file exists. NULL: not wanted.
+ * Returns: SAL_ERR_DATA for another kind of file, or of another model; SAL_ERR_ARGUMENT when the
+ *          marginals are for other evidence; SAL_ERR_NOT_FOUND; SAL_ERR_UNSUPPORTED (counts without
+ *          a cap); SAL_ERR_IO; SAL_ERR_MEMORY. Outputs are then untouched.
+ * Cost:    O(size of the file).
+ * Threads: any. */
+SAL_API sal_status sal_marginals_read(const char *path, const sal_model *model, double *marginals,
+                                      double *log_z, sal_error *err);
 
 /* Replace the content of a file at once. Until then, and on failure, the file at PATH is unchanged.
  * Returns: SAL_ERR_IO; SAL_ERR_MEMORY.
@@ -208,6 +254,9 @@ typedef struct sal_array {
     int64_t count;                       /* number of elements: the product of the shape */
     double *values;                      /* [count] */
     int32_t *labels;                     /* [rows] classes, if the file has some; or NULL */
+    bool whole;      /* for sal_array_write: whole numbers of 32 bits, written as int32 */
+    int64_t unmoved; /* of draws in .nc: number of chains that no step moved; else 0 */
+    char *warning;   /* of draws in .nc: what the run's summary warned of; NULL: nothing */
 } sal_array;
 
 /* Read an array in any of the formats of arrays (sal_format_list), gzip-compressed or not. The
@@ -219,7 +268,8 @@ typedef struct sal_array {
  * Threads: any. */
 SAL_API sal_status sal_array_read(const char *path, sal_array *array, sal_error *err);
 
-/* Write an array as a NumPy file (.npy) in double precision, replaced at once.
+/* Write an array as a NumPy file (.npy) in double precision, or with `whole` as int32. It is
+ * replaced at once.
  * Returns: SAL_ERR_ARGUMENT (a shape that does not fit `count`); SAL_ERR_IO; SAL_ERR_MEMORY.
  * Cost:    O(count).
  * Threads: any. */
@@ -228,18 +278,15 @@ SAL_API sal_status sal_array_write(const char *path, const sal_array *array, sal
 /* Free the contents of an array and set it to zeros. */
 SAL_API void sal_array_free(sal_array *array);
 
-/* Write pictures of codes in a grid, separated by grey lines. Code 0 is black, and the largest code
- * present (at least 1) is white.
+/* Write grey pictures in a grid, separated by grey lines.
  * Params:  path     a PNG file, replaced at once.
- *          codes    [rows x height x width].
- *          columns  pictures in a row; 0: makes the sheet about square.
+ *          images   the pictures, as in figures (figure.h).
  *          zoom     side, in pixels of the sheet, of one pixel of a picture; 0: 1.
  * Returns: SAL_ERR_ARGUMENT (sides of the sheet are at most 1,000,000); SAL_ERR_UNSUPPORTED when
  *          the library was built without libpng; SAL_ERR_IO; SAL_ERR_MEMORY.
  * Cost:    O(pixels of the sheet).
  * Threads: any. */
-SAL_API sal_status sal_sheet_write(const char *path, const uint8_t *codes, int64_t rows,
-                                   int64_t height, int64_t width, int64_t columns, int64_t zoom,
+SAL_API sal_status sal_sheet_write(const char *path, const sal_images *images, int64_t zoom,
                                    sal_error *err);
 
 /* Save a tuning, found by a run in warm-up, as JSON: {"saltus_tuning": 1, "sampler": "ncg:...",

@@ -95,6 +95,12 @@ SAL_API bool sal_model_has_gradient(const sal_model *model);
 /* Whether f is known to be multilinear: its gradient then gives exact finite differences. */
 SAL_API bool sal_model_is_multilinear(const sal_model *model);
 
+/* The name of a variable (`code` -1) or of one of its states, if the file that the model was made
+ * from gives names; else NULL. It lives as long as the model. Variables of a clamped model keep
+ * their names.
+ * Threads: any. */
+SAL_API const char *sal_model_label(const sal_model *model, int64_t variable, int32_t code);
+
 /* ---- values of given states (one-shot; allocates) */
 
 /* Evaluate f [states] and, where not NULL, gradient [states x N] and differences at given states.
@@ -120,6 +126,50 @@ SAL_API sal_status sal_model_evaluate(const sal_model *model, int64_t states, co
  * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const double *x,
                                          double *f, double *gradient, sal_error *err);
+
+/* ---- what a model is made of, and whether its derivatives are right */
+
+/* Number of nodes of an operation (sal_op_list) in the program that a tape model runs, after its
+ * passes. 0 for an operation that does not occur, and for a model that is no tape.
+ * Cost:    O(nodes).
+ * Threads: any. */
+SAL_API int64_t sal_model_operations(const sal_model *model, const char *op);
+
+/* Print the program of a tape model, before and after its passes, one line for each node, and the
+ * memory that it takes.
+ * Returns: SAL_ERR_IO when the stream has an error; SAL_ERR_MEMORY.
+ * Cost:    O(nodes), and the memory of 32 chains.
+ * Threads: any. */
+SAL_API sal_status sal_model_print_program(const sal_model *model, FILE *stream, sal_error *err);
+
+/* How a model finds exact differences: number of methods. */
+#define SAL_DIFFERENCES_METHODS 3
+
+/* The result of sal_model_check: the largest errors over some random states, relative to the
+ * largest entry. NaN: nothing could be compared. */
+typedef struct sal_model_checks {
+    int64_t states;           /* number of states looked at */
+    int64_t slopes;           /* entries of gradients that were compared */
+    int64_t kinks;            /* those where f has a kink */
+    int64_t changes;          /* changes of one variable that are not forbidden */
+    double gradient_error;    /* against central differences; at kinks against the slopes on both
+                                 sides */
+    double first_order_error; /* of first-order differences, against exact ones */
+    const char *differences;  /* the method that finds exact differences */
+    const char *against[SAL_DIFFERENCES_METHODS]; /* other methods that apply; ends with NULL */
+    double against_error; /* of these other methods, against `differences`; 0 if there are none */
+} sal_model_checks;
+
+/* Compare the gradient and the differences of a model with differences of f at random states. A
+ * random state with forbidden factors is repaired as in sal_sample.
+ * Params:  exact: the same model in double precision; NULL: `model` itself.
+ * Returns: SAL_ERR_MODEL (no state with finite f was found; NaN or +inf); SAL_ERR_UNSUPPORTED (the
+ *          model has no gradient); SAL_ERR_MEMORY. *checks then has only `differences` and
+ *          `against`, and zeros.
+ * Cost:    O(N) evaluations of single states, and all differences by each method.
+ * Threads: any, while nobody sets the models' parameters. */
+SAL_API sal_status sal_model_check(const sal_model *model, const sal_model *exact, uint64_t seed,
+                                   sal_model_checks *checks, sal_error *err);
 
 /* ---- the multilinear extension */
 
@@ -179,6 +229,9 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
                                        double *gradient, double *gradient_error, sal_error *err);
 
 /* ---- exact answers, for models that are small or of small induced width */
+
+/* The default for the largest number of states to enumerate. */
+#define SAL_ENUMERATION_LIMIT (INT64_C(1) << 20)
 
 /* Options of sal_model_exact. Fields left zero take their defaults. */
 typedef struct sal_exact_options {

@@ -383,9 +383,6 @@ SAL_API const sal_run_state *sal_run_last_state(const sal_run *run);
 SAL_API sal_status sal_run_state_options(const sal_run_state *state, sal_run_options *options,
                                          sal_error *err);
 
-/* The name of the model of the run that a state belongs to. */
-SAL_API const char *sal_run_state_model(const sal_run_state *state);
-
 /* Free a state made by sal_run_state_open; NULL is fine. */
 SAL_API void sal_run_state_destroy(sal_run_state *state);
 
@@ -414,6 +411,7 @@ typedef struct sal_sampler_info {
     const char *source;   /* paper and algorithm */
     bool exact;           /* whether the sampler leaves the target invariant */
     bool needs_gradient;  /* whether the sampler needs the model's gradient */
+    bool has_step_size;   /* whether the sampler has a step size */
     char kinds[64];       /* kinds of variables it moves: "binary spin ordinal categorical count";
                              "capped-count" if it cannot move counts without a cap */
     char parameters[256]; /* the keys with their defaults: "hops=1, radius=0" */
@@ -422,6 +420,19 @@ typedef struct sal_sampler_info {
 
 /* Get sampler `index`, counted from 0; false past the end. */
 SAL_API bool sal_sampler_list(int64_t index, sal_sampler_info *info);
+
+/* Find the sampler of a specification ("gwg:radius=2"), and check whether it can sample a model.
+ * Params:  specification  as in sal_run_options; a name or an alias.
+ *          model          NULL: settings and step size are not checked either.
+ *          step_size      0: none is given.
+ *          info           filled also when the sampler cannot sample the model; NULL: not wanted.
+ * Returns: SAL_ERR_ARGUMENT (no such sampler or setting, or a step size that it does not have or
+ *          that is out of range); SAL_ERR_UNSUPPORTED (it cannot sample the model: says why, and
+ *          names samplers that can); SAL_ERR_MEMORY.
+ * Cost:    O(samplers + blocks of the space).
+ * Threads: any. */
+SAL_API sal_status sal_sampler_find(const char *specification, const sal_model *model,
+                                    double step_size, sal_sampler_info *info, sal_error *err);
 
 #ifdef __cplusplus
 }

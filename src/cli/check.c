@@ -3,13 +3,8 @@
  */
 #include <string.h>
 
-#include "ad/op.h"
 #include "cli/cli.h"
-#include "cli/derivatives.h"
 #include "cli/json.h"
-#include "cli/program.h"
-#include "models/tape_model.h"
-#include "samplers/sampler.h"
 
 static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
 
@@ -31,88 +26,85 @@ static void print_space(const sal_model *model)
     }
 }
 
-/* How many nodes of each op the program has; none without a tape. */
-static void count_operations(const sal_model *model, int64_t counts[SALI_OP_COUNT])
+/* "[3, 2]", as a text. */
+static void shape_text(const sal_shape *shape, char text[96])
 {
-    const sali_tape_model *tape = sali_model_tape(model);
-    memset(counts, 0, SALI_OP_COUNT * sizeof *counts);
-    for (int32_t i = 0; tape && i < tape->program->n_nodes; i++) {
-        counts[tape->program->nodes[i].op]++;
+    snprintf(text, 96, "[");
+    for (int d = 0; d < shape->rank; d++) {
+        size_t used = strlen(text);
+        snprintf(text + used, 96 - used, d ? ", %lld" : "%lld", (long long)shape->dim[d]);
     }
+    strcat(text, "]");
 }
 
-static void print_program(const sal_model *model)
+static void print_formula(const sal_model *model)
 {
-    int64_t counts[SALI_OP_COUNT];
     sal_shape shape;
-    if (!sali_model_tape(model)) {
-        return;
+    sal_op_info op;
+    const char *name;
+    char text[96];
+    for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
+        shape_text(&shape, text);
+        printf("  parameter  %-12s %s\n", name, text);
     }
-    count_operations(model, counts);
-    for (int64_t k = 0; k < sal_model_parameters(model); k++) {
-        char text[SALI_SHAPE_TEXT];
-        const char *name = sal_model_parameter(model, k, &shape);
-        printf("  parameter  %-12s %s\n", name, sali_shape_text(&shape, text));
-    }
-    printf("operations  ");
-    for (int k = 0; k < SALI_OP_COUNT; k++) {
-        if (counts[k] > 0) {
-            printf(" %s:%lld", sali_op_f64((sali_op_id)k)->name, (long long)counts[k]);
+    bool any = false;
+    for (int64_t k = 0; sal_op_list(k, &op); k++) {
+        int64_t nodes = sal_model_operations(model, op.name);
+        if (nodes > 0) {
+            printf("%s %s:%lld", any ? "" : "operations  ", op.name, (long long)nodes);
+            any = true;
         }
     }
-    putchar('\n');
+    fputs(any ? "\n" : "", stdout);
+}
+
+/* The next sampler that can sample the model, from entry *k on; false: there is none. */
+static bool next_sampler(const sal_model *model, int64_t *k, sal_sampler_info *info)
+{
+    while (sal_sampler_list((*k)++, info)) {
+        if (sal_sampler_find(info->name, model, 0, NULL, NULL) == SAL_OK) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void print_samplers(const sal_model *model)
 {
+    sal_sampler_info info;
     printf("samplers    ");
-    for (int64_t k = 0; sali_sampler_at(k); k++) {
-        if (sali_sampler_serves(sali_sampler_at(k), model)) {
-            printf(" %s", sali_sampler_at(k)->name);
-        }
+    for (int64_t k = 0; next_sampler(model, &k, &info);) {
+        printf(" %s", info.name);
     }
     putchar('\n');
 }
 
-static void print_gradient(const cli_derivatives *worst)
+static void print_checks(const sal_model *model, const sal_model_checks *c)
 {
-    if (worst->slopes > 0) {
+    const int states = (int)c->states;
+    if (c->slopes > 0) {
         printf("gradient     within %.1e of central differences (relative, %d states)\n",
-               worst->gradient, CLI_CHECKED_STATES);
+               c->gradient_error, states);
     } else {
         printf("gradient     not compared: %s at the %d states looked at\n",
-               worst->changes == 0 ? "every change of one variable is forbidden (f is -inf)"
-                                   : "it is not finite, or f beside it is not,",
-               CLI_CHECKED_STATES);
+               c->changes == 0 ? "every change of one variable is forbidden (f is -inf)"
+                               : "it is not finite, or f beside it is not,",
+               states);
     }
-}
-
-static void print_first_order(const sal_model *model, const cli_derivatives *worst)
-{
-    printf("differences  by %s; first-order ones are ",
-           sali_strategy_name(sali_strategy_best(model)));
-    if (worst->changes > 0) {
-        printf("off by %.1e (relative)\n", worst->taylor);
+    if (c->kinks > 0) {
+        printf("  kinks      in %lld of %lld coordinates, where it is held against the slopes on "
+               "both sides\n",
+               (long long)c->kinks,
+               (long long)(c->states * sal_space_width(sal_model_space(model))));
+    }
+    printf("differences  by %s; first-order ones are ", c->differences);
+    if (c->changes > 0) {
+        printf("off by %.1e (relative)\n", c->first_order_error);
     } else {
         printf("not compared, as no change is allowed\n");
     }
-}
-
-static void print_errors(const sal_model *model, const cli_derivatives *worst)
-{
-    print_gradient(worst);
-    if (worst->kinks > 0) {
-        printf("  kinks      in %lld of %lld coordinates, where it is held against the slopes on "
-               "both sides\n",
-               (long long)worst->kinks, (long long)(CLI_CHECKED_STATES * model->space->width));
-    }
-    print_first_order(model, worst);
-    for (int s = 0; s < SALI_STRATEGIES; s++) {
-        sali_strategy strategy = (sali_strategy)s;
-        if (strategy != sali_strategy_best(model) && sali_strategy_applies(model, strategy)) {
-            printf("  against    %s: within %.1e (relative)\n", sali_strategy_name(strategy),
-                   worst->strategies);
-        }
+    for (int k = 0; c->against[k]; k++) {
+        printf("  against    %s: within %.1e (relative)\n", c->against[k], c->against_error);
     }
 }
 
@@ -152,11 +144,11 @@ static json_t *parameters_json(const sal_model *model)
 static json_t *operations_json(const sal_model *model)
 {
     json_t *object = json_object();
-    int64_t counts[SALI_OP_COUNT];
-    count_operations(model, counts);
-    for (int k = 0; k < SALI_OP_COUNT; k++) {
-        if (counts[k] > 0) {
-            json_object_set_new(object, sali_op_f64((sali_op_id)k)->name, json_integer(counts[k]));
+    sal_op_info op;
+    for (int64_t k = 0; sal_op_list(k, &op); k++) {
+        int64_t nodes = sal_model_operations(model, op.name);
+        if (nodes > 0) {
+            json_object_set_new(object, op.name, json_integer(nodes));
         }
     }
     return object;
@@ -165,34 +157,30 @@ static json_t *operations_json(const sal_model *model)
 static json_t *samplers_json(const sal_model *model)
 {
     json_t *list = json_array();
-    for (int64_t k = 0; sali_sampler_at(k); k++) {
-        if (sali_sampler_serves(sali_sampler_at(k), model)) {
-            json_array_append_new(list, json_string(sali_sampler_at(k)->name));
-        }
+    sal_sampler_info info;
+    for (int64_t k = 0; next_sampler(model, &k, &info);) {
+        json_array_append_new(list, json_string(info.name));
     }
     return list;
 }
 
-static json_t *derivatives_json(const sal_model *model, const cli_derivatives *worst)
+static json_t *checks_json(const sal_model_checks *c)
 {
     json_t *others = json_array();
-    for (int s = 0; s < SALI_STRATEGIES; s++) {
-        sali_strategy strategy = (sali_strategy)s;
-        if (strategy != sali_strategy_best(model) && sali_strategy_applies(model, strategy)) {
-            json_array_append_new(others, json_string(sali_strategy_name(strategy)));
-        }
+    for (int k = 0; c->against[k]; k++) {
+        json_array_append_new(others, json_string(c->against[k]));
     }
-    json_t *object = json_pack("{s:i, s:I, s:s, s:o}", "states", CLI_CHECKED_STATES, "kinks",
-                               (json_int_t)worst->kinks, "differences_by",
-                               sali_strategy_name(sali_strategy_best(model)), "against", others);
-    cli_json_number(object, "gradient_error", worst->gradient);
-    cli_json_number(object, "first_order_error", worst->taylor);
-    cli_json_number(object, "against_error", worst->strategies);
+    json_t *object =
+        json_pack("{s:I, s:I, s:s, s:o}", "states", (json_int_t)c->states, "kinks",
+                  (json_int_t)c->kinks, "differences_by", c->differences, "against", others);
+    cli_json_number(object, "gradient_error", c->gradient_error);
+    cli_json_number(object, "first_order_error", c->first_order_error);
+    cli_json_number(object, "against_error", c->against_error);
     return object;
 }
 
-/* `worst` is NULL where derivatives could not be checked. */
-static int print_json(const sal_model *model, const cli_derivatives *worst, const char *why)
+/* `checks` is NULL where derivatives could not be checked. */
+static int print_json(const sal_model *model, const sal_model_checks *checks, const char *why)
 {
     const sal_space *space = sal_model_space(model);
     json_t *object = json_pack(
@@ -201,9 +189,8 @@ static int print_json(const sal_model *model, const cli_derivatives *worst, cons
         (json_int_t)sal_space_variables(space), "width", (json_int_t)sal_space_width(space),
         "blocks", blocks_json(space), "parameters", parameters_json(model), "operations",
         operations_json(model), "samplers", samplers_json(model));
-    json_object_set_new(object, "derivatives",
-                        worst ? derivatives_json(model, worst) : json_null());
-    if (!worst) {
+    json_object_set_new(object, "derivatives", checks ? checks_json(checks) : json_null());
+    if (!checks) {
         json_object_set_new(object, "not_checked", cli_json_text(why));
     }
     return cli_json_print(object);
@@ -211,34 +198,28 @@ static int print_json(const sal_model *model, const cli_derivatives *worst, cons
 
 /* ---- the command */
 
-static sal_status print_text(const sal_model *model, const cli_derivatives *worst, const char *why,
-                             bool program, sal_error *err)
-{
-    print_space(model);
-    print_program(model);
-    if (worst) {
-        print_errors(model, worst);
-    } else {
-        printf("derivatives  not checked: %s\n", why);
-    }
-    print_samplers(model);
-    return program ? cli_print_program(model, err) : SAL_OK;
-}
-
 static int check(const sal_model *model, const sal_model *exact, int64_t seed, bool json,
                  bool program)
 {
-    cli_derivatives worst;
+    sal_model_checks checks;
     sal_error why = { 0 }, err = { 0 };
-    sal_status status = cli_measure_derivatives(model, exact, seed, &worst, &why);
+    sal_status status = sal_model_check(model, exact, (uint64_t)seed, &checks, &why);
     if (status != SAL_OK && status != SAL_ERR_MODEL) {
         return cli_fail(status, &why);
     }
-    const cli_derivatives *errors = status == SAL_OK ? &worst : NULL;
+    const sal_model_checks *c = status == SAL_OK ? &checks : NULL;
     if (json) {
-        return print_json(model, errors, why.message);
+        return print_json(model, c, why.message);
     }
-    status = print_text(model, errors, why.message, program, &err);
+    print_space(model);
+    print_formula(model);
+    if (c) {
+        print_checks(model, c);
+    } else {
+        printf("derivatives  not checked: %s\n", why.message);
+    }
+    print_samplers(model);
+    status = program ? sal_model_print_program(model, stdout, &err) : SAL_OK;
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 

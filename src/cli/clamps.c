@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/number.h"
-#include "models/model.h"
-#include "models/names.h"
+#include "cli/text.h"
 
 static int add_clamp(cli_clamps *list, int64_t variable, int64_t code)
 {
@@ -26,30 +24,47 @@ static int add_clamp(cli_clamps *list, int64_t variable, int64_t code)
     return CLI_OK;
 }
 
-/* "VARIABLE=CODE": each by its name, where the model has names, or else as a number. */
-static int parse_pair(const char *text, size_t size, const sali_names *names, cli_clamps *list)
+/* The variable (v -1), or the state of variable v, that has this name; -1: none. */
+static int64_t find_label(const sal_model *model, int64_t v, const char *text, size_t size)
 {
-    int64_t name = (int64_t)strcspn(text, "="), rest = (int64_t)size - name - 1;
+    const sal_space *space = sal_model_space(model);
+    int64_t n = v < 0 ? sal_space_variables(space) : sal_space_states(space, v);
+    for (int64_t k = 0; k < n; k++) {
+        const char *name = sal_model_label(model, v < 0 ? k : v, v < 0 ? -1 : (int32_t)k);
+        if (name && strlen(name) == size && strncmp(name, text, size) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/* "VARIABLE=CODE": each by its name, where the model has names, or else as a number. */
+static int parse_pair(const char *text, size_t size, const sal_model *model, cli_clamps *list)
+{
+    const size_t name = strcspn(text, "=");
     int64_t variable = -1, code = -1;
-    if (rest >= 0) {
-        variable = sali_names_variable(names, text, name);
-        bool known = variable >= 0 || sali_parse_int(text, name, &variable) == SAL_OK;
-        code = known ? sali_names_state(names, variable, text + name + 1, rest) : -1;
-        known = known && (code >= 0 || sali_parse_int(text + name + 1, rest, &code) == SAL_OK);
+    if (name < size) {
+        const char *value = text + name + 1;
+        const size_t rest = size - name - 1;
+        variable = find_label(model, -1, text, name);
+        bool known = variable >= 0 || cli_parse_int(text, name, &variable);
+        code = known && variable >= 0 ? find_label(model, variable, value, rest) : -1;
+        known = known && (code >= 0 || cli_parse_int(value, rest, &code));
         code = known ? code : -1;
     }
     if (code < 0 || code > INT32_MAX) {
+        bool named = sal_model_label(model, 0, -1) || sal_model_label(model, 0, 0);
         return cli_usage("--clamp %.*s: expected VARIABLE=CODE,...%s", (int)size, text,
-                         names ? ", as numbers or by the names in the file" : "");
+                         named ? ", as numbers or by the names in the file" : "");
     }
     return add_clamp(list, variable, code);
 }
 
-static int parse_clamps(const char *text, const sali_names *names, cli_clamps *list)
+static int parse_clamps(const char *text, const sal_model *model, cli_clamps *list)
 {
     while (text && *text) {
         size_t pair = strcspn(text, ",");
-        int status = parse_pair(text, pair, names, list);
+        int status = parse_pair(text, pair, model, list);
         if (status != CLI_OK) {
             return status;
         }
@@ -79,7 +94,7 @@ static int read_evidence(const char *path, const sal_model *model, cli_clamps *l
 int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
                     cli_clamps *list)
 {
-    int code = parse_clamps(clamp, model->names, list);
+    int code = parse_clamps(clamp, model, list);
     return code == CLI_OK && evidence ? read_evidence(evidence, model, list) : code;
 }
 

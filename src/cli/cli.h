@@ -109,6 +109,9 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 /* Open a model as sal_model_open does and load parameters (NULL: its own); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
+/* The ready-made model that a specification names; false: there is none. */
+bool cli_find_builtin(const char *specification, sal_builtin_info *info);
+
 /* Whether it is a directory to which 'saltus train' wrote a model. */
 bool cli_is_training(const char *specification);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/text.h"
 
 int cli_fail(sal_status status, const sal_error *err)
 {
@@ -88,10 +89,20 @@ bool cli_dtype(const char *text, sal_dtype *dtype)
 
 bool cli_is_training(const char *specification)
 {
-    char formula[4096];
-    return specification &&
-           snprintf(formula, sizeof formula, "%s/model.xml", specification) < (int)sizeof formula &&
+    char formula[CLI_PATH];
+    return specification && cli_path(formula, specification, "model.xml") &&
            access(formula, F_OK) == 0;
+}
+
+bool cli_find_builtin(const char *specification, sal_builtin_info *info)
+{
+    const size_t length = strcspn(specification, ":");
+    for (int64_t k = 0; sal_builtin_list(k, info); k++) {
+        if (strlen(info->name) == length && strncmp(info->name, specification, length) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool cli_is_saved(const char *specification)

@@ -7,7 +7,6 @@
 
 #include "cli/compare.h"
 #include "cli/compare_timing.h"
-#include "samplers/sampler.h"
 
 /* Draws are kept for pairs and states up to this many bytes a sampler. */
 #define MOST_DRAW_BYTES (INT64_C(1) << 30)
@@ -209,7 +208,9 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     sal_run *run = NULL;
     *row = (compare_row){ .errors = { NAN, NAN, NAN, NAN, NAN }, .variation = { NAN, NAN, NAN } };
     snprintf(row->sampler, sizeof row->sampler, "%s", item->name);
-    row->exact = !sali_sampler_find(item->specification)->unadjusted;
+    sal_sampler_info info = { 0 };
+    sal_sampler_find(item->specification, NULL, 0, &info, NULL);
+    row->exact = info.exact;
     sal_status status = sample(model, o, reference, item, &run, &err);
     status = status ? status : measure(run, model, o, reference, row, &err);
     if (status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
@@ -230,12 +231,10 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
 static int check_items(const sal_model *model, const item_list *list)
 {
     for (int64_t k = 0; k < list->n; k++) {
-        const sali_sampler *sampler;
-        sali_sampler_settings settings;
+        const cli_sampler_item *item = &list->items[k];
         sal_error err = { 0 };
         sal_status status =
-            sali_sampler_choose(list->items[k].specification, model, list->items[k].step_size,
-                                &sampler, &settings, &err);
+            sal_sampler_find(item->specification, model, item->step_size, NULL, &err);
         if (status != SAL_OK && status != SAL_ERR_UNSUPPORTED) {
             return cli_fail(status, &err);
         }

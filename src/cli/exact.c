@@ -4,10 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/marginals_output.h"
-#include "io/networks/uai_results.h"
-#include "models/clamp.h"
 
 typedef struct options {
     sal_exact_options exact;
@@ -15,26 +13,16 @@ typedef struct options {
     bool json;
 } options;
 
-/* The file's `evidence` tells a reader of it how many variables were fixed. */
-static int save(const sal_model *model, const sal_exact *exact, int64_t clamped,
-                const double *marginals, const char *path)
+/* PR, a format of the UAI competitions: log10 of Z. */
+static sal_status save_pr(double log_z, const char *path, sal_error *err)
 {
-    if (cli_is_mar(path)) {
-        return cli_save_mar(model, marginals, path);
+    const double log10_z = log_z / M_LN10;
+    char text[64];
+    int size = snprintf(text, sizeof text, "PR\n%.15g\n", log10_z);
+    if (strtod(text + 3, NULL) != log10_z) {
+        size = snprintf(text, sizeof text, "PR\n%.17g\n", log10_z);
     }
-    json_t *rows = cli_marginals_rows(model, marginals);
-    json_t *object = rows ? json_pack("{s:f, s:I, s:o}", "log_z", exact->log_z, "evidence",
-                                      (json_int_t)clamped, "marginals", rows)
-                          : NULL;
-    cli_add_names(object, model);
-    return cli_json_save(object, CLI_EXACT_DIGITS, path);
-}
-
-static int save_pr(double log_z, const char *path)
-{
-    sal_error err = { 0 };
-    sal_status status = sali_uai_write_pr(path, log_z, &err);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    return sal_file_write(path, text, size, err);
 }
 
 static int print_json(const sal_model *model, const sal_exact *exact, int64_t clamped)
@@ -72,11 +60,10 @@ static int print_text(const sal_model *model, const sal_exact *exact, int64_t cl
     return CLI_OK;
 }
 
-static int answer(const sal_model *model, const options *o)
+static int answer(const sal_model *model, int64_t clamped, const options *o)
 {
     const sal_space *space = sal_model_space(model);
-    int64_t total = 0, clamped = sal_space_variables(sal_model_space(sali_clamp_inner(model))) -
-                                 sal_space_variables(space);
+    int64_t total = 0;
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
         total += sal_space_states(space, v);
     }
@@ -86,18 +73,16 @@ static int answer(const sal_model *model, const options *o)
     sal_status status = marginals
                             ? sal_model_exact(model, &o->exact, &exact, marginals, NULL, NULL, &err)
                             : SAL_ERR_MEMORY;
-    int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
-    if (code == CLI_OK && o->marginals) {
-        code = save(model, &exact, clamped, marginals, o->marginals);
+    if (status == SAL_OK && o->marginals) {
+        status = sal_marginals_write(o->marginals, model, marginals, exact.log_z, &err);
     }
-    if (code == CLI_OK && o->out_pr) {
-        code = save_pr(exact.log_z, o->out_pr);
-    }
-    if (code == CLI_OK) {
-        code = o->json ? print_json(model, &exact, clamped) : print_text(model, &exact, clamped);
+    if (status == SAL_OK && o->out_pr) {
+        status = save_pr(exact.log_z, o->out_pr, &err);
     }
     free(marginals);
-    return code;
+    return status    ? cli_fail(status, &err)
+           : o->json ? print_json(model, &exact, clamped)
+                     : print_text(model, &exact, clamped);
 }
 
 static int run_exact(const cli_command *command, int argc, char **argv)
@@ -129,8 +114,11 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_check_output(o.out_pr);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
-    code = code ? code : cli_clamps_apply(&list, &model);
-    code = code ? code : answer(model, &o);
+    if (code == CLI_OK) {
+        int64_t all = sal_space_variables(sal_model_space(model));
+        code = cli_clamps_apply(&list, &model);
+        code = code ? code : answer(model, all - sal_space_variables(sal_model_space(model)), &o);
+    }
     cli_clamps_free(&list);
     sal_model_destroy(model);
     return code;

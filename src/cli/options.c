@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/number.h"
-#include "core/suggest.h"
+#include "cli/text.h"
 
 int cli_usage(const char *format, ...)
 {
@@ -93,7 +92,8 @@ static const cli_option *find(const cli_option *options, const char *name, size_
 /* Store a value; a message when it is not of the option's kind. */
 static int store(const cli_option *o, const char *text)
 {
-    int64_t size = (int64_t)strlen(text), integer;
+    const size_t size = strlen(text);
+    int64_t integer;
     double number;
     switch (o->kind) {
     case CLI_FLAG:
@@ -105,25 +105,25 @@ static int store(const cli_option *o, const char *text)
     case CLI_LIBRARY:
         return set(o, text);
     case CLI_INT:
-        if (sali_parse_int(text, size, &integer) == SAL_OK) {
+        if (cli_parse_int(text, size, &integer)) {
             *(int64_t *)o->value = integer;
             return CLI_OK;
         }
         return cli_usage("--%s %s: expected an integer", o->name, text);
     case CLI_THREADS:
-        if (sali_parse_int(text, size, &integer) == SAL_OK && integer >= 0 && integer <= 4096) {
+        if (cli_parse_int(text, size, &integer) && integer >= 0 && integer <= 4096) {
             *(int *)o->value = (int)integer;
             return CLI_OK;
         }
         return cli_usage("--%s %s: expected 0 (all processors) to 4096", o->name, text);
     case CLI_SEED:
-        if (sali_parse_int(text, size, &integer) == SAL_OK && integer >= 0) {
+        if (cli_parse_int(text, size, &integer) && integer >= 0) {
             *(uint64_t *)o->value = (uint64_t)integer;
             return CLI_OK;
         }
         return cli_usage("--%s %s: expected an integer from 0 to 2^63 - 1", o->name, text);
     case CLI_REAL:
-        if (sali_parse_double(text, size, &number) == SAL_OK) {
+        if (cli_parse_real(text, size, &number)) {
             *(double *)o->value = number;
             return CLI_OK;
         }
@@ -137,9 +137,9 @@ static int unknown_option(const cli_command *command, const cli_option *options,
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", length, text);
-    sali_nearest nearest = sali_nearest_begin(name);
+    cli_nearest nearest = cli_nearest_begin(name);
     for (const cli_option *o = options; o->name; o++) {
-        sali_nearest_offer(&nearest, o->name);
+        cli_nearest_offer(&nearest, o->name);
     }
     return nearest.name ? cli_usage("%s: unknown option '--%s'; did you mean '--%s'?",
                                     command->name, name, nearest.name)
@@ -203,7 +203,7 @@ int cli_bytes(const char *option, const char *text, int64_t *bytes)
     if (!text) {
         return CLI_OK;
     }
-    if (sali_parse_double(text, (int64_t)(length - (unit != NULL)), &number) != SAL_OK ||
+    if (!cli_parse_real(text, length - (unit != NULL), &number) ||
         !(number * factor >= 1 && number * factor < 0x1p62)) {
         return cli_usage("--%s %s: expected a size such as 512M, 2G or 1T", option, text);
     }
@@ -218,8 +218,7 @@ int cli_seconds(const char *option, const char *text, double *seconds)
     size_t length = strlen(text);
     const char *unit = length > 0 ? strchr(units, text[length - 1]) : NULL;
     double number;
-    if (sali_parse_double(text, (int64_t)(length - (unit != NULL)), &number) != SAL_OK ||
-        !(number > 0)) {
+    if (!cli_parse_real(text, length - (unit != NULL), &number) || !(number > 0)) {
         return cli_usage("--%s %s: expected a time such as 10s, 2m or 1h", option, text);
     }
     *seconds = number * (unit ? factors[unit - units] : 1);

@@ -6,15 +6,22 @@
 #include <unistd.h>
 
 #include "cli/sheet.h"
-#include "core/alloc.h"
-#include "core/specification.h"
-#include "models/alphabet.h"
-#include "models/content.h"
-#include "train/data.h"
+#include "cli/text.h"
 
 #define DRAWN_TRAIN 5000
 #define DRAWN_TEST 1000
 #define DRAWN_SIDE 16
+
+int cli_alphabet_states(sal_alphabet alphabet)
+{
+    return alphabet == SAL_ALPHABET_RNA || alphabet == SAL_ALPHABET_DNA ? 5 : 21;
+}
+
+const char *cli_alphabet_name(sal_alphabet alphabet)
+{
+    static const char *const names[] = { "auto", "protein", "rna", "dna" };
+    return names[alphabet];
+}
 
 static int exit_code(sal_status status, const sal_error *err)
 {
@@ -94,18 +101,18 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How many numbers rows of libsvm files have at least. */
-static sal_status find_columns(const char *data, const char *test, sal_data_kind kind,
-                               const sal_model *model, int64_t *columns, sal_error *err)
+/* How many numbers the longest row of a libsvm file has; 0 for another file. */
+static int64_t columns_of(const char *path)
 {
-    int64_t a = 0, b = 0;
-    sal_status status = SAL_OK;
-    if (test && kind != SAL_DATA_ALIGNMENT) {
-        status = sali_data_columns(data, &a, err);
-        status = status ? status : sali_data_columns(test, &b, err);
+    sal_format_info format;
+    sal_array array = { 0 };
+    if (sal_format_find(path, &format, NULL) != SAL_OK || strcmp(format.name, "libsvm") != 0 ||
+        sal_array_read(path, &array, NULL) != SAL_OK) {
+        return 0;
     }
-    *columns = larger(model ? sal_space_variables(sal_model_space(model)) : 0, larger(a, b));
-    return status;
+    const int64_t columns = array.shape[1];
+    sal_array_free(&array);
+    return columns;
 }
 
 int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out)
@@ -122,8 +129,11 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
                                "goes with them");
     }
     const char *test = d->test ? d->test : find_test(data, beside, sizeof beside);
-    sal_status status = find_columns(data, test, options.kind, model, &options.columns, &err);
-    status = status ? status : sal_data_read(data, &options, train_out, &err);
+    options.columns = model ? sal_space_variables(sal_model_space(model)) : 0;
+    if (test && options.kind != SAL_DATA_ALIGNMENT) { /* rows of libsvm files differ in length */
+        options.columns = larger(options.columns, larger(columns_of(data), columns_of(test)));
+    }
+    sal_status status = sal_data_read(data, &options, train_out, &err);
     if (status == SAL_OK && !test) {
         return d->test_identity > 0 ? split_clusters(d, train_out, test_out)
                                     : split(train_out, test_out);
@@ -165,7 +175,7 @@ static int choose_shape(cli_data *d)
 static int choose_alphabet(cli_data *d)
 {
     for (int k = 0; d->alphabet && k <= SAL_ALPHABET_DNA; k++) {
-        if (strcmp(d->alphabet, sali_alphabet_name((sal_alphabet)k)) == 0) {
+        if (strcmp(d->alphabet, cli_alphabet_name((sal_alphabet)k)) == 0) {
             d->read.alphabet = (sal_alphabet)k;
             return CLI_OK;
         }
@@ -178,25 +188,23 @@ static int choose_alphabet(cli_data *d)
 /* The value of a key of a specification, in `value`; false if it has none. */
 static bool find_key(const char *specification, const char *key, char *value, size_t room)
 {
-    char *copy = sali_strdup(specification), *text = NULL;
-    bool found = copy && sali_specification_take(copy, key, &text, NULL) == SAL_OK && text &&
-                 (size_t)snprintf(value, room, "%s", text) < room;
-    sali_free(copy);
-    sali_free(text);
-    return found;
+    const size_t length = strlen(key);
+    const char *at = strchr(specification, ':');
+    while (at && (strncmp(at + 1, key, length) != 0 || at[1 + length] != '=')) {
+        at = strchr(at + 1, ',');
+    }
+    const char *text = at ? at + length + 2 : "";
+    const size_t size = strcspn(text, ",");
+    snprintf(value, room, "%.*s", (int)size, text);
+    return size > 0 && size < room;
 }
 
 /* Whether a specification names a ready-made model of alignments. */
 static bool is_of_alignment(const char *specification)
 {
     sal_builtin_info info;
-    size_t length = sali_specification_name(specification);
-    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
-        if (strlen(info.name) == length && strncmp(info.name, specification, length) == 0) {
-            return info.file && strcmp(info.file, sali_content_name(SALI_CONTENT_ALIGNMENT)) == 0;
-        }
-    }
-    return false;
+    return cli_find_builtin(specification, &info) && info.file &&
+           strcmp(info.file, CLI_ALIGNMENT) == 0;
 }
 
 /* What the model's specification says of its alignment goes for the data. */
@@ -211,7 +219,7 @@ static int take_from_arch(const char *arch, cli_data *d)
     if (d->kind && strcmp(d->kind, "alignment") == 0 && !d->alphabet &&
         find_key(arch, "alphabet", alphabet, sizeof alphabet)) {
         for (int k = 0; k <= SAL_ALPHABET_DNA; k++) {
-            const char *name = sali_alphabet_name((sal_alphabet)k);
+            const char *name = cli_alphabet_name((sal_alphabet)k);
             d->alphabet = strcmp(alphabet, name) == 0 ? name : d->alphabet;
         }
     }
@@ -242,7 +250,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
 void cli_data_suit(const sal_model *model, cli_data *d)
 {
     if (d->read.kind == SAL_DATA_ALIGNMENT && !d->alphabet &&
-        sal_space_states(sal_model_space(model), 0) == sali_alphabet_states(SAL_ALPHABET_PROTEIN)) {
+        sal_space_states(sal_model_space(model), 0) == cli_alphabet_states(SAL_ALPHABET_PROTEIN)) {
         d->read.alphabet = SAL_ALPHABET_PROTEIN;
     }
 }
@@ -255,26 +263,20 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
         return cli_usage("--data %s: rows of %lld numbers; the model has %lld variables", path,
                          (long long)data->variables, (long long)has);
     }
-    return !data->alphabet || states == sali_alphabet_states(data->alphabet)
+    return !data->alphabet || states == cli_alphabet_states(data->alphabet)
                ? CLI_OK
                : cli_usage("--data %s: the %d letters of the alphabet %s; the model's variables "
                            "have %lld states (see --alphabet)",
-                           path, sali_alphabet_states(data->alphabet),
-                           sali_alphabet_name(data->alphabet), (long long)states);
+                           path, cli_alphabet_states(data->alphabet),
+                           cli_alphabet_name(data->alphabet), (long long)states);
 }
 
-int cli_draw_pixels(sal_data *data)
+int cli_draw_pixels(sal_data *train, sal_data *test)
 {
-    int32_t *codes = malloc((size_t)data->variables * sizeof *codes);
-    for (int64_t r = 0; codes && data->intensity && r < data->rows; r++) {
-        sali_data_binarise(data, r, 0, 0, codes);
-        for (int64_t v = 0; v < data->variables; v++) {
-            data->codes[r * data->variables + v] = (uint8_t)codes[v];
-        }
-    }
-    bool done = codes != NULL;
-    free(codes);
-    return done ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    sal_error err = { 0 };
+    sal_status status = sal_data_binarise(train, 0, 0, &err);
+    status = status ? status : sal_data_binarise(test, 0, 0, &err);
+    return exit_code(status, &err);
 }
 
 int cli_pictures_of(const char *data, const sal_model *model, sal_data *out)

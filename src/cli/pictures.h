@@ -47,6 +47,13 @@ typedef struct cli_data {
             " another at this share of sites; 0: a random tenth [0.8]"                           \
     }
 
+/* What formats of alignments hold (sal_format_info.content). */
+#define CLI_ALIGNMENT "an alignment"
+
+/* The number of letters of an alphabet, and its name in options; 0 counts as proteins, "auto". */
+int cli_alphabet_states(sal_alphabet alphabet);
+const char *cli_alphabet_name(sal_alphabet alphabet);
+
 /* Check them. `arch` (may be NULL) is the specification of the model: if it is made of an
  * alignment, that is the data where none are given, and its alphabet theirs. `command` is for
  * messages. */
@@ -71,7 +78,7 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
 
 /* Draw each row's codes once from its greys, if there are any, as training does in its first use of
  * the row. */
-int cli_draw_pixels(sal_data *data);
+int cli_draw_pixels(sal_data *train, sal_data *test);
 
 /* The pictures of one file, or for "digits" the drawn test pictures; `model` as in cli_data_read.
  */

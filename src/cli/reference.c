@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include "cli/compare.h"
-#include "core/text.h"
-#include "io/networks/marginals.h"
-#include "models/clamp.h"
+#include "cli/text.h"
 
 /* Exact pairs of more states than this are not asked for. */
 #define MOST_PAIR_STATES 2000
@@ -52,71 +50,19 @@ static int ask_oracle(const sal_model *model, const sal_exact_options *options,
 
 /* ---- files */
 
-/* The rows of the free variables, moved to the front; whether those of clamped variables are point
- * masses at their codes. */
-static bool keep_free(const sal_model *model, const int64_t *original, const int32_t *full,
-                      double *marginals)
-{
-    const sal_space *whole = sal_model_space(sali_clamp_inner(model));
-    int64_t V = sal_space_variables(sal_model_space(model)), next = 0;
-    double *to = marginals, *row = marginals;
-    bool fits = true;
-    for (int64_t v = 0; v < sal_space_variables(whole); row += sal_space_states(whole, v++)) {
-        if (next < V && original[next] == v) {
-            memmove(to, row, (size_t)sal_space_states(whole, v) * sizeof *to);
-            to += sal_space_states(whole, v);
-            next++;
-        } else {
-            fits = fits && row[full[v]] > 0.999;
-        }
-    }
-    return fits;
-}
-
-/* Keep the rows of the model's own variables; false if the file was made for other evidence. */
-static sal_status restrict_marginals(const sal_model *model, int64_t evidence, double *marginals,
-                                     bool *fits)
-{
-    int64_t V = sal_space_variables(sal_model_space(model));
-    int64_t all = sal_space_variables(sal_model_space(sali_clamp_inner(model)));
-    int64_t *original = malloc((size_t)V * sizeof *original);
-    int32_t *codes = calloc((size_t)V, sizeof *codes);
-    int32_t *full = malloc((size_t)all * sizeof *full);
-    bool ok = original && codes && full;
-    if (ok) {
-        sali_clamp_variables(model, original);
-        sali_clamp_expand(model, 1, codes, full);
-        *fits =
-            keep_free(model, original, full, marginals) && (evidence < 0 || evidence == all - V);
-    }
-    free(original);
-    free(codes);
-    free(full);
-    return ok ? SAL_OK : SAL_ERR_MEMORY;
-}
-
 /* Marginals of a file in place of those there; `given`: what does not fit is an error. */
 static int read_file(const sal_model *model, const char *path, bool given, compare_reference *r)
 {
-    const sal_space *whole = sal_model_space(sali_clamp_inner(model));
-    double *marginals = malloc((size_t)count_states(whole) * sizeof *marginals), log_z = NAN;
-    int64_t evidence = -1;
-    bool fits = false;
+    double log_z = NAN;
+    double *marginals = malloc((size_t)count_states(sal_model_space(model)) * sizeof *marginals);
     sal_error err = { 0 };
-    sal_status status = marginals
-                            ? sali_marginals_read(path, whole, marginals, &log_z, &evidence, &err)
-                            : SAL_ERR_MEMORY;
-    status = status ? status : restrict_marginals(model, evidence, marginals, &fits);
-    if (status == SAL_OK && given && !fits) {
-        snprintf(err.message, sizeof err.message,
-                 "%.300s: these marginals are for other evidence; give the same by --evidence or "
-                 "--clamp",
-                 path);
-        status = SAL_ERR_DATA;
-    }
-    if (status != SAL_OK || !fits) {
+    sal_status status =
+        marginals ? sal_marginals_read(path, model, marginals, &log_z, &err) : SAL_ERR_MEMORY;
+    if (status != SAL_OK) {
         free(marginals);
-        return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+        return status != SAL_ERR_ARGUMENT ? cli_fail(status, &err)
+               : given                    ? cli_fail(SAL_ERR_DATA, &err)
+                                          : CLI_OK;
     }
     free(r->marginals);
     r->marginals = marginals;
@@ -129,7 +75,7 @@ static int read_file(const sal_model *model, const char *path, bool given, compa
 static bool file_beside(const char *specification, char *path, size_t room)
 {
     size_t length = strlen(specification);
-    if (!sali_has_suffix(specification, ".uai") || length + 8 > room) {
+    if (!cli_has_suffix(specification, ".uai") || length + 8 > room) {
         return false;
     }
     snprintf(path, room, "%.*s.mar.json", (int)(length - 4), specification);

@@ -9,10 +9,7 @@
 #include "cli/cli.h"
 #include "cli/sample_output.h"
 #include "cli/sheet.h"
-#include "core/run_state.h"
-#include "io/draws/draw_writer.h"
-#include "core/number.h"
-#include "run/run.h"
+#include "cli/text.h"
 
 typedef struct options {
     sal_run_options run;
@@ -45,7 +42,7 @@ static int parse_temperatures(options *o)
     }
     for (bool more = true; more;) {
         size_t length = strcspn(text, ",");
-        if (sali_parse_double(text, (int64_t)length, &o->temperature_list[n++]) != SAL_OK) {
+        if (!cli_parse_real(text, length, &o->temperature_list[n++])) {
             return cli_usage("--temperatures %.*s: expected 1,T,..", (int)length, text);
         }
         more = text[length] == ',';
@@ -155,11 +152,11 @@ static int check_enumerable(const sal_model *model, const cli_clamps *clamps)
         int64_t levels = sal_space_states(space, v);
         states *= clamped ? 1 : levels > 0 ? (double)levels : INFINITY;
     }
-    return states <= (double)SALI_VARIATION_LIMIT
+    return states <= (double)SAL_ENUMERATION_LIMIT
                ? CLI_OK
                : cli_usage("--check-exact: %s has %.6g states; it can list %lld. Clamp variables, "
                            "or compare with marginals (saltus compare --marginals-exact)",
-                           sal_model_name(model), states, (long long)SALI_VARIATION_LIMIT);
+                           sal_model_name(model), states, (long long)SAL_ENUMERATION_LIMIT);
 }
 
 /* ---- the command */
@@ -193,12 +190,6 @@ static int watch_progress(int64_t done, int64_t total, void *data)
 
 /* ---- --resume NAME.nc */
 
-/* What the program adds to the state of a run: how its model was called. */
-#define MODEL_NOTE "argument.model"
-#define PARAMS_NOTE "argument.params"
-#define DTYPE_NOTE "argument.dtype"
-#define LADDER_NOTE "argument.ladder"
-
 /* The options of the run that is to go on, for those that are not given. */
 static int open_state(options *o, sal_run_state **state)
 {
@@ -213,10 +204,10 @@ static int open_state(options *o, sal_run_state **state)
         o->run.tempering.replicas = 0;
         o->run.tempering.temperatures = NULL;
     }
-    o->model = sali_run_state_text(*state, MODEL_NOTE);
-    o->params = sali_run_state_text(*state, PARAMS_NOTE);
-    o->dtype = sali_run_state_text(*state, DTYPE_NOTE);
-    o->ladder = sali_run_state_text(*state, LADDER_NOTE);
+    o->model = sal_run_state_note(*state, "model");
+    o->params = sal_run_state_note(*state, "params");
+    o->dtype = sal_run_state_note(*state, "dtype");
+    o->ladder = sal_run_state_note(*state, "ladder");
     o->outputs.out = o->resume;
     return given.init ? cli_usage("--init and --resume: the run goes on from its own states")
                       : CLI_OK;
@@ -230,25 +221,15 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
     if (!cli_sample_streams(&o->outputs)) {
         return CLI_OK;
     }
-    const sali_draw_arguments arguments = { .params = o->params,
-                                            .tuning = o->tuning,
-                                            .preconditioner = o->preconditioner,
-                                            .init = o->init,
-                                            .clamp = o->clamp,
-                                            .evidence = o->evidence };
-    sal_status status =
-        sali_draw_writer_open(o->outputs.out, model, &o->run, &arguments, writer, &err);
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    bool ok = sali_draw_writer_note(*writer, MODEL_NOTE, o->model) &&
-              (!o->params || sali_draw_writer_note(*writer, PARAMS_NOTE, o->params)) &&
-              (!o->dtype || sali_draw_writer_note(*writer, DTYPE_NOTE, o->dtype)) &&
-              sali_draw_writer_note(*writer, LADDER_NOTE, o->run.trajectory ? "yes" : "no");
-    if (!ok) {
-        sal_draw_writer_close(*writer, NULL, NULL);
-    }
-    return ok ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &err);
+    const sal_note notes[] = {
+        { "model", o->model },       { "params", o->params },
+        { "dtype", o->dtype },       { "ladder", o->run.trajectory ? "yes" : "no" },
+        { "tuning", o->tuning },     { "preconditioner", o->preconditioner },
+        { "init", o->init },         { "clamp", o->clamp },
+        { "evidence", o->evidence }, { 0 }
+    };
+    sal_status status = sal_draw_writer_open(o->outputs.out, model, &o->run, notes, writer, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 /* `run` is NULL when it failed. */

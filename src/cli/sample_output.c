@@ -8,38 +8,35 @@
 #include <string.h>
 
 #include "cli/json.h"
-#include "cli/marginals_output.h"
+#include "cli/pictures.h"
 #include "cli/sheet.h"
 #include "cli/show.h"
-#include "core/text.h"
-#include "io/format.h"
-#include "io/arrays/npy.h"
-#include "models/alphabet.h"
-#include "models/sequences.h"
+#include "cli/text.h"
 
 /* ---- options */
 
 bool cli_sample_streams(const cli_sample_outputs *o)
 {
-    return sali_has_suffix(o->out, ".nc");
+    return cli_has_suffix(o->out, ".nc");
 }
 
 /* Whether the draws are written as sequences: the name is one of a format of alignments. */
 static bool writes_sequences(const cli_sample_outputs *o)
 {
-    const sali_format *f;
-    for (int64_t k = 0; o->out && (f = sali_format_at(k)); k++) {
-        if (f->content == SALI_CONTENT_ALIGNMENT && f->write && sali_format_has_suffix(f, o->out)) {
-            return true;
+    sal_format_info f;
+    bool found = false;
+    for (int64_t k = 0; o->out && !found && sal_format_list(k, &f); k++) {
+        for (int i = 0; f.suffixes[i] && f.writes && strcmp(f.content, CLI_ALIGNMENT) == 0; i++) {
+            found = found || cli_has_suffix(o->out, f.suffixes[i]);
         }
     }
-    return false;
+    return found;
 }
 
 /* Whether the draws are written as a sheet of pictures. */
 static bool writes_sheet(const cli_sample_outputs *o)
 {
-    return sali_has_suffix(o->out, ".png");
+    return cli_has_suffix(o->out, ".png");
 }
 
 /* The alphabet of that many states; SAL_ALPHABET_AUTO if there is none, or not the one asked for.
@@ -47,8 +44,8 @@ static bool writes_sheet(const cli_sample_outputs *o)
 static sal_alphabet alphabet_of(int64_t states, const char *asked)
 {
     for (int k = SAL_ALPHABET_PROTEIN; k <= SAL_ALPHABET_DNA; k++) {
-        if (sali_alphabet_states((sal_alphabet)k) == states &&
-            (!asked || strcmp(asked, sali_alphabet_name((sal_alphabet)k)) == 0)) {
+        if (cli_alphabet_states((sal_alphabet)k) == states &&
+            (!asked || strcmp(asked, cli_alphabet_name((sal_alphabet)k)) == 0)) {
             return (sal_alphabet)k;
         }
     }
@@ -96,7 +93,7 @@ static int check_out(const cli_sample_outputs *o)
 {
     bool sequences = writes_sequences(o);
     if (o->out && !cli_sample_streams(o) && !sequences && !writes_sheet(o) &&
-        !sali_has_suffix(o->out, ".npy")) {
+        !cli_has_suffix(o->out, ".npy")) {
         return cli_usage("--out %s: expected a file name that ends in .npy or .nc; for sequences "
                          "in .fasta, for pictures in .png",
                          o->out);
@@ -117,7 +114,7 @@ static int check_out(const cli_sample_outputs *o)
 
 static int check_npy(const char *option, const char *path)
 {
-    if (path && !sali_has_suffix(path, ".npy")) {
+    if (path && !cli_has_suffix(path, ".npy")) {
         return cli_usage("--%s %s: expected a file name that ends in .npy", option, path);
     }
     return cli_check_output(path);
@@ -168,7 +165,13 @@ static json_t *json_codes(int64_t n, const int32_t *codes)
 static int write_state(const char *path, int64_t n, const int32_t *codes)
 {
     sal_error err = { 0 };
-    sal_status status = sali_npy_write(path, SALI_DTYPE_I32, 1, &n, codes, &err);
+    sal_array array = { .ndim = 1, .shape = { n }, .count = n, .whole = true };
+    array.values = malloc((size_t)n * sizeof *array.values);
+    for (int64_t v = 0; array.values && v < n; v++) {
+        array.values[v] = codes[v];
+    }
+    sal_status status = array.values ? sal_array_write(path, &array, &err) : SAL_ERR_MEMORY;
+    free(array.values);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -284,29 +287,11 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
         total += levels(space, v);
     }
     sal_error err = { 0 };
-    double *marginals = malloc((size_t)total * sizeof *marginals), *at = marginals;
+    double *marginals = malloc((size_t)total * sizeof *marginals);
     sal_status status = marginals ? sal_run_marginals(run, marginals, &err) : SAL_ERR_MEMORY;
-    if (status != SAL_OK) {
-        free(marginals);
-        return cli_fail(status, &err);
-    }
-    if (cli_is_mar(path)) {
-        int code = cli_save_mar(model, marginals, path);
-        free(marginals);
-        return code;
-    }
-    json_t *rows = json_array();
-    for (int64_t v = 0; v < V; v++) {
-        json_t *row = json_array();
-        for (int64_t k = 0; k < levels(space, v); k++) {
-            json_array_append_new(row, json_real(*at++));
-        }
-        json_array_append_new(rows, row);
-    }
+    status = status ? status : sal_marginals_write(path, model, marginals, NAN, &err);
     free(marginals);
-    json_t *object = json_pack("{s:o}", "marginals", rows);
-    cli_add_names(object, model);
-    return cli_json_save(object, CLI_DIGITS, path);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 /* ---- the summary */
@@ -453,29 +438,12 @@ static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
     return o->json ? print_json(run, v, found) : print_text(run, v, found);
 }
 
-static int fail_without_draws(const cli_sample_outputs *o)
+/* As they are, or as sequences. */
+static int write_draws(const sal_run *run, const sal_model *model, const cli_sample_outputs *o)
 {
     sal_error err = { 0 };
-    snprintf(err.message, sizeof err.message, "--out %.300s: there are no draws yet", o->out);
-    return cli_fail(SAL_ERR_ARGUMENT, &err);
-}
-
-/* Draws of chains as sequences. */
-static int write_sequences(const sal_run *run, const cli_sample_outputs *o, int64_t states)
-{
-    int bytes = 0;
-    int64_t chains, draws, V;
-    sali_content content = { 0 };
-    sal_error err = { 0 };
-    const void *codes = sal_run_draws(run, &bytes);
-    sal_run_size(run, &chains, &draws, &V);
-    if (draws == 0) {
-        return fail_without_draws(o);
-    }
-    sal_status status = sali_sequences_make(chains, draws, V, bytes, codes,
-                                            alphabet_of(states, o->alphabet), &content, &err);
-    status = status ? status : sali_content_write(o->out, NULL, &content, &err);
-    sali_content_free(&content);
+    const int64_t states = sal_space_states(sal_model_space(model), 0);
+    sal_status status = sal_run_save(run, o->out, alphabet_of(states, o->alphabet), &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -488,7 +456,8 @@ static int write_sheet(const sal_run *run, const cli_sample_outputs *o)
     const void *codes = sal_run_draws(run, &bytes);
     sal_run_size(run, &chains, &draws, &V);
     if (draws == 0) {
-        return fail_without_draws(o);
+        snprintf(err.message, sizeof err.message, "--out %.300s: there are no draws yet", o->out);
+        return cli_fail(SAL_ERR_ARGUMENT, &err);
     }
     int code = cli_sheet_sides(o->out, o->shape, V, &height, &width);
     sal_status status =
@@ -499,15 +468,9 @@ static int write_sheet(const sal_run *run, const cli_sample_outputs *o)
 int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outputs *o)
 {
     vote v = { 0 };
-    sal_error err = { 0 };
     int code = o->marginals ? write_marginals(run, model, o->marginals) : CLI_OK;
-    if (code == CLI_OK && writes_sequences(o)) {
-        code = write_sequences(run, o, sal_space_states(sal_model_space(model), 0));
-    } else if (code == CLI_OK && writes_sheet(o)) {
-        code = write_sheet(run, o);
-    } else if (code == CLI_OK && o->out && !cli_sample_streams(o)) {
-        sal_status status = sal_run_save(run, o->out, &err);
-        code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    if (code == CLI_OK && o->out && !cli_sample_streams(o)) {
+        code = writes_sheet(o) ? write_sheet(run, o) : write_draws(run, model, o);
     }
     if (code == CLI_OK && o->best) {
         code = best_state(run, NULL, o->best);

@@ -2,11 +2,10 @@
 #include "cli/sheet.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "core/alloc.h"
-#include "core/error.h"
-#include "core/number.h"
+#include "cli/text.h"
 
 #define SHEET 100 /* pictures */
 #define COLUMNS 10
@@ -15,9 +14,8 @@
 int cli_parse_shape(const char *text, int64_t *height, int64_t *width)
 {
     const char *by = strchr(text, 'x');
-    return by && sali_parse_int(text, by - text, height) == SAL_OK &&
-                   sali_parse_int(by + 1, (int64_t)strlen(by + 1), width) == SAL_OK &&
-                   *height > 0 && *width > 0
+    return by && cli_parse_int(text, (size_t)(by - text), height) &&
+                   cli_parse_int(by + 1, strlen(by + 1), width) && *height > 0 && *width > 0
                ? CLI_OK
                : cli_usage("--shape %s: expected height and width, as in 20x16", text);
 }
@@ -47,15 +45,19 @@ sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes,
                            int64_t width, sal_error *err)
 {
     const int64_t V = height * width, n = rows < SHEET ? rows : SHEET;
-    uint8_t *some = SALI_NEW_ARRAY(uint8_t, n * V);
-    if (!some) {
-        return sali_fail_memory(err);
+    double *values = malloc((size_t)(n * V) * sizeof *values), white = 1;
+    const sal_images sheet = {
+        .n = n, .height = height, .width = width, .values = values, .columns = COLUMNS
+    };
+    for (int64_t i = 0; values && i < n * V; i++) {
+        values[i] = codes[i / V * rows / n * V + i % V];
+        white = fmax(white, values[i]);
     }
-    for (int64_t k = 0; k < n; k++) {
-        memcpy(some + k * V, codes + k * rows / n * V, (size_t)V);
+    for (int64_t i = 0; values && i < n * V; i++) {
+        values[i] /= white;
     }
-    sal_status status = sal_sheet_write(path, some, n, height, width, COLUMNS, ZOOM, err);
-    sali_free(some);
+    sal_status status = values ? sal_sheet_write(path, &sheet, ZOOM, err) : SAL_ERR_MEMORY;
+    free(values);
     return status;
 }
 
@@ -73,7 +75,7 @@ static bool has_sides(const sal_array *array, int64_t height, int64_t width)
 /* Values as greys, black to white; NULL: no memory. */
 static uint8_t *greys_of(const sal_array *array)
 {
-    uint8_t *greys = SALI_NEW_ARRAY(uint8_t, array->count);
+    uint8_t *greys = malloc((size_t)array->count);
     double low = 0, high = 1;
     for (int64_t i = 0; i < array->count; i++) {
         low = fmin(low, array->values[i]);
@@ -103,7 +105,7 @@ int cli_sheet_array(const char *path, const char *shape, const sal_array *array)
     uint8_t *greys = greys_of(array);
     sal_status status =
         greys ? cli_sheet_codes(path, array->count / (height * width), greys, height, width, &err)
-              : sali_fail_memory(&err);
-    sali_free(greys);
+              : SAL_ERR_MEMORY;
+    free(greys);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }

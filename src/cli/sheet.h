@@ -4,7 +4,6 @@
 #define CLI_SHEET_H
 
 #include "cli/cli.h"
-#include "models/content.h"
 
 /* The row of an option table for --shape; `value` is a const char *. */
 #define CLI_SHAPE_OPTION(value)                                                            \
@@ -21,7 +20,8 @@ int cli_parse_shape(const char *text, int64_t *height, int64_t *width);
 int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int64_t *height,
                     int64_t *width);
 
-/* Write rows [rows x height x width], at most 100 and evenly spaced: see sal_sheet_write. */
+/* Write rows of codes [rows x height x width], at most 100 and evenly spaced. Code 0 is black, and
+ * the largest code among them, at least 1, is white. */
 sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes, int64_t height,
                            int64_t width, sal_error *err);
 

@@ -4,11 +4,8 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/help/help.h"
 #include "cli/json.h"
-#include "core/text.h"
-#include "io/format.h"
-#include "io/draws/run_record.h"
-#include "stats/diagnose.h"
 
 static void print_header(void)
 {
@@ -41,11 +38,19 @@ static json_t *json_row(int64_t variable, const sal_diagnostics *d)
     return row;
 }
 
-/* Diagnose each variable of values [chains x draws x variables], of which so many chains are known
- * never to have moved. */
-static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t variables,
-                    int64_t unmoved, bool json)
+/* Where chains never moved, only moments mean something. */
+static void forget_mixing(sal_diagnostics *d)
 {
+    d->rhat = d->rhat_bulk = d->rhat_folded = d->rhat_basic = NAN;
+    d->ess_bulk = d->ess_tail = d->ess_basic = d->ess_tfp = NAN;
+    d->autocorrelation_time = d->mcse_mean = d->mcse_sd = NAN;
+}
+
+/* Diagnose each variable of draws (chains, draws) or (chains, draws, variables). */
+static int diagnose(const sal_array *array, bool json)
+{
+    const int64_t chains = array->shape[0], draws = array->shape[1], unmoved = array->unmoved;
+    const int64_t variables = array->ndim == 3 ? array->shape[2] : 1;
     double *series = malloc((size_t)(chains * draws) * sizeof *series);
     json_t *rows = json_array();
     sal_error err = { 0 };
@@ -57,11 +62,11 @@ static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t
     for (int64_t v = 0; status == SAL_OK && v < variables; v++) {
         sal_diagnostics d;
         for (int64_t i = 0; i < chains * draws; i++) {
-            series[i] = values[i * variables + v];
+            series[i] = array->values[i * variables + v];
         }
         status = sal_stats_diagnose(chains, draws, series, &d, &err);
         if (unmoved > 0) {
-            sali_diagnostics_unmoved(&d);
+            forget_mixing(&d);
         }
         if (status == SAL_OK && json) {
             json_array_append_new(rows, json_row(v, &d));
@@ -84,25 +89,6 @@ static int diagnose(const double *values, int64_t chains, int64_t draws, int64_t
     return CLI_OK;
 }
 
-/* The posterior of a netCDF file, (chains, draws, variables). */
-static int diagnose_netcdf(const char *path, bool json)
-{
-    sali_run_record run = { 0 };
-    sal_error err = { 0 };
-    sal_status status = sali_run_record_read(path, &run, &err);
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    if (run.unmoved > 0 && !json) {
-        sali_print_wrapped(run.warning ? run.warning : "Some chains never moved: there is no ESS.",
-                           stdout);
-        putchar('\n');
-    }
-    int code = diagnose(run.draws.values, run.chains, run.n_draws, run.V, run.unmoved, json);
-    sali_run_record_free(&run);
-    return code;
-}
-
 static int run_stats(const cli_command *command, int argc, char **argv)
 {
     bool json = false;
@@ -117,9 +103,6 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    if (sali_format_has_suffix(&sali_format_netcdf, path)) {
-        return diagnose_netcdf(path, json);
-    }
     sal_status status = sal_array_read(path, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
@@ -131,8 +114,12 @@ static int run_stats(const cli_command *command, int argc, char **argv)
                  path);
         return cli_fail(SAL_ERR_DATA, &err);
     }
-    code = diagnose(array.values, array.shape[0], array.shape[1],
-                    array.ndim == 3 ? array.shape[2] : 1, 0, json);
+    if (array.unmoved > 0 && !json) {
+        cli_print_paragraphs(
+            array.warning ? array.warning : "Some chains never moved: there is no ESS.", 0, 78);
+        putchar('\n');
+    }
+    code = diagnose(&array, json);
     sal_array_free(&array);
     return code;
 }

@@ -39,6 +39,9 @@ const sali_state_item *sali_run_state_find(const struct sal_run_state *state, co
 /* A text among the items, or NULL: bytes of type U8, the last one 0. */
 const char *sali_run_state_text(const struct sal_run_state *state, const char *name);
 
+/* The name of the model of the run; "" if it is not told. */
+const char *sali_run_state_model(const struct sal_run_state *state);
+
 /* A whole number among the items, or -1. */
 int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name);
 

@@ -6,6 +6,7 @@
 
 #include <saltus/io.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "io/arrays/array_file.h"
 #include "io/file.h"
@@ -255,5 +256,16 @@ sal_status sali_content_write(const char *path, const sali_format *format,
 
 sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
 {
-    return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
+    if (!array->whole) {
+        return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
+    }
+    int32_t *whole = SALI_NEW_ARRAY(int32_t, array->count);
+    for (int64_t i = 0; whole && i < array->count; i++) {
+        whole[i] = (int32_t)array->values[i];
+    }
+    sal_status status =
+        whole ? sali_npy_write(path, SALI_DTYPE_I32, array->ndim, array->shape, whole, err)
+              : sali_fail_memory(err);
+    sali_free(whole);
+    return status;
 }

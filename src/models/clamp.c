@@ -352,11 +352,15 @@ void sali_clamp_restrict(const sal_model *model, int64_t chains, const int32_t *
     }
 }
 
+int64_t sali_clamp_variable(const sal_model *model, int64_t v)
+{
+    return model->ops == &clamp_ops ? ((const clamp_content *)model->content)->free[v] : v;
+}
+
 void sali_clamp_variables(const sal_model *model, int64_t *original)
 {
     for (int64_t v = 0; v < model->space->n_variables; v++) {
-        original[v] =
-            model->ops == &clamp_ops ? ((const clamp_content *)model->content)->free[v] : v;
+        original[v] = sali_clamp_variable(model, v);
     }
 }
 
@@ -388,7 +392,8 @@ sal_status sali_clamp_marginals(const sal_model *model, const double *free_ones,
     int32_t *code = SALI_NEW_ARRAY(int32_t, whole->n_variables);
     bool ok = index && code && sali_clamp_index(model, index, code) == SAL_OK;
     for (int64_t v = 0; ok && v < whole->n_variables; v++) {
-        for (int64_t k = 0; k < sal_space_states(whole, v); k++) {
+        int64_t states = whole->variables[v].states;
+        for (int64_t k = 0; k < (states ? states : SAL_COUNT_LEVELS); k++) {
             *all++ = index[v] >= 0 ? *free_ones++ : code[v] == k;
         }
     }

@@ -16,7 +16,8 @@ void sali_clamp_expand(const sal_model *model, int64_t chains, const int32_t *co
 void sali_clamp_restrict(const sal_model *model, int64_t chains, const int32_t *full,
                          int32_t *codes);
 
-/* The inner model's index of each variable of `model` [V]. */
+/* The inner model's index of a variable of `model`, and of each of them [V]. */
+int64_t sali_clamp_variable(const sal_model *model, int64_t v);
 void sali_clamp_variables(const sal_model *model, int64_t *original);
 
 /* By the inner model's variables: `index` in `model`, -1 for clamped ones; `code` of a clamped one,

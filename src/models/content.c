@@ -80,6 +80,7 @@ void sal_array_free(sal_array *array)
 {
     sali_free(array->values);
     sali_free(array->labels);
+    sali_free(array->warning);
     *array = (sal_array){ 0 };
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/names.h"
 
-#include <string.h>
-
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/model.h"
+#include "models/clamp.h"
 
 sal_status sali_names_move(sali_factor_graph *graph, sal_model *model, sal_error *err)
 {
@@ -43,23 +41,15 @@ void sali_names_destroy(sali_names *names)
     sali_free(names);
 }
 
-static int64_t find(char *const *names, int64_t n, const char *text, int64_t size)
+const char *sal_model_label(const sal_model *model, int64_t v, int32_t code)
 {
-    for (int64_t k = 0; names && k < n; k++) {
-        if (names[k] && strncmp(names[k], text, (size_t)size) == 0 && names[k][size] == '\0') {
-            return k;
-        }
+    const sali_names *names = sali_clamp_inner(model)->names;
+    if (!names || v < 0 || v >= model->space->n_variables) {
+        return NULL;
     }
-    return -1;
-}
-
-int64_t sali_names_variable(const sali_names *names, const char *text, int64_t size)
-{
-    return names ? find(names->names, names->variables, text, size) : -1;
-}
-
-int64_t sali_names_state(const sali_names *names, int64_t v, const char *text, int64_t size)
-{
-    bool known = names && names->state_names && v >= 0 && v < names->variables;
-    return known ? find(names->state_names[v], names->states[v], text, size) : -1;
+    v = sali_clamp_variable(model, v);
+    if (code < 0) {
+        return names->names ? names->names[v] : NULL;
+    }
+    return names->state_names && code < names->states[v] ? names->state_names[v][code] : NULL;
 }

@@ -21,9 +21,4 @@ sal_status sali_names_move(sali_factor_graph *graph, sal_model *model, sal_error
 
 void sali_names_destroy(sali_names *names); /* NULL is fine */
 
-/* The variable, or the state of variable v, that the first `size` characters name; -1: none.
- * `names` may be NULL. Cost: linear. */
-int64_t sali_names_variable(const sali_names *names, const char *text, int64_t size);
-int64_t sali_names_state(const sali_names *names, int64_t v, const char *text, int64_t size);
-
 #endif

@@ -157,7 +157,7 @@ sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out,
     double draws = (double)run->chains * (double)run->n_draws * (double)run->V;
     sali_diagnosed d = { .every = 1 + (int64_t)(draws / MOST_DRAWS) };
     d.n = (run->V + d.every - 1) / d.every;
-    d.unmoved = run->unmoved > 0 ? run->unmoved : stands(run) ? run->chains : 0;
+    d.unmoved = run->draws.unmoved > 0 ? run->draws.unmoved : stands(run) ? run->chains : 0;
     d.variables = SALI_NEW_ARRAY(sal_diagnostics, d.n);
     d.worst = SALI_NEW_ARRAY(int64_t, d.n);
     sal_status status = d.variables && d.worst ? diagnose_all(run, &d, err) : sali_fail_memory(err);
@@ -191,8 +191,8 @@ static const char *place_name(const sali_run_record *run, const sali_diagnosed *
 /* In the words of the run's summary, if the file has them. */
 static void put_unmoved(sali_page *page, const sali_run_record *run, int64_t unmoved)
 {
-    if (run->unmoved > 0 && run->warning) {
-        sali_page_paragraph(page, "%s", run->warning);
+    if (run->draws.unmoved > 0 && run->draws.warning) {
+        sali_page_paragraph(page, "%s", run->draws.warning);
     } else if (unmoved == run->chains) {
         sali_page_paragraph(page, "Nothing moved: the draws of each chain are all the same, and "
                                   "say nothing.");

@@ -94,7 +94,7 @@ static sal_status count(const sali_run_record *run, marginals *m, sal_error *err
 static sal_status find_errors(const sali_run_record *run, marginals *m, sal_error *err)
 {
     int64_t n = run->chains * run->n_draws;
-    if (m->R > ERROR_BARS || run->unmoved > 0) {
+    if (m->R > ERROR_BARS || run->draws.unmoved > 0) {
         return SAL_OK;
     }
     double *series = SALI_TAKE(&m->memory, double, n);

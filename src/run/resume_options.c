@@ -182,7 +182,7 @@ sal_status sal_run_state_options(const sal_run_state *state, sal_run_options *op
     return SAL_OK;
 }
 
-const char *sal_run_state_model(const sal_run_state *state)
+const char *sali_run_state_model(const sal_run_state *state)
 {
     const char *name = sali_run_state_text(state, NAME);
     return name ? name : "";
@@ -250,7 +250,7 @@ static sal_status compare_texts(const sal_run *run, sal_error *err)
             return sali_fail(err, SAL_ERR_ARGUMENT,
                              "the run was made with another model, other parameters or another "
                              "type (it was called %.200s)",
-                             sal_run_state_model(before));
+                             sali_run_state_model(before));
         }
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run was made with %s %.200s and is to go on with %.200s; leave that "

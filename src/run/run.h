@@ -151,9 +151,6 @@ static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t d
                                 : ((const int32_t *)run->draws)[at];
 }
 
-/* The most states that sal_run_total_variation enumerates unless told otherwise. */
-#define SALI_VARIATION_LIMIT (INT64_C(1) << 20)
-
 /* Between the codes of the model that is sampled and those of the whole space, the model's that was
  * given (which may be a clamped one itself): as sali_clamp_expand and so on. */
 void sali_run_expand(const sal_run *run, int64_t chains, const int32_t *codes, int32_t *full);

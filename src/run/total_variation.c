@@ -57,7 +57,7 @@ sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int thread
 {
     double states = sali_states_count(run->model->space);
     sal_run_summary summary;
-    limit = limit ? limit : SALI_VARIATION_LIMIT;
+    limit = limit ? limit : SAL_ENUMERATION_LIMIT;
     if (!run->draws || run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s",
                          run->draws ? "the run was stopped before its first draw"

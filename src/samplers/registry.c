@@ -256,12 +256,8 @@ static void list_kinds(unsigned kinds, char *text, size_t room)
     }
 }
 
-bool sal_sampler_list(int64_t index, sal_sampler_info *info)
+static void describe(const sali_sampler *sampler, sal_sampler_info *info)
 {
-    const sali_sampler *sampler = sali_sampler_at(index);
-    if (!sampler) {
-        return false;
-    }
     *info = (sal_sampler_info){
         .name = sampler->name,
         .alias = sali_engine(sampler)->alias,
@@ -269,10 +265,33 @@ bool sal_sampler_list(int64_t index, sal_sampler_info *info)
         .source = sampler->source,
         .exact = !sampler->unadjusted,
         .needs_gradient = sampler->needs_gradient,
+        .has_step_size = sampler->has_step_size,
     };
     sali_specification_keys(sampler->parameters, info->parameters, sizeof info->parameters);
     list_kinds(kinds_of(sampler), info->kinds, sizeof info->kinds);
-    return true;
+}
+
+bool sal_sampler_list(int64_t index, sal_sampler_info *info)
+{
+    const sali_sampler *sampler = sali_sampler_at(index);
+    if (sampler) {
+        describe(sampler, info);
+    }
+    return sampler != NULL;
+}
+
+sal_status sal_sampler_find(const char *specification, const sal_model *model, double step_size,
+                            sal_sampler_info *info, sal_error *err)
+{
+    const sali_sampler *sampler = sali_sampler_find(specification);
+    sali_sampler_settings settings;
+    if (sampler && info) {
+        describe(sampler, info);
+    }
+    if (sampler && !model) {
+        return SAL_OK;
+    }
+    return sali_sampler_choose(specification, model, step_size, &sampler, &settings, err);
 }
 
 double sali_default_step_size(const sal_space *space, double base)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Connected frequencies of pairs of variables, and their correlation between two samples. */
-#include "stats/pair_correlation.h"
-
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 
 #include <cblas.h>
+#include <saltus/stats.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -52,15 +51,39 @@ static void centre_row(int64_t V, int64_t q, const uint8_t *codes, const double 
     }
 }
 
-/* sum_r w_r (x_r - f)(x_r - f)' over chunks of rows, in the lower triangle. */
-sal_status sali_pair_covariance(int64_t V, int64_t q, int64_t rows, const uint8_t *codes,
-                                const double *weight, float *C, sal_error *err)
+/* Positive and finite where there are any. */
+static bool good_weights(int64_t rows, const double *weight)
 {
+    for (int64_t r = 0; weight && r < rows; r++) {
+        if (!(weight[r] > 0) || !isfinite(weight[r])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool good_sizes(int64_t V, int64_t q)
+{
+    return V >= 2 && q >= 1 && q <= 256 && V <= INT_MAX / q;
+}
+
+/* sum_r w_r (x_r - f)(x_r - f)' over chunks of rows, in the lower triangle. */
+sal_status sal_stats_pair_covariance(int64_t V, int64_t q, int64_t rows, const uint8_t *codes,
+                                     const double *weight, float *C, sal_error *err)
+{
+    if (!good_sizes(V, q) || rows < 1 || rows > INT64_MAX / V || !codes || !C ||
+        !good_weights(rows, weight)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "pair covariance: expected at least 2 variables of 1 to 256 states, a "
+                         "sample with weights above 0, finite, and a place for the result; got "
+                         "%lld rows of %lld variables with %lld states",
+                         (long long)rows, (long long)V, (long long)q);
+    }
     const int64_t N = V * q, most = rows < CHUNK ? rows : CHUNK;
     for (int64_t i = 0; i < rows * V; i++) {
         if (codes[i] >= q) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "pair correlation: row %lld, variable %lld: code %d; expected 0 to "
+                             "pair covariance: row %lld, variable %lld: code %d; expected 0 to "
                              "%lld",
                              (long long)(i / V), (long long)(i % V), codes[i], (long long)(q - 1));
         }
@@ -87,8 +110,15 @@ sal_status sali_pair_covariance(int64_t V, int64_t q, int64_t rows, const uint8_
     return SAL_OK;
 }
 
-double sali_pair_pearson(int64_t V, int64_t q, const float *A, const float *B)
+sal_status sal_stats_pair_correlation(int64_t V, int64_t q, const float *A, const float *B,
+                                      double *correlation, sal_error *err)
 {
+    if (!good_sizes(V, q) || !A || !B || !correlation) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "pair correlation: expected at least 2 variables of 1 to 256 states, two "
+                         "matrices and a place for the result; got %lld variables with %lld states",
+                         (long long)V, (long long)q);
+    }
     const int64_t N = V * q;
     double n = (double)(V * (V - 1) / 2 * q * q), a = 0, b = 0, aa = 0, bb = 0, ab = 0;
     for (int64_t row = q; row < N; row++) { /* sums are small beside squares: means near 0 */
@@ -110,49 +140,8 @@ double sali_pair_pearson(int64_t V, int64_t q, const float *A, const float *B)
         ab += rab;
     }
     double variance_a = aa - a * a / n, variance_b = bb - b * b / n;
-    return variance_a > NOTHING && variance_b > NOTHING
-               ? (ab - a * b / n) / sqrt(variance_a * variance_b)
-               : NAN;
-}
-
-/* Positive and finite where there are any. */
-static bool good_weights(int64_t rows, const double *weight)
-{
-    for (int64_t r = 0; weight && r < rows; r++) {
-        if (!(weight[r] > 0) || !isfinite(weight[r])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, int64_t na,
-                                      const uint8_t *a, const double *weight_a, int64_t nb,
-                                      const uint8_t *b, const double *weight_b, double *correlation,
-                                      sal_error *err)
-{
-    if (variables < 2 || states < 1 || states > 256 || variables > INT_MAX / states || na < 1 ||
-        nb < 1 || na > INT64_MAX / variables || nb > INT64_MAX / variables || !a || !b ||
-        !correlation) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "sal_stats_pair_correlation: expected at least 2 variables of 1 to 256 "
-                         "states, two samples and a place for the result; got %lld and %lld rows "
-                         "of %lld variables with %lld states",
-                         (long long)na, (long long)nb, (long long)variables, (long long)states);
-    }
-    if (!good_weights(na, weight_a) || !good_weights(nb, weight_b)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "sal_stats_pair_correlation: expected weights above 0, finite");
-    }
-    const int64_t N = variables * states;
-    float *A = SALI_NEW_ARRAY(float, N *N), *B = SALI_NEW_ARRAY(float, N *N);
-    sal_status status = A && B ? SAL_OK : sali_fail_memory(err);
-    status = status ? status : sali_pair_covariance(variables, states, na, a, weight_a, A, err);
-    status = status ? status : sali_pair_covariance(variables, states, nb, b, weight_b, B, err);
-    if (status == SAL_OK) {
-        *correlation = sali_pair_pearson(variables, states, A, B);
-    }
-    sali_free(A);
-    sali_free(B);
-    return status;
+    *correlation = variance_a > NOTHING && variance_b > NOTHING
+                       ? (ab - a * b / n) / sqrt(variance_a * variance_b)
+                       : NAN;
+    return SAL_OK;
 }

@@ -126,3 +126,19 @@ void sali_data_binarise(const sal_data *data, int64_t row, uint64_t seed, uint64
         }
     }
 }
+
+sal_status sal_data_binarise(sal_data *data, uint64_t seed, uint64_t use, sal_error *err)
+{
+    int32_t *codes = data->intensity ? SALI_NEW_ARRAY(int32_t, data->variables) : NULL;
+    if (data->intensity && !codes) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t r = 0; codes && r < data->rows; r++) {
+        sali_data_binarise(data, r, seed, use, codes);
+        for (int64_t v = 0; v < data->variables; v++) {
+            data->codes[r * data->variables + v] = (uint8_t)codes[v];
+        }
+    }
+    sali_free(codes);
+    return SAL_OK;
+}

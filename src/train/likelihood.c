@@ -59,11 +59,15 @@ sal_status sal_base_fit(const sal_space *space, const sal_data *data, double *lo
 }
 
 sal_status sal_base_log_prob(const sal_space *space, const double *log_base, const sal_data *data,
-                             double *log_prob, sal_error *err)
+                             double *log_prob, sal_likelihood *likelihood, sal_error *err)
 {
-    double *base = NULL;
+    double *base = NULL, *own = NULL;
     sal_status status = sali_data_check("sal_base_log_prob", data, space, err);
     status = status ? status : sali_base_create(space, log_base, &base, err);
+    if (status == SAL_OK && !log_prob) {
+        log_prob = own = SALI_NEW_ARRAY(double, data->rows);
+        status = own ? SAL_OK : sali_fail_memory(err);
+    }
     for (int64_t r = 0; status == SAL_OK && r < data->rows; r++) {
         const double *entry = base;
         log_prob[r] = 0;
@@ -72,7 +76,11 @@ sal_status sal_base_log_prob(const sal_space *space, const double *log_base, con
             entry += space->variables[v].states;
         }
     }
+    if (status == SAL_OK && likelihood) {
+        *likelihood = sali_likelihood_of(data, log_prob, 0, 0);
+    }
     sali_free(base);
+    sali_free(own);
     return status;
 }
 

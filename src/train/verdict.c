@@ -24,6 +24,13 @@ static const sal_verdict_value unknown = { NAN, NAN };
 
 /* ---- input */
 
+static sal_status check_data(const sal_model *model, const sal_verdict_inputs *in, sal_error *err)
+{
+    const sal_space *space = sal_model_space(model);
+    sal_status status = sali_data_check("sal_verdict_judge: training", in->train, space, err);
+    return status ? status : sali_data_check("sal_verdict_judge: held out", in->test, space, err);
+}
+
 static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs *in,
                                const sal_verdict *verdict, sal_error *err)
 {
@@ -39,8 +46,7 @@ static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs 
     }
     static const char who[] = "sal_verdict_judge";
     const sal_space *space = sal_model_space(model);
-    sal_status status = sali_data_check("sal_verdict_judge: training", in->train, space, err);
-    status = status ? status : sali_data_check("sal_verdict_judge: held out", in->test, space, err);
+    sal_status status = check_data(model, in, err);
     status = status ? status
                     : sali_codes_fit(who, "draw", in->chains * in->draws, in->fresh, space, err);
     return status ? status
@@ -236,8 +242,8 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     return status;
 }
 
-sal_status sal_verdict_judge(const sal_model *model, const sal_verdict_inputs *inputs,
-                             sal_verdict *verdict, sal_error *err)
+static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs,
+                        sal_verdict *verdict, sal_error *err)
 {
     sali_reference *reference = NULL;
     sal_status status = check_inputs(model, inputs, verdict, err);
@@ -260,6 +266,52 @@ sal_status sal_verdict_judge(const sal_model *model, const sal_verdict_inputs *i
         v.answer = answer_of(v.reason);
         *verdict = v;
     }
+    return status;
+}
+
+/* The inputs that the caller left to this function. */
+static sal_status complete(sal_model *model, sal_verdict_inputs *in, sali_fresh *fresh,
+                           sal_data *chains, sal_error *err)
+{
+    sal_status status = check_data(model, in, err);
+    if (status == SAL_OK && in->sampling.directory && in->persistent_rows == 0) {
+        status = sali_checkpoint_chains(in->sampling.directory, in->train->variables, chains, err);
+        in->persistent_rows = chains->rows;
+        in->persistent = chains->codes;
+    }
+    status = status ? status : sali_fresh_draw(model, in, fresh, err);
+    in->persistent_rows = in->persistent_rows > 0 ? in->persistent_rows : 0;
+    in->chains = fresh->chains;
+    in->draws = fresh->draws;
+    in->fresh = fresh->codes;
+    in->rhat = fresh->rhat;
+    in->round_trips = fresh->round_trips;
+    in->bennett = isnan(fresh->log_z.value) ? NULL : &fresh->log_z;
+    return status;
+}
+
+sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
+                             sal_verdict *verdict, uint8_t **samples, sal_error *err)
+{
+    sali_fresh fresh = { 0 };
+    sal_data chains = { 0 };
+    sal_status status = SAL_OK;
+    if (!model || !inputs || !verdict || inputs->fresh) {
+        return judge(model, inputs, verdict, err);
+    }
+    sal_verdict_inputs in = *inputs;
+    status = complete(model, &in, &fresh, &chains, err);
+    if (status == SAL_OK && fresh.stopped) {
+        *verdict = (sal_verdict){ .stopped = true };
+    } else if (status == SAL_OK) {
+        status = judge(model, &in, verdict, err);
+    }
+    if (status == SAL_OK && samples) {
+        *samples = fresh.codes;
+        fresh.codes = NULL;
+    }
+    sal_data_destroy(&chains);
+    sali_free(fresh.codes);
     return status;
 }
 

@@ -6,6 +6,24 @@
 #include <saltus/evaluate.h>
 #include "core/space.h"
 
+/* Draws of independent chains of a model. */
+typedef struct sali_fresh {
+    int64_t chains, draws, variables;
+    uint8_t *codes;           /* [chains x draws x variables] */
+    double rhat, round_trips; /* of f over all states that chains went through; per chain */
+    sal_verdict_value log_z;  /* by Bennett's ratio along a ladder; NaN without */
+    bool stopped;             /* by the callback: there are no codes */
+} sali_fresh;
+
+/* Draw them as sal_verdict_inputs.sampling says. On failure *out is untouched. */
+sal_status sali_fresh_draw(sal_model *model, const sal_verdict_inputs *inputs, sali_fresh *out,
+                           sal_error *err);
+
+/* The persistent chains of a training's checkpoint as codes [rows x V]; no rows if the directory
+ * has no checkpoint with chains of that many variables. Returns: DATA, IO, MEMORY. */
+sal_status sali_checkpoint_chains(const char *directory, int64_t variables, sal_data *out,
+                                  sal_error *err);
+
 /* Groups that the jackknife leaves out. */
 #define SALI_MOST_GROUPS 50
 

@@ -97,7 +97,7 @@ static char *make_log(sal_model *model, int64_t *size, int64_t *first_state)
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
     sal_run_options options = usual;
-    ck_ok(sal_draw_writer_open(temp_path("whole.nc"), model, &options, &writer, &err), &err);
+    ck_ok(sal_draw_writer_open(temp_path("whole.nc"), model, &options, NULL, &writer, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_draw_writer_close(writer, run, &err), &err);
     sal_run_destroy(run);
@@ -200,7 +200,7 @@ static void go_on(sal_model *model, int64_t left)
         ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
         ck_ok(sal_run_state_options(state, &options, &err), &err);
     }
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err), &err);
     killer k = { options.callbacks.draw, options.callbacks.draw_data, left };
     options.callbacks.draw = kill_in_time;
     options.callbacks.draw_data = &k;
@@ -296,22 +296,22 @@ START_TEST(other_files_are_left_alone)
     sal_run_state *state = NULL;
     sal_run_options options = usual;
     char *bytes = make_log(model, &size, &first);
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), SAL_ERR_IO,
-             &err, "holds the draws of a run that ended early");
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
+             SAL_ERR_IO, &err, "holds the draws of a run that ended early");
     bytes[0] ^= 1;
     write_log(bytes, size);
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), SAL_ERR_DATA,
-             &err, "its beginning is damaged");
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
+             SAL_ERR_DATA, &err, "its beginning is damaged");
     ck_fails(sal_run_state_open(temp_path("a.nc"), &state, &err), SAL_ERR_DATA, &err,
              "its beginning is damaged");
     memset(bytes, 'x', 100);
     write_log(bytes, 100);
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), SAL_ERR_DATA,
-             &err, "is no file of draws");
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
+             SAL_ERR_DATA, &err, "is no file of draws");
     unlink(temp_path("a.nc.draws"));
     ck_assert_int_eq(mkdir(temp_path("a.nc.draws"), 0777), 0);
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), SAL_ERR_IO,
-             &err, "a.nc.draws");
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
+             SAL_ERR_IO, &err, "a.nc.draws");
     free(bytes);
     sal_model_destroy(model);
 }
@@ -326,8 +326,8 @@ static sal_status open_once(sal_model *model)
     sal_run_options options = usual;
     sal_status status = sal_run_state_open(temp_path("a.nc"), &state, NULL);
     status = status ? status : sal_run_state_options(state, &options, NULL);
-    status =
-        status ? status : sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, NULL);
+    status = status ? status
+                    : sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, NULL);
     sal_draw_writer_close(writer, NULL, NULL);
     sal_run_state_destroy(state);
     return status;

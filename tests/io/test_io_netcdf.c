@@ -53,7 +53,7 @@ static sal_run *run_into(sal_model *model, sal_run_options options, watcher *w)
     for (int k = 0; k < 4; k++) {
         w->figures[k] = calloc((size_t)(w->room * CHAINS + 1), sizeof(double));
     }
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &w->writer, &err), &err);
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &w->writer, &err), &err);
     w->add = options.callbacks.draw;
     w->add_data = options.callbacks.draw_data;
     options.callbacks.draw = watch;
@@ -401,12 +401,12 @@ START_TEST(without_a_draw_there_is_no_file)
     sal_draw_writer *writer = NULL;
     sal_model *model = make_model();
     sal_run_options options = usual;
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err), &err);
     ck_ok(sal_sample(model, &usual, &run, &err), &err); /* which shows it nothing */
     ck_fails(sal_draw_writer_close(writer, run, &err), SAL_ERR_ARGUMENT, &err,
              "stopped before its first draw");
     ck_assert_int_eq(temp_count(), 0);
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err), &err);
     ck_ok(sal_draw_writer_close(writer, NULL, &err), &err);
     ck_assert_int_eq(temp_count(), 0);
     ck_ok(sal_draw_writer_close(NULL, run, &err), &err);
@@ -438,7 +438,7 @@ START_TEST(a_killed_run_leaves_full_windows)
         ck_assert_int_ge(n, (at[k] + 1) / 1024 * 1024);
         /* which another run does not overwrite */
         sal_run_options options = usual;
-        ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
+        ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
                  SAL_ERR_IO, &err, "holds the draws of a run that ended early");
         ck_assert_int_eq(log_draws(), n);
         ck_assert_int_eq(unlink(temp_path("a.nc.draws")), 0);
@@ -524,11 +524,11 @@ START_TEST(a_disk_that_fills_up_leaves_the_file_before)
     options.draws = 300000;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     limit_files(2000000, &before);
-    ck_fails(sal_run_save(run, temp_path("a.nc"), &err), SAL_ERR_IO, &err,
+    ck_fails(sal_run_save(run, temp_path("a.nc"), 0, &err), SAL_ERR_IO, &err,
              "cannot be written: File too large");
     setrlimit(RLIMIT_FSIZE, &before);
     ck_assert_int_eq(temp_count(), 0);
-    ck_ok(sal_run_save(run, temp_path("a.nc"), &err), &err);
+    ck_ok(sal_run_save(run, temp_path("a.nc"), 0, &err), &err);
     sal_run_destroy(run);
     sal_model_destroy(model);
 }
@@ -540,14 +540,14 @@ START_TEST(what_cannot_be_opened_is_refused)
     sal_draw_writer *mark = (sal_draw_writer *)&mark, *writer = mark;
     sal_model *model = make_model();
     sal_run_options good = usual;
-    ck_fails(sal_draw_writer_open(temp_path("a.npy"), model, &good, &writer, &err),
+    ck_fails(sal_draw_writer_open(temp_path("a.npy"), model, &good, NULL, &writer, &err),
              SAL_ERR_UNSUPPORTED, &err, "NAME.nc");
-    ck_fails(sal_draw_writer_open(NULL, model, &good, &writer, &err), SAL_ERR_UNSUPPORTED, &err,
-             "no path");
-    ck_fails(sal_draw_writer_open(temp_path("no/a.nc"), model, &good, &writer, &err), SAL_ERR_IO,
-             &err, "cannot be created");
+    ck_fails(sal_draw_writer_open(NULL, model, &good, NULL, &writer, &err), SAL_ERR_UNSUPPORTED,
+             &err, "no path");
+    ck_fails(sal_draw_writer_open(temp_path("no/a.nc"), model, &good, NULL, &writer, &err),
+             SAL_ERR_IO, &err, "cannot be created");
     sal_run_options options = { .chains = -1 };
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
              SAL_ERR_ARGUMENT, &err, "chains -1");
     ck_assert_ptr_eq(writer, mark);
     ck_assert_int_eq(temp_count(), 0);
@@ -576,7 +576,7 @@ START_TEST(draws_out_of_order_are_refused)
         bad.chains += k == 2;
         bad.variables += k == 3;
         bad.warmup = k == 4;
-        ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err), &err);
+        ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err), &err);
         ck_assert_int_eq(options.callbacks.draw(&good, options.callbacks.draw_data), 0);
         ck_assert_int_eq(options.callbacks.draw(&bad, options.callbacks.draw_data), 1);
         ck_fails(sal_draw_writer_close(writer, NULL, &err), SAL_ERR_ARGUMENT, &err,
@@ -602,7 +602,8 @@ static long resident(sal_model *model, int64_t draws)
         sal_run_options options = {
             .sampler = "gibbs", .chains = 4, .draws = draws, .warmup = -1, .threads = 1
         };
-        bool ok = sal_draw_writer_open(temp_path("m.nc"), model, &options, &writer, &err) == SAL_OK;
+        bool ok =
+            sal_draw_writer_open(temp_path("m.nc"), model, &options, NULL, &writer, &err) == SAL_OK;
         ok = ok && sal_sample(model, &options, &run, &err) == SAL_OK;
         ok = ok && sal_draw_writer_close(writer, run, &err) == SAL_OK;
         getrusage(RUSAGE_SELF, &usage);
@@ -639,7 +640,7 @@ END_TEST
 
 static sal_status save_once(const sal_run *run)
 {
-    return sal_run_save(run, temp_path("s.nc"), NULL);
+    return sal_run_save(run, temp_path("s.nc"), 0, NULL);
 }
 
 static sal_status read_once(const char *path)
@@ -695,10 +696,10 @@ START_TEST(netcdf_is_unsupported_without_libnetcdf)
     sal_run *run = NULL;
     sal_model *model = make_model();
     sal_run_options options = { .draws = 3, .record.draws = true, .sampler = "mh-uniform" };
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, &writer, &err),
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
              SAL_ERR_UNSUPPORTED, &err, "built without libnetcdf");
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    ck_fails(sal_run_save(run, temp_path("a.nc"), &err), SAL_ERR_UNSUPPORTED, &err,
+    ck_fails(sal_run_save(run, temp_path("a.nc"), 0, &err), SAL_ERR_UNSUPPORTED, &err,
              "built without libnetcdf");
     ck_assert_int_eq(temp_count(), 0);
     ck_fails(sali_content_read(temp_write("x.nc", "x", 1), NULL, SALI_CONTENT_ARRAY, &content, NULL,

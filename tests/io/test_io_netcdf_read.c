@@ -15,7 +15,7 @@ START_TEST(draws_are_read_as_arrays)
     sal_model *model = make_model();
     sal_run *run = NULL;
     ck_ok(sal_sample(model, &usual, &run, &err), &err);
-    ck_ok(sal_run_save(run, temp_path("b.nc"), &err), &err);
+    ck_ok(sal_run_save(run, temp_path("b.nc"), 0, &err), &err);
     ck_assert_int_eq(temp_count(), 1);
     ck_ok(sali_content_read(temp_path("b.nc"), NULL, SALI_CONTENT_NONE, &content, &found, &err),
           &err);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # layers.sh SOURCE_DIR: a file of src/FOLDER includes only from its own folder and those below it;
-# and no folder but two lists has more than 45 files.
+# the program includes nothing of the library but <saltus/*.h>; and no folder but two lists has more
+# than 45 files.
 set -eu
 cd "$1/src"
 bad=0
@@ -50,8 +51,13 @@ check figure $below io
 check run $below samplers...
 check train $below samplers... io... run
 check report $below io... figure
+# The program uses the library as any other program does: by <saltus/*.h> alone.
 for folder in cli cli/bench cli/training cli/help cli/list; do
-    check $folder $below samplers... io... run train report cli...
+    check $folder cli...
+    if grep -nEi 'sali_' "$folder"/*.[ch]; then
+        echo "^ $folder uses what is not public"
+        bad=1
+    fi
 done
 
 for folder in $(find . -type d | sed 's/^\.\///; /^\.$/d' | sort); do

@@ -563,7 +563,7 @@ START_TEST(base_probabilities_keep_away_from_0_and_1)
     for (int k = 0; k < 9; k++) {
         ck_assert_double_eq_tol(exp(base[k]), want[k], 1e-14);
     }
-    ck_ok(sal_base_log_prob(space, base, &data, log_prob, &err), &err);
+    ck_ok(sal_base_log_prob(space, base, &data, log_prob, NULL, &err), &err);
     for (int r = 0; r < 4; r++) {
         double sum = log(0.99) + log(0.99) + log(r == 1 ? 0.25 : 0.75) + log(want[r < 3 ? 8 : 7]);
         ck_assert_double_eq_tol(log_prob[r], sum, 1e-13);

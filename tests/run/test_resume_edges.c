@@ -268,7 +268,7 @@ static watcher writing(const sal_model *model, const sal_run_options *options)
 {
     watcher w = { .stop_at = -1, .to = *options };
     sal_error err;
-    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &w.to, &w.writer, &err), &err);
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &w.to, NULL, &w.writer, &err), &err);
     return w;
 }
 
@@ -378,8 +378,8 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
     ck_fails(sal_run_state_open(temp_path("a.nc"), &state, &err), SAL_ERR_IO, &err,
              "its run is not over");
     sal_run_options again = options;
-    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &again, &other, &err), SAL_ERR_IO, &err,
-             "another process is writing it");
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &again, NULL, &other, &err), SAL_ERR_IO,
+             &err, "another process is writing it");
     ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
     ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
     ck_assert_int_eq(state->replay.made, 300);

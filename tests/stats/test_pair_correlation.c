@@ -36,6 +36,21 @@ static double *weights(int64_t rows)
     return w;
 }
 
+/* Of two samples. */
+static sal_status correlate(int64_t V, int64_t q, int64_t na, const uint8_t *a, const double *wa,
+                            int64_t nb, const uint8_t *b, const double *wb, double *r,
+                            sal_error *err)
+{
+    size_t size = (size_t)(V * q * V * q) * sizeof(float);
+    float *A = malloc(size), *B = malloc(size);
+    sal_status status = sal_stats_pair_covariance(V, q, na, a, wa, A, err);
+    status = status ? status : sal_stats_pair_covariance(V, q, nb, b, wb, B, err);
+    status = status ? status : sal_stats_pair_correlation(V, q, A, B, r, err);
+    free(A);
+    free(B);
+    return status;
+}
+
 static double share(int64_t rows, int64_t V, const uint8_t *codes, const double *w, int64_t i,
                     int a, int64_t j, int b)
 {
@@ -95,13 +110,13 @@ START_TEST(correlation_is_that_of_the_double_loop)
         for (int w = 0; w < 4; w++) {
             double r = 0, *ua = w & 1 ? wa : NULL, *ub = w & 2 ? wb : NULL;
             sal_error err = { 0 };
-            ck_ok(sal_stats_pair_correlation(V, cases[k].q, na, a, ua, nb, b, ub, &r, &err), &err);
+            ck_ok(correlate(V, cases[k].q, na, a, ua, nb, b, ub, &r, &err), &err);
             ck_assert_double_eq_tol(r, naive(V, cases[k].q, na, a, ua, nb, b, ub), 2e-6);
             ck_assert(fabs(r) < 0.999);
         }
         double one = 0;
         sal_error err = { 0 };
-        ck_ok(sal_stats_pair_correlation(V, cases[k].q, na, a, wa, na, a, wa, &one, &err), &err);
+        ck_ok(correlate(V, cases[k].q, na, a, wa, na, a, wa, &one, &err), &err);
         ck_assert_double_eq_tol(one, 1, 1e-12);
         free(a);
         free(b);
@@ -124,8 +139,8 @@ START_TEST(weights_count_rows)
             memcpy(twice + n++ * 4, a + i * 4, 4);
         }
     }
-    ck_ok(sal_stats_pair_correlation(4, 3, 20, a, w, 60, b, NULL, &r, &err), &err);
-    ck_ok(sal_stats_pair_correlation(4, 3, n, twice, NULL, 60, b, NULL, &want, &err), &err);
+    ck_ok(correlate(4, 3, 20, a, w, 60, b, NULL, &r, &err), &err);
+    ck_ok(correlate(4, 3, n, twice, NULL, 60, b, NULL, &want, &err), &err);
     ck_assert_double_eq_tol(r, want, 1e-6);
     free(a);
     free(b);
@@ -137,9 +152,9 @@ START_TEST(what_has_no_correlation_is_nan)
     const uint8_t a[6] = { 0, 1, 1, 0, 0, 1 }, same[6] = { 0 };
     double r = 0;
     sal_error err = { 0 };
-    ck_ok(sal_stats_pair_correlation(2, 2, 3, a, NULL, 3, same, NULL, &r, &err), &err);
+    ck_ok(correlate(2, 2, 3, a, NULL, 3, same, NULL, &r, &err), &err);
     ck_assert(isnan(r));
-    ck_ok(sal_stats_pair_correlation(2, 2, 1, a, NULL, 3, a, NULL, &r, &err), &err);
+    ck_ok(correlate(2, 2, 1, a, NULL, 3, a, NULL, &r, &err), &err);
     ck_assert(isnan(r));
 }
 END_TEST
@@ -149,18 +164,22 @@ START_TEST(bad_arguments_are_refused)
     const uint8_t a[6] = { 0, 1, 1, 0, 0, 2 };
     double w[3] = { 1, 0, 1 }, r = 7;
     sal_error err = { 0 };
-    ck_fails(sal_stats_pair_correlation(1, 2, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT,
-             &err, "at least 2 variables");
-    ck_fails(sal_stats_pair_correlation(2, 3, 0, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT,
-             &err, "got 0 and 3 rows");
-    ck_fails(sal_stats_pair_correlation(2, 3, 3, NULL, NULL, 3, a, NULL, &r, &err),
-             SAL_ERR_ARGUMENT, &err, "two samples");
-    ck_fails(sal_stats_pair_correlation(2, 3, 3, a, w, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT,
-             &err, "weights above 0");
-    ck_fails(sal_stats_pair_correlation(2, 2, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT,
-             &err, "row 2, variable 1: code 2; expected 0 to 1");
+    ck_fails(correlate(1, 2, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "at least 2 variables");
+    ck_fails(correlate(2, 3, 0, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "got 0 rows");
+    ck_fails(correlate(2, 3, 3, NULL, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "a "
+             "sample");
+    ck_fails(correlate(2, 3, 3, a, w, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "weights above 0");
+    ck_fails(correlate(2, 2, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "row 2, variable 1: code 2; expected 0 to 1");
+    float C[36];
+    ck_fails(sal_stats_pair_correlation(2, 3, C, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "two matrices");
     ck_assert_double_eq(r, 7);
-    ck_alloc_sweep(sal_stats_pair_correlation(2, 3, 3, a, NULL, 3, a, NULL, &r, &err), (void)0);
+    ck_alloc_sweep(correlate(2, 3, 3, a, NULL, 3, a, NULL, &r, &err), (void)0);
 }
 END_TEST
 

@@ -464,7 +464,7 @@ START_TEST(a_run_gives_its_draws)
     sal_data_destroy(&data);
     /* What it saves is read as the same. */
     temp_dir_make();
-    ck_ok(sal_run_save(run, temp_path("d.npy"), &err), &err);
+    ck_ok(sal_run_save(run, temp_path("d.npy"), 0, &err), &err);
     sal_data_options as = { .kind = SAL_DATA_DRAWS };
     ck_ok(sal_data_read(temp_path("d.npy"), &as, &data, &err), &err);
     ck_assert(data.rows == 21 && data.variables == 9);

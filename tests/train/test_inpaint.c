@@ -280,22 +280,26 @@ static int is_png(const char *path)
 START_TEST(sheets_are_written)
 {
     sal_error err = { 0 };
-    const uint8_t codes[2 * 6] = { 0, 1, 2, 3, 0, 3, 3, 3, 0, 0, 1, 1 };
+    const double greys[2 * 6] = { 0, 0.3, 0.6, 1, 0, 1, NAN, 1, 0, 0, 2, -1 };
+    sal_images sheet = { .n = 2, .height = 3, .width = 2, .values = greys, .columns = 2 };
     temp_dir_make();
     const char *path = temp_path("sheet.png");
-    sal_status status = sal_sheet_write(path, codes, 2, 3, 2, 2, 4, &err);
+    sal_status status = sal_sheet_write(path, &sheet, 4, &err);
     if (status == SAL_ERR_UNSUPPORTED) {
         test_skipped("built without libpng");
     } else {
         ck_ok(status, &err);
         ck_assert(is_png(path));
     }
-    ck_fails(sal_sheet_write(path, codes, 0, 3, 2, 2, 4, &err), SAL_ERR_ARGUMENT, &err,
-             "0 pictures");
-    ck_fails(sal_sheet_write(path, codes, 2, INT64_MAX, 2, 2, 4, &err), SAL_ERR_ARGUMENT, &err,
-             "pictures");
-    ck_fails(sal_sheet_write(path, codes, 2, 3, 2, -1, 4, &err), SAL_ERR_ARGUMENT, &err, "columns");
-    ck_fails(sal_sheet_write(path, NULL, 2, 3, 2, 0, 0, &err), SAL_ERR_ARGUMENT, &err, "sheet.png");
+    const sal_images bad[] = { { 0, 3, 2, greys, 2 },
+                               { 2, INT64_MAX, 2, greys, 2 },
+                               { 2, 3, 2, greys, -1 },
+                               { 2, 3, 2, NULL, 0 } };
+    const char *const words[] = { "0 pictures", "pictures", "columns", "sheet.png" };
+    for (int k = 0; k < 4; k++) {
+        ck_fails(sal_sheet_write(path, &bad[k], 4, &err), SAL_ERR_ARGUMENT, &err, words[k]);
+    }
+    ck_fails(sal_sheet_write(path, NULL, 4, &err), SAL_ERR_ARGUMENT, &err, "sheet.png");
     temp_dir_remove();
 }
 END_TEST

@@ -68,7 +68,7 @@ static sal_verdict judge(const fixture *x, const sal_verdict_inputs *in)
 {
     sal_verdict v;
     sal_error err;
-    ck_ok(sal_verdict_judge(x->model, in, &v, &err), &err);
+    ck_ok(sal_verdict_judge(x->model, in, &v, NULL, &err), &err);
     return v;
 }
 
@@ -404,19 +404,19 @@ START_TEST(bad_input_is_refused)
     sal_verdict v = { .chains = -7 };
     sal_error err;
     in.chains = 3;
-    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, &err), &err,
+    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, NULL, &err), &err,
              "expected at least 4 chains");
     in = perfect(&x);
     in.persistent_rows = 2;
-    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, &err), &err, "not NULL");
+    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, NULL, &err), &err, "not NULL");
     in = perfect(&x);
     x.more.codes[2 * V + 9] = 2;
-    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, &err), &err,
+    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, NULL, &err), &err,
              "draw 2, variable 9: code 2; expected 0 to 1");
     x.more.codes[2 * V + 9] = 0;
     sal_data narrow = { .rows = 10, .variables = 3, .codes = x.train.codes };
     in.test = &narrow;
-    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, &err), &err,
+    ck_fails(SAL_ERR_ARGUMENT, sal_verdict_judge(x.model, &in, &v, NULL, &err), &err,
              "held out: the data have 3 variables; the model has 64");
     ck_assert_int_eq(v.chains, -7);
     close_fixture(&x);
@@ -462,7 +462,7 @@ START_TEST(running_out_of_memory_is_reported)
     in.fresh = codes;
     in.persistent = codes;
     in.persistent_rows = 3;
-    ck_alloc_sweep(sal_verdict_judge(x.model, &in, &v, NULL), (void)0);
+    ck_alloc_sweep(sal_verdict_judge(x.model, &in, &v, NULL, NULL), (void)0);
     sal_model_destroy(x.model);
 }
 END_TEST

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/number.h"
 #include "cli/bench/bench.h"
 
 static const sal_train_options conv_training = { .sampler = "gwg",
@@ -117,21 +116,25 @@ double bench_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 double bench_median(double *numbers, int64_t n)
 {
-    sali_sort_doubles(n, numbers);
+    qsort(numbers, (size_t)n, sizeof *numbers, ascending);
     return numbers[n / 2];
 }
 
-double bench_time(void (*work)(void *context), void *context, double seconds)
+double bench_time(void (*work)(void *context, int64_t calls), void *context, double seconds)
 {
     double times[1000], spent = 0;
     int64_t n = 0, calls = 1;
     while (n < 1000 && (spent < seconds || n < 5)) {
         double start = bench_clock();
-        for (int64_t k = 0; k < calls; k++) {
-            work(context);
-        }
+        work(context, calls);
         double taken = bench_clock() - start;
         spent += taken;
         if (taken < 0.02) {

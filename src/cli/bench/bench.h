@@ -59,9 +59,9 @@ double bench_clock(void);
 /* The median of n >= 1 numbers, which are sorted by it. */
 double bench_median(double *numbers, int64_t n);
 
-/* The median time of one call of `work`, from runs of at least 20 ms that together take `seconds`.
- */
-double bench_time(void (*work)(void *context), void *context, double seconds);
+/* The median time of one call of what `work` does `calls` times, from runs of at least 20 ms that
+ * together take `seconds`. */
+double bench_time(void (*work)(void *context, int64_t calls), void *context, double seconds);
 
 /* The case's size and number of states, or those asked for. */
 int64_t bench_size(const bench_case *c, const bench_options *o);

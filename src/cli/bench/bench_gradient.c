@@ -1,122 +1,101 @@
 /* SPDX-License-Identifier: MIT */
 /* The value and the gradient of the whole batch, and how close that comes to matrix products. */
+#include <cblas.h>
 #include <stdlib.h>
 
 #include "cli/bench/bench.h"
-#include "core/vector/blas.h"
-#include "core/shard.h"
-#include "models/model.h"
 
-/* Shards and threads as the run loop has them. */
+/* Numbers of the states that a thread evaluates in one call: many batches, so that what a call
+ * allocates does not count. */
+#define NUMBERS (INT64_C(1) << 20)
+
+/* Each thread evaluates states of its own. */
 typedef struct batch {
+    const sal_model *model;
     const bench_options *options;
-    int64_t shards, width;
-    size_t element;
-    sali_evaluator **evaluators; /* one a shard */
-    char *x, *gradient;          /* real [batch x width] */
-    double *f;
+    int64_t most, width; /* states of a call */
+    double *x, *f;       /* [threads x most x width], [threads x most] */
+    double *gradient;    /* as x; NULL: values only */
+    sal_status status;   /* of a call that failed */
+    sal_error error;
 } batch;
 
-static void evaluate_shard(void *context, int64_t shard)
+/* The share of `states` that thread k has, in calls of at most b->most. */
+static void evaluate_share(batch *b, int64_t k, int64_t states)
 {
-    batch *b = context;
-    int64_t first = sali_shard_first(b->options->batch, b->shards, shard);
-    int64_t end = sali_shard_first(b->options->batch, b->shards, shard + 1);
-    size_t offset = (size_t)(first * b->width) * b->element;
-    sali_gradient(b->evaluators[shard], end - first, NULL, b->x + offset, b->f + first,
-                  b->gradient + offset);
+    const int64_t threads = b->options->threads;
+    const int64_t at = k * b->most * b->width;
+    int64_t left = states / threads + (k < states % threads);
+    while (left > 0) {
+        const int64_t n = left < b->most ? left : b->most;
+        sal_error err = { 0 };
+        sal_status status = sal_model_evaluate_at(b->model, n, b->x + at, b->f + k * b->most,
+                                                  b->gradient ? b->gradient + at : NULL, &err);
+        if (status != SAL_OK) {
+#pragma omp critical
+            {
+                b->status = status;
+                b->error = err;
+            }
+        }
+        left -= n;
+    }
 }
 
-static void value_shard(void *context, int64_t shard)
+static void evaluate(void *context, int64_t calls)
 {
     batch *b = context;
-    int64_t first = sali_shard_first(b->options->batch, b->shards, shard);
-    int64_t end = sali_shard_first(b->options->batch, b->shards, shard + 1);
-    sali_value(b->evaluators[shard], end - first, NULL,
-               b->x + (size_t)(first * b->width) * b->element, b->f + first);
-}
-
-static void evaluate_values(void *context)
-{
-    batch *b = context;
-    sali_shard_run(b->shards, (int)b->options->threads, value_shard, b);
-}
-
-static void evaluate(void *context)
-{
-    batch *b = context;
-    sali_shard_run(b->shards, (int)b->options->threads, evaluate_shard, b);
+    const int64_t threads = b->options->threads;
+#pragma omp parallel for num_threads((int)threads) schedule(static, 1)
+    for (int64_t k = 0; k < threads; k++) {
+        evaluate_share(b, k, calls * b->options->batch);
+    }
 }
 
 static void destroy(batch *b)
 {
-    for (int64_t k = 0; b->evaluators && k < b->shards; k++) {
-        sali_evaluator_destroy(b->evaluators[k]);
-    }
-    free(b->evaluators);
     free(b->x);
     free(b->gradient);
     free(b->f);
 }
 
 /* Half of the coordinates 1, the others 0. */
-static void fill_states(batch *b, sal_dtype dtype)
+static bool create(batch *b, const bench_options *o, const sal_model *model)
 {
+    *b = (batch){ .model = model, .options = o, .width = sal_space_width(sal_model_space(model)) };
+    b->most = b->width < NUMBERS ? NUMBERS / b->width : 1;
+    const size_t numbers = (size_t)(o->threads * b->most * b->width);
     uint32_t bits = 1;
-    for (int64_t i = 0; i < b->options->batch * b->width; i++) {
+    b->x = malloc(numbers * sizeof *b->x);
+    b->gradient = calloc(numbers, sizeof *b->gradient);
+    b->f = calloc((size_t)(o->threads * b->most), sizeof *b->f);
+    for (size_t i = 0; b->x && i < numbers; i++) {
         bits = bits * 1664525 + 1013904223;
-        if (dtype == SAL_F32) {
-            ((float *)(void *)b->x)[i] = (float)(bits >> 31);
-        } else {
-            ((double *)(void *)b->x)[i] = (double)(bits >> 31);
-        }
+        b->x[i] = (double)(bits >> 31);
     }
-}
-
-static sal_status create(batch *b, const bench_options *o, const sal_model *model, sal_error *err)
-{
-    *b = (batch){ .options = o,
-                  .shards = sali_shard_count(o->batch),
-                  .width = sal_space_width(sal_model_space(model)),
-                  .element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double) };
-    size_t numbers = (size_t)(o->batch * b->width);
-    b->evaluators = calloc((size_t)b->shards, sizeof(sali_evaluator *));
-    b->x = calloc(numbers, b->element);
-    b->gradient = calloc(numbers, b->element);
-    b->f = calloc((size_t)o->batch, sizeof *b->f);
-    if (!b->evaluators || !b->x || !b->gradient || !b->f) {
-        return SAL_ERR_MEMORY;
-    }
-    fill_states(b, model->dtype);
-    sal_status status = SAL_OK;
-    for (int64_t k = 0; status == SAL_OK && k < b->shards; k++) {
-        int64_t chains =
-            sali_shard_first(o->batch, b->shards, k + 1) - sali_shard_first(o->batch, b->shards, k);
-        status = sali_evaluator_create(model, chains, SALI_WANT_GRADIENT, &b->evaluators[k], err);
-    }
-    return status;
+    return b->x && b->gradient && b->f;
 }
 
 /* ---- the rate of matrix products in single precision */
 
 enum { SIDE = 512 };
 
-static void multiply_one(void *context, int64_t thread)
-{
-    float *A = (float *)context + 3 * thread * SIDE * SIDE, *B = A + SIDE * SIDE;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, A, SIDE, B, SIDE, 0,
-                B + SIDE * SIDE, SIDE);
-}
-
 typedef struct products {
     float *matrices;
     int64_t threads;
 } products;
 
-static void multiply(void *context)
+static void multiply(void *context, int64_t calls)
 {
     products *p = context;
-    sali_shard_run(p->threads, (int)p->threads, multiply_one, p->matrices);
+#pragma omp parallel for num_threads((int)p->threads) schedule(static, 1)
+    for (int64_t k = 0; k < p->threads; k++) {
+        float *A = p->matrices + 3 * k * SIDE * SIDE, *B = A + SIDE * SIDE;
+        for (int64_t call = 0; call < calls; call++) {
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, A, SIDE, B,
+                        SIDE, 0, B + SIDE * SIDE, SIDE);
+        }
+    }
 }
 
 /* Operations a second of one product a thread, 0 when out of memory. */
@@ -138,19 +117,24 @@ static double gemm_rate(const bench_options *o)
 int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model)
 {
     batch b;
-    sal_error err = { 0 };
-    sal_status status = create(&b, o, model, &err);
-    if (status != SAL_OK) {
+    if (!create(&b, o, model)) {
         destroy(&b);
-        return cli_fail(status, &err);
+        return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     int code = CLI_OK;
+    openblas_set_num_threads(1); /* of each of our threads */
     if (c->value_too) {
-        code = bench_print(c, o, "value", 1 / bench_time(evaluate_values, &b, o->seconds), 0);
+        double *gradient = b.gradient;
+        b.gradient = NULL;
+        code = bench_print(c, o, "value", 1 / bench_time(evaluate, &b, o->seconds), 0);
+        b.gradient = gradient;
     }
     double seconds = bench_time(evaluate, &b, 0.8 * o->seconds),
            rate = c->mflops > 0 ? gemm_rate(o) : 0;
     destroy(&b);
+    if (b.status != SAL_OK) {
+        return cli_fail(b.status, &b.error);
+    }
     double operations = 1e6 * c->mflops * (double)o->batch / seconds;
     return code ? code
                 : bench_print(c, o, "value+grad", 1 / seconds, rate > 0 ? operations / rate : 0);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/bench/bench.h"
-#include "samplers/sampler.h"
 
 /* A sampler of a case. */
 typedef struct contender {
@@ -97,11 +96,13 @@ int bench_samplers(const bench_case *c, const bench_options *o, sal_model *model
     int code = CLI_OK;
     do {
         code = cli_next_sampler(&names, &item);
-        const sali_sampler *sampler = code ? NULL : sali_sampler_find(item.specification);
-        if (code != CLI_OK || (!sampler && !o->samplers)) {
+        sal_sampler_info info = { 0 };
+        bool known =
+            code == CLI_OK && sal_sampler_find(item.specification, NULL, 0, &info, NULL) == SAL_OK;
+        if (code != CLI_OK || (!known && !o->samplers)) {
             continue;
         }
-        if (sampler && sampler->has_step_size && item.step_size == 0) {
+        if (info.has_step_size && item.step_size == 0) {
             item.step_size = c->step_size;
         }
         code = measure_named(c, o, model, item.specification, item.step_size);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/number.h"
+#include "cli/text.h"
 
 /* Where the sampler's text ends: at a comma, unless what follows is another of its settings, a
  * "key=value" without a name before it. */
@@ -34,8 +34,7 @@ static int take_step_size(cli_sampler_item *item)
     }
     char *value = at + sizeof key;
     size_t length = strcspn(value, ",");
-    if (sali_parse_double(value, (int64_t)length, &item->step_size) != SAL_OK ||
-        !(item->step_size > 0)) {
+    if (!cli_parse_real(value, length, &item->step_size) || !(item->step_size > 0)) {
         return cli_usage("%s: expected a positive number as step-size", item->specification);
     }
     if (*at == ':' && value[length]) { /* the first of several: keep the colon */

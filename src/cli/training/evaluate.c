@@ -8,14 +8,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/training/fresh.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
-#include "core/alloc.h"
-#include "core/space.h"
-#include "models/alphabet.h"
-#include "stats/mmd.h"
-#include "train/data.h"
+#include "cli/training/verdict.h"
 
 typedef struct options {
     sal_ais_options ais;
@@ -73,14 +68,15 @@ static int take_samples(session *s, const sal_array *array)
     if (array->shape[array->ndim - 1] != V || data.rows < 2) {
         return bad_samples(s, "expected two states or more of %lld codes each", (long long)V);
     }
-    data.codes = SALI_NEW_ARRAY(uint8_t, array->count);
+    data.codes = malloc((size_t)array->count);
     for (int64_t i = 0; data.codes && i < array->count; i++) {
-        double code = array->values[i];
-        if (!(code >= 0 && code <= UINT8_MAX) || code != floor(code) ||
-            !sali_has_code(&space->variables[i % V], (int32_t)code)) {
+        const double code = array->values[i];
+        const int64_t states = sal_space_states(space, i % V);
+        const int64_t last = states > 0 ? states - 1 : SAL_COUNT_MOST;
+        if (!(code >= 0 && code <= UINT8_MAX && code <= (double)last) || code != floor(code)) {
             sal_data_destroy(&data);
-            return bad_samples(s, "code %g of variable %lld; expected 0 to %d", code,
-                               (long long)(i % V), sali_last_code(&space->variables[i % V]));
+            return bad_samples(s, "code %g of variable %lld; expected 0 to %lld", code,
+                               (long long)(i % V), (long long)last);
         }
         data.codes[i] = (uint8_t)code;
     }
@@ -106,20 +102,15 @@ static int read_samples(session *s)
 static sal_status evaluate_independent(session *s, sal_error *err)
 {
     const sal_space *space = sal_model_space(s->model);
-    int64_t states = 0, n = s->test.rows;
+    int64_t states = 0;
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
         states += sal_space_states(space, v);
     }
-    s->log_base = SALI_NEW_ARRAY(double, states);
-    double *log_prob = SALI_NEW_ARRAY(double, n);
-    sal_status status = s->log_base && log_prob ? SAL_OK : SAL_ERR_MEMORY;
-    status = status ? status : sal_base_fit(space, &s->train, s->log_base, err);
-    status = status ? status : sal_base_log_prob(space, s->log_base, &s->test, log_prob, err);
-    if (status == SAL_OK) {
-        s->independent = sali_likelihood_of(&s->test, log_prob, 0, 0);
-    }
-    sali_free(log_prob);
-    return status;
+    s->log_base = malloc((size_t)states * sizeof *s->log_base);
+    sal_status status =
+        s->log_base ? sal_base_fit(space, &s->train, s->log_base, err) : SAL_ERR_MEMORY;
+    return status ? status
+                  : sal_base_log_prob(space, s->log_base, &s->test, NULL, &s->independent, err);
 }
 
 /* ---- both ways */
@@ -141,7 +132,7 @@ static int32_t *reverse_starts(const session *s, int64_t chains)
 {
     const sal_data *from = reverse_states(s);
     int64_t V = from->variables;
-    int32_t *codes = SALI_NEW_ARRAY(int32_t, chains * V);
+    int32_t *codes = malloc((size_t)(chains * V) * sizeof *codes);
     for (int64_t c = 0; codes && c < chains; c++) {
         int64_t row = (int64_t)((double)c / (double)chains * (double)from->rows);
         for (int64_t v = 0; v < V; v++) {
@@ -168,7 +159,7 @@ static sal_status go(session *s, bool reverse, sal_error *err)
     s->progress = cli_progress_begin();
     sal_status status = sal_ais(s->model, &o, &d->ais, NULL, err);
     cli_progress_end(&s->progress);
-    sali_free(from);
+    free(from);
     if (status == SAL_OK && !d->ais.stopped) {
         double error = isnan(d->ais.standard_error) ? 0 : d->ais.standard_error;
         status = sal_log_likelihood(s->model, &s->test, d->ais.log_z, error, &d->likelihood, err);
@@ -185,7 +176,7 @@ static sal_status measure_mmd(session *s, sal_error *err)
     }
     sal_status status = sal_stats_mmd(s->test.variables, s->samples.rows, s->samples.codes,
                                       s->test.rows, s->test.codes, &mmd2, err);
-    s->mmd = sali_mmd_of(mmd2);
+    s->mmd = cli_mmd_of(mmd2);
     return status;
 }
 
@@ -194,11 +185,21 @@ static sal_status measure_pearson(session *s, sal_error *err)
 {
     const sal_data *t = &s->train;
     s->pearson = NAN;
-    return s->samples.rows == 0 || !t->alphabet || t->variables < 2
-               ? SAL_OK
-               : sal_stats_pair_correlation(t->variables, sali_alphabet_states(t->alphabet),
-                                            t->rows, t->codes, t->weight, s->samples.rows,
-                                            s->samples.codes, NULL, &s->pearson, err);
+    if (s->samples.rows == 0 || !t->alphabet || t->variables < 2) {
+        return SAL_OK;
+    }
+    const int64_t V = t->variables, q = cli_alphabet_states(t->alphabet), N = V * q;
+    float *A = malloc((size_t)(N * N) * sizeof *A), *B = malloc((size_t)(N * N) * sizeof *B);
+    sal_status status = A && B ? SAL_OK : SAL_ERR_MEMORY;
+    status =
+        status ? status : sal_stats_pair_covariance(V, q, t->rows, t->codes, t->weight, A, err);
+    status = status
+                 ? status
+                 : sal_stats_pair_covariance(V, q, s->samples.rows, s->samples.codes, NULL, B, err);
+    status = status ? status : sal_stats_pair_correlation(V, q, A, B, &s->pearson, err);
+    free(A);
+    free(B);
+    return status;
 }
 
 /* ---- output */
@@ -268,8 +269,8 @@ static int print_rest(const session *s, int ways)
            s->independent.standard_error,
            pictures ? "pixels with the training means" : "variables with the training frequencies");
     if (!isnan(s->mmd)) {
-        char mmd[SALI_MMD_TEXT];
-        sali_mmd_text(s->mmd, mmd);
+        char mmd[CLI_MMD_TEXT];
+        cli_mmd_text(s->mmd, mmd);
         printf("MMD              %s, samples to held-out rows\n", mmd);
     }
     if (!isnan(s->pearson)) {
@@ -332,17 +333,17 @@ static sal_status find_verdict(session *s, sal_error *err)
     for (int k = 0; k < 2; k++) {
         log_z[k] = (sal_verdict_value){ s->ways[k].ais.log_z, s->ways[k].ais.standard_error };
     }
-    const cli_fresh_options o = { .directory = s->o->directory,
-                                  .train = &s->train,
+    sal_verdict_inputs inputs = { .train = &s->train,
                                   .test = &s->test,
                                   .forward = &log_z[0],
                                   .reverse = &log_z[1],
-                                  .draws = s->o->fresh,
-                                  .seed = s->o->ais.seed,
-                                  .threads = s->o->ais.threads };
-    return o.draws == 0 || cli_interrupted()
+                                  .sampling = { .directory = s->o->directory,
+                                                .draws = s->o->fresh,
+                                                .seed = s->o->ais.seed,
+                                                .threads = s->o->ais.threads } };
+    return s->o->fresh == 0 || cli_interrupted()
                ? SAL_OK
-               : cli_judge(s->model, &o, &s->verdict, &s->judged, &sheet, err);
+               : cli_judge(s->model, &inputs, NULL, &s->verdict, &s->judged, &sheet, err);
 }
 
 /* ---- the whole */
@@ -435,8 +436,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
         code = cli_data_read(&o.data, s.model, &s.train, &s.test);
     }
     code = code ? code : cli_check_width(o.data.path, &s.train, s.model);
-    code = code ? code : cli_draw_pixels(&s.train);
-    code = code ? code : cli_draw_pixels(&s.test);
+    code = code ? code : cli_draw_pixels(&s.train, &s.test);
     code = code ? code : read_samples(&s);
     o.directory = cli_is_training(specification) ? specification : NULL;
     code = code ? code : evaluate(&s);
@@ -444,7 +444,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     sal_data_destroy(&s.train);
     sal_data_destroy(&s.test);
     sal_data_destroy(&s.samples);
-    sali_free(s.log_base);
+    free(s.log_base);
     return code;
 }
 

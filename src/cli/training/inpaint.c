@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* saltus inpaint: fill in hidden parts of pictures by a model that was trained on such. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
-#include "core/memory.h"
-#include "core/number.h"
-#include "core/text.h"
-#include "io/arrays/png.h"
-#include "train/data.h"
+#include "cli/text.h"
 
 #define MOST_ROWS 10000
 
@@ -23,10 +20,9 @@ typedef struct options {
 typedef struct session {
     const options *o;
     sal_model *model;
-    sal_data pictures;        /* the rows chosen */
-    uint32_t rows[MOST_ROWS]; /* their numbers in the file */
-    sali_memory memory;
-    uint8_t *mask; /* [variables] 1 hidden */
+    sal_data pictures;       /* the rows chosen */
+    int64_t rows[MOST_ROWS]; /* their numbers in the file */
+    uint8_t *mask;           /* [variables] 1 hidden */
     int64_t hidden;
     int32_t *samples; /* [rows x samples x variables] */
     cli_progress progress;
@@ -42,19 +38,18 @@ static int list_rows(session *s, int64_t there, int64_t *n)
     for (const char *text = o->rows; text && *text;) {
         size_t size = strcspn(text, ",");
         int64_t row = -1;
-        if (sali_parse_int(text, (int64_t)size, &row) != SAL_OK || row < 0 || row >= there ||
-            *n == MOST_ROWS) {
+        if (!cli_parse_int(text, size, &row) || row < 0 || row >= there || *n == MOST_ROWS) {
             return cli_usage("--rows %s: expected at most %d numbers from 0 to %lld", o->rows,
                              MOST_ROWS, (long long)(there - 1));
         }
-        s->rows[(*n)++] = (uint32_t)row;
+        s->rows[(*n)++] = row;
         text += size + (text[size] == ',');
     }
     if (o->rows) {
         return *n > 0 ? CLI_OK : cli_usage("--rows: expected numbers");
     }
     for (*n = 0; *n < o->first && *n < there; ++*n) {
-        s->rows[*n] = (uint32_t)*n;
+        s->rows[*n] = *n;
     }
     return CLI_OK;
 }
@@ -62,13 +57,17 @@ static int list_rows(session *s, int64_t there, int64_t *n)
 static int choose_pictures(session *s)
 {
     sal_data all = { 0 };
-    sal_error err = { 0 };
     int64_t n = 0;
     int code = cli_pictures_of(s->o->data, s->model, &all);
     code = code ? code : list_rows(s, all.rows, &n);
-    if (code == CLI_OK) { /* rows may come several times */
-        sal_status status = sali_data_gather(&all, 0, n, s->rows, &s->pictures, &err);
-        code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    const int64_t V = all.variables;
+    s->pictures = (sal_data){ .rows = n, .variables = V, .height = all.height, .width = all.width };
+    s->pictures.codes = code == CLI_OK ? malloc((size_t)(n * V)) : NULL;
+    if (code == CLI_OK && !s->pictures.codes) {
+        code = cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    }
+    for (int64_t k = 0; code == CLI_OK && k < n; k++) { /* a row may come several times */
+        memcpy(s->pictures.codes + k * V, all.codes + s->rows[k] * V, (size_t)V);
     }
     sal_data_destroy(&all);
     return code;
@@ -128,7 +127,7 @@ static int make_mask(session *s)
 {
     static const char *const names[] = { "top", "bottom", "left", "right", "center", NULL };
     int64_t height = s->pictures.height, width = s->pictures.width;
-    s->mask = SALI_TAKE(&s->memory, uint8_t, s->pictures.variables);
+    s->mask = calloc((size_t)s->pictures.variables, sizeof *s->mask);
     if (!s->mask) {
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
@@ -170,16 +169,18 @@ static int write_sheet(const session *s)
 {
     sal_error err = { 0 };
     int64_t columns = s->o->inpaint.samples + 3, rows = s->pictures.rows;
-    double *images = SALI_NEW_ARRAY(double, rows *columns * s->pictures.variables);
+    double *images = calloc((size_t)(rows * columns * s->pictures.variables), sizeof *images);
     for (int64_t row = 0; images && row < rows; row++) {
         fill_row(s, row, images + row * columns * s->pictures.variables);
     }
-    sali_png_layout layout = { .columns = columns, .zoom = s->o->zoom };
-    sal_status status = images
-                            ? sali_png_sheet(s->o->out, images, rows * columns, s->pictures.height,
-                                             s->pictures.width, &layout, &err)
-                            : SAL_ERR_MEMORY;
-    sali_free(images);
+    const sal_images sheet = { .n = rows * columns,
+                               .height = s->pictures.height,
+                               .width = s->pictures.width,
+                               .values = images,
+                               .columns = columns };
+    sal_status status =
+        images ? sal_sheet_write(s->o->out, &sheet, s->o->zoom, &err) : SAL_ERR_MEMORY;
+    free(images);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -269,7 +270,7 @@ static int inpaint(session *s)
     sal_error err = { 0 };
     sal_inpaint_options o = s->o->inpaint;
     s->samples =
-        SALI_TAKE(&s->memory, int32_t, s->pictures.rows * o.samples * s->pictures.variables);
+        calloc((size_t)(s->pictures.rows * o.samples * s->pictures.variables), sizeof *s->samples);
     if (!s->samples) {
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
@@ -295,7 +296,7 @@ static int check_options(const options *o)
         return cli_usage("inpaint: expected --samples 1 to 1000, --first 1 to %d, --zoom 1 to 100",
                          MOST_ROWS);
     }
-    if (!sali_has_suffix(o->out, ".png")) {
+    if (!cli_has_suffix(o->out, ".png")) {
         return cli_usage("--out %s: expected a file name that ends in .png", o->out);
     }
     return cli_check_output(o->out);
@@ -334,7 +335,8 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
     code = code ? code : inpaint(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.pictures);
-    sali_memory_free(&s.memory);
+    free(s.mask);
+    free(s.samples);
     return code;
 }
 

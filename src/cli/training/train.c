@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/training/fresh.h"
 #include "cli/json.h"
 #include "cli/pictures.h"
 #include "cli/training/training.h"
-#include "core/text.h"
+#include "cli/training/verdict.h"
+#include "cli/text.h"
 
 /* ---- preparation */
 
@@ -32,11 +32,10 @@ static int check_earlier(const cli_train_options *o)
 {
     static const char *const files[] = { "model.xml", "model.safetensors", "log.csv",
                                          "checkpoint.json" };
-    char found[128] = "", path[4096];
+    char found[128] = "", path[CLI_PATH];
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
-        if (snprintf(path, sizeof path, "%s/%s", o->out, files[k]) < (int)sizeof path &&
-            access(path, F_OK) == 0) {
-            sali_list_name(found, sizeof found, files[k]);
+        if (cli_path(path, o->out, files[k]) && access(path, F_OK) == 0) {
+            cli_list_name(found, sizeof found, files[k]);
         }
     }
     return o->train.checkpoint.resume || o->overwrite || !found[0]
@@ -50,13 +49,7 @@ static int check_earlier(const cli_train_options *o)
 static bool takes_visible(const char *arch)
 {
     sal_builtin_info info;
-    size_t length = strcspn(arch, ":");
-    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
-        if (strlen(info.name) == length && strncmp(info.name, arch, length) == 0) {
-            return strncmp(info.parameters, "visible=", 8) == 0;
-        }
-    }
-    return false;
+    return cli_find_builtin(arch, &info) && strncmp(info.parameters, "visible=", 8) == 0;
 }
 
 /* What suits the architecture, unless an objective or sampler is named, or what only other
@@ -259,6 +252,10 @@ static int check_options(const char *arch, cli_train_options *o)
     if (!o->out) {
         return cli_usage("train: --out DIR is needed");
     }
+    char path[CLI_PATH];
+    if (!cli_path(path, o->out, "ladder/checkpoint.json")) {
+        return cli_usage("train: --out %.100s...: the path is too long", o->out);
+    }
     if (o->train.checkpoint.resume && o->overwrite) {
         return cli_usage("train: give --resume or --overwrite, not both");
     }
@@ -330,8 +327,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     code = code ? code : make_directory(o.out);
     code = code ? code : make_preconditioner(&s);
     code = code ? code : cli_train_read_log(&s);
-    code = code ? code : cli_draw_pixels(&s.train);
-    code = code ? code : cli_draw_pixels(&s.test);
+    code = code ? code : cli_draw_pixels(&s.train, &s.test);
     code = code ? code : cli_train_alignment(&s);
     if (code == CLI_OK) {
         cli_train_baseline(&s);

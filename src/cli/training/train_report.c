@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/training/training.h"
 #include "cli/json.h"
-#include "cli/training/fresh.h"
-#include "core/alloc.h"
-#include "core/error.h"
-#include "io/file.h"
-#include "models/alphabet.h"
-#include "stats/mmd.h"
-#include "stats/pair_correlation.h"
-#include "train/data.h"
+#include "cli/sheet.h"
+#include "cli/text.h"
+#include "cli/training/training.h"
+#include "cli/training/verdict.h"
 
 #define ESTIMATE_AFTER 10.0 /* seconds */
 #define MOST_SAMPLES 1000   /* that MMD is made of */
@@ -23,26 +19,39 @@ static const char header[] = "iteration,seconds,sampling_seconds,gradient_second
                              "gradient_norm,mmd,mmd_train_test,learning_rate,levels,swap_rate,"
                              "log_z,log_z_error,log_likelihood,pearson\n";
 
+/* A file in the directory of the training; its length was checked with the options. */
+static void file_in(const cli_training *s, const char *name, char path[CLI_PATH])
+{
+    cli_path(path, s->o->out, name);
+}
+
 /* ---- the log. One with other columns is none. */
 
 int cli_train_read_log(cli_training *s)
 {
-    char path[SALI_PATH];
-    sali_bytes bytes = { 0 };
+    char path[CLI_PATH];
+    file_in(s, "log.csv", path);
+    FILE *file = s->o->train.checkpoint.resume ? fopen(path, "rb") : NULL;
+    size_t room = 0;
+    ssize_t size = file ? getdelim(&s->log, &room, '\0', file) : 0;
+    bool failed = size < 0 && !feof(file);
+    if (file) {
+        fclose(file);
+    }
     sal_error err = { 0 };
-    sal_status status = sali_path_in(s->o->out, "log.csv", path, &err);
-    if (status == SAL_OK && s->o->train.checkpoint.resume && access(path, F_OK) == 0) {
-        status = sali_file_read(path, &bytes, &err);
+    if (failed) {
+        snprintf(err.message, sizeof err.message, "%s: cannot be read: %s", path, strerror(errno));
+        return cli_fail(SAL_ERR_IO, &err);
     }
-    const char *text = (const char *)bytes.data;
-    if (text && memchr(text, '\0', (size_t)bytes.size)) {
-        status = sali_fail(&err, SAL_ERR_DATA, "%s: expected text, found a NUL byte", path);
-    } else if (text && strncmp(text, header, strlen(header)) == 0) {
-        s->log = strdup(text);
-        status = s->log ? SAL_OK : SAL_ERR_MEMORY;
+    if (size > 0 && strlen(s->log) < (size_t)size) {
+        snprintf(err.message, sizeof err.message, "%s: expected text, found a NUL byte", path);
+        return cli_fail(SAL_ERR_DATA, &err);
     }
-    sali_bytes_free(&bytes);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    if (size <= 0 || strncmp(s->log, header, strlen(header)) != 0) {
+        free(s->log);
+        s->log = NULL;
+    }
+    return CLI_OK;
 }
 
 /* Drop lines that the checkpoint had not seen: of iterations after this one. */
@@ -60,7 +69,7 @@ static void cut_log(char *log, int64_t iteration)
 
 static sal_status append_log(cli_training *s, const sal_train_report *r, sal_error *err)
 {
-    char line[512], path[SALI_PATH];
+    char line[512], path[CLI_PATH];
     snprintf(line, sizeof line,
              "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.5g,%lld,%.4f,"
              "%.6f,%.4f,%.5f,%.6g\n",
@@ -75,15 +84,15 @@ static sal_status append_log(cli_training *s, const sal_train_report *r, sal_err
     size_t used = s->log ? strlen(s->log) : 0;
     char *log = realloc(s->log, used + sizeof header + strlen(line) + 1);
     if (!log) {
-        return sali_fail_memory(err);
+        return SAL_ERR_MEMORY;
     }
     s->log = log;
     if (used == 0) {
         strcpy(log, header);
     }
     strcat(log, line);
-    sal_status status = sali_path_in(s->o->out, "log.csv", path, err);
-    return status ? status : sal_file_write(path, log, (int64_t)strlen(log), err);
+    file_in(s, "log.csv", path);
+    return sal_file_write(path, log, (int64_t)strlen(log), err);
 }
 
 /* ---- samples */
@@ -92,7 +101,7 @@ static double mmd_to_test(const cli_training *s, int64_t rows, const uint8_t *co
 {
     double mmd2 = NAN;
     sal_stats_mmd(s->test.variables, rows, codes, s->test.rows, s->test.codes, &mmd2, NULL);
-    return sali_mmd_of(mmd2);
+    return cli_mmd_of(mmd2);
 }
 
 void cli_train_baseline(cli_training *s)
@@ -104,14 +113,13 @@ void cli_train_baseline(cli_training *s)
 
 static sal_status write_sheet(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
 {
-    char path[SALI_PATH];
+    char path[CLI_PATH];
     if (s->train.height == 0) {
         return SAL_OK;
     }
-    sal_status status = sali_path_in(s->o->out, "persistent.png", path, err);
-    status = status ? status
-                    : sal_sheet_write(path, codes, rows < 100 ? rows : 100, s->train.height,
-                                      s->train.width, 10, 2, err);
+    file_in(s, "persistent.png", path);
+    sal_status status =
+        cli_sheet_codes(path, rows < 100 ? rows : 100, codes, s->train.height, s->train.width, err);
     s->chains_sheet = status == SAL_OK;
     return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
 }
@@ -119,34 +127,41 @@ static sal_status write_sheet(cli_training *s, int64_t rows, const uint8_t *code
 /* How well the frequencies of pairs agree. */
 static sal_status compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
 {
-    const int64_t V = s->train.variables, q = sali_alphabet_states(s->train.alphabet);
+    const int64_t V = s->train.variables, q = cli_alphabet_states(s->train.alphabet);
     if (!s->pairs) {
         return SAL_OK;
     }
-    float *pairs = SALI_NEW_ARRAY(float, V *q *V *q);
+    float *pairs = malloc((size_t)(V * q * V * q) * sizeof *pairs);
     sal_status status =
-        pairs ? sali_pair_covariance(V, q, rows, codes, NULL, pairs, err) : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        s->pearson = sali_pair_pearson(V, q, s->pairs, pairs);
-        s->reached = s->o->pearson > 0 && s->pearson >= s->o->pearson;
-    }
-    sali_free(pairs);
+        pairs ? sal_stats_pair_covariance(V, q, rows, codes, NULL, pairs, err) : SAL_ERR_MEMORY;
+    status = status ? status : sal_stats_pair_correlation(V, q, s->pairs, pairs, &s->pearson, err);
+    s->reached = status == SAL_OK && s->o->pearson > 0 && s->pearson >= s->o->pearson;
+    free(pairs);
     return status;
+}
+
+static double weight_of(const sal_data *data)
+{
+    double sum = data->weight ? 0 : (double)data->rows;
+    for (int64_t r = 0; data->weight && r < data->rows; r++) {
+        sum += data->weight[r];
+    }
+    return sum;
 }
 
 int cli_train_alignment(cli_training *s)
 {
     sal_error err = { 0 };
     const sal_data *t = &s->train;
-    const int64_t q = sali_alphabet_states(t->alphabet), N = t->variables * q;
+    const int64_t q = cli_alphabet_states(t->alphabet), N = t->variables * q;
     s->pearson = NAN;
     if (!t->alphabet || t->variables < 2) {
         return CLI_OK;
     }
     if (!s->o->json) {
         printf("alignment: %lld sequences of %lld sites (%s), %.1f effective; %lld held out",
-               (long long)t->rows, (long long)t->variables, sali_alphabet_name(t->alphabet),
-               sali_data_weight(t), (long long)s->test.rows);
+               (long long)t->rows, (long long)t->variables, cli_alphabet_name(t->alphabet),
+               weight_of(t), (long long)s->test.rows);
         if (s->o->data.clusters > 0) {
             printf(" (of %lld clusters at %g%% identity)", (long long)s->o->data.clusters,
                    100 * s->o->data.test_identity);
@@ -158,8 +173,8 @@ int cli_train_alignment(cli_training *s)
         return CLI_OK;
     }
     s->pairs = malloc((size_t)(N * N) * sizeof *s->pairs);
-    sal_status status = s->pairs ? sali_pair_covariance(t->variables, q, t->rows, t->codes,
-                                                        t->weight, s->pairs, &err)
+    sal_status status = s->pairs ? sal_stats_pair_covariance(t->variables, q, t->rows, t->codes,
+                                                             t->weight, s->pairs, &err)
                                  : SAL_ERR_MEMORY;
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
@@ -173,9 +188,9 @@ static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_e
     if (!r->samples) {
         return SAL_OK;
     }
-    uint8_t *codes = SALI_NEW_ARRAY(uint8_t, size);
+    uint8_t *codes = malloc((size_t)size);
     if (!codes) {
-        return sali_fail_memory(err);
+        return SAL_ERR_MEMORY;
     }
     for (int64_t i = 0; i < size; i++) {
         codes[i] = (uint8_t)(r->samples[i] < UINT8_MAX ? r->samples[i] : UINT8_MAX);
@@ -183,7 +198,7 @@ static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_e
     s->mmd = mmd_to_test(s, rows, codes);
     sal_status status = write_sheet(s, rows, codes, err);
     status = status ? status : compare_pairs(s, r->buffer, codes, err);
-    sali_free(codes);
+    free(codes);
     return status;
 }
 
@@ -193,36 +208,35 @@ static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_e
 static sal_status save_averages(const cli_training *s, const double *averages, const char *path,
                                 sal_error *err)
 {
-    double *values = SALI_NEW_ARRAY(double, sal_model_parameters_size(s->model));
-    sal_status status =
-        values ? sal_model_get_params(s->model, NULL, values, err) : sali_fail_memory(err);
+    double *values = malloc((size_t)sal_model_parameters_size(s->model) * sizeof *values);
+    sal_status status = values ? sal_model_get_params(s->model, NULL, values, err) : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
         status = sal_model_set_params(s->model, NULL, averages, err);
         status = status ? status : sal_model_save_params(s->model, path, err);
         sal_status back = sal_model_set_params(s->model, NULL, values, err);
         status = status ? status : back;
     }
-    sali_free(values);
+    free(values);
     return status;
 }
 
 sal_status cli_train_save(const cli_training *s, sal_error *err)
 {
-    char path[SALI_PATH];
-    sal_status status = sali_path_in(s->o->out, "model.xml", path, err);
-    return status ? status : sal_model_save(s->model, path, err);
+    char path[CLI_PATH];
+    file_in(s, "model.xml", path);
+    return sal_model_save(s->model, path, err);
 }
 
 static sal_status save_model(const cli_training *s, const sal_train_report *r, sal_error *err)
 {
-    char path[SALI_PATH];
+    char path[CLI_PATH];
     if (!r->best) { /* the files keep the best one */
         return SAL_OK;
     }
     sal_status status = cli_train_save(s, err);
     if (status == SAL_OK && r->averages) {
-        status = sali_path_in(s->o->out, "ema.safetensors", path, err);
-        status = status ? status : save_averages(s, r->averages, path, err);
+        file_in(s, "ema.safetensors", path);
+        status = save_averages(s, r->averages, path, err);
     }
     if (status == SAL_OK && r->trajectory) {
         status = sal_trajectory_save(r->trajectory, s->o->out, s->model, r, err);
@@ -234,9 +248,9 @@ static sal_status save_model(const cli_training *s, const sal_train_report *r, s
 
 static void print_line(const cli_training *s, const sal_train_report *r)
 {
-    char mmd[SALI_MMD_TEXT], baseline[SALI_MMD_TEXT];
-    sali_mmd_text(s->mmd, mmd);
-    sali_mmd_text(s->baseline, baseline);
+    char mmd[CLI_MMD_TEXT], baseline[CLI_MMD_TEXT];
+    cli_mmd_text(s->mmd, mmd);
+    cli_mmd_text(s->baseline, baseline);
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
     if (r->trajectory) {
         printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %s "
@@ -334,50 +348,48 @@ void cli_train_forget(const cli_training *s)
         "ladder/ladder.json", "ema.safetensors", "persistent.png"
     };
     const int n = s->progress.from == 0 ? 6 : 2;
-    char path[SALI_PATH];
+    char path[CLI_PATH];
     for (int k = 0; k < n; k++) {
-        if (sali_path_in(s->o->out, names[k], path, NULL) == SAL_OK) {
-            unlink(path);
-        }
+        file_in(s, names[k], path);
+        unlink(path);
     }
 }
 
 /* The parameters that other commands will use: the averages, if there are any. */
 static sal_status take_parameters(const cli_training *s, sal_error *err)
 {
-    char path[SALI_PATH];
-    sal_status status = sali_path_in(s->o->out, "ema.safetensors", path, err);
-    if (status == SAL_OK && access(path, R_OK) != 0) {
-        status = sali_path_in(s->o->out, "model.safetensors", path, err);
+    char path[CLI_PATH];
+    file_in(s, "ema.safetensors", path);
+    if (access(path, R_OK) != 0) {
+        file_in(s, "model.safetensors", path);
     }
-    return status ? status : sal_model_load_params(s->model, path, err);
+    return sal_model_load_params(s->model, path, err);
 }
 
 int cli_train_verdict(cli_training *s)
 {
     const sal_train_options *t = &s->o->train;
-    char path[SALI_PATH], sheet[SALI_PATH];
+    char path[CLI_PATH], sheet[CLI_PATH];
     sal_error err = { 0 };
-    sal_status status = sali_path_in(s->o->out, "verdict.json", path, &err);
-    status = status ? status : sali_path_in(s->o->out, "samples.png", sheet, &err);
-    if (status == SAL_OK && (s->o->fresh == 0 || (s->iteration == 0 && access(path, F_OK) == 0))) {
+    file_in(s, "verdict.json", path);
+    file_in(s, "samples.png", sheet);
+    if (s->o->fresh == 0 || (s->iteration == 0 && access(path, F_OK) == 0)) {
         return CLI_OK;
     }
     /* At first no longer than the training itself: as many intervals as updates. */
-    const cli_fresh_options options = {
-        .directory = s->o->out,
+    sal_verdict_inputs inputs = {
         .train = &s->train,
         .test = &s->test,
-        .no_chains = t->objective == SAL_PSEUDO_LIKELIHOOD,
-        .sheet = sheet,
-        .draws = s->o->fresh,
-        .longest = t->iterations > LEAST_INTERVALS ? t->iterations : LEAST_INTERVALS,
-        .seed = t->seed,
-        .threads = t->threads,
+        .persistent_rows = t->objective == SAL_PSEUDO_LIKELIHOOD ? -1 : 0,
+        .sampling = { .directory = s->o->out,
+                      .draws = s->o->fresh,
+                      .longest = t->iterations > LEAST_INTERVALS ? t->iterations : LEAST_INTERVALS,
+                      .seed = t->seed,
+                      .threads = t->threads },
     };
-    status = status ? status : take_parameters(s, &err);
-    status =
-        status ? status : cli_judge(s->model, &options, &s->verdict, &s->judged, &s->sheet, &err);
+    sal_status status = take_parameters(s, &err);
+    status = status ? status
+                    : cli_judge(s->model, &inputs, sheet, &s->verdict, &s->judged, &s->sheet, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }

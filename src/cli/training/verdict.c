@@ -1,12 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* A verdict as lines, and as JSON. */
+#include "cli/training/verdict.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "cli/training/fresh.h"
 #include "cli/json.h"
-#include "stats/mmd.h"
+#include "cli/sheet.h"
+
+/* ---- finding it */
+
+static int show_progress(int64_t done, int64_t total, void *data)
+{
+    cli_progress_show(data, "fresh samples", done, total);
+    return cli_interrupted();
+}
+
+/* Some rows, evenly spaced, as a sheet of pictures of the data's size. */
+static sal_status write_sheet(const sal_data *pictures, const char *path, const sal_verdict *v,
+                              const uint8_t *samples, bool *written, sal_error *err)
+{
+    if (!path || pictures->height == 0) {
+        return SAL_OK;
+    }
+    sal_status status = cli_sheet_codes(path, v->chains * v->draws, samples, pictures->height,
+                                        pictures->width, err);
+    *written = status == SAL_OK;
+    return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
+}
+
+sal_status cli_judge(sal_model *model, sal_verdict_inputs *inputs, const char *sheet,
+                     sal_verdict *verdict, bool *judged, bool *written, sal_error *err)
+{
+    uint8_t *samples = NULL;
+    cli_progress progress = cli_progress_begin();
+    inputs->sampling.progress = show_progress;
+    inputs->sampling.progress_data = &progress;
+    sal_status status = sal_verdict_judge(model, inputs, verdict, &samples, err);
+    cli_progress_end(&progress);
+    if (status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL || status == SAL_ERR_ARGUMENT) {
+        fprintf(stderr, "saltus: no verdict: %s\n", err->message);
+        return SAL_OK;
+    }
+    *judged = status == SAL_OK && !verdict->stopped;
+    if (*judged) {
+        status = write_sheet(inputs->train, sheet, verdict, samples, written, err);
+    }
+    sal_free(samples);
+    return status;
+}
+
+/* ---- telling it */
+
+double cli_mmd_of(double squared)
+{
+    return squared > 0 ? sqrt(squared) : isnan(squared) ? NAN : 0;
+}
+
+void cli_mmd_text(double mmd, char text[CLI_MMD_TEXT])
+{
+    snprintf(text, CLI_MMD_TEXT, mmd <= 0 ? "below noise" : "%.4f", mmd);
+}
 
 static const char *const answers[] = { "unknown", "like", "unlike" };
 
@@ -76,7 +129,7 @@ static void print_value(sal_verdict_value value, int kind)
         snprintf(text, sizeof text, "%.*f (%.*f)", decimals, value.value, decimals,
                  value.standard_error);
     } else if (isfinite(value.value) && kind == SAL_VERDICT_MMD) {
-        sali_mmd_text(value.value, text);
+        cli_mmd_text(value.value, text);
     } else if (isfinite(value.value)) {
         snprintf(text, sizeof text, "%.*f", decimals, value.value);
     }

@@ -101,12 +101,15 @@ static void put_options(json_t *c, const sal_run_options *o)
     put_count(c, "clamped", o->clamps.n);
 }
 
-/* What has no text came from the program's memory. */
-static void put_given(json_t *c, const char *key, const void *data, const char *text)
+/* What `notes` say of an option that has no text of its own; if they do not and there is `data`,
+ * that came from the program's memory. */
+static void put_note(json_t *c, const char *key, const void *data, const sal_note *notes)
 {
-    if (text || data) {
-        put_text(c, key, text ? text : "given");
+    const char *text = data ? "given" : NULL;
+    for (const sal_note *n = notes; n && n->name; n++) {
+        text = strcmp(n->name, key) == 0 && n->text ? n->text : text;
     }
+    put_text(c, key, text);
 }
 
 /* The keys of `c` in the order above; takes it over. */
@@ -136,21 +139,20 @@ static json_t *read_kept(const sal_run_state *state)
 }
 
 json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *o,
-                                const sali_draw_arguments *arguments)
+                                const sal_note *notes)
 {
-    const sali_draw_arguments none = { 0 }, *a = arguments ? arguments : &none;
     json_t *c = read_kept(o->resume);
     if (!c) {
         c = json_object();
         put_text(c, "model", model->name);
         put_text(c, "dtype", model->dtype == SAL_F32 ? "f32" : "f64");
         put_options(c, o);
-        put_text(c, "params", a->params);
-        put_given(c, "tuning", o->tuning, o->tuning ? a->tuning : NULL);
-        put_given(c, "preconditioner", o->preconditioner, a->preconditioner);
-        put_given(c, "init", o->init, a->init);
-        put_text(c, "clamp", a->clamp);
-        put_text(c, "evidence", a->evidence);
+        put_note(c, "params", NULL, notes);
+        put_note(c, "tuning", o->tuning, o->tuning ? notes : NULL);
+        put_note(c, "preconditioner", o->preconditioner, notes);
+        put_note(c, "init", o->init, notes);
+        put_note(c, "clamp", NULL, notes);
+        put_note(c, "evidence", NULL, notes);
     }
     put_count(c, "draws", o->draws ? o->draws : 1000); /* a run that goes on may make more */
     return arrange(c);

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "io/draws/draw_writer.h"
+#include <saltus/io.h>
 
 /* The item of a run's state that keeps them. */
 #define SALI_DRAW_CONFIGURATION "file.configuration"
@@ -16,9 +16,9 @@
 #define SALI_DRAW_CONFIGURATION_STYLE (JSON_COMPACT | JSON_REAL_PRECISION(15))
 
 /* The options as they are given, or as the state that the run goes on from has them; NULL when out
- * of memory. `arguments` may be NULL. */
+ * of memory. `notes`, which may be NULL, tell where they are from. */
 json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *options,
-                                const sali_draw_arguments *arguments);
+                                const sal_note *notes);
 
 /* With what the run took where nothing was given, and what it found: another object, in place of
  * `configuration`; NULL when out of memory. */

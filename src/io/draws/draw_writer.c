@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws into a log while they are made, and from there into a netCDF file. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +14,6 @@
 #include "io/draws/draw_configuration.h"
 #include "io/draws/draw_log.h"
 #include "io/draws/draw_netcdf.h"
-#include "io/draws/draw_writer.h"
 #include "models/model.h"
 
 /* Draws that are written at once take so much, or are one; after so many seconds they are written
@@ -165,24 +165,45 @@ static int note(const sal_run_state *state, void *writer)
     return w->status != SAL_OK;
 }
 
-bool sali_draw_writer_note(sal_draw_writer *w, const char *name, const char *text)
+static bool keep_text(sal_draw_writer *w, const char *name, const char *text)
 {
     const sali_state_item item =
         sali_state_u8(name, (int64_t)strlen(text) + 1, (uint8_t *)(uintptr_t)text);
     return sali_run_state_put(&w->notes, &item);
 }
 
+/* Of a name in the state of a run. */
+#define NOTE "argument.%.40s"
+
+static sal_status keep_notes(sal_draw_writer *w, const sal_note *notes, sal_error *err)
+{
+    char name[64];
+    bool ok = true;
+    for (const sal_note *n = notes; n && n->name && ok; n++) {
+        snprintf(name, sizeof name, NOTE, n->name);
+        ok = !n->text || keep_text(w, name, n->text);
+    }
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+const char *sal_run_state_note(const sal_run_state *state, const char *name)
+{
+    char item[64];
+    snprintf(item, sizeof item, NOTE, name);
+    return sali_run_state_text(state, item);
+}
+
 /* For the file of the run, and of one that goes on from it. */
 static sal_status keep_configuration(sal_draw_writer *w, const sal_model *model,
-                                     const sal_run_options *options,
-                                     const sali_draw_arguments *arguments, sal_error *err)
+                                     const sal_run_options *options, const sal_note *notes,
+                                     sal_error *err)
 {
-    json_t *configuration = sali_draw_configuration(model, options, arguments);
+    json_t *configuration = sali_draw_configuration(model, options, notes);
     char *text = configuration ? json_dumps(configuration, SALI_DRAW_CONFIGURATION_STYLE) : NULL;
-    bool ok = text && sali_draw_writer_note(w, SALI_DRAW_CONFIGURATION, text);
+    bool ok = text && keep_text(w, SALI_DRAW_CONFIGURATION, text);
     json_decref(configuration);
     free(text);
-    return ok ? SAL_OK : sali_fail_memory(err);
+    return ok ? keep_notes(w, notes, err) : sali_fail_memory(err);
 }
 
 /* ---- opening */
@@ -256,9 +277,8 @@ static void free_writer(sal_draw_writer *w, bool remove)
     sali_free(w);
 }
 
-sal_status sali_draw_writer_open(const char *path, const sal_model *model, sal_run_options *options,
-                                 const sali_draw_arguments *arguments, sal_draw_writer **out,
-                                 sal_error *err)
+sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_run_options *options,
+                                const sal_note *notes, sal_draw_writer **out, sal_error *err)
 {
     sal_status status = sali_draw_netcdf_check(path, err);
     sal_draw_writer *w = status == SAL_OK ? SALI_NEW(sal_draw_writer) : NULL;
@@ -266,8 +286,7 @@ sal_status sali_draw_writer_open(const char *path, const sal_model *model, sal_r
         return status ? status : sali_fail_memory(err);
     }
     w->path = sali_strdup(path);
-    status =
-        w->path ? keep_configuration(w, model, options, arguments, err) : sali_fail_memory(err);
+    status = w->path ? keep_configuration(w, model, options, notes, err) : sali_fail_memory(err);
     status = status ? status : open_log(w, model, options, err);
     if (status == SAL_OK) {
         w->room = WINDOW_BYTES / w->log->row;
@@ -289,12 +308,6 @@ sal_status sali_draw_writer_open(const char *path, const sal_model *model, sal_r
     options->callbacks.draw_data = options->callbacks.state_data = w;
     *out = w;
     return SAL_OK;
-}
-
-sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_run_options *options,
-                                sal_draw_writer **writer, sal_error *err)
-{
-    return sali_draw_writer_open(path, model, options, NULL, writer, err);
 }
 
 /* ---- closing */

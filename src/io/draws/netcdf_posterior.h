@@ -44,6 +44,16 @@ sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, in
  * fit the file's size. Returns: DATA, also when there are none; MEMORY. */
 sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err);
 
+/* An attribute of a variable or of the whole group as text; unchanged where there is none. MEMORY.
+ */
+sal_status sali_netcdf_text(int group, int variable, const char *name, char **out, sal_error *err);
+
+/* A number among the attributes of a file; false: there is none. */
+bool sali_netcdf_number(int file, const char *name, unsigned long long *out);
+
+/* What the run's summary said of its draws: `unmoved` and `warning`. MEMORY. */
+sal_status sali_netcdf_findings(const sali_netcdf_posterior *p, sal_array *draws, sal_error *err);
+
 /* The variable of a group that has one of what is noted; false: there is none. */
 bool sali_netcdf_find_noted(int group, int noted, int *variable);
 

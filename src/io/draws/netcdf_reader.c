@@ -16,6 +16,9 @@
  * bytes was never written. */
 #define MOST_ELEMENTS_PER_BYTE 2048
 
+/* Longer attributes are none. */
+#define MOST_TEXT ((size_t)1 << 20)
+
 static sal_status bad(const sali_netcdf_posterior *p, const char *what, sal_error *err)
 {
     return sali_fail(err, SAL_ERR_DATA, "%s: %s", p->name, what);
@@ -199,6 +202,44 @@ void sali_netcdf_close_draws(sali_netcdf_posterior *p)
     sali_free(p->variables);
 }
 
+/* ---- attributes */
+
+sal_status sali_netcdf_text(int group, int variable, const char *name, char **out, sal_error *err)
+{
+    nc_type type;
+    size_t size = 0;
+    if (nc_inq_att(group, variable, name, &type, &size) != NC_NOERR || type != NC_CHAR ||
+        size > MOST_TEXT) {
+        return SAL_OK;
+    }
+    char *text = sali_alloc((int64_t)size + 1, 1);
+    if (!text) {
+        return sali_fail_memory(err);
+    }
+    if (nc_get_att_text(group, variable, name, text) != NC_NOERR) {
+        sali_free(text);
+        return SAL_OK;
+    }
+    *out = text;
+    return SAL_OK;
+}
+
+bool sali_netcdf_number(int file, const char *name, unsigned long long *out)
+{
+    size_t one = 0;
+    return nc_inq_attlen(file, NC_GLOBAL, name, &one) == NC_NOERR && one == 1 &&
+           nc_get_att_ulonglong(file, NC_GLOBAL, name, out) == NC_NOERR;
+}
+
+sal_status sali_netcdf_findings(const sali_netcdf_posterior *p, sal_array *array, sal_error *err)
+{
+    unsigned long long unmoved;
+    if (sali_netcdf_number(p->file, "unmoved_chains", &unmoved) && unmoved <= (uint64_t)p->chains) {
+        array->unmoved = (int64_t)unmoved;
+    }
+    return sali_netcdf_text(p->file, NC_GLOBAL, "warning", &array->warning, err);
+}
+
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err)
 {
@@ -207,10 +248,13 @@ sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, s
     pthread_mutex_lock(&sali_netcdf_mutex);
     sal_status status = sali_netcdf_open_draws(&p, data, err);
     status = status ? status : sali_netcdf_read_draws(&p, 0, p.draws, &content.array, err);
+    status = status ? status : sali_netcdf_findings(&p, &content.array, err);
     sali_netcdf_close_draws(&p);
     pthread_mutex_unlock(&sali_netcdf_mutex);
-    if (status == SAL_OK) {
-        *out = content;
+    if (status != SAL_OK) {
+        sali_content_free(&content);
+        return status;
     }
-    return status;
+    *out = content;
+    return SAL_OK;
 }

@@ -17,34 +17,6 @@
 
 /* ---- attributes */
 
-/* An attribute of a variable or of the whole group as text; NULL if it is none. */
-static sal_status get_text(int group, int variable, const char *name, char **out, sal_error *err)
-{
-    nc_type type;
-    size_t size = 0;
-    if (nc_inq_att(group, variable, name, &type, &size) != NC_NOERR || type != NC_CHAR ||
-        size > MOST_TEXT) {
-        return SAL_OK;
-    }
-    char *text = sali_alloc((int64_t)size + 1, 1);
-    if (!text) {
-        return sali_fail_memory(err);
-    }
-    if (nc_get_att_text(group, variable, name, text) != NC_NOERR) {
-        sali_free(text);
-        return SAL_OK;
-    }
-    *out = text;
-    return SAL_OK;
-}
-
-static bool get_number(int file, const char *name, unsigned long long *out)
-{
-    size_t one = 0;
-    return nc_inq_attlen(file, NC_GLOBAL, name, &one) == NC_NOERR && one == 1 &&
-           nc_get_att_ulonglong(file, NC_GLOBAL, name, out) == NC_NOERR;
-}
-
 static sal_status get_attributes(int file, sali_run_record *r, sal_error *err)
 {
     const struct {
@@ -54,17 +26,13 @@ static sal_status get_attributes(int file, sali_run_record *r, sal_error *err)
                   { "sampler", &r->sampler },
                   { "created_at", &r->created },
                   { "inference_library_version", &r->version },
-                  { "configuration", &r->configuration },
-                  { "warning", &r->warning } };
+                  { "configuration", &r->configuration } };
     sal_status status = SAL_OK;
     for (size_t k = 0; status == SAL_OK && k < sizeof texts / sizeof *texts; k++) {
-        status = get_text(file, NC_GLOBAL, texts[k].name, texts[k].to, err);
+        status = sali_netcdf_text(file, NC_GLOBAL, texts[k].name, texts[k].to, err);
     }
-    unsigned long long seed, unmoved;
-    if (get_number(file, "unmoved_chains", &unmoved) && unmoved <= (uint64_t)r->chains) {
-        r->unmoved = (int64_t)unmoved;
-    }
-    if (status == SAL_OK && get_number(file, "seed", &seed)) {
+    unsigned long long seed;
+    if (status == SAL_OK && sali_netcdf_number(file, "seed", &seed)) {
         char text[32];
         snprintf(text, sizeof text, "%llu", seed);
         r->seed = sali_strdup(text);
@@ -226,7 +194,7 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
         const sali_netcdf_draws *v = &p->variables[k];
         char block[NC_MAX_NAME + 1] = "", text[NC_MAX_NAME + 64], *kind = NULL;
         nc_inq_varname(p->id, v->id, block);
-        sal_status status = get_text(p->id, v->id, "kind", &kind, err);
+        sal_status status = sali_netcdf_text(p->id, v->id, "kind", &kind, err);
         bool nominal = kind && strcmp(kind, "categorical") == 0;
         bool spin = kind && strcmp(kind, "spin") == 0;
         r->spins = r->spins && spin;
@@ -312,6 +280,7 @@ static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, s
 {
     int64_t warmup = -1, draws = p->draws;
     sal_status status = sali_netcdf_read_draws(p, 0, draws, &r->draws, err);
+    status = status ? status : sali_netcdf_findings(p, &r->draws, err);
     if (status != SAL_OK) {
         return status;
     }

@@ -3,9 +3,12 @@
 #include <saltus/io.h>
 #include "core/error.h"
 #include "core/text.h"
+#include "io/format.h"
 #include "io/arrays/npy.h"
 #include "io/draws/draw_configuration.h"
 #include "io/draws/draw_netcdf.h"
+#include "models/alphabet.h"
+#include "models/sequences.h"
 
 static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *err)
 {
@@ -26,14 +29,66 @@ static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *e
     return status;
 }
 
-sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err)
+/* The format of alignments that a name tells, or NULL. */
+static const sali_format *format_of_sequences(const char *path)
+{
+    const sali_format *f;
+    for (int64_t k = 0; path && (f = sali_format_at(k)); k++) {
+        if (f->content == SALI_CONTENT_ALIGNMENT && f->write && sali_format_has_suffix(f, path)) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+/* The alphabet with a letter for each state of all variables. */
+static sal_status choose_alphabet(const char *path, const sal_space *space, sal_alphabet *alphabet,
+                                  sal_error *err)
+{
+    int k = *alphabet ? (int)*alphabet : SAL_ALPHABET_PROTEIN;
+    const int last = *alphabet ? k : SAL_ALPHABET_DNA;
+    while (k <= last && sali_alphabet_states((sal_alphabet)k) != sal_space_states(space, 0)) {
+        k++;
+    }
+    bool fits = k <= last;
+    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
+        const sal_block *block = sal_space_block(space, b);
+        fits =
+            fits && block->kind == SAL_CATEGORICAL && block->states == sal_space_states(space, 0);
+    }
+    *alphabet = (sal_alphabet)k;
+    return fits ? SAL_OK
+                : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                            "%s: sequences have letters of an alphabet of 5 (RNA, DNA) or 21 "
+                            "(proteins), and the model's variables are not all categorical with as "
+                            "many states",
+                            path);
+}
+
+static sal_status save_sequences(const sal_run *run, const char *path, const int64_t shape[3],
+                                 sal_alphabet alphabet, sal_error *err)
+{
+    int bytes = 0;
+    const void *draws = sal_run_draws(run, &bytes);
+    sali_content content = { 0 };
+    sal_status status = choose_alphabet(path, sal_model_space(sal_run_model(run)), &alphabet, err);
+    status = status ? status
+                    : sali_sequences_make(shape[0], shape[1], shape[2], bytes, draws, alphabet,
+                                          &content, err);
+    status = status ? status : sali_content_write(path, NULL, &content, err);
+    sali_content_free(&content);
+    return status;
+}
+
+sal_status sal_run_save(const sal_run *run, const char *path, sal_alphabet alphabet, sal_error *err)
 {
     int bytes = 0;
     int64_t shape[3];
     const void *draws = run ? sal_run_draws(run, &bytes) : NULL;
-    bool netcdf = sali_has_suffix(path, ".nc");
-    if (!netcdf && !sali_has_suffix(path, ".npy")) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: draws are saved as NAME.npy or NAME.nc",
+    const bool netcdf = sali_has_suffix(path, ".nc"), sequences = format_of_sequences(path);
+    if (!netcdf && !sequences && !sali_has_suffix(path, ".npy")) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s: draws are saved as NAME.npy, NAME.nc or sequences (NAME.fasta)",
                          path ? path : "no path");
     }
     if (!draws) {
@@ -44,6 +99,9 @@ sal_status sal_run_save(const sal_run *run, const char *path, sal_error *err)
     if (shape[1] == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s: the run was stopped before its first draw",
                          path);
+    }
+    if (sequences) {
+        return save_sequences(run, path, shape, alphabet, err);
     }
     return netcdf ? save_netcdf(run, path, err)
                   : sali_npy_write(path, bytes == 1 ? SALI_DTYPE_U8 : SALI_DTYPE_I32, 3, shape,

@@ -33,7 +33,6 @@ void sali_run_record_free(sali_run_record *r)
     sali_free(r->created);
     sali_free(r->version);
     sali_free(r->configuration);
-    sali_free(r->warning);
     sali_free(r->clamp_variables);
     sali_free(r->clamp_codes);
     *r = (sali_run_record){ 0 };

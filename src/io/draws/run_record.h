@@ -25,9 +25,7 @@ typedef struct sali_run_record {
     int64_t n_warmup;                 /* steps of warm-up that were kept */
     char *model, *sampler, *seed, *created, *version; /* NULL: not in the file */
     char *configuration;                              /* JSON */
-    int64_t unmoved; /* chains of which no step changed a variable, as far as the file tells */
-    char *warning;   /* the words of the run's summary on what is wrong with it; NULL: none */
-    double seconds;  /* of sampling; NaN: not in the file */
+    double seconds;                                   /* of sampling; NaN: not in the file */
 } sali_run_record;
 
 /* Read a run from a netCDF file in ArviZ's layout or, without all that is noted, from an array

@@ -56,7 +56,7 @@ static bool are_alike(const sal_run_state *a, const sal_run_state *b)
            sal_run_state_options(b, &two, NULL) == SAL_OK && one.seed == two.seed &&
            one.chains == two.chains && one.warmup == two.warmup && one.thin == two.thin &&
            strcmp(one.sampler, two.sampler) == 0 &&
-           strcmp(sal_run_state_model(a), sal_run_state_model(b)) == 0;
+           strcmp(sali_run_state_model(a), sali_run_state_model(b)) == 0;
 }
 
 static int64_t steps_of(const sal_run_state *state)

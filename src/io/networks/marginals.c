@@ -3,15 +3,19 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <saltus/io.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
 #include "io/networks/uai.h"
 #include "io/networks/uai_results.h"
+#include "models/clamp.h"
+#include "models/names.h"
 
 sal_status sali_marginals_states(const char *name, const sal_space *space, int64_t v,
                                  sal_error *err)
@@ -134,4 +138,141 @@ sal_status sali_marginals_read(const char *path, const sal_space *space, double 
                                            evidence, err);
     sali_bytes_free(&bytes);
     return status || !mar ? status : read_beside(path, log_z, err);
+}
+
+/* ---- of a model, which may be a clamped one */
+
+static int64_t entries_of(const sal_space *space, int64_t v)
+{
+    int64_t states = sal_space_states(space, v);
+    return states > 0 ? states : SAL_COUNT_LEVELS;
+}
+
+/* The rows of the free variables out of those of all; ARGUMENT where a row of a clamped one is no
+ * point mass at its code. */
+static sal_status take_free(const char *path, const sal_model *model, int64_t evidence,
+                            const double *all, double *marginals, sal_error *err)
+{
+    const sal_space *whole = sali_clamp_inner(model)->space;
+    int32_t *index = SALI_NEW_ARRAY(int32_t, whole->n_variables);
+    int32_t *code = SALI_NEW_ARRAY(int32_t, whole->n_variables);
+    sal_status status =
+        index && code ? sali_clamp_index(model, index, code) : sali_fail_memory(err);
+    bool fits = evidence < 0 || evidence == whole->n_variables - model->space->n_variables;
+    for (int pass = 0; status == SAL_OK && pass < 2; pass++) { /* look, then copy */
+        const double *row = all;
+        for (int64_t v = 0; v < whole->n_variables; row += sal_space_states(whole, v++)) {
+            const int64_t states = sal_space_states(whole, v);
+            if (index[v] < 0) {
+                fits = fits && row[code[v]] > 0.999;
+            } else if (pass == 1) {
+                memcpy(marginals, row, (size_t)states * sizeof *row);
+                marginals += states;
+            }
+        }
+        if (!fits) {
+            status = sali_fail(err, SAL_ERR_ARGUMENT,
+                               "%.300s: these marginals are for other evidence; give the same by "
+                               "--evidence or --clamp",
+                               path);
+        }
+    }
+    sali_free(index);
+    sali_free(code);
+    return status;
+}
+
+sal_status sal_marginals_read(const char *path, const sal_model *model, double *marginals,
+                              double *log_z, sal_error *err)
+{
+    const sal_space *whole = sali_clamp_inner(model)->space;
+    int64_t evidence = -1;
+    double found = NAN, *all = SALI_NEW_ARRAY(double, whole->n_states);
+    sal_status status =
+        all ? sali_marginals_read(path, whole, all, &found, &evidence, err) : sali_fail_memory(err);
+    status = status ? status : take_free(path, model, evidence, all, marginals, err);
+    if (status == SAL_OK && log_z) {
+        *log_z = found;
+    }
+    sali_free(all);
+    return status;
+}
+
+/* Names of variables, or of the states of one; null for what has none. */
+static json_t *names_json(char *const *names, int64_t n)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; k < n; k++) {
+        json_t *name = names[k] ? json_string(names[k]) : NULL; /* NULL also if not UTF-8 */
+        json_array_append_new(list, name ? name : json_null());
+    }
+    return list;
+}
+
+static void add_names(json_t *object, const sali_names *names)
+{
+    if (names && names->names) {
+        json_object_set_new(object, "names", names_json(names->names, names->variables));
+    }
+    if (names && names->state_names) {
+        json_t *states = json_array();
+        for (int64_t v = 0; v < names->variables; v++) {
+            json_array_append_new(states, names_json(names->state_names[v], names->states[v]));
+        }
+        json_object_set_new(object, "states", states);
+    }
+}
+
+/* Digits of numbers: of estimates, and of exact answers (as many as decimals always keep). */
+enum { DIGITS = 10, EXACT_DIGITS = 15 };
+
+static sal_status write_json(const char *path, const sal_model *model, const double *all,
+                             double log_z, sal_error *err)
+{
+    const sal_model *inner = sali_clamp_inner(model);
+    const bool exact = isfinite(log_z);
+    json_t *object = json_object(), *rows = json_array();
+    if (exact) {
+        json_object_set_new(object, "log_z", json_real(log_z));
+        json_object_set_new(object, "evidence",
+                            json_integer(inner->space->n_variables - model->space->n_variables));
+    }
+    for (int64_t v = 0; v < inner->space->n_variables; v++) {
+        json_t *row = json_array();
+        for (int64_t k = 0; k < entries_of(inner->space, v); k++) {
+            json_array_append_new(row, json_real(*all++));
+        }
+        json_array_append_new(rows, row);
+    }
+    json_object_set_new(object, "marginals", rows);
+    add_names(object, inner->names);
+    char *text = json_dumps(object, JSON_REAL_PRECISION(exact ? EXACT_DIGITS : DIGITS));
+    sal_status status =
+        text ? sal_file_write(path, text, (int64_t)strlen(text), err) : sali_fail_memory(err);
+    json_decref(object);
+    free(text);
+    return status;
+}
+
+sal_status sal_marginals_write(const char *path, const sal_model *model, const double *marginals,
+                               double log_z, sal_error *err)
+{
+    const sal_space *whole = sali_clamp_inner(model)->space;
+    const bool mar = sali_has_suffix(path, ".MAR");
+    int64_t entries = 0;
+    for (int64_t v = 0; v < whole->n_variables; v++) {
+        sal_status status = mar ? sali_marginals_states(path, whole, v, err) : SAL_OK;
+        if (status != SAL_OK) {
+            return status;
+        }
+        entries += entries_of(whole, v);
+    }
+    double *all = SALI_NEW_ARRAY(double, entries);
+    sal_status status = all ? sali_clamp_marginals(model, marginals, all) : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        status = mar ? sali_uai_write_mar(path, whole, all, err)
+                     : write_json(path, model, all, log_z, err);
+    }
+    sali_free(all);
+    return status;
 }

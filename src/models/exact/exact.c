@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/text.h"
 
-#define STANDARD_LIMIT (INT64_C(1) << 20)
 #define STANDARD_MEMORY (INT64_C(1) << 30)
 /* An oracle of no more than this cost is taken before the later ones are asked. */
 #define LITTLE_COST 4e6
@@ -28,7 +27,7 @@ static sal_status fill_options(const sal_exact_options *given, sal_exact_options
                                sal_error *err)
 {
     *options = given ? *given : (sal_exact_options){ 0 };
-    options->limit = options->limit ? options->limit : STANDARD_LIMIT;
+    options->limit = options->limit ? options->limit : SAL_ENUMERATION_LIMIT;
     options->memory = options->memory ? options->memory : STANDARD_MEMORY;
     if (options->limit < 1 || options->memory < 1 || options->threads < 0 ||
         options->threads > 4096) {

@@ -8,7 +8,6 @@
 #include "models/exact/extension.h"
 #include "models/states.h"
 
-#define STANDARD_LIMIT (INT64_C(1) << 20)
 #define STANDARD_SAMPLES 1000
 #define SUM_TOLERANCE 1e-9
 
@@ -63,7 +62,7 @@ static sal_status fill_options(const sal_extension_options *given, sal_extension
                                sal_error *err)
 {
     *options = given ? *given : (sal_extension_options){ 0 };
-    options->limit = options->limit ? options->limit : STANDARD_LIMIT;
+    options->limit = options->limit ? options->limit : SAL_ENUMERATION_LIMIT;
     options->samples = options->samples ? options->samples : STANDARD_SAMPLES;
     if ((int)options->method < SAL_EXTENSION_AUTO || options->method > SAL_EXTENSION_MONTE_CARLO) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "extension: there is no method %d",

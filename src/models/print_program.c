@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The listing of `saltus check --program`: a model's formula as recorded and as it runs. */
+/* A tape model's formula, as recorded and as it runs, for people to read. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "ad/passes.h"
 #include "ad/workspace.h"
-#include "cli/cli.h"
-#include "cli/program.h"
 #include "models/tape_model.h"
 
 #define CHAINS 32 /* of one shard, for which memory is told */
@@ -53,7 +51,7 @@ static void list_inputs(const sali_node *node, char *text)
 }
 
 /* `run`: of nodes that run together, a few chains at a time; -1: by itself. */
-static void print_node(int32_t i, const sali_node *node, sali_degree degree, int32_t run,
+static void print_node(FILE *out, int32_t i, const sali_node *node, sali_degree degree, int32_t run,
                        bool is_output)
 {
     char inputs[WIDTH], shape[SALI_SHAPE_TEXT], number[16] = "-";
@@ -62,16 +60,16 @@ static void print_node(int32_t i, const sali_node *node, sali_degree degree, int
     if (run >= 0) {
         snprintf(number, sizeof number, "%" PRId32, run);
     }
-    printf("%5" PRId32 "  %-12s %-10s %-16s %-8s %-4s ", i, sali_op_f64(node->op)->name, inputs,
-           sali_shape_text(&node->shape, shape), when(node), number);
-    printf(name[0] ? "%-12s %s\n" : "%s\n", degree_name(degree), name);
+    fprintf(out, "%5" PRId32 "  %-12s %-10s %-16s %-8s %-4s ", i, sali_op_f64(node->op)->name,
+            inputs, sali_shape_text(&node->shape, shape), when(node), number);
+    fprintf(out, name[0] ? "%-12s %s\n" : "%s\n", degree_name(degree), name);
 }
 
-static void print_heading(const char *title, int32_t n)
+static void print_heading(FILE *out, const char *title, int32_t n)
 {
-    printf("\n%s, %" PRId32 " nodes\n", title, n);
-    printf("%5s  %-12s %-10s %-16s %-8s %-4s %-12s %s\n", "node", "op", "inputs", "shape", "when",
-           "run", "degree", "name");
+    fprintf(out, "\n%s, %" PRId32 " nodes\n", title, n);
+    fprintf(out, "%5s  %-12s %-10s %-16s %-8s %-4s %-12s %s\n", "node", "op", "inputs", "shape",
+            "when", "run", "degree", "name");
 }
 
 static int32_t shared_run(const sali_program *program, int32_t i)
@@ -80,54 +78,62 @@ static int32_t shared_run(const sali_program *program, int32_t i)
     return run >= 0 && program->fusion.runs[run].tile < INT64_MAX ? run : -1;
 }
 
-static void print_passes(uint32_t set)
+static void print_passes(FILE *out, uint32_t set)
 {
-    printf("passes      ");
+    fprintf(out, "passes      ");
     const sali_pass *pass;
     for (int64_t k = 0; (pass = sali_pass_at(k)); k++) {
-        printf(" %s%s", pass->name, set & pass->bit ? "" : ":off");
+        fprintf(out, " %s%s", pass->name, set & pass->bit ? "" : ":off");
     }
-    putchar('\n');
+    fputc('\n', out);
 }
 
-static sal_status print_buffers(const sali_tape_model *tape, const char *what, unsigned wants,
-                                sal_error *err)
+static sal_status print_buffers(FILE *out, const sali_tape_model *tape, const char *what,
+                                unsigned wants, sal_error *err)
 {
     sali_workspace *ws = NULL;
     sal_status status = sali_workspace_create(tape->program, tape->params, CHAINS, wants, &ws, err);
     if (status == SAL_OK) {
         int64_t apart, bytes = sali_workspace_bytes(ws, &apart);
-        printf("memory       %-9s %" PRId64 " bytes for %d chains; %" PRId64
-               " with nothing shared\n",
-               what, bytes, CHAINS, apart);
+        fprintf(out,
+                "memory       %-9s %" PRId64 " bytes for %d chains; %" PRId64
+                " with nothing shared\n",
+                what, bytes, CHAINS, apart);
     }
     sali_workspace_destroy(ws);
     return status;
 }
 
-sal_status cli_print_program(const sal_model *model, sal_error *err)
+sal_status sal_model_print_program(const sal_model *model, FILE *stream, sal_error *err)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     if (!tape) {
-        printf("program      none: the model is no tape\n");
+        fprintf(stream, "program      none: the model is no tape\n");
         return SAL_OK;
     }
     const sali_program *program = tape->program;
     const sali_listing *recorded = &program->recorded;
-    print_heading("as recorded", recorded->n_nodes);
+    print_heading(stream, "as recorded", recorded->n_nodes);
     for (int32_t i = 0; i < recorded->n_nodes; i++) {
-        print_node(i, &recorded->nodes[i], recorded->degree[i], -1, i == recorded->output);
+        print_node(stream, i, &recorded->nodes[i], recorded->degree[i], -1, i == recorded->output);
     }
-    print_heading("as it runs", program->n_nodes);
+    print_heading(stream, "as it runs", program->n_nodes);
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        print_node(i, &program->nodes[i], program->steps[i].degree, shared_run(program, i),
+        print_node(stream, i, &program->nodes[i], program->steps[i].degree, shared_run(program, i),
                    i == program->output);
     }
-    putchar('\n');
-    print_passes(program->passes);
-    sal_status status = print_buffers(tape, "value", 0, err);
-    if (status == SAL_OK) {
-        status = print_buffers(tape, "gradient", SALI_WANT_STATE_GRADIENT, err);
+    fputc('\n', stream);
+    print_passes(stream, program->passes);
+    sal_status status = print_buffers(stream, tape, "value", 0, err);
+    return status ? status : print_buffers(stream, tape, "gradient", SALI_WANT_STATE_GRADIENT, err);
+}
+
+int64_t sal_model_operations(const sal_model *model, const char *op)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    int64_t count = 0;
+    for (int32_t i = 0; tape && i < tape->program->n_nodes; i++) {
+        count += strcmp(sali_op_f64(tape->program->nodes[i].op)->name, op) == 0;
     }
-    return status;
+    return count;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* How well a model's gradient and differences agree with differences of f, at random states. */
-#include "cli/derivatives.h"
-
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/alloc.h"
 #include "samplers/sampler.h"
 #include "samplers/start.h"
+
+#define STATES 4
 
 /* At a kink one-sided slopes differ by more than this share of the gradient's largest entry and
  * more than so many roundings of f make, and by no less at half the distance. */
@@ -61,7 +61,7 @@ static bool is_present(const sal_space *space, const double *x, int64_t i)
 /* Largest error of gradient [N] against central differences of `exact` at x [N], relative to the
  * largest entry; slopes that are compared and coordinates with a kink are counted. */
 static sal_status gradient_error(const sal_model *exact, double *x, const double *gradient,
-                                 double *error, cli_derivatives *counts, sal_error *err)
+                                 double *error, sal_model_checks *counts, sal_error *err)
 {
     int64_t N = sal_space_width(sal_model_space(exact));
     double h = 1e-5, scale = 1e-12, f;
@@ -122,8 +122,8 @@ static sal_status differences_by(const sal_model *model, sali_strategy strategy,
 {
     const sal_space *space = model->space;
     sali_evaluator *e = NULL;
-    double *x = malloc((size_t)space->width * sizeof *x), f;
-    double *slots = malloc((size_t)space->slots * sizeof *slots);
+    double *x = SALI_NEW_ARRAY(double, space->width), f;
+    double *slots = SALI_NEW_ARRAY(double, space->slots);
     sal_status status = x && slots ? SAL_OK : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
         status = sali_evaluator_create_by(model, 1, SALI_WANT_DIFFERENCES, strategy, &e, err);
@@ -134,27 +134,32 @@ static sal_status differences_by(const sal_model *model, sali_strategy strategy,
         sali_spread_slots(model, 1, codes, slots, rows);
     }
     sali_evaluator_destroy(e);
-    free(x);
-    free(slots);
+    sali_free(x);
+    sali_free(slots);
     return status;
 }
 
-/* Largest disagreement of any strategy that applies with `differences`, relative to the largest
+/* Whether a strategy is an alternative to the one in use. */
+static bool is_other(const sal_model *model, sali_strategy strategy)
+{
+    return strategy != sali_strategy_best(model) && sali_strategy_applies(model, strategy);
+}
+
+/* Largest disagreement of any other strategy with `differences`, relative to the largest
  * difference. */
 static sal_status strategies_error(const sal_model *model, const int32_t *codes,
                                    const double *differences, double *error, sal_error *err)
 {
     int64_t R = model->space->n_states;
     double scale = 1e-12;
-    double *rows = malloc((size_t)R * sizeof *rows);
+    double *rows = SALI_NEW_ARRAY(double, R);
     sal_status status = rows ? SAL_OK : SAL_ERR_MEMORY;
     *error = 0;
     for (int s = 0; status == SAL_OK && s < SALI_STRATEGIES; s++) {
-        sali_strategy strategy = (sali_strategy)s;
-        if (strategy == sali_strategy_best(model) || !sali_strategy_applies(model, strategy)) {
+        if (!is_other(model, (sali_strategy)s)) {
             continue;
         }
-        status = differences_by(model, strategy, codes, rows, err);
+        status = differences_by(model, (sali_strategy)s, codes, rows, err);
         for (int64_t k = 0; status == SAL_OK && k < R; k++) {
             if (rows[k] != differences[k]) {
                 *error = fmax(*error, fabs(rows[k] - differences[k]));
@@ -163,7 +168,7 @@ static sal_status strategies_error(const sal_model *model, const int32_t *codes,
         }
     }
     *error /= scale;
-    free(rows);
+    sali_free(rows);
     return status;
 }
 
@@ -171,47 +176,46 @@ static sal_status strategies_error(const sal_model *model, const int32_t *codes,
  * `exact`, the same model in double, and against its exact differences. Single precision would lose
  * those of an f that is large beside them. */
 static sal_status measure_errors(const sal_model *model, const sal_model *exact,
-                                 const int32_t *codes, cli_derivatives *worst, sal_error *err)
+                                 const int32_t *codes, sal_model_checks *worst, sal_error *err)
 {
     const sal_space *space = model->space;
     double f, error;
-    double *x = malloc((size_t)space->width * sizeof *x);
-    double *gradient = malloc((size_t)space->width * sizeof *gradient);
-    double *differences = malloc((size_t)space->n_states * sizeof *differences);
+    double *x = SALI_NEW_ARRAY(double, space->width);
+    double *gradient = SALI_NEW_ARRAY(double, space->width);
+    double *differences = SALI_NEW_ARRAY(double, space->n_states);
     sal_status status = x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
     status = status ? status : sal_space_embed(space, 1, codes, x, err);
     status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
     status = status ? status : gradient_error(exact, x, gradient, &error, worst, err);
     if (status == SAL_OK) {
-        worst->gradient = fmax(worst->gradient, error);
+        worst->gradient_error = fmax(worst->gradient_error, error);
         status = strategies_error(model, codes, differences, &error, err);
     }
     if (status == SAL_OK) {
-        worst->strategies = fmax(worst->strategies, error);
+        worst->against_error = fmax(worst->against_error, error);
         status = sal_model_evaluate(exact, 1, codes, &f, NULL, differences, err);
     }
     if (status == SAL_OK) {
-        worst->taylor =
-            fmax(worst->taylor, taylor_error(model, codes, gradient, differences, &worst->changes));
+        error = taylor_error(model, codes, gradient, differences, &worst->changes);
+        worst->first_order_error = fmax(worst->first_order_error, error);
     }
-    free(x);
-    free(gradient);
-    free(differences);
+    sali_free(x);
+    sali_free(gradient);
+    sali_free(differences);
     return status;
 }
 
-/* CLI_CHECKED_STATES random states, repaired as where sampling starts. */
-static sal_status make_states(const sal_model *model, int64_t seed, sali_chains **out,
+/* STATES random states, repaired as where sampling starts. */
+static sal_status make_states(const sal_model *model, uint64_t seed, sali_chains **out,
                               sal_error *err)
 {
     sal_model *guide = NULL;
     sali_chains *chains = NULL;
-    sal_status status = sali_chains_create(model, CLI_CHECKED_STATES, SALI_WANT_VALUE,
-                                           (uint64_t)seed, &chains, err);
+    sal_status status = sali_chains_create(model, STATES, SALI_WANT_VALUE, seed, &chains, err);
     if (status == SAL_OK && model->ops->feasibility) {
         status = model->ops->feasibility(model, &guide, err);
     }
-    for (int64_t c = 0; status == SAL_OK && c < CLI_CHECKED_STATES; c++) {
+    for (int64_t c = 0; status == SAL_OK && c < STATES; c++) {
         chains->id[c] = (uint32_t)c;
     }
     status = status ? status : sali_start(chains, NULL, guide, err);
@@ -224,18 +228,28 @@ static sal_status make_states(const sal_model *model, int64_t seed, sali_chains 
     return SAL_OK;
 }
 
-sal_status cli_measure_derivatives(const sal_model *model, const sal_model *exact, int64_t seed,
-                                   cli_derivatives *out, sal_error *err)
+sal_status sal_model_check(const sal_model *model, const sal_model *exact, uint64_t seed,
+                           sal_model_checks *checks, sal_error *err)
 {
     sali_chains *chains = NULL;
-    *out = (cli_derivatives){ 0 };
-    sal_status status = make_states(model, seed, &chains, err);
-    for (int64_t c = 0; status == SAL_OK && c < CLI_CHECKED_STATES; c++) {
-        const int32_t *codes = chains->codes + c * model->space->n_variables;
-        status = measure_errors(model, exact, codes, out, err);
+    sal_model_checks c = { .states = STATES,
+                           .differences = sali_strategy_name(sali_strategy_best(model)) };
+    for (int s = 0, n = 0; s < SALI_STRATEGIES; s++) {
+        if (is_other(model, (sali_strategy)s)) {
+            c.against[n++] = sali_strategy_name((sali_strategy)s);
+        }
     }
-    out->gradient = out->slopes > 0 ? out->gradient : NAN;
-    out->taylor = out->changes > 0 ? out->taylor : NAN;
+    *checks = c;
+    sal_status status = make_states(model, seed, &chains, err);
+    for (int64_t k = 0; status == SAL_OK && k < STATES; k++) {
+        const int32_t *codes = chains->codes + k * model->space->n_variables;
+        status = measure_errors(model, exact ? exact : model, codes, &c, err);
+    }
+    c.gradient_error = c.slopes > 0 ? c.gradient_error : NAN;
+    c.first_order_error = c.changes > 0 ? c.first_order_error : NAN;
     sali_chains_destroy(chains);
+    if (status == SAL_OK) {
+        *checks = c;
+    }
     return status;
 }

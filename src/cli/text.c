@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_has_suffix(const char *text, const char *suffix)
+{
+    size_t length = text ? strlen(text) : 0, n = strlen(suffix);
+    return length > n && strcmp(text + length - n, suffix) == 0;
+}
+
+/* ---- numbers; the program keeps the locale "C" */
+
+/* The characters as a text of their own, if they are among those that such numbers have. */
+static bool copy_number(const char *text, size_t size, const char *among, char out[64])
+{
+    bool fits = size > 0 && size < 64 && strspn(text, among) >= size;
+    snprintf(out, 64, "%.*s", fits ? (int)size : 0, text);
+    return fits;
+}
+
+bool cli_parse_int(const char *text, size_t size, int64_t *out)
+{
+    char copy[64], *end = copy;
+    errno = 0;
+    long long value = copy_number(text, size, "+-0123456789", copy) ? strtoll(copy, &end, 10) : 0;
+    if (end == copy || *end || errno != 0) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool cli_parse_real(const char *text, size_t size, double *out)
+{
+    char copy[64], *end = copy;
+    double value = copy_number(text, size, "+-.eE0123456789", copy) ? strtod(copy, &end) : 0;
+    if (end == copy || *end || !isfinite(value)) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool cli_path(char path[CLI_PATH], const char *directory, const char *name)
+{
+    return snprintf(path, CLI_PATH, "%s/%s", directory, name) < CLI_PATH;
+}
+
+void cli_list_name(char *list, size_t room, const char *name)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, room - used, "%s%s", used ? ", " : "", name);
+}
+
+/* ---- the nearest name */
+
+#define LONGEST 48 /* a longer word has no nearest name */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, leave out or replace, and neighbours to exchange (optimal string alignment);
+ * both words of at most LONGEST letters. */
+static int edit_distance(const char *a, const char *b)
+{
+    int n = (int)strlen(a), m = (int)strlen(b), d[LONGEST + 1][LONGEST + 1];
+    for (int i = 0; i <= n; i++) {
+        for (int j = 0; j <= m; j++) {
+            d[i][j] = i + j;
+            if (i > 0 && j > 0) {
+                d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
+                                d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            }
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    return d[n][m];
+}
+
+cli_nearest cli_nearest_begin(const char *word)
+{
+    int length = (int)strlen(word);
+    return (cli_nearest){ .word = word, .distance = length > LONGEST ? 0 : 2 + length / 4 };
+}
+
+void cli_nearest_offer(cli_nearest *nearest, const char *name)
+{
+    int length = (int)strlen(name);
+    int distance =
+        length > LONGEST || nearest->distance == 0 ? length : edit_distance(nearest->word, name);
+    if (distance < nearest->distance && distance < length) {
+        nearest->distance = distance;
+        nearest->name = name;
+    }
+}

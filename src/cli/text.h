@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts: suffixes, numbers, paths, and the nearest of some names. */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether a text has that end and something before it; NULL has none. */
+bool cli_has_suffix(const char *text, const char *suffix);
+
+/* `size` characters as an integer, or as a finite decimal number; false: they are none. */
+bool cli_parse_int(const char *text, size_t size, int64_t *out);
+bool cli_parse_real(const char *text, size_t size, double *out);
+
+/* "directory/name"; false: it is too long. */
+#define CLI_PATH 4096
+bool cli_path(char path[CLI_PATH], const char *directory, const char *name);
+
+/* Append a name to a list "a, b", as far as there is room for it. */
+void cli_list_name(char *list, size_t room, const char *name);
+
+/* The nearest of some names to a mistyped word. */
+typedef struct cli_nearest {
+    const char *word, *name; /* name: the nearest offered so far; NULL if none is near */
+    int distance;            /* what the next one must be below */
+} cli_nearest;
+
+cli_nearest cli_nearest_begin(const char *word);
+void cli_nearest_offer(cli_nearest *nearest, const char *name);
+
+#endif
