@@ -197,7 +197,7 @@ void sali_svg_line(const sali_canvas *c, const sal_series *series, bool dense); 
 void sali_svg_band(const sali_canvas *c, const sal_series *series);
 void sali_svg_bars(const sali_canvas *c); /* svg_bars.c */
 void sali_svg_hatches(const sali_canvas *c);
-void sali_svg_hatch(const sali_canvas *c, int64_t hatch);              /* the attribute "fill" */
+void sali_svg_bar_fill(const sali_canvas *c, const sal_series *series, int layer);
 void sali_svg_markers(const sali_canvas *c, const sal_series *series); /* svg_markers.c */
 void sali_svg_error_bars(const sali_canvas *c, const sal_series *series, double shift);
 void sali_svg_pointers(const sali_canvas *c);
@@ -222,8 +222,9 @@ int64_t sali_legend_rows(const sali_panel *panel, double width);
 /* Are the points too close for dashes and thick lines, as `dense` lines have them? */
 bool sali_series_dense(const sal_series *series, double width);
 
-/* How many series of bars stand side by side; several need hatching. */
+/* How many series of bars stand side by side; several need hatching, a second layer. */
 int64_t sali_bar_series(const sali_panel *panel);
+int sali_bar_layers(const sali_panel *panel, const sal_series *series);
 
 /* The colour of t in [0, 1], as 0xRRGGBB. */
 uint32_t sali_colour(double t, bool diverging);

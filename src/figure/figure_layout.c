@@ -123,14 +123,20 @@ typedef struct margins {
     double above, below, before, after, width, height;
 } margins;
 
-static void widen(margins *m, const sali_place *p)
+/* Of every step-th place from `first` on. */
+static margins widest(const sali_place *places, int64_t first, int64_t end, int64_t step)
 {
-    m->above = fmax(m->above, p->above);
-    m->below = fmax(m->below, p->below);
-    m->before = fmax(m->before, p->before);
-    m->after = fmax(m->after, p->after);
-    m->width = fmax(m->width, p->width);
-    m->height = fmax(m->height, p->height);
+    margins m = { 0 };
+    for (int64_t i = first; i < end; i += step) {
+        const sali_place *p = &places[i];
+        m.above = fmax(m.above, p->above);
+        m.below = fmax(m.below, p->below);
+        m.before = fmax(m.before, p->before);
+        m.after = fmax(m.after, p->after);
+        m.width = fmax(m.width, p->width);
+        m.height = fmax(m.height, p->height);
+    }
+    return m;
 }
 
 static void place_panels(const sal_figure *figure, int64_t columns, bool words, sali_layout *layout)
@@ -138,10 +144,7 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
     int64_t n = figure->n_panels;
     double right = 0;
     for (int64_t c = 0; c < columns; c++) {
-        margins m = { 0 };
-        for (int64_t i = c; i < n; i += columns) {
-            widen(&m, &layout->places[i]);
-        }
+        const margins m = widest(layout->places, c, n, columns);
         for (int64_t i = c; i < n; i += columns) {
             layout->places[i].left = right + m.before;
         }
@@ -154,11 +157,8 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
         bottom = 6 + LINE * (double)sali_text_lines(figure->options.title, room);
     }
     for (int64_t r = 0; r < n; r += columns) {
-        margins m = { 0 };
-        int64_t end = r + columns < n ? r + columns : n;
-        for (int64_t i = r; i < end; i++) {
-            widen(&m, &layout->places[i]);
-        }
+        const int64_t end = r + columns < n ? r + columns : n;
+        const margins m = widest(layout->places, r, end, 1);
         for (int64_t i = r; i < end; i++) {
             layout->places[i].top = bottom + m.above;
         }

@@ -43,10 +43,20 @@ void sali_svg_hatches(const sali_canvas *c)
     sali_put_raw(c->w, "</defs>");
 }
 
-void sali_svg_hatch(const sali_canvas *c, int64_t hatch)
+int sali_bar_layers(const sali_panel *panel, const sal_series *s)
 {
-    sali_put(c->w, " fill=\"url(#%s-hatch-%lld-%d)\"", c->prefix, (long long)c->number,
-             (int)hatch + 1);
+    return sali_bar_series(panel) > 1 && sali_style_dash(s->style) > 0 ? 2 : 1;
+}
+
+/* The attribute of one layer. */
+void sali_svg_bar_fill(const sali_canvas *c, const sal_series *s, int layer)
+{
+    if (layer == 0) {
+        sali_put_raw(c->w, " class=\"bar\"");
+    } else {
+        sali_put(c->w, " fill=\"url(#%s-hatch-%lld-%d)\"", c->prefix, (long long)c->number,
+                 (int)sali_style_dash(s->style) + 1);
+    }
 }
 
 /* The room of a bar, or of the bars of several series at one place, in pixels. */
@@ -93,16 +103,11 @@ void sali_svg_bars(const sali_canvas *c)
         if (s->mark != SAL_MARK_BARS) {
             continue;
         }
-        int64_t hatch = sali_style_dash(s->style);
         double shift = slot * ((double)k++ - (double)(n - 1) / 2);
         sali_put(c->w, "<g class=\"s%d\">", (int)sali_style_colour(s->style) + 1);
-        for (int layer = 0; layer < 1 + (n > 1 && hatch > 0); layer++) {
+        for (int layer = 0; layer < sali_bar_layers(c->panel, s); layer++) {
             sali_put_raw(c->w, "<path");
-            if (layer == 0) {
-                sali_put_raw(c->w, " class=\"bar\"");
-            } else {
-                sali_svg_hatch(c, hatch);
-            }
+            sali_svg_bar_fill(c, s, layer);
             sali_put_raw(c->w, " d=\"");
             put_bars(c, s, n > 1 ? 0.94 * slot : slot, shift);
             sali_put_raw(c->w, "\"/>");

@@ -27,15 +27,9 @@ static const char *entry(const sali_panel *panel, int64_t i)
 
 static void swatch_bar(const sali_canvas *c, const sal_series *s, double x, double y)
 {
-    int64_t hatch = sali_style_dash(s->style);
-    bool hatched = hatch > 0 && sali_bar_series(c->panel) > 1;
-    for (int layer = 0; layer < 1 + hatched; layer++) {
+    for (int layer = 0; layer < sali_bar_layers(c->panel, s); layer++) {
         sali_put(c->w, "<rect x=\"%f\" y=\"%f\" width=\"%f\" height=\"10\"", x, y - 5, SWATCH - 6);
-        if (layer == 0) {
-            sali_put_raw(c->w, " class=\"bar\"");
-        } else {
-            sali_svg_hatch(c, hatch);
-        }
+        sali_svg_bar_fill(c, s, layer);
         sali_put_raw(c->w, "/>");
     }
 }

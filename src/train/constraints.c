@@ -78,25 +78,29 @@ static sal_status add_block(sali_constraints *c, const sali_program *program, in
     return SAL_OK;
 }
 
-/* Entries between the reals of one variable stay zero. */
-static sal_status zero_diagonal(sali_constraints *c, const sal_space *space, sal_error *err)
+/* Entries of a block between the reals of one variable become zero. */
+static void zero_own(const sal_space *space, const sali_coupling_block *block, double *values)
 {
-    c->zero = SALI_TAKE(c->memory, bool, c->n);
-    sal_status status = sali_memory_status(c->memory, err);
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        const sali_variable *variable = &space->variables[v];
+        for (int32_t a = 0; a < variable->width; a++) {
+            double *row = values + block->first + (variable->offset + a) * block->side;
+            memset(row + variable->offset, 0, (size_t)variable->width * sizeof *row);
+        }
+    }
+}
+
+static sal_status zero_diagonal(sali_constraints *c, sal_error *err)
+{
+    const int64_t N = c->space->width;
+    sal_status status = need_mask(c, err);
     for (int64_t k = 0; status == SAL_OK && k < c->n_blocks; k++) {
-        const sali_coupling_block *block = &c->blocks[k];
-        if (block->side != space->width) {
+        if (c->blocks[k].side != N) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
                              "train: zero_diagonal needs couplings of %lld x %lld entries",
-                             (long long)space->width, (long long)space->width);
+                             (long long)N, (long long)N);
         }
-        for (int64_t v = 0; v < space->n_variables; v++) {
-            const sali_variable *variable = &space->variables[v];
-            for (int32_t a = 0; a < variable->width; a++) {
-                bool *row = c->zero + block->first + (variable->offset + a) * block->side;
-                memset(row + variable->offset, true, (size_t)variable->width);
-            }
-        }
+        zero_own(c->space, &c->blocks[k], c->learned);
     }
     return status;
 }
@@ -129,6 +133,7 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
     *c = (sali_constraints){ .memory = memory,
                              .n = program->parameters_size,
                              .l1 = options->couplings.l1,
+                             .zero_diagonal = options->couplings.zero_diagonal,
                              .space = model->space };
     c->blocks = SALI_TAKE(memory, sali_coupling_block, (int64_t)strlen(couplings) + 1);
     sal_status status = sali_memory_status(memory, err);
@@ -146,14 +151,10 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
         status = group_blocks(c, options, err);
     }
     if (status == SAL_OK && options->couplings.zero_diagonal) {
-        status = zero_diagonal(c, model->space, err);
+        status = zero_diagonal(c, err);
     }
     if (status == SAL_OK && options->fixed) {
         status = each_name("fixed", options->fixed, program, fix, c, err);
-    }
-    status = status == SAL_OK && c->zero ? need_mask(c, err) : status;
-    for (int64_t i = 0; status == SAL_OK && c->zero && i < c->n; i++) {
-        c->learned[i] = c->zero[i] ? 0 : c->learned[i];
     }
     return status;
 }
@@ -186,8 +187,8 @@ void sali_constraints_start(const sali_constraints *c, double *values)
             continue;
         }
         symmetrise(block->side, values + block->first);
-        for (int64_t i = 0; c->zero && i < block->size; i++) {
-            values[block->first + i] = c->zero[block->first + i] ? 0 : values[block->first + i];
+        if (c->zero_diagonal) {
+            zero_own(c->space, block, values);
         }
     }
 }

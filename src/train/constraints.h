@@ -26,13 +26,13 @@ typedef struct sali_constraints {
     sali_memory *memory; /* of the arrays; not its own */
     int64_t n;           /* parameters */
     double l1;
-    double group; /* half of the penalty: what pulls each triangle of a block */
-    double step;  /* of a proximal step at the full learning rate; 0: the gradient is changed */
+    bool zero_diagonal; /* entries of blocks between the reals of one variable stay zero */
+    double group;       /* half of the penalty: what pulls each triangle of a block */
+    double step; /* of a proximal step at the full learning rate; 0: the gradient is changed */
     const sal_space *space;
     double *keep, *pull; /* [V x V] of the gradient and the block, for the group penalty */
     int64_t n_blocks;
     sali_coupling_block *blocks;
-    bool *zero;      /* [n] entries that stay zero; NULL: none */
     double *learned; /* [n] 1, or 0 of those that stay as they are; NULL: all are learned */
 } sali_constraints;
 

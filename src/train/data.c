@@ -51,19 +51,6 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
     return SAL_OK;
 }
 
-sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err)
-{
-    if (!data || !data->codes || rows < 1 || rows >= data->rows) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: %lld of %lld rows to hold out; expected at least 1, and one must "
-                         "stay",
-                         (long long)rows, (long long)(data && data->codes ? data->rows : 0));
-    }
-    sal_status status = sali_data_gather(data, data->rows - rows, rows, NULL, held_out, err);
-    data->rows -= status == SAL_OK ? rows : 0;
-    return status;
-}
-
 sal_status sal_data_from_run(const sal_run *run, sal_data *data, sal_error *err)
 {
     int bytes = 0;

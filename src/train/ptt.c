@@ -198,13 +198,6 @@ void sali_ptt_swap(sal_trainer *t)
 
 /* ---- following the updates */
 
-static void even_weights(sali_ptt *p)
-{
-    for (int64_t c = 0; c < p->n; c++) {
-        p->weight[c] = 1 / (double)p->n;
-    }
-}
-
 void sali_ptt_take_chains(sal_trainer *t)
 {
     sali_ptt *p = t->ptt;
@@ -213,8 +206,8 @@ void sali_ptt_take_chains(sal_trainer *t)
         memcpy(t->buffer.codes + c * V, p->stored + (c * apart + apart / 2) * V,
                (size_t)V * sizeof *p->stored);
         t->buffer.slot[c] = (uint32_t)c;
+        p->weight[c] = 1 / (double)p->n;
     }
-    even_weights(p);
     p->sweeps++;
     measure(t);
 }
