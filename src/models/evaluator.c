@@ -78,8 +78,7 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
     sal_status status = model->ops->open(model, chains, inner, &e->ws, err);
     if (status == SAL_OK && by_gradient) {
         e->f = SALI_NEW_ARRAY(double, chains);
-        e->gradient = sali_alloc(chains * model->space->width,
-                                 model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
+        e->gradient = sali_alloc(chains * model->space->width, sali_dtype_size(model->dtype));
         status = e->f && e->gradient ? SAL_OK : sali_fail_memory(err);
     } else if (status == SAL_OK && differences && strategy == SALI_BY_CHANGES) {
         status = sali_tracker_create(model, chains, &e->tracker, err);
@@ -224,11 +223,6 @@ static void at_by_changes(sali_evaluator *e, int64_t chains, const int32_t *code
 
 /* ---- differences by the gradient of a multilinear f */
 
-static double gradient_at(const sali_evaluator *e, int64_t c, int64_t coordinate)
-{
-    return sali_load(e->model->dtype, e->gradient, c * e->model->space->width + coordinate);
-}
-
 static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                            const int64_t *sites, double *delta)
 {
@@ -236,19 +230,16 @@ static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *cod
     e->model->ops->gradient(e->ws, chains, codes, x, e->f, e->gradient);
     for (int64_t c = 0; c < chains; c++) {
         const sali_variable *v = &space->variables[sites[c]];
+        const void *gradient = (const char *)e->gradient +
+                               (size_t)(c * space->width) * sali_dtype_size(e->model->dtype);
         int32_t now = codes[c * space->n_variables + sites[c]];
         double *row = delta + c * space->max_states;
         for (int32_t k = 0; k < sali_entries(v->states); k++) {
             int32_t code = sali_entry_code(v->states, now, k);
-            if (code == now) {
-                row[k] = 0;
-            } else if (!sali_has_code(v, code)) {
-                row[k] = -INFINITY;
-            } else if (v->kind == SAL_CATEGORICAL) {
-                row[k] = gradient_at(e, c, v->offset + k) - gradient_at(e, c, v->offset + now);
-            } else {
-                row[k] = gradient_at(e, c, v->offset) * (sali_level(v, code) - sali_level(v, now));
-            }
+            row[k] = code == now ? 0
+                     : !sali_has_code(v, code)
+                         ? -INFINITY
+                         : sali_first_order(e->model->dtype, gradient, v, now, code);
         }
     }
 }
