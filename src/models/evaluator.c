@@ -7,7 +7,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/neighbours.h"
-#include "models/tracker.h"
 
 struct sali_evaluator {
     const sal_model *model;
@@ -16,9 +15,9 @@ struct sali_evaluator {
     sali_strategy strategy;
     /* For differences, what the strategy needs. */
     sali_neighbours *neighbours;
-    sali_tracker *tracker;
-    double *f;      /* [max_chains] */
-    void *gradient; /* real [max_chains x N] */
+    sali_tracker *tracker; /* of the neighbours */
+    double *f;             /* [max_chains] */
+    void *gradient;        /* real [max_chains x N] */
 };
 
 const char *sali_strategy_name(sali_strategy strategy)
@@ -80,10 +79,11 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
         e->f = SALI_NEW_ARRAY(double, chains);
         e->gradient = sali_alloc(chains * model->space->width, sali_dtype_size(model->dtype));
         status = e->f && e->gradient ? SAL_OK : sali_fail_memory(err);
-    } else if (status == SAL_OK && differences && strategy == SALI_BY_CHANGES) {
-        status = sali_tracker_create(model, chains, &e->tracker, err);
     } else if (status == SAL_OK && differences) {
-        status = sali_neighbours_create(model, chains, &e->neighbours, err);
+        status = strategy == SALI_BY_CHANGES ? sali_tracker_create(model, chains, &e->tracker, err)
+                                             : SAL_OK;
+        status = status ? status
+                        : sali_neighbours_create(model, chains, e->tracker, &e->neighbours, err);
     }
     if (status != SAL_OK) {
         sali_evaluator_destroy(e);
@@ -125,7 +125,7 @@ static bool asked(int32_t to, int32_t now, int32_t code)
     return code != now && (to == -1 || to == code);
 }
 
-/* ---- differences by evaluating neighbours */
+/* ---- differences by neighbours, evaluated or tried */
 
 /* The difference of entry k of variable v of chain c, to out[to]: evaluated where there is such a
  * code, other than the present one. */
@@ -184,43 +184,6 @@ static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *c
     sali_neighbours_end(e->neighbours);
 }
 
-/* ---- differences by trying changes */
-
-static void slots_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes,
-                             const int32_t *to, double *f, void *slots)
-{
-    const sal_space *space = e->model->space;
-    sal_dtype dtype = e->model->dtype;
-    sali_tracker_start(e->tracker, chains, codes, f);
-    for (int64_t c = 0; c < chains; c++) {
-        for (int64_t v = 0; v < space->n_variables; v++) {
-            const sali_variable *variable = &space->variables[v];
-            int32_t now = codes[c * space->n_variables + v];
-            int32_t wanted = to ? to[c * space->n_variables + v] : -1;
-            int64_t slot = c * space->slots + variable->slot;
-            bool two_level = sali_is_two_level(variable);
-            for (int32_t k = 0; k < sali_entries(variable->states); k++) {
-                int32_t code = sali_entry_code(variable->states, now, k);
-                if (asked(wanted, now, code)) {
-                    sali_store(dtype, slots, two_level ? slot : slot + k,
-                               sali_tracker_difference(e->tracker, c, v, code));
-                } else if (code == now && !two_level) {
-                    sali_store(dtype, slots, slot + k, 0);
-                }
-            }
-        }
-    }
-}
-
-static void at_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes,
-                          const int64_t *sites, double *delta)
-{
-    sali_tracker_start(e->tracker, chains, codes, NULL);
-    for (int64_t c = 0; c < chains; c++) {
-        sali_tracker_differences(e->tracker, c, sites[c], delta + c * e->model->space->max_states);
-    }
-}
-
 /* ---- differences by the gradient of a multilinear f */
 
 static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
@@ -269,7 +232,8 @@ void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes
         sali_taylor_slots(e->model, chains, codes, e->gradient, slots);
         break;
     case SALI_BY_CHANGES:
-        slots_by_changes(e, chains, codes, to, f, slots);
+        sali_tracker_start(e->tracker, chains, codes, f);
+        slots_by_neighbours(e, chains, codes, x, to, f, slots);
         break;
     default:
         e->model->ops->value(e->ws, chains, codes, x, f);
@@ -280,14 +244,12 @@ void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes
 void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                          const int64_t *sites, const double *f, double *delta)
 {
-    switch (e->strategy) {
-    case SALI_BY_GRADIENT:
+    if (e->strategy == SALI_BY_GRADIENT) {
         at_by_gradient(e, chains, codes, x, sites, delta);
-        break;
-    case SALI_BY_CHANGES:
-        at_by_changes(e, chains, codes, sites, delta);
-        break;
-    default:
-        at_by_neighbours(e, chains, codes, x, sites, f, delta);
+        return;
     }
+    if (e->strategy == SALI_BY_CHANGES) {
+        sali_tracker_start(e->tracker, chains, codes, NULL);
+    }
+    at_by_neighbours(e, chains, codes, x, sites, f, delta);
 }
