@@ -259,7 +259,13 @@ sali_op_term sali_term_both(const sali_term_place *place);
 /* The element of a broadcast operand that element k of the output meets. */
 int64_t sali_broadcast_at(const sal_shape *out, const sal_shape *in, int64_t k);
 
-/* Element k of a shape as element `at` of an axis, -1 for all axes as one. */
+/* A shape as [outer, n, inner], n that of an axis; with axis -1 all axes are one. */
+typedef struct sali_axis_view {
+    int64_t outer, n, inner;
+} sali_axis_view;
+sali_axis_view sali_axis_of(const sal_shape *shape, int64_t axis);
+
+/* Element k of a shape as element `at` of such an axis. */
 typedef struct sali_axis_place {
     int64_t n, inner; /* of the axis; elements from one along it to the next */
     int64_t outer, at, rest;

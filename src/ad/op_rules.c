@@ -194,16 +194,25 @@ int64_t sali_broadcast_at(const sal_shape *out, const sal_shape *in, int64_t k)
     return at;
 }
 
+sali_axis_view sali_axis_of(const sal_shape *shape, int64_t axis)
+{
+    sali_axis_view view = { .outer = 1, .n = sali_shape_size(shape), .inner = 1 };
+    for (int32_t i = 0; axis >= 0 && i < shape->rank; i++) {
+        view.outer *= i < axis ? shape->dim[i] : 1;
+        view.n = i == axis ? shape->dim[i] : view.n;
+        view.inner *= i > axis ? shape->dim[i] : 1;
+    }
+    return view;
+}
+
 sali_axis_place sali_axis_find(const sal_shape *shape, int64_t axis, int64_t k)
 {
-    sali_axis_place p = { .n = axis < 0 ? sali_shape_size(shape) : shape->dim[axis], .inner = 1 };
-    for (int32_t i = shape->rank - 1; axis >= 0 && i > axis; i--) {
-        p.inner *= shape->dim[i];
-    }
-    p.rest = k % p.inner;
-    p.at = k / p.inner % p.n;
-    p.outer = k / p.inner / p.n;
-    return p;
+    sali_axis_view view = sali_axis_of(shape, axis);
+    return (sali_axis_place){ .n = view.n,
+                              .inner = view.inner,
+                              .outer = k / view.inner / view.n,
+                              .at = k / view.inner % view.n,
+                              .rest = k % view.inner };
 }
 
 sali_op_term sali_term_same(const sali_term_place *p)

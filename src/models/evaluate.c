@@ -19,7 +19,7 @@ typedef struct buffers {
 static bool buffers_create(const sal_model *model, int64_t states, buffers *b)
 {
     const sal_space *space = model->space;
-    size_t element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    size_t element = sali_dtype_size(model->dtype);
     b->rows = states < 1 ? 1 : states < BATCH ? states : BATCH;
     b->x = sali_alloc(b->rows * space->width, element);
     b->gradient = sali_alloc(b->rows * space->width, element);
@@ -90,28 +90,27 @@ static sal_status check_request(const sal_model *model, const double *gradient, 
                : SAL_OK;
 }
 
-sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int32_t *codes,
-                              double *f, double *gradient, double *differences, sal_error *err)
+/* At `codes` [states x V], or where they are NULL at the reals x [states x N]. */
+static sal_status evaluate(const sal_model *model, int64_t states, const int32_t *codes,
+                           const double *x, double *f, double *gradient, double *differences,
+                           sal_error *err)
 {
     const sal_space *space = model->space;
     sali_evaluator *e = NULL;
     buffers b = { 0 };
-    sal_status status = check_request(model, gradient, err);
-    if (status == SAL_OK) {
-        status = sali_codes_check(space, states, codes, err);
-    }
-    if (status != SAL_OK) {
-        return status;
-    }
     unsigned wants =
         (gradient ? SALI_WANT_GRADIENT : 0) | (differences ? SALI_WANT_DIFFERENCES : 0);
-    status = buffers_create(model, states, &b)
-                 ? sali_evaluator_create(model, b.rows, wants, &e, err)
-                 : sali_fail_memory(err);
+    sal_status status = buffers_create(model, states, &b)
+                            ? sali_evaluator_create(model, b.rows, wants, &e, err)
+                            : sali_fail_memory(err);
     for (int64_t first = 0; status == SAL_OK && first < states; first += b.rows) {
         int64_t n = states - first < b.rows ? states - first : b.rows;
-        const int32_t *rows = codes + first * space->n_variables;
-        sali_model_embed(model, n, rows, b.x);
+        const int32_t *rows = codes ? codes + first * space->n_variables : NULL;
+        if (codes) {
+            sali_model_embed(model, n, rows, b.x);
+        } else {
+            from_double(model->dtype, n * space->width, x + first * space->width, b.x);
+        }
         if (gradient) {
             sali_gradient(e, n, rows, b.x, b.f, b.gradient);
             to_double(model->dtype, n * space->width, b.gradient, gradient + first * space->width);
@@ -130,32 +129,17 @@ sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int3
     return status;
 }
 
+sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int32_t *codes,
+                              double *f, double *gradient, double *differences, sal_error *err)
+{
+    sal_status status = check_request(model, gradient, err);
+    status = status ? status : sali_codes_check(model->space, states, codes, err);
+    return status ? status : evaluate(model, states, codes, NULL, f, gradient, differences, err);
+}
+
 sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const double *x, double *f,
                                  double *gradient, sal_error *err)
 {
-    const sal_space *space = model->space;
-    sali_evaluator *e = NULL;
-    buffers b = { 0 };
     sal_status status = check_request(model, gradient, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    status = buffers_create(model, states, &b)
-                 ? sali_evaluator_create(model, b.rows, gradient ? SALI_WANT_GRADIENT : 0, &e, err)
-                 : sali_fail_memory(err);
-    for (int64_t first = 0; status == SAL_OK && first < states; first += b.rows) {
-        int64_t n = states - first < b.rows ? states - first : b.rows;
-        from_double(model->dtype, n * space->width, x + first * space->width, b.x);
-        if (gradient) {
-            sali_gradient(e, n, NULL, b.x, b.f, b.gradient);
-            to_double(model->dtype, n * space->width, b.gradient, gradient + first * space->width);
-        } else {
-            sali_value(e, n, NULL, b.x, b.f);
-        }
-        memcpy(f + first, b.f, (size_t)n * sizeof *f);
-        status = check_values(model, first, n, b.f, err);
-    }
-    sali_evaluator_destroy(e);
-    buffers_free(&b);
-    return status;
+    return status ? status : evaluate(model, states, NULL, x, f, gradient, NULL, err);
 }

@@ -7,7 +7,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/neighbours.h"
-#include "models/tracker.h"
 
 struct sali_evaluator {
     const sal_model *model;
@@ -16,9 +15,9 @@ struct sali_evaluator {
     sali_strategy strategy;
     /* For differences, what the strategy needs. */
     sali_neighbours *neighbours;
-    sali_tracker *tracker;
-    double *f;      /* [max_chains] */
-    void *gradient; /* real [max_chains x N] */
+    sali_tracker *tracker; /* of the neighbours */
+    double *f;             /* [max_chains] */
+    void *gradient;        /* real [max_chains x N] */
 };
 
 const char *sali_strategy_name(sali_strategy strategy)
@@ -78,13 +77,13 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
     sal_status status = model->ops->open(model, chains, inner, &e->ws, err);
     if (status == SAL_OK && by_gradient) {
         e->f = SALI_NEW_ARRAY(double, chains);
-        e->gradient = sali_alloc(chains * model->space->width,
-                                 model->dtype == SAL_F32 ? sizeof(float) : sizeof(double));
+        e->gradient = sali_alloc(chains * model->space->width, sali_dtype_size(model->dtype));
         status = e->f && e->gradient ? SAL_OK : sali_fail_memory(err);
-    } else if (status == SAL_OK && differences && strategy == SALI_BY_CHANGES) {
-        status = sali_tracker_create(model, chains, &e->tracker, err);
     } else if (status == SAL_OK && differences) {
-        status = sali_neighbours_create(model, chains, &e->neighbours, err);
+        status = strategy == SALI_BY_CHANGES ? sali_tracker_create(model, chains, &e->tracker, err)
+                                             : SAL_OK;
+        status = status ? status
+                        : sali_neighbours_create(model, chains, e->tracker, &e->neighbours, err);
     }
     if (status != SAL_OK) {
         sali_evaluator_destroy(e);
@@ -126,7 +125,7 @@ static bool asked(int32_t to, int32_t now, int32_t code)
     return code != now && (to == -1 || to == code);
 }
 
-/* ---- differences by evaluating neighbours */
+/* ---- differences by neighbours, evaluated or tried */
 
 /* The difference of entry k of variable v of chain c, to out[to]: evaluated where there is such a
  * code, other than the present one. */
@@ -185,49 +184,7 @@ static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *c
     sali_neighbours_end(e->neighbours);
 }
 
-/* ---- differences by trying changes */
-
-static void slots_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes,
-                             const int32_t *to, double *f, void *slots)
-{
-    const sal_space *space = e->model->space;
-    sal_dtype dtype = e->model->dtype;
-    sali_tracker_start(e->tracker, chains, codes, f);
-    for (int64_t c = 0; c < chains; c++) {
-        for (int64_t v = 0; v < space->n_variables; v++) {
-            const sali_variable *variable = &space->variables[v];
-            int32_t now = codes[c * space->n_variables + v];
-            int32_t wanted = to ? to[c * space->n_variables + v] : -1;
-            int64_t slot = c * space->slots + variable->slot;
-            bool two_level = sali_is_two_level(variable);
-            for (int32_t k = 0; k < sali_entries(variable->states); k++) {
-                int32_t code = sali_entry_code(variable->states, now, k);
-                if (asked(wanted, now, code)) {
-                    sali_store(dtype, slots, two_level ? slot : slot + k,
-                               sali_tracker_difference(e->tracker, c, v, code));
-                } else if (code == now && !two_level) {
-                    sali_store(dtype, slots, slot + k, 0);
-                }
-            }
-        }
-    }
-}
-
-static void at_by_changes(sali_evaluator *e, int64_t chains, const int32_t *codes,
-                          const int64_t *sites, double *delta)
-{
-    sali_tracker_start(e->tracker, chains, codes, NULL);
-    for (int64_t c = 0; c < chains; c++) {
-        sali_tracker_differences(e->tracker, c, sites[c], delta + c * e->model->space->max_states);
-    }
-}
-
 /* ---- differences by the gradient of a multilinear f */
-
-static double gradient_at(const sali_evaluator *e, int64_t c, int64_t coordinate)
-{
-    return sali_load(e->model->dtype, e->gradient, c * e->model->space->width + coordinate);
-}
 
 static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                            const int64_t *sites, double *delta)
@@ -236,19 +193,16 @@ static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *cod
     e->model->ops->gradient(e->ws, chains, codes, x, e->f, e->gradient);
     for (int64_t c = 0; c < chains; c++) {
         const sali_variable *v = &space->variables[sites[c]];
+        const void *gradient = (const char *)e->gradient +
+                               (size_t)(c * space->width) * sali_dtype_size(e->model->dtype);
         int32_t now = codes[c * space->n_variables + sites[c]];
         double *row = delta + c * space->max_states;
         for (int32_t k = 0; k < sali_entries(v->states); k++) {
             int32_t code = sali_entry_code(v->states, now, k);
-            if (code == now) {
-                row[k] = 0;
-            } else if (!sali_has_code(v, code)) {
-                row[k] = -INFINITY;
-            } else if (v->kind == SAL_CATEGORICAL) {
-                row[k] = gradient_at(e, c, v->offset + k) - gradient_at(e, c, v->offset + now);
-            } else {
-                row[k] = gradient_at(e, c, v->offset) * (sali_level(v, code) - sali_level(v, now));
-            }
+            row[k] = code == now ? 0
+                     : !sali_has_code(v, code)
+                         ? -INFINITY
+                         : sali_first_order(e->model->dtype, gradient, v, now, code);
         }
     }
 }
@@ -278,7 +232,8 @@ void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes
         sali_taylor_slots(e->model, chains, codes, e->gradient, slots);
         break;
     case SALI_BY_CHANGES:
-        slots_by_changes(e, chains, codes, to, f, slots);
+        sali_tracker_start(e->tracker, chains, codes, f);
+        slots_by_neighbours(e, chains, codes, x, to, f, slots);
         break;
     default:
         e->model->ops->value(e->ws, chains, codes, x, f);
@@ -289,14 +244,12 @@ void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes
 void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                          const int64_t *sites, const double *f, double *delta)
 {
-    switch (e->strategy) {
-    case SALI_BY_GRADIENT:
+    if (e->strategy == SALI_BY_GRADIENT) {
         at_by_gradient(e, chains, codes, x, sites, delta);
-        break;
-    case SALI_BY_CHANGES:
-        at_by_changes(e, chains, codes, sites, delta);
-        break;
-    default:
-        at_by_neighbours(e, chains, codes, x, sites, f, delta);
+        return;
     }
+    if (e->strategy == SALI_BY_CHANGES) {
+        sali_tracker_start(e->tracker, chains, codes, NULL);
+    }
+    at_by_neighbours(e, chains, codes, x, sites, f, delta);
 }

@@ -11,6 +11,7 @@
 
 struct sali_neighbours {
     const sal_model *model;
+    sali_tracker *tracker; /* not owned; NULL: batches are evaluated */
     void *ws;
     size_t element;
     int64_t rows, n; /* of a batch: room, and in use */
@@ -38,8 +39,8 @@ static int64_t count_neighbours(const sal_space *space)
     return count;
 }
 
-sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_neighbours **out,
-                                  sal_error *err)
+sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_tracker *tracker,
+                                  sali_neighbours **out, sal_error *err)
 {
     const sal_space *space = model->space;
     sali_neighbours *nb = SALI_NEW(sali_neighbours);
@@ -48,7 +49,12 @@ sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_n
     }
     int64_t most = count_neighbours(space);
     nb->model = model;
-    nb->element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
+    nb->tracker = tracker;
+    if (tracker) {
+        *out = nb;
+        return SAL_OK;
+    }
+    nb->element = sali_dtype_size(model->dtype);
     nb->rows = most >= ROWS || chains * most >= ROWS ? ROWS : chains * most + 1;
     nb->codes = SALI_NEW_ARRAY(int32_t, nb->rows * space->n_variables);
     nb->x = sali_alloc(nb->rows * space->width, nb->element);
@@ -105,6 +111,14 @@ static void flush(sali_neighbours *nb)
 void sali_neighbours_add_several(sali_neighbours *nb, int64_t c, int64_t n, const int64_t *sites,
                                  const int32_t *codes, int64_t to)
 {
+    if (nb->tracker) {
+        double found = nb->from_f && n == 1
+                           ? sali_tracker_difference(nb->tracker, c, *sites, *codes)
+                           : sali_tracker_try(nb->tracker, c, n, sites, codes, false) -
+                                 (nb->from_f ? nb->from_f[c] : 0);
+        sali_store(nb->dtype, nb->out, to, found);
+        return;
+    }
     const sal_space *space = nb->model->space;
     size_t row = (size_t)space->width * nb->element;
     int32_t *state = nb->codes + nb->n * space->n_variables;

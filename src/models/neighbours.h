@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of f at neighbours (states that differ in a few variables), evaluated in full batches
- * whatever the number of chains they belong to. */
+ * whatever the number of chains they belong to, or tried on a tracker. */
 #ifndef SALI_NEIGHBOURS_H
 #define SALI_NEIGHBOURS_H
 
-#include "models/model.h"
+#include "models/tracker.h"
 
 typedef struct sali_neighbours sali_neighbours;
 
-/* For calls with up to `chains` chains; has a workspace of its own, for values only. */
-sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_neighbours **out,
-                                  sal_error *err);
+/* For calls with up to `chains` chains. By a tracker that follows them, which is not owned; with
+ * NULL in a workspace of its own, for values only. */
+sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_tracker *tracker,
+                                  sali_neighbours **out, sal_error *err);
 void sali_neighbours_destroy(sali_neighbours *nb); /* NULL is fine */
 
-/* Begin a list of neighbours of the states `codes` [chains x V], whose embedding is x. What is
- * found goes to `out`, of type `dtype`: f(neighbour) - f of its chain, or f(neighbour) when f is
- * NULL. All four stay as they are until the list ends. */
+/* Begin a list of neighbours of the states `codes` [chains x V], whose embedding is x; a tracker
+ * is at these states already, and reads neither. What is found goes to `out`, of type `dtype`:
+ * f(neighbour) - f of its chain, or f(neighbour) when f is NULL. All four stay as they are until
+ * the list ends. */
 void sali_neighbours_begin(sali_neighbours *nb, const int32_t *codes, const void *x,
                            const double *f, sal_dtype dtype, void *out);
 

@@ -56,12 +56,6 @@ static void tape_destroy(void *content)
 
 /* ---- feasibility: minus the number of forbidden entries that the state selects */
 
-static double table_entry(const sali_tape_model *tape, const void *T, int64_t index)
-{
-    return tape->program->dtype == SAL_F32 ? (double)((const float *)T)[index]
-                                           : ((const double *)T)[index];
-}
-
 /* Record on `guide` the table node `node` of the program with -1 for each -inf and 0 elsewhere;
  * adds it to *sum. Nothing is recorded for a table without -inf. */
 static sal_status count_forbidden(const sali_tape_model *tape, const sali_node *node,
@@ -76,7 +70,7 @@ static sal_status count_forbidden(const sali_tape_model *tape, const sali_node *
     }
     bool any = false;
     for (int64_t k = 0; k < size; k++) {
-        marks[k] = table_entry(tape, values, k) == -INFINITY ? -1.0 : 0.0;
+        marks[k] = sali_load(tape->program->dtype, values, k) == -INFINITY ? -1.0 : 0.0;
         any |= marks[k] != 0;
     }
     if (any) {
@@ -136,7 +130,7 @@ static int64_t tape_violated(const sal_model *model, const int32_t *codes, int64
         while (op->next_table && op->next_table(node, model->space, &table)) {
             const void *T = tape->params->value[node->in[1]];
             int64_t entry = select_entry(model->space, codes, &table);
-            if (table_entry(tape, T, entry) == -INFINITY && found < most) {
+            if (sali_load(tape->program->dtype, T, entry) == -INFINITY && found < most) {
                 factors[found++] = factor;
             }
             factor++;

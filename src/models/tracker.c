@@ -120,18 +120,6 @@ void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double
     }
 }
 
-/* f is multilinear: differences are those of the gradient (Newton eq. 11). */
-static double by_gradient(const sali_tracker *t, int64_t c, const sali_variable *v, int32_t now,
-                          int32_t code)
-{
-    const void *g = sali_changes_gradient(t->changes, c);
-    if (v->kind == SAL_CATEGORICAL) {
-        return sali_load(t->model->dtype, g, v->offset + code) -
-               sali_load(t->model->dtype, g, v->offset + now);
-    }
-    return sali_load(t->model->dtype, g, v->offset) * (sali_level(v, code) - sali_level(v, now));
-}
-
 double sali_tracker_difference(sali_tracker *t, int64_t c, int64_t site, int32_t code)
 {
     int64_t i = t->site_of[site];
@@ -139,8 +127,9 @@ double sali_tracker_difference(sali_tracker *t, int64_t c, int64_t site, int32_t
     if (!sali_has_code(v, code)) {
         return -INFINITY;
     }
-    if (t->by_gradient) {
-        return by_gradient(t, c, v, sali_changes_codes(t->changes, c)[i], code);
+    if (t->by_gradient) { /* f is multilinear (Newton eq. 11) */
+        return sali_first_order(t->model->dtype, sali_changes_gradient(t->changes, c), v,
+                                sali_changes_codes(t->changes, c)[i], code);
     }
     double f = sali_changes_value(t->changes, c);
     double delta = sali_changes_try(t->changes, c, 1, &i, &code) - f;

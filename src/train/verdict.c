@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "stats/mmd.h"
 #include "train/data.h"

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "alloc_fail.h"
+#include "core/object.h"
 #include "models/structure/couplings.h"
 #include "models/structure/weights.h"
 #include "models/tape_model.h"

@@ -230,7 +230,7 @@ START_TEST(lists_of_neighbours_give_values_in_the_places_asked_for)
     double x[3 * TINY_MOST_REALS], out[1000], f;
     random_states(model, 3, codes);
     sali_model_embed(model, 3, codes, x);
-    ck_ok(sali_neighbours_create(model, 1, &nb, &err), &err);
+    ck_ok(sali_neighbours_create(model, 1, NULL, &nb, &err), &err);
     for (int n = 0; n <= 130; n += n < 3 ? 1 : 61) {
         sali_neighbours_begin(nb, codes, x, NULL, SAL_F64, out);
         for (int k = 0; k < n; k++) {

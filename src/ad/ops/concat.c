@@ -37,33 +37,18 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return SAL_OK;
 }
 
-/* The output as `outer` rows of `row` elements for each chain; input k has a part of each row. */
-typedef struct concat_rows {
-    int64_t outer, row;
-} concat_rows;
-
-static concat_rows rows_of(const sali_call *call)
-{
-    const sal_shape *shape = call->out.shape;
-    concat_rows rows = { .outer = 1 };
-    for (int32_t i = 0; i < shape->rank; i++) {
-        rows.outer *= i < call->node->ints[0] ? shape->dim[i] : 1;
-    }
-    rows.row = call->out.size / rows.outer;
-    return rows;
-}
-
 static void forward(const sali_call *call)
 {
-    concat_rows rows = rows_of(call);
+    int64_t outer = sali_axis_of(call->out.shape, call->node->ints[0]).outer;
+    int64_t row = call->out.size / outer; /* of which each input has a part */
     real *begin = (real *)call->out.value;
     for (int32_t k = 0; k < call->node->n_in; k++) {
         const sali_arg *in = &call->in[k];
-        int64_t length = in->size / rows.outer;
-        for (int64_t r = 0; r < call->chains * rows.outer; r++) {
+        int64_t length = in->size / outer;
+        for (int64_t r = 0; r < call->chains * outer; r++) {
             const real *from =
-                (const real *)in->value + r / rows.outer * in->stride + r % rows.outer * length;
-            memcpy(begin + r * rows.row, from, (size_t)length * sizeof *from);
+                (const real *)in->value + r / outer * in->stride + r % outer * length;
+            memcpy(begin + r * row, from, (size_t)length * sizeof *from);
         }
         begin += length;
     }
@@ -71,14 +56,15 @@ static void forward(const sali_call *call)
 
 SALI_CLONES static void backward(const sali_call *call)
 {
-    concat_rows rows = rows_of(call);
+    int64_t outer = sali_axis_of(call->out.shape, call->node->ints[0]).outer;
+    int64_t row = call->out.size / outer; /* of which each input has a part */
     const real *begin = call->out.adjoint;
     for (int32_t k = 0; k < call->node->n_in; k++) {
         const sali_arg *in = &call->in[k];
-        int64_t length = in->size / rows.outer;
-        for (int64_t r = 0; in->adjoint && r < call->chains * rows.outer; r++) {
-            const real *g = begin + r * rows.row;
-            real *to = (real *)in->adjoint + r / rows.outer * in->stride + r % rows.outer * length;
+        int64_t length = in->size / outer;
+        for (int64_t r = 0; in->adjoint && r < call->chains * outer; r++) {
+            const real *g = begin + r * row;
+            real *to = (real *)in->adjoint + r / outer * in->stride + r % outer * length;
 #pragma omp simd
             for (int64_t i = 0; i < length; i++) {
                 to[i] += g[i];

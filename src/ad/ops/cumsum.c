@@ -11,7 +11,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 
 SALI_CLONES static void forward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     const real *x = call->in[0].value;
     real *y = (real *)call->out.value;
     for (int64_t o = 0; o < view.outer; o++) {
@@ -30,7 +30,7 @@ SALI_CLONES static void forward(const sali_call *call)
 /* Of the adjoints: sums from each one on. */
 SALI_CLONES static void backward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     int64_t line = view.n * view.inner;
     real *sum = call->scratch;
     for (int64_t o = 0; o < view.outer; o++) {
@@ -51,7 +51,7 @@ SALI_CLONES static void backward(const sali_call *call)
 static sali_change_outcome change(sali_change *ch)
 {
     const real *x = ch->call->in[0].value, *y = ch->call->out.value;
-    reduce_view view = view_of(ch->call);
+    sali_axis_view view = view_of(ch->call);
     if (lines_are_many(ch)) {
         return SALI_CHANGE_ROW;
     }

@@ -7,7 +7,7 @@
 #include "core/vector/vmath.h"
 
 /* e[o, k, i] = x[o, k, i] - m[o, i] */
-static inline void subtract(reduce_view view, const real *x, const real *m, real *e)
+static inline void subtract(sali_axis_view view, const real *x, const real *m, real *e)
 {
     for (int64_t o = 0; o < view.outer; o++, m += view.inner) {
         if (view.inner == 1) {
@@ -29,7 +29,7 @@ static inline void subtract(reduce_view view, const real *x, const real *m, real
 }
 
 /* m = max x, or 0 where that is infinite; e = exp(x - m); sum of e along lines. */
-static inline void exponentials(reduce_view view, const real *x, real *m, real *e, real *sum)
+static inline void exponentials(sali_axis_view view, const real *x, real *m, real *e, real *sum)
 {
     int64_t lines = view.outer * view.inner;
     reduce_max(view, x, m);

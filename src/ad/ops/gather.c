@@ -27,34 +27,14 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return SAL_OK;
 }
 
-/* `outer` pieces, all chains' one after the other; each is `from` entries of `inner` elements in
- * the input and `count` in the output. */
-typedef struct gather_view {
-    int64_t outer, from, count, inner;
-} gather_view;
-
-static gather_view view_of(const sali_call *call)
-{
-    const sal_shape *shape = call->in[0].shape;
-    int64_t axis = call->node->ints[0];
-    gather_view view = {
-        .outer = call->chains, .from = shape->dim[axis], .count = call->node->n_ints - 1, .inner = 1
-    };
-    for (int32_t i = 0; i < shape->rank; i++) {
-        view.outer *= i < axis ? shape->dim[i] : 1;
-        view.inner *= i > axis ? shape->dim[i] : 1;
-    }
-    return view;
-}
-
 static void forward(const sali_call *call)
 {
-    gather_view view = view_of(call);
-    const int64_t *index = call->node->ints + 1;
+    sali_axis_view view = sali_axis_of(call->in[0].shape, call->node->ints[0]);
+    const int64_t *index = call->node->ints + 1, count = call->node->n_ints - 1;
     const real *from = call->in[0].value;
     real *to = (real *)call->out.value;
-    for (int64_t o = 0; o < view.outer; o++, from += view.from * view.inner) {
-        for (int64_t k = 0; k < view.count; k++, to += view.inner) {
+    for (int64_t o = 0; o < call->chains * view.outer; o++, from += view.n * view.inner) {
+        for (int64_t k = 0; k < count; k++, to += view.inner) {
             memcpy(to, from + index[k] * view.inner, (size_t)view.inner * sizeof *to);
         }
     }
@@ -62,12 +42,12 @@ static void forward(const sali_call *call)
 
 SALI_CLONES static void backward(const sali_call *call)
 {
-    gather_view view = view_of(call);
-    const int64_t *index = call->node->ints + 1;
+    sali_axis_view view = sali_axis_of(call->in[0].shape, call->node->ints[0]);
+    const int64_t *index = call->node->ints + 1, count = call->node->n_ints - 1;
     const real *g = call->out.adjoint;
     real *to = call->in[0].adjoint;
-    for (int64_t o = 0; o < view.outer; o++, to += view.from * view.inner) {
-        for (int64_t k = 0; k < view.count; k++, g += view.inner) {
+    for (int64_t o = 0; o < call->chains * view.outer; o++, to += view.n * view.inner) {
+        for (int64_t k = 0; k < count; k++, g += view.inner) {
             real *entry = to + index[k] * view.inner;
 #pragma omp simd
             for (int64_t i = 0; i < view.inner; i++) {

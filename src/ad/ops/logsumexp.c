@@ -17,7 +17,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 
 SALI_CLONES static void forward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     int64_t rows = view.outer * view.inner;
     real *y = (real *)call->out.value, *sum = call->scratch;
     exponentials(view, call->in[0].value, y, call->saved, sum);
@@ -29,7 +29,7 @@ SALI_CLONES static void forward(const sali_call *call)
 }
 
 /* to[o, k, i] += t[o, i] e[o, k, i] */
-static inline void add_weighted(reduce_view view, const real *t, const real *e, real *to)
+static inline void add_weighted(sali_axis_view view, const real *t, const real *e, real *to)
 {
     for (int64_t o = 0; o < view.outer; o++, t += view.inner) {
         if (view.inner == 1) {
@@ -52,7 +52,7 @@ static inline void add_weighted(reduce_view view, const real *t, const real *e, 
 
 SALI_CLONES static void backward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     int64_t rows = view.outer * view.inner;
     const real *g = call->out.adjoint;
     real *t = call->scratch; /* g / sum e; 0 where all x are -inf */

@@ -10,7 +10,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 }
 
 /* m[o, i] = NaN where an x[o, k, i] is. */
-static inline void restore_nan(reduce_view view, const real *x, real *m)
+static inline void restore_nan(sali_axis_view view, const real *x, real *m)
 {
     for (int64_t o = 0; o < view.outer; o++, m += view.inner) {
         if (view.inner == 1) {
@@ -52,7 +52,7 @@ static inline void pull_first(int64_t n, real g, const real *x, real largest, re
 /* An adjoint that has found its element is zero for the rest. */
 SALI_CLONES static void backward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     const real *x = call->in[0].value, *y = call->out.value;
     real *to = call->in[0].adjoint, *g = call->scratch;
     memcpy(g, call->out.adjoint, (size_t)(view.outer * view.inner) * sizeof *g);

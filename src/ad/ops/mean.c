@@ -5,7 +5,7 @@
 
 SALI_CLONES static void forward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     real *out = (real *)call->out.value;
     reduce_sum(view, call->in[0].value, out);
 #pragma omp simd
@@ -16,7 +16,7 @@ SALI_CLONES static void forward(const sali_call *call)
 
 SALI_CLONES static void backward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     reduce_spread(view, 1 / (real)view.n, call->out.adjoint, call->in[0].adjoint);
 }
 

@@ -10,22 +10,11 @@
 #include "ad/change.h"
 #include "ad/ops/ops.h"
 
-typedef struct reduce_view {
-    int64_t outer, n, inner;
-} reduce_view;
-
-static inline reduce_view view_of(const sali_call *call)
+/* All chains' operands. */
+static inline sali_axis_view view_of(const sali_call *call)
 {
-    const sal_shape *shape = call->in[0].shape;
-    int64_t axis = call->node->ints[0];
-    if (axis < 0) {
-        return (reduce_view){ .outer = call->chains, .n = call->in[0].size, .inner = 1 };
-    }
-    reduce_view view = { .outer = call->chains, .n = shape->dim[axis], .inner = 1 };
-    for (int32_t i = 0; i < shape->rank; i++) {
-        view.outer *= i < axis ? shape->dim[i] : 1;
-        view.inner *= i > axis ? shape->dim[i] : 1;
-    }
+    sali_axis_view view = sali_axis_of(call->in[0].shape, call->node->ints[0]);
+    view.outer *= call->chains;
     return view;
 }
 
@@ -53,7 +42,7 @@ static inline real max_of(int64_t n, const real *x)
 }
 
 /* m[o, i] = max_k x[o, k, i]; NaNs are passed over. */
-static inline void reduce_max(reduce_view view, const real *x, real *m)
+static inline void reduce_max(sali_axis_view view, const real *x, real *m)
 {
     for (int64_t o = 0; o < view.outer; o++, x += view.n * view.inner, m += view.inner) {
         if (view.inner == 1) {
@@ -74,7 +63,7 @@ static inline void reduce_max(reduce_view view, const real *x, real *m)
 }
 
 /* out[o, i] = sum_k x[o, k, i] */
-static inline void reduce_sum(reduce_view view, const real *x, real *out)
+static inline void reduce_sum(sali_axis_view view, const real *x, real *out)
 {
     for (int64_t o = 0; o < view.outer; o++, x += view.n * view.inner, out += view.inner) {
         if (view.inner == 1) {
@@ -98,7 +87,7 @@ static inline void reduce_sum(reduce_view view, const real *x, real *out)
 }
 
 /* to[o, k, i] += factor * g[o, i] */
-static inline void reduce_spread(reduce_view view, real factor, const real *g, real *to)
+static inline void reduce_spread(sali_axis_view view, real factor, const real *g, real *to)
 {
     for (int64_t o = 0; o < view.outer; o++, to += view.n * view.inner, g += view.inner) {
         if (view.inner == 1) {
@@ -122,7 +111,7 @@ static inline void reduce_spread(reduce_view view, real factor, const real *g, r
 /* ---- changes: a line is what is reduced to one number, [n] of the elements [outer, n, inner] */
 
 /* Where the line of element `at` begins; its elements are `inner` apart. */
-static inline int64_t line_begin(reduce_view view, int64_t at)
+static inline int64_t line_begin(sali_axis_view view, int64_t at)
 {
     return at - at / view.inner % view.n * view.inner;
 }
@@ -134,7 +123,7 @@ static inline bool lines_are_many(const sali_change *ch)
 }
 
 /* Whether listed element k is the first one, by its place, of its line. */
-static inline bool is_first_of_line(const sali_change *ch, reduce_view view, int64_t k)
+static inline bool is_first_of_line(const sali_change *ch, sali_axis_view view, int64_t k)
 {
     const int32_t *index = ch->in[0]->index;
     for (int64_t j = 0; j < ch->in[0]->n; j++) {
@@ -148,11 +137,10 @@ static inline bool is_first_of_line(const sali_change *ch, reduce_view view, int
 /* Terms of a sum. */
 static inline sali_op_term reduce_term(const sali_term_place *p)
 {
-    const sal_shape *shape = &p->in[0]->shape;
-    sali_axis_place axis = sali_axis_find(shape, p->node->ints[0], 0);
-    int64_t outer = p->k / axis.inner, rest = p->k % axis.inner;
+    sali_axis_view view = sali_axis_of(&p->in[0]->shape, p->node->ints[0]);
+    int64_t outer = p->k / view.inner, rest = p->k % view.inner;
     return (sali_op_term){
-        .count = axis.n, .factor = 1, .n = 1, .at = { (outer * axis.n + p->t) * axis.inner + rest }
+        .count = view.n, .factor = 1, .n = 1, .at = { (outer * view.n + p->t) * view.inner + rest }
     };
 }
 

@@ -42,17 +42,10 @@ typedef struct slice_cut {
 
 static slice_cut cut_of(const sali_call *call)
 {
-    const sal_shape *shape = call->in[0].shape;
     const int64_t *ints = call->node->ints;
-    slice_cut cut = { .pieces = call->chains, .first = ints[1], .length = ints[2], .step = 1 };
-    for (int32_t i = 0; i < shape->rank; i++) {
-        int64_t inner = i > ints[0] ? shape->dim[i] : 1;
-        cut.pieces *= i < ints[0] ? shape->dim[i] : 1;
-        cut.first *= inner;
-        cut.length *= inner;
-        cut.step *= i >= ints[0] ? shape->dim[i] : 1;
-    }
-    return cut;
+    sali_axis_view view = sali_axis_of(call->in[0].shape, ints[0]);
+    return (slice_cut){ call->chains * view.outer, ints[1] * view.inner, ints[2] * view.inner,
+                        view.n * view.inner };
 }
 
 static void forward(const sali_call *call)

@@ -33,7 +33,7 @@ ALWAYS_INLINE void pull(int64_t n, const real *g, const real *y, const real *sum
 }
 
 /* y = softmax x. scratch [2 outer inner] */
-static inline void values(reduce_view view, const real *x, real *scratch, real *y)
+static inline void values(sali_axis_view view, const real *x, real *scratch, real *y)
 {
     real *most = scratch, *sum = scratch + view.outer * view.inner;
     exponentials(view, x, most, y, sum);
@@ -53,7 +53,7 @@ SALI_CLONES static void forward(const sali_call *call)
 }
 
 /* sum[o, i] = sum_k g[o, k, i] y[o, k, i] */
-static inline void sum_products(reduce_view view, const real *g, const real *y, real *sum)
+static inline void sum_products(sali_axis_view view, const real *g, const real *y, real *sum)
 {
     for (int64_t o = 0; o < view.outer; o++, sum += view.inner) {
         if (view.inner == 1) {
@@ -80,7 +80,7 @@ static inline void sum_products(reduce_view view, const real *g, const real *y, 
 /* The adjoint of a_k is y_k (g_k - sum_l g_l y_l). */
 SALI_CLONES static void backward(const sali_call *call)
 {
-    reduce_view view = view_of(call);
+    sali_axis_view view = view_of(call);
     const real *g = call->out.adjoint, *y = call->out.value;
     real *to = call->in[0].adjoint, *sum = call->scratch;
     sum_products(view, g, y, sum);
@@ -96,7 +96,7 @@ SALI_CLONES static void backward(const sali_call *call)
 }
 
 /* The line of listed element k anew, in memory of its own. */
-static bool remake_line(sali_change *ch, reduce_view view, int64_t k)
+static bool remake_line(sali_change *ch, sali_axis_view view, int64_t k)
 {
     int64_t begin = line_begin(view, ch->in[0]->index[k]);
     const real *x = (const real *)ch->call->in[0].value + begin;
@@ -104,7 +104,7 @@ static bool remake_line(sali_change *ch, reduce_view view, int64_t k)
     for (int64_t l = 0; l < view.n; l++) {
         line[l] = x[l * view.inner];
     }
-    values((reduce_view){ .outer = 1, .n = view.n, .inner = 1 }, line, both, y);
+    values((sali_axis_view){ .outer = 1, .n = view.n, .inner = 1 }, line, both, y);
     for (int64_t l = 0; l < view.n; l++) {
         if (!change_set(ch, begin + l * view.inner, y[l])) {
             return false;
@@ -115,7 +115,7 @@ static bool remake_line(sali_change *ch, reduce_view view, int64_t k)
 
 static sali_change_outcome change(sali_change *ch)
 {
-    reduce_view view = view_of(ch->call);
+    sali_axis_view view = view_of(ch->call);
     if (lines_are_many(ch)) {
         return SALI_CHANGE_ROW;
     }

@@ -40,11 +40,12 @@ int cli_train_read_log(cli_training *s)
     }
     sal_error err = { 0 };
     if (failed) {
-        snprintf(err.message, sizeof err.message, "%s: cannot be read: %s", path, strerror(errno));
+        snprintf(err.message, sizeof err.message, "%.800s: cannot be read: %s", path,
+                 strerror(errno));
         return cli_fail(SAL_ERR_IO, &err);
     }
     if (size > 0 && strlen(s->log) < (size_t)size) {
-        snprintf(err.message, sizeof err.message, "%s: expected text, found a NUL byte", path);
+        snprintf(err.message, sizeof err.message, "%.900s: expected text, found a NUL byte", path);
         return cli_fail(SAL_ERR_DATA, &err);
     }
     if (size <= 0 || strncmp(s->log, header, strlen(header)) != 0) {

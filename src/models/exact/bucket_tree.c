@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "models/structure/scopes.h"
 
 /* ---- terms in the order of elimination */
 
@@ -107,12 +108,6 @@ static bool sort_terms(sali_bucket_tree *tree, const sali_local_terms *terms)
 
 /* ---- separators and parents */
 
-static int compare_places(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Bucket p's separator: the other places of its terms and of its children's separators. */
 typedef struct gatherer {
     int32_t *list; /* [n] */
@@ -140,7 +135,7 @@ static void find_separator(sali_bucket_tree *tree, int32_t p, gatherer *g)
     for (int32_t c = b->children; c >= 0; c = tree->bucket[c].sibling) {
         gather(g, p, tree->separators + tree->bucket[c].separator, tree->bucket[c].n_separator);
     }
-    qsort(g->list, (size_t)g->n, sizeof *g->list, compare_places);
+    qsort(g->list, (size_t)g->n, sizeof *g->list, sali_compare_variables);
 }
 
 static bool connect_buckets(sali_bucket_tree *tree)

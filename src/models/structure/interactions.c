@@ -2,7 +2,6 @@
 #include "models/structure/interactions.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -55,12 +54,12 @@ static int compare_pairs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Pairs of the tape's variables become those of the model's, which are `model_index` or -1. */
-static int64_t restrict_pairs(builder *b, const int64_t *model_index)
+/* Pairs of the tape's variables become those of the model's, which are `index` or -1. */
+static int64_t restrict_pairs(builder *b, const int32_t *index)
 {
     int64_t kept = 0;
     for (int64_t k = 0; k < b->n_pairs; k++) {
-        int64_t i = model_index[b->pairs[k] >> 32], j = model_index[b->pairs[k] & UINT32_MAX];
+        int32_t i = index[b->pairs[k] >> 32], j = index[b->pairs[k] & UINT32_MAX];
         if (i >= 0 && j >= 0) {
             b->pairs[kept++] = (uint64_t)i << 32 | (uint64_t)j;
         }
@@ -71,17 +70,13 @@ static int64_t restrict_pairs(builder *b, const int64_t *model_index)
 static bool make_graph(builder *b, const sal_model *model, sali_interactions *graph)
 {
     int64_t n = model->space->n_variables, whole = b->scopes.program->space->n_variables, used = 0;
-    int64_t *index = SALI_NEW_ARRAY(int64_t, whole), *original = SALI_NEW_ARRAY(int64_t, n);
+    int32_t *index = SALI_NEW_ARRAY(int32_t, whole), *code = SALI_NEW_ARRAY(int32_t, whole);
     graph->n = n;
     graph->begin = SALI_NEW_ARRAY(int64_t, n + 1);
     graph->neighbour = SALI_NEW_ARRAY(int64_t, b->n_pairs + 1);
-    bool ok = index && original && graph->begin && graph->neighbour;
+    bool ok = index && code && graph->begin && graph->neighbour &&
+              sali_clamp_index(model, index, code) == SAL_OK;
     if (ok) {
-        sali_clamp_variables(model, original);
-        memset(index, -1, (size_t)whole * sizeof *index);
-        for (int64_t v = 0; v < n; v++) {
-            index[original[v]] = v;
-        }
         b->n_pairs = restrict_pairs(b, index);
         if (b->n_pairs > 0) {
             qsort(b->pairs, (size_t)b->n_pairs, sizeof *b->pairs, compare_pairs);
@@ -97,7 +92,7 @@ static bool make_graph(builder *b, const sal_model *model, sali_interactions *gr
         graph->begin[v + 1] += graph->begin[v];
     }
     sali_free(index);
-    sali_free(original);
+    sali_free(code);
     return ok;
 }
 

@@ -4,21 +4,13 @@
 #include <string.h>
 
 #include "core/alloc.h"
-
-/* FNV-1a. */
-static uint64_t hash_scope(int32_t n, const int32_t *scope)
-{
-    uint64_t h = 14695981039346656037u;
-    for (int32_t i = 0; i < n; i++) {
-        h = (h ^ (uint64_t)scope[i]) * 1099511628211u;
-    }
-    return h ^ h >> 32;
-}
+#include "models/fingerprint.h"
 
 static int64_t *find_slot(const sali_local_terms *t, int32_t n, const int32_t *scope)
 {
     uint64_t mask = (uint64_t)t->n_slots - 1;
-    for (uint64_t at = hash_scope(n, scope) & mask;; at = (at + 1) & mask) {
+    uint64_t hash = sali_hash(SALI_HASH_START, scope, n * (int64_t)sizeof *scope);
+    for (uint64_t at = (hash ^ hash >> 32) & mask;; at = (at + 1) & mask) {
         const sali_local_term *term = t->slots[at] > 0 ? &t->terms[t->slots[at] - 1] : NULL;
         if (!term || (term->n == n &&
                       memcmp(t->scopes + term->scope, scope, (size_t)n * sizeof *scope) == 0)) {

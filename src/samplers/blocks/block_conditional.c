@@ -9,7 +9,6 @@
 #include "core/object.h"
 #include "models/neighbours.h"
 #include "models/structure.h"
-#include "models/tracker.h"
 #include "samplers/conditional.h"
 
 struct sali_block_conditional {
@@ -18,7 +17,7 @@ struct sali_block_conditional {
     int64_t radius;
     int64_t most_sites, most_states; /* of a block */
     int64_t *states;                 /* [n_blocks] within the radius of a centre */
-    sali_tracker *tracker;           /* or, where changes do not pay, */
+    sali_tracker *tracker;           /* NULL where changes do not pay */
     sali_neighbours *neighbours;
     int64_t *block;  /* [chains] of this step */
     int32_t *centre; /* [chains x most_sites] */
@@ -207,9 +206,12 @@ static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
     if (sali_object_failed(b)) {
         return sali_fail_memory(err);
     }
-    return chains->model->trackable
-               ? sali_tracker_create_values(chains->model, chains->n, &b->tracker, err)
-               : sali_neighbours_create(chains->model, chains->n, &b->neighbours, err);
+    sal_status status = chains->model->trackable
+                            ? sali_tracker_create_values(chains->model, chains->n, &b->tracker, err)
+                            : SAL_OK;
+    return status
+               ? status
+               : sali_neighbours_create(chains->model, chains->n, b->tracker, &b->neighbours, err);
 }
 
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
@@ -283,25 +285,17 @@ static void list_states(sali_block_conditional *b, int64_t c)
     memset(b->offset, 0, (size_t)n * sizeof *b->offset);
     do {
         state_codes(b, n, sites, b->centre + c * b->most_sites);
-        if (b->tracker) {
-            b->f[k++] = sali_tracker_try(b->tracker, c, n, sites, b->codes, false);
-        } else {
-            sali_neighbours_add_several(b->neighbours, c, n, sites, b->codes, k++);
-        }
+        sali_neighbours_add_several(b->neighbours, c, n, sites, b->codes, k++);
     } while (next_state(b, n, sites, &moved));
 }
 
 static void evaluate(sali_block_conditional *b, const sali_chains *chains)
 {
-    if (b->neighbours) {
-        sali_neighbours_begin(b->neighbours, chains->codes, chains->x, NULL, SAL_F64, b->f);
-    }
+    sali_neighbours_begin(b->neighbours, chains->codes, chains->x, NULL, SAL_F64, b->f);
     for (int64_t c = 0; c < chains->n; c++) {
         list_states(b, c);
     }
-    if (b->neighbours) {
-        sali_neighbours_end(b->neighbours);
-    }
+    sali_neighbours_end(b->neighbours);
 }
 
 /* ---- a step */
