@@ -235,8 +235,12 @@ static void pas_back(const void *self, const sali_chains *chains, const int32_t 
     memcpy(codes, from, (size_t)V * sizeof *codes);
     memset(back, 0, (size_t)length * sizeof *back);
     back[0] = u[0];
-    if (memcmp(from, to, (size_t)V * sizeof *from) == 0 && moves == 1) {
-        return; /* nothing can move */
+    bool zero = true;
+    for (int64_t k = 1; k < length; k++) {
+        zero &= u[k] == 0;
+    }
+    if (zero && memcmp(from, to, (size_t)V * sizeof *from) == 0) {
+        return; /* nothing can move, or variable 0 moves to code 0 and back */
     }
     for (int64_t k = 1; k <= moves; k++) {
         int64_t site;

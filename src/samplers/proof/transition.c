@@ -228,7 +228,7 @@ static sal_status add_moves(const sali_bench *b, sali_transition *t, int64_t u, 
         const int64_t i = k / n, j = k % n;
         const double log_q = all[u * n * n + k], q = exp(log_q);
         double accepted = t->taken ? t->f[j] > -INFINITY : 1;
-        if (!t->taken && q != 0) {
+        if (!t->taken && q > 0) { /* NaN: a forbidden state */
             int64_t back = back_of(b, u, i, j, codes);
             if (back < 0) {
                 return sali_fail(err, SAL_ERR_INTERNAL,
