@@ -204,28 +204,26 @@ void sali_chains_differences(sali_chains *chains, const int32_t *codes, const vo
     temper(chains, chains->space->slots, slots);
 }
 
-void sali_chains_propose(sali_chains *chains, bool gradient)
+static void evaluate(sali_chains *chains, bool gradient, const int32_t *codes, const void *x,
+                     double *f)
 {
     if (gradient) {
-        sali_gradient(chains->evaluator, chains->n, chains->codes_new, chains->x_new, chains->f_new,
-                      chains->gradient);
+        sali_gradient(chains->evaluator, chains->n, codes, x, f, chains->gradient);
         temper(chains, chains->space->width, chains->gradient);
     } else {
-        sali_value(chains->evaluator, chains->n, chains->codes_new, chains->x_new, chains->f_new);
+        sali_value(chains->evaluator, chains->n, codes, x, f);
     }
-    check_f(chains, chains->codes_new, chains->f_new);
+    check_f(chains, codes, f);
+}
+
+void sali_chains_propose(sali_chains *chains, bool gradient)
+{
+    evaluate(chains, gradient, chains->codes_new, chains->x_new, chains->f_new);
 }
 
 void sali_chains_start(sali_chains *chains, bool gradient)
 {
-    if (gradient) {
-        sali_gradient(chains->evaluator, chains->n, chains->codes, chains->x, chains->f,
-                      chains->gradient);
-        temper(chains, chains->space->width, chains->gradient);
-    } else {
-        sali_value(chains->evaluator, chains->n, chains->codes, chains->x, chains->f);
-    }
-    check_f(chains, chains->codes, chains->f);
+    evaluate(chains, gradient, chains->codes, chains->x, chains->f);
 }
 
 double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double log_q_reverse)

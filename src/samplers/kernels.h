@@ -66,6 +66,20 @@ static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, i
     return v->slot + (sali_is_two_level(v) ? 0 : code);
 }
 
+/* Number of variables where two states differ, and the last of them, if there is one. */
+static inline int64_t sali_sites_moved(const sal_space *space, const int32_t *from,
+                                       const int32_t *to, int64_t *site)
+{
+    int64_t n = 0;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (from[v] != to[v]) {
+            *site = v;
+            n++;
+        }
+    }
+    return n;
+}
+
 /* The radius of no window. */
 #define SALI_ALL_LEVELS INT64_MAX
 

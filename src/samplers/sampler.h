@@ -77,15 +77,13 @@ typedef struct sali_sampler_settings {
     bool level_step_sizes; /* the inner sampler's are those of the levels */
 } sali_sampler_settings;
 
-/* Auxiliary variables u of a proposal, so that tests can enumerate or integrate them; with a size
- * of 0 there are none, and the sampler's log_q tells all. A step draws u and s' given s, and
- * accepts with the ratio of pi(s') q(back(u), s | s') to pi(s) q(u, s' | s).
- */
+/* Discrete auxiliary variables u of a proposal, u[k] in 0 .. bound(k) - 1, so that they can be
+ * enumerated; with a size of 0 there are none, and the engine's log_q tells all. A step draws u and
+ * s' given s, and accepts with the ratio of pi(s') q(back(u), s | s') to pi(s) q(u, s' | s). */
 typedef struct sali_auxiliary {
-    bool gaussian; /* u is real, normal given s, [size] doubles; else u[k] in 0 .. bound(k) - 1 */
     int64_t (*size)(const void *self, const sali_chains *chains);
-    int32_t (*bound)(const void *self, const sali_chains *chains, int64_t k); /* discrete ones */
-    /* log q(u, to | present state), [n], for one u: doubles or int32 [size]; `to` [n x V]. */
+    int32_t (*bound)(const void *self, const sali_chains *chains, int64_t k);
+    /* log q(u, to | present state), [n], for one u, int32 [size]; `to` [n x V]. */
     void (*log_q)(void *self, sali_chains *chains, const void *u, const int32_t *to, double *log_q);
     /* Of the way back; NULL: u itself. */
     void (*back)(const void *self, const sali_chains *chains, const int32_t *from,
@@ -175,8 +173,8 @@ struct sal_sampler_engine {
     /* n steps: the same bits as n calls of `step`, with less to do between them. May be NULL. */
     void (*steps)(void *self, sali_chains *chains, int64_t n);
     /* log q(present state -> to) of the next step's proposal, [n]; `to` [n x V]. After refresh.
-     * NULL with auxiliary variables that cannot be summed out; means nothing where their size is
-     * above 0. */
+     * NULL with auxiliary variables that cannot be summed out, such as Gaussian ones; means nothing
+     * where their size is above 0. */
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
     const sali_auxiliary *auxiliary; /* NULL: none */
     /* Of a sweep: step t makes piece t mod pieces(self), which is exact by itself and which log_q

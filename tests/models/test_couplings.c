@@ -13,6 +13,7 @@
 #include "models/tape_model.h"
 #include "random_tape.h"
 #include "run_helpers.h"
+#include "core/object.h"
 #include "samplers/blocks/field_scan.h"
 
 /* ---- couplings */

@@ -171,7 +171,7 @@ static void for_auxiliary_samplers(const sal_model *model, const sal_model *exac
 {
     const sali_sampler *sampler;
     for (int64_t i = 0; (sampler = sali_sampler_at(i)) != NULL; i++) {
-        if (sali_engine(sampler)->auxiliary && sali_engine(sampler)->auxiliary->gaussian) {
+        if (!sampler->unadjusted && !has_matrix(sampler)) {
             check_settings(sampler, model, exact, name, check);
         }
     }
@@ -291,7 +291,7 @@ static void check_log_q(const contract_case *k, const double *M)
         for (int64_t c = 0; c < n; c++) {
             state_codes(space, j, to + c * V);
         }
-        sali_engine(k->sampler)->auxiliary->log_q(b.self, b.chains, z, to, got);
+        joint_log_q(&b, z, to, got);
         for (int64_t c = 0; c < n; c++) {
             place from = place_of(space, b.chains->codes + c * V);
             if (evaluate(k, from.codes, g) > -INFINITY) {

@@ -405,7 +405,7 @@ START_TEST(forbidden_states_are_left_out)
     sal_sampler_info info;
     for (int s = 0; s < N_TINY_SPACES; s++) {
         sal_space *space = tiny_space_make(&tiny_spaces[s]);
-        const bool small = states_count(space) <= 64;
+        const bool small = states_count(space) <= 16;
         sal_model *model = small ? tiny_tables(space, SAL_F64) : NULL;
         for (int64_t k = 0; model && sal_sampler_list(k, &info); k++) {
             sal_run_options o = { .sampler = info.name, .draws = 60 };

@@ -97,7 +97,7 @@ static inline void bench_close(bench *b)
 static inline int64_t auxiliary_size(const bench *b)
 {
     const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
-    return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
+    return a ? a->size(b->self, b->chains) : 0;
 }
 
 /* The exact matrix of the next step of chains that sit at all states. */
@@ -188,8 +188,7 @@ static inline double invariance_breach(int64_t n, const double *pi, const double
 /* Whether the transitions of a sampler can be enumerated. */
 static inline bool has_matrix(const sali_sampler *sampler)
 {
-    return sali_engine(sampler)->log_q ||
-           (sali_engine(sampler)->auxiliary && !sali_engine(sampler)->auxiliary->gaussian);
+    return sali_engine(sampler)->log_q || sali_engine(sampler)->auxiliary;
 }
 
 /* Settings to try, the `k`-th; false past the last: the sampler's variants, and step sizes small

@@ -19,9 +19,8 @@ typedef struct sali_adaptive_scan {
     int64_t steps; /* since the last adaptation */
 } sali_adaptive_scan;
 
-/* The same probability for all. NULL: no memory. */
+/* An object (core/object.h) with the same probability for all. NULL: no memory. */
 sali_adaptive_scan *sali_adaptive_scan_create(int64_t n);
-void sali_adaptive_scan_destroy(sali_adaptive_scan *scan);
 
 /* A descriptor's `state` and `changed`. */
 int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *items);

@@ -10,6 +10,7 @@
 #include "models/neighbours.h"
 #include "models/structure.h"
 #include "samplers/conditional.h"
+#include "samplers/kernels.h"
 
 struct sali_block_conditional {
     const sal_space *space;
@@ -377,7 +378,7 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
-/* ---- probabilities, for tests */
+/* ---- probabilities */
 
 /* Which of the listed states of chain c has these codes [n]; -1: none. */
 static int64_t find_state(const sali_block_conditional *b, int64_t c, const int32_t *codes)
@@ -399,12 +400,10 @@ static int64_t find_state(const sali_block_conditional *b, int64_t c, const int3
 static bool restrict_to_block(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
                               const int32_t *to, int32_t *codes)
 {
-    int64_t n, V = b->space->n_variables, moved = 0;
+    int64_t n, last;
     const int64_t *sites = sites_of(b, b->block[c], &n);
-    const int32_t *from = chains->codes + c * V;
-    for (int64_t v = 0; v < V; v++) {
-        moved += from[v] != to[v];
-    }
+    const int32_t *from = chains->codes + c * b->space->n_variables;
+    int64_t moved = sali_sites_moved(b->space, from, to, &last);
     for (int64_t i = 0; i < n; i++) {
         codes[i] = to[sites[i]];
         moved -= from[sites[i]] != to[sites[i]];

@@ -8,6 +8,7 @@
 #include "core/object.h"
 #include "models/structure/interactions.h"
 #include "samplers/conditional.h"
+#include "samplers/kernels.h"
 
 struct sali_class_draws {
     const sali_blocks *classes;
@@ -173,13 +174,11 @@ void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains
 {
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
-        int64_t n, elsewhere = 0;
+        int64_t n, last;
         const int64_t *sites = class_of(d, chains, c, &n);
         const int32_t *from = chains->codes + c * V, *target = to + c * V;
+        int64_t elsewhere = sali_sites_moved(chains->space, from, target, &last);
         log_q[c] = 0;
-        for (int64_t v = 0; v < V; v++) {
-            elsewhere += from[v] != target[v];
-        }
         for (int64_t k = 0; k < n; k++) {
             int32_t states = find_logits(d, chains, c, sites[k]);
             double largest, sum = sali_conditional_norm(states, d->logit, 1, &largest);

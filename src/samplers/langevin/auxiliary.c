@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/object.h"
 #include "core/error.h"
 
@@ -191,71 +190,3 @@ void sali_auxiliary_step(void *self, sali_chains *chains)
     }
     sali_chains_tick(chains);
 }
-
-/* ---- for tests: z and the proposal given z */
-
-/* out = R v for the symmetric root R of H + delta I of chain c. */
-static void times_root(const sali_auxiliary_state *a, int64_t c, int64_t N, const double *v,
-                       double *out)
-{
-    const sali_preconditioner *p = a->preconditioner;
-    for (int64_t i = 0; i < N; i++) {
-        out[i] = a->flat ? sqrt(a->delta[c]) * v[i] : 0;
-    }
-    for (int64_t k = 0; !a->flat && k < N; k++) {
-        double along = 0;
-        for (int64_t i = 0; i < N; i++) {
-            along += p->Q[k * N + i] * v[i];
-        }
-        along *= sqrt(a->factor[c] * p->lambda[k] + a->delta[c]);
-        for (int64_t i = 0; i < N; i++) {
-            out[i] += along * p->Q[k * N + i];
-        }
-    }
-}
-
-static int64_t size(const void *self, const sali_chains *chains)
-{
-    (void)self;
-    return chains->space->width;
-}
-
-/* log N(z; R s, I), and y = R z - H s, of chain c. */
-static double place(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, const double *z,
-                    double *work)
-{
-    const sali_preconditioner *p = a->preconditioner;
-    int64_t N = chains->space->width;
-    double *s = work, *mean = work + N, *y = work + 2 * N,
-           log_p = -0.5 * (double)N * log(2 * acos(-1.0));
-    for (int64_t i = 0; i < N; i++) {
-        s[i] = sali_load(chains->model->dtype, chains->x, c * N + i);
-    }
-    times_root(a, c, N, s, mean);
-    times_root(a, c, N, z, y);
-    for (int64_t i = 0; i < N; i++) {
-        log_p -= 0.5 * (z[i] - mean[i]) * (z[i] - mean[i]);
-        for (int64_t j = 0; !a->flat && j < N; j++) {
-            y[i] -= a->factor[c] * p->M[i * N + j] * s[j];
-        }
-        sali_store(chains->model->dtype, a->y, i, y[i]);
-    }
-    return log_p;
-}
-
-static void log_q(void *self, sali_chains *chains, const void *u, const int32_t *to, double *out)
-{
-    sali_auxiliary_state *a = self;
-    const sal_space *space = chains->space;
-    int64_t N = space->width, V = space->n_variables;
-    double *work = SALI_NEW_ARRAY(double, 3 * N);
-    for (int64_t c = 0; c < chains->n; c++) {
-        out[c] = work ? place(a, chains, c, u, work) : (double)NAN;
-        a->kernels->prepare(space, chains->codes + c * V, 1, sali_row(chains, a->gradient, c, N), 1,
-                            a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0], a->moves.buffer);
-        out[c] += a->kernels->log_q(space, chains->codes + c * V, to + c * V, &a->moves.rows[0]);
-    }
-    sali_free(work);
-}
-
-const sali_auxiliary sali_auxiliary_gaussian = { .gaussian = true, .size = size, .log_q = log_q };

@@ -45,9 +45,6 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
 void sali_auxiliary_refresh(void *self, sali_chains *chains);
 void sali_auxiliary_step(void *self, sali_chains *chains);
 
-/* u is z, [N]. */
-extern const sali_auxiliary sali_auxiliary_gaussian;
-
 /* ---- for one element type (auxiliary_real.c) */
 
 #define SALI_AUXILIARY_KERNELS(suffix)                                                            \

@@ -17,6 +17,5 @@ const sali_sampler sali_sampler_avg = {
             .destroy = sali_object_free,
             .refresh = sali_auxiliary_refresh,
             .step = sali_auxiliary_step,
-            .auxiliary = &sali_auxiliary_gaussian,
         },
 };

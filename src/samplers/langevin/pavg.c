@@ -193,6 +193,5 @@ const sali_sampler sali_sampler_pavg = {
             .destroy = sali_object_free,
             .refresh = sali_auxiliary_refresh,
             .step = sali_auxiliary_step,
-            .auxiliary = &sali_auxiliary_gaussian,
         },
 };

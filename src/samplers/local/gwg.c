@@ -7,11 +7,11 @@
 enum { RADIUS, HOPS, BALL };
 
 static const sali_setting parameters[] = {
-    { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
+    SALI_RADIUS_SETTING,
     { "hops", 1, 1, 1024, true, "sites drawn a step; distinct ones move", NULL },
     { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
       NULL },
-    { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
+    SALI_BALANCE_SETTING,
     { 0 },
 };
 

@@ -4,8 +4,8 @@
 #include "samplers/local/single_site_sampler.h"
 
 static const sali_setting parameters[] = {
-    { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    { "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", NULL },
+    SALI_BALANCE_SETTING,
+    SALI_RADIUS_SETTING,
     { 0 },
 };
 

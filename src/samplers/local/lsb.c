@@ -15,13 +15,10 @@ enum { BATCH = 30 };
 
 enum { RATE, UPDATES, RADIUS, BLOCKS, UNITS };
 
-#define PARAMETERS(rate)                                                                       \
-    { "rate", rate, 0, 10, false, "of learning, by Adam; 0: g stays as it starts", NULL },     \
-        { "updates", 10, 1, 1000, true, "of theta after every 25 steps of warm-up", NULL },    \
-    {                                                                                          \
-        "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", \
-            NULL                                                                               \
-    }
+#define PARAMETERS(rate)                                                                    \
+    { "rate", rate, 0, 10, false, "of learning, by Adam; 0: g stays as it starts", NULL },  \
+        { "updates", 10, 1, 1000, true, "of theta after every 25 steps of warm-up", NULL }, \
+        SALI_RADIUS_SETTING
 
 static const sali_setting lsb1_parameters[] = { PARAMETERS(0.05), { 0 } };
 

@@ -173,19 +173,6 @@ static void differences(sali_lsb_batch *batch, double *f, double *log_t)
     }
 }
 
-/* log of the sum of exp(values); not finite: none is possible, or one is infinite or NaN. */
-static double log_sum(int64_t n, const double *values)
-{
-    double largest = -INFINITY, sum = 0;
-    for (int64_t k = 0; k < n; k++) {
-        largest = values[k] > largest || isnan(values[k]) ? values[k] : largest;
-    }
-    for (int64_t k = 0; k < n; k++) {
-        sum += exp(values[k] - largest);
-    }
-    return largest + log(sum);
-}
-
 /* The slot that u selects from weights exp(log_g - log_Z); the last possible one past the end. */
 static int64_t pick(int64_t n, const double *log_g, double log_Z, double u)
 {
@@ -207,7 +194,7 @@ static void propose(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uin
     int32_t code, *codes = pool->codes + r * V;
     sali_stream stream = stream_of(batch, number, r, PROPOSALS);
     g->log_g(g->context, S, log_t, batch->log_g);
-    double log_Z = log_sum(S, batch->log_g);
+    double log_Z = sal_log_sum_exp(S, batch->log_g);
     batch->move[r] = -1;
     if (isfinite(pool->f[r]) && isfinite(log_Z)) {
         int64_t move = pick(S, batch->log_g, log_Z, sali_rng_uniform_at(&stream, 0));
@@ -223,7 +210,8 @@ static void drop_rows(sali_lsb_batch *batch, const sali_balance *g)
 {
     for (int64_t r = 0; r < batch->rows; r++) {
         g->log_g(g->context, batch->S, batch->log_t[1] + r * batch->S, batch->log_g);
-        if (!isfinite(batch->pool->f_new[r]) || !isfinite(log_sum(batch->S, batch->log_g))) {
+        if (!isfinite(batch->pool->f_new[r]) ||
+            !isfinite(sal_log_sum_exp(batch->S, batch->log_g))) {
             batch->move[r] = -1;
         }
     }

@@ -169,16 +169,6 @@ static int32_t pafs_bound(const void *self, const sali_chains *chains, int64_t k
     return k == 0 ? 2 : (int32_t)chains->space->n_variables;
 }
 
-/* Number of variables where two states differ. */
-static int64_t distance(const sal_space *space, const int32_t *from, const int32_t *to)
-{
-    int64_t n = 0;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        n += from[v] != to[v];
-    }
-    return n;
-}
-
 /* The sites of u, whether they are those where the states differ, `made` of them, each once. */
 static bool sites_of(const pafs *p, const int32_t *u, const int32_t *from, const int32_t *to,
                      int64_t made, int64_t *sites)
@@ -203,7 +193,8 @@ static void pafs_auxiliary(void *self, sali_chains *chains, const void *u, const
     for (int64_t c = 0; c < chains->n; c++) {
         const int32_t *from = chains->codes + c * V, *target = to + c * V;
         const sali_move_row *row = sali_move_now(&p->core.rows, c);
-        int64_t made = distance(chains->space, from, target), *sites = p->core.sites;
+        int64_t last, *sites = p->core.sites;
+        int64_t made = sali_sites_moved(chains->space, from, target, &last);
         bool stuck = row->log_norm == -INFINITY;
         log_q[c] = -INFINITY;
         if (sites_of(p, u, from, target, made, sites) && (made == 0) == stuck) {
@@ -217,7 +208,7 @@ static void pafs_back(const void *self, const sali_chains *chains, const int32_t
                       const int32_t *to, const int32_t *u, int32_t *back)
 {
     const pafs *p = self;
-    int64_t made = distance(chains->space, from, to);
+    int64_t last, made = sali_sites_moved(chains->space, from, to, &last);
     back[0] = u[0];
     for (int64_t k = 0; k < p->most; k++) {
         back[1 + k] = k < made ? u[made - k] : 0;

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "core/vector/vmath.h"
+#include "samplers/kernels.h"
 #include "samplers/local/sum_tree.h"
 
 /* f and the rises are carried along by differences. They are made anew after this many steps, in
@@ -297,13 +298,7 @@ static double log_q_of(const sali_pairwise_moves *m, const sali_chains *chains, 
     const int32_t *from = chains->codes + c * m->pairs->n;
     const double *nodes = m->nodes + c * m->tree.size;
     double total = sali_sum_tree_total(&m->tree, nodes);
-    int64_t moved = 0, site = 0;
-    for (int64_t v = 0; v < m->pairs->n; v++) {
-        if (from[v] != to[v]) {
-            site = v;
-            moved++;
-        }
-    }
+    int64_t site = 0, moved = sali_sites_moved(chains->space, from, to, &site);
     if (moved == 1) {
         return log(nodes[site] / total);
     }

@@ -148,14 +148,8 @@ static int32_t number_of(const sal_space *space, int64_t variable, int32_t code)
 /* The variable where two states differ; -1 unless it is exactly one. */
 static int64_t only_difference(const sal_space *space, const int32_t *from, const int32_t *to)
 {
-    int64_t site = -1, n = 0;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        if (from[v] != to[v]) {
-            site = v;
-            n++;
-        }
-    }
-    return n == 1 ? site : -1;
+    int64_t site = -1;
+    return sali_sites_moved(space, from, to, &site) == 1 ? site : -1;
 }
 
 /* Add log q of the next move of chain c, which is made. */
@@ -193,6 +187,16 @@ static void follow_all(pas *p, sali_chains *chains, const int32_t *u, int64_t mo
     }
 }
 
+/* Whether all moves of u [length] are number 0, as where nothing can move. */
+static bool no_moves(const int32_t *u, int64_t length)
+{
+    bool zero = true;
+    for (int64_t k = 1; k < length; k++) {
+        zero &= u[k] == 0;
+    }
+    return zero;
+}
+
 static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const int32_t *to,
                           double *log_q)
 {
@@ -201,10 +205,6 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
     int64_t V = chains->space->n_variables, length = (int64_t)p->path->length;
     int64_t moves = length - path[0];
     bool padded = path[0] == 1 && path[length - 1] != 0; /* a move past the end */
-    bool zero = true;
-    for (int64_t k = 1; k < length; k++) {
-        zero &= path[k] == 0;
-    }
     for (int64_t c = 0; c < chains->n; c++) {
         sali_single_site_stay(chains, c);
         log_q[c] = padded ? -INFINITY : log(0.5);
@@ -215,7 +215,7 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
         int64_t site = only_difference(chains->space, chains->codes_new + c * V, target);
         if (sali_move_now(&p->core.rows, c)->log_norm == -INFINITY) { /* nothing can move */
             bool stays = memcmp(from, target, (size_t)V * sizeof *from) == 0;
-            log_q[c] = zero && stays ? log(0.5) : -INFINITY;
+            log_q[c] = no_moves(path, length) && stays ? log(0.5) : -INFINITY;
         } else if (site < 0) {
             log_q[c] = -INFINITY;
         } else {
@@ -235,8 +235,8 @@ static void pas_back(const void *self, const sali_chains *chains, const int32_t 
     memcpy(codes, from, (size_t)V * sizeof *codes);
     memset(back, 0, (size_t)length * sizeof *back);
     back[0] = u[0];
-    if (memcmp(from, to, (size_t)V * sizeof *from) == 0 && moves == 1) {
-        return; /* nothing can move */
+    if (no_moves(u, length) && memcmp(from, to, (size_t)V * sizeof *from) == 0) {
+        return; /* nothing can move, or variable 0 moves to code 0 and back */
     }
     for (int64_t k = 1; k <= moves; k++) {
         int64_t site;

@@ -5,7 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "samplers/balance.h"
+#include "samplers/local/single_site_sampler.h"
 
 #define START 5
 #define GAIN 3
@@ -14,9 +14,8 @@
 const sali_setting sali_path_settings[] = {
     [SALI_PATH_LENGTH] = { "length", 0, 0, MOST_GIVEN, true,
                            "moves of a path; 0: adapted to acceptance 0.574", NULL },
-    [SALI_PATH_BALANCE] = { "balance", 0, 0, 0, true, "balancing function g", sali_balance_names },
-    [SALI_PATH_RADIUS] = { "radius", 0, 0, INT32_MAX, true,
-                           "window of moves in levels; 0: all, and counts by 1", NULL },
+    [SALI_PATH_BALANCE] = SALI_BALANCE_SETTING,
+    [SALI_PATH_RADIUS] = SALI_RADIUS_SETTING,
     { 0 },
 };
 

@@ -267,13 +267,7 @@ static double log_q_of(const sali_single_site *g, const sali_chains *chains, int
     const sal_space *space = chains->space;
     const int32_t *from = chains->codes + c * space->n_variables;
     const sali_move_row *row = sali_move_now(&g->rows, c);
-    int64_t moved = 0, site = 0, move = -1;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        if (from[v] != to[v]) {
-            site = v;
-            moved++;
-        }
-    }
+    int64_t site = 0, moved = sali_sites_moved(space, from, to, &site), move = -1;
     if (moved == 0 || row->log_norm == -INFINITY) {
         return moved == 0 && row->log_norm == -INFINITY ? 0 : -INFINITY;
     }

@@ -149,10 +149,3 @@ void sali_sum_tree_pick_each(const sali_sum_tree *tree, int64_t count, const dou
         }
     }
 }
-
-int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, double u)
-{
-    int64_t picked;
-    sali_sum_tree_pick_each(tree, 1, nodes, &u, &picked);
-    return picked;
-}

@@ -48,11 +48,9 @@ static inline void sali_sum_tree_fetch(const sali_sum_tree *tree, const double *
     __builtin_prefetch(sums + SALI_SUM_TREE_SUMS / 2);
 }
 
-/* The weight that u in (0, 1) selects, never one that is 0; -1 if all are. */
-int64_t sali_sum_tree_pick(const sali_sum_tree *tree, const double *nodes, double u);
-
-/* The same in `count` trees of one shape, at most SALI_SUM_TREE_PICKS: tree c is at
- * nodes + c * tree->size. They are descended together, so that they wait for memory together. */
+/* The weight that u[c] in (0, 1) selects in each of `count` trees of one shape, at most
+ * SALI_SUM_TREE_PICKS: never one that is 0, -1 if all are. Tree c is at nodes + c * tree->size.
+ * They are descended together, so that they wait for memory together. */
 #define SALI_SUM_TREE_PICKS 8
 void sali_sum_tree_pick_each(const sali_sum_tree *tree, int64_t count, const double *nodes,
                              const double *u, int64_t *picked);

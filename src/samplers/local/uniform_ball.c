@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include <saltus/sampler.h>
 #include "core/alloc.h"
 #include "core/error.h"
 
@@ -83,14 +84,7 @@ void sali_uniform_ball_free(sali_uniform_ball *ball)
 
 double sali_uniform_ball_log_size(const sali_uniform_ball *ball)
 {
-    double largest = 0, sum = 0;
-    for (int64_t k = 0; k <= ball->radius; k++) {
-        largest = fmax(largest, ball->log_ways[k]);
-    }
-    for (int64_t k = 0; k <= ball->radius; k++) {
-        sum += exp(ball->log_ways[k] - largest);
-    }
-    return largest + log(sum);
+    return sal_log_sum_exp(ball->radius + 1, ball->log_ways);
 }
 
 /* Change h of the variables of a stretch, all sets and all other codes alike (Floyd's choice of a

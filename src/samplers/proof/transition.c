@@ -73,7 +73,7 @@ int64_t sali_bench_pieces(const sali_bench *bench)
 static int64_t auxiliary_size(const sali_bench *b)
 {
     const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
-    return a && !a->gaussian ? a->size(b->self, b->chains) : 0;
+    return a ? a->size(b->self, b->chains) : 0;
 }
 
 /* Number of vectors u; 1 without. */
@@ -113,7 +113,7 @@ sal_status sali_bench_can(const sali_bench *b, sal_error *err)
 {
     const sal_sampler_engine *engine = sali_engine(b->sampler);
     const bool told = b->sampler->engine ? engine->log_q != NULL : b->sampler->log_q != NULL;
-    if (!told && (!engine->auxiliary || engine->auxiliary->gaussian)) {
+    if (!told && !engine->auxiliary) {
         return sali_fail(
             err, SAL_ERR_UNSUPPORTED,
             "sampler '%s' cannot tell the probabilities of its proposals; draws of them "
@@ -228,7 +228,7 @@ static sal_status add_moves(const sali_bench *b, sali_transition *t, int64_t u, 
         const int64_t i = k / n, j = k % n;
         const double log_q = all[u * n * n + k], q = exp(log_q);
         double accepted = t->taken ? t->f[j] > -INFINITY : 1;
-        if (!t->taken && q != 0) {
+        if (!t->taken && q > 0) { /* NaN: a forbidden state */
             int64_t back = back_of(b, u, i, j, codes);
             if (back < 0) {
                 return sali_fail(err, SAL_ERR_INTERNAL,
