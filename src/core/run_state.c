@@ -29,7 +29,7 @@ static sali_state_item *add(struct sal_run_state *state, const char *name)
     return &state->items[state->n++];
 }
 
-void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_state_type type,
+void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_dtype type,
                           int64_t count)
 {
     sali_state_item *item = find(state, name);
@@ -60,14 +60,14 @@ const sali_state_item *sali_run_state_find(const struct sal_run_state *state, co
 const char *sali_run_state_text(const struct sal_run_state *state, const char *name)
 {
     const sali_state_item *item = find(state, name);
-    bool text = item && item->type == SALI_STATE_U8 && item->count > 0;
+    bool text = item && item->type == SALI_DTYPE_U8 && item->count > 0;
     return text && ((const char *)item->data)[item->count - 1] == '\0' ? item->data : NULL;
 }
 
 int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name)
 {
     const sali_state_item *item = find(state, name);
-    bool whole = item && item->type == SALI_STATE_I64 && item->count == 1;
+    bool whole = item && item->type == SALI_DTYPE_I64 && item->count == 1;
     return whole ? *(const int64_t *)item->data : -1;
 }
 

@@ -27,7 +27,7 @@ struct sal_run_state {
 
 /* Room [count] for an item of a name, in place of the one before if it had another type or count;
  * NULL when out of memory. */
-void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_state_type type,
+void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_dtype type,
                           int64_t count);
 
 /* The same with a copy of the data; false: out of memory. */

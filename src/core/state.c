@@ -6,44 +6,11 @@
 #include "core/error.h"
 #include "core/space.h"
 
-size_t sali_state_bytes(sali_state_type type)
-{
-    switch (type) {
-    case SALI_STATE_F64:
-    case SALI_STATE_I64:
-    case SALI_STATE_U64:
-        return 8;
-    case SALI_STATE_I32:
-    case SALI_STATE_U32:
-        return 4;
-    case SALI_STATE_U8:
-        break;
-    }
-    return 1;
-}
-
-static double number(const sali_state_item *item, int64_t i)
-{
-    switch (item->type) {
-    case SALI_STATE_F64:
-        return ((const double *)item->data)[i];
-    case SALI_STATE_I64:
-        return (double)((const int64_t *)item->data)[i];
-    case SALI_STATE_U64:
-        return (double)((const uint64_t *)item->data)[i];
-    case SALI_STATE_I32:
-        return ((const int32_t *)item->data)[i];
-    case SALI_STATE_U32:
-        return ((const uint32_t *)item->data)[i];
-    case SALI_STATE_U8:
-        break;
-    }
-    return ((const uint8_t *)item->data)[i];
-}
-
 static sal_status check_number(const sali_state_item *item, int64_t i, sal_error *err)
 {
-    double value = number(item, i);
+    const unsigned char *data = item->data;
+    double value =
+        sali_dtype_load(item->type, data + i * sali_dtype_bytes(item->type), SALI_BIG_ENDIAN);
     bool ok = value >= item->low && value <= item->high && !(item->whole && value != floor(value));
     return ok ? SAL_OK
               : sali_fail(err, SAL_ERR_DATA, "%s: number %lld is %.15g; expected %s%.15g to %.15g",

@@ -10,20 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/dtype.h"
 #include <saltus/space.h>
 #include <saltus/status.h>
 
-typedef enum sali_state_type {
-    SALI_STATE_F64,
-    SALI_STATE_I64,
-    SALI_STATE_U64,
-    SALI_STATE_I32,
-    SALI_STATE_U32,
-    SALI_STATE_U8
-} sali_state_type;
-
 /* Bytes of one element. */
-size_t sali_state_bytes(sali_state_type type);
+static inline size_t sali_state_bytes(sali_dtype type)
+{
+    return (size_t)sali_dtype_bytes(type);
+}
 
 /* What an item is kept for. */
 enum {
@@ -34,7 +29,7 @@ enum {
 /* An array in its owner's memory, to be read when a state is saved and filled when it is loaded. */
 typedef struct sali_state_item {
     const char *name; /* unique among the owner's items of a kind of `kept` */
-    sali_state_type type;
+    sali_dtype type;
     int64_t count;
     void *data;    /* [count] of the type */
     unsigned kept; /* OR of SALI_STATE_* */
@@ -51,12 +46,12 @@ typedef struct sali_state_item {
             .name = name, .type = kind, .count = n, .data = data, .kept = SALI_STATE_KEPT         \
         };                                                                                        \
     }
-SALI_STATE_ITEM(f64, double, SALI_STATE_F64)
-SALI_STATE_ITEM(i64, int64_t, SALI_STATE_I64)
-SALI_STATE_ITEM(u64, uint64_t, SALI_STATE_U64)
-SALI_STATE_ITEM(i32, int32_t, SALI_STATE_I32)
-SALI_STATE_ITEM(u32, uint32_t, SALI_STATE_U32)
-SALI_STATE_ITEM(u8, uint8_t, SALI_STATE_U8)
+SALI_STATE_ITEM(f64, double, SALI_DTYPE_F64)
+SALI_STATE_ITEM(i64, int64_t, SALI_DTYPE_I64)
+SALI_STATE_ITEM(u64, uint64_t, SALI_DTYPE_U64)
+SALI_STATE_ITEM(i32, int32_t, SALI_DTYPE_I32)
+SALI_STATE_ITEM(u32, uint32_t, SALI_DTYPE_U32)
+SALI_STATE_ITEM(u8, uint8_t, SALI_DTYPE_U8)
 #undef SALI_STATE_ITEM
 
 /* The most of a counter, which can go on from there. */

@@ -3,17 +3,14 @@
 
 #include <string.h>
 
-#include "core/alloc.h"
-
 struct sal_tuning *sali_tuning_make(const char *sampler, int64_t variables)
 {
     struct sal_tuning *tuning = SALI_NEW(struct sal_tuning);
-    if (!tuning) {
-        return NULL;
+    if (tuning) {
+        tuning->variables = variables;
+        tuning->sampler = sali_memory_text(&tuning->memory, sampler);
     }
-    tuning->variables = variables;
-    tuning->sampler = sali_strdup(sampler);
-    if (!tuning->sampler) {
+    if (tuning && tuning->memory.refused) {
         sali_tuning_free(tuning);
         return NULL;
     }
@@ -22,21 +19,18 @@ struct sal_tuning *sali_tuning_make(const char *sampler, int64_t variables)
 
 bool sali_tuning_add(struct sal_tuning *tuning, const char *name, int64_t n, const double *values)
 {
-    sali_tuning_list *lists = SALI_NEW_ARRAY(sali_tuning_list, tuning->n_lists + 1);
-    sali_tuning_list list = { .name = sali_strdup(name),
+    sali_memory *memory = &tuning->memory;
+    sali_tuning_list *lists = SALI_TAKE(memory, sali_tuning_list, tuning->n_lists + 1);
+    sali_tuning_list list = { .name = sali_memory_text(memory, name),
                               .n = n,
-                              .values = sali_memdup(values, n, sizeof *values) };
-    if (!lists || !list.name || !list.values) {
-        sali_free(lists);
-        sali_free(list.name);
-        sali_free(list.values);
+                              .values = sali_memory_copy(memory, values, n, sizeof *values) };
+    if (memory->refused) {
         return false;
     }
     for (int64_t k = 0; k < tuning->n_lists; k++) {
         lists[k] = tuning->lists[k];
     }
     lists[tuning->n_lists++] = list;
-    sali_free(tuning->lists);
     tuning->lists = lists;
     return true;
 }
@@ -53,14 +47,8 @@ const sali_tuning_list *sali_tuning_find(const struct sal_tuning *tuning, const 
 
 void sali_tuning_free(struct sal_tuning *tuning)
 {
-    if (!tuning) {
-        return;
+    if (tuning) {
+        sali_memory_free(&tuning->memory);
+        sali_free(tuning);
     }
-    for (int64_t k = 0; k < tuning->n_lists; k++) {
-        sali_free(tuning->lists[k].name);
-        sali_free(tuning->lists[k].values);
-    }
-    sali_free(tuning->lists);
-    sali_free(tuning->sampler);
-    sali_free(tuning);
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <saltus/status.h>
+#include "core/memory.h"
 
 typedef struct sali_tuning_list {
     char *name;
@@ -16,7 +16,8 @@ typedef struct sali_tuning_list {
 } sali_tuning_list;
 
 struct sal_tuning {
-    char *sampler; /* its specification, all settings spelt out */
+    sali_memory memory; /* of all below */
+    char *sampler;      /* its specification, all settings spelt out */
     int64_t variables;
     int64_t n_lists;
     sali_tuning_list *lists;

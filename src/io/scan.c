@@ -109,11 +109,6 @@ bool sali_scan_line(sali_scan *scan, sali_scan *line)
     return true;
 }
 
-static int is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static int at(const sali_scan *scan, const char *two)
 {
     return scan->end - scan->next >= 2 && memcmp(scan->next, two, 2) == 0;
@@ -137,7 +132,7 @@ static int at_letter_c(const sali_scan *scan)
 {
     const char *p = scan->next;
     if (!(scan->comments & SALI_COMMENT_LETTER_C) || *p != 'c' ||
-        (p + 1 < scan->end && !is_blank(p[1]))) {
+        (p + 1 < scan->end && !sali_is_blank(p[1]))) {
         return 0;
     }
     while (p > scan->begin && (p[-1] == ' ' || p[-1] == '\t')) {
@@ -168,7 +163,7 @@ static void skip_block_comment(sali_scan *scan)
 static void skip_blanks(sali_scan *scan)
 {
     while (scan->status == SAL_OK && scan->next < scan->end) {
-        if (is_blank(*scan->next)) {
+        if (sali_is_blank(*scan->next)) {
             scan->line += *scan->next == '\n';
             scan->next++;
         } else if (at_line_comment(scan) || at_letter_c(scan)) {
@@ -185,7 +180,7 @@ sali_token sali_scan_token(sali_scan *scan)
 {
     skip_blanks(scan);
     const char *begin = scan->next;
-    while (scan->status == SAL_OK && scan->next < scan->end && !is_blank(*scan->next) &&
+    while (scan->status == SAL_OK && scan->next < scan->end && !sali_is_blank(*scan->next) &&
            !at_line_comment(scan) && !at_block_comment(scan)) {
         scan->next++;
     }
@@ -274,6 +269,17 @@ sal_status sali_scan_end(sali_scan *scan)
 {
     sali_token token = sali_scan_token(scan);
     return token.size == 0 ? scan->status : sali_scan_expected(scan, &token, "the end of the file");
+}
+
+sali_token sali_token_trim(const char *begin, const char *end, int64_t line)
+{
+    while (begin < end && sali_is_blank(*begin)) {
+        begin++;
+    }
+    while (end > begin && sali_is_blank(end[-1])) {
+        end--;
+    }
+    return (sali_token){ begin, end - begin, line };
 }
 
 int sali_token_is(const sali_token *token, const char *word)

@@ -77,6 +77,15 @@ int64_t sali_scan_line_of(const sali_scan *scan, const char *place);
 /* It fails when anything but blanks and comments follows. Returns the status of all. */
 sal_status sali_scan_end(sali_scan *scan);
 
+/* A blank, or an end of line. */
+static inline bool sali_is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The text from `begin` to `end` without blanks around it. */
+sali_token sali_token_trim(const char *begin, const char *end, int64_t line);
+
 /* Equal, ignoring the case of ASCII letters? */
 int sali_token_is(const sali_token *token, const char *word);
 

@@ -124,8 +124,8 @@ static const char *text_of(const sal_run_state *state, const char *name)
 }
 
 /* An array [n] of the state, NULL if it has none there; false: one of another size or type. */
-static bool read_array(const sal_run_state *state, const char *name, sali_state_type type,
-                       int64_t n, const void **out)
+static bool read_array(const sal_run_state *state, const char *name, sali_dtype type, int64_t n,
+                       const void **out)
 {
     const sali_state_item *item = sali_run_state_find(state, name);
     *out = item && item->count > 0 ? item->data : NULL;
@@ -169,9 +169,9 @@ sal_status sal_run_state_options(const sal_run_state *state, sal_run_options *op
     if (status != SAL_OK) {
         return status;
     }
-    if (!read_array(state, TEMPERATURES, SALI_STATE_F64, o.tempering.replicas, &temperatures) ||
-        !read_array(state, VARIABLES, SALI_STATE_I64, clamped, &variables) ||
-        !read_array(state, CODES, SALI_STATE_I32, clamped, &codes) || !variables != !codes) {
+    if (!read_array(state, TEMPERATURES, SALI_DTYPE_F64, o.tempering.replicas, &temperatures) ||
+        !read_array(state, VARIABLES, SALI_DTYPE_I64, clamped, &variables) ||
+        !read_array(state, CODES, SALI_DTYPE_I32, clamped, &codes) || !variables != !codes) {
         return sali_fail(err, SAL_ERR_DATA, "the options in the state of the run are damaged");
     }
     o.tempering.replicas = o.tempering.replicas > 1 || temperatures ? o.tempering.replicas : 0;
@@ -204,7 +204,7 @@ sal_status sali_run_take_given(sal_run *run, sal_error *err)
     const char *tuned = text_of(o->resume, TUNED);
     run->tuned = tuned && strcmp(tuned, "yes") == 0;
     if (__builtin_mul_overflow(N, N, &size) ||
-        !read_array(o->resume, PRECONDITIONER, SALI_STATE_F64, size, &matrix)) {
+        !read_array(o->resume, PRECONDITIONER, SALI_DTYPE_F64, size, &matrix)) {
         return sali_fail(err, SAL_ERR_DATA, "the preconditioner in the state has the wrong size");
     }
     if (o->preconditioner &&

@@ -220,7 +220,7 @@ static void restore_shown(sal_run *run)
 {
     const sali_state_item *item = sali_run_state_find(run->options.resume, "shown");
     int64_t n = 2 * run->options.chains;
-    bool known = item && item->type == SALI_STATE_F64 && item->count == n;
+    bool known = item && item->type == SALI_DTYPE_F64 && item->count == n;
     double *to = run->queue.before ? &run->queue.before->acceptance : NULL;
     for (int64_t k = 0; to && k < n; k++) {
         to[k] = known ? ((const double *)item->data)[k] : NAN;
@@ -304,7 +304,7 @@ static sal_status compare_f(const sal_run *run, sal_error *err)
 {
     const sali_state_item *item = sali_run_state_find(run->options.resume, "f");
     int64_t n = run->options.chains * run->ladder.n, at = 0;
-    bool same = item && item->type == SALI_STATE_F64 && item->count == n;
+    bool same = item && item->type == SALI_DTYPE_F64 && item->count == n;
     for (int64_t k = 0; same && k < run->n_shards; k++) {
         const sali_chains *chains = run->shards[k].chains;
         same = memcmp((const double *)item->data + at, chains->f,

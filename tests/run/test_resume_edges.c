@@ -221,7 +221,7 @@ END_TEST
 static void set_whole(const sal_run_state *state, const char *name, int64_t value)
 {
     const sali_state_item *item = sali_run_state_find(state, name);
-    ck_assert(item && item->type == SALI_STATE_I64);
+    ck_assert(item && item->type == SALI_DTYPE_I64);
     *(int64_t *)item->data = value;
 }
 

@@ -38,13 +38,13 @@ static bool put_odd_value(const sali_state_item *item, int64_t at, int k)
     static const int64_t whole[] = { INT64_MIN, INT64_MAX, -1, 1000000, 3, 2, 0 };
     static const int32_t small[] = { INT32_MIN, INT32_MAX, -1, 7 };
     switch (item->type) {
-    case SALI_STATE_F64:
+    case SALI_DTYPE_F64:
         ((double *)item->data)[at] = reals[k % 8];
         return k < 8;
-    case SALI_STATE_I32:
+    case SALI_DTYPE_I32:
         ((int32_t *)item->data)[at] = small[k % 4];
         return k < 4;
-    case SALI_STATE_I64:
+    case SALI_DTYPE_I64:
         ((int64_t *)item->data)[at] = whole[k % 7];
         return k < 7;
     default:
@@ -140,9 +140,9 @@ static const struct {
 
 static void put(const sali_state_item *item, double value)
 {
-    if (item->type == SALI_STATE_F64) {
+    if (item->type == SALI_DTYPE_F64) {
         *(double *)item->data = value;
-    } else if (item->type == SALI_STATE_I32) {
+    } else if (item->type == SALI_DTYPE_I32) {
         *(int32_t *)item->data = (int32_t)value;
     } else {
         *(int64_t *)item->data = (int64_t)value;

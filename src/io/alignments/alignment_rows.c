@@ -14,18 +14,13 @@ typedef struct sali_piece {
 
 /* ---- lines */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
 bool sali_lines_next(sali_scan *lines, sali_line *line)
 {
     sali_scan next = { 0 };
     if (!sali_scan_line(lines, &next)) {
         return false;
     }
-    while (next.end > next.next && is_blank(next.end[-1])) {
+    while (next.end > next.next && sali_is_blank(next.end[-1])) {
         next.end--;
     }
     *line = (sali_line){ next.next, next.end - next.next, next.line };
@@ -35,10 +30,10 @@ bool sali_lines_next(sali_scan *lines, sali_line *line)
 sali_line sali_line_word(sali_line *line)
 {
     const char *begin = line->text, *end = begin + line->size, *stop;
-    while (begin < end && is_blank(*begin)) {
+    while (begin < end && sali_is_blank(*begin)) {
         begin++;
     }
-    for (stop = begin; stop < end && !is_blank(*stop); stop++) {
+    for (stop = begin; stop < end && !sali_is_blank(*stop); stop++) {
     }
     *line = (sali_line){ stop, end - stop, line->line };
     return (sali_line){ begin, stop - begin, line->line };
@@ -97,7 +92,10 @@ static int letter_of(char c)
     if (c >= 'a' && c <= 'z') {
         return INSERTION;
     }
-    return c == '.' ? POINT : c == '-' || c == '*' || c == '~' ? '-' : is_blank(c) ? BLANK : WRONG;
+    return c == '.'                           ? POINT
+           : c == '-' || c == '*' || c == '~' ? '-'
+           : sali_is_blank(c)                 ? BLANK
+                                              : WRONG;
 }
 
 static bool has_insertions(const sali_rows *rows)

@@ -6,7 +6,7 @@
 
 #include <saltus/status.h>
 
-#include "io/dtype.h"
+#include "core/dtype.h"
 #include "io/scan.h"
 
 #define SALI_NPY_MAX_DIM 4

@@ -6,7 +6,7 @@
 
 #include <saltus/status.h>
 
-#include "io/dtype.h"
+#include "core/dtype.h"
 
 #define SALI_TENSOR_MAX_DIM 8
 

@@ -9,23 +9,13 @@
 #include "core/run_state.h"
 #include "io/arrays/safetensors.h"
 
-static sali_dtype dtype_of(sali_state_type type)
-{
-    static const sali_dtype dtypes[] = {
-        [SALI_STATE_F64] = SALI_DTYPE_F64, [SALI_STATE_I64] = SALI_DTYPE_I64,
-        [SALI_STATE_U64] = SALI_DTYPE_U64, [SALI_STATE_I32] = SALI_DTYPE_I32,
-        [SALI_STATE_U32] = SALI_DTYPE_U32, [SALI_STATE_U8] = SALI_DTYPE_U8,
-    };
-    return dtypes[type];
-}
-
 static sali_tensor *tensors_of(const sali_state_item *items, int64_t n)
 {
     sali_tensor *tensors = SALI_NEW_ARRAY(sali_tensor, n);
     for (int64_t k = 0; tensors && k < n; k++) {
         tensors[k] = (sali_tensor){
             .name = items[k].name,
-            .dtype = dtype_of(items[k].type),
+            .dtype = items[k].type,
             .ndim = 1,
             .shape = { items[k].count },
             .data = items[k].data,
@@ -84,10 +74,9 @@ sal_status sali_state_fetch_array(void *context, const sali_state_item *item, sa
     char name[128];
     snprintf(name, sizeof name, "%s%s", file->prefix, item->name);
     const sali_tensor *tensor = sali_safetensors_find(file->arrays, name);
-    sali_dtype dtype = dtype_of(item->type);
-    if (!tensor || tensor->dtype != dtype || tensor->count != item->count) {
+    if (!tensor || tensor->dtype != item->type || tensor->count != item->count) {
         return sali_fail(err, SAL_ERR_DATA, "expected an array '%s' of %lld numbers of type %s",
-                         name, (long long)item->count, sali_dtype_name(dtype));
+                         name, (long long)item->count, sali_dtype_name(item->type));
     }
     copy(tensor, item);
     file->fetched++;
@@ -114,17 +103,6 @@ sal_status sali_state_finish(const sali_state_file *file, sal_error *err)
 /* More than any run has. */
 #define MOST_ARRAYS 256
 
-static bool type_of(sali_dtype dtype, sali_state_type *out)
-{
-    for (sali_state_type type = SALI_STATE_F64; type <= SALI_STATE_U8; type++) {
-        if (dtype_of(type) == dtype) {
-            *out = type;
-            return true;
-        }
-    }
-    return false;
-}
-
 sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
                             struct sal_run_state *state, sal_error *err)
 {
@@ -136,12 +114,7 @@ sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
     }
     for (int64_t k = 0; status == SAL_OK && k < n; k++) {
         const sali_tensor *tensor = sali_safetensors_at(arrays, k);
-        sali_state_item item = { .count = tensor->count };
-        if (!type_of(tensor->dtype, &item.type)) {
-            status =
-                sali_fail(err, SAL_ERR_DATA, "%s: its state has numbers of a type unknown", name);
-            break;
-        }
+        sali_state_item item = { .count = tensor->count, .type = tensor->dtype };
         item.data = sali_run_state_room(state, tensor->name, item.type, item.count);
         if (!item.data) {
             status = sali_fail_memory(err);

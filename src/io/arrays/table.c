@@ -13,25 +13,12 @@ typedef struct reader {
     int64_t room;
 } reader;
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Without blanks around it, then without quotation marks. */
 static sali_token trim(const char *begin, const char *end, int64_t line)
 {
-    while (begin < end && is_blank(*begin)) {
-        begin++;
-    }
-    while (end > begin && is_blank(end[-1])) {
-        end--;
-    }
-    if (end - begin >= 2 && *begin == '"' && end[-1] == '"') {
-        begin++;
-        end--;
-    }
-    return (sali_token){ begin, end - begin, line };
+    sali_token word = sali_token_trim(begin, end, line);
+    bool quoted = word.size >= 2 && *word.text == '"' && word.text[word.size - 1] == '"';
+    return quoted ? (sali_token){ word.text + 1, word.size - 2, line } : word;
 }
 
 /* The next field of a line; false when there is none. */

@@ -170,7 +170,7 @@ static void parse(sali_scan *scan, sali_content *out)
     }
     relabel(scan, r.graph);
     if (scan->status == SAL_OK) {
-        sali_graph_forget_counting(r.graph); /* all of them are there */
+        sali_graph_forget_counting(r.graph);
     }
 }
 

@@ -79,11 +79,6 @@ static void check_children(reader *r, const xmlNode *parent, const char *const *
 
 /* ---- names */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The number, among `names`, of the text of an element without blanks around it: of a new one, or
  * of one that is there. -1 after a failure. */
 static int64_t read_name(reader *r, const xmlNode *element, sali_name_table *names, bool new)
@@ -93,27 +88,22 @@ static int64_t read_name(reader *r, const xmlNode *element, sali_name_table *nam
     if (!sali_scan_granted(r->scan, content)) {
         return -1;
     }
-    const char *begin = (char *)content, *end = begin + strlen(begin);
-    while (is_blank(*begin)) {
-        begin++;
-    }
-    while (end > begin && is_blank(end[-1])) {
-        end--;
-    }
-    int64_t size = end - begin, number = sali_name_table_find(names, begin, size);
+    const char *text = (const char *)content;
+    sali_token name = sali_token_trim(text, text + strlen(text), 0);
+    int64_t number = sali_name_table_find(names, name.text, name.size);
     const char *what = (const char *)element->name;
     long line = xmlGetLineNo(element);
-    if (size == 0) {
+    if (name.size == 0) {
         sali_scan_fail(r->scan, line, "an empty %s", what);
     } else if (new &&number >= 0) {
         sali_scan_fail(r->scan, line, "a second %s named '%s'", what,
-                       sali_show(begin, size, shown));
+                       sali_show(name.text, name.size, shown));
     } else if (new) {
-        number = sali_name_table_put(names, begin, size);
+        number = sali_name_table_put(names, name.text, name.size);
         sali_scan_granted(r->scan, number >= 0);
     } else if (number < 0) {
         sali_scan_fail(r->scan, line, "%s names '%s', which is no VARIABLE", what,
-                       sali_show(begin, size, shown));
+                       sali_show(name.text, name.size, shown));
     }
     xmlFree(content);
     return r->scan->status == SAL_OK ? number : -1;

@@ -97,10 +97,11 @@ static sal_status build_tape(const char *path, const sali_text *text, sal_dtype 
 
 /* ---- opening */
 
-static bool is_file(const char *path)
+/* Whether a path is that of a regular file (S_IFREG), or of a directory (S_IFDIR). */
+static bool is_a(const char *path, mode_t kind)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
 }
 
 /* The model that a file is by itself; it may take the content's names. */
@@ -190,16 +191,10 @@ static bool looks_like_path(const char *spec)
     return false;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 /* A file of a directory; false if it is not there. */
 static bool find_file(const char *directory, const char *name, char path[4096])
 {
-    return snprintf(path, 4096, "%s/%s", directory, name) < 4096 && is_file(path);
+    return snprintf(path, 4096, "%s/%s", directory, name) < 4096 && is_a(path, S_IFREG);
 }
 
 /* What a training wrote, with averaged parameters where there are some. */
@@ -221,10 +216,10 @@ static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model,
     if (find_file(spec, "model.xml", formula)) {
         return open_trained(spec, formula, dtype, model, err);
     }
-    sal_status status = is_file(spec) || looks_like_path(spec)
+    sal_status status = is_a(spec, S_IFREG) || looks_like_path(spec)
                             ? open_file(spec, dtype, model, err)
                             : open_specification(spec, dtype, model, err);
-    return status == SAL_ERR_NOT_FOUND && is_directory(spec)
+    return status == SAL_ERR_NOT_FOUND && is_a(spec, S_IFDIR)
                ? sali_fail(err, status,
                            "%s: the directory has no model.xml, which 'saltus train' writes", spec)
                : status;

@@ -68,7 +68,7 @@ static void complain(complaints *all, const char *name, const char *what)
     char shown[SALI_SHOW_SIZE];
     size_t used = strlen(all->text);
     snprintf(all->text + used, sizeof all->text - used, "%s'%s' %s", all->count++ ? "; " : "",
-             sali_show(name, (int64_t)strlen(name), shown), what);
+             sali_show(name, -1, shown), what);
 }
 
 static bool is_real(sali_dtype dtype)

@@ -2,11 +2,8 @@
 /* What warm-up found, as JSON. */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <saltus/io.h>
-#include "core/error.h"
 #include "core/tuning.h"
 #include "io/file.h"
 #include "io/json_text.h"
@@ -50,39 +47,25 @@ sal_status sal_tuning_save(const sal_tuning *tuning, const char *path, sal_error
 
 /* ---- reading */
 
-static sal_status bad(const char *path, const char *what, sal_error *err)
-{
-    return sali_fail(err, SAL_ERR_DATA, "%s: %s", path, what);
-}
-
-static sal_status bad_list(const char *path, const char *name, sal_error *err)
-{
-    char shown[SALI_SHOW_SIZE];
-    sali_show(name, (int64_t)strlen(name), shown);
-    return sali_fail(err, SAL_ERR_DATA, "%s: \"%s\": expected a list of finite numbers", path,
-                     shown);
-}
-
-static sal_status read_list(const char *path, const char *name, const json_t *list,
-                            sal_tuning *tuning, sal_error *err)
+static void read_list(sali_scan *scan, const char *name, const json_t *list, sal_tuning *tuning)
 {
     size_t n = json_array_size(list);
-    double *values = malloc((n + 1) * sizeof *values);
-    bool ok = json_is_array(list);
-    if (!values) {
-        return sali_fail_memory(err);
-    }
-    for (size_t i = 0; ok && i < n; i++) {
+    double *values = SALI_SCAN_ARRAY(scan, double, (int64_t)n);
+    bool good = json_is_array(list);
+    for (size_t i = 0; values && i < n; i++) {
         const json_t *item = json_array_get(list, i);
         values[i] = json_number_value(item);
-        ok = json_is_number(item) && isfinite(values[i]);
+        good = good && json_is_number(item) && isfinite(values[i]);
     }
-    sal_status status = ok ? SAL_OK : bad_list(path, name, err);
-    if (ok && !sali_tuning_add(tuning, name, (int64_t)n, values)) {
-        status = sali_fail_memory(err);
+    if (!good) {
+        char shown[SALI_SHOW_SIZE];
+        sali_scan_refuse(scan, "\"%s\": expected a list of finite numbers",
+                         sali_show(name, -1, shown));
     }
-    free(values);
-    return status;
+    if (scan->status == SAL_OK) {
+        sali_scan_granted(scan, sali_tuning_add(tuning, name, (int64_t)n, values));
+    }
+    sali_free(values);
 }
 
 /* Names of samplers are plain text: they are shown in messages. */
@@ -94,55 +77,56 @@ static bool is_plain(const char *text)
     return *text == '\0';
 }
 
-static sal_status read_object(const char *path, const json_t *object, sal_tuning **out,
-                              sal_error *err)
+static sal_tuning *read_object(sali_scan *scan, const json_t *object)
 {
     const json_t *variables = json_object_get(object, "variables");
     const char *sampler = json_string_value(json_object_get(object, "sampler")), *name;
     json_t *values = json_object_get(object, "values"), *list;
     if (json_integer_value(json_object_get(object, VERSION_KEY)) != VERSION) {
-        return bad(path, "expected an object with \"" VERSION_KEY "\": 1", err);
+        sali_scan_refuse(scan, "expected an object with \"" VERSION_KEY "\": 1");
+    } else if (!sampler || !is_plain(sampler) || !json_is_integer(variables) ||
+               !json_is_object(values)) {
+        sali_scan_refuse(scan, "expected \"sampler\" (text), \"variables\" (a whole number) and "
+                               "\"values\" (an object)");
+    } else if (json_object_size(values) > MOST_LISTS) {
+        sali_scan_refuse(scan, "\"values\" has more lists than any sampler has");
     }
-    if (!sampler || !is_plain(sampler) || !json_is_integer(variables) || !json_is_object(values)) {
-        return bad(path,
-                   "expected \"sampler\" (text), \"variables\" (a whole number) and "
-                   "\"values\" (an object)",
-                   err);
-    }
-    if (json_object_size(values) > MOST_LISTS) {
-        return bad(path, "\"values\" has more lists than any sampler has", err);
+    if (scan->status != SAL_OK) {
+        return NULL;
     }
     sal_tuning *tuning = sali_tuning_make(sampler, json_integer_value(variables));
-    sal_status status = tuning ? SAL_OK : sali_fail_memory(err);
-    for (void *at = json_object_iter(values); status == SAL_OK && at;
-         at = json_object_iter_next(values, at)) {
-        name = json_object_iter_key(at);
-        list = json_object_iter_value(at);
-        status = read_list(path, name, list, tuning, err);
+    sali_scan_granted(scan, tuning);
+    json_object_foreach(values, name, list)
+    {
+        if (scan->status == SAL_OK) {
+            read_list(scan, name, list, tuning);
+        }
     }
-    if (status != SAL_OK) {
-        sali_tuning_free(tuning);
-        return status;
-    }
-    *out = tuning;
-    return SAL_OK;
+    return tuning;
 }
 
 sal_status sal_tuning_open(const char *path, sal_tuning **tuning, sal_error *err)
 {
     sali_bytes bytes = { 0 };
-    json_error_t error;
+    json_error_t error = { 0 };
+    sal_tuning *made = NULL;
     sal_status status = sali_file_read(path, &bytes, err);
     if (status != SAL_OK) {
         return status;
     }
-    json_t *object =
-        json_loadb((const char *)bytes.data, (size_t)bytes.size, JSON_REJECT_DUPLICATES, &error);
-    sali_bytes_free(&bytes);
-    if (!object) {
-        return sali_fail(err, SAL_ERR_DATA, "%s:%d: %s", path, error.line, error.text);
+    sali_scan scan = sali_scan_of(path, bytes.data, bytes.size, SALI_BYTES, err);
+    json_t *object = json_loadb(scan.begin, (size_t)bytes.size, JSON_REJECT_DUPLICATES, &error);
+    if (object) {
+        made = read_object(&scan, object);
+    } else {
+        sali_scan_fail(&scan, error.line, "%s", error.text);
     }
-    status = read_object(path, object, tuning, err);
     json_decref(object);
-    return status;
+    sali_bytes_free(&bytes);
+    if (scan.status != SAL_OK) {
+        sali_tuning_free(made);
+        return scan.status;
+    }
+    *tuning = made;
+    return SAL_OK;
 }

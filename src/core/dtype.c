@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "io/dtype.h"
+#include "core/dtype.h"
 
 #include <math.h>
 #include <string.h>

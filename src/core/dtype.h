@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Element types of array files and their conversion. */
+/* Types of the elements of arrays, in memory and in files, and their conversion. */
 #ifndef SALI_DTYPE_H
 #define SALI_DTYPE_H
 
