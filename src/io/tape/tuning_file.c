@@ -23,13 +23,14 @@ static json_t *make_values(const sal_tuning *tuning)
 {
     json_t *values = json_object();
     bool ok = values != NULL;
-    for (int64_t k = 0; ok && k < tuning->n_lists; k++) {
+    for (int64_t k = 0; ok && k < tuning->lists.n; k++) {
+        const sali_state_item *from = &tuning->lists.items[k];
         json_t *list = json_array();
         ok = list != NULL;
-        for (int64_t i = 0; ok && i < tuning->lists[k].n; i++) {
-            ok = json_array_append_new(list, json_real(tuning->lists[k].values[i])) == 0;
+        for (int64_t i = 0; ok && i < from->count; i++) {
+            ok = json_array_append_new(list, json_real(((const double *)from->data)[i])) == 0;
         }
-        ok = json_object_set_new(values, tuning->lists[k].name, list) == 0 && ok;
+        ok = json_object_set_new(values, from->name, list) == 0 && ok;
     }
     if (!ok) {
         json_decref(values);
@@ -67,7 +68,7 @@ static sal_status read_list(const char *path, const char *name, const json_t *li
                             sal_tuning *tuning, sal_error *err)
 {
     size_t n = json_array_size(list);
-    double *values = malloc((n + 1) * sizeof *values);
+    double *values = sali_run_state_room(&tuning->lists, name, SALI_STATE_F64, (int64_t)n);
     bool ok = json_is_array(list);
     if (!values) {
         return sali_fail_memory(err);
@@ -77,12 +78,7 @@ static sal_status read_list(const char *path, const char *name, const json_t *li
         values[i] = json_number_value(item);
         ok = json_is_number(item) && isfinite(values[i]);
     }
-    sal_status status = ok ? SAL_OK : bad_list(path, name, err);
-    if (ok && !sali_tuning_add(tuning, name, (int64_t)n, values)) {
-        status = sali_fail_memory(err);
-    }
-    free(values);
-    return status;
+    return ok ? SAL_OK : bad_list(path, name, err);
 }
 
 /* Names of samplers are plain text: they are shown in messages. */
@@ -121,7 +117,7 @@ static sal_status read_object(const char *path, const json_t *object, sal_tuning
         status = read_list(path, name, list, tuning, err);
     }
     if (status != SAL_OK) {
-        sali_tuning_free(tuning);
+        sal_tuning_destroy(tuning);
         return status;
     }
     *out = tuning;
