@@ -33,10 +33,13 @@ void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_st
 /* The same with a copy of the data; false: out of memory. */
 bool sali_run_state_put(struct sal_run_state *state, const sali_state_item *item);
 
+/* Likewise a text, which becomes bytes of type U8, the last one 0. */
+bool sali_run_state_put_text(struct sal_run_state *state, const char *name, const char *text);
+
 /* The item of a name, or NULL. */
 const sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name);
 
-/* A text among the items, or NULL: bytes of type U8, the last one 0. */
+/* A text among the items, or NULL. */
 const char *sali_run_state_text(const struct sal_run_state *state, const char *name);
 
 /* A whole number among the items, or -1. */
@@ -46,6 +49,7 @@ int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name
 typedef struct sali_run_state_reader {
     const struct sal_run_state *state;
     const char *prefix; /* before the names of what is fetched */
+    int64_t fetched;    /* items, which are fetched once each */
 } sali_run_state_reader;
 sal_status sali_run_state_fetch(void *reader, const sali_state_item *item, sal_error *err);
 
