@@ -208,7 +208,7 @@ static sal_status check_run(const sal_run *run, sal_error *err)
 
 static sal_status restore_run(sal_run *run, sal_error *err)
 {
-    sali_run_state_reader reader = { run->options.resume, "" };
+    sali_run_state_reader reader = { .state = run->options.resume, .prefix = "" };
     sali_state_item items[MOST_RUN_ITEMS];
     int64_t n = list_run(run, items);
     sal_status status = sali_state_fill(n, items, sali_run_state_fetch, &reader, err);
@@ -321,7 +321,7 @@ static sal_status compare_f(const sal_run *run, sal_error *err)
 
 static sal_status restore_adaptation(sal_run *run, sal_error *err)
 {
-    sali_run_state_reader reader = { run->options.resume, STEP_SIZES };
+    sali_run_state_reader reader = { .state = run->options.resume, .prefix = STEP_SIZES };
     sali_state_item items[SALI_MOST_STATE];
     const sali_warmup at = { .model = run->model,
                              .seed = run->options.seed,

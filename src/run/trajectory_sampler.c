@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "models/tape_model.h"
+#include "run/tempering.h"
 #include "run/trajectory.h"
 
 typedef struct climb {
@@ -136,13 +137,6 @@ static void move(climb *s, const sali_chains *chains, int64_t k)
     }
 }
 
-static void exchange(void *a, void *b, void *work, size_t size)
-{
-    memcpy(work, a, size);
-    memcpy(a, b, size);
-    memcpy(b, work, size);
-}
-
 /* Neighbours change places; the visitor is at level k. */
 static void swap_with_below(climb *s, const sali_chains *chains, int64_t k)
 {
@@ -159,7 +153,7 @@ static void swap_with_below(climb *s, const sali_chains *chains, int64_t k)
             s->here[NEXT][c] + s->above[MINE][c] - s->here[MINE][c] - s->above[NEXT][c];
         if (log(sali_rng_uniform_at(&stream, 0)) < log_ratio) {
             uint8_t *fresh = s->fresh + k * s->n + c, was = *fresh;
-            exchange(low + c * s->V, high + c * s->V, s->work, bytes);
+            sali_exchange(low + c * s->V, high + c * s->V, s->work, bytes);
             *fresh = fresh[-s->n];
             fresh[-s->n] = was;
             s->counts[k]++;
