@@ -241,9 +241,9 @@ static sal_status describe_run(writer *w, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
-    json_t *given = json_copy(w->source->configuration);
-    json_t *all = given ? sali_draw_configuration_complete(given, w->run, &w->summary) : NULL;
-    w->configuration = all ? json_dumps(all, SALI_DRAW_CONFIGURATION_STYLE) : NULL;
+    json_t *all = json_copy(w->source->configuration);
+    sali_draw_configuration_complete(all, w->run, &w->summary);
+    w->configuration = json_dumps(all, SALI_DRAW_CONFIGURATION_STYLE);
     json_decref(all);
     sal_run_warning(&w->summary, w->warning, sizeof w->warning);
     strftime(w->created, sizeof w->created, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
@@ -317,47 +317,41 @@ static void note_kind(writer *w, int group, int variable, const sal_block *b)
 /* ---- clamped variables */
 
 /* Those of a block, in its order; given [V]: 1 + the code, 0 where it is free. */
-static void define_observed_block(writer *w, int group, int64_t b, const int32_t *given,
-                                  int64_t *sites, int32_t *codes)
+static void define_observed_block(writer *w, int group, int64_t b, const int32_t *given)
 {
     const block *at = &w->blocks[b];
     int64_t n = 0;
     int variable = -1;
     for (int64_t k = 0; k < at->count; k++) {
         if (given[at->first + k]) {
-            sites[n] = k;
-            codes[n++] = given[at->first + k] - 1;
+            w->numbers[n] = k;
+            w->codes[n++] = given[at->first + k] - 1;
         }
     }
     if (n > 0) {
-        int dimension = define_sites(w, group, at, n, sites);
+        int dimension = define_sites(w, group, at, n, w->numbers);
         keep(w, nc_def_var(group, at->variable, at->type, 1, &dimension, &variable));
         note_kind(w, group, variable, &w->model->space->blocks[b]);
-        keep(w, nc_put_var_int(group, variable, codes));
+        keep(w, nc_put_var_int(group, variable, w->codes));
     }
 }
 
 static void define_observed(writer *w)
 {
     const sal_run_options *o = &w->options;
-    int64_t V = w->model->space->n_variables;
-    if (o->clamps.n <= 0) {
+    int32_t *given = o->clamps.n > 0 ? SALI_NEW_ARRAY(int32_t, w->model->space->n_variables) : NULL;
+    if (!given) {
+        keep(w, o->clamps.n > 0 ? NC_ENOMEM : NC_NOERR);
         return;
     }
-    int32_t *given = SALI_NEW_ARRAY(int32_t, V), *codes = SALI_NEW_ARRAY(int32_t, V);
-    int64_t *sites = SALI_NEW_ARRAY(int64_t, V);
-    bool ok = given && codes && sites;
     int group = define_group(w, "observed_data", false);
-    keep(w, ok ? NC_NOERR : NC_ENOMEM);
-    for (int64_t k = 0; ok && k < o->clamps.n; k++) {
+    for (int64_t k = 0; k < o->clamps.n; k++) {
         given[o->clamps.variables[k]] = 1 + o->clamps.codes[k];
     }
-    for (int64_t b = 0; ok && b < w->n_blocks; b++) {
-        define_observed_block(w, group, b, given, sites, codes);
+    for (int64_t b = 0; b < w->n_blocks; b++) {
+        define_observed_block(w, group, b, given);
     }
     sali_free(given);
-    sali_free(codes);
-    sali_free(sites);
 }
 
 /* ---- draws */
@@ -528,7 +522,8 @@ static sal_status describe_blocks(writer *w, sal_error *err)
 
 static sal_status write_all(writer *w, sal_error *err)
 {
-    const int n = w->source->warmup < 0 ? 1 : 2;
+    const sali_replay *replay = &w->source->replay;
+    const int n = w->source->warmup ? 2 : 1;
     note_run(w, w->file, false);
     for (int k = 0; k < n; k++) {
         define_section(w, k);
@@ -536,8 +531,8 @@ static sal_status write_all(writer *w, sal_error *err)
     define_observed(w);
     keep(w, nc_sync(w->file));
     write_state(w);
-    sal_status status = write_section(w, 0, w->source->replay.made, err);
-    return status || n == 1 ? status : write_section(w, 1, w->source->warmup, err);
+    sal_status status = write_section(w, 0, replay->made, err);
+    return status || n == 1 ? status : write_section(w, 1, replay->made_in_warmup, err);
 }
 
 /* The open file: what is in it, closed after an error too. */
