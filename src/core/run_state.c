@@ -78,22 +78,31 @@ int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name
     return whole ? *(const int64_t *)item->data : -1;
 }
 
-sal_status sali_run_state_fetch(void *context, const sali_state_item *wanted, sal_error *err)
+static sal_status fill(sali_run_state_reader *reader, const sali_state_item *wanted, sal_error *err)
 {
-    sali_run_state_reader *reader = context;
     char name[160];
     snprintf(name, sizeof name, "%s%s", reader->prefix, wanted->name);
     const sali_state_item *item = find(reader->state, name);
     if (!item || item->type != wanted->type || item->count != wanted->count) {
         return sali_fail(err, SAL_ERR_DATA,
-                         "expected an array '%s' of %lld numbers of the right type",
-                         name, (long long)wanted->count);
+                         "expected an array '%s' of %lld numbers of the right type", name,
+                         (long long)wanted->count);
     }
     if (item->count > 0) {
         memcpy(wanted->data, item->data, (size_t)item->count * sali_state_bytes(item->type));
     }
     reader->fetched++;
-    return SAL_OK;
+    return sali_state_check(wanted, err);
+}
+
+sal_status sali_run_state_fill(sali_run_state_reader *reader, int64_t n,
+                               const sali_state_item *items, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        status = fill(reader, &items[k], err);
+    }
+    return status;
 }
 
 void sali_run_state_clear(struct sal_run_state *state)

@@ -45,13 +45,17 @@ const char *sali_run_state_text(const struct sal_run_state *state, const char *n
 /* A whole number among the items, or -1. */
 int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name);
 
-/* A sali_state_fetch with a sali_run_state_reader for context. */
+/* What is taken out of a state. */
 typedef struct sali_run_state_reader {
     const struct sal_run_state *state;
     const char *prefix; /* before the names of what is fetched */
     int64_t fetched;    /* items, which are fetched once each */
 } sali_run_state_reader;
-sal_status sali_run_state_fetch(void *reader, const sali_state_item *item, sal_error *err);
+
+/* Fill n items with arrays of their names, types and counts, and check them (sali_state_check), up
+ * to the first failure. Returns: SAL_ERR_DATA. */
+sal_status sali_run_state_fill(sali_run_state_reader *reader, int64_t n,
+                               const sali_state_item *items, sal_error *err);
 
 /* Free all in it, but not itself. */
 void sali_run_state_clear(struct sal_run_state *state);

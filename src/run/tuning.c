@@ -48,7 +48,7 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
     char text[SALI_SAMPLER_TEXT];
     double temperatures[SALI_MOST_REPLICAS];
     sali_state_item items[SALI_MOST_STATE];
-    if (run->stopped_in_warmup) {
+    if (!run->sampling) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run was stopped in its warm-up, which found nothing to be kept");
     }
@@ -141,7 +141,7 @@ static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sa
 static sal_status take_list(const sal_tuning *tuning, const sali_state_item *item, sal_error *err)
 {
     sali_run_state_reader reader = { .state = &tuning->lists, .prefix = "" };
-    return sali_state_fill(1, item, sali_run_state_fetch, &reader, err)
+    return sali_run_state_fill(&reader, 1, item, err)
                ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning")
                : SAL_OK;
 }

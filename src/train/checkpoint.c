@@ -254,7 +254,7 @@ static sal_status fetch_items(int n, const sali_state_item *items, bool same_sam
     sal_status status = SAL_OK;
     for (int k = 0; status == SAL_OK && k < n; k++) {
         if (same_sampler || k != LOG_STEP_SIZE) {
-            status = sali_state_fill(1, &items[k], sali_run_state_fetch, file, err);
+            status = sali_run_state_fill(file, 1, &items[k], err);
         }
     }
     return status;
@@ -270,7 +270,7 @@ static sal_status restore_sampler(sal_trainer *t, bool same_sampler, sali_run_st
     }
     const sali_warmup at = sali_train_shows(t, state->selves);
     file->prefix = SAMPLER;
-    return sali_sampler_restore(t->sampler, state->shared, &at, sali_run_state_fetch, file, err);
+    return sali_sampler_restore(t->sampler, state->shared, &at, file, err);
 }
 
 /* No array is left over, but of another sampler. */
