@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The draws of an open netCDF-4 file, for the readers of such files. Whoever calls these holds the
- * lock (netcdf_lock.h), but for the first, which takes it. */
+ * lock, but for the first, which takes it. */
 #ifndef SALI_NETCDF_POSTERIOR_H
 #define SALI_NETCDF_POSTERIOR_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "models/content.h"
+
+/* libnetcdf and libhdf5 are not safe for threads: whoever calls them holds this. */
+extern pthread_mutex_t sali_netcdf_mutex;
 
 #define SALI_NETCDF_MOST_DIMENSIONS 8
 

@@ -8,7 +8,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/arrays/array_file.h"
-#include "io/draws/netcdf_lock.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/noted.h"
 
