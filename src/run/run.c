@@ -424,7 +424,6 @@ static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
 {
     sal_status status = prepare(run, model, err);
     status = status ? status : begin(run, err);
-    run->stopped_in_warmup = run->stopped && !run->sampling;
     if (status != SAL_OK && run->options.resume && run->options.resume->name) {
         return sali_fail_prefix(err, status, "%s", run->options.resume->name);
     }

@@ -107,7 +107,7 @@ struct sal_run {
     int64_t sampling;              /* 1: warm-up is over */
     int64_t steps;                 /* after warm-up */
     double seconds, warmup_seconds;
-    bool stopped, stopped_in_warmup;
+    bool stopped;
 
     bool tuned;           /* what adapts was given: nothing does */
     sal_run_state *state; /* at the last anchor */

@@ -16,7 +16,7 @@
 
 /* The swaps of one shard. Slot r of each group keeps its temperature; states move. */
 typedef struct sali_swaps {
-    int64_t groups, replicas, every;
+    int64_t groups, replicas;
     /* By pair of slots (r, r + 1), since they were cleared: swaps tried, made, and the sum of their
      * probabilities. */
     int64_t *tried, *made;

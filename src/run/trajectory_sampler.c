@@ -179,7 +179,7 @@ static void sweep(climb *s, sali_chains *chains)
             swap_with_below(s, chains, k);
         }
         if (k == s->L) {
-            (void)sali_chains_take_sums(s->visitor.chains[0]);
+            (void)sali_chains_take_sums(s->visitor.at[0].chains);
         }
         move(s, chains, k);
         if (k < s->L) {
@@ -247,7 +247,7 @@ static void begin(climb *s, sali_chains *chains)
  * on the model itself were like. */
 static void note_sums(const climb *s, sali_chains *chains)
 {
-    const sali_chains *inner = s->visitor.chains[0];
+    const sali_chains *inner = s->visitor.at[0].chains;
     const int64_t N = chains->space->width;
     const double steps = (double)s->t->steps;
     for (int64_t c = 0; c < s->n; c++) {
