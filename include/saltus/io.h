@@ -116,11 +116,10 @@ typedef struct sal_note {
     const char *text; /* NULL: there is none, and the note is left out */
 } sal_note;
 
-/* Open a writer of draws. It appends to PATH.draws about 4 MiB of draws at a time, or what there is
- * after 5 seconds, and saves the run's state as often (in long runs whose states are larger than
- * their draws, after each hundredth of the run's time). Each piece has a checksum: if the process
- * is killed or the disk is full, everything written before can be read. PATH itself is written when
- * the writer is closed.
+/* Open a writer of draws. It appends draws to PATH.draws, at least once in 5 seconds, and saves the
+ * run's state as often (in long runs whose states are larger than their draws, after each hundredth
+ * of the run's time). Each piece has a checksum: if the process is killed or the disk is full,
+ * everything written before can be read. PATH itself is written when the writer is closed.
  * Params:  path     ends in ".nc".
  *          options  those of the run. The writer sets draw, draw_data, state and state_data in
  *                   `callbacks`. To see draws too, replace these callbacks by functions that call
@@ -132,8 +131,8 @@ typedef struct sal_note {
  *          libnetcdf; SAL_ERR_ARGUMENT for a number of chains out of range; SAL_ERR_IO, also while
  *          another run writes to PATH, and when PATH.draws holds a run that ended early and is not
  *          the one that options->resume resumes: it is not overwritten; SAL_ERR_MEMORY.
- * Cost:    memory about 4 MiB, or a draw of all chains; one reading of PATH.draws if the run
- *          resumes from it.
+ * Cost:    memory about 256 KiB and two draws of all chains; one reading of PATH.draws if the run
+ *          resumes from it, or of the draws that it resumes from.
  * Threads: one at a time with a writer. */
 SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model,
                                         sal_run_options *options, const sal_note *notes,
@@ -168,7 +167,7 @@ SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run 
  *          SAL_ERR_UNSUPPORTED for another kind of file (.npy has no state), or without libnetcdf;
  *          SAL_ERR_IO, also while the run is not over; SAL_ERR_MEMORY. On failure *state is
  *          untouched.
- * Cost:    one reading of PATH.draws; memory 8 MiB and a few draws of all chains.
+ * Cost:    one reading of PATH.draws; memory 4 MiB and a few draws of all chains.
  * Threads: as sal_draw_writer_close. */
 SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, sal_error *err);
 

@@ -52,6 +52,13 @@ bool sali_run_state_put(struct sal_run_state *state, const sali_state_item *item
     return data != NULL;
 }
 
+bool sali_run_state_put_text(struct sal_run_state *state, const char *name, const char *text)
+{
+    const sali_state_item item =
+        sali_state_u8(name, (int64_t)strlen(text) + 1, (uint8_t *)(uintptr_t)text);
+    return sali_run_state_put(state, &item);
+}
+
 const sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name)
 {
     return find(state, name);
@@ -71,21 +78,31 @@ int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name
     return whole ? *(const int64_t *)item->data : -1;
 }
 
-sal_status sali_run_state_fetch(void *context, const sali_state_item *wanted, sal_error *err)
+static sal_status fill(sali_run_state_reader *reader, const sali_state_item *wanted, sal_error *err)
 {
-    const sali_run_state_reader *reader = context;
     char name[160];
     snprintf(name, sizeof name, "%s%s", reader->prefix, wanted->name);
     const sali_state_item *item = find(reader->state, name);
     if (!item || item->type != wanted->type || item->count != wanted->count) {
         return sali_fail(err, SAL_ERR_DATA,
-                         "the state of the run has no array '%s' of %lld numbers of the right type",
-                         name, (long long)wanted->count);
+                         "expected an array '%s' of %lld numbers of the right type", name,
+                         (long long)wanted->count);
     }
     if (item->count > 0) {
         memcpy(wanted->data, item->data, (size_t)item->count * sali_state_bytes(item->type));
     }
-    return SAL_OK;
+    reader->fetched++;
+    return sali_state_check(wanted, err);
+}
+
+sal_status sali_run_state_fill(sali_run_state_reader *reader, int64_t n,
+                               const sali_state_item *items, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        status = fill(reader, &items[k], err);
+    }
+    return status;
 }
 
 void sali_run_state_clear(struct sal_run_state *state)

@@ -33,10 +33,13 @@ void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_dt
 /* The same with a copy of the data; false: out of memory. */
 bool sali_run_state_put(struct sal_run_state *state, const sali_state_item *item);
 
+/* Likewise a text, which becomes bytes of type U8, the last one 0. */
+bool sali_run_state_put_text(struct sal_run_state *state, const char *name, const char *text);
+
 /* The item of a name, or NULL. */
 const sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name);
 
-/* A text among the items, or NULL: bytes of type U8, the last one 0. */
+/* A text among the items, or NULL. */
 const char *sali_run_state_text(const struct sal_run_state *state, const char *name);
 
 /* The name of the model of the run; "" if it is not told. */
@@ -45,12 +48,17 @@ const char *sali_run_state_model(const struct sal_run_state *state);
 /* A whole number among the items, or -1. */
 int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name);
 
-/* A sali_state_fetch with a sali_run_state_reader for context. */
+/* What is taken out of a state. */
 typedef struct sali_run_state_reader {
     const struct sal_run_state *state;
     const char *prefix; /* before the names of what is fetched */
+    int64_t fetched;    /* items, which are fetched once each */
 } sali_run_state_reader;
-sal_status sali_run_state_fetch(void *reader, const sali_state_item *item, sal_error *err);
+
+/* Fill n items with arrays of their names, types and counts, and check them (sali_state_check), up
+ * to the first failure. Returns: SAL_ERR_DATA. */
+sal_status sali_run_state_fill(sali_run_state_reader *reader, int64_t n,
+                               const sali_state_item *items, sal_error *err);
 
 /* Free all in it, but not itself. */
 void sali_run_state_clear(struct sal_run_state *state);

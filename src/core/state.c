@@ -43,14 +43,3 @@ sal_status sali_state_check_all(int64_t n, const sali_state_item *items, sal_err
     }
     return status;
 }
-
-sal_status sali_state_fill(int64_t n, const sali_state_item *items, sali_state_fetch *fetch,
-                           void *context, sal_error *err)
-{
-    sal_status status = SAL_OK;
-    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
-        status = fetch(context, &items[k], err);
-        status = status ? status : sali_state_check(&items[k], err);
-    }
-    return status;
-}

@@ -100,12 +100,4 @@ static inline sali_state_item sali_state_for(unsigned kept, sali_state_item item
 sal_status sali_state_check(const sali_state_item *item, sal_error *err);
 sal_status sali_state_check_all(int64_t n, const sali_state_item *items, sal_error *err);
 
-/* Fills item->data with item->count elements of its type, from wherever they were saved. Returns:
- * SAL_ERR_DATA, with a message, if there is no such array of this type and size. */
-typedef sal_status sali_state_fetch(void *context, const sali_state_item *item, sal_error *err);
-
-/* Fetch and check n items, up to the first failure. */
-sal_status sali_state_fill(int64_t n, const sali_state_item *items, sali_state_fetch *fetch,
-                           void *context, sal_error *err);
-
 #endif

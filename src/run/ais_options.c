@@ -8,6 +8,7 @@
 #include "core/shard.h"
 #include "models/base.h"
 #include "run/ais.h"
+#include "run/run.h"
 
 /* The sigmoid's slope at the ends, and the last interval of a geometric schedule over the first. */
 #define SIGMOID_END 4.0
@@ -92,13 +93,9 @@ static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *
     /* f changes at every temperature: what takes N gradients each time pays off if many more steps
      * use it. */
     ais->settings.training = (double)o->chains * (double)o->steps < 4 * (double)model->space->width;
-    const bool coupled = sali_engine(ais->sampler)->coupled;
-    if (ais->sampler->unadjusted || coupled) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "ais: sampler '%s' %s: importance weights want exact, independent chains",
-                         ais->sampler->name, coupled ? "couples its chains" : "is approximate");
-    }
-    return sali_sampler_share(ais->sampler, model, &ais->settings, &ais->shared, err);
+    status = sali_run_check_independent(ais->sampler, "ais: ", "importance weights", err);
+    return status ? status
+                  : sali_sampler_share(ais->sampler, model, &ais->settings, &ais->shared, err);
 }
 
 static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)

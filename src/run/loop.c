@@ -285,7 +285,6 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
             asked_to_stop(run, run->warmup_done);
         }
     }
-    run->stopped_in_warmup = run->stopped;
     return status || run->stopped ? status : end_warm_up(run, err);
 }
 

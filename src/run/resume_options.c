@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of a run in its state: what a run that goes on must share with it. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -9,49 +11,23 @@
 #include "models/fingerprint.h"
 #include "run/run.h"
 
-/* Texts, "name\0value\0" each, in one item: the options, and what else a run that goes on must
- * share with the first one. */
-#define OPTIONS "options"
+/* What a run that goes on must share with the first one: options and other texts, and arrays. */
+#define GIVEN "given."
 #define MODEL "fingerprint"
-#define DTYPE "dtype"
-#define TUNED "tuned"
 #define LEVELS "levels"
-#define MOST_TEXT 8192
+#define TUNED "tuned"
+#define TEMPERATURES GIVEN "temperatures"
+#define VARIABLES GIVEN "clamped variables"
+#define CODES GIVEN "states of clamped variables"
 
-#define TEMPERATURES "given.temperatures"
-#define VARIABLES "given.clamp_variables"
-#define CODES "given.clamp_codes"
-#define PRECONDITIONER "given.preconditioner"
+#define PRECONDITIONER "preconditioner"
 #define NAME "model"
 
-/* The number of these arrays' format; without one they are of version 0.1.0. */
+/* The number of this format; without one a state is of version 0.1.0. */
 #define FORMAT "format"
 #define FORMAT_NOW 2
 
 /* ---- noting them */
-
-sal_status sali_run_note_given(sal_run *run, sal_error *err)
-{
-    const sal_run_options *o = &run->options;
-    const char *name = run->base->name;
-    int64_t format = FORMAT_NOW;
-    int64_t n = o->tempering.temperatures ? o->tempering.replicas : 0;
-    int64_t N = run->base->space->width;
-    const sali_state_item items[] = {
-        sali_state_f64(TEMPERATURES, n, (double *)o->tempering.temperatures),
-        sali_state_i64(VARIABLES, o->clamps.n, (int64_t *)o->clamps.variables),
-        sali_state_i32(CODES, o->clamps.n, (int32_t *)o->clamps.codes),
-        sali_state_f64(PRECONDITIONER, o->preconditioner ? N * N : 0, (double *)o->preconditioner),
-        sali_state_u8(NAME, (int64_t)strlen(name) + 1, (uint8_t *)(uintptr_t)name),
-        sali_state_i64(FORMAT, 1, &format),
-    };
-    run->state = run->state ? run->state : SALI_NEW(sal_run_state);
-    bool ok = run->state != NULL;
-    for (size_t k = 0; ok && k < sizeof items / sizeof *items; k++) {
-        ok = sali_run_state_put(run->state, &items[k]);
-    }
-    return ok ? SAL_OK : sali_fail_memory(err);
-}
 
 /* The options as they were resolved. */
 static sal_run_options resolved(const sal_run *run, const char *sampler)
@@ -65,62 +41,85 @@ static sal_run_options resolved(const sal_run *run, const char *sampler)
     return o;
 }
 
-static void add_text(char *texts, int64_t *used, const char *name, const char *value)
+/* The name of what is given. */
+static const char *given(const char *name, char key[128])
 {
-    *used += 1 + snprintf(texts + *used, (size_t)(MOST_TEXT - *used), "%s%c%s", name, 0, value);
+    snprintf(key, 128, GIVEN "%s", name);
+    return key;
 }
 
-sal_status sali_run_note_resolved(sal_run *run, sal_error *err)
+__attribute__((format(printf, 3, 4))) static bool put(sal_run *run, const char *name,
+                                                      const char *format, ...)
 {
-    char texts[MOST_TEXT], text[SALI_SAMPLER_TEXT];
-    int64_t used = 0;
-    uint64_t fingerprint = 0;
+    char key[128], text[SALI_SAMPLER_TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return sali_run_state_put_text(run->state, given(name, key), text);
+}
+
+static bool put_options(sal_run *run, const sal_run_options *o)
+{
+    char text[SALI_SAMPLER_TEXT];
     sal_option_info info;
+    bool ok = true;
+    for (int64_t k = 0; ok && sal_option_list(sal_run_option_table(), k, &info); k++) {
+        if (info.doc && (info.resume != SAL_RESUME_ANY || strcmp(info.name, "draws") == 0)) {
+            sal_option_get(sal_run_option_table(), o, info.name, text, sizeof text, NULL);
+            ok = put(run, info.name, "%s", text);
+        }
+    }
+    return ok;
+}
+
+static bool put_arrays(sal_run *run)
+{
+    const sal_run_options *o = &run->options;
+    int64_t format = FORMAT_NOW, N = run->base->space->width;
+    int64_t n = o->tempering.temperatures ? o->tempering.replicas : 0;
+    const sali_state_item items[] = {
+        sali_state_i64(VARIABLES, o->clamps.n, (int64_t *)o->clamps.variables),
+        sali_state_i32(CODES, o->clamps.n, (int32_t *)o->clamps.codes),
+        sali_state_f64(TEMPERATURES, n, (double *)o->tempering.temperatures),
+        sali_state_f64(PRECONDITIONER, o->preconditioner ? N * N : 0, (double *)o->preconditioner),
+        sali_state_i64(FORMAT, 1, &format),
+    };
+    bool ok = true;
+    for (size_t k = 0; ok && k < sizeof items / sizeof *items; k++) {
+        ok = sali_run_state_put(run->state, &items[k]);
+    }
+    return ok;
+}
+
+sal_status sali_run_note_options(sal_run *run, sal_error *err)
+{
+    char sampler[SALI_SAMPLER_TEXT];
+    uint64_t fingerprint = 0;
     sal_status status = sali_model_fingerprint(run->base, &fingerprint, err);
     if (status != SAL_OK) {
         return status;
     }
-    char sampler[SALI_SAMPLER_TEXT];
     sali_run_sampler_text(run, sampler);
     const sal_run_options o = resolved(run, sampler);
-    for (int64_t k = 0; sal_option_list(sal_run_option_table(), k, &info); k++) {
-        if (info.doc && info.resume != SAL_RESUME_ANY) {
-            sal_option_get(sal_run_option_table(), &o, info.name, text, sizeof text, NULL);
-            add_text(texts, &used, info.name, text);
-        }
-    }
-    snprintf(text, sizeof text, "%lld", (long long)o.draws);
-    add_text(texts, &used, "draws", text);
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
-    add_text(texts, &used, MODEL, text);
-    add_text(texts, &used, DTYPE, run->model->dtype == SAL_F32 ? "f32" : "f64");
-    add_text(texts, &used, TUNED, run->tuned ? "yes" : "no");
-    snprintf(text, sizeof text, "%lld",
-             (long long)(o.trajectory ? sal_trajectory_levels(o.trajectory) : 0));
-    add_text(texts, &used, LEVELS, text);
-    const sali_state_item item = sali_state_u8(OPTIONS, used, (uint8_t *)texts);
-    return sali_run_state_put(run->state, &item) ? SAL_OK : sali_fail_memory(err);
+    int64_t levels = o.trajectory ? sal_trajectory_levels(o.trajectory) : 0;
+    run->state = SALI_NEW(sal_run_state);
+    bool ok = run->state && sali_run_state_put_text(run->state, NAME, run->base->name) &&
+              put_arrays(run) && put_options(run, &o) &&
+              put(run, MODEL, "%016llx", (unsigned long long)fingerprint) &&
+              put(run, "dtype", "%s", run->model->dtype == SAL_F32 ? "f32" : "f64") &&
+              put(run, TUNED, "%s", run->tuned ? "yes" : "no") &&
+              put(run, LEVELS, "%lld", (long long)levels);
+    return ok ? SAL_OK : sali_fail_memory(err);
 }
 
 /* ---- reading them */
 
-/* The text after this one among those of a state; the first one after NULL; NULL: the end. */
-static const char *next_text(const sal_run_state *state, const char *text)
-{
-    const sali_state_item *item = sali_run_state_find(state, OPTIONS);
-    const char *begin = sali_run_state_text(state, OPTIONS);
-    const char *next = text ? text + strlen(text) + 1 : begin;
-    return begin && next < begin + item->count ? next : NULL;
-}
-
-/* The text of a name, or NULL. */
+/* The text of what is given, or NULL. */
 static const char *text_of(const sal_run_state *state, const char *name)
 {
-    const char *at = next_text(state, NULL);
-    for (bool is_name = true; at && !(is_name && strcmp(at, name) == 0); is_name = !is_name) {
-        at = next_text(state, at);
-    }
-    return at ? next_text(state, at) : NULL;
+    char key[128];
+    return sali_run_state_text(state, given(name, key));
 }
 
 /* An array [n] of the state, NULL if it has none there; false: one of another size or type. */
@@ -218,52 +217,46 @@ sal_status sali_run_take_given(sal_run *run, sal_error *err)
 
 /* ---- comparing them */
 
-static sal_status compare_array(const sal_run *run, const char *name, const char *called,
-                                sal_error *err)
+static bool same(const sali_state_item *was, const sali_state_item *is)
 {
-    const sali_state_item *was = sali_run_state_find(run->options.resume, name);
-    const sali_state_item *is = sali_run_state_find(run->state, name);
     int64_t count = was ? was->count : 0;
-    bool same = is->count == count &&
-                (count == 0 ||
-                 (was->type == is->type &&
-                  memcmp(was->data, is->data, (size_t)count * sali_state_bytes(is->type)) == 0));
-    return same ? SAL_OK
-                : sali_fail(err, SAL_ERR_ARGUMENT,
-                            "the run was made with other %s; leave them out, or begin a new run",
-                            called);
+    return is->count == count &&
+           (count == 0 ||
+            (was->type == is->type &&
+             memcmp(was->data, is->data, (size_t)count * sali_state_bytes(is->type)) == 0));
 }
 
-/* Texts of the same names in the same order, but for those of other versions of the program. */
-static sal_status compare_texts(const sal_run *run, sal_error *err)
+static sal_status differs(const sal_run *run, const sali_state_item *is, sal_error *err)
 {
     const sal_run_state *before = run->options.resume;
-    const char *name = next_text(run->state, NULL), *is = NULL;
-    for (; name; name = next_text(run->state, is)) {
-        const char *was = text_of(before, name);
-        is = next_text(run->state, name);
-        if ((was && strcmp(was, is) == 0) ||
-            (strcmp(name, "draws") == 0 && !run->options.annealing.on)) {
-            continue;
-        }
-        if (strcmp(name, MODEL) == 0) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "the run was made with another model, other parameters or another "
-                             "type (it was called %.200s)",
-                             sali_run_state_model(before));
-        }
+    const char *name = is->name + strlen(GIVEN), *was = sali_run_state_text(before, is->name);
+    const char *now = sali_run_state_text(run->state, is->name);
+    if (!now) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "the run was made with %s %.200s and is to go on with %.200s; leave that "
-                         "option out, or begin a new run",
-                         name, was && was[0] ? was : "(none)", is[0] ? is : "(none)");
+                         "the run was made with other %s; leave them out, or begin a new run",
+                         name);
     }
-    return SAL_OK;
+    return strcmp(name, MODEL) == 0
+               ? sali_fail(err, SAL_ERR_ARGUMENT,
+                           "the run was made with another model, other parameters or another type "
+                           "(it was called %.200s)",
+                           sali_run_state_model(before))
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "the run was made with %s %.200s and is to go on with %.200s; leave "
+                           "that option out, or begin a new run",
+                           name, was && was[0] ? was : "(none)", now[0] ? now : "(none)");
 }
 
 sal_status sali_run_compare_given(const sal_run *run, sal_error *err)
 {
-    sal_status status = compare_array(run, VARIABLES, "clamped variables", err);
-    status = status ? status : compare_array(run, CODES, "clamped variables", err);
-    status = status ? status : compare_texts(run, err);
-    return status ? status : compare_array(run, TEMPERATURES, "temperatures", err);
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < run->state->n; k++) {
+        const sali_state_item *is = &run->state->items[k];
+        bool free = strncmp(is->name, GIVEN, strlen(GIVEN)) != 0 ||
+                    (strcmp(is->name, GIVEN "draws") == 0 && !run->options.annealing.on);
+        if (!free && !same(sali_run_state_find(run->options.resume, is->name), is)) {
+            status = differs(run, is, err);
+        }
+    }
+    return status;
 }

@@ -17,7 +17,7 @@
 
 /* ---- the sampler, its step sizes and temperatures */
 
-/* The sampler's shared state. A preconditioner is read here and not kept. */
+/* The sampler's shared state. */
 static sal_status share_sampler(sal_run *run, sal_error *err)
 {
     const double *given = run->options.preconditioner;
@@ -26,7 +26,6 @@ static sal_status share_sampler(sal_run *run, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' takes no preconditioner",
                          run->sampler->name);
     }
-    run->options.preconditioner = NULL;
     if (given && !(part = sali_preconditioner_restrict(run->base, run->model, given))) {
         return sali_fail_memory(err);
     }
@@ -36,6 +35,17 @@ static sal_status share_sampler(sal_run *run, sal_error *err)
     run->settings.preconditioner = NULL;
     sali_free(part);
     return status;
+}
+
+sal_status sali_run_check_independent(const sali_sampler *sampler, const char *who,
+                                      const char *what, sal_error *err)
+{
+    const bool coupled = sali_engine(sampler)->coupled;
+    return !sampler->unadjusted && !coupled
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "%ssampler '%s' %s: %s want exact, independent chains", who,
+                           sampler->name, coupled ? "couples its chains" : "is approximate", what);
 }
 
 /* Whether a run along a trajectory can be made as asked. */
@@ -61,12 +71,7 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
                          run->model->name);
     }
-    return run->sampler->unadjusted || sali_engine(run->sampler)->coupled
-               ? sali_fail(err, SAL_ERR_UNSUPPORTED,
-                           "sampler '%s' cannot move states along a trajectory: that wants exact, "
-                           "independent chains",
-                           run->sampler->name)
-               : SAL_OK;
+    return sali_run_check_independent(run->sampler, "", "sweeps along a trajectory", err);
 }
 
 /* The sampler that was asked for moves states at each level of sweeps over all. */
@@ -153,18 +158,6 @@ static sal_status prepare_tuning(sal_run *run, sal_error *err)
                  : sali_step_sizes_create(&run->step_sizes, &run->memory, run->model->space,
                                           run->ladder.n, rule, run->settings.step_size, NULL, err);
     return status;
-}
-
-static sal_status check_replicas(const sal_run *run, sal_error *err)
-{
-    const bool coupled = sali_engine(run->sampler)->coupled;
-    if (run->ladder.n > 1 && (run->sampler->unadjusted || coupled)) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "sampler '%s' %s: swaps between temperatures want exact, independent "
-                         "chains",
-                         run->sampler->name, coupled ? "couples its chains" : "is approximate");
-    }
-    return SAL_OK;
 }
 
 /* ---- creation */
@@ -384,15 +377,16 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
         run->model = sali_model_hold(model);
     }
     status = status ? status : sali_run_take_given(run, err);
-    status = status ? status : sali_run_note_given(run, err);
     status = status ? status : choose_sampler(run, err);
     status = status ? status : prepare_tuning(run, err);
-    status = status ? status : check_replicas(run, err);
+    status = status || run->ladder.n == 1
+                 ? status
+                 : sali_run_check_independent(run->sampler, "", "swaps between temperatures", err);
     status = status ? status : allocate(run, err);
     status = status ? status : create_shards(run, err);
     status = status ? status : sali_statistic_create(run, err);
     status = status ? status : sali_run_resolve_intervals(run, err);
-    status = status ? status : sali_run_note_resolved(run, err);
+    status = status ? status : sali_run_note_options(run, err);
     return status ? status : sali_queue_create(run, err);
 }
 
@@ -430,7 +424,6 @@ static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
 {
     sal_status status = prepare(run, model, err);
     status = status ? status : begin(run, err);
-    run->stopped_in_warmup = run->stopped && !run->sampling;
     if (status != SAL_OK && run->options.resume && run->options.resume->name) {
         return sali_fail_prefix(err, status, "%s", run->options.resume->name);
     }
@@ -452,6 +445,7 @@ static void forget_pointers(sal_run_options *o)
     o->resume = NULL;
     o->tempering.temperatures = NULL;
     o->tuning = NULL;
+    o->preconditioner = NULL;
     o->clamps.variables = NULL;
     o->clamps.codes = NULL;
 }

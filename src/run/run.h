@@ -107,7 +107,7 @@ struct sal_run {
     int64_t sampling;              /* 1: warm-up is over */
     int64_t steps;                 /* after warm-up */
     double seconds, warmup_seconds;
-    bool stopped, stopped_in_warmup;
+    bool stopped;
 
     bool tuned;           /* what adapts was given: nothing does */
     sal_run_state *state; /* at the last anchor */
@@ -117,6 +117,10 @@ struct sal_run {
  * sampler's interval, once there are chains. */
 sal_status sali_run_resolve(sal_run_options *options, const sal_model *model, sal_error *err);
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
+
+/* UNSUPPORTED for a sampler that is approximate or couples its chains, which `what` cannot use. */
+sal_status sali_run_check_independent(const sali_sampler *sampler, const char *who,
+                                      const char *what, sal_error *err);
 
 /* The loop (loop.c): warm-up, and the steps after it. */
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
@@ -206,12 +210,11 @@ void sali_run_refresh(sal_run *run);
 sal_status sali_run_replay(sal_run *run, sal_error *err);
 sal_status sali_run_keep_past(sal_run *run, sal_error *err);
 
-/* The options of a run among the items of its state (resume_options.c): first arrays, while the
- * caller's are there, then numbers, when all are resolved. What a run that goes on needs before it
- * is prepared: whether it was tuned; its preconditioner. And whether it has the same options:
+/* The options of a run among the items of its state (resume_options.c): noting them, when all are
+ * resolved and the caller's arrays are there. What a run that goes on needs before it is prepared:
+ * whether it was tuned; its preconditioner. And whether it has the same options:
  * SAL_ERR_ARGUMENT. */
-sal_status sali_run_note_given(sal_run *run, sal_error *err);
-sal_status sali_run_note_resolved(sal_run *run, sal_error *err);
+sal_status sali_run_note_options(sal_run *run, sal_error *err);
 sal_status sali_run_take_given(sal_run *run, sal_error *err);
 sal_status sali_run_compare_given(const sal_run *run, sal_error *err);
 

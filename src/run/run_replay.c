@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The draws made before a run goes on: into its records, and for another run out of memory. */
+/* The draws made before a run goes on: into its records, and for another run
+ * out of memory. */
 #include <math.h>
 #include <string.h>
 
@@ -9,30 +10,29 @@
 
 /* ---- as if they were made now */
 
-/* A draw must be one of this run: its numbers come from outside. `back` [V of base] is room. */
-static sal_status check_draw(const sal_run *run, const sal_draw *draw, int32_t *back,
-                             sal_error *err)
+/* A draw must be one of this run: its numbers come from outside. */
+static sal_status check_draw(const sal_run *run, const sal_draw *draw, sal_error *err)
 {
     const sal_space *space = run->base->space;
+    const sal_clamps *clamps = &run->options.clamps;
     if (draw->chains != run->options.chains || draw->variables != space->n_variables) {
         return sali_fail(err, SAL_ERR_DATA,
-                         "the draws are of %lld chains and %lld variables; expected %lld and %lld",
+                         "the draws are of %lld chains and %lld variables; "
+                         "expected %lld and %lld",
                          (long long)draw->chains, (long long)draw->variables,
                          (long long)run->options.chains, (long long)space->n_variables);
     }
     sal_status status = sali_codes_check(space, draw->chains, draw->codes, err);
     for (int64_t c = 0; status == SAL_OK && c < draw->chains; c++) {
-        const int32_t *full = draw->codes + c * space->n_variables;
-        int32_t *restricted = run->shards[0].chains->codes;
-        sali_run_restrict(run, 1, full, restricted);
-        sali_run_expand(run, 1, restricted, back);
-        if (memcmp(back, full, (size_t)space->n_variables * sizeof *full) != 0) {
-            return sali_fail(err, SAL_ERR_DATA, "draw %lld: a clamped variable has another code",
-                             (long long)draw->index);
+        const int32_t *codes = draw->codes + c * space->n_variables;
+        bool held = true;
+        for (int64_t k = 0; k < clamps->n; k++) {
+            held = held && codes[clamps->variables[k]] == clamps->codes[k];
         }
-        if (!(draw->log_prob[c] < INFINITY)) {
-            return sali_fail(err, SAL_ERR_DATA, "draw %lld: f is %g", (long long)draw->index,
-                             draw->log_prob[c]);
+        if (!held) {
+            status = sali_fail(err, SAL_ERR_DATA, "a clamped variable has another code");
+        } else if (!(draw->log_prob[c] < INFINITY)) {
+            status = sali_fail(err, SAL_ERR_DATA, "f is %g", draw->log_prob[c]);
         }
     }
     return status ? sali_fail_prefix(err, SAL_ERR_DATA, "draw %lld", (long long)draw->index)
@@ -54,16 +54,16 @@ static void record(sal_run *run, const sal_draw *draw)
     }
 }
 
-/* Draws 0 .. n - 1, of warm-up or after it. The caller may want to see no more of them, but those
- * that are counted are all recorded. */
-static sal_status replay(sal_run *run, bool warmup, int64_t n, int32_t *room, sal_error *err)
+/* Draws 0 .. n - 1, of warm-up or after it. The caller may want to see no more
+ * of them, but those that are counted are all recorded. */
+static sal_status replay(sal_run *run, bool warmup, int64_t n, sal_error *err)
 {
     const sali_replay *replay = &run->options.resume->replay;
     sal_status status = SAL_OK;
     for (int64_t d = 0; status == SAL_OK && d < n; d++) {
         sal_draw draw;
         status = replay->read(replay->source, warmup, d, &draw, err);
-        status = status ? status : check_draw(run, &draw, room, err);
+        status = status ? status : check_draw(run, &draw, err);
         if (status == SAL_OK && !warmup) {
             record(run, &draw);
         }
@@ -80,14 +80,12 @@ sal_status sali_run_replay(sal_run *run, sal_error *err)
     int64_t warmup = o->callbacks.draw && o->record.warmup ? run->warmup_done / o->thin : 0;
     if (warmup + run->draws_made > 0 && !o->resume->replay.read) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "the state is without the draws made before: let the run keep its draws "
+                         "the state is without the draws made before: let the run "
+                         "keep its draws "
                          "(record.draws), or write them to a file NAME.nc");
     }
-    int32_t *room = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
-    sal_status status = room ? replay(run, true, warmup, room, err) : sali_fail_memory(err);
-    status = status ? status : replay(run, false, run->draws_made, room, err);
-    sali_free(room);
-    return status;
+    sal_status status = replay(run, true, warmup, err);
+    return status ? status : replay(run, false, run->draws_made, err);
 }
 
 /* ---- out of memory */
@@ -97,15 +95,6 @@ typedef struct memory {
     int32_t *codes;             /* [chains x V] */
     double *log_prob, *unknown; /* [chains] */
 } memory;
-
-static void close_memory(void *source)
-{
-    memory *m = source;
-    sali_free(m->codes);
-    sali_free(m->log_prob);
-    sali_free(m->unknown);
-    sali_free(m);
-}
 
 static sal_status read_memory(void *source, bool warmup, int64_t index, sal_draw *draw,
                               sal_error *err)
@@ -142,14 +131,14 @@ sal_status sali_run_keep_past(sal_run *run, sal_error *err)
     if (!run->draws) {
         return SAL_OK;
     }
-    memory *m = SALI_NEW(memory);
+    memory *m = SALI_TAKE(&run->memory, memory, 1);
     if (!m) {
         return sali_fail_memory(err);
     }
     m->run = run;
-    m->codes = SALI_NEW_ARRAY(int32_t, chains * run->base->space->n_variables);
-    m->log_prob = SALI_NEW_ARRAY(double, chains);
-    m->unknown = SALI_NEW_ARRAY(double, chains);
-    run->state->replay = (sali_replay){ m, read_memory, close_memory, run->draws_made, 0 };
-    return m->codes && m->log_prob && m->unknown ? SAL_OK : sali_fail_memory(err);
+    m->codes = SALI_TAKE(&run->memory, int32_t, chains * run->base->space->n_variables);
+    m->log_prob = SALI_TAKE(&run->memory, double, chains);
+    m->unknown = SALI_TAKE(&run->memory, double, chains);
+    run->state->replay = (sali_replay){ .source = m, .read = read_memory, .made = run->draws_made };
+    return sali_memory_status(&run->memory, err);
 }

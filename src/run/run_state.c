@@ -92,11 +92,13 @@ static int64_t list_run(sal_run *run, sali_state_item *items)
 
 /* ---- taking it */
 
-static bool put_shards(sal_run *run)
+/* Items of all shards into the run's state; or out of the one it goes on from, all but f, which
+ * comes of them. */
+static sal_status carry_shards(sal_run *run, bool restore, sal_error *err)
 {
     sali_state_item items[MOST_SHARD_ITEMS];
     int64_t total[MOST_SHARD_ITEMS] = { 0 }, n = 0;
-    char *to[MOST_SHARD_ITEMS];
+    char *place[MOST_SHARD_ITEMS];
     for (int64_t k = 0; k < run->n_shards; k++) {
         n = list_shard(run, &run->shards[k], items);
         for (int64_t i = 0; i < n; i++) {
@@ -104,20 +106,33 @@ static bool put_shards(sal_run *run)
         }
     }
     for (int64_t i = 0; i < n; i++) {
-        to[i] = sali_run_state_room(run->state, items[i].name, items[i].type, total[i]);
-        if (!to[i]) {
-            return false;
+        const sali_state_item *kept =
+            restore ? sali_run_state_find(run->options.resume, items[i].name) : NULL;
+        if (restore && (!kept || kept->type != items[i].type || kept->count != total[i])) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "the state of the run has no array '%s' of the right type and size",
+                             items[i].name);
+        }
+        place[i] = restore
+                       ? kept->data
+                       : sali_run_state_room(run->state, items[i].name, items[i].type, total[i]);
+        if (!place[i] && total[i] > 0) {
+            return sali_fail_memory(err);
         }
     }
     for (int64_t k = 0; k < run->n_shards; k++) {
         list_shard(run, &run->shards[k], items);
         for (int64_t i = 0; i < n; i++) {
             size_t bytes = (size_t)items[i].count * sali_state_bytes(items[i].type);
-            memcpy(to[i], items[i].data, bytes);
-            to[i] += bytes;
+            if (!restore) {
+                memcpy(place[i], items[i].data, bytes);
+            } else if (i > 0) {
+                memcpy(items[i].data, place[i], bytes);
+            }
+            place[i] += bytes;
         }
     }
-    return true;
+    return SAL_OK;
 }
 
 static bool put_all(sal_run_state *state, const char *prefix, int64_t n,
@@ -142,9 +157,13 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
     if (run->queue.before) {
         items[n++] = sali_state_f64("shown", 2 * o->chains, &run->queue.before->acceptance);
     }
-    bool ok = put_shards(run) && put_all(run->state, "", n, items);
-    ok = ok &&
-         put_all(run->state, STEP_SIZES, sali_step_sizes_state(&run->step_sizes, items), items);
+    sal_status status = carry_shards(run, false, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    bool ok =
+        put_all(run->state, "", n, items) &&
+        put_all(run->state, STEP_SIZES, sali_step_sizes_state(&run->step_sizes, items), items);
     n = sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_KEPT, items);
     ok = ok && put_all(run->state, SAMPLER, n, items);
     if (!ok) {
@@ -208,10 +227,10 @@ static sal_status check_run(const sal_run *run, sal_error *err)
 
 static sal_status restore_run(sal_run *run, sal_error *err)
 {
-    sali_run_state_reader reader = { run->options.resume, "" };
+    sali_run_state_reader reader = { .state = run->options.resume, .prefix = "" };
     sali_state_item items[MOST_RUN_ITEMS];
     int64_t n = list_run(run, items);
-    sal_status status = sali_state_fill(n, items, sali_run_state_fetch, &reader, err);
+    sal_status status = sali_run_state_fill(&reader, n, items, err);
     return status ? status : check_run(run, err);
 }
 
@@ -228,34 +247,6 @@ static void restore_shown(sal_run *run)
 }
 
 /* ---- its shards */
-
-/* All but f, which comes of them. */
-static sal_status scatter(sal_run *run, sal_error *err)
-{
-    sali_state_item items[MOST_SHARD_ITEMS];
-    int64_t used[MOST_SHARD_ITEMS] = { 0 };
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const int64_t n = list_shard(run, &run->shards[k], items);
-        for (int64_t i = 1; i < n; i++) {
-            const sali_state_item *from = sali_run_state_find(run->options.resume, items[i].name);
-            size_t size = sali_state_bytes(items[i].type);
-            if (!from || from->type != items[i].type || items[i].count > from->count - used[i]) {
-                return sali_fail(err, SAL_ERR_DATA,
-                                 "the state of the run has no array '%s' of the right type and "
-                                 "size",
-                                 items[i].name);
-            }
-            memcpy(items[i].data, (const char *)from->data + (size_t)used[i] * size,
-                   (size_t)items[i].count * size);
-            used[i] += items[i].count;
-        }
-        sal_status status = sali_state_check_all(n - 1, items + 1, err);
-        if (status != SAL_OK) {
-            return status;
-        }
-    }
-    return SAL_OK;
-}
 
 /* What ranges do not tell. */
 static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, sal_error *err)
@@ -284,10 +275,13 @@ static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, s
 
 sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
 {
-    sal_status status = scatter(run, err);
+    sali_state_item items[MOST_SHARD_ITEMS];
+    sal_status status = carry_shards(run, true, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
-        status = check_shard(run, shard, err);
+        int64_t n = list_shard(run, shard, items);
+        status = sali_state_check_all(n - 1, items + 1, err);
+        status = status ? status : check_shard(run, shard, err);
         if (status == SAL_OK) {
             sali_chains_embed(shard->chains);
         }
@@ -303,8 +297,8 @@ sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
 static sal_status compare_f(const sal_run *run, sal_error *err)
 {
     const sali_state_item *item = sali_run_state_find(run->options.resume, "f");
-    int64_t n = run->options.chains * run->ladder.n, at = 0;
-    bool same = item && item->type == SALI_DTYPE_F64 && item->count == n;
+    int64_t at = 0;
+    bool same = true;
     for (int64_t k = 0; same && k < run->n_shards; k++) {
         const sali_chains *chains = run->shards[k].chains;
         same = memcmp((const double *)item->data + at, chains->f,
@@ -321,7 +315,7 @@ static sal_status compare_f(const sal_run *run, sal_error *err)
 
 static sal_status restore_adaptation(sal_run *run, sal_error *err)
 {
-    sali_run_state_reader reader = { run->options.resume, STEP_SIZES };
+    sali_run_state_reader reader = { .state = run->options.resume, .prefix = STEP_SIZES };
     sali_state_item items[SALI_MOST_STATE];
     const sali_warmup at = { .model = run->model,
                              .seed = run->options.seed,
@@ -329,14 +323,12 @@ static sal_status restore_adaptation(sal_run *run, sal_error *err)
                              .chains = run->shard_chains,
                              .selves = run->shard_selves };
     int64_t n = sali_step_sizes_state(&run->step_sizes, items);
-    sal_status status = sali_state_fill(n, items, sali_run_state_fetch, &reader, err);
+    sal_status status = sali_run_state_fill(&reader, n, items, err);
     status = status ? status
                     : sali_step_sizes_restored(&run->step_sizes, run->model->dtype,
                                                run->warmup_done, run->options.warmup, err);
     reader.prefix = SAMPLER;
-    return status ? status
-                  : sali_sampler_restore(run->sampler, run->shared, &at, sali_run_state_fetch,
-                                         &reader, err);
+    return status ? status : sali_sampler_restore(run->sampler, run->shared, &at, &reader, err);
 }
 
 sal_status sali_run_restore(sal_run *run, sal_error *err)

@@ -79,24 +79,17 @@ int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
 
 /* ---- the search */
 
-static double magnitude(double unit, double centre, int64_t k)
+/* Candidate k of the present stage, of a rung whose size is `centre`. */
+static double candidate(const sali_step_sizes *s, double centre, int64_t k)
 {
-    (void)centre;
-    return unit * FIRST_MAGNITUDE * pow(10, (double)k);
-}
-
-static double decile(double unit, double centre, int64_t k)
-{
-    (void)unit;
-    return centre * 0.2 * (double)(k + 1);
+    return s->candidates == SALI_MAGNITUDES ? s->unit * FIRST_MAGNITUDE * pow(10, (double)k)
+                                            : centre * 0.2 * (double)(k + 1);
 }
 
 /* The stage of `n` candidates that a quarter of warm-up goes to begins. */
-static void begin_stage(sali_step_sizes *s, int64_t n, double (*candidate)(double, double, int64_t),
-                        int64_t done, int64_t total)
+static void begin_stage(sali_step_sizes *s, int64_t n, int64_t done, int64_t total)
 {
     s->candidates = n;
-    s->candidate = candidate;
     s->begin = done;
     s->length = total / 4 / n;
     memset(s->jump, 0, (size_t)(s->rungs * SALI_DECILES) * sizeof *s->jump);
@@ -117,7 +110,7 @@ static void choose(sali_step_sizes *s)
         for (int64_t k = 1; k < s->candidates; k++) {
             best = jump[k] > jump[best] ? k : best;
         }
-        s->value[r] = s->candidate(s->unit, s->value[r], best);
+        s->value[r] = candidate(s, s->value[r], best);
     }
     s->candidates = 0;
 }
@@ -139,8 +132,8 @@ static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chai
 {
     for (int64_t k = 0; k < n_shards; k++) {
         for (int64_t c = 0; c < chains[k]->n; c++) {
-            int64_t candidate = candidate_of(s, first[k] + c / s->rungs, done);
-            chains[k]->step_size[c] = s->candidate(s->unit, s->value[c % s->rungs], candidate);
+            int64_t tried = candidate_of(s, first[k] + c / s->rungs, done);
+            chains[k]->step_size[c] = candidate(s, s->value[c % s->rungs], tried);
         }
     }
 }
@@ -158,7 +151,7 @@ static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *cha
     choose(s);
     sali_step_sizes_set(s, n_shards, chains);
     if (magnitudes) {
-        begin_stage(s, SALI_DECILES, decile, done, total);
+        begin_stage(s, SALI_DECILES, done, total);
         set_candidates(s, n_shards, chains, first, done);
     }
     return true;
@@ -236,7 +229,7 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
     }
     approximate(s, n_shards, chains, window);
     if (s->rule == SAL_STEP_SIZE_SEARCH && done >= total / 4) {
-        begin_stage(s, SALI_MAGNITUDES, magnitude, done, total);
+        begin_stage(s, SALI_MAGNITUDES, done, total);
         set_candidates(s, n_shards, chains, first, done);
     }
     return true;
@@ -272,7 +265,6 @@ static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total,
         status = sali_fail(err, SAL_ERR_DATA, "begin is 0 after %lld steps of %lld",
                            (long long)done, (long long)total);
     }
-    s->candidate = magnitudes ? magnitude : decile;
     return status;
 }
 

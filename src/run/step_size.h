@@ -46,7 +46,6 @@ typedef struct sali_step_sizes {
     double *jump;               /* [rungs x SALI_DECILES] of the candidates of this stage */
     int64_t begin, length;      /* of the stage, and of each turn within it, in steps */
     int64_t candidates;         /* of the stage; 0: none is under way */
-    double (*candidate)(double unit, double centre, int64_t k);
 } sali_step_sizes;
 
 /* All rungs at `step_size`, or at their own given ones if not NULL; arrays of `memory`. */

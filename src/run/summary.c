@@ -95,6 +95,12 @@ static void tie(const sal_run *run, int64_t n, double *f)
     }
 }
 
+static void forget_ess(sal_run_summary *s)
+{
+    s->ess_min = s->ess_median = s->ess_max = NAN;
+    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
+}
+
 /* `f` is tied. */
 static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_summary *s,
                                 sal_error *err)
@@ -114,8 +120,7 @@ static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_sum
             sum += ess[known++];
         }
     }
-    s->ess_min = s->ess_median = s->ess_max = NAN;
-    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
+    forget_ess(s);
     if (status == SAL_OK && known == chains) {
         sali_sort_doubles(known, ess);
         s->ess_min = ess[0];
@@ -218,8 +223,7 @@ static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_e
  * moved nothing good is said of mixing: of its R-hat only that chains disagree. */
 static void forget_mixing(sal_run_summary *s)
 {
-    s->ess_min = s->ess_median = s->ess_max = NAN;
-    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
+    forget_ess(s);
     s->autocorrelation_time = NAN;
     if (s->unmoved == s->chains || !(s->rhat_max > SAL_RHAT_LIMIT)) {
         s->rhat_max = NAN;

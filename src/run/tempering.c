@@ -63,24 +63,17 @@ double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b)
     return (beta_a - beta_b) * (f_b - f_a);
 }
 
-static void exchange(void *a, void *b, void *work, size_t size)
-{
-    memcpy(work, a, size);
-    memcpy(a, b, size);
-    memcpy(b, work, size);
-}
-
 /* The states of chains a and b change places. */
 static void exchange_states(sali_swaps *swaps, sali_chains *chains, int64_t a, int64_t b)
 {
     const sal_space *space = chains->space;
     double f = chains->f[a];
     int32_t walker = swaps->walker[a];
-    exchange(chains->codes + a * space->n_variables, chains->codes + b * space->n_variables,
-             swaps->codes, (size_t)space->n_variables * sizeof *chains->codes);
-    exchange(sali_row(chains, chains->x, a, space->width),
-             sali_row(chains, chains->x, b, space->width), swaps->x,
-             (size_t)space->width * chains->element);
+    sali_exchange(chains->codes + a * space->n_variables, chains->codes + b * space->n_variables,
+                  swaps->codes, (size_t)space->n_variables * sizeof *chains->codes);
+    sali_exchange(sali_row(chains, chains->x, a, space->width),
+                  sali_row(chains, chains->x, b, space->width), swaps->x,
+                  (size_t)space->width * chains->element);
     chains->f[a] = chains->f[b];
     chains->f[b] = f;
     swaps->walker[a] = swaps->walker[b];

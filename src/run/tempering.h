@@ -6,6 +6,8 @@
 #ifndef SALI_TEMPERING_H
 #define SALI_TEMPERING_H
 
+#include <string.h>
+
 #include "core/memory.h"
 #include "samplers/sampler.h"
 
@@ -14,7 +16,7 @@
 
 /* The swaps of one shard. Slot r of each group keeps its temperature; states move. */
 typedef struct sali_swaps {
-    int64_t groups, replicas, every;
+    int64_t groups, replicas;
     /* By pair of slots (r, r + 1), since they were cleared: swaps tried, made, and the sum of their
      * probabilities. */
     int64_t *tried, *made;
@@ -37,6 +39,14 @@ sal_status sali_swaps_create(sali_swaps *swaps, sali_memory *memory, const sali_
  * change places: (beta_a - beta_b) (f_b - f_a), of Metropolis for the product of the two targets.
  * Forbidden states stay where they are. */
 double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b);
+
+/* Two states change places; `work` has room for one. */
+static inline void sali_exchange(void *a, void *b, void *work, size_t size)
+{
+    memcpy(work, a, size);
+    memcpy(a, b, size);
+    memcpy(b, work, size);
+}
 
 /* Try the pairs (r, r + 1) of all groups with r of a parity, after the chains' present step; the
  * sampler's caches are the caller's to refresh. */

@@ -96,33 +96,30 @@ void sali_round_values(sal_dtype dtype, int64_t n, double *values)
 
 enum { PLAIN, MIXED };
 
-static sal_status open_chains(sali_visitor *v, int which, const sal_model *model,
-                              const sali_sampler *sampler, const sali_sampler_settings *settings,
-                              int64_t n, uint64_t seed, sal_error *err)
+static sal_status open_chains(sali_moved *m, const sal_model *model, int64_t n, uint64_t seed,
+                              sal_error *err)
 {
     sal_status status =
-        sali_chains_create(model, n, sali_sampler_wants(sampler), seed, &v->chains[which], err);
-    status = status ? status : sali_sampler_share(sampler, model, settings, &v->shared[which], err);
-    return status ? status
-                  : sali_sampler_open(sampler, settings, v->shared[which], v->chains[which],
-                                      &v->self[which], err);
+        sali_chains_create(model, n, sali_sampler_wants(m->sampler), seed, &m->chains, err);
+    status = status ? status : sali_sampler_share(m->sampler, model, &m->settings, &m->shared, err);
+    return status
+               ? status
+               : sali_sampler_open(m->sampler, &m->settings, m->shared, m->chains, &m->self, err);
 }
 
 static sal_status open_bridge(sali_visitor *v, int64_t n, uint64_t seed, sal_error *err)
 {
+    sali_moved *m = &v->at[MIXED];
     sal_status status = sali_bridge_create(v->model, v->log_base, &v->bridge, err);
     if (status != SAL_OK) {
         return status;
     }
-    v->bridge_sampler = v->sampler;
-    v->bridge_settings = v->settings;
-    if (!sali_sampler_serves(v->sampler, v->bridge.model)) {
-        status = sali_sampler_choose("gwg", v->bridge.model, 0, &v->bridge_sampler,
-                                     &v->bridge_settings, err);
+    m->sampler = v->at[PLAIN].sampler;
+    m->settings = v->at[PLAIN].settings;
+    if (!sali_sampler_serves(m->sampler, v->bridge.model)) {
+        status = sali_sampler_choose("gwg", v->bridge.model, 0, &m->sampler, &m->settings, err);
     }
-    return status ? status
-                  : open_chains(v, MIXED, v->bridge.model, v->bridge_sampler, &v->bridge_settings,
-                                n, seed, err);
+    return status ? status : open_chains(m, v->bridge.model, n, seed, err);
 }
 
 sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const double *log_base,
@@ -130,25 +127,25 @@ sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const doubl
                                bool mixed, int64_t n, uint64_t seed, sal_error *err)
 {
     const int64_t parameters = sali_model_tape(of)->program->parameters_size;
-    *v = (sali_visitor){
-        .log_base = log_base, .sampler = sampler, .settings = *settings, .beta = 1
-    };
-    v->settings.training = true; /* parameters change at every visit */
+    *v = (sali_visitor){ .log_base = log_base,
+                         .at[PLAIN] = { .sampler = sampler, .settings = *settings },
+                         .beta = 1 };
+    v->at[PLAIN].settings.training = true; /* parameters change at every visit */
     v->flat = SALI_TAKE(&v->memory, double, parameters + 1);
     v->uniform = SALI_TAKE(&v->memory, double, of->space->n_variables);
     sal_status status = sali_memory_status(&v->memory, err);
     status = status ? status : sali_tape_model_copy(of, &v->model, err);
-    status = status ? status : open_chains(v, PLAIN, v->model, sampler, &v->settings, n, seed, err);
+    status = status ? status : open_chains(&v->at[PLAIN], v->model, n, seed, err);
     return status == SAL_OK && mixed ? open_bridge(v, n, seed, err) : status;
 }
 
 void sali_visitor_free(sali_visitor *v)
 {
-    const sali_sampler *samplers[] = { v->sampler, v->bridge_sampler };
     for (int k = PLAIN; k <= MIXED; k++) {
-        sali_sampler_close(samplers[k], v->self[k]);
-        sali_sampler_unshare(samplers[k], v->shared[k]);
-        sali_chains_destroy(v->chains[k]);
+        const sali_moved *m = &v->at[k];
+        sali_sampler_close(m->sampler, m->self);
+        sali_sampler_unshare(m->sampler, m->shared);
+        sali_chains_destroy(m->chains);
     }
     sali_bridge_free(&v->bridge);
     sal_model_destroy(v->model);
@@ -186,14 +183,14 @@ void sali_visitor_value(sali_visitor *v, int64_t n, const int32_t *codes, double
         }
         return;
     }
-    sali_chains *chains = v->chains[is_mixed(v) ? MIXED : PLAIN];
+    sali_chains *chains = v->at[is_mixed(v) ? MIXED : PLAIN].chains;
     sali_model_embed(v->model, n, codes, chains->x_new);
     sali_value(chains->evaluator, n, codes, chains->x_new, f);
 }
 
 static void draw_base(sali_visitor *v, const uint32_t *id, uint64_t *step, int32_t *codes)
 {
-    const sali_chains *chains = v->chains[PLAIN];
+    const sali_chains *chains = v->at[PLAIN].chains;
     for (int64_t c = 0; c < chains->n; c++) {
         const sali_stream stream = {
             .seed = chains->seed, .chain = id[c], .step = step[c], .purpose = SALI_RNG_INIT
@@ -211,21 +208,19 @@ void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint3
         draw_base(v, id, step, codes);
         return;
     }
-    const int which = is_mixed(v) ? MIXED : PLAIN;
-    const sali_sampler *sampler = which == MIXED ? v->bridge_sampler : v->sampler;
-    const double usual = (which == MIXED ? v->bridge_settings : v->settings).step_size;
-    sali_chains *chains = v->chains[which];
+    const sali_moved *m = &v->at[is_mixed(v) ? MIXED : PLAIN];
+    sali_chains *chains = m->chains;
     const size_t bytes = (size_t)(chains->n * chains->space->n_variables) * sizeof *codes;
     memcpy(chains->codes, codes, bytes);
     memcpy(chains->id, id, (size_t)chains->n * sizeof *id);
     memcpy(chains->step, step, (size_t)chains->n * sizeof *step);
     for (int64_t c = 0; c < chains->n; c++) {
-        chains->step_size[c] = step_size > 0 ? step_size : usual;
+        chains->step_size[c] = step_size > 0 ? step_size : m->settings.step_size;
     }
     sali_chains_embed(chains);
-    sali_sampler_forget(sampler, v->self[which]);
-    sali_engine(sampler)->refresh(v->self[which], chains);
-    sali_sampler_steps(sampler, v->self[which], chains, K);
+    sali_sampler_forget(m->sampler, m->self);
+    sali_engine(m->sampler)->refresh(m->self, chains);
+    sali_sampler_steps(m->sampler, m->self, chains, K);
     memcpy(codes, chains->codes, bytes);
     memcpy(step, chains->step, (size_t)chains->n * sizeof *step);
 }
@@ -233,8 +228,9 @@ void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint3
 const sali_chains *sali_visitor_fault(const sali_visitor *v)
 {
     for (int k = PLAIN; k <= MIXED; k++) {
-        if (v->chains[k] && v->chains[k]->bad_chain >= 0) {
-            return v->chains[k];
+        const sali_chains *chains = v->at[k].chains;
+        if (chains && chains->bad_chain >= 0) {
+            return chains;
         }
     }
     return NULL;

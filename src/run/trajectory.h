@@ -43,6 +43,14 @@ bool sali_trajectory_push(sal_trajectory *trajectory, const sal_trajectory_level
 /* Round parameters to the model's type. */
 void sali_round_values(sal_dtype dtype, int64_t n, double *values);
 
+/* Chains that a sampler moves. */
+typedef struct sali_moved {
+    const sali_sampler *sampler;
+    sali_sampler_settings settings;
+    void *shared, *self;
+    sali_chains *chains; /* NULL: not needed so far */
+} sali_moved;
+
 /* Chains of one shard that visit levels: a copy of the model with parameters of its own, and the
  * bridge from independent variables for levels with beta below 1. */
 typedef struct sali_visitor {
@@ -53,11 +61,7 @@ typedef struct sali_visitor {
     double beta;            /* of the level that it is at */
     double *flat;           /* [parameters + 1] */
     double *uniform;        /* [V] */
-    const sali_sampler *sampler;
-    sali_sampler_settings settings, bridge_settings;
-    const sali_sampler *bridge_sampler;
-    void *shared[2], *self[2]; /* on the model, on the bridge */
-    sali_chains *chains[2];
+    sali_moved at[2];       /* on the model, on the bridge */
 } sali_visitor;
 
 /* For n chains. `mixed`: levels with beta between 0 and 1 will be visited. On the bridge the same

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "models/tape_model.h"
+#include "run/tempering.h"
 #include "run/trajectory.h"
 
 typedef struct climb {
@@ -136,13 +137,6 @@ static void move(climb *s, const sali_chains *chains, int64_t k)
     }
 }
 
-static void exchange(void *a, void *b, void *work, size_t size)
-{
-    memcpy(work, a, size);
-    memcpy(a, b, size);
-    memcpy(b, work, size);
-}
-
 /* Neighbours change places; the visitor is at level k. */
 static void swap_with_below(climb *s, const sali_chains *chains, int64_t k)
 {
@@ -159,7 +153,7 @@ static void swap_with_below(climb *s, const sali_chains *chains, int64_t k)
             s->here[NEXT][c] + s->above[MINE][c] - s->here[MINE][c] - s->above[NEXT][c];
         if (log(sali_rng_uniform_at(&stream, 0)) < log_ratio) {
             uint8_t *fresh = s->fresh + k * s->n + c, was = *fresh;
-            exchange(low + c * s->V, high + c * s->V, s->work, bytes);
+            sali_exchange(low + c * s->V, high + c * s->V, s->work, bytes);
             *fresh = fresh[-s->n];
             fresh[-s->n] = was;
             s->counts[k]++;
@@ -185,7 +179,7 @@ static void sweep(climb *s, sali_chains *chains)
             swap_with_below(s, chains, k);
         }
         if (k == s->L) {
-            (void)sali_chains_take_sums(s->visitor.chains[0]);
+            (void)sali_chains_take_sums(s->visitor.at[0].chains);
         }
         move(s, chains, k);
         if (k < s->L) {
@@ -253,7 +247,7 @@ static void begin(climb *s, sali_chains *chains)
  * on the model itself were like. */
 static void note_sums(const climb *s, sali_chains *chains)
 {
-    const sali_chains *inner = s->visitor.chains[0];
+    const sali_chains *inner = s->visitor.at[0].chains;
     const int64_t N = chains->space->width;
     const double steps = (double)s->t->steps;
     for (int64_t c = 0; c < s->n; c++) {

@@ -48,7 +48,7 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
     char text[SALI_SAMPLER_TEXT];
     double temperatures[SALI_MOST_REPLICAS];
     sali_state_item items[SALI_MOST_STATE];
-    if (run->stopped_in_warmup) {
+    if (!run->sampling) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run was stopped in its warm-up, which found nothing to be kept");
     }
@@ -70,7 +70,7 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
         ok = sali_tuning_add(tuning, name, items[k].count, items[k].data);
     }
     if (!ok) {
-        sali_tuning_free(tuning);
+        sal_tuning_destroy(tuning);
         return sali_fail_memory(err);
     }
     *out = tuning;
@@ -80,27 +80,22 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
 sal_status sal_tuning_values(const sal_tuning *tuning, const char *name, const double **values,
                              int64_t *n, sal_error *err)
 {
-    const sali_tuning_list *list = sali_tuning_find(tuning, name);
+    const sali_state_item *list = sali_run_state_find(&tuning->lists, name);
     if (!list) {
         char names[SAL_ERROR_SIZE] = "";
-        for (int64_t k = 0; k < tuning->n_lists; k++) {
-            sali_list_name(names, sizeof names, tuning->lists[k].name);
+        for (int64_t k = 0; k < tuning->lists.n; k++) {
+            sali_list_name(names, sizeof names, tuning->lists.items[k].name);
         }
         return sali_fail(err, SAL_ERR_NOT_FOUND, "the tuning of %s has no '%.100s'; it has: %s",
                          tuning->sampler, name, names[0] ? names : "nothing");
     }
     if (values) {
-        *values = list->values;
+        *values = list->data;
     }
     if (n) {
-        *n = list->n;
+        *n = list->count;
     }
     return SAL_OK;
-}
-
-void sal_tuning_destroy(sal_tuning *tuning)
-{
-    sali_tuning_free(tuning);
 }
 
 /* ---- into a run */
@@ -142,30 +137,26 @@ static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sa
     return SAL_OK;
 }
 
-/* The list of a name, which must have n numbers; NULL after an error. */
-static const sali_tuning_list *find_list(const sal_tuning *tuning, const char *name, int64_t n,
-                                         sal_error *err)
+/* The list of an item's name and count, into its data. */
+static sal_status take_list(const sal_tuning *tuning, const sali_state_item *item, sal_error *err)
 {
-    const sali_tuning_list *list = sali_tuning_find(tuning, name);
-    if (!list || list->n != n) {
-        sali_fail(err, SAL_ERR_DATA, "the tuning needs a list '%s' of %lld numbers", name,
-                  (long long)n);
-        return NULL;
-    }
-    return list;
+    sali_run_state_reader reader = { .state = &tuning->lists, .prefix = "" };
+    return sali_run_state_fill(&reader, 1, item, err)
+               ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning")
+               : SAL_OK;
 }
 
 static sal_status take_temperatures(sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
-    const sali_tuning_list *list = sali_tuning_find(tuning, TEMPERATURES);
-    int64_t replicas = list ? list->n : 1;
+    const sali_state_item *list = sali_run_state_find(&tuning->lists, TEMPERATURES);
+    int64_t replicas = list ? list->count : 1;
     sal_status status = check_conflicts(&run->options, replicas, err);
-    if (status == SAL_OK && list && (list->n < 2 || list->n > SALI_MOST_REPLICAS)) {
+    if (status == SAL_OK && list && (list->count < 2 || list->count > SALI_MOST_REPLICAS)) {
         return sali_fail(err, SAL_ERR_DATA, "the tuning has %lld temperatures; expected 2 to %d",
-                         (long long)list->n, SALI_MOST_REPLICAS);
+                         (long long)list->count, SALI_MOST_REPLICAS);
     }
     if (status == SAL_OK && list &&
-        sali_ladder_check(list->n, list->values, TEMPERATURES, err) != SAL_OK) {
+        sali_ladder_check(list->count, list->data, TEMPERATURES, err) != SAL_OK) {
         return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
     }
     if (status == SAL_OK && replicas > (INT64_C(1) << 31) / run->options.chains) {
@@ -173,58 +164,36 @@ static sal_status take_temperatures(sal_run *run, const sal_tuning *tuning, sal_
     }
     return status ? status
                   : sali_ladder_create(&run->ladder, &run->memory, replicas,
-                                       list ? list->values : NULL, err);
+                                       list ? list->data : NULL, err);
 }
 
 static sal_status take_step_sizes(sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
-    const double *given = NULL;
-    if (run->sampler->has_step_size) {
-        const sali_tuning_list *list = find_list(tuning, STEP_SIZE, run->ladder.n, err);
-        if (!list) {
-            return SAL_ERR_DATA;
-        }
-        for (int64_t r = 0; r < list->n; r++) {
-            sal_status status = list->values[r] == 0
-                                    ? sali_fail(err, SAL_ERR_DATA, "step_size is 0")
-                                    : sali_step_size_check(list->values[r], run->model->dtype, err);
-            if (status != SAL_OK) {
-                return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
-            }
-        }
-        given = list->values;
+    const int64_t n = run->sampler->has_step_size ? run->ladder.n : 0;
+    double given[SALI_MOST_REPLICAS];
+    const sali_state_item item = sali_state_f64(STEP_SIZE, n, given);
+    sal_status status = n > 0 ? take_list(tuning, &item, err) : SAL_OK;
+    for (int64_t r = 0; status == SAL_OK && r < n; r++) {
+        status = given[r] == 0 ? sali_fail(err, SAL_ERR_DATA, "step_size is 0")
+                               : sali_step_size_check(given[r], run->model->dtype, err);
+        status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning") : SAL_OK;
     }
-    return sali_step_sizes_create(&run->step_sizes, &run->memory, run->model->space, run->ladder.n,
-                                  SAL_STEP_SIZE_USUAL, run->settings.step_size, given, err);
-}
-
-/* The list for an item, within its range. */
-static sal_status find_own(const sal_tuning *tuning, sali_state_item item,
-                           const sali_tuning_list **list, sal_error *err)
-{
-    char name[128];
-    own_name(&item, name);
-    *list = find_list(tuning, name, item.count, err);
-    if (!*list) {
-        return SAL_ERR_DATA;
-    }
-    item.name = name;
-    item.data = (*list)->values;
-    return sali_state_check(&item, err) ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning")
-                                        : SAL_OK;
+    return status ? status
+                  : sali_step_sizes_create(&run->step_sizes, &run->memory, run->model->space,
+                                           run->ladder.n, SAL_STEP_SIZE_USUAL,
+                                           run->settings.step_size, n > 0 ? given : NULL, err);
 }
 
 static sal_status take_own(sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
     sali_state_item items[SALI_MOST_STATE];
-    const sali_tuning_list *lists[SALI_MOST_STATE];
     int64_t n = own_values(run, items);
     sal_status status = SAL_OK;
     for (int64_t k = 0; status == SAL_OK && k < n; k++) {
-        status = find_own(tuning, items[k], &lists[k], err);
-    }
-    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
-        memcpy(items[k].data, lists[k]->values, (size_t)items[k].count * sizeof(double));
+        char name[128];
+        own_name(&items[k], name);
+        items[k].name = name;
+        status = take_list(tuning, &items[k], err);
     }
     if (status == SAL_OK && n > 0 && sali_engine(run->sampler)->changed) {
         status = sali_engine(run->sampler)->changed(run->shared, NULL, err);

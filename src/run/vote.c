@@ -5,6 +5,7 @@
 #include <saltus/sample.h>
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/fingerprint.h"
 #include "run/run.h"
 
 /* ---- sample-wise: whole states, counted in a hash table of draws */
@@ -17,21 +18,12 @@ typedef struct ballot {
     int64_t *votes; /* [size] */
 } ballot;
 
-/* FNV-1a. */
-static uint64_t hash(const uint8_t *row, size_t bytes)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (size_t k = 0; k < bytes; k++) {
-        h = (h ^ row[k]) * UINT64_C(1099511628211);
-    }
-    return h ^ h >> 32;
-}
-
 /* The place of a draw's state, which may be free still. */
 static int64_t place_of(const ballot *b, int64_t draw)
 {
     const uint8_t *row = b->rows + (size_t)draw * b->bytes;
-    int64_t at = (int64_t)(hash(row, b->bytes) & (uint64_t)(b->size - 1));
+    uint64_t hash = sali_hash(SALI_HASH_START, row, (int64_t)b->bytes);
+    int64_t at = (int64_t)((hash ^ hash >> 32) & (uint64_t)(b->size - 1));
     while (b->first[at] &&
            memcmp(b->rows + (size_t)(b->first[at] - 1) * b->bytes, row, b->bytes) != 0) {
         at = (at + 1) & (b->size - 1);
@@ -68,16 +60,6 @@ static int64_t count_votes(ballot *b, const sal_run *run)
     return winner;
 }
 
-/* Codes of a row of draws. */
-static void read_row(const sal_run *run, int64_t draw, int32_t *codes)
-{
-    int64_t V = run->base->space->n_variables;
-    for (int64_t v = 0; v < V; v++) {
-        codes[v] = run->draw_bytes == 1 ? ((const uint8_t *)run->draws)[draw * V + v]
-                                        : ((const int32_t *)run->draws)[draw * V + v];
-    }
-}
-
 sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_error *err)
 {
     if (!run->draws || run->draws_made == 0) {
@@ -96,7 +78,10 @@ sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_
     sal_status status = b.first && b.votes ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
         int64_t winner = count_votes(&b, run);
-        read_row(run, b.first[winner] - 1, codes);
+        int64_t draw = b.first[winner] - 1;
+        for (int64_t v = 0; v < run->base->space->n_variables; v++) {
+            codes[v] = sali_run_draw(run, draw / run->draws_made, draw % run->draws_made, v);
+        }
         if (votes) {
             *votes = b.votes[winner];
         }

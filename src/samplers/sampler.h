@@ -7,7 +7,7 @@
 #include <saltus/sampler.h>
 #include "core/rng.h"
 #include "core/specification.h"
-#include "core/state.h"
+#include "core/run_state.h"
 #include "models/model.h"
 
 /* What is aimed at in warm-up, of proposals by a gradient (Roberts & Rosenthal 1998). */
@@ -264,11 +264,11 @@ int64_t sali_sampler_items(const sali_sampler *sampler, void *shared, void *self
  * chains beyond their codes. */
 void sali_sampler_forget(const sali_sampler *sampler, void *self);
 
-/* Bring the state of a sampler back into a freshly shared one, with the shards opened: fetches all
- * items and calls `changed`. Returns: SAL_ERR_DATA (from fetch too), SAL_ERR_MEMORY; `shared` is
+/* Bring the state of a sampler back into a freshly shared one, with the shards opened: fills all
+ * items and calls `changed`. Returns: SAL_ERR_DATA, SAL_ERR_MEMORY; `shared` is
  * good for `unshare` only then. The shards need a refresh. */
 sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const sali_warmup *at,
-                                sali_state_fetch *fetch, void *context, sal_error *err);
+                                sali_run_state_reader *reader, sal_error *err);
 
 /* n steps of every chain. */
 static inline void sali_sampler_steps(const sali_sampler *sampler, void *self, sali_chains *chains,

@@ -62,13 +62,13 @@ void sali_sampler_forget(const sali_sampler *sampler, void *self)
 }
 
 sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const sali_warmup *at,
-                                sali_state_fetch *fetch, void *context, sal_error *err)
+                                sali_run_state_reader *reader, sal_error *err)
 {
     sali_state_item items[SALI_MOST_STATE];
     int64_t filled = 0, n = sali_sampler_items(sampler, shared, NULL, SALI_STATE_KEPT, items);
     sal_status status = SAL_OK;
     for (int round = 0; status == SAL_OK && filled < n && round < 2; round++) {
-        status = sali_state_fill(n - filled, items + filled, fetch, context, err);
+        status = sali_run_state_fill(reader, n - filled, items + filled, err);
         status = status || !sali_engine(sampler)->changed
                      ? status
                      : sali_engine(sampler)->changed(shared, at, err);

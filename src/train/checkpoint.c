@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/run_state.h"
 #include "io/file.h"
 #include "io/json_text.h"
 #include "io/arrays/state_file.h"
@@ -200,34 +201,43 @@ static sal_status check_counters(const sali_state_item *items, sal_error *err)
 
 /* From the file, but for the step size that another sampler found. */
 static sal_status fetch_items(int n, const sali_state_item *items, bool same_sampler,
-                              sali_state_file *file, sal_error *err)
+                              sali_run_state_reader *file, sal_error *err)
 {
     sal_status status = SAL_OK;
     for (int k = 0; status == SAL_OK && k < n; k++) {
         if (same_sampler || k != LOG_STEP_SIZE) {
-            status = sali_state_fill(1, &items[k], sali_state_fetch_array, file, err);
+            status = sali_run_state_fill(file, 1, &items[k], err);
         }
     }
     return status;
 }
 
 /* A new state of the sampler; from the file, if it is of the same one. */
-static sal_status restore_sampler(sal_trainer *t, bool same_sampler, sali_state_file *file,
+static sal_status restore_sampler(sal_trainer *t, bool same_sampler, sali_run_state_reader *file,
                                   sali_train_sampler *state, sal_error *err)
 {
     sal_status status = t->sampler ? sali_train_open_sampler(t, state, err) : SAL_OK;
-    if (!same_sampler) {
-        sali_state_skip(file, "log_step_size");
-        sali_state_skip(file, SAMPLER);
-    }
-    if (!t->sampler || !same_sampler) {
+    if (status != SAL_OK || !t->sampler || !same_sampler) {
         return status;
     }
     const sali_warmup at = sali_train_shows(t, state->selves);
     file->prefix = SAMPLER;
-    return status ? status
-                  : sali_sampler_restore(t->sampler, state->shared, &at, sali_state_fetch_array,
-                                         file, err);
+    return sali_sampler_restore(t->sampler, state->shared, &at, file, err);
+}
+
+/* No array is left over, but of another sampler. */
+static sal_status check_all_fetched(const sali_run_state_reader *file, bool same_sampler,
+                                    sal_error *err)
+{
+    const int64_t n = file->state->n;
+    int64_t known = file->fetched;
+    for (int64_t k = 0; !same_sampler && k < n; k++) {
+        const char *name = file->state->items[k].name;
+        known += strcmp(name, "log_step_size") == 0 || strncmp(name, SAMPLER, strlen(SAMPLER)) == 0;
+    }
+    return n == known ? SAL_OK
+                      : sali_fail(err, SAL_ERR_DATA, "%lld arrays; expected %lld", (long long)n,
+                                  (long long)known);
 }
 
 /* Nothing fails any more: everything is taken over, and `state` is the old one. */
@@ -281,7 +291,8 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
     sali_state_item items[MOST_ITEMS];
     sal_trajectory *levels = NULL;
     sali_train_sampler state = { 0 };
-    sali_state_file file;
+    struct sal_run_state arrays = { 0 };
+    sali_run_state_reader file = { .state = &arrays, .prefix = "" };
     sali_memory memory = { 0 };
     const int n = list_items(t, items);
     for (int k = 0; k < n; k++) {
@@ -289,15 +300,15 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
         items[k].data = sali_memory_copy(&memory, items[k].data, items[k].count, size);
     }
     sal_status status = sali_memory_status(&memory, err);
-    status = status ? status : sali_state_open(path, &file, err);
+    status = status ? status : sali_state_read(path, &arrays, err);
     if (status == SAL_OK) {
         status = fetch_items(n, items, same_sampler, &file, err);
         status = status ? status : restore_sampler(t, same_sampler, &file, &state, err);
-        status = status ? status : sali_state_finish(&file, err);
+        status = status ? status : check_all_fetched(&file, same_sampler, err);
         status = status ? status : check_counters(items, err);
-        sali_state_close(&file);
         status = status ? sali_fail_prefix(err, status, "%s", path) : SAL_OK;
     }
+    sali_run_state_clear(&arrays);
     if (status == SAL_OK && t->ptt) {
         const int64_t *count = items[OWN_ITEMS].data; /* of levels */
         status = sali_trajectory_read_levels(t->ptt->path, directory, *count, &levels, err);

@@ -146,7 +146,7 @@ static sal_status move(sal_trainer *t, sal_error *err)
     for (int64_t k = 0; k < t->n_shards; k++) {
         const sali_chains *fault = sali_visitor_fault(&t->ptt->visitors[k]);
         if (fault) {
-            return sali_chains_report(fault, t->ptt->visitors[k].sampler,
+            return sali_chains_report(fault, t->ptt->visitors[k].at[0].sampler,
                                       t->shards[k].first + fault->bad_chain, err);
         }
     }

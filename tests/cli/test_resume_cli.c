@@ -260,18 +260,18 @@ START_TEST(a_file_tells_the_options_of_the_first_start)
     succeeds("sample --resume b.nc --draws 900 --clamp 2=1");
     same_attributes("a.nc", "b.nc");
     is_configured("a.nc",
-                  "{\"model\":\"ising:side=3\",\"dtype\":\"f64\",\"seed\":9223372036854775807,"
-                  "\"sampler\":\"pavg\",\"chains\":2,\"warmup\":200,\"draws\":900,\"thin\":5,"
-                  "\"step_size\":\"adapt\",\"tempering\":2,\"clamp\":\"2=1\",\"clamped\":1,"
-                  "\"stopped\":false,\"step_size_found\":");
+                  "{\"model\":\"ising:side=3\",\"dtype\":\"f64\",\"sampler\":\"pavg\",\"chains\":2,"
+                  "\"warmup\":200,\"tempering\":2,\"seed\":9223372036854775807,\"clamped\":1,"
+                  "\"clamp\":\"2=1\",\"draws\":900,\"thin\":5,\"step_size\":\"adapt\","
+                  "\"swap_every\":5,\"step_size_found\":");
     succeeds("sample ising:side=3 --sampler ncg --step-size auto --draws 9 --out a.nc");
-    is_configured("a.nc", "{\"model\":\"ising:side=3\",\"dtype\":\"f32\",\"seed\":0,"
-                          "\"sampler\":\"ncg\",\"chains\":4,\"warmup\":1000,\"draws\":9,\"thin\":1,"
-                          "\"step_size\":\"auto\",\"stopped\":false,\"step_size_found\":");
+    is_configured("a.nc", "{\"model\":\"ising:side=3\",\"dtype\":\"f32\",\"sampler\":\"ncg\","
+                          "\"chains\":4,\"step_size\":\"auto\",\"seed\":0,\"draws\":9,"
+                          "\"warmup\":1000,\"thin\":1,\"step_size_found\":");
     succeeds("sample ising:side=3 --sampler ncg --step-size 0.3 --draws 9 --out a.nc");
-    is_configured("a.nc", "{\"model\":\"ising:side=3\",\"dtype\":\"f32\",\"seed\":0,"
-                          "\"sampler\":\"ncg\",\"chains\":4,\"warmup\":1000,\"draws\":9,\"thin\":1,"
-                          "\"step_size\":0.3,\"stopped\":false}");
+    is_configured("a.nc", "{\"model\":\"ising:side=3\",\"dtype\":\"f32\",\"sampler\":\"ncg\","
+                          "\"chains\":4,\"step_size\":0.3,\"seed\":0,\"draws\":9,"
+                          "\"warmup\":1000,\"thin\":1,\"stopped\":false}");
 }
 END_TEST
 

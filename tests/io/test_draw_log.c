@@ -33,46 +33,18 @@ static const sal_run_options usual = { .sampler = "ncg",
                                        .threads = 1,
                                        .record.warmup = true };
 
-/* ---- a log of many windows and states */
+/* ---- a log of many draws and states */
 
 typedef struct many {
     sali_draw_log *log;
-    int64_t n, row;
-    bool warmup;
-    char rows[7 * 128];
     int64_t first_state; /* where it ends */
 } many;
-
-static void flush(many *m)
-{
-    sal_error err;
-    sali_log_kind kind = m->warmup ? SALI_LOG_WARMUP : SALI_LOG_DRAWS;
-    ck_ok(m->n > 0 ? sali_draw_log_append(m->log, kind, m->rows, m->n * m->row, &err) : SAL_OK,
-          &err);
-    m->n = 0;
-}
 
 static int add_draw(const sal_draw *draw, void *data)
 {
     many *m = data;
-    char *row = m->rows + m->n * m->row;
-    const double *noted[SALI_NOTED] = { draw->log_prob, draw->acceptance_rate, draw->jump,
-                                        draw->step_size };
-    if (m->warmup != draw->warmup) {
-        flush(m);
-        m->warmup = draw->warmup;
-        row = m->rows;
-    }
-    for (int k = 0; k < SALI_NOTED; k++) {
-        memcpy(row + 8 * CHAINS * k, noted[k], 8 * CHAINS);
-    }
-    for (int k = 0; k < CHAINS * V; k++) {
-        row[8 * CHAINS * SALI_NOTED + k] = (char)draw->codes[k];
-    }
-    m->n++;
-    if (m->n == 7) {
-        flush(m);
-    }
+    sal_error err;
+    ck_ok(sali_draw_log_add(m->log, draw, &err), &err);
     return 0;
 }
 
@@ -82,9 +54,8 @@ static int add_state(const sal_run_state *state, void *data)
     char *bytes;
     int64_t size;
     sal_error err;
-    flush(m);
     ck_ok(sali_state_format(state->items, state->n, &bytes, &size, &err), &err);
-    ck_ok(sali_draw_log_append(m->log, SALI_LOG_STATE, bytes, size, &err), &err);
+    ck_ok(sali_draw_log_add_state(m->log, bytes, size, &err), &err);
     m->first_state = m->first_state ? m->first_state : m->log->end;
     free(bytes);
     return 0;
@@ -104,14 +75,12 @@ static char *make_log(sal_model *model, int64_t *size, int64_t *first_state)
     many m = { 0 };
     ck_ok(sali_draw_log_open(temp_path("a.nc"), true, &m.log, &err), &err);
     ck_ok(sali_draw_log_begin(m.log, CHAINS, V, 1, &err), &err);
-    m.row = m.log->row;
-    ck_assert_int_le(m.row, 128);
     options = usual;
     options.callbacks.draw = add_draw;
     options.callbacks.state = add_state;
     options.callbacks.draw_data = options.callbacks.state_data = &m;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    flush(&m);
+    ck_ok(sali_draw_log_flush(m.log, &err), &err);
     sal_run_destroy(run);
     *size = m.log->end;
     *first_state = m.first_state;

@@ -156,11 +156,11 @@ static sal_tuning *tuning_of(const sal_run *run)
 static bool same_tuning(const sal_tuning *a, const sal_tuning *b)
 {
     bool same = strcmp(a->sampler, b->sampler) == 0 && a->variables == b->variables &&
-                a->n_lists == b->n_lists;
-    for (int64_t k = 0; same && k < a->n_lists; k++) {
-        same = strcmp(a->lists[k].name, b->lists[k].name) == 0 && a->lists[k].n == b->lists[k].n &&
-               memcmp(a->lists[k].values, b->lists[k].values,
-                      (size_t)a->lists[k].n * sizeof(double)) == 0;
+                a->lists.n == b->lists.n;
+    for (int64_t k = 0; same && k < a->lists.n; k++) {
+        const sali_state_item *one = &a->lists.items[k], *two = &b->lists.items[k];
+        same = strcmp(one->name, two->name) == 0 && one->count == two->count &&
+               memcmp(one->data, two->data, (size_t)one->count * sizeof(double)) == 0;
     }
     return same;
 }
@@ -190,7 +190,8 @@ START_TEST(nothing_adapts_after_warm_up)
         sal_run *a = run_it(model, &one), *b = run_it(model, &many);
         sal_tuning *of_a = tuning_of(a), *of_b = tuning_of(b);
         ck_assert_msg(same_tuning(of_a, of_b), "%s", sampler->name);
-        ck_assert(one.tempering.replicas == 0 || sali_tuning_find(of_a, "temperatures")->n == 3);
+        ck_assert(one.tempering.replicas == 0 ||
+                  sali_run_state_find(&of_a->lists, "temperatures")->count == 3);
         sal_tuning_destroy(of_a);
         sal_tuning_destroy(of_b);
         sal_run_destroy(a);

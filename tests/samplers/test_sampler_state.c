@@ -132,13 +132,13 @@ static void check_same_shards(const training *a, const training *b, const char *
 static void check_same_state(training *a, training *b, const char *where)
 {
     sali_state_item tuned[2][SALI_MOST_STATE];
-    kept one = keep_sampler(a), two = keep_sampler(b);
+    struct sal_run_state one = keep_sampler(a), two = keep_sampler(b);
     ck_assert_int_eq(one.n, two.n);
     for (int64_t i = 0; i < one.n; i++) {
-        const sali_state_item *item = &one.items[i].item;
-        ck_assert_int_eq(item->count, two.items[i].item.count);
-        same_bits((size_t)item->count * sali_state_bytes(item->type), item->data,
-                  two.items[i].item.data, item->name, where, a->windows);
+        const sali_state_item *item = &one.items[i];
+        ck_assert_int_eq(item->count, two.items[i].count);
+        same_bits((size_t)item->count * sali_state_bytes(item->type), item->data, two.items[i].data,
+                  item->name, where, a->windows);
     }
     int64_t n = sali_sampler_items(a->sampler, a->shared, NULL, SALI_STATE_TUNED, tuned[0]);
     ck_assert_int_eq(n,
@@ -147,8 +147,8 @@ static void check_same_state(training *a, training *b, const char *where)
         same_bits((size_t)tuned[0][i].count * sizeof(double), tuned[0][i].data, tuned[1][i].data,
                   tuned[0][i].name, where, a->windows);
     }
-    kept_free(&one);
-    kept_free(&two);
+    sali_run_state_clear(&one);
+    sali_run_state_clear(&two);
 }
 
 /* One window of both. */

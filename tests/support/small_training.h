@@ -131,77 +131,43 @@ static inline void training_learn(training *t, int64_t steps)
 
 /* ---- what has to be kept */
 
-typedef struct kept_item {
-    sali_state_item item;
-    bool taken;
-} kept_item;
-
-typedef struct kept {
-    int64_t n;
-    kept_item items[SALI_MOST_STATE];
-} kept;
-
-static inline kept keep(int64_t n, const sali_state_item *items)
+static inline struct sal_run_state keep(int64_t n, const sali_state_item *items)
 {
-    kept k = { .n = n };
-    ck_assert_int_le(n, SALI_MOST_STATE);
+    struct sal_run_state k = { 0 };
     for (int64_t i = 0; i < n; i++) {
-        size_t bytes = (size_t)items[i].count * sali_state_bytes(items[i].type);
-        k.items[i].item = items[i];
-        k.items[i].item.data = malloc(bytes + 1);
-        memcpy(k.items[i].item.data, items[i].data, bytes);
+        ck_assert(sali_run_state_put(&k, &items[i]));
     }
     return k;
 }
 
-static inline kept keep_sampler(training *t)
+static inline struct sal_run_state keep_sampler(training *t)
 {
     sali_state_item items[SALI_MOST_STATE];
     return keep(sali_sampler_items(t->sampler, t->shared, NULL, SALI_STATE_KEPT, items), items);
 }
 
-static inline kept keep_step_sizes(training *t)
+static inline struct sal_run_state keep_step_sizes(training *t)
 {
     sali_state_item items[SALI_MOST_STATE];
     return keep(sali_step_sizes_state(&t->step_sizes, items), items);
 }
 
-static inline void kept_free(kept *k)
-{
-    for (int64_t i = 0; i < k->n; i++) {
-        free(k->items[i].item.data);
-    }
-}
-
-/* As a file: an item by its name, of the very type and size. */
-static inline sal_status kept_fetch(void *context, const sali_state_item *item, sal_error *err)
-{
-    kept *k = context;
-    for (int64_t i = 0; i < k->n; i++) {
-        const sali_state_item *mine = &k->items[i].item;
-        if (strcmp(mine->name, item->name) == 0) {
-            ck_assert_msg(!k->items[i].taken, "%s is fetched twice", item->name);
-            ck_assert_int_eq(mine->type, item->type);
-            ck_assert_int_eq(mine->count, item->count);
-            k->items[i].taken = true;
-            memcpy(item->data, mine->data, (size_t)item->count * sali_state_bytes(item->type));
-            return SAL_OK;
-        }
-    }
-    return sali_fail(err, SAL_ERR_DATA, "no item '%s'", item->name);
-}
-
-static inline sal_status kept_restore(kept *k, training *to, sal_error *err)
+/* All that was kept is fetched, once. */
+static inline sal_status kept_restore(const struct sal_run_state *k, training *to, sal_error *err)
 {
     sali_warmup at = training_shows(to, 0);
-    return sali_sampler_restore(to->sampler, to->shared, &at, kept_fetch, k, err);
+    sali_run_state_reader reader = { .state = k, .prefix = "" };
+    sal_status status = sali_sampler_restore(to->sampler, to->shared, &at, &reader, err);
+    ck_assert(status != SAL_OK || reader.fetched == k->n);
+    return status;
 }
 
 /* A training newly opened that goes on where another one stands. */
 static inline training training_resume(training *from, const sali_sampler_settings *settings)
 {
     training t = training_open(from->sampler, from->model, settings);
-    kept own = keep_sampler(from), sizes = keep_step_sizes(from);
+    struct sal_run_state own = keep_sampler(from), sizes = keep_step_sizes(from);
+    sali_run_state_reader reader = { .state = &sizes, .prefix = "" };
     sali_state_item items[SALI_MOST_STATE];
     sal_error err;
     memcpy(t.buffer, from->buffer, sizeof t.buffer);
@@ -209,11 +175,7 @@ static inline training training_resume(training *from, const sali_sampler_settin
     t.windows = from->windows;
     t.done = from->done;
     ck_ok(kept_restore(&own, &t, &err), &err);
-    for (int64_t i = 0; i < own.n; i++) {
-        ck_assert_msg(own.items[i].taken, "%s was not fetched", own.items[i].item.name);
-    }
-    ck_ok(sali_state_fill(sali_step_sizes_state(&t.step_sizes, items), items, kept_fetch, &sizes,
-                          &err),
+    ck_ok(sali_run_state_fill(&reader, sali_step_sizes_state(&t.step_sizes, items), items, &err),
           &err);
     ck_ok(
         sali_step_sizes_restored(&t.step_sizes, t.model->dtype, t.done, SALI_WARMUP_ENDLESS, &err),
@@ -221,8 +183,8 @@ static inline training training_resume(training *from, const sali_sampler_settin
     if (t.sampler->has_step_size && sali_sampler_adapts(t.sampler)) {
         sali_step_sizes_set(&t.step_sizes, SHARDS, t.chains);
     }
-    kept_free(&own);
-    kept_free(&sizes);
+    sali_run_state_clear(&own);
+    sali_run_state_clear(&sizes);
     return t;
 }
 

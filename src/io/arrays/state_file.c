@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/arrays/state_file.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/run_state.h"
 #include "io/arrays/safetensors.h"
+#include "io/file.h"
 
 static sali_tensor *tensors_of(const sali_state_item *items, int64_t n)
 {
@@ -56,51 +56,7 @@ static void copy(const sali_tensor *tensor, const sali_state_item *item)
     }
 }
 
-sal_status sali_state_open(const char *path, sali_state_file *out, sal_error *err)
-{
-    *out = (sali_state_file){ .prefix = "" };
-    return sali_safetensors_open(path, &out->arrays, err);
-}
-
-void sali_state_close(sali_state_file *file)
-{
-    sali_safetensors_close(file->arrays);
-    *file = (sali_state_file){ 0 };
-}
-
-sal_status sali_state_fetch_array(void *context, const sali_state_item *item, sal_error *err)
-{
-    sali_state_file *file = context;
-    char name[128];
-    snprintf(name, sizeof name, "%s%s", file->prefix, item->name);
-    const sali_tensor *tensor = sali_safetensors_find(file->arrays, name);
-    if (!tensor || tensor->dtype != item->type || tensor->count != item->count) {
-        return sali_fail(err, SAL_ERR_DATA, "expected an array '%s' of %lld numbers of type %s",
-                         name, (long long)item->count, sali_dtype_name(item->type));
-    }
-    copy(tensor, item);
-    file->fetched++;
-    return SAL_OK;
-}
-
-void sali_state_skip(sali_state_file *file, const char *prefix)
-{
-    const int64_t n = sali_safetensors_count(file->arrays);
-    for (int64_t k = 0; k < n; k++) {
-        const char *name = sali_safetensors_at(file->arrays, k)->name;
-        file->fetched += strncmp(name, prefix, strlen(prefix)) == 0;
-    }
-}
-
-sal_status sali_state_finish(const sali_state_file *file, sal_error *err)
-{
-    int64_t n = sali_safetensors_count(file->arrays);
-    return n == file->fetched ? SAL_OK
-                              : sali_fail(err, SAL_ERR_DATA, "%lld arrays; expected %lld",
-                                          (long long)n, (long long)file->fetched);
-}
-
-/* More than any run has. */
+/* More than any state has. */
 #define MOST_ARRAYS 256
 
 sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
@@ -123,5 +79,14 @@ sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
         copy(tensor, &item);
     }
     sali_safetensors_close(arrays);
+    return status;
+}
+
+sal_status sali_state_read(const char *path, struct sal_run_state *state, sal_error *err)
+{
+    sali_bytes bytes = { 0 };
+    sal_status status = sali_file_read(path, &bytes, err);
+    status = status ? status : sali_state_parse(path, bytes.data, bytes.size, state, err);
+    sali_bytes_free(&bytes);
     return status;
 }

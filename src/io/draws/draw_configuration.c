@@ -13,35 +13,6 @@
 #define MOST_BYTES 65536
 #define MOST_TEXT 512
 
-static const char *const order[] = {
-    "model",
-    "params",
-    "dtype",
-    "seed",
-    "sampler",
-    "chains",
-    "warmup",
-    "draws",
-    "thin",
-    "step_size",
-    "tuning",
-    "preconditioner",
-    "tempering",
-    "temperatures",
-    "swap_every",
-    "anneal",
-    "anneal_from",
-    "anneal_to",
-    "init",
-    "clamp",
-    "evidence",
-    "clamped",
-    "save_warmup",
-    "stopped",
-    "step_size_found",
-    "temperatures_found",
-};
-
 /* ---- setting what is given */
 
 static void put_text(json_t *c, const char *key, const char *text)
@@ -75,13 +46,8 @@ static void put_reals(json_t *c, const char *key, int64_t n, const double *value
     json_object_set_new(c, key, array);
 }
 
-/* "adapt" or "auto"; NULL where the rule is the usual one. */
-static const char *rule_name(sal_step_size_rule rule)
-{
-    return rule == SAL_STEP_SIZE_ADAPT ? "adapt" : rule == SAL_STEP_SIZE_SEARCH ? "auto" : NULL;
-}
-
-/* What is said by texts, but for flags that are not set; and temperatures. */
+/* What is said by texts, but for flags that are not set and what a resume may change; and
+ * temperatures. */
 static void put_options(json_t *c, const sal_run_options *o)
 {
     const sal_option_table *table = sal_run_option_table();
@@ -90,7 +56,8 @@ static void put_options(json_t *c, const sal_run_options *o)
     char text[MOST_TEXT + 2];
     for (int64_t k = 0; sal_option_list(table, k, &info); k++) {
         sal_option_get(table, o, info.name, text, sizeof text, NULL);
-        if (info.doc && text[0] && strcmp(text, "no") != 0 && strlen(text) <= MOST_TEXT) {
+        if (info.doc && info.resume != SAL_RESUME_ANY && text[0] && strcmp(text, "no") != 0 &&
+            strlen(text) <= MOST_TEXT) {
             sali_json_set_option(c, &info, text);
         }
     }
@@ -110,20 +77,6 @@ static void put_note(json_t *c, const char *key, const void *data, const sal_not
         text = strcmp(n->name, key) == 0 && n->text ? n->text : text;
     }
     put_text(c, key, text);
-}
-
-/* The keys of `c` in the order above; takes it over. */
-static json_t *arrange(json_t *c)
-{
-    json_t *sorted = json_object();
-    for (size_t k = 0; sorted && k < sizeof order / sizeof *order; k++) {
-        json_t *value = json_object_get(c, order[k]);
-        if (value) {
-            json_object_set(sorted, order[k], value);
-        }
-    }
-    json_decref(c);
-    return sorted;
 }
 
 /* The options that a state keeps; NULL if it keeps none. */
@@ -155,52 +108,33 @@ json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *o
         put_note(c, "evidence", NULL, notes);
     }
     put_count(c, "draws", o->draws ? o->draws : 1000); /* a run that goes on may make more */
-    return arrange(c);
+    return c;
 }
 
 /* ---- what the run took and found */
 
-static void fill(json_t *c, const char *key, json_t *value)
+void sali_draw_configuration_complete(json_t *c, const sal_run *run, const sal_run_summary *s)
 {
-    if (value && !json_object_get(c, key)) {
-        json_object_set(c, key, value);
+    sal_run_options resolved;
+    json_t *found = json_object();
+    if (sal_run_state_options(sal_run_last_state(run), &resolved, NULL) == SAL_OK) {
+        put_options(found, &resolved);
     }
-    json_decref(value);
-}
-
-static void fill_step_size(json_t *c, const sal_run *run, const sal_run_summary *s)
-{
-    sal_run_options resolved = { 0 };
-    const sal_run_state *state = sal_run_last_state(run);
-    bool known = state && sal_run_state_options(state, &resolved, NULL) == SAL_OK;
-    const char *rule = rule_name(resolved.step_size_rule);
-    if (isnan(s->step_size)) { /* the sampler has none */
-        return;
+    if (s->annealed) {
+        put_real(found, "anneal_from", s->anneal_from);
+        put_real(found, "anneal_to", s->anneal_to);
     }
-    if (rule) {
-        fill(c, "step_size", json_string(rule));
+    json_object_update_missing(c, found);
+    json_decref(found);
+    /* a step size that was neither given nor adapted is the usual one */
+    if (!isnan(s->step_size) && !json_object_get(c, "step_size") && !json_object_get(c, "tuning")) {
+        put_real(c, "step_size", s->step_size);
     }
-    if (known && !rule && !json_object_get(c, "tuning")) { /* the usual one, which is not adapted */
-        fill(c, "step_size", json_real(s->step_size));
-    }
-    if (!json_is_number(json_object_get(c, "step_size"))) {
+    if (!isnan(s->step_size) && !json_is_number(json_object_get(c, "step_size"))) {
         put_real(c, "step_size_found", s->step_size);
     }
-}
-
-json_t *sali_draw_configuration_complete(json_t *c, const sal_run *run, const sal_run_summary *s)
-{
-    fill(c, "sampler", sali_json_text(s->sampler));
-    fill(c, "warmup", json_integer(s->warmup));
-    fill(c, "thin", json_integer(s->thin));
-    fill_step_size(c, run, s);
     if (s->replicas > 1 && !json_object_get(c, "temperatures")) {
         put_reals(c, "temperatures_found", s->replicas, s->temperatures);
     }
-    if (s->annealed) {
-        fill(c, "anneal_from", json_real(s->anneal_from));
-        fill(c, "anneal_to", json_real(s->anneal_to));
-    }
     json_object_set_new(c, "stopped", json_boolean(s->stopped));
-    return arrange(c);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The attribute `configuration` of a file of draws: the options of its run as JSON, in the words of
- * `saltus sample` and in one order. They are those of the first start: the file keeps them with the
+ * `saltus sample`. They are those of the first start: the file keeps them with the
  * run's state, for when it is resumed. */
 #ifndef SALI_DRAW_CONFIGURATION_H
 #define SALI_DRAW_CONFIGURATION_H
@@ -20,9 +20,8 @@
 json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *options,
                                 const sal_note *notes);
 
-/* With what the run took where nothing was given, and what it found: another object, in place of
- * `configuration`; NULL when out of memory. */
-json_t *sali_draw_configuration_complete(json_t *configuration, const sal_run *run,
-                                         const sal_run_summary *summary);
+/* Add what the run took where nothing was given, and what it found. */
+void sali_draw_configuration_complete(json_t *configuration, const sal_run *run,
+                                      const sal_run_summary *summary);
 
 #endif

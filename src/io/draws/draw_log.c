@@ -12,9 +12,11 @@
 #include "core/error.h"
 #include "io/file.h"
 
-#define MAGIC INT64_C(0x31776172646c6173) /* "saldraw1" */
+#define MAGIC INT64_C(0x32776172646c6173) /* "saldraw2" */
 #define START UINT64_C(0xcbf29ce484222325)
-#define PIECE ((int64_t)1 << 16)
+#define BUFFER_BYTES ((int64_t)1 << 18)
+
+enum { DRAWS, WARMUP, STATE, HEAD };
 
 typedef struct head {
     uint64_t kind, size, hash;
@@ -23,11 +25,6 @@ typedef struct head {
 typedef struct first_record {
     int64_t magic, chains, V, code_bytes;
 } first_record;
-
-static int64_t filled(int64_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
 
 /* The hash that follows h after so many bytes, the last word of them filled up with zeros: each
  * word changes it one to one, so that no change of one word is missed. */
@@ -47,35 +44,15 @@ static uint64_t begin_record(uint64_t h, const head *record)
     return follow(h, record, 2 * sizeof(uint64_t));
 }
 
-static sal_status cannot_read(const sali_draw_log *log, sal_error *err)
+static sal_status cannot(const sali_draw_log *log, const char *what, sal_error *err)
 {
-    return sali_fail(err, SAL_ERR_IO, "%s: cannot be read: %m", log->path);
+    return sali_fail(err, SAL_ERR_IO, "%s: cannot be %s: %m", log->path, what);
 }
 
-/* Whether all bytes are there, or could be written. */
-static bool transfer(int fd, bool writes, void *data, int64_t bytes, int64_t at)
+static bool read_at(const sali_draw_log *log, void *to, int64_t bytes, int64_t at)
 {
-    for (int64_t done = 0; done < bytes;) {
-        char *place = (char *)data + done;
-        size_t left = (size_t)(bytes - done);
-        ssize_t n = writes ? pwrite(fd, place, left, at + done) : pread(fd, place, left, at + done);
-        if (n <= 0 && !(n < 0 && errno == EINTR)) {
-            errno = n < 0 ? errno : EIO;
-            return false;
-        }
-        done += n > 0 ? n : 0;
-    }
-    return true;
-}
-
-static bool read_at(int fd, void *to, int64_t bytes, int64_t at)
-{
-    return transfer(fd, false, to, bytes, at);
-}
-
-static bool write_at(int fd, const void *from, int64_t bytes, int64_t at)
-{
-    return transfer(fd, true, (void *)(uintptr_t)from, bytes, at);
+    return fseeko(log->file, at, SEEK_SET) == 0 &&
+           fread(to, 1, (size_t)bytes, log->file) == (size_t)bytes;
 }
 
 /* ---- reading it through */
@@ -91,47 +68,45 @@ static bool set_shape(sali_draw_log *log, const first_record *first)
     log->chains = first->chains;
     log->V = first->V;
     log->code_bytes = first->code_bytes;
-    log->row = SALI_NOTED * log->chains * (int64_t)sizeof(double) + filled(codes * log->code_bytes);
+    log->row = SALI_NOTED * log->chains * (int64_t)sizeof(double) + codes * log->code_bytes;
     return true;
 }
 
 /* Take up a record whose bytes are whole and begin at `at`; false: it makes no sense there. */
 static bool take(sali_draw_log *log, const head *record, int64_t at)
 {
-    int64_t size = (int64_t)record->size;
     first_record first;
-    if ((record->kind == SALI_LOG_HEAD) != (log->chains == 0)) {
-        return false;
+    if (record->kind == HEAD) {
+        return log->chains == 0 && record->size == sizeof first &&
+               read_at(log, &first, sizeof first, at) && set_shape(log, &first);
     }
-    if (record->kind == SALI_LOG_HEAD) {
-        return size == sizeof first && read_at(log->fd, &first, size, at) && set_shape(log, &first);
-    }
-    if (record->kind == SALI_LOG_STATE && size > 0) {
+    if (log->chains > 0 && record->kind == STATE && record->size > 0) {
         log->state_at = at;
-        log->state_size = size;
+        log->state_size = (int64_t)record->size;
         return true;
     }
-    if (record->kind > SALI_LOG_WARMUP || size % log->row != 0) {
+    if (log->chains == 0 || record->kind > WARMUP || record->size != (uint64_t)log->row) {
         return false;
     }
-    log->made[record->kind] += size / log->row;
+    log->made[record->kind]++;
     return true;
 }
 
-/* The record after the last whole one; false: there is none. `piece` [PIECE] is room. */
-static bool next_record(sali_draw_log *log, int64_t size, char *piece)
+/* The record after the last whole one; false: there is none. */
+static bool next_record(sali_draw_log *log, int64_t size)
 {
     head record;
+    char piece[4096];
     int64_t at = log->end + (int64_t)sizeof record;
-    if (at > size || !read_at(log->fd, &record, sizeof record, log->end) ||
-        record.size > (uint64_t)(size - at) || filled((int64_t)record.size) > size - at) {
+    if (at > size || !read_at(log, &record, sizeof record, log->end) ||
+        record.size > (uint64_t)(size - at)) {
         return false;
     }
-    int64_t bytes = filled((int64_t)record.size);
+    int64_t bytes = (int64_t)record.size;
     uint64_t hash = begin_record(log->hash, &record);
     for (int64_t done = 0, n; done < bytes; done += n) {
-        n = bytes - done < PIECE ? bytes - done : PIECE;
-        if (!read_at(log->fd, piece, n, at + done)) {
+        n = bytes - done < (int64_t)sizeof piece ? bytes - done : (int64_t)sizeof piece;
+        if (fread(piece, 1, (size_t)n, log->file) != (size_t)n) {
             return false;
         }
         hash = follow(hash, piece, n);
@@ -148,21 +123,15 @@ static sal_status scan(sali_draw_log *log, sal_error *err)
 {
     struct stat info;
     int64_t magic = 0;
-    char *piece = sali_alloc(PIECE, 1);
-    if (!piece) {
-        return sali_fail_memory(err);
-    }
-    if (fstat(log->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        sali_free(piece);
+    if (fstat(fileno(log->file), &info) != 0 || !S_ISREG(info.st_mode)) {
         return sali_fail(err, SAL_ERR_IO, "%s: is no regular file", log->path);
     }
     log->hash = START;
-    while (next_record(log, (int64_t)info.st_size, piece)) {
+    while (next_record(log, (int64_t)info.st_size)) {
     }
-    sali_free(piece);
     const int64_t least = (int64_t)(sizeof(head) + sizeof(first_record));
-    bool ours = read_at(log->fd, &magic, sizeof magic, sizeof(head)) && magic == MAGIC;
     if (log->chains == 0 && info.st_size >= least) {
+        bool ours = read_at(log, &magic, sizeof magic, sizeof(head)) && magic == MAGIC;
         return sali_fail(err, SAL_ERR_DATA, "%s: %s", log->path,
                          ours ? "its beginning is damaged" : "is no file of draws");
     }
@@ -186,11 +155,12 @@ void sali_draw_log_close(void *source)
 {
     sali_draw_log *log = source;
     if (log) {
-        if (log->fd >= 0) {
-            close(log->fd);
+        if (log->file) {
+            fclose(log->file);
         }
         sali_free(log->path);
-        sali_free(log->rows);
+        sali_free(log->buffer);
+        sali_free(log->figures);
         sali_free(log->codes);
         sali_free(log);
     }
@@ -209,15 +179,27 @@ static bool is_free(int fd, const char *path, bool to_write)
 static sal_status open_file(sali_draw_log *log, bool to_write, sal_error *err)
 {
     int flags = (to_write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    log->fd = open(log->path, flags, 0666);
-    if (log->fd < 0) {
+    int fd = open(log->path, flags, 0666);
+    if (fd < 0) {
         return sali_fail(err, to_write || errno != ENOENT ? SAL_ERR_IO : SAL_ERR_NOT_FOUND,
                          "%s: cannot be %s: %m", log->path, to_write ? "created" : "opened");
     }
-    return is_free(log->fd, log->path, to_write)
-               ? scan(log, err)
-               : sali_fail(err, SAL_ERR_IO,
-                           "%s: its run is not over: another process is writing it", log->path);
+    log->file = fdopen(fd, to_write ? "r+" : "r");
+    if (!log->file) {
+        close(fd);
+        return sali_fail_memory(err);
+    }
+    setvbuf(log->file, log->buffer, _IOFBF, BUFFER_BYTES);
+    if (!is_free(fd, log->path, to_write)) {
+        return sali_fail(err, SAL_ERR_IO, "%s: its run is not over: another process is writing it",
+                         log->path);
+    }
+    sal_status status = scan(log, err);
+    if (status == SAL_OK && to_write && /* behind what is whole */
+        (ftruncate(fd, log->end) != 0 || fseeko(log->file, log->end, SEEK_SET) != 0)) {
+        status = cannot(log, "written", err);
+    }
+    return status;
 }
 
 sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **out, sal_error *err)
@@ -226,9 +208,10 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
     if (!log) {
         return sali_fail_memory(err);
     }
-    log->fd = -1;
     log->path = sali_draw_log_path(path);
-    sal_status status = log->path ? open_file(log, to_write, err) : sali_fail_memory(err);
+    log->buffer = sali_alloc(BUFFER_BYTES, 1);
+    sal_status status =
+        log->path && log->buffer ? open_file(log, to_write, err) : sali_fail_memory(err);
     if (status != SAL_OK) {
         sali_draw_log_close(log);
         return status;
@@ -239,112 +222,158 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
 
 /* ---- writing */
 
+/* Whether the record is in the file, or on its way there. */
+static bool append(sali_draw_log *log, uint64_t kind, const void *data, int64_t size)
+{
+    head record = { kind, (uint64_t)size, 0 };
+    record.hash = follow(begin_record(log->hash, &record), data, size);
+    if (fwrite(&record, sizeof record, 1, log->file) != 1 ||
+        fwrite(data, (size_t)size, 1, log->file) != 1) {
+        return false;
+    }
+    log->hash = record.hash;
+    log->end += (int64_t)sizeof record + size;
+    return true;
+}
+
+static sal_status cannot_write(const sali_draw_log *log, sal_error *err)
+{
+    return sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m; what was written before is there",
+                     log->path);
+}
+
 sal_status sali_draw_log_begin(sali_draw_log *log, int64_t chains, int64_t V, int64_t code_bytes,
                                sal_error *err)
 {
     const first_record first = { MAGIC, chains, V, code_bytes };
-    log->chains = log->made[0] = log->made[1] = log->state_size = log->end = 0;
+    if (!set_shape(log, &first)) {
+        return sali_fail_memory(err);
+    }
+    log->made[0] = log->made[1] = log->state_size = log->end = 0;
     log->hash = START;
-    return sali_draw_log_append(log, SALI_LOG_HEAD, &first, sizeof first, err);
+    return fseeko(log->file, 0, SEEK_SET) == 0 && ftruncate(fileno(log->file), 0) == 0 &&
+                   append(log, HEAD, &first, sizeof first)
+               ? sali_draw_log_flush(log, err)
+               : cannot_write(log, err);
 }
 
-sal_status sali_draw_log_append(sali_draw_log *log, sali_log_kind kind, const void *data,
-                                int64_t size, sal_error *err)
+static sal_status make_room(sali_draw_log *log, sal_error *err)
 {
-    static const char zeros[8] = { 0 };
-    head record = { (uint64_t)kind, (uint64_t)size, 0 };
-    int64_t at = log->end + (int64_t)sizeof record, end = at + filled(size);
-    record.hash = follow(begin_record(log->hash, &record), data, size);
-    bool ok = ftruncate(log->fd, log->end) == 0 && /* what is not whole */
-              write_at(log->fd, &record, sizeof record, log->end) &&
-              write_at(log->fd, data, size, at) &&
-              write_at(log->fd, zeros, end - at - size, at + size) && take(log, &record, at);
-    if (!ok) {
-        int reason = errno;
-        (void)!ftruncate(log->fd, log->end);
-        errno = reason;
-        return sali_fail(err, SAL_ERR_IO,
-                         "%s: cannot be written: %m; what was written before is there", log->path);
+    if (!log->codes) {
+        log->figures = log->figures ? log->figures : sali_alloc(log->row, 1);
+        log->codes = log->figures ? SALI_NEW_ARRAY(int32_t, log->chains * log->V) : NULL;
     }
-    log->hash = record.hash;
-    log->end = end;
+    return log->codes ? SAL_OK : sali_fail_memory(err);
+}
+
+sal_status sali_draw_log_add(sali_draw_log *log, const sal_draw *draw, sal_error *err)
+{
+    const double *from[SALI_NOTED] = { draw->log_prob, draw->acceptance_rate, draw->jump,
+                                       draw->step_size };
+    sal_status status = make_room(log, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int k = 0; k < SALI_NOTED; k++) {
+        memcpy(log->figures + k * log->chains, from[k], (size_t)log->chains * sizeof **from);
+    }
+    void *codes = log->figures + SALI_NOTED * log->chains;
+    for (int64_t k = 0; k < log->chains * log->V; k++) {
+        if (log->code_bytes == 1) {
+            ((uint8_t *)codes)[k] = (uint8_t)draw->codes[k];
+        } else {
+            ((int32_t *)codes)[k] = draw->codes[k];
+        }
+    }
+    if (!append(log, draw->warmup, log->figures, log->row)) {
+        return cannot_write(log, err);
+    }
+    log->made[draw->warmup]++;
     return SAL_OK;
+}
+
+sal_status sali_draw_log_add_state(sali_draw_log *log, const void *bytes, int64_t size,
+                                   sal_error *err)
+{
+    if (!append(log, STATE, bytes, size)) {
+        return cannot_write(log, err);
+    }
+    log->state_at = log->end - size;
+    log->state_size = size;
+    return sali_draw_log_flush(log, err);
+}
+
+sal_status sali_draw_log_flush(sali_draw_log *log, sal_error *err)
+{
+    return fflush(log->file) == 0 ? SAL_OK : cannot_write(log, err);
 }
 
 /* ---- reading */
 
-/* The window with draw `index`, which is there. */
-static sal_status find_window(sali_draw_log *log, int in, int64_t index, sal_error *err)
+/* Draw `index`, which is there, into log->figures. */
+static bool find_draw(sali_draw_log *log, int in, int64_t index)
 {
-    if (in != log->in || index < log->first) {
+    head record;
+    if (in != log->in || index < log->index) {
         log->in = in;
-        log->first = log->n = log->next = 0;
+        log->index = log->next = 0;
     }
-    while (index >= log->first + log->n) {
-        head record;
-        if (!read_at(log->fd, &record, sizeof record, log->next)) {
-            return cannot_read(log, err);
+    for (; log->index <= index; log->index += record.kind == (uint64_t)in) {
+        if (!read_at(log, &record, sizeof record, log->next)) {
+            return false;
         }
-        int64_t size = (int64_t)record.size, at = log->next + (int64_t)sizeof record;
-        log->first += log->n;
-        log->n = record.kind == (uint64_t)in ? size / log->row : 0;
-        log->next = at + filled(size);
-        if (index >= log->first + log->n) {
-            continue;
-        }
-        if (sali_grow((void **)&log->rows, &log->room, size, 1) != 0) {
-            return sali_fail_memory(err);
-        }
-        if (!read_at(log->fd, log->rows, size, at)) {
-            return cannot_read(log, err);
-        }
+        log->next += (int64_t)(sizeof record + record.size);
     }
-    return SAL_OK;
+    return read_at(log, log->figures, log->row, log->next - log->row);
 }
 
-sal_status sali_draw_log_read(void *source, bool warmup, int64_t index, sal_draw *draw,
-                              sal_error *err)
+static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *draw,
+                            sal_error *err)
 {
     sali_draw_log *log = source;
-    int64_t codes = log->chains * log->V;
+    const int64_t chains = log->chains;
     if (index >= log->made[warmup]) {
         return sali_fail(err, SAL_ERR_DATA, "%s: has fewer draws than its state counts", log->path);
     }
-    if (!log->codes && !(log->codes = SALI_NEW_ARRAY(int32_t, codes))) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = find_window(log, warmup ? SALI_LOG_WARMUP : SALI_LOG_DRAWS, index, err);
+    sal_status status = make_room(log, err);
     if (status != SAL_OK) {
-        log->n = 0;
         return status;
     }
-    const void *row = log->rows + (index - log->first) * log->row;
-    const double *figures = row;
-    const void *from = figures + SALI_NOTED * log->chains;
-    for (int64_t k = 0; log->code_bytes == 1 && k < codes; k++) {
-        log->codes[k] = ((const uint8_t *)from)[k];
+    if (!find_draw(log, warmup, index)) {
+        log->index = INT64_MAX; /* from the beginning next time */
+        return cannot(log, "read", err);
+    }
+    const void *from = log->figures + SALI_NOTED * chains;
+    for (int64_t k = 0; k < chains * log->V; k++) {
+        log->codes[k] =
+            log->code_bytes == 1 ? ((const uint8_t *)from)[k] : ((const int32_t *)from)[k];
     }
     *draw = (sal_draw){ .index = index,
                         .warmup = warmup,
-                        .chains = log->chains,
+                        .chains = chains,
                         .variables = log->V,
-                        .codes = log->code_bytes == 1 ? log->codes : from,
-                        .log_prob = figures + SALI_NOTED_LP * log->chains,
-                        .acceptance_rate = figures + SALI_NOTED_ACCEPTANCE * log->chains,
-                        .jump = figures + SALI_NOTED_JUMP * log->chains,
-                        .step_size = figures + SALI_NOTED_STEP_SIZE * log->chains };
+                        .codes = log->codes,
+                        .log_prob = log->figures + SALI_NOTED_LP * chains,
+                        .acceptance_rate = log->figures + SALI_NOTED_ACCEPTANCE * chains,
+                        .jump = log->figures + SALI_NOTED_JUMP * chains,
+                        .step_size = log->figures + SALI_NOTED_STEP_SIZE * chains };
     return SAL_OK;
 }
 
-sal_status sali_draw_log_state(const sali_draw_log *log, void **bytes, sal_error *err)
+sali_replay sali_draw_log_replay(sali_draw_log *log)
+{
+    return (sali_replay){ log, read_draw, sali_draw_log_close, log->made[0], log->made[1] };
+}
+
+sal_status sali_draw_log_state(sali_draw_log *log, void **bytes, sal_error *err)
 {
     void *room = sali_alloc(log->state_size, 1);
     if (!room) {
         return sali_fail_memory(err);
     }
-    if (!read_at(log->fd, room, log->state_size, log->state_at)) {
+    if (!read_at(log, room, log->state_size, log->state_at)) {
         sali_free(room);
-        return cannot_read(log, err);
+        return cannot(log, "read", err);
     }
     *bytes = room;
     return SAL_OK;

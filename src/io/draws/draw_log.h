@@ -2,31 +2,26 @@
 /* The draws of a run while it makes them, and what it needs to go on: a file of records that only
  * grows (docs/formats.md).
  *
- * A record is three numbers, its kind, its bytes and their hash, then the bytes, filled up with
- * zeros to a multiple of 8. The first tells what draws are: a magic number, chains, variables and
- * bytes of a code. Others are windows of draws, of warm-up or after it, or a state of the run,
- * which counts draws before it. A draw is a row: what is noted [SALI_NOTED x chains], then codes
- * [chains x V], filled up likewise. The hash goes on from that of the record before: the file ends
- * where a record is not whole, whatever comes after. Numbers are the machine's. */
+ * A record is three numbers, its kind, its bytes and their hash, then the bytes. The first record
+ * tells what draws are: a magic number, chains, variables and bytes of a code. The others are a
+ * draw, of warm-up or after it, or a state of the run, which counts draws before it. A draw is what
+ * is noted [SALI_NOTED x chains], then codes [chains x V]. The hash goes on from that of the record
+ * before: the file ends where a record is not whole, whatever comes after. Numbers are the
+ * machine's. */
 #ifndef SALI_DRAW_LOG_H
 #define SALI_DRAW_LOG_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
 
 #include <saltus/sample.h>
+#include "core/run_state.h"
 #include "io/draws/noted.h"
-
-typedef enum sali_log_kind {
-    SALI_LOG_DRAWS,
-    SALI_LOG_WARMUP,
-    SALI_LOG_STATE,
-    SALI_LOG_HEAD
-} sali_log_kind;
 
 typedef struct sali_draw_log {
     char *path;
-    int fd;
+    FILE *file;
+    char *buffer; /* of the file */
     int64_t chains, V, code_bytes;
     int64_t row;                  /* bytes of a draw */
     int64_t made[2];              /* draws after warm-up, and of it */
@@ -34,11 +29,11 @@ typedef struct sali_draw_log {
     int64_t end;                  /* of the last whole record */
     uint64_t hash;                /* up to there */
 
-    /* The window that was read last: draws first .. first + n - 1 of `in`, before `next`. */
+    double *figures; /* [row] one draw, of which the codes follow the figures */
+    int32_t *codes;  /* [chains x V] its codes */
+    /* What is read next: the record at `next`, which comes after `index` draws of the kind `in`. */
     int in;
-    int64_t first, n, next, room;
-    char *rows;
-    int32_t *codes; /* [chains x V] of one draw */
+    int64_t index, next;
 } sali_draw_log;
 
 /* PATH.draws, where a run keeps the draws of PATH; NULL: no memory. */
@@ -55,15 +50,19 @@ void sali_draw_log_close(void *log);
 sal_status sali_draw_log_begin(sali_draw_log *log, int64_t chains, int64_t V, int64_t code_bytes,
                                sal_error *err);
 
-/* Add a record: rows of draws, or a state. On failure the log ends before it. */
-sal_status sali_draw_log_append(sali_draw_log *log, sali_log_kind kind, const void *data,
-                                int64_t size, sal_error *err);
+/* Add a draw, of the log's chains and variables; or a state. After an error the log is not to be
+ * written to any more, and ends with its last whole record. */
+sal_status sali_draw_log_add(sali_draw_log *log, const sal_draw *draw, sal_error *err);
+sal_status sali_draw_log_add_state(sali_draw_log *log, const void *bytes, int64_t size,
+                                   sal_error *err);
 
-/* A draw of a log; the function `read` of a sali_replay. */
-sal_status sali_draw_log_read(void *log, bool warmup, int64_t index, sal_draw *draw,
-                              sal_error *err);
+/* Give the file what was added. */
+sal_status sali_draw_log_flush(sali_draw_log *log, sal_error *err);
 
-/* The bytes of the last state, to be freed. */
-sal_status sali_draw_log_state(const sali_draw_log *log, void **bytes, sal_error *err);
+/* Its draws, after a flush; who closes them closes the log. */
+sali_replay sali_draw_log_replay(sali_draw_log *log);
+
+/* The bytes of the last state, to be freed; likewise. */
+sal_status sali_draw_log_state(sali_draw_log *log, void **bytes, sal_error *err);
 
 #endif

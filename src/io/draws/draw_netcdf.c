@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/name_table.h"
 #include "core/text.h"
 #include "core/utf8.h"
 #include "io/draws/draw_configuration.h"
-#include "io/draws/netcdf_lock.h"
+#include "io/draws/netcdf_posterior.h"
 #include "io/draws/noted.h"
 #include "io/file.h"
 #include "models/model.h"
@@ -59,6 +59,7 @@ typedef struct section {
 
 /* A file being written. After an error calls may go on, but what they do is lost. */
 typedef struct writer {
+    sali_memory memory; /* of its arrays and names */
     const sal_model *model;
     const sal_run *run;
     const sali_draw_source *source;
@@ -146,10 +147,11 @@ static bool reserve(writer *w, int64_t bytes)
 
 /* A name that no variable or dimension has yet, made of `name` and `suffix`; letters, digits and
  * '_' begin one in netCDF. NULL when out of memory. */
-static char *new_name(sali_name_table *taken, const char *name, const char *suffix)
+static char *new_name(sali_memory *memory, sali_name_table *taken, const char *name,
+                      const char *suffix)
 {
     size_t room = strlen(name) + strlen(suffix) + 32;
-    char *text = sali_alloc((int64_t)room, 1);
+    char *text = SALI_TAKE(memory, char, (int64_t)room);
     const char *before = name[0] == '-' || name[0] == '.' ? "_" : "";
     if (!text) {
         return NULL;
@@ -158,11 +160,7 @@ static char *new_name(sali_name_table *taken, const char *name, const char *suff
     for (int64_t k = 2; sali_name_table_find(taken, text, (int64_t)strlen(text)) >= 0; k++) {
         snprintf(text, room, "%s%s%s_%lld", before, name, suffix, (long long)k);
     }
-    if (sali_name_table_put(taken, text, (int64_t)strlen(text)) < 0) {
-        sali_free(text);
-        return NULL;
-    }
-    return text;
+    return sali_name_table_put(taken, text, (int64_t)strlen(text)) < 0 ? NULL : text;
 }
 
 /* Names of all variables, then of their dimensions: a variable may not bear a dimension's name. */
@@ -173,10 +171,12 @@ static bool name_blocks(writer *w)
     bool ok =
         sali_name_table_put(&taken, "chain", 5) >= 0 && sali_name_table_put(&taken, "draw", 4) >= 0;
     for (int64_t b = 0; ok && b < w->n_blocks; b++) {
-        ok = (w->blocks[b].variable = new_name(&taken, space->blocks[b].name, "")) != NULL;
+        w->blocks[b].variable = new_name(&w->memory, &taken, space->blocks[b].name, "");
+        ok = w->blocks[b].variable != NULL;
     }
     for (int64_t b = 0; ok && b < w->n_blocks; b++) {
-        ok = (w->blocks[b].dimension = new_name(&taken, space->blocks[b].name, "_site")) != NULL;
+        w->blocks[b].dimension = new_name(&w->memory, &taken, space->blocks[b].name, "_site");
+        ok = w->blocks[b].dimension != NULL;
     }
     sali_name_table_clear(&taken);
     return ok;
@@ -241,9 +241,9 @@ static sal_status describe_run(writer *w, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
-    json_t *given = json_copy(w->source->configuration);
-    json_t *all = given ? sali_draw_configuration_complete(given, w->run, &w->summary) : NULL;
-    w->configuration = all ? json_dumps(all, SALI_DRAW_CONFIGURATION_STYLE) : NULL;
+    json_t *all = json_copy(w->source->configuration);
+    sali_draw_configuration_complete(all, w->run, &w->summary);
+    w->configuration = json_dumps(all, SALI_DRAW_CONFIGURATION_STYLE);
     json_decref(all);
     sal_run_warning(&w->summary, w->warning, sizeof w->warning);
     strftime(w->created, sizeof w->created, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
@@ -317,47 +317,41 @@ static void note_kind(writer *w, int group, int variable, const sal_block *b)
 /* ---- clamped variables */
 
 /* Those of a block, in its order; given [V]: 1 + the code, 0 where it is free. */
-static void define_observed_block(writer *w, int group, int64_t b, const int32_t *given,
-                                  int64_t *sites, int32_t *codes)
+static void define_observed_block(writer *w, int group, int64_t b, const int32_t *given)
 {
     const block *at = &w->blocks[b];
     int64_t n = 0;
     int variable = -1;
     for (int64_t k = 0; k < at->count; k++) {
         if (given[at->first + k]) {
-            sites[n] = k;
-            codes[n++] = given[at->first + k] - 1;
+            w->numbers[n] = k;
+            w->codes[n++] = given[at->first + k] - 1;
         }
     }
     if (n > 0) {
-        int dimension = define_sites(w, group, at, n, sites);
+        int dimension = define_sites(w, group, at, n, w->numbers);
         keep(w, nc_def_var(group, at->variable, at->type, 1, &dimension, &variable));
         note_kind(w, group, variable, &w->model->space->blocks[b]);
-        keep(w, nc_put_var_int(group, variable, codes));
+        keep(w, nc_put_var_int(group, variable, w->codes));
     }
 }
 
 static void define_observed(writer *w)
 {
     const sal_run_options *o = &w->options;
-    int64_t V = w->model->space->n_variables;
-    if (o->clamps.n <= 0) {
+    int32_t *given =
+        o->clamps.n > 0 ? SALI_TAKE(&w->memory, int32_t, w->model->space->n_variables) : NULL;
+    if (!given) {
+        keep(w, o->clamps.n > 0 ? NC_ENOMEM : NC_NOERR);
         return;
     }
-    int32_t *given = SALI_NEW_ARRAY(int32_t, V), *codes = SALI_NEW_ARRAY(int32_t, V);
-    int64_t *sites = SALI_NEW_ARRAY(int64_t, V);
-    bool ok = given && codes && sites;
     int group = define_group(w, "observed_data", false);
-    keep(w, ok ? NC_NOERR : NC_ENOMEM);
-    for (int64_t k = 0; ok && k < o->clamps.n; k++) {
+    for (int64_t k = 0; k < o->clamps.n; k++) {
         given[o->clamps.variables[k]] = 1 + o->clamps.codes[k];
     }
-    for (int64_t b = 0; ok && b < w->n_blocks; b++) {
-        define_observed_block(w, group, b, given, sites, codes);
+    for (int64_t b = 0; b < w->n_blocks; b++) {
+        define_observed_block(w, group, b, given);
     }
-    sali_free(given);
-    sali_free(codes);
-    sali_free(sites);
 }
 
 /* ---- draws */
@@ -496,7 +490,7 @@ static sal_status describe_blocks(writer *w, sal_error *err)
     int64_t bytes = 0, names = 0, V = space->n_variables;
     w->chains = w->options.chains;
     w->n_blocks = space->n_blocks;
-    w->blocks = SALI_NEW_ARRAY(block, w->n_blocks);
+    w->blocks = SALI_TAKE(&w->memory, block, w->n_blocks);
     if (!w->blocks) {
         return sali_fail_memory(err);
     }
@@ -513,11 +507,11 @@ static sal_status describe_blocks(writer *w, sal_error *err)
     w->window = clamp(WINDOW_BYTES / bytes, 1, WINDOW_DRAWS);
     int64_t longest = w->window > w->chains ? w->window : w->chains;
     longest = V > longest ? V : longest;
-    w->codes = sali_alloc(w->chains * w->window, (size_t)V * sizeof *w->codes);
-    w->figures = SALI_NEW_ARRAY(double, SALI_NOTED * w->chains * w->window);
-    w->numbers = SALI_NEW_ARRAY(int64_t, longest);
-    w->names = SALI_NEW_ARRAY(const char *, longest);
-    bool ok = w->codes && w->figures && w->numbers && w->names && name_blocks(w);
+    w->codes = sali_memory_take(&w->memory, w->chains * w->window, (size_t)V * sizeof *w->codes);
+    w->figures = SALI_TAKE(&w->memory, double, SALI_NOTED * w->chains * w->window);
+    w->numbers = SALI_TAKE(&w->memory, int64_t, longest);
+    w->names = SALI_TAKE(&w->memory, const char *, longest);
+    bool ok = !w->memory.refused && name_blocks(w);
     for (int64_t v = 0; ok && v < V; v++) {
         const char *name = name_of(w->model, v);
         names += 64 + (name ? (int64_t)strlen(name) : 0);
@@ -528,7 +522,8 @@ static sal_status describe_blocks(writer *w, sal_error *err)
 
 static sal_status write_all(writer *w, sal_error *err)
 {
-    const int n = w->source->warmup < 0 ? 1 : 2;
+    const sali_replay *replay = &w->source->replay;
+    const int n = w->source->warmup ? 2 : 1;
     note_run(w, w->file, false);
     for (int k = 0; k < n; k++) {
         define_section(w, k);
@@ -536,8 +531,8 @@ static sal_status write_all(writer *w, sal_error *err)
     define_observed(w);
     keep(w, nc_sync(w->file));
     write_state(w);
-    sal_status status = write_section(w, 0, w->source->replay.made, err);
-    return status || n == 1 ? status : write_section(w, 1, w->source->warmup, err);
+    sal_status status = write_section(w, 0, replay->made, err);
+    return status || n == 1 ? status : write_section(w, 1, replay->made_in_warmup, err);
 }
 
 /* The open file: what is in it, closed after an error too. */
@@ -562,20 +557,6 @@ static sal_status write_file(writer *w, sal_error *err)
                : sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", w->out.temporary);
 }
 
-static void free_writer(writer *w)
-{
-    for (int64_t b = 0; w->blocks && b < w->n_blocks; b++) {
-        sali_free(w->blocks[b].variable);
-        sali_free(w->blocks[b].dimension);
-    }
-    sali_free(w->blocks);
-    sali_free(w->codes);
-    sali_free(w->figures);
-    sali_free(w->numbers);
-    sali_free(w->names);
-    free(w->configuration);
-}
-
 sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
                                   const sali_draw_source *source, sal_error *err)
 {
@@ -591,7 +572,8 @@ sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
             sali_output_discard(&w.out);
         }
     }
-    free_writer(&w);
+    sali_memory_free(&w.memory);
+    free(w.configuration);
     return status;
 }
 

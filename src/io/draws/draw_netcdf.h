@@ -16,10 +16,10 @@
  * and step_size are known. */
 typedef struct sali_draw_source {
     sali_replay replay;
-    int64_t warmup; /* draws of warm-up; -1: there are no groups for them */
+    bool warmup; /* there are groups for draws of warm-up */
     int64_t figures;
     json_t *configuration; /* as it was given */
-    const void *state;     /* NULL: none */
+    void *state;           /* NULL: none */
     int64_t state_size;
 } sali_draw_source;
 

@@ -16,10 +16,8 @@
 #include "io/draws/draw_netcdf.h"
 #include "models/model.h"
 
-/* Draws that are written at once take so much, or are one; after so many seconds they are written
- * anyway. */
-#define WINDOW_BYTES ((int64_t)4 << 20)
-#define WINDOW_DRAWS 1024
+/* After so many draws, or seconds, what was written is given to the file. */
+#define SYNC_DRAWS 1024
 #define SYNC_EVERY 5
 
 /* A state is written SYNC_EVERY seconds after the one before, while all of them take less than
@@ -33,15 +31,9 @@ struct sal_draw_writer {
     bool shows_warmup;
     bool goes_on;   /* with the log of a run that was killed */
     int64_t had[2]; /* the draws of the run that goes on, which are in the log from the first */
-    int64_t made[2];
-
-    /* Draws that are not written yet: of warm-up or after it. */
-    bool warmup;
-    int64_t n, room;
-    char *rows; /* [room x row] */
-
+    json_t *configuration;
     struct sal_run_state notes;
-    int64_t draw_bytes, state_bytes; /* written */
+    int64_t state_bytes; /* written */
     time_t begun, synced, noted;
     sal_status status; /* the first error */
     sal_error error;
@@ -58,32 +50,10 @@ static time_t seconds(void)
 
 static void flush(sal_draw_writer *w)
 {
-    int64_t bytes = w->n * w->log->row;
-    if (w->status == SAL_OK && w->n > 0) {
-        w->status = sali_draw_log_append(w->log, w->warmup ? SALI_LOG_WARMUP : SALI_LOG_DRAWS,
-                                         w->rows, bytes, &w->error);
+    if (w->status == SAL_OK) {
+        w->status = sali_draw_log_flush(w->log, &w->error);
     }
-    w->draw_bytes += bytes;
     w->synced = seconds();
-    w->n = 0;
-}
-
-static void keep_draw(const sali_draw_log *log, const sal_draw *draw, void *row)
-{
-    const double *from[SALI_NOTED] = { draw->log_prob, draw->acceptance_rate, draw->jump,
-                                       draw->step_size };
-    double *figures = row;
-    void *codes = figures + SALI_NOTED * log->chains;
-    for (int k = 0; k < SALI_NOTED; k++) {
-        memcpy(figures + k * log->chains, from[k], (size_t)log->chains * sizeof *figures);
-    }
-    if (log->code_bytes == 4) {
-        memcpy(codes, draw->codes, (size_t)(log->chains * log->V) * sizeof *draw->codes);
-        return;
-    }
-    for (int64_t k = 0; k < log->chains * log->V; k++) {
-        ((uint8_t *)codes)[k] = (uint8_t)draw->codes[k];
-    }
 }
 
 static bool fits(const sali_draw_log *log, const sal_draw *draw)
@@ -99,24 +69,18 @@ static int add(const sal_draw *draw, void *writer)
     if (fits(log, draw) && draw->index < w->had[draw->warmup]) {
         return w->status != SAL_OK;
     }
-    if (w->status == SAL_OK && (!fits(log, draw) || draw->index != w->made[draw->warmup] ||
-                                (draw->warmup && (w->made[0] > 0 || !w->shows_warmup)))) {
+    if (w->status == SAL_OK && (!fits(log, draw) || draw->index != log->made[draw->warmup] ||
+                                (draw->warmup && (log->made[0] > 0 || !w->shows_warmup)))) {
         w->status =
             sali_fail(&w->error, SAL_ERR_ARGUMENT,
                       "draw %lld of %lld chains and %lld variables is not the next one of "
                       "the run that the file was opened for",
                       (long long)draw->index, (long long)draw->chains, (long long)draw->variables);
     }
-    if (w->status != SAL_OK) {
-        return 1;
+    if (w->status == SAL_OK) {
+        w->status = sali_draw_log_add(w->log, draw, &w->error);
     }
-    if (w->warmup != draw->warmup) {
-        flush(w);
-        w->warmup = draw->warmup;
-    }
-    keep_draw(log, draw, w->rows + w->n++ * log->row);
-    w->made[draw->warmup]++;
-    if (w->n == w->room || seconds() - w->synced >= SYNC_EVERY) {
+    if (log->made[draw->warmup] % SYNC_DRAWS == 0 || seconds() - w->synced >= SYNC_EVERY) {
         flush(w);
     }
     return w->status != SAL_OK;
@@ -129,8 +93,7 @@ static void write_state(sal_draw_writer *w, const sal_run_state *state)
 {
     char *bytes = NULL;
     int64_t size = 0;
-    flush(w);
-    if (w->status != SAL_OK || sali_run_state_whole(state, "draws_made") > w->made[0]) {
+    if (w->status != SAL_OK || sali_run_state_whole(state, "draws_made") > w->log->made[0]) {
         return;
     }
     sali_state_item *items = SALI_NEW_ARRAY(sali_state_item, state->n + w->notes.n);
@@ -144,10 +107,10 @@ static void write_state(sal_draw_writer *w, const sal_run_state *state)
     }
     w->status = sali_state_format(items, state->n + w->notes.n, &bytes, &size, &w->error);
     if (w->status == SAL_OK) {
-        w->status = sali_draw_log_append(w->log, SALI_LOG_STATE, bytes, size, &w->error);
+        w->status = sali_draw_log_add_state(w->log, bytes, size, &w->error);
     }
     w->state_bytes += size;
-    w->noted = seconds();
+    w->noted = w->synced = seconds();
     sali_free(items);
     free(bytes);
 }
@@ -157,7 +120,8 @@ static int note(const sal_run_state *state, void *writer)
 {
     sal_draw_writer *w = writer;
     time_t passed = seconds() - w->noted;
-    bool small = w->state_bytes <= w->draw_bytes || w->state_bytes <= STATES_BYTES;
+    int64_t draw_bytes = (w->log->made[0] + w->log->made[1]) * w->log->row;
+    bool small = w->state_bytes <= draw_bytes || w->state_bytes <= STATES_BYTES;
     bool late = passed >= (seconds() - w->begun) / STATES_SHARE;
     if (w->state_bytes == 0 || (passed >= SYNC_EVERY && (small || late))) {
         write_state(w, state);
@@ -167,9 +131,7 @@ static int note(const sal_run_state *state, void *writer)
 
 static bool keep_text(sal_draw_writer *w, const char *name, const char *text)
 {
-    const sali_state_item item =
-        sali_state_u8(name, (int64_t)strlen(text) + 1, (uint8_t *)(uintptr_t)text);
-    return sali_run_state_put(&w->notes, &item);
+    return sali_run_state_put_text(&w->notes, name, text);
 }
 
 /* Of a name in the state of a run. */
@@ -198,10 +160,9 @@ static sal_status keep_configuration(sal_draw_writer *w, const sal_model *model,
                                      const sal_run_options *options, const sal_note *notes,
                                      sal_error *err)
 {
-    json_t *configuration = sali_draw_configuration(model, options, notes);
-    char *text = configuration ? json_dumps(configuration, SALI_DRAW_CONFIGURATION_STYLE) : NULL;
+    w->configuration = sali_draw_configuration(model, options, notes);
+    char *text = json_dumps(w->configuration, SALI_DRAW_CONFIGURATION_STYLE);
     bool ok = text && keep_text(w, SALI_DRAW_CONFIGURATION, text);
-    json_decref(configuration);
     free(text);
     return ok ? keep_notes(w, notes, err) : sali_fail_memory(err);
 }
@@ -221,8 +182,6 @@ static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal
     bool wanted = w->log->state_size > 0;
     w->goes_on = wanted && strcmp(from, w->log->path) == 0;
     if (w->goes_on) {
-        memcpy(w->made, w->log->made, sizeof w->made);
-        w->draw_bytes = (w->made[0] + w->made[1]) * w->log->row;
         return SAL_OK;
     }
     if (wanted && strcmp(from, w->path) != 0) {
@@ -250,7 +209,7 @@ static sal_status copy_earlier(sal_draw_writer *w, const sal_run_state *from, sa
     sal_draw draw;
     sal_status status = SAL_OK;
     for (int warmup = 1; warmup >= 0; warmup--) {
-        for (int64_t d = w->made[warmup]; status == SAL_OK && d < n[warmup]; d++) {
+        for (int64_t d = w->log->made[warmup]; status == SAL_OK && d < n[warmup]; d++) {
             status = replay->read(replay->source, warmup, d, &draw, err);
             if (status == SAL_OK && !fits(w->log, &draw)) {
                 return SAL_OK; /* of another run, as the run will say */
@@ -260,7 +219,7 @@ static sal_status copy_earlier(sal_draw_writer *w, const sal_run_state *from, sa
             }
         }
     }
-    memcpy(w->had, w->made, sizeof w->had);
+    memcpy(w->had, w->log->made, sizeof w->had);
     return status;
 }
 
@@ -272,7 +231,7 @@ static void free_writer(sal_draw_writer *w, bool remove)
     }
     sali_draw_log_close(w->log);
     sali_free(w->path);
-    sali_free(w->rows);
+    json_decref(w->configuration);
     sali_run_state_clear(&w->notes);
     sali_free(w);
 }
@@ -288,12 +247,6 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_ru
     w->path = sali_strdup(path);
     status = w->path ? keep_configuration(w, model, options, notes, err) : sali_fail_memory(err);
     status = status ? status : open_log(w, model, options, err);
-    if (status == SAL_OK) {
-        w->room = WINDOW_BYTES / w->log->row;
-        w->room = w->room < 1 ? 1 : w->room > WINDOW_DRAWS ? WINDOW_DRAWS : w->room;
-        w->rows = sali_alloc(w->room, (size_t)w->log->row);
-        status = w->rows ? SAL_OK : sali_fail_memory(err);
-    }
     w->shows_warmup = options->record.warmup;
     w->begun = w->synced = seconds();
     if (status == SAL_OK && options->resume) {
@@ -314,24 +267,16 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_ru
 
 static sal_status convert(sal_draw_writer *w, const sal_run *run, sal_error *err)
 {
-    sali_draw_log *log = w->log;
-    const char *text = sali_run_state_text(&w->notes, SALI_DRAW_CONFIGURATION);
-    sali_draw_source source = {
-        .replay = { .source = log, .read = sali_draw_log_read, .made = log->made[0] },
-        .warmup = w->shows_warmup ? log->made[1] : -1,
-        .figures = SALI_NOTED,
-        .configuration = json_loads(text, 0, NULL),
-        .state_size = log->state_size
-    };
-    void *state = NULL;
-    sal_status status = source.configuration ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && log->state_size > 0) {
-        status = sali_draw_log_state(log, &state, err);
-        source.state = state;
-    }
+    const sali_draw_log *log = w->log;
+    sali_draw_source source = { .replay = sali_draw_log_replay(w->log),
+                                .warmup = w->shows_warmup,
+                                .figures = SALI_NOTED,
+                                .configuration = w->configuration,
+                                .state_size = log->state_size };
+    sal_status status =
+        log->state_size > 0 ? sali_draw_log_state(w->log, &source.state, err) : SAL_OK;
     status = status ? status : sali_draw_netcdf_write(w->path, run, &source, err);
-    json_decref(source.configuration);
-    sali_free(state);
+    sali_free(source.state);
     return status;
 }
 
@@ -341,11 +286,11 @@ sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_err
         return SAL_OK;
     }
     flush(w);
-    if (run && (w->made[0] > 0 || sal_run_n_draws(run) == 0)) {
+    if (run && (w->log->made[0] > 0 || sal_run_n_draws(run) == 0)) {
         write_state(w, sal_run_last_state(run));
     }
     sal_status status = w->status;
-    bool empty = w->made[0] + w->made[1] == 0, stateless = w->log->state_size == 0;
+    bool empty = w->log->made[0] + w->log->made[1] == 0, stateless = w->log->state_size == 0;
     if (status != SAL_OK && err) {
         *err = w->error;
     } else if (status == SAL_OK && run && empty && stateless) {

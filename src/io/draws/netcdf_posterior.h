@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The draws of an open netCDF-4 file, for the readers of such files. Whoever calls these holds the
- * lock (netcdf_lock.h), but for the first, which takes it. */
+ * lock, but for the first, which takes it. */
 #ifndef SALI_NETCDF_POSTERIOR_H
 #define SALI_NETCDF_POSTERIOR_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/memory.h"
 #include "models/content.h"
+
+/* libnetcdf and libhdf5 are not safe for threads: whoever calls them holds this. */
+extern pthread_mutex_t sali_netcdf_mutex;
 
 #define SALI_NETCDF_MOST_DIMENSIONS 8
 
@@ -44,9 +49,8 @@ sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, in
  * fit the file's size. Returns: DATA, also when there are none; MEMORY. */
 sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err);
 
-/* An attribute of a variable or of the whole group as text; unchanged where there is none. MEMORY.
- */
-sal_status sali_netcdf_text(int group, int variable, const char *name, char **out, sal_error *err);
+/* An attribute of a variable or of the whole group as text; NULL where there is none. */
+char *sali_netcdf_text(sali_memory *memory, int group, int variable, const char *name);
 
 /* A number among the attributes of a file; false: there is none. */
 bool sali_netcdf_number(int file, const char *name, unsigned long long *out);

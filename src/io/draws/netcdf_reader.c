@@ -8,7 +8,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/arrays/array_file.h"
-#include "io/draws/netcdf_lock.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/noted.h"
 
@@ -204,24 +203,16 @@ void sali_netcdf_close_draws(sali_netcdf_posterior *p)
 
 /* ---- attributes */
 
-sal_status sali_netcdf_text(int group, int variable, const char *name, char **out, sal_error *err)
+char *sali_netcdf_text(sali_memory *memory, int group, int variable, const char *name)
 {
     nc_type type;
     size_t size = 0;
     if (nc_inq_att(group, variable, name, &type, &size) != NC_NOERR || type != NC_CHAR ||
         size > MOST_TEXT) {
-        return SAL_OK;
+        return NULL;
     }
-    char *text = sali_alloc((int64_t)size + 1, 1);
-    if (!text) {
-        return sali_fail_memory(err);
-    }
-    if (nc_get_att_text(group, variable, name, text) != NC_NOERR) {
-        sali_free(text);
-        return SAL_OK;
-    }
-    *out = text;
-    return SAL_OK;
+    char *text = SALI_TAKE(memory, char, (int64_t)size + 1);
+    return text && nc_get_att_text(group, variable, name, text) == NC_NOERR ? text : NULL;
 }
 
 bool sali_netcdf_number(int file, const char *name, unsigned long long *out)
@@ -237,7 +228,12 @@ sal_status sali_netcdf_findings(const sali_netcdf_posterior *p, sal_array *array
     if (sali_netcdf_number(p->file, "unmoved_chains", &unmoved) && unmoved <= (uint64_t)p->chains) {
         array->unmoved = (int64_t)unmoved;
     }
-    return sali_netcdf_text(p->file, NC_GLOBAL, "warning", &array->warning, err);
+    sali_memory memory = { 0 };
+    const char *warning = sali_netcdf_text(&memory, p->file, NC_GLOBAL, "warning");
+    array->warning = warning ? sali_strdup(warning) : NULL;
+    const bool failed = memory.refused || (warning && !array->warning);
+    sali_memory_free(&memory);
+    return failed ? sali_fail_memory(err) : SAL_OK;
 }
 
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,

@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "io/arrays/state_file.h"
 #include "io/draws/draw_netcdf.h"
-#include "io/draws/netcdf_lock.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/noted.h"
 

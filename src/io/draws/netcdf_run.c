@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/memory.h"
 #include "core/error.h"
-#include "io/draws/netcdf_lock.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
@@ -17,42 +16,34 @@
 
 /* ---- attributes */
 
-static sal_status get_attributes(int file, sali_run_record *r, sal_error *err)
+static void get_attributes(int file, sali_run_record *r)
 {
-    const struct {
-        const char *name;
-        char **to;
-    } texts[] = { { "model", &r->model },
-                  { "sampler", &r->sampler },
-                  { "created_at", &r->created },
-                  { "inference_library_version", &r->version },
-                  { "configuration", &r->configuration } };
-    sal_status status = SAL_OK;
-    for (size_t k = 0; status == SAL_OK && k < sizeof texts / sizeof *texts; k++) {
-        status = sali_netcdf_text(file, NC_GLOBAL, texts[k].name, texts[k].to, err);
-    }
+    sali_memory *m = &r->memory;
     unsigned long long seed;
-    if (status == SAL_OK && sali_netcdf_number(file, "seed", &seed)) {
+    size_t one = 0;
+    r->model = sali_netcdf_text(m, file, NC_GLOBAL, "model");
+    r->sampler = sali_netcdf_text(m, file, NC_GLOBAL, "sampler");
+    r->created = sali_netcdf_text(m, file, NC_GLOBAL, "created_at");
+    r->version = sali_netcdf_text(m, file, NC_GLOBAL, "inference_library_version");
+    r->configuration = sali_netcdf_text(m, file, NC_GLOBAL, "configuration");
+    if (sali_netcdf_number(file, "seed", &seed)) {
         char text[32];
         snprintf(text, sizeof text, "%llu", seed);
-        r->seed = sali_strdup(text);
-        status = r->seed ? SAL_OK : sali_fail_memory(err);
+        r->seed = sali_memory_text(m, text);
     }
-    size_t one = 0;
     r->seconds = NAN;
     if (nc_inq_attlen(file, NC_GLOBAL, "sampling_time", &one) != NC_NOERR || one != 1 ||
         nc_get_att_double(file, NC_GLOBAL, "sampling_time", &r->seconds) != NC_NOERR) {
         r->seconds = NAN;
     }
-    return status;
 }
 
 /* ---- what was noted */
 
 /* The numbers of a variable over chain and draw; without one nothing happens. *draws is their
  * number, or -1 before it is known. */
-static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted, int64_t *draws,
-                            double **out, sal_error *err)
+static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted,
+                            sali_memory *memory, int64_t *draws, double **out, sal_error *err)
 {
     const char *name = sali_noted_names[noted];
     int id, dimensions[2];
@@ -70,7 +61,7 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted
         return sali_fail(err, SAL_ERR_DATA, "%s: its %s has not the shape of its draws", p->name,
                          name);
     }
-    *out = sali_alloc(count, sizeof **out);
+    *out = SALI_TAKE(memory, double, count);
     if (!*out) {
         return sali_fail_memory(err);
     }
@@ -82,7 +73,8 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted
 }
 
 static sal_status get_all_noted(const sali_netcdf_posterior *p, const char *group_name,
-                                int64_t *draws, double *noted[SALI_NOTED], sal_error *err)
+                                sali_memory *memory, int64_t *draws, double *noted[SALI_NOTED],
+                                sal_error *err)
 {
     int group;
     sal_status status = SAL_OK;
@@ -90,7 +82,7 @@ static sal_status get_all_noted(const sali_netcdf_posterior *p, const char *grou
         return SAL_OK;
     }
     for (int k = 0; status == SAL_OK && k < SALI_NOTED; k++) {
-        status = get_noted(p, group, k, draws, &noted[k], err);
+        status = get_noted(p, group, k, memory, draws, &noted[k], err);
     }
     return status;
 }
@@ -151,71 +143,54 @@ static bool are_codes(const sali_run_record *r, int64_t column, int64_t sites, s
 
 /* What the codes of a block stand for: of spins, and where the attribute `levels` tells; NULL: they
  * stand for themselves. */
-static sal_status get_levels(const sali_netcdf_posterior *p, const sali_netcdf_draws *v, bool spin,
-                             int64_t column, const sali_run_record *r, double **out, sal_error *err)
+static double *get_levels(const sali_netcdf_posterior *p, const sali_netcdf_draws *v, bool spin,
+                          int64_t column, sali_run_record *r)
 {
     size_t n = 2;
     nc_type type = NC_DOUBLE;
-    if (!spin && (nc_inq_att(p->id, v->id, "levels", &type, &n) != NC_NOERR || type != NC_DOUBLE ||
-                  n > MOST_TEXT)) {
-        return SAL_OK;
-    }
-    if (!are_codes(r, column, v->sites, n)) {
-        return SAL_OK;
-    }
-    double *levels = sali_alloc((int64_t)n, sizeof *levels);
-    if (!levels) {
-        return sali_fail_memory(err);
-    }
-    if (spin) {
+    bool there = spin || (nc_inq_att(p->id, v->id, "levels", &type, &n) == NC_NOERR &&
+                          type == NC_DOUBLE && n <= MOST_TEXT);
+    double *levels = there && are_codes(r, column, v->sites, n)
+                         ? SALI_TAKE(&r->memory, double, (int64_t)n)
+                         : NULL;
+    if (levels && spin) {
         levels[0] = -1;
         levels[1] = 1;
-    } else if (nc_get_att_double(p->id, v->id, "levels", levels) != NC_NOERR) {
-        sali_free(levels);
-        return SAL_OK;
+        return levels;
     }
-    *out = levels;
-    return SAL_OK;
+    return levels && nc_get_att_double(p->id, v->id, "levels", levels) == NC_NOERR ? levels : NULL;
 }
 
 static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
 {
-    bool named = p->V <= MOST_NAMED;
-    r->nominal = sali_alloc(p->V, sizeof *r->nominal);
-    r->levels = sali_alloc(p->V, sizeof *r->levels);
-    r->n_blocks = p->n;
-    r->block_levels = sali_alloc(p->n, sizeof *r->block_levels);
-    r->names = named ? sali_alloc(p->V, sizeof *r->names) : NULL;
-    if (!r->nominal || !r->levels || !r->block_levels || (named && !r->names)) {
+    sali_memory *m = &r->memory;
+    r->nominal = SALI_TAKE(m, bool, p->V);
+    r->levels = SALI_TAKE(m, double *, p->V);
+    r->names = p->V <= MOST_NAMED ? SALI_TAKE(m, char *, p->V) : NULL;
+    r->spins = p->n > 0;
+    if (m->refused) {
         return sali_fail_memory(err);
     }
-    r->spins = p->n > 0;
     for (int64_t k = 0, column = 0; k < p->n; k++) {
         const sali_netcdf_draws *v = &p->variables[k];
-        char block[NC_MAX_NAME + 1] = "", text[NC_MAX_NAME + 64], *kind = NULL;
+        char block[NC_MAX_NAME + 1] = "", text[NC_MAX_NAME + 64];
         nc_inq_varname(p->id, v->id, block);
-        sal_status status = sali_netcdf_text(p->id, v->id, "kind", &kind, err);
-        bool nominal = kind && strcmp(kind, "categorical") == 0;
+        const char *kind = sali_netcdf_text(m, p->id, v->id, "kind");
         bool spin = kind && strcmp(kind, "spin") == 0;
+        double *levels = get_levels(p, v, spin, column, r);
         r->spins = r->spins && spin;
-        sali_free(kind);
-        status = status ? status : get_levels(p, v, spin, column, r, &r->block_levels[k], err);
-        for (int64_t i = 0; status == SAL_OK && i < v->sites; i++, column++) {
-            r->nominal[column] = nominal;
-            r->levels[column] = r->block_levels[k];
-            if (named) {
-                if (draw_coordinate(p, v, i, text, sizeof text) != A_NAME) {
-                    snprintf(text, sizeof text, "%s[%" PRId64 "]", block, i);
-                }
-                r->names[column] = sali_strdup(text);
-                status = r->names[column] ? SAL_OK : sali_fail_memory(err);
+        for (int64_t i = 0; i < v->sites; i++, column++) {
+            r->nominal[column] = kind && strcmp(kind, "categorical") == 0;
+            r->levels[column] = levels;
+            if (r->names && draw_coordinate(p, v, i, text, sizeof text) != A_NAME) {
+                snprintf(text, sizeof text, "%s[%" PRId64 "]", block, i);
+            }
+            if (r->names) {
+                r->names[column] = sali_memory_text(m, text);
             }
         }
-        if (status != SAL_OK) {
-            return status;
-        }
     }
-    return SAL_OK;
+    return sali_memory_status(m, err);
 }
 
 /* ---- variables that were held fixed */
@@ -262,9 +237,9 @@ static sal_status get_observed(const sali_netcdf_posterior *p, sali_run_record *
     if (!r->clamped) {
         return SAL_OK;
     }
-    r->clamp_variables = SALI_NEW_ARRAY(int64_t, p->V);
-    r->clamp_codes = SALI_NEW_ARRAY(int32_t, p->V);
-    if (!r->clamp_variables || !r->clamp_codes) {
+    r->clamp_variables = SALI_TAKE(&r->memory, int64_t, p->V);
+    r->clamp_codes = SALI_TAKE(&r->memory, int32_t, p->V);
+    if (r->memory.refused) {
         return sali_fail_memory(err);
     }
     for (int64_t b = 0, first = 0; all && b < p->n; first += p->variables[b++].sites) {
@@ -287,10 +262,11 @@ static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, s
     r->chains = p->chains;
     r->n_draws = p->draws;
     r->V = p->V;
-    status = get_attributes(p->file, r, err);
-    status = status ? status : get_all_noted(p, "sample_stats", &draws, r->noted, err);
+    get_attributes(p->file, r);
+    status = get_all_noted(p, "sample_stats", &r->memory, &draws, r->noted, err);
     status =
-        status ? status : get_all_noted(p, "warmup_sample_stats", &warmup, r->warmup_noted, err);
+        status ? status
+               : get_all_noted(p, "warmup_sample_stats", &r->memory, &warmup, r->warmup_noted, err);
     r->n_warmup = warmup > 0 ? warmup : 0;
     status = status ? status : get_names(p, r, err);
     return status ? status : get_observed(p, r, err);

@@ -19,7 +19,6 @@ static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *e
         return status;
     }
     sali_draw_source source = { .replay = state->replay,
-                                .warmup = -1,
                                 .figures = 1,
                                 .configuration =
                                     sali_draw_configuration(sal_run_model(run), &options, NULL) };

@@ -1,40 +1,35 @@
 /* SPDX-License-Identifier: MIT */
+#include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/format.h"
+
+static void parse(sali_scan *scan, sali_content *out)
+{
+    scan->status =
+        sali_netcdf_parse(scan->name, scan->begin, scan->end - scan->begin, out, scan->err);
+}
+
+/* By its suffix alone: what else is HDF5 is not to reach its library unasked. */
+const sali_format sali_format_netcdf = {
+    .name = "netcdf",
+    .doc = "draws in ArviZ's layout, if built with libnetcdf",
+    .suffixes = { ".nc" },
+    .content = SALI_CONTENT_ARRAY,
+    .comments = SALI_BYTES,
+    .parse = parse,
+};
 
 const char *const sali_noted_names[SALI_NOTED] = { "lp", "acceptance_rate", "jump", "step_size" };
 
 void sali_run_record_free(sali_run_record *r)
 {
-    for (int64_t v = 0; r->names && v < r->V; v++) {
-        sali_free(r->names[v]);
-    }
-    for (int64_t k = 0; r->block_levels && k < r->n_blocks; k++) {
-        sali_free(r->block_levels[k]);
-    }
-    for (int k = 0; k < SALI_NOTED; k++) {
-        sali_free(r->noted[k]);
-        sali_free(r->warmup_noted[k]);
-    }
     sal_array_free(&r->draws);
-    sali_free(r->names);
-    sali_free(r->nominal);
-    sali_free(r->levels);
-    sali_free(r->block_levels);
-    sali_free(r->model);
-    sali_free(r->sampler);
-    sali_free(r->seed);
-    sali_free(r->created);
-    sali_free(r->version);
-    sali_free(r->configuration);
-    sali_free(r->clamp_variables);
-    sali_free(r->clamp_codes);
+    sali_memory_free(&r->memory);
     *r = (sali_run_record){ 0 };
 }
 

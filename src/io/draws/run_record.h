@@ -3,17 +3,17 @@
 #ifndef SALI_RUN_RECORD_H
 #define SALI_RUN_RECORD_H
 
+#include "core/memory.h"
 #include "io/draws/noted.h"
 #include "models/content.h"
 
 typedef struct sali_run_record {
-    sal_array draws; /* codes, (chains, draws, V) */
+    sali_memory memory; /* of all arrays and texts but the draws */
+    sal_array draws;    /* codes, (chains, draws, V) */
     int64_t chains, n_draws, V;
     char **names;             /* [V], or NULL */
     bool *nominal;            /* [V], or NULL: codes without an order */
     double **levels;          /* [V] what its codes stand for, or NULL: themselves; or NULL */
-    int64_t n_blocks;         /* of variables that are alike */
-    double **block_levels;    /* [n_blocks] what `levels` points to */
     bool spins;               /* all codes are of spins: 0 is -1 and 1 is +1 */
     bool clamped;             /* some variables were fixed */
     int64_t n_clamped;        /* of these, those that the file tells of: all or none */

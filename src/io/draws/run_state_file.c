@@ -19,8 +19,7 @@ static sal_status read_log(const char *path, sal_run_state *state, sal_error *er
     if (status != SAL_OK) {
         return status;
     }
-    state->replay =
-        (sali_replay){ log, sali_draw_log_read, sali_draw_log_close, log->made[0], log->made[1] };
+    state->replay = sali_draw_log_replay(log);
     if (log->state_size == 0) {
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: has no state of a run to go on from",
                          log->path);

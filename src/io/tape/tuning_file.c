@@ -20,13 +20,14 @@ static json_t *make_values(const sal_tuning *tuning)
 {
     json_t *values = json_object();
     bool ok = values != NULL;
-    for (int64_t k = 0; ok && k < tuning->n_lists; k++) {
+    for (int64_t k = 0; ok && k < tuning->lists.n; k++) {
+        const sali_state_item *from = &tuning->lists.items[k];
         json_t *list = json_array();
         ok = list != NULL;
-        for (int64_t i = 0; ok && i < tuning->lists[k].n; i++) {
-            ok = json_array_append_new(list, json_real(tuning->lists[k].values[i])) == 0;
+        for (int64_t i = 0; ok && i < from->count; i++) {
+            ok = json_array_append_new(list, json_real(((const double *)from->data)[i])) == 0;
         }
-        ok = json_object_set_new(values, tuning->lists[k].name, list) == 0 && ok;
+        ok = json_object_set_new(values, from->name, list) == 0 && ok;
     }
     if (!ok) {
         json_decref(values);
@@ -50,8 +51,9 @@ sal_status sal_tuning_save(const sal_tuning *tuning, const char *path, sal_error
 static void read_list(sali_scan *scan, const char *name, const json_t *list, sal_tuning *tuning)
 {
     size_t n = json_array_size(list);
-    double *values = SALI_SCAN_ARRAY(scan, double, (int64_t)n);
+    double *values = sali_run_state_room(&tuning->lists, name, SALI_DTYPE_F64, (int64_t)n);
     bool good = json_is_array(list);
+    sali_scan_granted(scan, values);
     for (size_t i = 0; values && i < n; i++) {
         const json_t *item = json_array_get(list, i);
         values[i] = json_number_value(item);
@@ -62,10 +64,6 @@ static void read_list(sali_scan *scan, const char *name, const json_t *list, sal
         sali_scan_refuse(scan, "\"%s\": expected a list of finite numbers",
                          sali_show(name, -1, shown));
     }
-    if (scan->status == SAL_OK) {
-        sali_scan_granted(scan, sali_tuning_add(tuning, name, (int64_t)n, values));
-    }
-    sali_free(values);
 }
 
 /* Names of samplers are plain text: they are shown in messages. */
@@ -124,7 +122,7 @@ sal_status sal_tuning_open(const char *path, sal_tuning **tuning, sal_error *err
     json_decref(object);
     sali_bytes_free(&bytes);
     if (scan.status != SAL_OK) {
-        sali_tuning_free(made);
+        sal_tuning_destroy(made);
         return scan.status;
     }
     *tuning = made;
