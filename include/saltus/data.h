@@ -103,14 +103,6 @@ SAL_API sal_status sal_data_read(const char *path, const sal_data_options *optio
  * Source:  Salakhutdinov & Murray 2008. */
 SAL_API sal_status sal_data_binarise(sal_data *data, uint64_t seed, uint64_t use, sal_error *err);
 
-/* Copy `count` >= 1 rows, with everything that the data set holds for them.
- * Returns: SAL_ERR_ARGUMENT for rows that do not exist; SAL_ERR_MEMORY. On failure *out is
- *          untouched.
- * Cost:    O(count variables).
- * Threads: any. */
-SAL_API sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
-                                  sal_error *err);
-
 /* Hold out the last `rows` rows of `data`: they move to `held_out`.
  * Params:  rows in 1 .. data->rows - 1.
  * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched.

@@ -213,9 +213,6 @@ typedef struct sal_train_options {
     sal_train_callbacks callbacks;     /* functions that the training calls */
 } sal_train_options;
 
-/* The training options that can be set from text, under their names in `saltus train`. */
-SAL_API const sal_option_table *sal_train_option_table(void);
-
 /* Fit the parameters of a tape model to data. Each iteration draws a minibatch of data and one of
  * the buffer's chains, moves these chains by K sampler steps, and follows the gradient of mean
  * f(data) - mean f(samples), less penalties. Training starts from the model's current parameters
@@ -266,15 +263,12 @@ SAL_API sal_status sal_trainer_create(sal_model *model, const sal_data *data,
 SAL_API void sal_trainer_destroy(sal_trainer *trainer);
 
 /* Run at most `count` more iterations, with reports and checkpoints when they are due. The training
- * is complete when sal_trainer_iteration equals the options' `iterations`.
+ * is complete when the report's `iteration` equals `iterations`.
  * Returns: SAL_ERR_MODEL, SAL_ERR_IO, SAL_ERR_MEMORY as sal_train; SAL_ERR_ARGUMENT after a
  *          failure.
  * Cost:    as sal_train.
  * Threads: alone with its model. */
 SAL_API sal_status sal_trainer_run(sal_trainer *trainer, int64_t count, sal_error *err);
-
-/* Number of updates made so far. */
-SAL_API int64_t sal_trainer_iteration(const sal_trainer *trainer);
 
 /* Get a report of the current progress. */
 SAL_API void sal_trainer_report(const sal_trainer *trainer, sal_train_report *report);

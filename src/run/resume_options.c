@@ -76,10 +76,13 @@ sal_status sali_run_note_resolved(sal_run *run, sal_error *err)
     }
     char sampler[SALI_SAMPLER_TEXT];
     sali_run_sampler_text(run, sampler);
+    /* by the name that it was called by, which may be its alias */
+    snprintf(text, sizeof text, "%s%s", run->options.sampler, sampler + strcspn(sampler, ":"));
+    memcpy(sampler, text, sizeof sampler);
     const sal_run_options o = resolved(run, sampler);
-    for (int64_t k = 0; sal_option_list(sal_run_option_table(), k, &info); k++) {
+    for (int64_t k = 0; sal_option_list(sali_run_option_table(), k, &info); k++) {
         if (info.doc && info.resume != SAL_RESUME_ANY) {
-            sal_option_get(sal_run_option_table(), &o, info.name, text, sizeof text, NULL);
+            sal_option_get(sali_run_option_table(), &o, info.name, text, sizeof text, NULL);
             add_text(texts, &used, info.name, text);
         }
     }
@@ -136,10 +139,10 @@ static int64_t count_of(const sal_run_state *state, const char *name)
 static sal_status read_options(const sal_run_state *state, sal_run_options *o, sal_error *err)
 {
     sal_option_info info;
-    for (int64_t k = 0; sal_option_list(sal_run_option_table(), k, &info); k++) {
+    for (int64_t k = 0; sal_option_list(sali_run_option_table(), k, &info); k++) {
         const char *text = info.doc ? text_of(state, info.name) : NULL;
         if (text && text[0] &&
-            sal_option_set(sal_run_option_table(), o, info.name, text, err) != SAL_OK) {
+            sal_option_set(sali_run_option_table(), o, info.name, text, err) != SAL_OK) {
             return sali_fail_prefix(err, SAL_ERR_DATA, "the options in the state of the run");
         }
     }
@@ -223,6 +226,14 @@ static sal_status compare_array(const sal_run *run, const char *name, const char
                             called);
 }
 
+/* Whether two specifications are of one sampler with equal settings. */
+static bool is_same_sampler(const char *a, const char *b)
+{
+    const sali_sampler *one = sali_sampler_find(a);
+    return one && one == sali_sampler_find(b) &&
+           strcmp(a + strcspn(a, ":"), b + strcspn(b, ":")) == 0;
+}
+
 /* Texts of the same names in the same order, but for those of other versions of the program. */
 static sal_status compare_texts(const sal_run *run, sal_error *err)
 {
@@ -232,6 +243,7 @@ static sal_status compare_texts(const sal_run *run, sal_error *err)
         const char *was = text_of(before, name);
         is = next_text(run->state, name);
         if ((was && strcmp(was, is) == 0) ||
+            (was && strcmp(name, "sampler") == 0 && is_same_sampler(was, is)) ||
             (strcmp(name, "draws") == 0 && !run->options.annealing.on)) {
             continue;
         }

@@ -51,8 +51,8 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
     return SAL_OK;
 }
 
-sal_status sal_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
-                          sal_error *err)
+sal_status sali_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
+                           sal_error *err)
 {
     if (!data || !data->codes || first < 0 || count < 1 || first > data->rows ||
         count > data->rows - first) {
@@ -73,7 +73,7 @@ sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_
                          "stay",
                          (long long)rows, (long long)(data ? data->rows : 0));
     }
-    sal_status status = sal_data_slice(data, data->rows - rows, rows, held_out, err);
+    sal_status status = sali_data_slice(data, data->rows - rows, rows, held_out, err);
     data->rows -= status == SAL_OK ? rows : 0;
     return status;
 }

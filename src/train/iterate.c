@@ -158,7 +158,7 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
 
 /* ---- the whole */
 
-int64_t sal_trainer_iteration(const sal_trainer *t)
+int64_t sali_trainer_iteration(const sal_trainer *t)
 {
     return t->iteration;
 }

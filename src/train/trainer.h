@@ -163,4 +163,7 @@ double sali_train_step_size(const sal_trainer *trainer);
 /* contrast.c: what the calling thread shows the sampler after an iteration's steps. */
 sali_warmup sali_train_shows(const sal_trainer *trainer, void *const *selves);
 
+/* Number of updates made so far. */
+int64_t sali_trainer_iteration(const sal_trainer *trainer);
+
 #endif

@@ -171,7 +171,7 @@ START_TEST(many_parts_add_up)
     sal_error err = { 0 };
     sal_exact exact;
     sal_exact_options options = { .oracle = "parts" };
-    ck_ok(sal_model_builtin("poisson:dim=200,rate=0.5,cap=1", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("poisson:dim=200,rate=0.5,cap=1", SAL_F64, &model, &err), &err);
     ck_ok(sal_model_exact(model, &options, &exact, NULL, NULL, NULL, &err), &err);
     ck_assert_str_eq(exact.oracle, "parts");
     ck_assert_double_eq_tol(exact.log_z, 200 * log(1.5), 1e-11);
@@ -204,13 +204,13 @@ START_TEST(what_does_not_fall_apart_is_refused)
 {
     sal_model *model = NULL;
     sal_error err = { 0 };
-    ck_ok(sal_model_builtin("ising:side=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3", SAL_F64, &model, &err), &err);
     check_refused(model, 0, "not known to fall into independent parts");
     sal_model_destroy(model);
     model = make_graph(&graphs[1], 0);
     check_refused(model, 47, "largest part has 48 states, more than the limit of 47");
     sal_model_destroy(model);
-    ck_ok(sal_model_builtin("poisson:dim=2", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("poisson:dim=2", SAL_F64, &model, &err), &err);
     check_refused(model, 0, "counts without a cap");
     sal_model_destroy(model);
     sal_space *space = tiny_space_make(tiny_space_named("binary"));

@@ -31,7 +31,7 @@ static sal_model *new_model(const char *name, const sal_data *data, sal_dtype dt
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(name, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(name, dtype, &model, &err), &err);
     ck_ok(sal_model_train_start(model, name, data, 1, &err), &err);
     return model;
 }
@@ -123,14 +123,14 @@ static void try_stop(const char *where, const sal_data *data, sal_train_options 
     training a = begin(data, o, name, &whole), b = begin(data, o, name, &parts);
     ck_ok(sal_trainer_run(a.trainer, INT64_MAX, &err), &err);
     ck_ok(sal_trainer_run(b.trainer, first, &err), &err);
-    ck_assert_int_eq(sal_trainer_iteration(b.trainer), first);
+    ck_assert_int_eq(sali_trainer_iteration(b.trainer), first);
     ck_ok(sal_trainer_save(b.trainer, temp_dir, &err), &err);
     ck_assert_int_eq(temp_count(), 2);
     end(&b);
     o.threads = 3 - o.threads;
     b = begin(data, o, name, &parts);
     ck_ok(sal_trainer_load(b.trainer, temp_dir, &err), &err);
-    ck_assert_int_eq(sal_trainer_iteration(b.trainer), first);
+    ck_assert_int_eq(sali_trainer_iteration(b.trainer), first);
     ck_ok(sal_trainer_run(b.trainer, INT64_MAX, &err), &err);
     same_state(where, a.trainer, b.trainer);
     same_lines(where, &whole, &parts);
@@ -640,7 +640,7 @@ START_TEST(what_cannot_be_saved_leaves_the_last_checkpoint)
     ck_fails(sal_trainer_save(t.trainer, temp_dir, &err), SAL_ERR_IO, &err, "json.tmp");
     rmdir(temp_path("checkpoint.json.tmp"));
     ck_ok(sal_trainer_load(t.trainer, temp_dir, &err), &err);
-    ck_assert_int_eq(sal_trainer_iteration(t.trainer), 5);
+    ck_assert_int_eq(sali_trainer_iteration(t.trainer), 5);
     end(&t);
     sal_data_destroy(&data);
 }

@@ -170,7 +170,7 @@ START_TEST(data_of_nucleotides_have_five_codes)
     ck_ok(sal_data_read(path, &options, &data, &err), &err);
     ck_assert_int_eq(data.alphabet, SAL_ALPHABET_DNA);
     ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 3, 4, 4, 4, 0, 0 }), 8);
-    ck_ok(sal_data_slice(&data, 1, 1, &part, &err), &err);
+    ck_ok(sali_data_slice(&data, 1, 1, &part, &err), &err);
     ck_assert_int_eq(part.alphabet, SAL_ALPHABET_DNA);
     sal_data_destroy(&part);
     sal_data_destroy(&data);
@@ -267,18 +267,18 @@ START_TEST(slices_and_splits_keep_what_belongs_to_rows)
         ck_assert(part.weight[i / 2] == 3 + i / 2 + 0.5 && part.labels[i / 2] == -3 - i / 2);
     }
     sal_data_destroy(&part);
-    ck_ok(sal_data_slice(&data, 1, 2, &part, &err), &err);
+    ck_ok(sali_data_slice(&data, 1, 2, &part, &err), &err);
     ck_assert(part.rows == 2 && part.codes[0] == 2 && part.labels[1] == -2);
     sal_data_destroy(&part);
     const int64_t bad[][2] = { { -1, 1 }, { 0, 0 }, { 0, 4 }, { 3, 1 }, { 1, INT64_MAX } };
     for (int k = 0; k < 5; k++) {
-        ck_fails(sal_data_slice(&data, bad[k][0], bad[k][1], &part, &err), SAL_ERR_ARGUMENT, &err,
+        ck_fails(sali_data_slice(&data, bad[k][0], bad[k][1], &part, &err), SAL_ERR_ARGUMENT, &err,
                  "there are 3");
     }
     ck_fails(sal_data_split(&data, 3, &part, &err), SAL_ERR_ARGUMENT, &err, "one must stay");
     ck_fails(sal_data_split(&data, 0, &part, &err), SAL_ERR_ARGUMENT, &err, "hold out");
     ck_assert_int_eq(data.rows, 3);
-    ck_alloc_sweep(sal_data_slice(&data, 0, 2, &part, &err), sal_data_destroy(&part));
+    ck_alloc_sweep(sali_data_slice(&data, 0, 2, &part, &err), sal_data_destroy(&part));
     sal_data_destroy(&data);
 }
 END_TEST
@@ -458,7 +458,7 @@ START_TEST(a_run_gives_its_draws)
     sal_run *run = NULL;
     sal_data data = { 0 };
     int bytes = 0;
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.2", 0, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.2", 0, &model, &err), &err);
     sal_run_options options = { .chains = 3, .draws = 7, .warmup = -1, .record.draws = true };
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_data_from_run(run, &data, &err), &err);

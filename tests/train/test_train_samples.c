@@ -3,6 +3,8 @@
  * options. */
 #include "test.h"
 
+#include "train/trainer.h"
+
 #include <math.h>
 
 #include <saltus/saltus.h>
@@ -27,7 +29,7 @@ static sal_model *new_model(const sal_data *data)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
     ck_ok(sal_model_train_start(model, specification, data, 1, &err), &err);
     return model;
 }
@@ -408,7 +410,7 @@ START_TEST(divergence_leaves_the_parameters_of_the_last_report)
     if (good > 0) {
         ck_assert_mem_eq(values, h.values[good], sizeof values);
     }
-    ck_assert_int_eq(sal_trainer_iteration(t), first - 1);
+    ck_assert_int_eq(sali_trainer_iteration(t), first - 1);
     ck_fails(sal_trainer_run(t, 1, &err), SAL_ERR_ARGUMENT, &err, "has failed");
     ck_fails(sal_trainer_save(t, "/tmp", &err), SAL_ERR_ARGUMENT, &err, "has failed");
     sal_trainer_destroy(t);
@@ -440,10 +442,10 @@ START_TEST(progress_can_stop_and_what_is_left_goes_on)
     };
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, 100, &err), &err);
-    ck_assert_int_eq(sal_trainer_iteration(t), 7);
+    ck_assert_int_eq(sali_trainer_iteration(t), 7);
     ck_assert_int_eq(last.iteration, 7); /* a report although it is not due */
     ck_ok(sal_trainer_run(t, 100, &err), &err);
-    ck_assert_int_eq(sal_trainer_iteration(t), 12);
+    ck_assert_int_eq(sali_trainer_iteration(t), 12);
     ck_ok(sal_trainer_run(t, 100, &err), &err); /* nothing is left */
     o.callbacks.progress = NULL;
     ck_ok(sal_train(whole, &data, &o, &err), &err);
@@ -463,7 +465,7 @@ START_TEST(parameters_too_large_for_floats_are_divergence)
     sal_error err;
     sal_data data = random_data();
     sal_model *model = NULL;
-    ck_ok(sal_model_builtin(specification, SAL_F32, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F32, &model, &err), &err);
     sal_train_options o = {
         .iterations = 1, .batch = 10, .buffer.chains = 10, .learning_rate = 1e100
     };

@@ -84,7 +84,7 @@ static const char *rule_name(sal_step_size_rule rule)
 /* What is said by texts, but for flags that are not set; and temperatures. */
 static void put_options(json_t *c, const sal_run_options *o)
 {
-    const sal_option_table *table = sal_run_option_table();
+    const sal_option_table *table = sal_option_table_of(SAL_OPTIONS_RUN);
     const sal_tempering_options *t = &o->tempering;
     sal_option_info info;
     char text[MOST_TEXT + 2];
