@@ -254,7 +254,7 @@ static sal_status show(int order, sal_figure *figure, sal_error *err)
     target t = { .at = { 9, 6 } };
     sal_model *model = NULL;
     snprintf(lattice, sizeof lattice, "ordinal-poly%d:dim=2", order);
-    sal_status status = sal_model_builtin(lattice, SAL_F64, &model, err);
+    sal_status status = sal_model_open(lattice, SAL_F64, &model, err);
     status = status ? status : look(model, &t, err);
     sal_model_destroy(model);
     if (status != SAL_OK) {

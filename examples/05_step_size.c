@@ -123,7 +123,7 @@ int main(void)
     for (int k = 0; k < STEPS; k++) {
         eps[k] = 0.25 * pow(2, 0.5 * k); /* 0.25 .. 8 */
     }
-    if (sal_model_builtin("ising:side=10,theta=0.15", 0, &model, &err) != SAL_OK ||
+    if (sal_model_open("ising:side=10,theta=0.15", 0, &model, &err) != SAL_OK ||
         measure(model, "ncg", eps, &ncg, &err) != SAL_OK ||
         measure(model, "avg", eps, &avg, &err) != SAL_OK || draw(eps, &ncg, &avg, &err) != SAL_OK) {
         return fprintf(stderr, "%s\n", err.message), 1;

@@ -194,7 +194,7 @@ int main(void)
     static result r[SAMPLERS];
     sal_error err = { 0 };
     sal_model *model = NULL;
-    sal_status status = sal_model_builtin("segmentation:lambda=1,mu=3", 0, &model, &err);
+    sal_status status = sal_model_open("segmentation:lambda=1,mu=3", 0, &model, &err);
     for (int k = 0; status == SAL_OK && k < SAMPLERS; k++) {
         status = measure(model, names[k], &r[k], &err);
     }

@@ -48,7 +48,7 @@ static sal_status find_answers(truth *t, sal_error *err)
 sal_status truth_open(const char *specification, truth *t, sal_error *err)
 {
     *t = (truth){ 0 };
-    sal_status status = sal_model_builtin(specification, 0, &t->model, err);
+    sal_status status = sal_model_open(specification, 0, &t->model, err);
     if (status != SAL_OK) {
         return status;
     }

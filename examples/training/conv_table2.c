@@ -124,7 +124,7 @@ static sal_status fit(const settings *s, sal_model **model, sal_data *data, sal_
     path_of(s, "fit", directory);
     sal_status status = s->images ? sal_data_read(s->images, NULL, data, err)
                                   : sal_data_digits(7291, SIDE, 0, data, err);
-    status = status ? status : sal_model_builtin(specification, 0, model, err);
+    status = status ? status : sal_model_open(specification, 0, model, err);
     status = status ? status : sal_model_train_start(*model, specification, data, 0, err);
     status = status ? status : open_trainer(*model, data, directory, &o, trainer, err);
     return status ? status : sal_trainer_run(*trainer, o.iterations, err);
@@ -223,7 +223,7 @@ static sal_status open_model(const settings *s, const sal_data *data, uint64_t s
     static double J[V * V];
     char path[1024];
     path_of(s, "truth.safetensors", path);
-    sal_status status = sal_model_builtin(specification, 0, model, err);
+    sal_status status = sal_model_open(specification, 0, model, err);
     status = status ? status : sal_model_train_start(*model, specification, data, seed, err);
     status = status ? status : sal_model_get_params(*model, "J", J, err);
     status = status ? status : sal_model_load_params(*model, path, err);

@@ -57,7 +57,7 @@ static sal_status begin(const char *specification, experiment *x, sal_error *err
 {
     sal_model *model = NULL;
     sal_run *run = NULL;
-    sal_status status = sal_model_builtin(specification, 0, &model, err);
+    sal_status status = sal_model_open(specification, 0, &model, err);
     if (status == SAL_OK) {
         const int64_t D = x->spins = sal_space_variables(sal_model_space(model));
         const sal_run_options o = { .sampler = "gibbs",

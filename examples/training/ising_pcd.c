@@ -21,7 +21,7 @@ sal_status experiment_create(uint64_t seed, experiment *x, sal_error *err)
                                 .thin = 100 * D,
                                 .record.draws = true,
                                 .seed = seed };
-    sal_status status = sal_model_builtin("ising:side=10,theta=0.2", 0, &truth, err);
+    sal_status status = sal_model_open("ising:side=10,theta=0.2", 0, &truth, err);
     status = status ? status : sal_sample(truth, &o, &run, err);
     status = status ? status : sal_data_from_run(run, &x->data, err);
     sal_run_destroy(run);

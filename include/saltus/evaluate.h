@@ -87,9 +87,6 @@ typedef struct sal_ais_options {
     void *progress_data; /* passed to `progress` */
 } sal_ais_options;
 
-/* The options of sal_ais that can be set from text, under their names in `saltus evaluate`. */
-SAL_API const sal_option_table *sal_ais_option_table(void);
-
 /* The result of sal_ais. */
 typedef struct sal_ais_estimate {
     double log_z;          /* the estimate of log Z */

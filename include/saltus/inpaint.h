@@ -31,9 +31,6 @@ typedef struct sal_inpaint_options {
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 } sal_inpaint_options;
 
-/* The options of sal_inpaint that can be set from text, under their names in `saltus inpaint`. */
-SAL_API const sal_option_table *sal_inpaint_option_table(void);
-
 /* Draw the unknown variables of some states from their distribution given the known variables. For
  * each row the known variables are clamped, and chains run on the unknown variables from random
  * states.

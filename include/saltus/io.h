@@ -26,8 +26,9 @@ extern "C" {
  *          ema.safetensors if that file exists.
  *          No code of the file's author runs. XML is refused when it is not well-formed or has a
  *          DOCTYPE, a tape when it breaks the schema saltus-tape.rng or any shape rule.
- *          Otherwise `spec` is a specification (see sal_model_builtin), with "file=PATH" among its
- *          keys for models made from a file ("max-cut:file=G.txt").
+ *          Otherwise `spec` is a specification, "name" or "name:key=value,..", such as
+ *          "ising:side=10,theta=0.2" (see sal_builtin_list), with "file=PATH" among its keys for
+ *          models made from a file ("max-cut:file=G.txt").
  *          dtype  0: the file's own type (networks: SAL_F64), or a ready-made model's default.
  * Returns: SAL_OK, with `spec` as the model's name; SAL_ERR_NOT_FOUND when there is no such file or
  *          ready-made model; SAL_ERR_DATA with file and line when a file's content is not

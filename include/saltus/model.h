@@ -52,16 +52,6 @@ SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *st
                                           const int64_t *scope, const double *log_tables,
                                           sal_dtype dtype, sal_model **model, sal_error *err);
 
-/* Make a ready-made model from its specification "name" or "name:key=value,...", for example
- * "ising:side=10,theta=0.2" (see sal_builtin_list). `dtype` 0: the model's default type. Use
- * sal_model_open for models of files ("max-cut:file=G.txt").
- * Returns: SAL_ERR_ARGUMENT naming the key and what it accepts; SAL_ERR_NOT_FOUND when there is no
- *          model of that name; SAL_ERR_MEMORY.
- * Cost:    O(variables + constants and parameters of its formula).
- * Threads: any. */
-SAL_API sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
-                                     sal_error *err);
-
 /* Fix some variables of a model: variables[k] to codes[k]. The clamped model's space has only the
  * free variables, in order. The clamped model keeps `model` alive and shares its parameters.
  * Returns: SAL_ERR_ARGUMENT (out of range, contradictory, nothing left free, clamped already);
@@ -88,9 +78,6 @@ SAL_API const char *sal_model_name(const sal_model *model);
  * Cost:    O(length).
  * Threads: the model must not be in use elsewhere. */
 SAL_API sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err);
-
-/* Whether the model gives gradients: tapes do, a callback if has_gradient is set. */
-SAL_API bool sal_model_has_gradient(const sal_model *model);
 
 /* Whether f is known to be multilinear: its gradient then gives exact finite differences. */
 SAL_API bool sal_model_is_multilinear(const sal_model *model);
@@ -285,13 +272,11 @@ SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_optio
 
 /* ---- parameters */
 
-/* Number of named parameters; 0 for a model that is no tape. */
-SAL_API int64_t sal_model_parameters(const sal_model *model);
-
 /* Total size of all parameters: the length of the flat vector. */
 SAL_API int64_t sal_model_parameters_size(const sal_model *model);
 
-/* Name and shape of parameter `index`; NULL out of range. The flat vector holds the numbers of all
+/* Name and shape of parameter `index`, counted from 0; NULL past the last, and for a model that is
+ * no tape. `shape` may be NULL. The flat vector holds the numbers of all
  * parameters in this order. */
 SAL_API const char *sal_model_parameter(const sal_model *model, int64_t index, sal_shape *shape);
 

@@ -13,8 +13,19 @@
 extern "C" {
 #endif
 
-/* The options of one struct, as from sal_run_option_table. */
+/* The options of one struct. */
 typedef struct sal_option_table sal_option_table;
+
+/* The structs whose options can be set from text, under the names that a command has. */
+typedef enum sal_options {
+    SAL_OPTIONS_RUN,    /* sal_run_options: `saltus sample` */
+    SAL_OPTIONS_TRAIN,  /* sal_train_options: `saltus train` */
+    SAL_OPTIONS_AIS,    /* sal_ais_options: `saltus evaluate` */
+    SAL_OPTIONS_INPAINT /* sal_inpaint_options: `saltus inpaint` */
+} sal_options;
+
+/* The options of a struct; NULL for another value. */
+SAL_API const sal_option_table *sal_option_table_of(sal_options which);
 
 /* The type of an option. */
 typedef enum sal_option_kind {
@@ -53,7 +64,7 @@ SAL_API bool sal_option_list(const sal_option_table *table, int64_t index, sal_o
  * off, the text "0" switches it off.
  * Params:  options: the struct that the table describes. name: '_' counts as '-'.
  * Returns: SAL_ERR_NOT_FOUND (no such option); SAL_ERR_ARGUMENT (not a value of the option, or out
- *          of range; says "name text: expected .."). *options is then untouched.
+ *          of range; says "name text: expected .."; NULL). *options is then untouched.
  * Cost:    O(options).
  * Threads: any. */
 SAL_API sal_status sal_option_set(const sal_option_table *table, void *options, const char *name,
@@ -61,7 +72,7 @@ SAL_API sal_status sal_option_set(const sal_option_table *table, void *options, 
 
 /* Get the value of an option as the text that sets it, cut to `room` bytes; "" if the option takes
  * a default that is not known yet.
- * Returns: SAL_ERR_NOT_FOUND (no such option).
+ * Returns: SAL_ERR_NOT_FOUND (no such option); SAL_ERR_ARGUMENT (NULL).
  * Cost:    O(options).
  * Threads: any. */
 SAL_API sal_status sal_option_get(const sal_option_table *table, const void *options,

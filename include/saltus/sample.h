@@ -154,9 +154,6 @@ typedef struct sal_run_options {
     const sal_run_state *resume;
 } sal_run_options;
 
-/* The run options that can be set from text, under their names in `saltus sample`. */
-SAL_API const sal_option_table *sal_run_option_table(void);
-
 /* The result of a run: draws, or counts of them, and figures. */
 typedef struct sal_run sal_run;
 
@@ -393,14 +390,8 @@ SAL_API void sal_run_state_destroy(sal_run_state *state);
 SAL_API sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err);
 
 /* Get the numbers of chains, of draws made (fewer than asked for if stopped), and of variables of
- * the whole space. */
+ * the whole space. Each may be NULL. */
 SAL_API void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables);
-
-/* The model that was given to sal_sample. It lives as long as the run. */
-SAL_API const sal_model *sal_run_model(const sal_run *run);
-
-/* Number of draws made from each chain. */
-SAL_API int64_t sal_run_n_draws(const sal_run *run);
 
 /* ---- the samplers */
 

@@ -104,20 +104,6 @@ SAL_API sal_status sal_stats_autocorrelation_time(int64_t chains, int64_t draws,
                                                   const double *series, double *tau,
                                                   sal_error *err);
 
-/* Compute the basic split R-hat of a 0/1 quantity from counts alone. This finds disagreeing chains
- * for every state of every variable without storing draws.
- * Math:    p_j = ones_j / n, W = n/(n-1) mean_j p_j (1 - p_j), B / n = variance of the p_j (divisor
- *          m - 1), R-hat = sqrt((B / W + n - 1) / n); equals rhat_basic of the series.
- * Params:  halves m >= 2; draws n >= 2 in each half-chain; ones [halves], 0 <= ones_j <= n; rhat
- *          not NULL.
- * Returns: SAL_OK; SAL_ERR_ARGUMENT (*rhat is then untouched). NaN when all draws are equal; +inf
- *          when no half-chain moves but the half-chains differ.
- * Cost:    O(halves), no allocation.
- * Threads: any.
- * Source:  as sal_stats_diagnose. */
-SAL_API sal_status sal_stats_rhat_counts(int64_t halves, int64_t draws, const int64_t *ones,
-                                         double *rhat, sal_error *err);
-
 /* Compute the squared maximum mean discrepancy between two samples of states. It tells how far
  * apart the distributions of the samples are, and is 0 for equal distributions.
  * Math:    k(x, y) = exp(-#{i : x_i != y_i} / d), d = variables,

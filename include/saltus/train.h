@@ -213,9 +213,6 @@ typedef struct sal_train_options {
     sal_train_callbacks callbacks;     /* functions that the training calls */
 } sal_train_options;
 
-/* The training options that can be set from text, under their names in `saltus train`. */
-SAL_API const sal_option_table *sal_train_option_table(void);
-
 /* Fit the parameters of a tape model to data. Each iteration draws a minibatch of data and one of
  * the buffer's chains, moves these chains by K sampler steps, and follows the gradient of mean
  * f(data) - mean f(samples), less penalties. Training starts from the model's current parameters

@@ -51,10 +51,6 @@ SAL_API int64_t sal_trajectory_levels(const sal_trajectory *trajectory);
 /* Level k in 0 .. levels - 1; for any other k all fields are NaN and 0. */
 SAL_API sal_trajectory_level sal_trajectory_level_at(const sal_trajectory *trajectory, int64_t k);
 
-/* The sampler that moved the training's chains, and its steps at each visit of a level. The text
- * lives as long as the trajectory; `steps` may be NULL. */
-SAL_API const char *sal_trajectory_sampler(const sal_trajectory *trajectory, int64_t *steps);
-
 /* Get log Z of the directory's model, by Bennett's acceptance ratio along the levels, and its
  * standard error. Training computed both for the parameters that it saved.
  * Returns: SAL_ERR_DATA (`model` has other parameters; says so); SAL_ERR_ARGUMENT (NULL).

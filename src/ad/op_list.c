@@ -34,7 +34,7 @@ static const char *degree(const sali_op *op)
 
 bool sal_op_list(int64_t index, sal_op_info *info)
 {
-    if (index < 0 || index >= SALI_OP_COUNT) {
+    if (!info || index < 0 || index >= SALI_OP_COUNT) {
         return false;
     }
     const sali_op *op = sali_op_f64((sali_op_id)index);

@@ -138,7 +138,7 @@ int cli_clamps_apply(const cli_clamps *list, sal_model **model);
 /* Settings of a sampler by options of their own, each as text. */
 typedef struct cli_sampler_options {
     const char *radius, *block, *hops, *balance, *scan;
-    char specification[256]; /* what cli_sampler made of them */
+    char specification[1024]; /* what cli_sampler made of them */
 } cli_sampler_options;
 
 /* The rows of an option table for them. */
@@ -152,8 +152,9 @@ typedef struct cli_sampler_options {
         "scan", CLI_TEXT, &(o).scan, "systematic|random|adaptive", "setting scan of the sampler" \
     }
 
-/* Add them to a sampler's name, which NULL leaves to the model; CLI_USAGE after a message. */
-int cli_sampler(cli_sampler_options *options, const char **sampler);
+/* Add them to a sampler's name, which NULL leaves to the model; `replace`: in place of the settings
+ * that it has. CLI_USAGE after a message. */
+int cli_sampler(cli_sampler_options *options, const char **sampler, bool replace);
 
 /* One sampler of a list --samplers: NAME or NAME:key=value,... (commas separate samplers and
  * settings: what has a '=' and no name before it belongs to the sampler before). */

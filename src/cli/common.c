@@ -199,7 +199,7 @@ bool cli_interrupted(void)
     return interrupted != 0;
 }
 
-int cli_sampler(cli_sampler_options *o, const char **sampler)
+int cli_sampler(cli_sampler_options *o, const char **sampler, bool replace)
 {
     const struct {
         const char *key, *value;
@@ -209,22 +209,25 @@ int cli_sampler(cli_sampler_options *o, const char **sampler)
                      { "balance", o->balance },
                      { "scan", o->scan } };
     const char *name = *sampler;
-    char separator = name && strchr(name, ':') ? ',' : ':';
-    size_t room = sizeof o->specification;
-    size_t used = (size_t)snprintf(o->specification, room, "%s", name ? name : "");
-    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+    const size_t room = sizeof o->specification;
+    bool fits = !name || strlen(name) < room;
+    snprintf(o->specification, room, "%s", name ? name : "");
+    for (size_t k = 0; fits && k < sizeof settings / sizeof *settings; k++) {
         if (!settings[k].value) {
             continue;
         }
         if (!name) {
             return cli_usage("--%s is a setting of a sampler; give --sampler too", settings[k].key);
         }
-        if (used < room) {
-            used += (size_t)snprintf(o->specification + used, room - used, "%c%s=%s", separator,
-                                     settings[k].key, settings[k].value);
+        if (replace) {
+            cli_drop_setting(cli_find_setting(o->specification, settings[k].key));
         }
-        separator = ',';
+        size_t used = strlen(o->specification);
+        int size =
+            snprintf(o->specification + used, room - used, "%c%s=%s",
+                     strchr(o->specification, ':') ? ',' : ':', settings[k].key, settings[k].value);
+        fits = used + (size_t)size < room;
     }
     *sampler = name ? o->specification : NULL;
-    return used < room ? CLI_OK : cli_usage("--sampler %s: too long", name);
+    return fits ? CLI_OK : cli_usage("--sampler %s: too long", name);
 }

@@ -311,7 +311,7 @@ static int check_options(options *o)
 static int run_compare(const cli_command *command, int argc, char **argv)
 {
     options o = { .run = { .chains = 16, .draws = 1000, .thin = 1 } };
-    cli_library run = { sal_run_option_table(), &o.run };
+    cli_library run = { sal_option_table_of(SAL_OPTIONS_RUN), &o.run };
     const cli_option table[] = {
         { "samplers", CLI_TEXT, &o.samplers, "A,B:key=value,...",
           "samplers, with settings and step-size=X [all that apply]" },

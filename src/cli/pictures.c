@@ -188,14 +188,9 @@ static int choose_alphabet(cli_data *d)
 /* The value of a key of a specification, in `value`; false if it has none. */
 static bool find_key(const char *specification, const char *key, char *value, size_t room)
 {
-    const size_t length = strlen(key);
-    const char *at = strchr(specification, ':');
-    while (at && (strncmp(at + 1, key, length) != 0 || at[1 + length] != '=')) {
-        at = strchr(at + 1, ',');
-    }
-    const char *text = at ? at + length + 2 : "";
-    const size_t size = strcspn(text, ",");
-    snprintf(value, room, "%.*s", (int)size, text);
+    const char *text = cli_find_setting(specification, key);
+    const size_t size = text ? strcspn(text, ",") : 0;
+    snprintf(value, room, "%.*s", (int)size, text ? text : "");
     return size > 0 && size < room;
 }
 

@@ -20,8 +20,9 @@ typedef struct options {
     double *temperature_list;
     bool write_tuning;
     const char *time, *resume;
-    const char *ladder; /* yes, no; NULL: where nothing else was asked for */
-    double seconds;     /* of --time; 0: none */
+    const char *resumed; /* the sampler in the state of --resume */
+    const char *ladder;  /* yes, no; NULL: where nothing else was asked for */
+    double seconds;      /* of --time; 0: none */
 } options;
 
 /* ---- --temperatures 1,2,.. and --tuning FILE */
@@ -140,7 +141,7 @@ static int read_preconditioner(const char *path, const sal_model *model, double 
 /* ---- --check-exact */
 
 /* Whether all states of the free variables can be listed, before anything runs. */
-static int check_enumerable(const sal_model *model, const cli_clamps *clamps)
+static int check_enumerable(const sal_model *model, const sal_clamps *clamps)
 {
     const sal_space *space = sal_model_space(model);
     double states = 1;
@@ -209,6 +210,7 @@ static int open_state(options *o, sal_run_state **state)
     o->dtype = sal_run_state_note(*state, "dtype");
     o->ladder = sal_run_state_note(*state, "ladder");
     o->outputs.out = o->resume;
+    o->resumed = o->run.sampler;
     return given.init ? cli_usage("--init and --resume: the run goes on from its own states")
                       : CLI_OK;
 }
@@ -293,8 +295,10 @@ static int sample(sal_model *model, options *o)
         return code;
     }
     if (cli_interrupted() || w.late) {
+        int64_t draws;
+        sal_run_size(run, NULL, &draws, NULL);
         fprintf(stderr, "saltus: stopped; what follows is from %lld draws a chain\n",
-                (long long)sal_run_n_draws(run));
+                (long long)draws);
     }
     /* what else is known is told even if the draws could not be written */
     int lost = close_writer(o->outputs.out, writer, run);
@@ -318,7 +322,7 @@ static int check_numbers(options *o)
         return cli_usage("--swap-every wants --tempering or --temperatures");
     }
     o->outputs.save_warmup = r->record.warmup;
-    return cli_resolve(&(cli_library){ sal_run_option_table(), &o->run });
+    return cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_RUN), &o->run });
 }
 
 static int check_options(options *o)
@@ -330,7 +334,7 @@ static int check_options(options *o)
         return cli_usage("--ladder %s: expected yes or no", o->ladder);
     }
     int code = check_numbers(o);
-    code = code ? code : cli_sampler(&o->sampler, &o->run.sampler);
+    code = code ? code : cli_sampler(&o->sampler, &o->run.sampler, o->run.sampler == o->resumed);
     code = code ? code : cli_sample_check_outputs(&o->outputs);
     code = code || !o->time ? code : cli_seconds("time", o->time, &o->seconds);
     return code ? code : parse_temperatures(o);
@@ -388,7 +392,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     double *preconditioner = NULL;
     sal_tuning *tuning = NULL;
     sal_trajectory *trajectory = NULL;
-    cli_library library = { sal_run_option_table(), &o.run };
+    cli_library library = { sal_option_table_of(SAL_OPTIONS_RUN), &o.run };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &o.model);
     if (code == CLI_OK && o.resume) { /* what is given goes on top */
@@ -405,18 +409,16 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && o.preconditioner) {
         code = read_preconditioner(o.preconditioner, model, &preconditioner);
     }
+    if (!o.resume || o.clamp || o.evidence) { /* else those of the state */
+        o.run.clamps = (sal_clamps){ list.n, list.variables, list.codes };
+    }
     if (code == CLI_OK && o.outputs.check_exact) {
-        code = check_enumerable(model, &list);
+        code = check_enumerable(model, &o.run.clamps);
     }
     code = code ? code : open_tuning(&o, &tuning);
     if (code == CLI_OK) {
         o.run.preconditioner = preconditioner;
         o.run.init = init;
-        if (!o.resume || o.clamp || o.evidence) {
-            o.run.clamps.n = list.n;
-            o.run.clamps.variables = list.variables;
-            o.run.clamps.codes = list.codes;
-        }
         code = open_trajectory(model, &o, &trajectory);
         o.run.trajectory = trajectory;
         code = code ? code : sample(model, &o);

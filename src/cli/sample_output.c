@@ -177,8 +177,8 @@ static int write_state(const char *path, int64_t n, const int32_t *codes)
 
 static int64_t variables_of(const sal_run *run)
 {
-    int64_t chains, draws, variables;
-    sal_run_size(run, &chains, &draws, &variables);
+    int64_t variables;
+    sal_run_size(run, NULL, NULL, &variables);
     return variables;
 }
 
@@ -428,7 +428,9 @@ static int print_text(const sal_run *run, const vote *v, const sal_run_variation
 static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
 {
     sal_run_variation variation;
-    const sal_run_variation *found = o->check_exact && sal_run_n_draws(run) > 0 ? &variation : NULL;
+    int64_t draws;
+    sal_run_size(run, NULL, &draws, NULL);
+    const sal_run_variation *found = o->check_exact && draws > 0 ? &variation : NULL;
     sal_error err = { 0 };
     sal_status status =
         found ? sal_run_total_variation(run, 0, o->threads, &variation, &err) : SAL_OK;

@@ -57,6 +57,31 @@ void cli_list_name(char *list, size_t room, const char *name)
     snprintf(list + used, room - used, "%s%s", used ? ", " : "", name);
 }
 
+/* ---- specifications */
+
+char *cli_find_setting(const char *specification, const char *key)
+{
+    const size_t length = strlen(key);
+    char *at = strchr(specification, ':');
+    while (at && (strncmp(at + 1, key, length) != 0 || at[1 + length] != '=')) {
+        at = strchr(at + 1, ',');
+    }
+    return at ? at + length + 2 : NULL;
+}
+
+void cli_drop_setting(char *value)
+{
+    char *from = value;
+    while (from && *from != ':' && *from != ',') {
+        from--;
+    }
+    if (from) {
+        const char *rest = value + strcspn(value, ",");
+        const bool first = *from == ':' && *rest; /* of several: keep the colon */
+        memmove(from + first, rest + first, strlen(rest + first) + 1);
+    }
+}
+
 /* ---- the nearest name */
 
 #define LONGEST 48 /* a longer word has no nearest name */

@@ -21,6 +21,12 @@ bool cli_path(char path[CLI_PATH], const char *directory, const char *name);
 /* Append a name to a list "a, b", as far as there is room for it. */
 void cli_list_name(char *list, size_t room, const char *name);
 
+/* The value of a key in "name:key=value,..", up to the next comma; NULL: it has none. */
+char *cli_find_setting(const char *specification, const char *key);
+
+/* Take a setting out, given by its value in a specification; NULL is fine. */
+void cli_drop_setting(char *value);
+
 /* The nearest of some names to a mistyped word. */
 typedef struct cli_nearest {
     const char *word, *name; /* name: the nearest offered so far; NULL if none is near */

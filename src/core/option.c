@@ -86,6 +86,13 @@ static bool asks(const sali_option *o)
     return is_number(o) && (o->range & SALI_OR_NONE || !in_range(o, 0));
 }
 
+static sal_status check_given(bool given, sal_error *err)
+{
+    return given ? SAL_OK
+                 : sali_fail(err, SAL_ERR_ARGUMENT,
+                             "options: expected a table, options, a name and a text; one is NULL");
+}
+
 /* What is expected: words, "an integer from 1 to 4096", "a number above 0". */
 static void describe(const sali_option *o, char text[SALI_OPTION_ROOM])
 {
@@ -106,7 +113,8 @@ static void describe(const sali_option *o, char text[SALI_OPTION_ROOM])
 
 sal_status sal_option_resolve(const sal_option_table *table, void *options, sal_error *err)
 {
-    for (int64_t k = 0; k < table->n; k++) {
+    sal_status status = check_given(table && options, err);
+    for (int64_t k = 0; status == SAL_OK && k < table->n; k++) {
         const sali_option *o = &table->options[k];
         const double x = number_of(o, options);
         if (x == 0 && asks(o)) {
@@ -118,7 +126,7 @@ sal_status sal_option_resolve(const sal_option_table *table, void *options, sal_
                              o->field, o->kind == SAL_OPTION_REAL ? 6 : 19, x, expected);
         }
     }
-    return SAL_OK;
+    return status;
 }
 
 /* ---- texts */
@@ -135,7 +143,9 @@ static void print_number(const sali_option *o, const void *options, char room[SA
         room[0] = '\0';
     } else if (o->kind == SAL_OPTION_SEED) {
         snprintf(room, SALI_NUMBER_SIZE, "%llu", (unsigned long long)*(const uint64_t *)at);
-    } else if (o->kind != SAL_OPTION_REAL) {
+    } else if (o->kind == SAL_OPTION_WHOLE && *(const int64_t *)at != 0) {
+        snprintf(room, SALI_NUMBER_SIZE, "%lld", (long long)*(const int64_t *)at);
+    } else if (o->kind != SAL_OPTION_REAL) { /* an int, or what fills a 0 */
         snprintf(room, SALI_NUMBER_SIZE, "%lld", (long long)x);
     } else if (isfinite(x)) {
         sali_format_double(x, room);
@@ -236,7 +246,7 @@ static sal_status not_found(const sal_option_table *table, const char *name, sal
 
 bool sal_option_list(const sal_option_table *table, int64_t index, sal_option_info *info)
 {
-    if (index < 0 || index >= table->n) {
+    if (!table || !info || index < 0 || index >= table->n) {
         return false;
     }
     const sali_option *o = &table->options[index];
@@ -248,6 +258,10 @@ sal_status sal_option_set(const sal_option_table *table, void *options, const ch
                           const char *text, sal_error *err)
 {
     const sali_option *o;
+    sal_status status = check_given(table && options && name && text, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     const int64_t n = find(table, name, &o);
     int64_t k = 0;
     while (k < n && !set(&o[k], options, text)) {
@@ -277,6 +291,10 @@ sal_status sal_option_get(const sal_option_table *table, const void *options, co
     const sali_option *o;
     char own[SALI_NUMBER_SIZE];
     const char *value = "";
+    sal_status status = check_given(table && options && name && text, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     const int64_t n = find(table, name, &o);
     for (int64_t k = 0; k < n && !value[0]; k++) {
         value = text_of(&o[k], options, own);

@@ -38,6 +38,12 @@ struct sal_option_table {
     const sali_option *options;
 };
 
+/* Those of the structs (sal_option_table_of): run/, train/. */
+const sal_option_table *sali_run_option_table(void);
+const sal_option_table *sali_train_option_table(void);
+const sal_option_table *sali_ais_option_table(void);
+const sal_option_table *sali_inpaint_option_table(void);
+
 /* An entry, of which the rest is below. */
 #define SALI_OPTION(NAME, KIND, VALUES, DOC, ...)                                          \
     {                                                                                      \

@@ -25,6 +25,9 @@ struct sal_run_state {
     sali_replay replay;
 };
 
+/* The model that was given to sal_sample. It lives as long as the run. */
+const sal_model *sali_run_model(const sal_run *run);
+
 /* Room [count] for an item of a name, in place of the one before if it had another type or count;
  * NULL when out of memory. */
 void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_dtype type,

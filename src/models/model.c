@@ -85,11 +85,6 @@ sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err
     return SAL_OK;
 }
 
-bool sal_model_has_gradient(const sal_model *model)
-{
-    return model->has_gradient;
-}
-
 bool sal_model_is_multilinear(const sal_model *model)
 {
     return model->multilinear;

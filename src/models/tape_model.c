@@ -193,12 +193,6 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
 
 /* ---- parameters */
 
-int64_t sal_model_parameters(const sal_model *model)
-{
-    const sali_tape_model *tape = sali_model_tape(model);
-    return tape ? tape->program->n_parameters : 0;
-}
-
 int64_t sal_model_parameters_size(const sal_model *model)
 {
     const sali_tape_model *tape = sali_model_tape(model);
@@ -233,8 +227,9 @@ static sal_status find_place(const sal_model *model, const char *name, sali_para
         return SAL_OK;
     }
     char known[512] = "";
-    for (int64_t k = 0; k < sal_model_parameters(model); k++) {
-        sali_list_name(known, sizeof known, sal_model_parameter(model, k, NULL));
+    const char *other;
+    for (int64_t k = 0; (other = sal_model_parameter(model, k, NULL)); k++) {
+        sali_list_name(known, sizeof known, other);
     }
     return sali_fail(err, SAL_ERR_NOT_FOUND, "%s has no parameter '%s'; it has: %s", model->name,
                      name, known[0] ? known : "none");

@@ -53,7 +53,7 @@ static double bin_rhat(halves *h, int64_t bin)
         p += share / (double)h->count;
     }
     if (p >= RARE && p <= 1 - RARE) {
-        sal_stats_rhat_counts(h->count, h->n, h->ones, &rhat, NULL);
+        sali_rhat_counts(h->count, h->n, h->ones, &rhat, NULL);
     }
     return rhat;
 }

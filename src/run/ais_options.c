@@ -61,7 +61,7 @@ static const sali_option entries[] = {
 
 static const sal_option_table table = { "ais: ", sizeof entries / sizeof *entries, entries };
 
-const sal_option_table *sal_ais_option_table(void)
+const sal_option_table *sali_ais_option_table(void)
 {
     return &table;
 }

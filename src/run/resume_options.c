@@ -64,9 +64,9 @@ static bool put_options(sal_run *run, const sal_run_options *o)
     char text[SALI_SAMPLER_TEXT];
     sal_option_info info;
     bool ok = true;
-    for (int64_t k = 0; ok && sal_option_list(sal_run_option_table(), k, &info); k++) {
+    for (int64_t k = 0; ok && sal_option_list(sali_run_option_table(), k, &info); k++) {
         if (info.doc && (info.resume != SAL_RESUME_ANY || strcmp(info.name, "draws") == 0)) {
-            sal_option_get(sal_run_option_table(), o, info.name, text, sizeof text, NULL);
+            sal_option_get(sali_run_option_table(), o, info.name, text, sizeof text, NULL);
             ok = put(run, info.name, "%s", text);
         }
     }
@@ -94,13 +94,16 @@ static bool put_arrays(sal_run *run)
 
 sal_status sali_run_note_options(sal_run *run, sal_error *err)
 {
-    char sampler[SALI_SAMPLER_TEXT];
+    char spelt[SALI_SAMPLER_TEXT], sampler[SALI_SAMPLER_TEXT + 64];
     uint64_t fingerprint = 0;
     sal_status status = sali_model_fingerprint(run->base, &fingerprint, err);
     if (status != SAL_OK) {
         return status;
     }
-    sali_run_sampler_text(run, sampler);
+    sali_run_sampler_text(run, spelt);
+    /* by the name that it was called by, which may be its alias */
+    snprintf(sampler, sizeof sampler, "%.*s%s", (int)strcspn(run->options.sampler, ":"),
+             run->options.sampler, spelt + strcspn(spelt, ":"));
     const sal_run_options o = resolved(run, sampler);
     int64_t levels = o.trajectory ? sal_trajectory_levels(o.trajectory) : 0;
     run->state = SALI_NEW(sal_run_state);
@@ -146,10 +149,10 @@ static sal_status read_options(const sal_run_state *state, sal_run_options *o, s
                          "the state of a run of version 0.1.0; this program goes on with those of "
                          "0.2.0 and later: begin the run again, or use 0.1.0");
     }
-    for (int64_t k = 0; sal_option_list(sal_run_option_table(), k, &info); k++) {
+    for (int64_t k = 0; sal_option_list(sali_run_option_table(), k, &info); k++) {
         const char *text = info.doc ? text_of(state, info.name) : NULL;
         if (text && text[0] &&
-            sal_option_set(sal_run_option_table(), o, info.name, text, err) != SAL_OK) {
+            sal_option_set(sali_run_option_table(), o, info.name, text, err) != SAL_OK) {
             return sali_fail_prefix(err, SAL_ERR_DATA, "the options in the state of the run");
         }
     }
@@ -226,11 +229,22 @@ static bool same(const sali_state_item *was, const sali_state_item *is)
              memcmp(was->data, is->data, (size_t)count * sali_state_bytes(is->type)) == 0));
 }
 
+/* Whether two specifications are of one sampler with equal settings; NULL is none. */
+static bool is_same_sampler(const char *a, const char *b)
+{
+    const sali_sampler *one = a && b ? sali_sampler_find(a) : NULL;
+    return one && one == sali_sampler_find(b) &&
+           strcmp(a + strcspn(a, ":"), b + strcspn(b, ":")) == 0;
+}
+
 static sal_status differs(const sal_run *run, const sali_state_item *is, sal_error *err)
 {
     const sal_run_state *before = run->options.resume;
     const char *name = is->name + strlen(GIVEN), *was = sali_run_state_text(before, is->name);
     const char *now = sali_run_state_text(run->state, is->name);
+    if (strcmp(name, "sampler") == 0 && is_same_sampler(was, now)) {
+        return SAL_OK;
+    }
     if (!now) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run was made with other %s; leave them out, or begin a new run",

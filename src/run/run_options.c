@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/option.h"
 #include "run/run.h"
+#include "run/trajectory.h"
 
 /* Steps from one swap to the next of samplers that move all variables at once. */
 #define FEW_STEPS 5
@@ -64,7 +65,7 @@ static const sali_option entries[] = {
 
 static const sal_option_table table = { "", sizeof entries / sizeof *entries, entries };
 
-const sal_option_table *sal_run_option_table(void)
+const sal_option_table *sali_run_option_table(void)
 {
     return &table;
 }
@@ -120,7 +121,7 @@ sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_erro
 {
     sal_status status = SAL_OK;
     if (!o->sampler && o->trajectory) {
-        o->sampler = sal_trajectory_sampler(o->trajectory, NULL);
+        o->sampler = sali_trajectory_sampler(o->trajectory, NULL);
     } else if (!o->sampler) {
         status = sali_sampler_usual(model, &o->sampler, err);
     }

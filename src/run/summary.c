@@ -345,19 +345,20 @@ const void *sal_run_draws(const sal_run *run, int *bytes)
 
 void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables)
 {
-    *chains = run->options.chains;
-    *draws = run->draws_made;
-    *variables = run->base->space->n_variables;
+    if (chains) {
+        *chains = run->options.chains;
+    }
+    if (draws) {
+        *draws = run->draws_made;
+    }
+    if (variables) {
+        *variables = run->base->space->n_variables;
+    }
 }
 
-const sal_model *sal_run_model(const sal_run *run)
+const sal_model *sali_run_model(const sal_run *run)
 {
     return run->base;
-}
-
-int64_t sal_run_n_draws(const sal_run *run)
-{
-    return run->draws_made;
 }
 
 sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err)

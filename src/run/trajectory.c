@@ -77,7 +77,7 @@ sal_trajectory_level sal_trajectory_level_at(const sal_trajectory *t, int64_t k)
     return t->levels[k].info;
 }
 
-const char *sal_trajectory_sampler(const sal_trajectory *t, int64_t *steps)
+const char *sali_trajectory_sampler(const sal_trajectory *t, int64_t *steps)
 {
     if (steps) {
         *steps = t->steps;

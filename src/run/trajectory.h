@@ -32,6 +32,10 @@ struct sal_trajectory {
     uint64_t fingerprint; /* of the model with its parameters */
 };
 
+/* The sampler that moved the training's chains, and its steps at each visit of a level. The text
+ * lives as long as the trajectory; `steps` may be NULL. */
+const char *sali_trajectory_sampler(const sal_trajectory *trajectory, int64_t *steps);
+
 /* A trajectory of level 0 alone. `log_base` [R] is copied. NULL: out of memory. */
 sal_trajectory *sali_trajectory_create(int64_t parameters, int64_t states, const double *log_base,
                                        const char *sampler, int64_t steps);

@@ -54,12 +54,12 @@ double sali_rhat_moments(int64_t chains, int64_t n, const double *mean, const do
     return chains < 2 || n < 2 ? NAN : tally_rhat(&t, chains, n);
 }
 
-sal_status sal_stats_rhat_counts(int64_t halves, int64_t draws, const int64_t *ones, double *rhat,
-                                 sal_error *err)
+sal_status sali_rhat_counts(int64_t halves, int64_t draws, const int64_t *ones, double *rhat,
+                            sal_error *err)
 {
     if (halves < 2 || draws < 2 || !ones || !rhat) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "sal_stats_rhat_counts: expected at least 2 half-chains of at least 2 "
+                         "sali_rhat_counts: expected at least 2 half-chains of at least 2 "
                          "draws, counts and a place for the result; got %lld of %lld",
                          (long long)halves, (long long)draws);
     }
@@ -67,7 +67,7 @@ sal_status sal_stats_rhat_counts(int64_t halves, int64_t draws, const int64_t *o
     for (int64_t j = 0; j < halves; j++) {
         if (ones[j] < 0 || ones[j] > draws) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "sal_stats_rhat_counts: half-chain %lld counts %lld ones among %lld "
+                             "sali_rhat_counts: half-chain %lld counts %lld ones among %lld "
                              "draws; expected 0 to %lld",
                              (long long)j, (long long)ones[j], (long long)draws, (long long)draws);
         }

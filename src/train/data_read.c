@@ -261,20 +261,6 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
     return SAL_OK;
 }
 
-sal_status sali_data_columns(const char *path, int64_t *columns, sal_error *err)
-{
-    const sali_format *format = NULL;
-    sali_content content = { 0 };
-    sal_status status = sali_format_find(path, SALI_CONTENT_ARRAY, &format, err);
-    *columns = 0;
-    if (status == SAL_OK && format == &sali_format_libsvm) {
-        status = sali_content_read(path, format, SALI_CONTENT_ARRAY, &content, NULL, err);
-        *columns = status == SAL_OK ? content.array.shape[1] : 0;
-        sali_content_free(&content);
-    }
-    return status;
-}
-
 sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
                          sal_error *err)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/option.h"
 #include "core/text.h"
 #include "io/json_text.h"
 #include "models/fingerprint.h"
@@ -58,7 +59,7 @@ static json_t *list_hashes(const sal_model *model, const sal_data *data, const s
 json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
                                const sal_train_options *options)
 {
-    const sal_option_table *table = sal_train_option_table();
+    const sal_option_table *table = sali_train_option_table();
     sal_train_options o = *options;
     sal_option_info info;
     char text[MOST_TEXT];
@@ -82,7 +83,7 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
 static bool changes(const char *key)
 {
     sal_option_info info;
-    for (int64_t k = 0; sal_option_list(sal_train_option_table(), k, &info); k++) {
+    for (int64_t k = 0; sal_option_list(sali_train_option_table(), k, &info); k++) {
         if (info.resume == SAL_RESUME_NOTED && sali_json_is_option(key, &info)) {
             return true;
         }

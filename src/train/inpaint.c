@@ -82,7 +82,7 @@ static const sali_option entries[] = {
 
 static const sal_option_table table = { "inpaint: ", sizeof entries / sizeof *entries, entries };
 
-const sal_option_table *sal_inpaint_option_table(void)
+const sal_option_table *sali_inpaint_option_table(void)
 {
     return &table;
 }

@@ -116,7 +116,7 @@ static const sali_option entries[] = {
 
 static const sal_option_table table = { "train: ", sizeof entries / sizeof *entries, entries };
 
-const sal_option_table *sal_train_option_table(void)
+const sal_option_table *sali_train_option_table(void)
 {
     return &table;
 }
@@ -212,4 +212,19 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
                          "train: chains of counts without a cap cannot start uniform");
     }
     return status;
+}
+
+const sal_option_table *sal_option_table_of(sal_options which)
+{
+    switch (which) {
+    case SAL_OPTIONS_RUN:
+        return sali_run_option_table();
+    case SAL_OPTIONS_TRAIN:
+        return sali_train_option_table();
+    case SAL_OPTIONS_AIS:
+        return sali_ais_option_table();
+    case SAL_OPTIONS_INPAINT:
+        return sali_inpaint_option_table();
+    }
+    return NULL;
 }

@@ -185,7 +185,7 @@ static void check_builtin(const char *spec, bool local)
         sal_error err = { 0 };
         sal_model *model = NULL;
         sali_changes *ch = NULL;
-        ck_ok(sal_model_builtin(spec, dtype, &model, &err), &err);
+        ck_ok(sal_model_open(spec, dtype, &model, &err), &err);
         check_model(model);
         const sali_tape_model *tape = sali_model_tape(model);
         ck_ok(sali_changes_create(tape->program, tape->params, 1, true, &ch, &err), &err);
@@ -201,7 +201,7 @@ static void check_tried(const char *spec, uint32_t tries)
     for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
         sal_error err = { 0 };
         sal_model *model = NULL;
-        ck_ok(sal_model_builtin(spec, dtype, &model, &err), &err);
+        ck_ok(sal_model_open(spec, dtype, &model, &err), &err);
         check_tries(model, tries);
         sal_model_destroy(model);
     }
@@ -533,7 +533,7 @@ START_TEST(a_change_on_a_lattice_touches_its_neighbours)
     sal_error err = { 0 };
     sal_model *model = NULL;
     sali_changes *ch = NULL;
-    ck_ok(sal_model_builtin("ising:side=40", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=40", SAL_F64, &model, &err), &err);
     const sali_tape_model *tape = sali_model_tape(model);
     int32_t *codes = calloc(1600, sizeof *codes);
     int64_t site = 805, n;

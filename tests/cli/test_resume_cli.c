@@ -372,6 +372,37 @@ START_TEST(what_a_killed_run_of_another_kind_left_is_not_taken)
 }
 END_TEST
 
+/* A setting of the sampler that is given for itself stands in place of the state's. */
+START_TEST(a_setting_of_the_sampler_may_be_given_again)
+{
+    succeeds("sample ising:side=4 --sampler gwg:radius=1 --draws 100 --warmup 50 --out a.nc");
+    succeeds("sample --resume a.nc --draws 200 --radius 1 --balance sqrt");
+    fails(64, "the run was made with sampler", "sample --resume a.nc --draws 300 --radius 2");
+    fails(64, "'radius' is given twice",
+          "sample ising:side=4 --sampler gwg:radius=1 --radius 1 --draws 10");
+}
+END_TEST
+
+/* The states to list are those of the variables that the run left free. */
+START_TEST(exact_answers_know_the_clamps_of_the_first_start)
+{
+    succeeds("sample ising:side=5 --clamp 0=1,1=0,2=0,3=0,4=1,5=0,6=0 --sampler gibbs --draws 100 "
+             "--warmup 50 --out a.nc");
+    succeeds("sample --resume a.nc --draws 200 --check-exact");
+    ck_assert_ptr_nonnull(strstr(out, "enumeration of 262144 states"));
+}
+END_TEST
+
+START_TEST(a_sampler_keeps_the_name_that_it_was_called_by)
+{
+    succeeds("sample ising:side=3 --sampler dmala --draws 100 --warmup 50 --out a.nc");
+    succeeds("sample --resume a.nc --draws 200");
+    ck_assert_ptr_nonnull(strstr(out, "sampler          dmala"));
+    fails(64, "the run was made with sampler dmala", "sample --resume a.nc --sampler avg");
+    succeeds("sample --resume a.nc --draws 300 --sampler ncg"); /* the same one */
+}
+END_TEST
+
 static Suite *resume_suite(void)
 {
     Suite *suite = suite_create("resume_cli");
@@ -383,6 +414,9 @@ static Suite *resume_suite(void)
     tcase_add_test(tcase, a_file_tells_the_options_of_the_first_start);
     tcase_add_test(tcase, damaged_files_are_refused);
     tcase_add_test(tcase, what_a_killed_run_of_another_kind_left_is_not_taken);
+    tcase_add_test(tcase, a_setting_of_the_sampler_may_be_given_again);
+    tcase_add_test(tcase, exact_answers_know_the_clamps_of_the_first_start);
+    tcase_add_test(tcase, a_sampler_keeps_the_name_that_it_was_called_by);
     suite_add_tcase(suite, tcase);
     return suite;
 }

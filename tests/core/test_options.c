@@ -10,10 +10,10 @@ static const sal_option_table *tables[4];
 
 static void open_tables(void)
 {
-    tables[0] = sal_run_option_table();
-    tables[1] = sal_train_option_table();
-    tables[2] = sal_ais_option_table();
-    tables[3] = sal_inpaint_option_table();
+    tables[0] = sal_option_table_of(SAL_OPTIONS_RUN);
+    tables[1] = sal_option_table_of(SAL_OPTIONS_TRAIN);
+    tables[2] = sal_option_table_of(SAL_OPTIONS_AIS);
+    tables[3] = sal_option_table_of(SAL_OPTIONS_INPAINT);
 }
 
 /* Room for any of the structs. */
@@ -122,6 +122,44 @@ START_TEST(zeros_and_readings)
 }
 END_TEST
 
+START_TEST(whole_numbers_keep_all_digits)
+{
+    const sal_option_table *train = tables[1];
+    sal_train_options o = { 0 };
+    sal_error err;
+    char text[32];
+    static const char *const numbers[] = { "9223372036854775807", "9007199254740993" };
+    for (int k = 0; k < 2; k++) {
+        ck_ok(sal_option_set(train, &o, "iterations", numbers[k], &err), &err);
+        ck_ok(sal_option_get(train, &o, "iterations", text, sizeof text, &err), &err);
+        ck_assert_str_eq(text, numbers[k]);
+    }
+}
+END_TEST
+
+/* What is missing is an error, not a crash. */
+START_TEST(null_arguments_are_refused)
+{
+    const sal_option_table *run = tables[0];
+    sal_run_options o = { 0 };
+    sal_option_info info;
+    sal_error err;
+    char text[8];
+    ck_assert(!sal_option_list(NULL, 0, &info) && !sal_option_list(run, 0, NULL));
+    ck_assert(!sal_op_list(0, NULL));
+    ck_fails(sal_option_set(NULL, &o, "draws", "1", &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_set(run, NULL, "draws", "1", &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_set(run, &o, NULL, "1", &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_set(run, &o, "draws", NULL, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_get(run, &o, "draws", NULL, 8, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_get(run, NULL, "draws", text, 8, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_get(NULL, &o, "draws", text, 8, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_get(run, &o, NULL, text, 8, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_option_resolve(run, NULL, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_assert_ptr_null(sal_option_table_of((sal_options)17));
+}
+END_TEST
+
 int main(void)
 {
     open_tables();
@@ -131,6 +169,8 @@ int main(void)
     tcase_add_loop_test(tcase, names_differ, 0, 4);
     tcase_add_test(tcase, values_are_checked);
     tcase_add_test(tcase, zeros_and_readings);
+    tcase_add_test(tcase, whole_numbers_keep_all_digits);
+    tcase_add_test(tcase, null_arguments_are_refused);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -10,11 +10,15 @@ int main(void)
     sal_model *model = NULL;
     sal_run *run = NULL;
     sal_run_options options = { .sampler = "gwg", .chains = 2, .draws = 10, .warmup = 10 };
-    sal_status status = sal_model_builtin("ising:side=4", 0, &model, &err);
+    sal_status status = sal_model_open("ising:side=4", 0, &model, &err);
     if (status == SAL_OK) {
         status = sal_sample(model, &options, &run, &err);
     }
-    if (status == SAL_OK && sal_run_n_draws(run) == 10) {
+    int64_t draws = 0;
+    if (status == SAL_OK) {
+        sal_run_size(run, NULL, &draws, NULL);
+    }
+    if (draws == 10) {
         printf("saltus %s\n", sal_version());
     } else {
         fprintf(stderr, "%s\n", err.message);

@@ -20,7 +20,7 @@ static sal_model *make_model(void)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.3", SAL_F32, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.3", SAL_F32, &model, &err), &err);
     return model;
 }
 
@@ -158,7 +158,7 @@ static int kill_in_time(const sal_draw *draw, void *data)
 }
 
 /* Go on with the log, or begin without one, to the end or the draw number `left` that is shown. */
-static void go_on(sal_model *model, int64_t left)
+static void go_on_by(const char *path, sal_model *model, int64_t left)
 {
     sal_error err;
     sal_run_state *state = NULL;
@@ -166,7 +166,7 @@ static void go_on(sal_model *model, int64_t left)
     sal_draw_writer *writer = NULL;
     sal_run_options options = usual;
     if (access(temp_path("a.nc.draws"), F_OK) == 0) {
-        ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
+        ck_ok(sal_run_state_open(temp_path(path), &state, &err), &err);
         ck_ok(sal_run_state_options(state, &options, &err), &err);
     }
     ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err), &err);
@@ -178,6 +178,11 @@ static void go_on(sal_model *model, int64_t left)
     ck_assert_int_ne(access(temp_path("a.nc.draws"), F_OK), 0);
     sal_run_destroy(run);
     sal_run_state_destroy(state);
+}
+
+static void go_on(sal_model *model, int64_t left)
+{
+    go_on_by("a.nc", model, left);
 }
 
 /* The log as it is: either there is no state in it, or it goes on to the same bits. */
@@ -196,6 +201,18 @@ static void check_log(sal_model *model, bool has_state, bool to_the_end)
         unlink(temp_path("a.nc"));
     }
 }
+
+/* A file is the same one by any of its names. */
+START_TEST(a_run_goes_on_by_another_path_of_its_file)
+{
+    int64_t size, first;
+    sal_model *model = make_model();
+    free(make_log(model, &size, &first));
+    go_on_by("./a.nc", model, -1);
+    check_whole();
+    sal_model_destroy(model);
+}
+END_TEST
 
 /* Cut after any byte. */
 START_TEST(a_log_may_be_cut_anywhere)
@@ -319,6 +336,7 @@ static Suite *log_suite(void)
     Suite *suite = suite_create("draw_log");
     TCase *tcase = tcase_create("draw_log");
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, a_run_goes_on_by_another_path_of_its_file);
     tcase_add_test(tcase, a_log_may_be_cut_anywhere);
     tcase_add_test(tcase, a_log_may_be_damaged_anywhere);
     tcase_add_test(tcase, a_process_may_be_killed_again_and_again);

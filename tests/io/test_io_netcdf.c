@@ -629,7 +629,7 @@ START_TEST(memory_does_not_grow_with_draws)
         test_skipped("a sanitizer keeps memory that is free");
         return;
     }
-    ck_ok(sal_model_builtin("ising:side=32", 0, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=32", 0, &model, &err), &err);
     long few = resident(model, 1500), many = resident(model, 15000);
     ck_assert_msg(many - few < 20000, "%ld and %ld KiB", few, many);
     sal_model_destroy(model);

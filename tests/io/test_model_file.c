@@ -476,7 +476,7 @@ START_TEST(draws_are_saved_or_the_reason_is_told)
     sali_npy array = { 0 };
     int bytes;
     sal_run_options options = { .chains = 3, .warmup = -1, .draws = 5, .record.draws = true };
-    ck_ok(sal_model_builtin("ising:side=2", 0, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=2", 0, &model, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_run_save(run, temp_path("draws.npy"), 0, &err), &err);
     ck_ok(npy_read(temp_path("draws.npy"), &array, &err), &err);

@@ -165,7 +165,7 @@ static sal_model *builtin(const char *specification, sal_dtype dtype)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(specification, dtype, &model, &err), &err);
     return model;
 }
 

@@ -20,7 +20,7 @@ static sal_model *open_builtin(const char *specification)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    ck_ok(sal_model_open(specification, 0, &model, &err), &err);
     return model;
 }
 
@@ -140,9 +140,9 @@ START_TEST(bad_files_are_refused)
     ck_fails(sali_builtin_make("hmm", &content, 0, &model, &err), SAL_ERR_DATA, &err, "0 numbers");
     ck_fails(sali_builtin_make("crf", &content, 0, &model, &err), SAL_ERR_DATA, &err,
              "a row for each token");
-    ck_fails(sal_model_builtin("hmm:length=1000000,states=200", 0, &model, &err), SAL_ERR_ARGUMENT,
+    ck_fails(sal_model_open("hmm:length=1000000,states=200", 0, &model, &err), SAL_ERR_ARGUMENT,
              &err, "1000000 steps of 200 states");
-    ck_fails(sal_model_builtin("crf:tokens=100000,labels=100", 0, &model, &err), SAL_ERR_ARGUMENT,
+    ck_fails(sal_model_open("crf:tokens=100000,labels=100", 0, &model, &err), SAL_ERR_ARGUMENT,
              &err, "100000 tokens with 100 labels");
     ck_assert_ptr_null(model);
 }
@@ -372,7 +372,7 @@ START_TEST(answers_follow_parameters_and_single_precision)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("crf:tokens=5,labels=3,features=2", SAL_F32, &model, &err), &err);
+    ck_ok(sal_model_open("crf:tokens=5,labels=3,features=2", SAL_F32, &model, &err), &err);
     check_oracle(model, 1e-5, "single precision");
     double lambda[9] = { 1, -2, 0.5, 3, 0, -1, 0.25, 2, -0.75 };
     ck_ok(sal_model_set_params(model, "lambda", lambda, &err), &err);
@@ -391,7 +391,7 @@ static sal_status exact_once(const sal_model *model)
 static sal_status make_once(const char *specification)
 {
     sal_model *model = NULL;
-    sal_status status = sal_model_builtin(specification, 0, &model, NULL);
+    sal_status status = sal_model_open(specification, 0, &model, NULL);
     sal_model_destroy(model);
     return status;
 }

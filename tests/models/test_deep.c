@@ -11,7 +11,7 @@ static sal_model *make(const char *specification)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
-    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
     return model;
 }
 
@@ -445,18 +445,18 @@ START_TEST(contradicting_settings_are_refused)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
-    ck_fails(sal_model_builtin("mlp:kind=spin,states=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("mlp:kind=spin,states=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "mlp: kind=spin has two states, and states=3; expected one or the other");
-    ck_fails(sal_model_builtin("usps-conv:states=4,kind=spin", 0, &model, &err), SAL_ERR_ARGUMENT,
+    ck_fails(sal_model_open("usps-conv:states=4,kind=spin", 0, &model, &err), SAL_ERR_ARGUMENT,
              &err, "usps-conv: kind=spin has two states, and states=4");
-    ck_fails(sal_model_builtin("mlp:states=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("mlp:states=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "states=1; expected an integer from 2 to 256");
-    ck_fails(sal_model_builtin("mlp:layers=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("mlp:layers=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "layers=0; expected an integer from 1 to 64");
     ck_fails(
-        sal_model_builtin("mlp:side=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+        sal_model_open("mlp:side=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
         "visible=784, hidden=256, layers=2, kind=binary, states=2, quadratic=0, base=0, seed=0");
-    ck_fails(sal_model_builtin("mlp:visible=1000000,hidden=100000,states=256", 0, &model, &err),
+    ck_fails(sal_model_open("mlp:visible=1000000,hidden=100000,states=256", 0, &model, &err),
              SAL_ERR_SHAPE, &err, "shape [100000, 256000000] has no elements or too many");
     ck_assert_ptr_null(model);
 }
@@ -467,9 +467,9 @@ START_TEST(nets_survive_failing_allocations)
     sal_error err = { 0 };
     sal_model *model = NULL;
     ck_alloc_sweep(
-        sal_model_builtin("mlp:visible=3,hidden=2,states=3,base=1,quadratic=1", 0, &model, &err),
+        sal_model_open("mlp:visible=3,hidden=2,states=3,base=1,quadratic=1", 0, &model, &err),
         sal_model_destroy(model));
-    ck_alloc_sweep(sal_model_builtin("usps-conv:channels=1,states=3", 0, &model, &err),
+    ck_alloc_sweep(sal_model_open("usps-conv:channels=1,states=3", 0, &model, &err),
                    sal_model_destroy(model));
     model = make("mlp:visible=4,hidden=2,base=1,quadratic=1");
     sal_data data = { .rows = 4, .variables = 4, .codes = rows[0] };

@@ -40,9 +40,8 @@ START_TEST(f_is_the_joint_density)
     sal_error err;
     int32_t codes[12];
     double f;
-    ck_ok(
-        sal_model_builtin("fhmm:length=4,factors=3,sigma=0.7,p=0.8,v=0.2,seed=3", 0, &model, &err),
-        &err);
+    ck_ok(sal_model_open("fhmm:length=4,factors=3,sigma=0.7,p=0.8,v=0.2,seed=3", 0, &model, &err),
+          &err);
     for (int32_t state = 0; state < 1 << 12; state++) {
         for (int v = 0; v < 12; v++) {
             codes[v] = state >> v & 1;
@@ -60,7 +59,7 @@ START_TEST(gradient_is_that_of_the_formula)
     sal_model *model = NULL;
     sal_error err;
     double x[6] = { 1, 0, 1, 1, 0, 1 }, f, g[6];
-    ck_ok(sal_model_builtin("fhmm:length=3,factors=2", 0, &model, &err), &err);
+    ck_ok(sal_model_open("fhmm:length=3,factors=2", 0, &model, &err), &err);
     const sali_fhmm *m = model->statistic_data;
     ck_ok(sal_model_evaluate_at(model, 1, x, &f, g, &err), &err);
     double residual = m->y[2] - m->W_0 - m->W[1], pull = log(m->p / (1 - m->p));
@@ -76,9 +75,9 @@ START_TEST(data_are_drawn_from_the_model)
     sal_model *model = NULL;
     sal_error err;
     double mean = 0, square = 0;
-    ck_ok(sal_model_builtin("fhmm:length=20000,factors=1,sigma=0.3,p=0.9,v=0.5,seed=2", 0, &model,
-                            &err),
-          &err);
+    ck_ok(
+        sal_model_open("fhmm:length=20000,factors=1,sigma=0.3,p=0.9,v=0.5,seed=2", 0, &model, &err),
+        &err);
     const sali_fhmm *m = model->statistic_data;
     for (int64_t t = 0; t < m->length; t++) {
         double y = (m->y[t] - m->W_0) / m->W[0];

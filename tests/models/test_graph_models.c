@@ -222,9 +222,9 @@ START_TEST(bad_input_is_refused)
         ck_fails(sali_builtin_make(of_graphs[k], &content, 0, &model, &err), SAL_ERR_DATA, &err,
                  "a graph of 1000000000 nodes; expected at most 33554432");
     }
-    ck_fails(sal_model_builtin("max-cut:nodes=4", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("max-cut:nodes=4", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "max-cut: degree=4, and a node has 3 others");
-    ck_fails(sal_model_builtin("clique:nodes=1000000", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("clique:nodes=1000000", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "edges among 1000000 nodes");
 }
 END_TEST
@@ -264,7 +264,7 @@ START_TEST(failed_allocations_are_reported)
     sal_model *model = NULL;
     sal_error err;
     for (int k = 0; k < 6; k++) {
-        ck_alloc_sweep(sal_model_builtin(specifications[k], SAL_F64, &model, &err),
+        ck_alloc_sweep(sal_model_open(specifications[k], SAL_F64, &model, &err),
                        sal_model_destroy(model));
     }
     const char *of_graphs[] = { "ising", "potts", "max-cut", "independent-set", "clique" };

@@ -9,7 +9,7 @@ static sal_model *make(const char *specification)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
     return model;
 }
 
@@ -17,7 +17,7 @@ static void refused(const char *specification, const char *text)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_fails(sal_model_builtin(specification, SAL_F64, &model, &err), SAL_ERR_ARGUMENT, &err, text);
+    ck_fails(sal_model_open(specification, SAL_F64, &model, &err), SAL_ERR_ARGUMENT, &err, text);
     ck_assert_ptr_null(model);
 }
 
@@ -346,7 +346,7 @@ START_TEST(failed_allocations_are_reported)
     sal_model *model = NULL;
     sal_error err;
     for (int k = 0; k < 3; k++) {
-        ck_alloc_sweep(sal_model_builtin(specifications[k], SAL_F64, &model, &err),
+        ck_alloc_sweep(sal_model_open(specifications[k], SAL_F64, &model, &err),
                        sal_model_destroy(model));
     }
     ck_alloc_sweep(sali_builtin_make("segmentation", &content, SAL_F64, &model, &err),

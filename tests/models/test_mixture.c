@@ -8,13 +8,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <saltus/io.h>
 #include "models/model.h"
 
 static sal_model *open_builtin(const char *specification, sal_dtype dtype)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(specification, dtype, &model, &err), &err);
     return model;
 }
 
@@ -264,7 +265,7 @@ START_TEST(small_mixtures_are_enumerated)
     ck_ok(sal_model_set_params(model, "log_weight", w, &err), &err);
     ck_fails(sal_model_exact(model, &options, &exact, NULL, NULL, NULL, &err), SAL_ERR_MODEL, &err,
              "f is NaN");
-    ck_fails(sal_model_builtin("mixture:dim=1000000,states=256", 0, &model, &err), SAL_ERR_ARGUMENT,
+    ck_fails(sal_model_open("mixture:dim=1000000,states=256", 0, &model, &err), SAL_ERR_ARGUMENT,
              &err, "1000000 x 256 x 5; at most");
     sal_model_destroy(model);
     sal_model_destroy(ising);
@@ -282,7 +283,7 @@ static sal_status exact_once(const sal_model *model)
 static sal_status make_once(const char *specification)
 {
     sal_model *model = NULL;
-    sal_status status = sal_model_builtin(specification, 0, &model, NULL);
+    sal_status status = sal_model_open(specification, 0, &model, NULL);
     sal_model_destroy(model);
     return status;
 }

@@ -56,7 +56,7 @@ START_TEST(ising_lattice_counts_each_pair_once)
             int32_t codes[25];
             double f;
             snprintf(spec, sizeof spec, "ising:side=%d,theta=0.3,bias=0.7,cyclic=%d", side, cyclic);
-            ck_ok(sal_model_builtin(spec, SAL_F64, &model, &err), &err);
+            ck_ok(sal_model_open(spec, SAL_F64, &model, &err), &err);
             for (uint32_t k = 0; k < 5; k++) {
                 random_state(model, k, codes);
                 ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
@@ -94,7 +94,7 @@ START_TEST(potts_lattice_counts_each_pair_of_equal_neighbours_once)
             int32_t codes[25];
             double f;
             snprintf(spec, sizeof spec, "potts:side=%d,states=3,theta=0.3,cyclic=%d", side, cyclic);
-            ck_ok(sal_model_builtin(spec, SAL_F64, &model, &err), &err);
+            ck_ok(sal_model_open(spec, SAL_F64, &model, &err), &err);
             for (uint32_t k = 0; k < 5; k++) {
                 random_state(model, k, codes);
                 ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
@@ -113,7 +113,7 @@ START_TEST(dense_potts_is_half_the_quadratic_form_of_the_one_hot)
     sal_error err = { 0 };
     double J[N * N], h[N], f;
     int32_t codes[DIM];
-    ck_ok(sal_model_builtin("potts-dense:dim=4,states=3,scale=0.5", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("potts-dense:dim=4,states=3,scale=0.5", SAL_F64, &model, &err), &err);
     ck_ok(sal_model_get_params(model, "J", J, &err), &err);
     ck_ok(sal_model_get_params(model, "h", h, &err), &err);
     for (uint32_t k = 0; k < 5; k++) {
@@ -129,10 +129,9 @@ START_TEST(dense_potts_is_half_the_quadratic_form_of_the_one_hot)
         CLOSE(f, want, 1e-12);
     }
     sal_model_destroy(model);
-    ck_fails(sal_model_builtin("potts-dense:dim=20000,states=2", 0, &model, &err), SAL_ERR_ARGUMENT,
+    ck_fails(sal_model_open("potts-dense:dim=20000,states=2", 0, &model, &err), SAL_ERR_ARGUMENT,
              &err, "20000");
-    ck_fails(sal_model_builtin("potts:states=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "states");
+    ck_fails(sal_model_open("potts:states=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "states");
 }
 END_TEST
 
@@ -143,7 +142,7 @@ START_TEST(rbm_equals_the_sum_over_hidden_units)
     sal_model *model = NULL;
     double W[H * D], b[D], c[H], f, logs[1 << H];
     int32_t codes[D];
-    ck_ok(sal_model_builtin("rbm:visible=5,hidden=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("rbm:visible=5,hidden=3", SAL_F64, &model, &err), &err);
     sali_stream stream = { .seed = 3, .purpose = SALI_RNG_TEST };
     double values[H * D + D + H];
     sali_rng_normal(&stream, H * D + D + H, values);
@@ -187,7 +186,7 @@ START_TEST(ordinal_mixtures_follow_their_formula)
         int32_t codes[D];
         double f, sum = 0;
         snprintf(spec, sizeof spec, "ordinal-poly%d:dim=3", order);
-        ck_ok(sal_model_builtin(spec, SAL_F64, &model, &err), &err);
+        ck_ok(sal_model_open(spec, SAL_F64, &model, &err), &err);
         random_state(model, 2, codes);
         ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
         for (int k = 1; k <= K; k++) {
@@ -277,7 +276,7 @@ START_TEST(differences_are_exact_for_models_of_both_ways)
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         sal_error err = { 0 };
         sal_model *model = NULL;
-        ck_ok(sal_model_builtin(specs[k], SAL_F64, &model, &err), &err);
+        ck_ok(sal_model_open(specs[k], SAL_F64, &model, &err), &err);
         check_differences(model, 4, 1e-11);
         sal_model_destroy(model);
     }
@@ -294,7 +293,7 @@ START_TEST(a_clamped_model_is_the_model_with_variables_fixed)
     const int32_t values[] = { 1, 0, 1 };
     int32_t codes[14], full[16], back[14];
     double f, g, gradient[14], whole[16];
-    ck_ok(sal_model_builtin("ising:side=4,bias=0.3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=4,bias=0.3", SAL_F64, &model, &err), &err);
     ck_ok(sal_model_clamp(model, 3, variables, values, &clamped, &err), &err);
     ck_assert_int_eq(sal_space_variables(sal_model_space(clamped)), 14);
     random_state(clamped, 1, codes);
@@ -322,7 +321,7 @@ START_TEST(bad_clamps_are_refused)
 {
     sal_error err = { 0 };
     sal_model *model = NULL, *clamped = NULL;
-    ck_ok(sal_model_builtin("ising:side=1", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=1", SAL_F64, &model, &err), &err);
     ck_fails(sal_model_clamp(model, 1, (int64_t[]){ 1 }, (int32_t[]){ 0 }, &clamped, &err),
              SAL_ERR_ARGUMENT, &err, "variable 1");
     ck_fails(sal_model_clamp(model, 1, (int64_t[]){ 0 }, (int32_t[]){ 2 }, &clamped, &err),
@@ -344,8 +343,9 @@ START_TEST(parameters_are_set_read_and_named)
     sal_model *model = NULL;
     sal_shape shape;
     double b[4] = { 1, 2, 3, 4 }, all[4 + 12 + 3], again[4];
-    ck_ok(sal_model_builtin("rbm:visible=4,hidden=3", SAL_F64, &model, &err), &err);
-    ck_assert_int_eq(sal_model_parameters(model), 3);
+    ck_ok(sal_model_open("rbm:visible=4,hidden=3", SAL_F64, &model, &err), &err);
+    ck_assert_ptr_nonnull(sal_model_parameter(model, 2, NULL));
+    ck_assert_ptr_null(sal_model_parameter(model, 3, NULL));
     ck_assert_int_eq(sal_model_parameters_size(model), 19);
     ck_assert_str_eq(sal_model_parameter(model, 0, &shape), "W");
     ck_assert_int_eq(shape.dim[0], 3);
@@ -365,19 +365,17 @@ START_TEST(bad_specifications_say_what_is_accepted)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
-    ck_fails(sal_model_builtin("isng", 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "isng");
-    ck_fails(sal_model_builtin("ising:sides=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("isng", 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "isng");
+    ck_fails(sal_model_open("ising:sides=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "ising has no parameter 'sides'; did you mean 'side'?");
-    ck_fails(sal_model_builtin("ising:neighbours=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("ising:neighbours=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "ising has no parameter 'neighbours'; it has side=");
-    ck_fails(sal_model_builtin("ising:side=3.5", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "integer");
-    ck_fails(sal_model_builtin("ising:side=-1", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "from 1");
-    ck_fails(sal_model_builtin("ising:side", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "key=value");
-    ck_fails(sal_model_builtin("ising:theta=nan", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "number");
-    ck_fails(sal_model_builtin("ising:side=2,,", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "key");
-    ck_fails(sal_model_builtin("ising:side=2,side=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("ising:side=3.5", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "integer");
+    ck_fails(sal_model_open("ising:side=-1", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "from 1");
+    ck_fails(sal_model_open("ising:side", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "key=value");
+    ck_fails(sal_model_open("ising:theta=nan", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "number");
+    ck_fails(sal_model_open("ising:side=2,,", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "key");
+    ck_fails(sal_model_open("ising:side=2,side=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "twice");
     ck_assert_ptr_null(model);
 }
@@ -556,7 +554,7 @@ static const char *const small_models[] = {
 START_TEST(memory_may_lack_at_any_step_of_making)
 {
     sal_model *model = NULL;
-    ck_alloc_sweep(sal_model_builtin(small_models[_i], 0, &model, NULL), sal_model_destroy(model));
+    ck_alloc_sweep(sal_model_open(small_models[_i], 0, &model, NULL), sal_model_destroy(model));
 }
 END_TEST
 

@@ -10,7 +10,7 @@ static sal_model *open_builtin(const char *specification)
 {
     sal_model *model = NULL;
     sal_error err = { 0 };
-    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    ck_ok(sal_model_open(specification, 0, &model, &err), &err);
     return model;
 }
 

@@ -170,7 +170,7 @@ START_TEST(many_parts_add_up)
     sal_model *model = NULL;
     sal_error err = { 0 };
     sal_exact exact;
-    ck_ok(sal_model_builtin("poisson:dim=200,rate=0.5,cap=1", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("poisson:dim=200,rate=0.5,cap=1", SAL_F64, &model, &err), &err);
     ck_ok(sal_model_exact(model, NULL, &exact, NULL, NULL, NULL, &err), &err);
     ck_assert_double_eq_tol(exact.log_z, 200 * log(1.5), 1e-11);
     ck_assert_double_eq_tol(exact.log_prob_mean, 200 * log(0.5) / 3, 1e-11);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include <saltus/io.h>
 #include <saltus/model.h>
 
 #include "alloc_fail.h"
@@ -107,7 +108,7 @@ static void check_model(sali_random_spec *spec, sal_dtype dtype, double toleranc
     sal_model *model = NULL;
     snprintf(text, sizeof text, "random-factors:n=%d,m=%d,p=%g,seed=%d,states=%d", (int)spec->n,
              (int)spec->m, spec->p, (int)spec->seed, (int)spec->states);
-    ck_ok(sal_model_builtin(text, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(text, dtype, &model, &err), &err);
     ck_assert_int_eq(sal_space_variables(sal_model_space(model)), spec->n);
     find_round(spec);
     do {
@@ -360,7 +361,7 @@ START_TEST(the_seed_determines_the_model)
     for (int k = 0; k < 3; k++) {
         sal_error err = { 0 };
         sal_model *model = NULL;
-        ck_ok(sal_model_builtin(specs[k], 0, &model, &err), &err);
+        ck_ok(sal_model_open(specs[k], 0, &model, &err), &err);
         ck_ok(sal_model_evaluate(model, 1, codes, &f[k], NULL, NULL, &err), &err);
         ck_assert_str_eq(sal_model_name(model), specs[k]);
         sal_model_destroy(model);
@@ -375,7 +376,7 @@ START_TEST(without_factors_f_is_zero)
     sal_error err = { 0 };
     sal_model *model = NULL;
     double f = 1, delta[6];
-    ck_ok(sal_model_builtin("random-factors:n=3,p=0", 0, &model, &err), &err);
+    ck_ok(sal_model_open("random-factors:n=3,p=0", 0, &model, &err), &err);
     ck_ok(sal_model_evaluate(model, 1, (int32_t[]){ 1, 0, 1 }, &f, NULL, delta, &err), &err);
     ck_assert_double_eq(f, 0);
     ck_assert_double_eq(delta[1], 0);
@@ -387,11 +388,10 @@ START_TEST(bad_specifications_are_refused)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
-    ck_fails(sal_model_builtin("random-factors:p=1.5", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("random-factors:p=1.5", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "p=1.5");
-    ck_fails(sal_model_builtin("random-factors:n=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "n=0");
-    ck_fails(sal_model_builtin("random-factors:states=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("random-factors:n=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "n=0");
+    ck_fails(sal_model_open("random-factors:states=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "states=1");
 }
 END_TEST
@@ -400,7 +400,7 @@ START_TEST(allocation_failures_are_reported)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
-    ck_alloc_sweep(sal_model_builtin("random-factors:n=3,m=1", 0, &model, &err),
+    ck_alloc_sweep(sal_model_open("random-factors:n=3,m=1", 0, &model, &err),
                    sal_model_destroy(model));
 }
 END_TEST

@@ -21,7 +21,7 @@ static sal_model *builtin(const char *specification, sal_dtype dtype)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(specification, dtype, &model, &err), &err);
     return model;
 }
 
@@ -640,7 +640,7 @@ END_TEST
 
 static sal_status make(const char *specification, sal_model **model)
 {
-    sal_status status = sal_model_builtin(specification, SAL_F64, model, NULL);
+    sal_status status = sal_model_open(specification, SAL_F64, model, NULL);
     ck_assert(status != SAL_OK || (*model)->structure);
     return status;
 }

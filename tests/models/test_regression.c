@@ -119,7 +119,7 @@ static sal_model *open_builtin(const char *specification)
 {
     sal_model *model = NULL;
     sal_error err = { 0 };
-    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    ck_ok(sal_model_open(specification, 0, &model, &err), &err);
     return model;
 }
 
@@ -274,7 +274,7 @@ START_TEST(single_precision_agrees)
 {
     sal_model *model = open_builtin("regression"), *rough = NULL;
     sal_error err = { 0 };
-    ck_ok(sal_model_builtin("regression", SAL_F32, &rough, &err), &err);
+    ck_ok(sal_model_open("regression", SAL_F32, &rough, &err), &err);
     for (uint32_t k = 0; k < 30; k++) {
         int32_t codes[100] = { 0 };
         double f, g, u[20];
@@ -361,14 +361,14 @@ START_TEST(bad_tables_are_refused)
              "row 0, column 0 is 1e+101");
     ck_fails(open_table("regression", 1, 2, table + 6, &model, &err), SAL_ERR_ARGUMENT, &err,
              "lambda = 0.001 is lost beside (1 + 1/g) X'X");
-    ck_fails(sal_model_builtin("regression:g=1e-12", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_model_open("regression:g=1e-12", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "is lost");
     sali_content flat = { .kind = SALI_CONTENT_ARRAY,
                           .array = { .ndim = 1, .shape = { 3 }, .count = 3, .values = table } };
     ck_fails(sali_builtin_make("regression", &flat, 0, &model, &err), SAL_ERR_DATA, &err,
              "1 dimensions");
-    ck_fails(sal_model_builtin("regression:dim=4", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "dim");
-    ck_fails(sal_model_builtin("regression:p=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "p");
+    ck_fails(sal_model_open("regression:dim=4", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "dim");
+    ck_fails(sal_model_open("regression:p=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "p");
     ck_assert_ptr_null(model);
 }
 END_TEST

@@ -53,7 +53,7 @@ START_TEST(temperature_falls_geometrically)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=6,theta=0.4", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=6,theta=0.4", SAL_F64, &model, &err), &err);
     sal_run_options options = { .sampler = "gibbs",
                                 .draws = 300,
                                 .annealing = { .on = true, .from = 50, .to = 0.5 } };
@@ -88,7 +88,7 @@ START_TEST(usual_range_fits_the_model)
     for (int k = 0; k < 2; k++) {
         sal_model *model = NULL;
         sal_error err;
-        ck_ok(sal_model_builtin(models[k], SAL_F64, &model, &err), &err);
+        ck_ok(sal_model_open(models[k], SAL_F64, &model, &err), &err);
         sal_run_options options = {
             .sampler = "gibbs", .draws = 10, .warmup = -1, .annealing.on = true
         };
@@ -110,7 +110,7 @@ START_TEST(best_state_is_the_best_of_all)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=5,theta=0.2", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=5,theta=0.2", SAL_F64, &model, &err), &err);
     for (int tempered = 0; tempered < 2; tempered++) {
         sal_run_options options = { .sampler = "gwg",
                                     .draws = 300,
@@ -144,7 +144,7 @@ static sal_model *ready_made(const char *specification)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
     return model;
 }
 

@@ -21,7 +21,7 @@ static sal_model *ready_made(const char *specification)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    ck_ok(sal_model_open(specification, 0, &model, &err), &err);
     return model;
 }
 

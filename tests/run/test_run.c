@@ -20,7 +20,7 @@ static bool same_bits(const sal_model *model, const sal_run *a, const sal_run *b
     sal_run_summary s[2];
     sal_error err;
     const sal_run *runs[] = { a, b };
-    int64_t draws = sal_run_n_draws(a), V = model->space->n_variables;
+    int64_t draws = draws_of(a), V = model->space->n_variables;
     for (int k = 0; k < 2; k++) {
         ck_ok(sal_run_marginals(runs[k], marginals[k], &err), &err);
         ck_ok(sal_run_last(runs[k], last[k], &err), &err);
@@ -48,7 +48,7 @@ START_TEST(same_seed_gives_the_same_bits_on_any_number_of_threads)
     if (_i < 2) {
         model = tiny_formula_over("mixed", dtype);
     } else {
-        ck_ok(sal_model_builtin("potts-dense:dim=4,states=3", 0, &model, &err), &err);
+        ck_ok(sal_model_open("potts-dense:dim=4,states=3", 0, &model, &err), &err);
     }
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         if (!sali_sampler_serves(sali_sampler_at(k), model)) {
@@ -104,7 +104,7 @@ static double share_error(const sal_run *run, int64_t chains, int64_t V, int64_t
 {
     int bytes;
     const uint8_t *draws = sal_run_draws(run, &bytes);
-    int64_t n = sal_run_n_draws(run);
+    int64_t n = draws_of(run);
     double sum = 0, square = 0;
     for (int64_t c = 0; c < chains; c++) {
         double share = 0;
@@ -386,7 +386,7 @@ START_TEST(progress_reports_and_stops)
         sal_run *run = run_it(model, &options);
         ck_ok(sal_run_summarise(run, &s, &err), &err);
         ck_assert_int_eq(w.total, 2100);
-        ck_assert_int_eq(s.draws, sal_run_n_draws(run));
+        ck_assert_int_eq(s.draws, draws_of(run));
         ck_assert_int_eq(s.draws, w.last <= 100 ? 0 : (w.last - 100) / 2);
         ck_assert(s.stopped == (k < 2));
         ck_assert(k < 2 || w.last == 2100);

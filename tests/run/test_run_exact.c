@@ -267,7 +267,7 @@ START_TEST(the_summary_counts_effective_draws_and_times_in_steps)
     sal_model *model = NULL;
     sal_error err;
     sal_run_summary s[2];
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.1", 0, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.1", 0, &model, &err), &err);
     for (int k = 0; k < 2; k++) {
         sal_run *run = run_it(model, (sal_run_options){ .sampler = "gwg",
                                                         .chains = 4,

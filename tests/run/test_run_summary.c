@@ -99,7 +99,7 @@ START_TEST(warm_up_is_ten_sweeps_at_least)
         sal_error err = { 0 };
         options.chains = 1;
         options.draws = 4;
-        ck_ok(sal_model_builtin(cases[k].model, 0, &model, &err), &err);
+        ck_ok(sal_model_open(cases[k].model, 0, &model, &err), &err);
         sal_run *run = run_it(model, &options);
         ck_ok(sal_run_summarise(run, &s, &err), &err);
         ck_assert_msg(s.warmup == cases[k].warmup, "%s, %s: %lld", cases[k].model, options.sampler,
@@ -164,7 +164,7 @@ static const char *printed_of(const char *specification, int (*progress)(int64_t
                                 .draws = 2000,
                                 .thin = 4,
                                 .callbacks.progress = progress };
-    ck_ok(sal_model_builtin(specification, 0, &model, &err), &err);
+    ck_ok(sal_model_open(specification, 0, &model, &err), &err);
     sal_run *run = run_it(model, &options);
     memset(text, 0, sizeof text);
     FILE *stream = fmemopen(text, sizeof text - 1, "w");
@@ -277,7 +277,7 @@ START_TEST(rhat_of_levels_is_that_of_their_values)
         char text[SAL_ERROR_SIZE], place[40];
         int bytes, disagreeing = 0;
         double largest = 0, here;
-        ck_ok(sal_model_builtin(models[m], 0, &model, &err), &err);
+        ck_ok(sal_model_open(models[m], 0, &model, &err), &err);
         sal_run *run = run_it(model, &options);
         const uint8_t *draws = sal_run_draws(run, &bytes);
         ck_assert_int_eq(bytes, 1);
@@ -682,7 +682,7 @@ START_TEST(few_draws_are_not_called_stuck)
     sal_model *model = NULL;
     char text[SAL_ERROR_SIZE];
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=4,theta=0", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=4,theta=0", SAL_F64, &model, &err), &err);
     for (int64_t draws = 1; draws <= 3; draws++) {
         sal_run_options options = { .draws = draws, .warmup = 10 };
         sal_run *run = NULL;

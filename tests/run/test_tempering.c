@@ -327,7 +327,7 @@ static sal_model *two_modes(double *magnetisation)
     sal_model *model = NULL;
     sal_error err;
     double total = 0, weighted = 0;
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.45,bias=0.08", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.45,bias=0.08", SAL_F64, &model, &err), &err);
     for (int32_t i = 0; i < 1 << V; i++) {
         int32_t codes[V];
         double f, sum = 0;
@@ -385,7 +385,7 @@ START_TEST(swap_rates_are_even)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=8,theta=0.3", SAL_F32, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=8,theta=0.3", SAL_F32, &model, &err), &err);
     for (int64_t replicas = 8; replicas <= 14; replicas += 6) {
         sal_run_options options = {
             .sampler = "gibbs", .tempering.replicas = replicas, .chains = 8, .threads = 1
@@ -407,7 +407,7 @@ START_TEST(too_few_replicas_are_reported)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=10,theta=0.5", SAL_F32, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=10,theta=0.5", SAL_F32, &model, &err), &err);
     sal_run_options options = {
         .sampler = "gibbs", .tempering.replicas = 2, .draws = 200, .threads = 1
     };

@@ -36,7 +36,7 @@ START_TEST(search_finds_the_largest_jump)
     const sali_sampler *sampler;
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=4,theta=0.15", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=4,theta=0.15", SAL_F64, &model, &err), &err);
     double unit = sali_default_step_size(model->space, 1);
     for (int64_t k = 0; (sampler = sali_sampler_at(k)) != NULL; k++) {
         sal_run_options options = { .sampler = sampler->name,
@@ -514,7 +514,7 @@ START_TEST(given_values_are_used)
     for (int k = 0; k < FINDERS; k++) {
         sal_model *models[2] = { tiny_formula_over("mixed", SAL_F64), NULL };
         bool learned = false;
-        ck_ok(sal_model_builtin("ising:side=4,theta=0.1", SAL_F64, &models[1], &err), &err);
+        ck_ok(sal_model_open("ising:side=4,theta=0.1", SAL_F64, &models[1], &err), &err);
         for (int m = 0; m < 2; m++) {
             sal_run_options options = {
                 .sampler = finders[k], .chains = 6, .warmup = 400, .draws = 3, .seed = 4
@@ -656,7 +656,7 @@ START_TEST(annealing_adapts_lengths)
     sal_model *model = NULL;
     sali_state_item items[SALI_MOST_STATE];
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=4,theta=0.1", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=4,theta=0.1", SAL_F64, &model, &err), &err);
     sal_run *run = run_it(model, &options);
     ck_assert_int_eq(sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, items),
                      1);

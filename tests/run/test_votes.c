@@ -254,7 +254,7 @@ START_TEST(majority_of_a_stopped_run_counts_what_was_drawn)
         int bytes;
         sal_error err;
         sal_run *run = run_it(model, &options);
-        int64_t made = sal_run_n_draws(run);
+        int64_t made = draws_of(run);
         const uint8_t *draws = sal_run_draws(run, &bytes);
         ck_assert_int_lt(made, 1000);
         ck_ok(sal_run_vote(run, codes, &votes, &err), &err);
@@ -300,7 +300,7 @@ START_TEST(top_variables_are_selected)
     sal_error err;
     double marginals[18];
     int32_t codes[9];
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.1", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.1", SAL_F64, &model, &err), &err);
     sal_run_options options = { .draws = 50, .warmup = 20 };
     sal_run *run = run_it(model, &options);
     ck_ok(sal_run_marginals(run, marginals, &err), &err);

@@ -69,7 +69,7 @@ static sal_model *builtin(const char *specification)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
     return model;
 }
 

@@ -77,7 +77,7 @@ START_TEST(step_sizes_are_adapted)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=5,theta=0.1", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=5,theta=0.1", SAL_F64, &model, &err), &err);
     sal_run_options o = options_of("own-ncg");
     o.warmup = 1500;
     o.draws = 1000;
@@ -98,7 +98,7 @@ START_TEST(tempering_crosses_between_modes)
     static const double temperatures[] = { 1, 1.8, 3.5, 8 };
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.9", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.9", SAL_F64, &model, &err), &err);
     int32_t *init = calloc(24 * 9, sizeof *init);
     double up[2];
     for (int tempered = 0; tempered < 2; tempered++) {
@@ -286,7 +286,7 @@ static void train(const char *directory, int64_t iterations, double *values)
     for (int i = 0; i < 30 * 6; i++) {
         codes[i] = (uint8_t)((i * 13 / 5 + i / 6) % 3 == 0);
     }
-    ck_ok(sal_model_builtin("rbm:visible=6,hidden=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("rbm:visible=6,hidden=3", SAL_F64, &model, &err), &err);
     ck_ok(sal_model_train_start(model, "rbm:visible=6,hidden=3", &data, 1, &err), &err);
     sal_train_options o = { .sampler = "own-flips",
                             .own_samplers = own_all,
@@ -332,7 +332,7 @@ START_TEST(what_is_tuned_can_be_kept)
     sal_model *model = NULL;
     sal_tuning *tuning = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.05", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.05", SAL_F64, &model, &err), &err);
     sal_run_options o = options_of("own-flips");
     sal_run *run = run_it(model, &o);
     double tuned[2], other[2];
@@ -694,7 +694,7 @@ START_TEST(faults_of_a_sampler_end_a_training)
     sal_model *model = NULL;
     sal_trainer *t = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("rbm:visible=6,hidden=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("rbm:visible=6,hidden=3", SAL_F64, &model, &err), &err);
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_fails(sal_trainer_run(t, 50, &err), SAL_ERR_ARGUMENT, &err,
              "sampler 'far': draw gave a code out of range: 2, at chain ");
@@ -724,7 +724,7 @@ START_TEST(faults_name_the_chain_of_the_batch)
     };
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("rbm:visible=6,hidden=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("rbm:visible=6,hidden=3", SAL_F64, &model, &err), &err);
     for (o.seed = 0; o.seed < 8; o.seed++) {
         ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err, "at chain ");
         const int chain = atoi(strstr(err.message, "at chain ") + strlen("at chain "));

@@ -78,7 +78,7 @@ START_TEST(ready_made_quadratic_models_never_reject)
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         sal_model *model = NULL;
         sal_error err;
-        ck_ok(sal_model_builtin(models[m], SAL_F64, &model, &err), &err);
+        ck_ok(sal_model_open(models[m], SAL_F64, &model, &err), &err);
         sal_run_options options = { .sampler = "pavg", .chains = 20, .warmup = 200, .draws = 200 };
         sal_run *run = NULL;
         sal_run_summary summary;
@@ -342,7 +342,7 @@ START_TEST(warm_up_finds_a_matrix)
     static const int64_t totals[] = { 1, 10, 24, 60, 260, 1000 };
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=4,theta=0.1", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=4,theta=0.1", SAL_F64, &model, &err), &err);
     for (int k = 0; k < 18; k++) {
         int64_t total = totals[k / 3];
         bench b = open_named(specifications[k % 3], model, NULL, 40);

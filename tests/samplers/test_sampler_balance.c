@@ -306,7 +306,7 @@ START_TEST(what_cannot_be_looked_at_is_refused)
     sal_error err;
     int32_t code[TINY_MOST_REALS] = { 0 }, bad[TINY_MOST_REALS] = { 0, 3 };
     double log_q;
-    ck_ok(sal_model_builtin("ising:side=4", 0, &large, &err), &err);
+    ck_ok(sal_model_open("ising:side=4", 0, &large, &err), &err);
     sal_run_options o = { .sampler = "gwg" };
     ck_fails(sal_sampler_balance(large, &o, &b, NULL, &err), SAL_ERR_UNSUPPORTED, &err,
              "has 65536 states; a sampler's matrix is made for up to 4096");

@@ -242,7 +242,7 @@ static void for_every_model(sal_dtype dtype)
     for (int m = 0; m < N_BUILTINS; m++) {
         sal_model *model = NULL;
         sal_error err;
-        ck_ok(sal_model_builtin(builtins[m], dtype, &model, &err), &err);
+        ck_ok(sal_model_open(builtins[m], dtype, &model, &err), &err);
         for_every_sampler(model, model, builtins[m], check_all_settings);
         sal_model_destroy(model);
     }

@@ -408,7 +408,7 @@ START_TEST(scans_at_unlike_steps_draw_each_chains_variable)
         sal_model *model = NULL;
         int32_t before[9 * UNLIKE];
         sal_error err;
-        ck_ok(sal_model_builtin(models[m], SAL_F64, &model, &err), &err);
+        ck_ok(sal_model_open(models[m], SAL_F64, &model, &err), &err);
         bench b = bench_open(gibbs, model, &settings, 1, UNLIKE, 0);
         set_apart(&b, 0);
         for (int step = 0; step < 40; step++) {
@@ -496,7 +496,7 @@ START_TEST(scans_are_tempered_chain_by_chain)
     sal_model *model = NULL;
     double up[2] = { 0 }, f[2];
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=3,theta=0,bias=0.6", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0,bias=0.6", SAL_F64, &model, &err), &err);
     int32_t codes[18] = { 1 };
     ck_ok(sal_model_evaluate(model, 2, codes, f, NULL, NULL, &err), &err);
     bench b = bench_open(gibbs, model, &settings, 1, 40, 0);

@@ -257,7 +257,7 @@ START_TEST(usual_sampler_is_by_exact_differences_where_gradients_mislead)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sal_model *model = NULL;
         sal_error err;
-        ck_ok(sal_model_builtin(cases[k][0], 0, &model, &err), &err);
+        ck_ok(sal_model_open(cases[k][0], 0, &model, &err), &err);
         check_usual(model, cases[k][0], cases[k][1]);
         sal_model_destroy(model);
     }

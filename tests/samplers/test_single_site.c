@@ -112,7 +112,7 @@ START_TEST(balls_too_large_and_balls_with_hops_are_refused)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin("ising:side=20", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=20", SAL_F64, &model, &err), &err);
     refused(model, "gwg:ball=3", "65536");
     refused(model, "gwg:ball=2,hops=2", "not both");
     sal_model_destroy(model);
@@ -158,7 +158,7 @@ static void check_tuning(const char *specification, const char *sampler, const c
     char given[64];
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
     sal_run *one = run_it(model, sampler, 1), *two = run_it(model, sampler, 2);
     ck_assert_double_gt(tuned(one), 1);
     ck_assert_double_eq(tuned(one), round(tuned(one)));
@@ -264,7 +264,7 @@ static void check_following(const char *specification, const char *name, sal_dty
     sali_sampler_settings settings;
     sal_error err;
     double theta = 0.3;
-    ck_ok(sal_model_builtin(specification, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(specification, dtype, &model, &err), &err);
     ck_ok(sali_sampler_choose(name, model, 0, &sampler, &settings, &err), &err);
     bench b = bench_open(sampler, model, &settings, 0.7, 5, 3 * 4096 - 1500);
     check_followed(&b, name);

@@ -11,6 +11,7 @@
 #include "core/alloc.h"
 #include "stats/fft.h"
 #include "stats/rank.h"
+#include "stats/rhat.h"
 #include <saltus/stats.h>
 
 static json_t *reference(const char *name)
@@ -216,17 +217,17 @@ START_TEST(rhat_of_counts_is_basic_rhat_of_the_indicator)
     }
     sal_diagnostics d;
     ck_ok(sal_stats_diagnose(chains, draws, x, &d, &err), &err);
-    ck_ok(sal_stats_rhat_counts(2 * chains, draws / 2, ones, &rhat, &err), &err);
+    ck_ok(sali_rhat_counts(2 * chains, draws / 2, ones, &rhat, &err), &err);
     ck_assert_double_eq_tol(rhat, d.rhat_basic, 1e-12);
     sali_free(x);
 
-    ck_ok(sal_stats_rhat_counts(3, 10, (int64_t[]){ 10, 10, 10 }, &rhat, &err), &err);
+    ck_ok(sali_rhat_counts(3, 10, (int64_t[]){ 10, 10, 10 }, &rhat, &err), &err);
     ck_assert_double_nan(rhat);
-    ck_ok(sal_stats_rhat_counts(3, 10, (int64_t[]){ 0, 0, 0 }, &rhat, &err), &err);
+    ck_ok(sali_rhat_counts(3, 10, (int64_t[]){ 0, 0, 0 }, &rhat, &err), &err);
     ck_assert_double_nan(rhat);
-    ck_ok(sal_stats_rhat_counts(4, 10, (int64_t[]){ 0, 10, 10, 10 }, &rhat, &err), &err);
+    ck_ok(sali_rhat_counts(4, 10, (int64_t[]){ 0, 10, 10, 10 }, &rhat, &err), &err);
     ck_assert_msg(isinf(rhat) && rhat > 0, "%g", rhat);
-    ck_ok(sal_stats_rhat_counts(2, 10, (int64_t[]){ 5, 5 }, &rhat, &err), &err);
+    ck_ok(sali_rhat_counts(2, 10, (int64_t[]){ 5, 5 }, &rhat, &err), &err);
     ck_assert_double_eq_tol(rhat, sqrt(0.9), 1e-15);
 }
 END_TEST
@@ -244,9 +245,9 @@ START_TEST(bad_arguments_are_refused_and_leave_outputs_alone)
     ck_assert_double_eq(d.mean, 42.0);
     ck_fails(sal_stats_ess_tfp(0, x, &out, &err), SAL_ERR_ARGUMENT, &err, "n is 0");
     ck_fails(sal_stats_ess_tfp(INT64_MAX, x, &out, &err), SAL_ERR_MEMORY, &err, "memory");
-    ck_fails(sal_stats_rhat_counts(1, 9, (int64_t[]){ 1 }, &out, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sali_rhat_counts(1, 9, (int64_t[]){ 1 }, &out, &err), SAL_ERR_ARGUMENT, &err,
              "got 1 of 9");
-    ck_fails(sal_stats_rhat_counts(2, 9, (int64_t[]){ 1, 10 }, &out, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sali_rhat_counts(2, 9, (int64_t[]){ 1, 10 }, &out, &err), SAL_ERR_ARGUMENT, &err,
              "half-chain 1 counts 10");
     ck_assert_double_eq(out, 42.0);
     ck_assert_int_eq(sal_stats_ess_tfp(0, x, &out, NULL), SAL_ERR_ARGUMENT);

@@ -26,7 +26,7 @@ static inline sal_model *builtin(const char *specification, sal_dtype dtype)
 {
     sal_error err;
     sal_model *model = NULL;
-    ck_ok(sal_model_builtin(specification, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(specification, dtype, &model, &err), &err);
     return model;
 }
 

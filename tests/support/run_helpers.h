@@ -68,4 +68,12 @@ static inline bool can_be_tempered(const sali_sampler *sampler)
     return !sampler->unadjusted && !(sali_engine(sampler)->coupled);
 }
 
+/* Draws that a run made of each chain. */
+static inline int64_t draws_of(const sal_run *run)
+{
+    int64_t draws;
+    sal_run_size(run, NULL, &draws, NULL);
+    return draws;
+}
+
 #endif

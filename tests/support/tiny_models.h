@@ -286,7 +286,7 @@ static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
     if (strcmp(tiny_builtins[k], "limit") == 0) {
         return tiny_limit(dtype);
     }
-    ck_ok(sal_model_builtin(tiny_builtins[k], dtype, &model, &err), &err);
+    ck_ok(sal_model_open(tiny_builtins[k], dtype, &model, &err), &err);
     if (strncmp(tiny_builtins[k], "rbm", 3) == 0) {
         tiny_normals(6, 4, 0.7, b);
         tiny_normals(7, 3, 0.7, c);

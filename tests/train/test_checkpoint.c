@@ -31,7 +31,7 @@ static sal_model *new_model(const char *name, const sal_data *data, sal_dtype dt
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(name, dtype, &model, &err), &err);
+    ck_ok(sal_model_open(name, dtype, &model, &err), &err);
     ck_ok(sal_model_train_start(model, name, data, 1, &err), &err);
     return model;
 }

@@ -455,7 +455,7 @@ START_TEST(a_run_gives_its_draws)
     sal_run *run = NULL;
     sal_data data = { 0 };
     int bytes = 0;
-    ck_ok(sal_model_builtin("ising:side=3,theta=0.2", 0, &model, &err), &err);
+    ck_ok(sal_model_open("ising:side=3,theta=0.2", 0, &model, &err), &err);
     sal_run_options options = { .chains = 3, .draws = 7, .warmup = -1, .record.draws = true };
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_data_from_run(run, &data, &err), &err);

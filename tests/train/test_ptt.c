@@ -9,7 +9,9 @@
 
 #include "exact_answers.h"
 #include "models/base.h"
+#include "run/trajectory.h"
 #include "train/ptt.h"
+#include "train/trainer.h"
 
 enum { V = 9, ROWS = 400 };
 
@@ -602,7 +604,7 @@ START_TEST(a_saved_ladder_knows_its_model)
     double log_z, error;
     int64_t steps;
     ck_assert_int_ge(sal_trajectory_levels(x.path), 3);
-    ck_assert_str_eq(sal_trajectory_sampler(x.path, &steps), "gibbs");
+    ck_assert_str_eq(sali_trajectory_sampler(x.path, &steps), "gibbs");
     ck_assert_int_eq(steps, 9);
     ck_ok(sal_trajectory_log_z(x.path, x.model, &log_z, &error, &err), &err);
     ck_assert_double_eq_tol(log_z, exact_log_z(x.model), 4.5 * error);

@@ -29,7 +29,7 @@ static sal_model *new_rbm(const sal_data *data, const char *spec)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
-    ck_ok(sal_model_builtin(spec, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(spec, SAL_F64, &model, &err), &err);
     ck_ok(sal_model_train_start(model, spec, data, 1, &err), &err);
     return model;
 }
@@ -189,7 +189,7 @@ START_TEST(same_seed_gives_the_same_bits_for_any_number_of_threads)
         for (int t = 0; t < 3; t++) {
             sal_model *model = NULL;
             const char *spec = "rbm:visible=64,hidden=20";
-            ck_ok(sal_model_builtin(spec, SAL_F32, &model, &err), &err);
+            ck_ok(sal_model_open(spec, SAL_F32, &model, &err), &err);
             ck_ok(sal_model_train_start(model, spec, &data, 1, &err), &err);
             sal_train_options options = { .sampler = samplers[k],
                                           .steps = 5,

@@ -3,6 +3,8 @@
  * options. */
 #include "test.h"
 
+#include "train/trainer.h"
+
 #include <math.h>
 
 #include <saltus/saltus.h>
@@ -29,7 +31,7 @@ static sal_model *new_model(const sal_data *data)
 {
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_builtin(specification, SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
     ck_ok(sal_model_train_start(model, specification, data, 1, &err), &err);
     return model;
 }
@@ -465,7 +467,7 @@ START_TEST(parameters_too_large_for_floats_are_divergence)
     sal_error err;
     sal_data data = random_data();
     sal_model *model = NULL;
-    ck_ok(sal_model_builtin(specification, SAL_F32, &model, &err), &err);
+    ck_ok(sal_model_open(specification, SAL_F32, &model, &err), &err);
     sal_train_options o = {
         .iterations = 1, .batch = 10, .buffer.chains = 10, .learning_rate = 1e100
     };

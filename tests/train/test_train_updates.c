@@ -39,7 +39,7 @@ static sal_model *spin_model(double *theta)
     sal_error err;
     sal_model *model = NULL;
     uint32_t state = 3;
-    ck_ok(sal_model_builtin("ising-dense:dim=5", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ising-dense:dim=5", SAL_F64, &model, &err), &err);
     ck_assert_int_eq(sal_model_parameters_size(model), SIZE);
     for (int i = 0; i < SIZE; i++) {
         theta[i] = noise(&state);
@@ -320,7 +320,7 @@ START_TEST(no_couplings_within_a_one_hot_variable)
     for (int i = 0; i < 20 * SITES; i++) {
         data.codes[i] = (uint8_t)(i * 7 / 3 % STATES);
     }
-    ck_ok(sal_model_builtin("potts-dense:dim=4,states=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("potts-dense:dim=4,states=3", SAL_F64, &model, &err), &err);
     for (int i = 0; i < N * N; i++) {
         J[i] = 0.01 * (i % 7);
     }
@@ -373,7 +373,7 @@ static void update_potts(const sal_train_options *with, double *J)
     for (int i = 0; i < 20 * GROUP_SITES; i++) {
         data.codes[i] = (uint8_t)((noise(&state) + 0.5) * GROUP_STATES);
     }
-    ck_ok(sal_model_builtin("potts-dense:dim=5,states=3", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("potts-dense:dim=5,states=3", SAL_F64, &model, &err), &err);
     ck_ok(sal_model_set_params(model, "J", J, &err), &err);
     o.batch = o.buffer.chains = 20;
     o.steps = 2;
@@ -476,9 +476,8 @@ START_TEST(large_couplings_stay_symmetric)
         data.codes[i] = (uint8_t)(i * 11 / 5 % 2);
     }
     for (int k = 0; k < 2; k++) {
-        ck_ok(
-            sal_model_builtin("ising-dense:dim=83,scale=0.01", k ? SAL_F64 : SAL_F32, &model, &err),
-            &err);
+        ck_ok(sal_model_open("ising-dense:dim=83,scale=0.01", k ? SAL_F64 : SAL_F32, &model, &err),
+              &err);
         sal_train_options o = { .iterations = 4,
                                 .batch = 40,
                                 .buffer.chains = 40,
@@ -503,7 +502,7 @@ START_TEST(names_of_couplings_and_fixed_parameters_are_checked)
     sal_data data = spin_data();
     double theta[SIZE];
     sal_model *model = spin_model(theta), *rbm = NULL;
-    ck_ok(sal_model_builtin("rbm:visible=5,hidden=3", SAL_F64, &rbm, &err), &err);
+    ck_ok(sal_model_open("rbm:visible=5,hidden=3", SAL_F64, &rbm, &err), &err);
     sal_train_options o = { .batch = 4, .couplings.names = "K" };
     ck_fails(sal_train(model, &data, &o, &err), SAL_ERR_ARGUMENT, &err,
              "couplings: no parameter is called 'K'");

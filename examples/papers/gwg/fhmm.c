@@ -81,9 +81,9 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
     const int factors = a->size == QUICK ? 5 : 10;
     const double most = a->size == QUICK ? 8000 : a->size == USUAL ? 32000 : 2048000;
     joint.points = error.points = a->size == QUICK ? 4 : 6;
-    sal_status status = sal_model_builtin(a->size == QUICK ? "fhmm:length=100,factors=5"
-                                                           : "fhmm:length=1000,factors=10",
-                                          0, &model, err);
+    sal_status status = sal_model_open(a->size == QUICK ? "fhmm:length=100,factors=5"
+                                                        : "fhmm:length=1000,factors=10",
+                                       0, &model, err);
     status = status ? status : measure_all(model, factors, most, &joint, &error, err);
     if (status == SAL_OK) {
         panel_print(&joint);

@@ -20,7 +20,7 @@ static sal_status measure(panel *p, int k, int side, int64_t steps, sal_error *e
     char text[80];
     sal_model *model = NULL;
     snprintf(text, sizeof text, "ising:side=%d,theta=%g", side, p->x[k]);
-    sal_status status = sal_model_builtin(text, 0, &model, err);
+    sal_status status = sal_model_open(text, 0, &model, err);
     for (int c = 0; c < SAMPLERS && status == SAL_OK; c++) {
         sal_run *run = NULL;
         sal_run_summary s;

@@ -67,7 +67,7 @@ static sal_status train(experiment *x, size scale, const char *file, sal_error *
              scale == QUICK   ? 32
              : scale == USUAL ? 100
                               : 500);
-    status = status ? status : sal_model_builtin(text, 0, &x->model, err);
+    status = status ? status : sal_model_open(text, 0, &x->model, err);
     status = status ? status : sal_model_train_start(x->model, text, &x->data, 0, err);
     return status ? status : sal_train(x->model, &x->data, &o, err);
 }

@@ -86,7 +86,7 @@ static sal_status begin(int64_t dim, uint64_t seed, experiment *x, sal_error *er
     snprintf(text, sizeof text, "rbm:visible=%d,hidden=%d,scale=%g,seed=%d", (int)dim, (int)dim,
              2 / sqrt((double)dim), (int)seed);
     sal_status status = x->truth && x->states ? SAL_OK : SAL_ERR_MEMORY;
-    status = status ? status : sal_model_builtin(text, 0, &x->model, err);
+    status = status ? status : sal_model_open(text, 0, &x->model, err);
     return status ? status : states_at_end(x->model, &truth, x->truth, err);
 }
 

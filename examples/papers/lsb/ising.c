@@ -59,7 +59,7 @@ static sal_status run_case(int k, size scale, result *r, sal_error *err)
                                   .picture_at = cases[k].picture_at / (scale == QUICK ? 10 : 1) };
     snprintf(text, sizeof text, "segmentation:side=%d,lambda=%g,mu=%g,sigma=3", (int)r->side,
              cases[k].lambda, cases[k].mu);
-    sal_status status = sal_model_builtin(text, 0, &model, err);
+    sal_status status = sal_model_open(text, 0, &model, err);
     status = status ? status : trace_all(model, &r->options, r->traces, err);
     if (status == SAL_OK) {
         trace_print(cases[k].title, r->traces, cases[k].paper);

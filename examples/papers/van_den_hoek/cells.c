@@ -69,7 +69,7 @@ static sal_status run(int side, double kappa, int64_t sweeps, sal_figure *figure
                                 .threads = 1 };
     int32_t *codes = malloc((size_t)(CHAINS * side * side) * sizeof *codes);
     snprintf(text, sizeof text, "cellular-potts:cyclic=0,side=%d,states=%d,J=1.5", side, LABELS);
-    sal_status status = codes ? sal_model_builtin(text, 0, &model, err) : SAL_ERR_MEMORY;
+    sal_status status = codes ? sal_model_open(text, 0, &model, err) : SAL_ERR_MEMORY;
     status = status ? status : sal_model_set_params(model, "kappa", &kappa, err);
     status = status ? status : sal_sample(model, &o, &sampled, err);
     status = status ? status : sal_run_last(sampled, codes, err);

@@ -38,7 +38,7 @@ sal_status compare_begin(sal_error *err)
 {
     figures unused;
     sal_model *model = NULL;
-    sal_status status = sal_model_builtin("ising:side=2", 0, &model, err);
+    sal_status status = sal_model_open("ising:side=2", 0, &model, err);
     status = status ? status : compare_measure(model, samplers[GWG], 100, 0, &unused, err);
     sal_model_destroy(model);
     return status;
@@ -61,7 +61,7 @@ sal_status compare_row(const char *specification, int64_t draws, figures out[SAM
                        sal_error *err)
 {
     sal_model *model = NULL;
-    sal_status status = sal_model_builtin(specification, 0, &model, err);
+    sal_status status = sal_model_open(specification, 0, &model, err);
     for (int k = 0; k < SAMPLERS && status == SAL_OK; k++) {
         status = compare_measure(model, samplers[k], draws, 0, &out[k], err);
         if (status == SAL_OK) {

@@ -37,7 +37,7 @@ static sal_status target_open(int side, target *t, sal_error *err)
     char text[80];
     *t = (target){ .spins = side * side, .states = 1 << (side * side) };
     snprintf(text, sizeof text, "ising:cyclic=0,side=%d,theta=0.05", side);
-    sal_status status = sal_model_builtin(text, 0, &t->model, err);
+    sal_status status = sal_model_open(text, 0, &t->model, err);
     int32_t *codes = malloc((size_t)t->states * MOST_SPINS * sizeof *codes);
     t->p = malloc((size_t)t->states * sizeof *t->p);
     status = status ? status : codes && t->p ? SAL_OK : SAL_ERR_MEMORY;

@@ -52,7 +52,7 @@ static sal_status measure_kind(const results *r, int m, int p, int n, kind out[C
         sal_model *model = NULL;
         snprintf(text, sizeof text, "random-factors:n=%g,m=%d,p=%g,seed=%d", r->n[n], factors[m],
                  chances[p], k);
-        status = sal_model_builtin(text, 0, &model, err);
+        status = sal_model_open(text, 0, &model, err);
         for (int c = 0; c < COMPARED && status == SAL_OK; c++) {
             status = compare_measure(model, samplers[c], r->draws, 0, &f[c][k], err);
             ess[c][k] = f[c][k].ess;

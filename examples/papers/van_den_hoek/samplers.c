@@ -69,7 +69,7 @@ static sal_status show(int which, int lengths, sal_figure *figure, sal_error *er
                 .curves = SAMPLERS };
     printf("\n%s\n%-14s %7s %8s %8s %8s %9s %9s %8s\n", models[which].title, "", "accept",
            "ESS/1000", "IAT", "R-hat", "TV", "ideal", "us");
-    sal_status status = sal_model_builtin(models[which].specification, 0, &model, err);
+    sal_status status = sal_model_open(models[which].specification, 0, &model, err);
     for (int sampler = 0; sampler < SAMPLERS; sampler++) {
         p.name[sampler] = names[sampler];
         for (int k = 0; k < lengths && status == SAL_OK; k++) {

@@ -169,7 +169,7 @@ static int run_case(const bench_case *c, const bench_options *o)
     sal_model *model = NULL;
     snprintf(specification, sizeof specification, c->specification, (long long)bench_size(c, o),
              (long long)bench_states(c, o));
-    sal_status status = sal_model_builtin(specification, c->dtype, &model, &err);
+    sal_status status = sal_model_open(specification, c->dtype, &model, &err);
     int code = status == SAL_OK ? c->measure(c, o, model) : cli_fail(status, &err);
     sal_model_destroy(model);
     return code;

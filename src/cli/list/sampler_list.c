@@ -24,24 +24,12 @@ static size_t item_length(const char *text)
 /* Take "step-size=X" out of the settings. */
 static int take_step_size(cli_sampler_item *item)
 {
-    static const char key[] = "step-size=";
-    char *at = strchr(item->specification, ':');
-    while (at && strncmp(at + 1, key, sizeof key - 1) != 0) {
-        at = strchr(at + 1, ',');
-    }
-    if (!at) {
-        return CLI_OK;
-    }
-    char *value = at + sizeof key;
-    size_t length = strcspn(value, ",");
-    if (!cli_parse_real(value, length, &item->step_size) || !(item->step_size > 0)) {
+    char *value = cli_find_setting(item->specification, "step-size");
+    if (value &&
+        (!cli_parse_real(value, strcspn(value, ","), &item->step_size) || !(item->step_size > 0))) {
         return cli_usage("%s: expected a positive number as step-size", item->specification);
     }
-    if (*at == ':' && value[length]) { /* the first of several: keep the colon */
-        memmove(at + 1, value + length + 1, strlen(value + length + 1) + 1);
-    } else {
-        memmove(at, value + length, strlen(value + length) + 1);
-    }
+    cli_drop_setting(value);
     return CLI_OK;
 }
 

@@ -403,8 +403,8 @@ static int check_options(const char *specification, options *o)
     if (strcmp(o->base, "data") != 0 && strcmp(o->base, "uniform") != 0) {
         return cli_usage("--base %s: expected data or uniform", o->base);
     }
-    code = cli_resolve(&(cli_library){ sal_ais_option_table(), &o->ais });
-    return code ? code : cli_sampler(&o->sampler, &o->ais.sampler);
+    code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_AIS), &o->ais });
+    return code ? code : cli_sampler(&o->sampler, &o->ais.sampler, false);
 }
 
 static int run_evaluate(const cli_command *command, int argc, char **argv)
@@ -426,7 +426,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     };
     const char *specification = "";
     session s = { .o = &o };
-    cli_library library = { sal_ais_option_table(), &o.ais };
+    cli_library library = { sal_option_table_of(SAL_OPTIONS_AIS), &o.ais };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : check_options(specification, &o);

@@ -323,7 +323,7 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
     };
     const char *model = "";
     session s = { .o = &o };
-    cli_library library = { sal_inpaint_option_table(), &o.inpaint };
+    cli_library library = { sal_option_table_of(SAL_OPTIONS_INPAINT), &o.inpaint };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &model);
     code = code ? code : cli_resolve(&library);

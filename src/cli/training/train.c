@@ -73,7 +73,7 @@ static void suit_data(const char *arch, int64_t rows, sal_train_options *t)
 {
     sal_train_options known = { 0 };
     sal_train_suggest(arch, &known, NULL);
-    sal_option_resolve(sal_train_option_table(), &known, NULL);
+    sal_option_resolve(sal_option_table_of(SAL_OPTIONS_TRAIN), &known, NULL);
     if (t->batch == known.batch && rows < t->batch) {
         t->batch = rows;
     }
@@ -268,7 +268,7 @@ static int check_options(const char *arch, cli_train_options *o)
         return cli_usage("train: --fresh must be 0 to %d", INT32_MAX);
     }
     o->train.checkpoint.directory = o->out;
-    code = cli_resolve(&(cli_library){ sal_train_option_table(), &o->train });
+    code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_TRAIN), &o->train });
     return code ? code : check_pearson(o);
 }
 
@@ -310,7 +310,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     };
     const char *arch = "";
     cli_training s = { .o = &o };
-    cli_library library = { sal_train_option_table(), &o.train };
+    cli_library library = { sal_option_table_of(SAL_OPTIONS_TRAIN), &o.train };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     bool suggested = code == CLI_OK && suggest(arch, argc, argv, &o, &s.settings);

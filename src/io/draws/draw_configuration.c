@@ -50,7 +50,7 @@ static void put_reals(json_t *c, const char *key, int64_t n, const double *value
  * temperatures. */
 static void put_options(json_t *c, const sal_run_options *o)
 {
-    const sal_option_table *table = sal_run_option_table();
+    const sal_option_table *table = sal_option_table_of(SAL_OPTIONS_RUN);
     const sal_tempering_options *t = &o->tempering;
     sal_option_info info;
     char text[MOST_TEXT + 2];

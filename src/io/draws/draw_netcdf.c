@@ -560,7 +560,7 @@ static sal_status write_file(writer *w, sal_error *err)
 sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
                                   const sali_draw_source *source, sal_error *err)
 {
-    writer w = { .model = sal_run_model(run), .run = run, .source = source };
+    writer w = { .model = sali_run_model(run), .run = run, .source = source };
     sal_status status = sal_run_state_options(sal_run_last_state(run), &w.options, err);
     status = status ? status : describe_run(&w, err);
     status = status ? status : sali_output_open(path, &w.out, err);

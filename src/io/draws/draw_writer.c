@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -169,6 +170,14 @@ static sal_status keep_configuration(sal_draw_writer *w, const sal_model *model,
 
 /* ---- opening */
 
+/* Whether two paths are of one file. */
+static bool is_same(const char *a, const char *b)
+{
+    struct stat one, two;
+    return strcmp(a, b) == 0 || (stat(a, &one) == 0 && stat(b, &two) == 0 &&
+                                 one.st_dev == two.st_dev && one.st_ino == two.st_ino);
+}
+
 /* The log, for a run from the beginning or from where `resume` comes from. What may still be wanted
  * is not overwritten. */
 static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal_run_options *o,
@@ -180,11 +189,11 @@ static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal
         return status;
     }
     bool wanted = w->log->state_size > 0;
-    w->goes_on = wanted && strcmp(from, w->log->path) == 0;
+    w->goes_on = wanted && is_same(from, w->log->path);
     if (w->goes_on) {
         return SAL_OK;
     }
-    if (wanted && strcmp(from, w->path) != 0) {
+    if (wanted && !is_same(from, w->path)) {
         return sali_fail(err, SAL_ERR_IO,
                          "%s: holds the draws of a run that ended early: go on with it ('saltus "
                          "sample --resume %s'), or remove it",
@@ -286,7 +295,11 @@ sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_err
         return SAL_OK;
     }
     flush(w);
-    if (run && (w->log->made[0] > 0 || sal_run_n_draws(run) == 0)) {
+    int64_t made = 0;
+    if (run) {
+        sal_run_size(run, NULL, &made, NULL);
+    }
+    if (run && (w->log->made[0] > 0 || made == 0)) {
         write_state(w, sal_run_last_state(run));
     }
     sal_status status = w->status;

@@ -21,7 +21,7 @@ static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *e
     sali_draw_source source = { .replay = state->replay,
                                 .figures = 1,
                                 .configuration =
-                                    sali_draw_configuration(sal_run_model(run), &options, NULL) };
+                                    sali_draw_configuration(sali_run_model(run), &options, NULL) };
     status = source.configuration ? sali_draw_netcdf_write(path, run, &source, err)
                                   : sali_fail_memory(err);
     json_decref(source.configuration);
@@ -70,7 +70,7 @@ static sal_status save_sequences(const sal_run *run, const char *path, const int
     int bytes = 0;
     const void *draws = sal_run_draws(run, &bytes);
     sali_content content = { 0 };
-    sal_status status = choose_alphabet(path, sal_model_space(sal_run_model(run)), &alphabet, err);
+    sal_status status = choose_alphabet(path, sal_model_space(sali_run_model(run)), &alphabet, err);
     status = status ? status
                     : sali_sequences_make(shape[0], shape[1], shape[2], bytes, draws, alphabet,
                                           &content, err);

@@ -100,12 +100,6 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
     return SAL_OK;
 }
 
-sal_status sal_model_builtin(const char *specification, sal_dtype dtype, sal_model **model,
-                             sal_error *err)
-{
-    return sali_builtin_make(specification, NULL, dtype, model, err);
-}
-
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
                                sal_error *err)
 {

@@ -75,12 +75,12 @@ SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)
 sal_status sali_builtin_find(const char *specification, const sali_builtin **out, sal_error *err);
 
 /* A model of what a file holds, of the kind that the record asks for, or without one (NULL). The
- * specification has no key `file`. Errors as sal_model_builtin, and SAL_ERR_DATA. */
+ * specification has no key `file`. Returns: those of sal_model_open. */
 sal_status sali_builtin_make(const char *specification, const sali_content *content,
                              sal_dtype dtype, sal_model **model, sal_error *err);
 
 /* The record of a specification "name:key=value,...", and its parameters' values
- * [SALI_SETTINGS]. Errors as sal_model_builtin. */
+ * [SALI_SETTINGS]. Returns: SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
 
