@@ -7,7 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-static sali_state_item *find(const struct sal_run_state *state, const char *name)
+sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name)
 {
     for (int64_t k = 0; k < state->n; k++) {
         if (strcmp(state->items[k].name, name) == 0) {
@@ -32,7 +32,7 @@ static sali_state_item *add(struct sal_run_state *state, const char *name)
 void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_dtype type,
                           int64_t count)
 {
-    sali_state_item *item = find(state, name);
+    sali_state_item *item = sali_run_state_find(state, name);
     item = item ? item : add(state, name);
     if (item && (!item->data || item->type != type || item->count != count)) {
         sali_free(item->data);
@@ -59,21 +59,16 @@ bool sali_run_state_put_text(struct sal_run_state *state, const char *name, cons
     return sali_run_state_put(state, &item);
 }
 
-const sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name)
-{
-    return find(state, name);
-}
-
 const char *sali_run_state_text(const struct sal_run_state *state, const char *name)
 {
-    const sali_state_item *item = find(state, name);
+    const sali_state_item *item = sali_run_state_find(state, name);
     bool text = item && item->type == SALI_DTYPE_U8 && item->count > 0;
     return text && ((const char *)item->data)[item->count - 1] == '\0' ? item->data : NULL;
 }
 
 int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name)
 {
-    const sali_state_item *item = find(state, name);
+    const sali_state_item *item = sali_run_state_find(state, name);
     bool whole = item && item->type == SALI_DTYPE_I64 && item->count == 1;
     return whole ? *(const int64_t *)item->data : -1;
 }
@@ -82,7 +77,7 @@ static sal_status fill(sali_run_state_reader *reader, const sali_state_item *wan
 {
     char name[160];
     snprintf(name, sizeof name, "%s%s", reader->prefix, wanted->name);
-    const sali_state_item *item = find(reader->state, name);
+    const sali_state_item *item = sali_run_state_find(reader->state, name);
     if (!item || item->type != wanted->type || item->count != wanted->count) {
         return sali_fail(err, SAL_ERR_DATA,
                          "expected an array '%s' of %lld numbers of the right type", name,

@@ -7,6 +7,24 @@
 #include <saltus/sample.h>
 #include "core/state.h"
 
+/* What is noted of each draw and chain, in this order everywhere. */
+enum { SALI_NOTED_LP, SALI_NOTED_ACCEPTANCE, SALI_NOTED_JUMP, SALI_NOTED_STEP_SIZE, SALI_NOTED };
+
+/* A draw of codes [chains x variables] and figures [SALI_NOTED x chains]. */
+static inline sal_draw sali_draw_of(bool warmup, int64_t index, int64_t chains, int64_t variables,
+                                    const int32_t *codes, const double *figures)
+{
+    return (sal_draw){ .index = index,
+                       .warmup = warmup,
+                       .chains = chains,
+                       .variables = variables,
+                       .codes = codes,
+                       .log_prob = figures + SALI_NOTED_LP * chains,
+                       .acceptance_rate = figures + SALI_NOTED_ACCEPTANCE * chains,
+                       .jump = figures + SALI_NOTED_JUMP * chains,
+                       .step_size = figures + SALI_NOTED_STEP_SIZE * chains };
+}
+
 /* Draws made before, in a file or in memory. */
 typedef struct sali_replay {
     void *source;
@@ -40,7 +58,7 @@ bool sali_run_state_put(struct sal_run_state *state, const sali_state_item *item
 bool sali_run_state_put_text(struct sal_run_state *state, const char *name, const char *text);
 
 /* The item of a name, or NULL. */
-const sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name);
+sali_state_item *sali_run_state_find(const struct sal_run_state *state, const char *name);
 
 /* A text among the items, or NULL. */
 const char *sali_run_state_text(const struct sal_run_state *state, const char *name);

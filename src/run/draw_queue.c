@@ -28,10 +28,7 @@ sal_status sali_queue_create(sal_run *run, sal_error *err)
     queue->room = QUEUE_BYTES / row < least ? least : QUEUE_BYTES / row;
     queue->room = queue->room > QUEUE_DRAWS ? QUEUE_DRAWS : queue->room;
     queue->codes = sali_memory_take(&run->memory, queue->room, (size_t)row);
-    queue->log_prob = SALI_TAKE(&run->memory, double, queue->room * o->chains);
-    queue->acceptance = SALI_TAKE(&run->memory, double, queue->room * o->chains);
-    queue->jump = SALI_TAKE(&run->memory, double, queue->room * o->chains);
-    queue->step_size = SALI_TAKE(&run->memory, double, queue->room * o->chains);
+    queue->figures = SALI_TAKE(&run->memory, double, queue->room * o->chains * SALI_NOTED);
     queue->before = SALI_TAKE(&run->memory, sali_queued_sums, o->chains);
     return sali_memory_status(&run->memory, err);
 }
@@ -42,19 +39,20 @@ void sali_queue_note(sal_run *run, sali_run_shard *shard, int64_t draw)
     const sali_chains *chains = shard->chains;
     int64_t V = run->base->space->n_variables;
     bool has_step_size = run->sampler->has_step_size;
+    int64_t n = run->options.chains;
     for (int64_t g = 0; g < shard->groups; g++) {
         int64_t chain = shard->first + g, c = g * run->ladder.n;
-        int64_t at = (draw - queue->first) * run->options.chains + chain;
+        double *figures = queue->figures + (draw - queue->first) * SALI_NOTED * n + chain;
         sali_queued_sums *before = &queue->before[chain];
         double steps = (double)run->options.thin;
         sali_run_expand(run, 1, chains->codes + c * chains->space->n_variables,
-                        queue->codes + at * V);
-        queue->log_prob[at] = chains->f[c];
+                        queue->codes + ((draw - queue->first) * n + chain) * V);
         /* a difference of sums may be off by their rounding */
         double rate = (before->acceptance + chains->acceptance_sum[c]) / steps;
-        queue->acceptance[at] = rate > 1 ? 1 : rate < 0 ? 0 : rate;
-        queue->jump[at] = before->jump + chains->jump_sum[c];
-        queue->step_size[at] = has_step_size ? chains->step_size[c] : NAN;
+        figures[SALI_NOTED_LP * n] = chains->f[c];
+        figures[SALI_NOTED_ACCEPTANCE * n] = rate > 1 ? 1 : rate < 0 ? 0 : rate;
+        figures[SALI_NOTED_JUMP * n] = before->jump + chains->jump_sum[c];
+        figures[SALI_NOTED_STEP_SIZE * n] = has_step_size ? chains->step_size[c] : NAN;
         before->acceptance = -chains->acceptance_sum[c];
         before->jump = -chains->jump_sum[c];
     }
@@ -74,18 +72,9 @@ void sali_queue_hand_over(sal_run *run, int64_t made, bool warmup)
     const sal_run_options *o = &run->options;
     const sali_draw_queue *queue = &run->queue;
     for (int64_t d = queue->first; queue->codes && d < made && !run->stopped; d++) {
-        int64_t at = (d - queue->first) * o->chains;
-        sal_draw draw = {
-            .index = d,
-            .warmup = warmup,
-            .chains = o->chains,
-            .variables = run->base->space->n_variables,
-            .codes = queue->codes + at * run->base->space->n_variables,
-            .log_prob = queue->log_prob + at,
-            .acceptance_rate = queue->acceptance + at,
-            .jump = queue->jump + at,
-            .step_size = queue->step_size + at,
-        };
+        int64_t at = (d - queue->first) * o->chains, V = run->base->space->n_variables;
+        sal_draw draw = sali_draw_of(warmup, d, o->chains, V, queue->codes + at * V,
+                                     queue->figures + at * SALI_NOTED);
         sali_queue_call(run, &draw);
     }
 }

@@ -39,11 +39,11 @@ typedef struct sali_queued_sums {
 
 /* The draws of the window under way, on their way to the caller (draw_queue.c). */
 typedef struct sali_draw_queue {
-    int64_t room;   /* draws that a window may make */
-    int64_t first;  /* the first draw of the window under way */
-    int32_t *codes; /* [room x chains x V of base]; NULL: nothing is shown */
-    double *log_prob, *acceptance, *jump, *step_size; /* [room x chains] */
-    sali_queued_sums *before;                         /* [chains] */
+    int64_t room;             /* draws that a window may make */
+    int64_t first;            /* the first draw of the window under way */
+    int32_t *codes;           /* [room x chains x V of base]; NULL: nothing is shown */
+    double *figures;          /* [room x SALI_NOTED x chains] */
+    sali_queued_sums *before; /* [chains] */
 } sali_draw_queue;
 
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays

@@ -92,8 +92,8 @@ sal_status sali_run_replay(sal_run *run, sal_error *err)
 
 typedef struct memory {
     const sal_run *run;
-    int32_t *codes;             /* [chains x V] */
-    double *log_prob, *unknown; /* [chains] */
+    int32_t *codes;  /* [chains x V] */
+    double *figures; /* [SALI_NOTED x chains] NaN but for f */
 } memory;
 
 static sal_status read_memory(void *source, bool warmup, int64_t index, sal_draw *draw,
@@ -108,20 +108,12 @@ static sal_status read_memory(void *source, bool warmup, int64_t index, sal_draw
                          "them to a file NAME.nc");
     }
     for (int64_t c = 0; c < chains; c++) {
-        m->log_prob[c] = run->log_prob[c * run->draws_made + index];
-        m->unknown[c] = NAN;
+        m->figures[SALI_NOTED_LP * chains + c] = run->log_prob[c * run->draws_made + index];
         for (int64_t v = 0; v < V; v++) {
             m->codes[c * V + v] = sali_run_draw(run, c, index, v);
         }
     }
-    *draw = (sal_draw){ .index = index,
-                        .chains = chains,
-                        .variables = V,
-                        .codes = m->codes,
-                        .log_prob = m->log_prob,
-                        .acceptance_rate = m->unknown,
-                        .jump = m->unknown,
-                        .step_size = m->unknown };
+    *draw = sali_draw_of(false, index, chains, V, m->codes, m->figures);
     return SAL_OK;
 }
 
@@ -137,8 +129,10 @@ sal_status sali_run_keep_past(sal_run *run, sal_error *err)
     }
     m->run = run;
     m->codes = SALI_TAKE(&run->memory, int32_t, chains * run->base->space->n_variables);
-    m->log_prob = SALI_TAKE(&run->memory, double, chains);
-    m->unknown = SALI_TAKE(&run->memory, double, chains);
+    m->figures = SALI_TAKE(&run->memory, double, SALI_NOTED *chains);
+    for (int64_t k = 0; m->figures && k < SALI_NOTED * chains; k++) {
+        m->figures[k] = NAN;
+    }
     run->state->replay = (sali_replay){ .source = m, .read = read_memory, .made = run->draws_made };
     return sali_memory_status(&run->memory, err);
 }

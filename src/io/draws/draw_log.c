@@ -348,15 +348,7 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
         log->codes[k] =
             log->code_bytes == 1 ? ((const uint8_t *)from)[k] : ((const int32_t *)from)[k];
     }
-    *draw = (sal_draw){ .index = index,
-                        .warmup = warmup,
-                        .chains = chains,
-                        .variables = log->V,
-                        .codes = log->codes,
-                        .log_prob = log->figures + SALI_NOTED_LP * chains,
-                        .acceptance_rate = log->figures + SALI_NOTED_ACCEPTANCE * chains,
-                        .jump = log->figures + SALI_NOTED_JUMP * chains,
-                        .step_size = log->figures + SALI_NOTED_STEP_SIZE * chains };
+    *draw = sali_draw_of(warmup, index, chains, log->V, log->codes, log->figures);
     return SAL_OK;
 }
 

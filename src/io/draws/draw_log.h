@@ -16,7 +16,6 @@
 
 #include <saltus/sample.h>
 #include "core/run_state.h"
-#include "io/draws/noted.h"
 
 typedef struct sali_draw_log {
     char *path;

@@ -19,7 +19,7 @@
 #include "core/utf8.h"
 #include "io/draws/draw_configuration.h"
 #include "io/draws/netcdf_posterior.h"
-#include "io/draws/noted.h"
+#include "io/draws/run_record.h"
 #include "io/file.h"
 #include "models/model.h"
 #include "models/names.h"

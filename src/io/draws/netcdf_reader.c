@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "io/arrays/array_file.h"
 #include "io/draws/netcdf_posterior.h"
-#include "io/draws/noted.h"
+#include "io/draws/run_record.h"
 
 /* Deflate makes a byte of at most 1032: a file that claims more elements than this for each of its
  * bytes was never written. */

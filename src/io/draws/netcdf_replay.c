@@ -8,7 +8,6 @@
 #include "io/arrays/state_file.h"
 #include "io/draws/draw_netcdf.h"
 #include "io/draws/netcdf_posterior.h"
-#include "io/draws/noted.h"
 
 /* Draws that are read at once take so much, or are one. */
 #define WINDOW_BYTES ((int64_t)4 << 20)
@@ -130,15 +129,7 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
             d->figures[i * p->chains + c] = d->noted[(i * p->chains + c) * d->n + k];
         }
     }
-    *draw = (sal_draw){ .index = index,
-                        .warmup = warmup,
-                        .chains = p->chains,
-                        .variables = p->V,
-                        .codes = d->codes,
-                        .log_prob = d->figures + SALI_NOTED_LP * p->chains,
-                        .acceptance_rate = d->figures + SALI_NOTED_ACCEPTANCE * p->chains,
-                        .jump = d->figures + SALI_NOTED_JUMP * p->chains,
-                        .step_size = d->figures + SALI_NOTED_STEP_SIZE * p->chains };
+    *draw = sali_draw_of(warmup, index, p->chains, p->V, d->codes, d->figures);
     return status;
 }
 

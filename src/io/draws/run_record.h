@@ -4,8 +4,11 @@
 #define SALI_RUN_RECORD_H
 
 #include "core/memory.h"
-#include "io/draws/noted.h"
+#include "core/run_state.h"
 #include "models/content.h"
+
+/* What is noted of draws is called so in files. */
+extern const char *const sali_noted_names[SALI_NOTED];
 
 typedef struct sali_run_record {
     sali_memory memory; /* of all arrays and texts but the draws */
