@@ -2,10 +2,50 @@
 /* What saltus compare prints. */
 #include <math.h>
 #include <omp.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "cli/compare.h"
 #include "cli/json.h"
+
+/* A number of a row: its key in JSON, and its title and how it is printed in the table, where it
+ * has a column there. */
+typedef struct column {
+    const char *key, *title, *format;
+    size_t offset;
+} column;
+
+#define OF(member) offsetof(compare_row, member)
+
+static const column columns[] = {
+    { "step_size", NULL, NULL, OF(summary.step_size) },
+    { "acceptance_rate", "accept", "%.3f", OF(summary.acceptance_rate) },
+    { "mean_jump", "jump", "%.3g", OF(summary.mean_jump) },
+    { "ess_per_step", "ESS/step", "%.2e", OF(summary.ess_per_step) },
+    { "ess_per_second", "ESS/s", "%.4g", OF(summary.ess_per_second) },
+    { "ess_total", NULL, NULL, OF(summary.ess_total) },
+    { "autocorrelation_time", "IAT", "%.4g", OF(summary.autocorrelation_time) },
+    { "rhat_max", "R-hat", "%.3f", OF(summary.rhat_max) },
+    { "marginal_error", "marginal", "%.5f", OF(errors.marginal_mean) },
+    { "marginal_l1", NULL, NULL, OF(errors.marginal_l1) },
+    { "marginal_max", NULL, NULL, OF(errors.marginal_max) },
+    { "pair_l1", "pair L1", "%.5f", OF(errors.pair_l1) },
+    { "covariance_error", "covar", "%.4g", OF(errors.covariance) },
+    { "total_variation", "TV", "%.4f", OF(variation.distance) },
+    { "total_variation_ideal", "ideal TV", "%.4f", OF(variation.ideal) },
+    { "log_prob_mean", NULL, NULL, OF(summary.log_prob_mean) },
+    { "statistic", "statistic", "%.6g", OF(summary.statistic_mean) },
+    { "steps_per_second", NULL, NULL, OF(summary.steps_per_second) },
+    { "seconds", NULL, NULL, OF(summary.seconds) },
+    { "warmup_seconds", NULL, NULL, OF(summary.warmup_seconds) },
+};
+
+#define N_COLUMNS (sizeof columns / sizeof *columns)
+
+static double number(const compare_row *row, const column *c)
+{
+    return *(const double *)(const void *)((const char *)row + c->offset);
+}
 
 /* ---- JSON */
 
@@ -33,36 +73,11 @@ static json_t *row_json(const compare_row *row)
         json_object_set_new(o, "reason", cli_json_text(row->reason));
         return o;
     }
-    const struct {
-        const char *key;
-        double value;
-    } numbers[] = {
-        { "step_size", s->step_size },
-        { "acceptance_rate", s->acceptance_rate },
-        { "mean_jump", s->mean_jump },
-        { "ess_per_step", s->ess_per_step },
-        { "ess_per_second", s->ess_per_second },
-        { "ess_total", s->ess_total },
-        { "autocorrelation_time", s->autocorrelation_time },
-        { "rhat_max", s->rhat_max },
-        { "marginal_error", row->errors.marginal_mean },
-        { "marginal_l1", row->errors.marginal_l1 },
-        { "marginal_max", row->errors.marginal_max },
-        { "pair_l1", row->errors.pair_l1 },
-        { "covariance_error", row->errors.covariance },
-        { "total_variation", row->variation.distance },
-        { "total_variation_ideal", row->variation.ideal },
-        { "log_prob_mean", s->log_prob_mean },
-        { "statistic", s->statistic_mean },
-        { "steps_per_second", s->steps_per_second },
-        { "seconds", s->seconds },
-        { "warmup_seconds", s->warmup_seconds },
-    };
     json_object_set_new(o, "warmup", json_integer(s->warmup));
     json_object_set_new(o, "draws", json_integer(s->draws));
     json_object_set_new(o, "thin", json_integer(s->thin));
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        cli_json_number(o, numbers[k].key, numbers[k].value);
+    for (size_t k = 0; k < N_COLUMNS; k++) {
+        cli_json_number(o, columns[k].key, number(row, &columns[k]));
     }
     json_object_set_new(o, "error_trace", trace_json(&row->trace));
     return o;
@@ -95,77 +110,11 @@ int compare_print_json(const compare_report *r)
 
 enum { WIDTH = 10 };
 
-/* A column: its title, and how a row's number is printed there. */
-typedef struct column {
-    const char *title, *format;
-    double (*of)(const compare_row *row);
-} column;
-
-static double acceptance(const compare_row *row)
-{
-    return row->summary.acceptance_rate;
-}
-static double jump(const compare_row *row)
-{
-    return row->summary.mean_jump;
-}
-static double ess_per_step(const compare_row *row)
-{
-    return row->summary.ess_per_step;
-}
-static double ess_per_second(const compare_row *row)
-{
-    return row->summary.ess_per_second;
-}
-static double autocorrelation_time(const compare_row *row)
-{
-    return row->summary.autocorrelation_time;
-}
-static double rhat(const compare_row *row)
-{
-    return row->summary.rhat_max;
-}
-static double marginal_error(const compare_row *row)
-{
-    return row->errors.marginal_mean;
-}
-static double pair_error(const compare_row *row)
-{
-    return row->errors.pair_l1;
-}
-static double covariance_error(const compare_row *row)
-{
-    return row->errors.covariance;
-}
-static double variation(const compare_row *row)
-{
-    return row->variation.distance;
-}
-static double variation_ideal(const compare_row *row)
-{
-    return row->variation.ideal;
-}
-static double statistic(const compare_row *row)
-{
-    return row->summary.statistic_mean;
-}
-
-static const column columns[] = {
-    { "accept", "%.3f", acceptance },        { "jump", "%.3g", jump },
-    { "ESS/step", "%.2e", ess_per_step },    { "ESS/s", "%.4g", ess_per_second },
-    { "IAT", "%.4g", autocorrelation_time }, { "R-hat", "%.3f", rhat },
-    { "marginal", "%.5f", marginal_error },  { "pair L1", "%.5f", pair_error },
-    { "covar", "%.4g", covariance_error },   { "TV", "%.4f", variation },
-    { "ideal TV", "%.4f", variation_ideal }, { "statistic", "%.6g", statistic },
-};
-
-#define N_COLUMNS (sizeof columns / sizeof *columns)
-
 /* Columns without any number are left out. */
 static bool shown(const compare_report *r, const column *c)
 {
-    for (int64_t k = 0; k < r->n; k++) {
-        if (!r->rows[k].reason[0] && !isnan(c->of(&r->rows[k]))) {
+    for (int64_t k = 0; c->title && k < r->n; k++) {
+        if (!r->rows[k].reason[0] && !isnan(number(&r->rows[k], c))) {
             return true;
         }
     }
@@ -176,7 +125,7 @@ static bool shown_titled(const compare_report *r, const char *title)
 {
     bool found = false;
     for (size_t k = 0; k < N_COLUMNS; k++) {
-        found = found || (strcmp(columns[k].title, title) == 0 && shown(r, &columns[k]));
+        found = found || (shown(r, &columns[k]) && strcmp(columns[k].title, title) == 0);
     }
     return found;
 }
@@ -196,7 +145,7 @@ static void print_row(const compare_report *r, const compare_row *row, int width
     char text[64];
     printf("%-*s  %-5s", width, row->sampler, row->exact ? "yes" : "no");
     for (size_t k = 0; k < N_COLUMNS; k++) {
-        double value = columns[k].of(row);
+        double value = number(row, &columns[k]);
         if (shown(r, &columns[k])) {
             snprintf(text, sizeof text, columns[k].format, value);
             printf(" %*s", WIDTH, isnan(value) ? "-" : text);
