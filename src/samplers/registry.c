@@ -78,12 +78,7 @@ static unsigned kinds_of(const sali_sampler *sampler)
 /* Whether the setting "radius" asks for a window of levels wider than a step to a neighbour. */
 static bool wants_window(const sali_sampler *sampler, const sali_sampler_settings *settings)
 {
-    for (int k = 0; sali_engine(sampler)->window && sampler->parameters[k].name; k++) {
-        if (strcmp(sampler->parameters[k].name, "radius") == 0) {
-            return settings->values[k] > 1;
-        }
-    }
-    return false;
+    return sali_engine(sampler)->window && sali_sampler_value(sampler, settings, "radius") > 1;
 }
 
 /* Why a sampler cannot serve a model, into text; false if it can. */

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/object.h"
+#include "samplers/kernels.h"
 #include "transition.h"
 
 /* Rounding of sums over at most 192 states in double. */
@@ -451,11 +453,47 @@ START_TEST(codings_of_one_model_give_the_same_chain)
 }
 END_TEST
 
+/* Kernels sum over lanes: numbers of variables from less than one row of lanes to several. */
+START_TEST(factorised_draws_are_weighed_as_log_q_says)
+{
+    for (int64_t V = 1; V <= 40; V++) {
+        sal_space *space = sal_space_create();
+        sal_block block = { .name = "b", .kind = SAL_SPIN, .count = V };
+        sali_move_rows rows = { 0 };
+        int32_t codes[40] = { 0 }, to[40];
+        double g[40], x[40], u[40], want = 0;
+        sal_error err;
+        ck_ok(sal_space_add(space, &block, &err), &err);
+        void *owner = sali_object(1);
+        sali_move_rows_create(owner, space, V, SAL_F64, 1, &rows);
+        tiny_normals(40 + (uint64_t)V, V, 2, g);
+        for (int64_t v = 0; v < V; v++) {
+            u[v] = ((double)(v * 37 % 64) + 0.5) / 64;
+            codes[v] = v % 3 == 0;
+        }
+        sali_factorised_kernels_f64.prepare(space, codes, 1, g, 0, g, 0, NULL, rows.rows,
+                                            rows.buffer);
+        double drawn = sali_factorised_kernels_f64.draw(space, codes, u, rows.rows, to, x);
+        for (int64_t v = 0; v < V; v++) {
+            double odds = codes[v] ? -2 * g[v] : 2 * g[v];
+            want += (to[v] != codes[v] ? odds : 0) - log1p(exp(odds));
+        }
+        double told = sali_factorised_kernels_f64.log_q(space, codes, to, rows.rows);
+        ck_assert_msg(
+            fabs(drawn - want) < 1e-12 * (double)V && fabs(told - want) < 1e-12 * (double)V,
+            "%d variables: drawn %.15g, log_q %.15g, by the text %.15g", (int)V, drawn, told, want);
+        sali_object_free(owner);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
 static Suite *proposals_suite(void)
 {
     Suite *suite = suite_create("proposals");
     TCase *tcase = tcase_create("proposals");
     tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, factorised_draws_are_weighed_as_log_q_says);
     tcase_add_test(tcase, proposals_are_those_of_the_papers);
     tcase_add_test(tcase, adaptive_scans_draw_restless_variables_more);
     tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);
