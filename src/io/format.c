@@ -7,7 +7,6 @@
 #include <saltus/io.h>
 
 #include "core/error.h"
-#include "io/arrays/array_file.h"
 #include "io/file.h"
 #include "io/torch.h"
 #include "models/conversion.h"
@@ -251,9 +250,4 @@ sal_status sali_content_write(const char *path, const sali_format *format,
     return names[0]
                ? sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path, what, names)
                : sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s has no other format", path, what);
-}
-
-sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
-{
-    return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
 }

@@ -300,6 +300,11 @@ sal_status sali_npy_write(const char *path, sali_dtype dtype, int ndim, const in
     return sali_text_close(&w);
 }
 
+sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
+{
+    return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
+}
+
 /* ---- the record */
 
 static bool recognise(sali_scan *scan)
