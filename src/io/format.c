@@ -6,9 +6,7 @@
 
 #include <saltus/io.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
-#include "io/arrays/array_file.h"
 #include "io/file.h"
 #include "io/torch.h"
 #include "models/conversion.h"
@@ -252,20 +250,4 @@ sal_status sali_content_write(const char *path, const sali_format *format,
     return names[0]
                ? sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s can be written as: %s", path, what, names)
                : sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s has no other format", path, what);
-}
-
-sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
-{
-    if (!array->whole) {
-        return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
-    }
-    int32_t *whole = SALI_NEW_ARRAY(int32_t, array->count);
-    for (int64_t i = 0; whole && i < array->count; i++) {
-        whole[i] = (int32_t)array->values[i];
-    }
-    sal_status status =
-        whole ? sali_npy_write(path, SALI_DTYPE_I32, array->ndim, array->shape, whole, err)
-              : sali_fail_memory(err);
-    sali_free(whole);
-    return status;
 }

@@ -4,6 +4,9 @@
 #ifndef SALI_FORMAT_H
 #define SALI_FORMAT_H
 
+#include <math.h>
+
+#include "core/error.h"
 #include "io/scan.h"
 #include "io/text_output.h"
 #include "io/xml.h"
@@ -103,6 +106,18 @@ static inline sal_status sali_format_write(const sali_format *format, const char
         format->write(&w, content);
     }
     return sali_text_close(&w);
+}
+
+/* DATA naming the first value that is NaN or infinite. */
+static inline sal_status sali_array_check(const char *name, const sal_array *array, sal_error *err)
+{
+    for (int64_t i = 0; i < array->count; i++) {
+        if (!isfinite(array->values[i])) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: element %lld is %g; expected finite numbers",
+                             name, (long long)i, array->values[i]);
+        }
+    }
+    return SAL_OK;
 }
 
 /* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix

@@ -22,17 +22,6 @@ sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sal
     return array->values ? SAL_OK : sali_fail_memory(err);
 }
 
-sal_status sali_array_check(const char *name, const sal_array *array, sal_error *err)
-{
-    for (int64_t i = 0; i < array->count; i++) {
-        if (!isfinite(array->values[i])) {
-            return sali_fail(err, SAL_ERR_DATA, "%s: element %lld is %g; expected finite numbers",
-                             name, (long long)i, array->values[i]);
-        }
-    }
-    return SAL_OK;
-}
-
 sal_status sali_array_take(const char *name, const sali_npy *from, sal_array *array, sal_error *err)
 {
     sal_status status = sali_array_make(name, from->ndim, from->shape, array, err);

@@ -12,9 +12,6 @@
 sal_status sali_array_make(const char *name, int ndim, const int64_t *shape, sal_array *array,
                            sal_error *err);
 
-/* DATA naming the first value that is NaN or infinite. */
-sal_status sali_array_check(const char *name, const sal_array *array, sal_error *err);
-
 /* An array of all elements of a file's. */
 sal_status sali_array_take(const char *name, const sali_npy *from, sal_array *array,
                            sal_error *err);

@@ -300,6 +300,22 @@ sal_status sali_npy_write(const char *path, sali_dtype dtype, int ndim, const in
     return sali_text_close(&w);
 }
 
+sal_status sal_array_write(const char *path, const sal_array *array, sal_error *err)
+{
+    if (!array->whole) {
+        return sali_npy_write(path, SALI_DTYPE_F64, array->ndim, array->shape, array->values, err);
+    }
+    int32_t *whole = SALI_NEW_ARRAY(int32_t, array->count);
+    for (int64_t i = 0; whole && i < array->count; i++) {
+        whole[i] = (int32_t)array->values[i];
+    }
+    sal_status status =
+        whole ? sali_npy_write(path, SALI_DTYPE_I32, array->ndim, array->shape, whole, err)
+              : sali_fail_memory(err);
+    sali_free(whole);
+    return status;
+}
+
 /* ---- the record */
 
 static bool recognise(sali_scan *scan)

@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/arrays/array_file.h"
+#include "io/format.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
