@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
+#include "core/error.h"
 #include "core/number.h"
 #include "io/arrays/array_file.h"
 #include "io/format.h"
