@@ -30,7 +30,7 @@ static const sal_block *find_sites(const sal_model *model)
     const char *name;
     for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
         if (strcmp(name, "J") == 0 && shape.rank == 2 && shape.dim[0] == N && shape.dim[1] == N &&
-            sal_space_blocks(space) == 1 && block->kind == SAL_CATEGORICAL && block->count > 1) {
+            !sal_space_block(space, 1) && block->kind == SAL_CATEGORICAL && block->count > 1) {
             return block;
         }
     }

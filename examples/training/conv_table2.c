@@ -366,7 +366,7 @@ static sal_status refit_all(const settings *s, sal_error *err)
     path_of(s, "draws.npy", path);
     sal_status status =
         sal_data_read(path, &(sal_data_options){ .kind = SAL_DATA_DRAWS }, &data, err);
-    status = status ? status : sal_data_split(&data, data.rows / 3, &clean, err);
+    status = status ? status : sal_data_split(&data, data.rows / 3, NULL, &clean, err);
     for (int k = 0; status == SAL_OK && k < METHODS * LEVELS; k++) {
         cell c = make_cell(s, k % METHODS, k / METHODS, (int)s->seed);
         snprintf(result, sizeof result, "%s/result.csv", c.name);

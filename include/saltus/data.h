@@ -103,21 +103,16 @@ SAL_API sal_status sal_data_read(const char *path, const sal_data_options *optio
  * Source:  Salakhutdinov & Murray 2008. */
 SAL_API sal_status sal_data_binarise(sal_data *data, uint64_t seed, uint64_t use, sal_error *err);
 
-/* Hold out the last `rows` rows of `data`: they move to `held_out`, with all that belongs to them.
- * Params:  rows in 1 .. data->rows - 1.
+/* Hold out rows of `data`: they move to `held_out`, with all that belongs to them. Both parts keep
+ * their order.
+ * Params:  rows in 1 .. data->rows - 1. seed: random rows, for data that are not in a random order;
+ *          all sets of rows are equally likely, and equal seeds give equal splits. NULL: the last
+ *          rows.
  * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched.
  * Cost:    O(rows variables).
  * Threads: one at a time. */
-SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err);
-
-/* Hold out random rows of `data`, for data that are not in a random order: they move to `held_out`.
- * All sets of rows are equally likely, and both parts keep their order.
- * Params:  rows in 1 .. data->rows - 1; equal seeds give equal splits.
- * Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. On failure both are untouched.
- * Cost:    O(rows variables).
- * Threads: one at a time. */
-SAL_API sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed,
-                                         sal_data *held_out, sal_error *err);
+SAL_API sal_status sal_data_split(sal_data *data, int64_t rows, const uint64_t *seed,
+                                  sal_data *held_out, sal_error *err);
 
 /* Hold out rows that are unlike the remaining rows, as a test of a family of sequences should. No
  * held-out row agrees with a remaining row at a share `identity` or more of the variables. Rows

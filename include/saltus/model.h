@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <saltus/ad.h>
+#include <saltus/options.h>
 #include <saltus/space.h>
 #include <saltus/status.h>
 
@@ -299,12 +300,12 @@ SAL_API sal_status sal_model_get_params(const sal_model *model, const char *name
 
 /* A description of one ready-made model. */
 typedef struct sal_builtin_info {
-    const char *name;     /* the name in a specification */
-    char parameters[512]; /* the keys with their defaults: "side=10, theta=0.2" */
-    const char *doc;      /* the formula, one line */
-    const char *source;   /* paper and equation */
-    const char *file;     /* what file=PATH may name ("a graph"); NULL: the model takes no file */
-    bool needs_file;      /* whether the model needs a file */
+    const char *name;            /* the name in a specification */
+    const sal_setting *settings; /* ends with a NULL name */
+    const char *doc;             /* the formula, one line */
+    const char *source;          /* paper and equation */
+    const char *file; /* what file=PATH may name ("a graph"); NULL: the model takes no file */
+    bool needs_file;  /* whether the model needs a file */
 } sal_builtin_info;
 
 /* Get ready-made model `index`, counted from 0; false past the end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options by name, for command lines, files and other languages: each struct of options has a table
- * of the options that can be set from text. */
+/* Options and settings by name, for command lines, files and other languages: each struct of
+ * options has a table of the options that can be set from text. */
 #ifndef SALTUS_OPTIONS_H
 #define SALTUS_OPTIONS_H
 
@@ -12,6 +12,21 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* A setting of a model or sampler, as in "ising:side=10,theta=0.2": its name and its values. */
+typedef struct sal_setting {
+    const char *name; /* at most 40 letters, digits, '_', '-'; NULL ends a list */
+    double standard;  /* the default; of values that a sampler tunes, where tuning starts */
+    double low;       /* smallest value; finite */
+    double high;      /* largest value; finite */
+    bool whole;       /* whole numbers only */
+    const char *doc;  /* one line; may be NULL */
+    /* Words for the values 0, 1, ..., of at most 31 letters, digits, '_', '-'; the list ends with
+     * NULL, and low, high and whole are ignored. NULL: numbers. */
+    const char *const *choices;
+} sal_setting;
+
+#define SAL_SETTINGS 12 /* largest number of settings */
 
 /* The options of one struct. */
 typedef struct sal_option_table sal_option_table;

@@ -395,18 +395,29 @@ SAL_API void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, i
 
 /* ---- the samplers */
 
+/* Kinds of variables that a sampler moves. */
+enum {
+    SAL_MOVES_BINARY = 1 << SAL_BINARY,
+    SAL_MOVES_SPIN = 1 << SAL_SPIN,
+    SAL_MOVES_ORDINAL = 1 << SAL_ORDINAL,
+    SAL_MOVES_CATEGORICAL = 1 << SAL_CATEGORICAL,
+    SAL_MOVES_COUNT = 1 << SAL_COUNT, /* with a cap */
+    SAL_MOVES_FINITE = SAL_MOVES_BINARY | SAL_MOVES_SPIN | SAL_MOVES_ORDINAL |
+                       SAL_MOVES_CATEGORICAL | SAL_MOVES_COUNT,
+    SAL_MOVES_UNBOUNDED = 1 << (SAL_COUNT + 1) /* counts without a cap */
+};
+
 /* A description of one sampler. */
 typedef struct sal_sampler_info {
-    const char *name;     /* as in sal_run_options */
-    const char *doc;      /* what one step does, in one line */
-    const char *source;   /* paper and algorithm */
-    bool exact;           /* whether the sampler leaves the target invariant */
-    bool needs_gradient;  /* whether the sampler needs the model's gradient */
-    bool has_step_size;   /* whether the sampler has a step size */
-    char kinds[64];       /* kinds of variables it moves: "binary spin ordinal categorical count";
-                             "capped-count" if it cannot move counts without a cap */
-    char parameters[256]; /* the keys with their defaults: "hops=1, radius=0" */
-    const char *alias;    /* another name of the sampler, or NULL */
+    const char *name;            /* as in sal_run_options */
+    const char *doc;             /* what one step does, in one line */
+    const char *source;          /* paper and algorithm */
+    bool exact;                  /* whether the sampler leaves the target invariant */
+    bool needs_gradient;         /* whether the sampler needs the model's gradient */
+    bool has_step_size;          /* whether the sampler has a step size */
+    unsigned kinds;              /* kinds of variables it moves: OR of SAL_MOVES_* */
+    const sal_setting *settings; /* ends with a NULL name; NULL: none */
+    const char *alias;           /* another name of the sampler, or NULL */
 } sal_sampler_info;
 
 /* Get sampler `index`, counted from 0; false past the end. */

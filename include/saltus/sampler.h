@@ -51,7 +51,7 @@ typedef struct sal_origin {
     double beta;               /* inverse temperature of the chain's target */
     double step_size;          /* eps; NaN unless has_step_size */
     int64_t step;              /* number of steps that the chain has made; not for `prepare` */
-    const double *values;      /* values of the descriptor's `parameters`, in order */
+    const double *values;      /* values of the descriptor's `settings`, in order */
     const double *tuned;       /* values of the descriptor's `tuned`, in order */
     const double *row;         /* what `prepare` computed for this state */
     void *work;                /* what `create` made; used by one thread at a time */
@@ -88,34 +88,7 @@ SAL_API double sal_log_sum_exp(int64_t n, const double *log_weight);
 
 /* ---- the descriptor */
 
-/* Kinds of variables that a sampler moves. */
-enum {
-    SAL_MOVES_BINARY = 1 << SAL_BINARY,
-    SAL_MOVES_SPIN = 1 << SAL_SPIN,
-    SAL_MOVES_ORDINAL = 1 << SAL_ORDINAL,
-    SAL_MOVES_CATEGORICAL = 1 << SAL_CATEGORICAL,
-    SAL_MOVES_COUNT = 1 << SAL_COUNT, /* with a cap */
-    SAL_MOVES_FINITE = SAL_MOVES_BINARY | SAL_MOVES_SPIN | SAL_MOVES_ORDINAL |
-                       SAL_MOVES_CATEGORICAL | SAL_MOVES_COUNT,
-    SAL_MOVES_UNBOUNDED = 1 << (SAL_COUNT + 1) /* counts without a cap */
-};
-
-/* A number of a sampler: a key of its specification, or a value that it tunes. The library's own
- * samplers use the same struct. */
-typedef struct sal_sampler_parameter {
-    const char *name; /* at most 40 letters, digits, '_', '-'; NULL ends the list */
-    double standard;  /* the default, or where tuning starts; in low .. high */
-    double low;       /* finite */
-    double high;      /* finite */
-    bool whole;       /* whole numbers only */
-    const char *doc;  /* one line; may be NULL */
-    /* Of a key: words for the values 0, 1, ..., of at most 31 letters, digits, '_', '-'; the list
-     * ends with NULL, and low, high and whole are ignored. NULL: numbers. */
-    const char *const *choices;
-} sal_sampler_parameter;
-
-#define SAL_SAMPLER_PARAMETERS 12 /* largest number of keys */
-#define SAL_SAMPLER_TUNED 8       /* largest number of tuned values */
+#define SAL_SAMPLER_TUNED 8 /* largest number of tuned values */
 
 /* What `adapt` learns from: a window of warm-up, averaged over the chains at temperature 1 (or at
  * the coldest one). */
@@ -125,7 +98,7 @@ typedef struct sal_sampler_window {
     int64_t steps;          /* of each chain */
     int64_t done;           /* steps of warm-up so far */
     int64_t total;          /* steps of warm-up in all; 0: adaptation never ends, as in training */
-    const double *values;   /* values of the descriptor's `parameters` */
+    const double *values;   /* values of the descriptor's `settings` */
 } sal_sampler_window;
 
 /* How the library's own samplers make their steps, inside the library. */
@@ -149,9 +122,9 @@ typedef struct sal_sampler_descriptor {
     bool unadjusted;        /* accept every proposal that is not forbidden: approximate */
     const void *data;       /* passed to the functions */
 
-    /* The keys of the specification, at most SAL_SAMPLER_PARAMETERS; the list ends with a NULL
-     * name. NULL: none. */
-    const sal_sampler_parameter *parameters;
+    /* The settings in a specification, at most SAL_SETTINGS; the list ends with a NULL name. NULL:
+     * none. */
+    const sal_setting *settings;
 
     /* Optional. Returns NULL, or why the sampler cannot serve this model, as "it needs ..."; kinds
      * and the gradient are checked without this function. */
@@ -177,7 +150,7 @@ typedef struct sal_sampler_descriptor {
 
     /* Values that warm-up tunes for all chains, at most SAL_SAMPLER_TUNED. They can be saved
      * (sal_tuning_save) and are part of checkpoints. Set both tuned and adapt, or neither. */
-    const sal_sampler_parameter *tuned;
+    const sal_setting *tuned;
     /* Update the tuned values after a window. The library keeps them in their ranges. */
     void (*adapt)(const sal_sampler_window *window, double *tuned, const void *data);
 

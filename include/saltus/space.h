@@ -67,10 +67,7 @@ SAL_API int64_t sal_space_variables(const sal_space *space);
 /* Number of reals N in the embedding. */
 SAL_API int64_t sal_space_width(const sal_space *space);
 
-/* Number of blocks. */
-SAL_API int64_t sal_space_blocks(const sal_space *space);
-
-/* Block `index` in 0 .. blocks - 1 (its pointers live as long as the space); NULL out of range. */
+/* Get block `index`, counted from 0; NULL past the last. Its pointers live as long as the space. */
 SAL_API const sal_block *sal_space_block(const sal_space *space, int64_t index);
 
 /* Number of states of a variable in 0 .. V - 1; 0 for a count without a cap, and for a variable out

@@ -45,11 +45,9 @@ SAL_API sal_status sal_trajectory_open(const char *directory, const sal_model *m
 /* Free a trajectory; NULL is fine. */
 SAL_API void sal_trajectory_destroy(sal_trajectory *trajectory);
 
-/* Number of levels, without the model itself. */
-SAL_API int64_t sal_trajectory_levels(const sal_trajectory *trajectory);
-
-/* Level k in 0 .. levels - 1; for any other k all fields are NaN and 0. */
-SAL_API sal_trajectory_level sal_trajectory_level_at(const sal_trajectory *trajectory, int64_t k);
+/* Get level k, counted from 0; false past the last. The model itself is not among them. */
+SAL_API bool sal_trajectory_level_at(const sal_trajectory *trajectory, int64_t k,
+                                     sal_trajectory_level *level);
 
 /* Get log Z of the directory's model, by Bennett's acceptance ratio along the levels, and its
  * standard error. Training computed both for the parameters that it saved.

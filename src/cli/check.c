@@ -15,8 +15,8 @@ static void print_space(const sal_model *model)
            sal_model_dtype(model) == SAL_F32 ? "f32" : "f64");
     printf("variables    %lld, embedding of %lld reals\n", (long long)sal_space_variables(space),
            (long long)sal_space_width(space));
-    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
-        const sal_block *block = sal_space_block(space, b);
+    const sal_block *block;
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
         printf("  block      %-12s %lld x %s", block->name, (long long)block->count,
                kinds[block->kind]);
         if (block->states > 0) {
@@ -113,8 +113,8 @@ static void print_checks(const sal_model *model, const sal_model_checks *c)
 static json_t *blocks_json(const sal_space *space)
 {
     json_t *list = json_array();
-    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
-        const sal_block *block = sal_space_block(space, b);
+    const sal_block *block;
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
         json_t *item = json_pack("{s:o, s:s, s:I}", "name", cli_json_text(block->name), "kind",
                                  kinds[block->kind], "count", (json_int_t)block->count);
         if (item && block->states > 0) {

@@ -52,7 +52,8 @@ static int split(sal_data *train, sal_data *test)
                          (long long)train->rows);
     }
     int64_t rows = train->rows / 10 > 1 ? train->rows / 10 : 2;
-    return exit_code(sal_data_split_random(train, rows, 0, test, &err), &err);
+    const uint64_t seed = 0;
+    return exit_code(sal_data_split(train, rows, &seed, test, &err), &err);
 }
 
 /* Always the same ones, whatever the seed of what is done with them. */
@@ -60,7 +61,7 @@ static int draw_pictures(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
     sal_status status = sal_data_digits(DRAWN_TRAIN + DRAWN_TEST, DRAWN_SIDE, 0, train, &err);
-    status = status ? status : sal_data_split(train, DRAWN_TEST, test, &err);
+    status = status ? status : sal_data_split(train, DRAWN_TEST, NULL, test, &err);
     return exit_code(status, &err);
 }
 

@@ -56,8 +56,8 @@ static sal_alphabet alphabet_of(int64_t states, const char *asked)
 static int check_pictures(const cli_sample_outputs *o, const sal_space *space)
 {
     int64_t height, width;
-    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
-        const sal_block *block = sal_space_block(space, b);
+    const sal_block *block;
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
         bool levels = block->kind != SAL_CATEGORICAL && block->kind != SAL_COUNT;
         if (!levels || (block->kind == SAL_ORDINAL && block->states > UINT8_MAX + 1)) {
             return cli_usage("--out %s: pictures are made of binary, spin or ordinal variables of "
@@ -76,8 +76,8 @@ int cli_sample_check_model(const cli_sample_outputs *o, const sal_model *model)
     if (writes_sheet(o)) {
         return check_pictures(o, space);
     }
-    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
-        const sal_block *block = sal_space_block(space, b);
+    const sal_block *block;
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
         states = block->kind == SAL_CATEGORICAL && block->states == states ? states : 0;
     }
     if (!writes_sequences(o) || alphabet_of(states, o->alphabet)) {

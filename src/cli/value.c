@@ -61,10 +61,9 @@ static int32_t code_of(const sal_block *block, int64_t states, const double *x)
 /* Codes of rows of the embedding, if every row is a state. */
 static bool to_codes(const sal_space *space, int64_t states, const double *x, int32_t *codes)
 {
-    int64_t blocks = sal_space_blocks(space);
+    const sal_block *block;
     for (int64_t row = 0; row < states; row++) {
-        for (int64_t b = 0; b < blocks; b++) {
-            const sal_block *block = sal_space_block(space, b);
+        for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
             for (int64_t i = 0; i < block->count; i++) {
                 int32_t code = code_of(block, block->states, x);
                 if (code < 0) {

@@ -228,11 +228,6 @@ int64_t sal_space_width(const sal_space *space)
     return space->width;
 }
 
-int64_t sal_space_blocks(const sal_space *space)
-{
-    return space->n_blocks;
-}
-
 const sal_block *sal_space_block(const sal_space *space, int64_t index)
 {
     return index >= 0 && index < space->n_blocks ? &space->blocks[index] : NULL;

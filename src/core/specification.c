@@ -10,17 +10,17 @@
 #include "core/number.h"
 #include "core/suggest.h"
 
-static const sali_setting none[] = { { 0 } };
+static const sal_setting none[] = { { 0 } };
 
 size_t sali_specification_name(const char *specification)
 {
     return strcspn(specification, ":");
 }
 
-void sali_specification_keys(const sali_setting *parameters, char *text, size_t room)
+void sali_specification_keys(const sal_setting *settings, char *text, size_t room)
 {
     text[0] = '\0';
-    for (const sali_setting *p = parameters ? parameters : none; p->name; p++) {
+    for (const sal_setting *p = settings ? settings : none; p->name; p++) {
         size_t used = strlen(text);
         const char *comma = used ? ", " : "";
         if (p->choices) {
@@ -32,7 +32,7 @@ void sali_specification_keys(const sali_setting *parameters, char *text, size_t 
     }
 }
 
-static sal_status parse_choice(const char *owner, const sali_setting *p, const char *text,
+static sal_status parse_choice(const char *owner, const sal_setting *p, const char *text,
                                double *value, sal_error *err)
 {
     char names[128] = "";
@@ -47,7 +47,7 @@ static sal_status parse_choice(const char *owner, const sali_setting *p, const c
     return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", owner, p->name, text, names);
 }
 
-static sal_status parse_number(const char *owner, const sali_setting *p, const char *text,
+static sal_status parse_number(const char *owner, const sal_setting *p, const char *text,
                                double *out, sal_error *err)
 {
     double value;
@@ -61,12 +61,12 @@ static sal_status parse_number(const char *owner, const sali_setting *p, const c
 }
 
 /* One "key=value" of `length` characters. */
-static sal_status parse_pair(const char *owner, const sali_setting *parameters, const char *pair,
+static sal_status parse_pair(const char *owner, const sal_setting *settings, const char *pair,
                              size_t length, double *values, bool *given, sal_error *err)
 {
     char text[128], keys[512];
     const char *equals = memchr(pair, '=', length);
-    sali_specification_keys(parameters, keys, sizeof keys);
+    sali_specification_keys(settings, keys, sizeof keys);
     if (!equals || length >= sizeof text) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%.*s'; expected key=value with keys %s",
                          owner, (int)(length < 100 ? length : 100), pair, keys[0] ? keys : "none");
@@ -75,8 +75,8 @@ static sal_status parse_pair(const char *owner, const sali_setting *parameters, 
     text[length] = '\0';
     text[equals - pair] = '\0';
     sali_nearest nearest = sali_nearest_begin(text);
-    for (int k = 0; parameters[k].name; k++) {
-        const sali_setting *p = &parameters[k];
+    for (int k = 0; settings[k].name; k++) {
+        const sal_setting *p = &settings[k];
         if (strcmp(p->name, text) == 0) {
             const char *value = text + (equals - pair) + 1;
             if (given[k]) {
@@ -92,26 +92,26 @@ static sal_status parse_pair(const char *owner, const sali_setting *parameters, 
     if (nearest.name) {
         snprintf(hint, sizeof hint, "did you mean '%s'? It", nearest.name);
     }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no parameter '%s'; %s has %s", owner, text,
-                     hint, keys[0] ? keys : "none");
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no setting '%s'; %s has %s", owner, text, hint,
+                     keys[0] ? keys : "none");
 }
 
-sal_status sali_specification_values(const char *specification, const sali_setting *parameters,
+sal_status sali_specification_values(const char *specification, const sal_setting *settings,
                                      double *values, sal_error *err)
 {
     char owner[64];
-    bool given[SALI_SETTINGS] = { false };
+    bool given[SAL_SETTINGS] = { false };
     size_t length = sali_specification_name(specification);
-    parameters = parameters ? parameters : none;
+    settings = settings ? settings : none;
     snprintf(owner, sizeof owner, "%.*s", (int)(length < 60 ? length : 60), specification);
-    for (int k = 0; parameters[k].name; k++) {
-        values[k] = parameters[k].standard;
+    for (int k = 0; settings[k].name; k++) {
+        values[k] = settings[k].standard;
     }
     const char *at = specification + length;
     while (*at) {
         at++; /* the ':' or ',' before the pair */
         size_t pair = strcspn(at, ",");
-        sal_status status = parse_pair(owner, parameters, at, pair, values, given, err);
+        sal_status status = parse_pair(owner, settings, at, pair, values, given, err);
         if (status != SAL_OK) {
             return status;
         }

@@ -6,23 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <saltus/sampler.h>
+#include <saltus/options.h>
 #include <saltus/status.h>
-
-/* One key: a real number within [low, high], or one of `choices`. A list of them ends with a NULL
- * name. */
-typedef sal_sampler_parameter sali_setting;
-
-/* At most this many keys. */
-#define SALI_SETTINGS SAL_SAMPLER_PARAMETERS
 
 /* Length of the name, up to the ':' or the end. */
 size_t sali_specification_name(const char *specification);
 
-/* values[k] of parameters[k] from what follows the name; keys not given take their defaults.
- * `parameters` may be NULL: no keys. Returns: SAL_ERR_ARGUMENT naming the key and what it accepts.
+/* values[k] of settings[k] from what follows the name; keys not given take their defaults.
+ * `settings` may be NULL: no keys. Returns: SAL_ERR_ARGUMENT naming the key and what it accepts.
  */
-sal_status sali_specification_values(const char *specification, const sali_setting *parameters,
+sal_status sali_specification_values(const char *specification, const sal_setting *settings,
                                      double *values, sal_error *err);
 
 /* Take the pair "key=value" out of a specification, in place: *value, if it is there, is its text,
@@ -32,6 +25,6 @@ sal_status sali_specification_take(char *specification, const char *key, char **
                                    sal_error *err);
 
 /* "side=10, theta=0.2": the keys with their defaults; "" without any. */
-void sali_specification_keys(const sali_setting *parameters, char *text, size_t room);
+void sali_specification_keys(const sal_setting *settings, char *text, size_t room);
 
 #endif

@@ -66,8 +66,9 @@ static bool are_spins(const sali_run_record *run, const sal_model *model)
 {
     const sal_space *space = model ? sal_model_space(model) : NULL;
     bool spins = space || run->spins;
-    for (int64_t b = 0; space && b < sal_space_blocks(space); b++) {
-        spins = spins && sal_space_block(space, b)->kind == SAL_SPIN;
+    const sal_block *block;
+    for (int64_t b = 0; space && (block = sal_space_block(space, b)); b++) {
+        spins = spins && block->kind == SAL_SPIN;
     }
     return spins;
 }

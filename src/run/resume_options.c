@@ -10,6 +10,7 @@
 #include "models/clamp.h"
 #include "models/fingerprint.h"
 #include "run/run.h"
+#include "run/trajectory.h"
 
 /* What a run that goes on must share with the first one: options and other texts, and arrays. */
 #define GIVEN "given."
@@ -105,7 +106,7 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
     snprintf(sampler, sizeof sampler, "%.*s%s", (int)strcspn(run->options.sampler, ":"),
              run->options.sampler, spelt + strcspn(spelt, ":"));
     const sal_run_options o = resolved(run, sampler);
-    int64_t levels = o.trajectory ? sal_trajectory_levels(o.trajectory) : 0;
+    int64_t levels = o.trajectory ? o.trajectory->n : 0;
     run->state = SALI_NEW(sal_run_state);
     bool ok = run->state && sali_run_state_put_text(run->state, NAME, run->base->name) &&
               put_arrays(run) && put_options(run, &o) &&

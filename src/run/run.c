@@ -86,7 +86,7 @@ static sal_status take_trajectory(sal_run *run, sal_error *err)
         return status;
     }
     run->inner = run->sampler;
-    run->levels = sal_trajectory_levels(o->trajectory);
+    run->levels = o->trajectory->n;
     run->inner_settings = run->settings;
     run->sampler = &sali_trajectory_record;
     run->settings = (sali_sampler_settings){

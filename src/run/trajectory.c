@@ -62,19 +62,13 @@ void sal_trajectory_destroy(sal_trajectory *t)
     sali_free(t);
 }
 
-int64_t sal_trajectory_levels(const sal_trajectory *t)
-{
-    return t->n;
-}
-
-sal_trajectory_level sal_trajectory_level_at(const sal_trajectory *t, int64_t k)
+bool sal_trajectory_level_at(const sal_trajectory *t, int64_t k, sal_trajectory_level *level)
 {
     if (k < 0 || k >= t->n) {
-        return (sal_trajectory_level){
-            .beta = NAN, .log_z = NAN, .log_z_error = NAN, .acceptance = NAN, .relaxation = NAN
-        };
+        return false;
     }
-    return t->levels[k].info;
+    *level = t->levels[k].info;
+    return true;
 }
 
 const char *sali_trajectory_sampler(const sal_trajectory *t, int64_t *steps)

@@ -21,7 +21,7 @@ void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
 {
     const sali_sampler *sampler = run->inner ? run->inner : run->sampler;
     const sali_sampler_settings *settings = run->inner ? &run->inner_settings : &run->settings;
-    const sali_setting *p = sampler->parameters;
+    const sal_setting *p = sampler->settings;
     snprintf(text, SALI_SAMPLER_TEXT, "%s", sampler->name);
     for (int k = 0; p && p[k].name; k++) {
         size_t used = strlen(text), room = SALI_SAMPLER_TEXT - used;

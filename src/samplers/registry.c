@@ -113,7 +113,7 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model)
 {
     char why[200];
     sali_sampler_settings usual = { 0 };
-    return sali_specification_values(sampler->name, sampler->parameters, usual.values, NULL) ==
+    return sali_specification_values(sampler->name, sampler->settings, usual.values, NULL) ==
                SAL_OK &&
            !obstacle(sampler, &usual, model, why, sizeof why);
 }
@@ -182,9 +182,9 @@ static sal_status resolve_settings(const char *specification, const sal_model *m
         return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size", sampler->name);
     }
     sal_status status = sali_step_size_check(step_size, model->dtype, err);
-    status = status ? status
-                    : sali_specification_values(specification, sampler->parameters,
-                                                settings->values, err);
+    status =
+        status ? status
+               : sali_specification_values(specification, sampler->settings, settings->values, err);
     settings->step_size = step_size > 0 ? step_size : sali_default_step_size(model->space, 0.2);
     return status ? status : sali_sampler_check(sampler, settings, model, err);
 }
@@ -222,8 +222,8 @@ sal_status sali_sampler_choose(const char *specification, const sal_model *model
 double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settings *settings,
                           const char *name)
 {
-    for (int k = 0; sampler->parameters && sampler->parameters[k].name; k++) {
-        if (strcmp(sampler->parameters[k].name, name) == 0) {
+    for (int k = 0; sampler->settings && sampler->settings[k].name; k++) {
+        if (strcmp(sampler->settings[k].name, name) == 0) {
             return settings->values[k];
         }
     }
@@ -236,21 +236,6 @@ unsigned sali_sampler_wants(const sali_sampler *sampler)
            (sampler->needs_differences ? SALI_WANT_DIFFERENCES : 0);
 }
 
-/* "binary spin .."; counts are "capped-count" if they need a cap. */
-static void list_kinds(unsigned kinds, char *text, size_t room)
-{
-    static const char *const words[] = { "",        "binary",      "spin",
-                                         "ordinal", "categorical", "capped-count" };
-    for (int kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
-        size_t used = strlen(text);
-        bool any = kind == SAL_COUNT && (kinds & SAL_MOVES_UNBOUNDED);
-        if (kinds & 1u << kind) {
-            snprintf(text + used, room - used, "%s%s", used ? " " : "",
-                     any ? "count" : words[kind]);
-        }
-    }
-}
-
 static void describe(const sali_sampler *sampler, sal_sampler_info *info)
 {
     *info = (sal_sampler_info){
@@ -261,9 +246,9 @@ static void describe(const sali_sampler *sampler, sal_sampler_info *info)
         .exact = !sampler->unadjusted,
         .needs_gradient = sampler->needs_gradient,
         .has_step_size = sampler->has_step_size,
+        .kinds = kinds_of(sampler),
+        .settings = sampler->settings,
     };
-    sali_specification_keys(sampler->parameters, info->parameters, sizeof info->parameters);
-    list_kinds(kinds_of(sampler), info->kinds, sizeof info->kinds);
 }
 
 bool sal_sampler_list(int64_t index, sal_sampler_info *info)

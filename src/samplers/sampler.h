@@ -64,7 +64,7 @@ typedef sal_sampler_descriptor sali_sampler;
 typedef struct sali_sampler_settings {
     const sali_sampler *sampler;  /* whose they are; set for `share` and `create` */
     double step_size;             /* start value when adapted */
-    double values[SALI_SETTINGS]; /* of the descriptor's parameters, in their order */
+    double values[SAL_SETTINGS];  /* of the descriptor's parameters, in their order */
     const double *preconditioner; /* [N x N] or NULL; read by `share` only */
     /* The model's parameters will change every few steps: what costs many evaluations to make of
      * them is not used. Read by `share` only; draws do not have the same bits with and without. */

@@ -134,41 +134,22 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
     return status;
 }
 
-static sal_status check_split(const sal_data *data, int64_t rows, const sal_data *held_out,
-                              sal_error *err)
+static sal_status split_last(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err)
 {
-    const int64_t there = data && data->codes ? data->rows : 0;
-    return held_out && rows >= 1 && rows < there && there <= UINT32_MAX
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT,
-                           "data: %lld of %lld rows to hold out; expected at least 1, and one must "
-                           "stay, of less than 2^32 rows",
-                           (long long)rows, (long long)there);
-}
-
-sal_status sal_data_split(sal_data *data, int64_t rows, sal_data *held_out, sal_error *err)
-{
-    sal_status status = check_split(data, rows, held_out, err);
-    status = status ? status : sali_data_gather(data, data->rows - rows, rows, NULL, held_out, err);
-    if (status == SAL_OK) {
-        data->rows -= rows;
-    }
+    sal_status status = sali_data_gather(data, data->rows - rows, rows, NULL, held_out, err);
+    data->rows -= status == SAL_OK ? rows : 0;
     return status;
 }
 
-sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed, sal_data *held_out,
-                                 sal_error *err)
+static sal_status split_random(sal_data *data, int64_t rows, uint64_t seed, sal_data *held_out,
+                               sal_error *err)
 {
     const sali_stream stream = { .seed = seed, .purpose = SALI_RNG_SPLIT };
     sali_memory memory = { 0 };
-    sal_status status = check_split(data, rows, held_out, err);
-    if (status != SAL_OK) {
-        return status;
-    }
     uint32_t *room = SALI_TAKE(&memory, uint32_t, data->rows);
     uint32_t *chosen = SALI_TAKE(&memory, uint32_t, rows);
     bool *is_held = SALI_TAKE(&memory, bool, data->rows);
-    status = sali_memory_status(&memory, err);
+    sal_status status = sali_memory_status(&memory, err);
     if (status == SAL_OK) {
         sali_rng_choose(&stream, (uint32_t)data->rows, (uint32_t)rows, room, chosen);
         for (int64_t k = 0; k < rows; k++) {
@@ -178,4 +159,18 @@ sal_status sal_data_split_random(sal_data *data, int64_t rows, uint64_t seed, sa
     }
     sali_memory_free(&memory);
     return status;
+}
+
+sal_status sal_data_split(sal_data *data, int64_t rows, const uint64_t *seed, sal_data *held_out,
+                          sal_error *err)
+{
+    const int64_t there = data && data->codes ? data->rows : 0;
+    if (!held_out || rows < 1 || rows >= there || there > UINT32_MAX) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: %lld of %lld rows to hold out; expected at least 1, and one must "
+                         "stay, of less than 2^32 rows",
+                         (long long)rows, (long long)there);
+    }
+    return seed ? split_random(data, rows, *seed, held_out, err)
+                : split_last(data, rows, held_out, err);
 }

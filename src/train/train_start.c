@@ -31,7 +31,7 @@ static void data_mean(const sal_space *space, const sal_data *data, double *mean
 static sal_status find_record(const char *specification, const sali_builtin **builtin,
                               sal_error *err)
 {
-    double values[SALI_SETTINGS];
+    double values[SAL_SETTINGS];
     char *rest = sali_strdup(specification), *path = NULL;
     sal_status status =
         rest ? sali_specification_take(rest, "file", &path, err) : sali_fail_memory(err);

@@ -367,9 +367,9 @@ START_TEST(bad_specifications_say_what_is_accepted)
     sal_model *model = NULL;
     ck_fails(sal_model_open("isng", 0, &model, &err), SAL_ERR_NOT_FOUND, &err, "isng");
     ck_fails(sal_model_open("ising:sides=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "ising has no parameter 'sides'; did you mean 'side'?");
+             "ising has no setting 'sides'; did you mean 'side'?");
     ck_fails(sal_model_open("ising:neighbours=3", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "ising has no parameter 'neighbours'; it has side=");
+             "ising has no setting 'neighbours'; it has side=");
     ck_fails(sal_model_open("ising:side=3.5", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "integer");
     ck_fails(sal_model_open("ising:side=-1", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "from 1");
     ck_fails(sal_model_open("ising:side", 0, &model, &err), SAL_ERR_ARGUMENT, &err, "key=value");

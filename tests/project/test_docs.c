@@ -18,7 +18,7 @@ static sali_bytes page(const char *name)
 }
 
 /* "whole, 1 to 100", or the choices. */
-static void range(const sali_setting *s, char *text, size_t room)
+static void range(const sal_setting *s, char *text, size_t room)
 {
     if (!s->choices) {
         snprintf(text, room, "%s%.10g to %.10g", s->whole ? "whole, " : "", s->low, s->high);
@@ -32,7 +32,7 @@ static void range(const sali_setting *s, char *text, size_t room)
 }
 
 /* The row of a setting, up to its meaning. */
-static void row(const sali_setting *s, char *text, size_t room)
+static void row(const sal_setting *s, char *text, size_t room)
 {
     char usual[64], values[256];
     range(s, values, sizeof values);
@@ -55,9 +55,9 @@ static char *section(const char *text, const char *name)
 static void check_model(const char *text, const sali_builtin *model)
 {
     char *own = section(text, model->name);
-    for (int k = 0; k < SALI_SETTINGS && model->parameters[k].name; k++) {
+    for (int k = 0; k < SAL_SETTINGS && model->settings[k].name; k++) {
         char want[512];
-        row(&model->parameters[k], want, sizeof want);
+        row(&model->settings[k], want, sizeof want);
         ck_assert_msg(strstr(own, want) != NULL, "docs/models.md, section '%s', lacks the row %s",
                       model->name, want + 1);
     }

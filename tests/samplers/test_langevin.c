@@ -17,8 +17,7 @@ static sali_sampler_settings settings_of(const sali_sampler *sampler, const char
 {
     sali_sampler_settings settings = { .step_size = step_size };
     sal_error err;
-    ck_ok(sali_specification_values(specification, sampler->parameters, settings.values, &err),
-          &err);
+    ck_ok(sali_specification_values(specification, sampler->settings, settings.values, &err), &err);
     return settings;
 }
 

@@ -152,7 +152,7 @@ START_TEST(samplers_are_exact_whatever_was_learned)
                 sali_sampler_settings settings = { 0 };
                 sal_error err;
                 ck_ok(sali_specification_values(_i ? "lsb2:blocks=3,units=4" : "lsb1",
-                                                sampler->parameters, settings.values, &err),
+                                                sampler->settings, settings.values, &err),
                       &err);
                 bench b = bench_open(sampler, model, &settings, lot % 2 ? 0.6 : 1,
                                      states_count(space), 0);

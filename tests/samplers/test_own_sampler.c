@@ -452,23 +452,20 @@ END_TEST
 
 /* ---- descriptors that are not right */
 
-static const sal_sampler_parameter twice[] = { { "a", 0, 0, 1, false, NULL, NULL },
-                                               { "a", 0, 0, 1, false, NULL, NULL },
-                                               { 0 } };
-static const sal_sampler_parameter outside[] = { { "a", 2, 0, 1, false, NULL, NULL }, { 0 } };
-static const sal_sampler_parameter endless[] = { { "a", 2, 0, INFINITY, false, NULL, NULL },
-                                                 { 0 } };
-static const sal_sampler_parameter half[] = { { "a", 0.5, 0, 1, true, NULL, NULL }, { 0 } };
-static const sal_sampler_parameter colon[] = { { "a:b", 0, 0, 1, false, NULL, NULL }, { 0 } };
+static const sal_setting twice[] = { { "a", 0, 0, 1, false, NULL, NULL },
+                                     { "a", 0, 0, 1, false, NULL, NULL },
+                                     { 0 } };
+static const sal_setting outside[] = { { "a", 2, 0, 1, false, NULL, NULL }, { 0 } };
+static const sal_setting endless[] = { { "a", 2, 0, INFINITY, false, NULL, NULL }, { 0 } };
+static const sal_setting half[] = { { "a", 0.5, 0, 1, true, NULL, NULL }, { 0 } };
+static const sal_setting colon[] = { { "a:b", 0, 0, 1, false, NULL, NULL }, { 0 } };
 #define LETTERS_41 "a23456789b23456789c23456789d23456789e2345"
-static const sal_sampler_parameter far_too_long[] = { { .name = LETTERS_41 }, { 0 } };
+static const sal_setting far_too_long[] = { { .name = LETTERS_41 }, { 0 } };
 static const char *const words[] = { "few", "many", NULL }, *const spaced[] = { "a b", NULL };
-static const sal_sampler_parameter worded[] = { { .name = "a", .standard = 1, .choices = words },
-                                                { 0 } };
-static const sal_sampler_parameter third[] = { { .name = "a", .standard = 2, .choices = words },
-                                               { 0 } };
-static const sal_sampler_parameter odd[] = { { .name = "a", .choices = spaced }, { 0 } };
-static const sal_sampler_parameter nine[] = {
+static const sal_setting worded[] = { { .name = "a", .standard = 1, .choices = words }, { 0 } };
+static const sal_setting third[] = { { .name = "a", .standard = 2, .choices = words }, { 0 } };
+static const sal_setting odd[] = { { .name = "a", .choices = spaced }, { 0 } };
+static const sal_setting nine[] = {
     { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" }, { .name = "e" },
     { .name = "f" }, { .name = "g" }, { .name = "h" }, { .name = "i" }, { 0 }
 };
@@ -544,24 +541,24 @@ START_TEST(bad_descriptors_are_refused)
         { { BASE, .kinds = 1 },
           "sampler 'x': kinds is 0x1; expected an OR of SAL_MOVES_*",
           SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = twice },
+        { { BASE, .settings = twice },
           "sampler 'x': parameter 'a' is there twice",
           SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = outside },
+        { { BASE, .settings = outside },
           "needs finite numbers low <= standard <= high",
           SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = endless },
+        { { BASE, .settings = endless },
           "needs finite numbers low <= standard <= high",
           SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = half },
+        { { BASE, .settings = half },
           "is whole, but its range or default is not",
           SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = third },
-          "parameter 'a' has a default that is none of its choices",
+        { { BASE, .settings = third },
+          "setting 'a' has a default that is none of its choices",
           SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = odd }, "parameter 'a' has a choice of", SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = colon }, "has a name of other characters", SAL_ERR_ARGUMENT },
-        { { BASE, .parameters = far_too_long }, "more than 40 characters", SAL_ERR_ARGUMENT },
+        { { BASE, .settings = odd }, "setting 'a' has a choice of", SAL_ERR_ARGUMENT },
+        { { BASE, .settings = colon }, "has a name of other characters", SAL_ERR_ARGUMENT },
+        { { BASE, .settings = far_too_long }, "more than 40 characters", SAL_ERR_ARGUMENT },
         { { BASE, .tuned = nine, .adapt = own_flips_adapt },
           "tuned 'i' is one too many",
           SAL_ERR_ARGUMENT },
@@ -593,7 +590,7 @@ END_TEST
 /* Words stand for 0, 1, ..., as for the library's own samplers. */
 START_TEST(keys_may_be_words)
 {
-    const sal_sampler_descriptor d = { BASE, .parameters = worded, .tuned = own_flips_tuned,
+    const sal_sampler_descriptor d = { BASE, .settings = worded, .tuned = own_flips_tuned,
                                        .adapt = own_flips_adapt };
     const sal_sampler_descriptor *const list[] = { &d, &own_flips, NULL };
     static const char *const samplers[] = { "own-flips:more=1", "x:a=many", "x", "x:a=few" };

@@ -354,9 +354,8 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
     sal_error err;
     sal_expr f = sal_dot(sal_constant(tape, bias, SAL_SHAPE(4)), sal_state(tape));
     ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-    ck_ok(
-        sali_specification_values("gibbs:scan=adaptive", gibbs->parameters, settings.values, &err),
-        &err);
+    ck_ok(sali_specification_values("gibbs:scan=adaptive", gibbs->settings, settings.values, &err),
+          &err);
     bench b = bench_open(gibbs, model, &settings, 1, 16, 0);
     for (int step = 0; step < 400; step++) {
         sali_engine(gibbs)->step(b.self, b.chains);
@@ -429,9 +428,9 @@ START_TEST(codings_of_one_model_give_the_same_chain)
             sali_sampler_settings settings = { .step_size = 0.7 * scale[coding] };
             sal_error err;
             ck_assert_double_eq(sali_default_step_size(model->space, 0.7), settings.step_size);
-            ck_ok(sali_specification_values(sampler->name, sampler->parameters, settings.values,
-                                            &err),
-                  &err);
+            ck_ok(
+                sali_specification_values(sampler->name, sampler->settings, settings.values, &err),
+                &err);
             if (has_matrix(sampler) &&
                 sali_sampler_check(sampler, &settings, model, NULL) == SAL_OK) {
                 transition t = transition_make(sampler, model, &settings, 1, 1);

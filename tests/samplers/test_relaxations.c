@@ -71,7 +71,7 @@ static sali_sampler_settings settings_of(const char *specification, double step_
 {
     sali_sampler_settings settings = { .step_size = step_size };
     sal_error err;
-    ck_ok(sali_specification_values(specification, sali_sampler_find(specification)->parameters,
+    ck_ok(sali_specification_values(specification, sali_sampler_find(specification)->settings,
                                     settings.values, &err),
           &err);
     return settings;

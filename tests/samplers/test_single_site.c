@@ -206,8 +206,7 @@ START_TEST(paths_go_on_to_weights_that_underflow)
     sal_tape *tape = sal_tape_create(space, SAL_F32);
     sal_expr f = sal_dot(sal_constant(tape, slopes, SAL_SHAPE(V)), sal_state(tape));
     ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-    ck_ok(sali_specification_values("pafs:length=3", pafs->parameters, settings.values, &err),
-          &err);
+    ck_ok(sali_specification_values("pafs:length=3", pafs->settings, settings.values, &err), &err);
     transition t = transition_make(pafs, model, &settings, 1, 0);
     for (int64_t i = 0; i < t.n; i++) {
         double sum = 0;

@@ -163,8 +163,7 @@ static transition matrix(const char *specification, const sal_model *model, doub
     const sali_sampler *sampler = sali_sampler_find(specification);
     sali_sampler_settings settings = { .step_size = step_size };
     sal_error err;
-    ck_ok(sali_specification_values(specification, sampler->parameters, settings.values, &err),
-          &err);
+    ck_ok(sali_specification_values(specification, sampler->settings, settings.values, &err), &err);
     return transition_make(sampler, model, &settings, 1, 0);
 }
 

@@ -266,18 +266,18 @@ static inline void own_flips_adapt(const sal_sampler_window *w, double *tuned, c
     tuned[1] = w->acceptance_rate;
 }
 
-static const sal_sampler_parameter own_flips_parameters[] = {
+static const sal_setting own_flips_settings[] = {
     { "more", 0, 0, 5, true, "flips beside those that are tuned", NULL }, { 0 }
 };
 
-static const sal_sampler_parameter own_flips_tuned[] = {
-    { "flips", 3, 1, 6, true, "how many flip", NULL }, { "rate", 0, 0, 1, false, NULL, NULL }, { 0 }
-};
+static const sal_setting own_flips_tuned[] = { { "flips", 3, 1, 6, true, "how many flip", NULL },
+                                               { "rate", 0, 0, 1, false, NULL, NULL },
+                                               { 0 } };
 
 static const sal_sampler_descriptor own_flips = {
     .name = "own-flips",
     .kinds = SAL_MOVES_BINARY | SAL_MOVES_SPIN,
-    .parameters = own_flips_parameters,
+    .settings = own_flips_settings,
     .draw = own_flips_draw,
     .log_q = own_flips_log_q,
     .tuned = own_flips_tuned,

@@ -213,7 +213,7 @@ static inline bool settings_at(const sali_sampler *sampler, const sal_space *spa
     *settings = (sali_sampler_settings){
         .step_size = sali_default_step_size(space, steps[k % n_steps]),
     };
-    ck_ok(sali_specification_values(text, sampler->parameters, settings->values, &err), &err);
+    ck_ok(sali_specification_values(text, sampler->settings, settings->values, &err), &err);
     return true;
 }
 

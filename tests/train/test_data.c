@@ -170,7 +170,7 @@ START_TEST(data_of_nucleotides_have_five_codes)
     ck_ok(sal_data_read(path, &options, &data, &err), &err);
     ck_assert_int_eq(data.alphabet, SAL_ALPHABET_DNA);
     ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 3, 4, 4, 4, 0, 0 }), 8);
-    ck_ok(sal_data_split(&data, 1, &part, &err), &err);
+    ck_ok(sal_data_split(&data, 1, NULL, &part, &err), &err);
     ck_assert_int_eq(part.alphabet, SAL_ALPHABET_DNA);
     sal_data_destroy(&part);
     sal_data_destroy(&data);
@@ -216,7 +216,7 @@ START_TEST(public_sets_have_their_known_counts)
         ck_assert_int_eq(white, sets[k].white);
         ck_assert_int_eq(first_white, sets[k].first_white);
         ck_assert_double_eq_tol(grey / sets[k].grey, 1, 1e-6);
-        ck_ok(sal_data_split(&data, 1000, &held, &err), &err);
+        ck_ok(sal_data_split(&data, 1000, NULL, &held, &err), &err);
         ck_assert(data.rows == sets[k].rows - 1000 && held.rows == 1000);
         for (int64_t i = 0; i < 1000 * data.variables; i++) {
             white -= held.codes[i];
@@ -260,7 +260,7 @@ START_TEST(splits_keep_what_belongs_to_rows)
         data.weight[i / 2] = i / 2 + 0.5;
         data.labels[i / 2] = -i / 2;
     }
-    ck_ok(sal_data_split(&data, 2, &part, &err), &err);
+    ck_ok(sal_data_split(&data, 2, NULL, &part, &err), &err);
     ck_assert(data.rows == 3 && part.rows == 2 && part.variables == 2 && part.width == 2);
     for (int i = 0; i < 4; i++) {
         ck_assert(part.codes[i] == 6 + i && part.intensity[i] == (float)(6 + i) / 16);
@@ -269,13 +269,14 @@ START_TEST(splits_keep_what_belongs_to_rows)
     sal_data_destroy(&part);
     const int64_t bad[] = { -1, 0, 3, 4, INT64_MAX };
     for (int k = 0; k < 5; k++) {
-        ck_fails(sal_data_split(&data, bad[k], &part, &err), SAL_ERR_ARGUMENT, &err,
+        ck_fails(sal_data_split(&data, bad[k], NULL, &part, &err), SAL_ERR_ARGUMENT, &err,
                  "of 3 rows to hold out; expected at least 1, and one must stay");
     }
     sal_data empty = { .rows = 3, .variables = 2 };
-    ck_fails(sal_data_split(&empty, 1, &part, &err), SAL_ERR_ARGUMENT, &err, "of 0 rows");
+    ck_fails(sal_data_split(&empty, 1, NULL, &part, &err), SAL_ERR_ARGUMENT, &err, "of 0 rows");
     ck_assert_int_eq(data.rows, 3);
-    ck_alloc_sweep(sal_data_split(&data, 1, &part, &err), (sal_data_destroy(&part), data.rows = 3));
+    ck_alloc_sweep(sal_data_split(&data, 1, NULL, &part, &err),
+                   (sal_data_destroy(&part), data.rows = 3));
     sal_data_destroy(&data);
 }
 END_TEST
@@ -365,7 +366,7 @@ START_TEST(random_rows_are_held_out)
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         sal_data data = clustered(ROWS, groups), whole = clustered(ROWS, groups), test = { 0 };
         const size_t V = (size_t)data.variables;
-        ck_ok(sal_data_split_random(&data, HELD, seed, &test, &err), &err);
+        ck_ok(sal_data_split(&data, HELD, &seed, &test, &err), &err);
         ck_assert(test.rows == HELD && data.rows == ROWS - HELD);
         int64_t t = 0, d = 0;
         for (int64_t r = 0; r < ROWS; r++) {
@@ -386,8 +387,9 @@ START_TEST(random_rows_are_held_out)
         ck_assert_msg(abs(times[r] - SEEDS * HELD / ROWS) < 40, "row %d: %d", r, times[r]);
     }
     sal_data data = clustered(ROWS, groups), test = { 0 };
-    ck_fails(sal_data_split_random(&data, 0, 0, &test, &err), SAL_ERR_ARGUMENT, &err, "hold out");
-    ck_fails(sal_data_split_random(&data, ROWS, 0, &test, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_data_split(&data, 0, &(uint64_t){ 0 }, &test, &err), SAL_ERR_ARGUMENT, &err,
+             "hold out");
+    ck_fails(sal_data_split(&data, ROWS, &(uint64_t){ 0 }, &test, &err), SAL_ERR_ARGUMENT, &err,
              "one must stay");
     ck_assert_int_eq(data.rows, ROWS);
     sal_data_destroy(&data);

@@ -39,8 +39,8 @@ static fixture open_fixture(uint64_t seed, int64_t test_rows)
     ck_ok(sal_model_open("rbm:visible=64,hidden=3", SAL_F64, &x.model, &err), &err);
     ck_ok(sal_data_digits(1500 + test_rows + FRESH, SIDE, seed, &x.train, &err), &err);
     shuffle_rows(x.train.codes, x.train.rows, V, seed);
-    ck_ok(sal_data_split(&x.train, FRESH, &x.more, &err), &err);
-    ck_ok(sal_data_split(&x.train, test_rows, &x.test, &err), &err);
+    ck_ok(sal_data_split(&x.train, FRESH, NULL, &x.more, &err), &err);
+    ck_ok(sal_data_split(&x.train, test_rows, NULL, &x.test, &err), &err);
     return x;
 }
 
@@ -133,8 +133,8 @@ START_TEST(draws_of_the_true_model_are_like_its_data)
         ck_ok(sal_sample(x.model, &o, &run, &err), &err);
         ck_ok(sal_data_from_run(run, &x.train, &err), &err);
         shuffle_rows(x.train.codes, x.train.rows, x.train.variables, seed);
-        ck_ok(sal_data_split(&x.train, FRESH, &x.more, &err), &err);
-        ck_ok(sal_data_split(&x.train, FRESH, &x.test, &err), &err);
+        ck_ok(sal_data_split(&x.train, FRESH, NULL, &x.more, &err), &err);
+        ck_ok(sal_data_split(&x.train, FRESH, NULL, &x.test, &err), &err);
         sal_verdict_inputs in = perfect(&x);
         sal_verdict v = judge(&x, &in);
         ck_assert_msg(v.answer == SAL_VERDICT_LIKE, "%s, seed %d: %s", models[seed % 3], (int)seed,

@@ -133,18 +133,14 @@ static void print_places(const cli_page *page, const cli_option *options)
     print_arguments(page);
 }
 
-/* The keys of "side=10, theta=0.2", each with its '='. */
-static void print_settings(const char *name, const char *alias, const char *parameters, bool file)
+/* The names of settings, each with its '='. */
+static void print_settings(const char *name, const char *alias, const sal_setting *settings,
+                           bool file)
 {
     printf("    'settings %s'%s%s%s) echo", name, alias ? " | 'settings " : "", alias ? alias : "",
            alias ? "'" : "");
-    while (*parameters) {
-        size_t key = strcspn(parameters, "=,");
-        if (parameters[key] == '=') {
-            printf(" %.*s=", (int)key, parameters);
-        }
-        parameters += strcspn(parameters, ",");
-        parameters += strspn(parameters, ", ");
+    for (const sal_setting *s = settings; s && s->name; s++) {
+        printf(" %s=", s->name);
     }
     puts(file ? " file= ;;" : " ;;");
 }
@@ -161,10 +157,10 @@ static void print_all_places(void)
         cli_help_by(print_places, page);
     }
     for (int64_t k = 0; sal_builtin_list(k, &model); k++) {
-        print_settings(model.name, NULL, model.parameters, model.file != NULL);
+        print_settings(model.name, NULL, model.settings, model.file != NULL);
     }
     for (int64_t k = 0; sal_sampler_list(k, &sampler); k++) {
-        print_settings(sampler.name, sampler.alias, sampler.parameters, false);
+        print_settings(sampler.name, sampler.alias, sampler.settings, false);
     }
 }
 

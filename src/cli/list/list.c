@@ -6,28 +6,59 @@
 #include "cli/json.h"
 #include "cli/list/list.h"
 
+void cli_settings_text(const sal_setting *settings, char text[CLI_SETTINGS])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (const sal_setting *s = settings; s && s->name && used < CLI_SETTINGS; s++) {
+        char number[32];
+        snprintf(number, sizeof number, "%g", s->standard);
+        used += (size_t)snprintf(text + used, CLI_SETTINGS - used, "%s%s=%s", used ? ", " : "",
+                                 s->name, s->choices ? s->choices[(int)s->standard] : number);
+    }
+}
+
+const char *cli_moved_kind(const sal_sampler_info *info, sal_kind kind)
+{
+    static const char *const words[] = {
+        [SAL_BINARY] = "binary",           [SAL_SPIN] = "spin",          [SAL_ORDINAL] = "ordinal",
+        [SAL_CATEGORICAL] = "categorical", [SAL_COUNT] = "capped-count",
+    };
+    return !(info->kinds & 1u << kind)                              ? NULL
+           : kind == SAL_COUNT && info->kinds & SAL_MOVES_UNBOUNDED ? "count"
+                                                                    : words[kind];
+}
+
 static void list_samplers(void)
 {
     sal_sampler_info info;
+    char settings[CLI_SETTINGS];
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
         printf("%-12s %s\n", info.name, info.doc);
         if (info.alias) {
             printf("             also called %s\n", info.alias);
         }
-        if (info.parameters[0]) {
-            printf("             %s\n", info.parameters);
+        cli_settings_text(info.settings, settings);
+        if (settings[0]) {
+            printf("             %s\n", settings);
         }
-        printf("             exact: %s; gradient: %s; kinds: %s\n             %s\n",
-               info.exact ? "yes" : "no", info.needs_gradient ? "needed" : "not needed", info.kinds,
-               info.source);
+        printf("             exact: %s; gradient: %s; kinds:", info.exact ? "yes" : "no",
+               info.needs_gradient ? "needed" : "not needed");
+        for (sal_kind kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
+            const char *word = cli_moved_kind(&info, kind);
+            printf("%s%s", word ? " " : "", word ? word : "");
+        }
+        printf("\n             %s\n", info.source);
     }
 }
 
 static void list_models(void)
 {
     sal_builtin_info info;
+    char settings[CLI_SETTINGS];
     for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
-        printf("%-17s %s\n                  %s\n", info.name, info.doc, info.parameters);
+        cli_settings_text(info.settings, settings);
+        printf("%-17s %s\n                  %s\n", info.name, info.doc, settings);
         if (info.file) {
             printf("                  file=PATH: %s%s\n", info.file,
                    info.needs_file ? ", needed" : "");

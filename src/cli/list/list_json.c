@@ -12,14 +12,15 @@ static json_t *text_or_null(const char *text)
     return text && text[0] ? cli_json_text(text) : json_null();
 }
 
-/* The words of a text that blanks set apart. */
-static json_t *words_of(const char *text)
+/* The kinds of variables that a sampler moves. */
+static json_t *kinds_of(const sal_sampler_info *info)
 {
     json_t *list = json_array();
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        json_array_append_new(list, json_stringn(text, length));
-        text += length + strspn(text + length, " ");
+    for (sal_kind kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
+        const char *word = cli_moved_kind(info, kind);
+        if (word) {
+            json_array_append_new(list, json_string(word));
+        }
     }
     return list;
 }
@@ -28,12 +29,14 @@ json_t *cli_samplers_json(void)
 {
     json_t *list = json_array();
     sal_sampler_info info;
+    char settings[CLI_SETTINGS];
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        cli_settings_text(info.settings, settings);
         json_array_append_new(
             list, json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "name", info.name, "alias",
                             text_or_null(info.alias), "doc", cli_json_text(info.doc), "settings",
-                            text_or_null(info.parameters), "exact", info.exact, "needs_gradient",
-                            info.needs_gradient, "kinds", words_of(info.kinds), "source",
+                            text_or_null(settings), "exact", info.exact, "needs_gradient",
+                            info.needs_gradient, "kinds", kinds_of(&info), "source",
                             cli_json_text(info.source)));
     }
     return list;
@@ -43,12 +46,14 @@ json_t *cli_models_json(void)
 {
     json_t *list = json_array();
     sal_builtin_info info;
+    char settings[CLI_SETTINGS];
     for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
-        json_array_append_new(
-            list, json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "name", info.name, "doc",
-                            cli_json_text(info.doc), "settings", text_or_null(info.parameters),
-                            "file", text_or_null(info.file), "needs_file", info.needs_file,
-                            "source", cli_json_text(info.source)));
+        cli_settings_text(info.settings, settings);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "name", info.name, "doc",
+                                        cli_json_text(info.doc), "settings", text_or_null(settings),
+                                        "file", text_or_null(info.file), "needs_file",
+                                        info.needs_file, "source", cli_json_text(info.source)));
     }
     return list;
 }

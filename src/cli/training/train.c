@@ -49,7 +49,8 @@ static int check_earlier(const cli_train_options *o)
 static bool takes_visible(const char *arch)
 {
     sal_builtin_info info;
-    return cli_find_builtin(arch, &info) && strncmp(info.parameters, "visible=", 8) == 0;
+    return cli_find_builtin(arch, &info) && info.settings[0].name &&
+           strcmp(info.settings[0].name, "visible") == 0;
 }
 
 /* What suits the architecture, unless an objective or sampler is named, or what only other

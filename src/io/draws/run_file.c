@@ -50,8 +50,8 @@ static sal_status choose_alphabet(const char *path, const sal_space *space, sal_
         k++;
     }
     bool fits = k <= last;
-    for (int64_t b = 0; b < sal_space_blocks(space); b++) {
-        const sal_block *block = sal_space_block(space, b);
+    const sal_block *block;
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
         fits =
             fits && block->kind == SAL_CATEGORICAL && block->states == sal_space_states(space, 0);
     }

@@ -27,7 +27,7 @@ bool sal_builtin_list(int64_t index, sal_builtin_info *info)
     }
     const sali_builtin *b = builtins[index];
     *info = (sal_builtin_info){ .name = b->name, .doc = b->doc, .source = b->source };
-    sali_specification_keys(b->parameters, info->parameters, sizeof info->parameters);
+    info->settings = b->settings;
     info->file = b->content ? sali_content_name(b->content) : NULL;
     info->needs_file = b->needs_file;
     return true;
@@ -60,7 +60,7 @@ sal_status sali_builtin_parse(const char *specification, const sali_builtin **ou
 {
     sal_status status = sali_builtin_find(specification, out, err);
     return status ? status
-                  : sali_specification_values(specification, (*out)->parameters, values, err);
+                  : sali_specification_values(specification, (*out)->settings, values, err);
 }
 
 /* Whether the record can be made of that (NULL: of no file). */
@@ -82,7 +82,7 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
                              sal_dtype dtype, sal_model **model, sal_error *err)
 {
     const sali_builtin *b = NULL;
-    double values[SALI_SETTINGS];
+    double values[SAL_SETTINGS];
     sal_model *made = NULL;
     sal_status status = sali_builtin_parse(specification, &b, values, err);
     status = status ? status : check_content(b, content, err);
@@ -103,11 +103,11 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
                                sal_error *err)
 {
-    for (int k = 0; b->parameters[k].name; k++) {
-        if (keys >> k & 1 && values[k] != b->parameters[k].standard) {
+    for (int k = 0; b->settings[k].name; k++) {
+        if (keys >> k & 1 && values[k] != b->settings[k].standard) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
                              "%s: %s means nothing for this file; leave it out", b->name,
-                             b->parameters[k].name);
+                             b->settings[k].name);
         }
     }
     return SAL_OK;

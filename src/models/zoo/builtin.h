@@ -22,14 +22,14 @@ typedef struct sali_builtin {
     const char *doc;
     const char *source;
     sal_dtype dtype;
-    sali_setting parameters[SALI_SETTINGS]; /* ends with a NULL name */
+    sal_setting settings[SAL_SETTINGS]; /* ends with a NULL name */
     /* f, whose model is made by models/zoo/making.h. */
     sal_status (*formula)(struct sali_making *m, sal_expr *f);
     /* Of what kind the file named by the key `file` is; 0: no files. Errors about what it holds are
      * SAL_ERR_DATA and need not name it. */
     sali_content_kind content;
     bool needs_file;
-    uint32_t unused; /* bit k: parameters[k] means nothing beside a file, and is refused */
+    uint32_t unused; /* bit k: settings[k] means nothing beside a file, and is refused */
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
@@ -79,13 +79,13 @@ sal_status sali_builtin_find(const char *specification, const sali_builtin **out
 sal_status sali_builtin_make(const char *specification, const sali_content *content,
                              sal_dtype dtype, sal_model **model, sal_error *err);
 
-/* The record of a specification "name:key=value,...", and its parameters' values
- * [SALI_SETTINGS]. Returns: SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */
+/* The record of a specification "name:key=value,...", and its settings' values
+ * [SAL_SETTINGS]. Returns: SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
 
 /* Refuse settings that mean nothing beside this file, bit k of `keys` for
- * parameters[k], unless they have their defaults. Returns: SAL_ERR_ARGUMENT. */
+ * settings[k], unless they have their defaults. Returns: SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
                                sal_error *err);
 

@@ -102,12 +102,12 @@ const sali_builtin sali_builtin_crf = {
     .source = "Lafferty et al. 2001; van den Hoek's thesis sec. 2.2.5; lambda, mu ~ N(0, scale^2), "
               "b random bits or of a file, a row a token",
     .dtype = SAL_F64,
-    .parameters = { [TOKENS] = { "tokens", 20, 1, 1e6, true, "length; of a file: its rows", NULL },
-                    [LABELS] = { "labels", 5, 2, 256, true, "labels of a token", NULL },
-                    [FEATURES] = { "features", 10, 1, 1e5, true,
-                                   "features of a token; of a file: its columns", NULL },
-                    [SCALE] = SALI_DEVIATION(1, "the weights"),
-                    [SEED] = SALI_SEED("weights and features") },
+    .settings = { [TOKENS] = { "tokens", 20, 1, 1e6, true, "length; of a file: its rows", NULL },
+                  [LABELS] = { "labels", 5, 2, 256, true, "labels of a token", NULL },
+                  [FEATURES] = { "features", 10, 1, 1e5, true,
+                                 "features of a token; of a file: its columns", NULL },
+                  [SCALE] = SALI_DEVIATION(1, "the weights"),
+                  [SEED] = SALI_SEED("weights and features") },
     .formula = crf,
     .content = SALI_CONTENT_ARRAY,
 };

@@ -111,8 +111,8 @@ sal_status sali_making_lattice(sali_making *m, int64_t side, bool cyclic, const 
 
 static uint64_t seed_of(const sali_builtin *builtin, const double *values)
 {
-    for (int k = 0; builtin->parameters[k].name; k++) {
-        if (strcmp(builtin->parameters[k].name, "seed") == 0) {
+    for (int k = 0; builtin->settings[k].name; k++) {
+        if (strcmp(builtin->settings[k].name, "seed") == 0) {
             return (uint64_t)values[k];
         }
     }

@@ -26,7 +26,7 @@ typedef struct sali_start_value {
 
 typedef struct sali_making {
     const sali_builtin *builtin;
-    const double *values;        /* values[k] is that of builtin->parameters[k] */
+    const double *values;        /* values[k] is that of builtin->settings[k] */
     const sali_content *content; /* what the file holds; NULL: there is none */
     sal_dtype dtype;
     sal_error *err;

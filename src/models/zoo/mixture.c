@@ -61,11 +61,11 @@ const sali_builtin sali_builtin_mixture = {
     .source = "van den Hoek's thesis sec. 2.2.6, eq. 23; theta the normalised logarithms of "
               "exp N(0, scale^2), equal weights: log Z = 0",
     .dtype = SAL_F64,
-    .parameters = { [DIM] = { "dim", 20, 1, 1e6, true, "number of variables", NULL },
-                    [STATES] = { "states", 4, 2, 256, true, "states of a variable", NULL },
-                    [COMPONENTS] = { "components", 5, 1, 1e4, true, "of the mixture", NULL },
-                    [SCALE] = { "scale", 2, 0, 1e6, false,
-                                "how far apart components are, and how sharp", NULL },
-                    [SEED] = SALI_SEED("theta") },
+    .settings = { [DIM] = { "dim", 20, 1, 1e6, true, "number of variables", NULL },
+                  [STATES] = { "states", 4, 2, 256, true, "states of a variable", NULL },
+                  [COMPONENTS] = { "components", 5, 1, 1e4, true, "of the mixture", NULL },
+                  [SCALE] = { "scale", 2, 0, 1e6, false,
+                              "how far apart components are, and how sharp", NULL },
+                  [SEED] = SALI_SEED("theta") },
     .formula = mixture,
 };

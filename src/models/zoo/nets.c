@@ -6,9 +6,9 @@
 
 enum { CHANNELS, SHARED };
 
-#define NET_PARAMETERS(standard)                                                                  \
-    .parameters = { { "channels", standard, 1, 1024, true, "channels of the first layer", NULL }, \
-                    SALI_DEEP_PARAMETERS }
+#define NET_PARAMETERS(standard)                                                                \
+    .settings = { { "channels", standard, 1, 1024, true, "channels of the first layer", NULL }, \
+                  SALI_DEEP_PARAMETERS }
 
 /* ---- formulas */
 

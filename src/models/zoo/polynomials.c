@@ -115,7 +115,7 @@ static sal_status make_poly4(sali_making *m, sal_expr *f)
     return status;
 }
 
-#define PARAMETERS                                                                         \
+#define SETTINGS                                                                           \
     {                                                                                      \
         [DIM] = { "dim", 20, 1, 10000, true, "variables", NULL },                          \
         [COMPONENTS] = { "components", 50, 1, 10000, true, "terms of the mixture", NULL }, \
@@ -127,7 +127,7 @@ const sali_builtin sali_builtin_ordinal_poly2 = {
     .doc = "log sum_k exp(sum_i 1.5 - 2 t - 6 t^2), t = s_i + k/25",
     .source = "Rhodes & Gutmann 2022, eq. 18-19",
     .dtype = SAL_F64,
-    .parameters = PARAMETERS,
+    .settings = SETTINGS,
     .formula = make_poly2,
 };
 
@@ -136,6 +136,6 @@ const sali_builtin sali_builtin_ordinal_poly4 = {
     .doc = "log sum_k exp(sum_i -t + t^2 - t^3 - t^4), t = 2 s_i - 1 + 3k/50",
     .source = "Rhodes & Gutmann 2022, eq. 18, 20",
     .dtype = SAL_F64,
-    .parameters = PARAMETERS,
+    .settings = SETTINGS,
     .formula = make_poly4,
 };

@@ -22,7 +22,7 @@ enum { SCAN, BLOCK };
 
 static const char *const scans[] = { "systematic", "random", "adaptive", NULL };
 
-static const sali_setting parameters[] = {
+static const sal_setting known_settings[] = {
     { "scan", SALI_SCAN_SYSTEMATIC, 0, 2, true, "which variable moves: t mod V, any, or adapted",
       scans },
     { "block", 1, 1, INT32_MAX, true, "variables drawn at once, from their joint conditional",
@@ -402,7 +402,7 @@ const sali_sampler sali_sampler_gibbs = {
     .doc = "Gibbs: exact conditional of a variable, or of a block, in turn or at random",
     .source = "Geman & Geman 1984; van den Hoek 2022, sec. 2.1.2",
     .needs_differences = true,
-    .parameters = parameters,
+    .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){
             .rejection_free = true,

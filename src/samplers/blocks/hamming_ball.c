@@ -12,7 +12,7 @@ enum { CONSECUTIVE, OF_MODEL };
 
 static const char *const partitions[] = { "consecutive", "model", NULL };
 
-static const sali_setting parameters[] = {
+static const sal_setting known_settings[] = {
     { "block", 10, 1, INT32_MAX, true, "variables of a block", NULL },
     { "radius", 1, 1, INT32_MAX, true, "of the ball, in variables that differ", NULL },
     { "blocks", 0, 0, 1, true, "blocks of consecutive variables, or those that the model gives",
@@ -76,7 +76,7 @@ const sali_sampler sali_sampler_hamming_ball = {
     .name = "hamming-ball",
     .doc = "Hamming ball: a block's states within radius of a random centre, by their probability",
     .source = "Titsias & Yau 2017; Grathwohl et al. 2021, sec. 6",
-    .parameters = parameters,
+    .settings = known_settings,
     .obstacle = ball_obstacle,
     .engine =
         &(const sal_sampler_engine){

@@ -12,7 +12,7 @@ enum { NONE, DIAGONAL, SPREAD, AUTO };
 
 static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
 
-static const sali_setting ncg_parameters[] = {
+static const sal_setting ncg_settings[] = {
     SALI_LANGEVIN_PARAMETERS,
     { "preconditioner", AUTO, 0, 0, true,
       "step sizes by variable, by slopes or spread; auto: by spread where units differ",
@@ -20,7 +20,7 @@ static const sali_setting ncg_parameters[] = {
     { 0 },
 };
 
-static const sali_setting dula_parameters[] = {
+static const sal_setting dula_settings[] = {
     SALI_LANGEVIN_PARAMETERS,
     { "preconditioner", NONE, 0, 0, true, "step sizes by variable, by slopes or spread",
       preconditioners },
@@ -82,7 +82,7 @@ const sali_sampler sali_sampler_ncg = {
     .source = "Rhodes & Gutmann 2022, eq. 8, alg. B.1; Zhang et al. 2022",
     .needs_gradient = true,
     .has_step_size = true,
-    .parameters = ncg_parameters,
+    .settings = ncg_settings,
     .engine =
         &(const sal_sampler_engine){
             .alias = "dmala",
@@ -98,7 +98,7 @@ const sali_sampler sali_sampler_dula = {
     .needs_gradient = true,
     .has_step_size = true,
     .unadjusted = true,
-    .parameters = dula_parameters,
+    .settings = dula_settings,
     .engine =
         &(const sal_sampler_engine){
             .variants = dula_variants,

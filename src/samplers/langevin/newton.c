@@ -13,7 +13,7 @@
 
 enum { CATEGORICAL = SALI_LANGEVIN_SETTINGS };
 
-static const sali_setting parameters[] = {
+static const sal_setting known_settings[] = {
     SALI_LANGEVIN_PARAMETERS,
     { "categorical", 1, 1, 2, true, "reals of a label of K states: 1: K, one-hot; 2: K - 1", NULL },
     { 0 },
@@ -139,7 +139,7 @@ const sali_sampler sali_sampler_mana = {
     .source = "Xiang et al. 2023, eq. 7-10, alg. 1, suppl. 3",
     .needs_differences = true,
     .has_step_size = true,
-    .parameters = parameters,
+    .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){
             .variants = mana_variants,
@@ -155,7 +155,7 @@ const sali_sampler sali_sampler_una = {
     .needs_differences = true,
     .has_step_size = true,
     .unadjusted = true,
-    .parameters = parameters,
+    .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){
             .variants = una_variants,

@@ -15,7 +15,7 @@ enum { AUTO, HESSIAN, EMPIRICAL, COVARIANCE, PRECISION, NONE };
 static const char *const choices[] = { "auto",      "hessian", "empirical", "covariance",
                                        "precision", "none",    NULL };
 
-static const sali_setting parameters[] = {
+static const sal_setting known_settings[] = {
     { "preconditioner", AUTO, AUTO, NONE, true,
       "M: the Hessian of a quadratic f; else learned in warm-up from the states' covariance and "
       "precision, the better one or a given one; or none",
@@ -178,7 +178,7 @@ const sali_sampler sali_sampler_pavg = {
     .source = "Rhodes & Gutmann 2022, eq. 17, 40, alg. B.3, F.4; Martens & Sutskever 2010",
     .needs_gradient = true,
     .has_step_size = true,
-    .parameters = parameters,
+    .settings = known_settings,
     .obstacle = obstacle,
     .engine =
         &(const sal_sampler_engine){

@@ -6,7 +6,7 @@
 
 enum { RADIUS, HOPS, BALL };
 
-static const sali_setting parameters[] = {
+static const sal_setting known_settings[] = {
     SALI_RADIUS_SETTING,
     { "hops", 1, 1, 1024, true, "sites drawn a step; distinct ones move", NULL },
     { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
@@ -61,7 +61,7 @@ const sali_sampler sali_sampler_gwg = {
     .source = "Grathwohl et al. 2021, alg. 1; Rhodes & Gutmann 2022, app. G",
     .needs_gradient = true,
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
-    .parameters = parameters,
+    .settings = known_settings,
     .obstacle = gwg_obstacle,
     .engine =
         &(const sal_sampler_engine){

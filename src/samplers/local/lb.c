@@ -3,7 +3,7 @@
  * exact differences. Zanella 2020; Sansone 2022, eq. 2. */
 #include "samplers/local/single_site_sampler.h"
 
-static const sali_setting parameters[] = {
+static const sal_setting known_settings[] = {
     SALI_BALANCE_SETTING,
     SALI_RADIUS_SETTING,
     { 0 },
@@ -19,7 +19,7 @@ const sali_sampler sali_sampler_lb = {
     .source = "Zanella 2020; Sansone 2022, eq. 2",
     .needs_differences = true,
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
-    .parameters = parameters,
+    .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){
             .window = true,

@@ -15,15 +15,15 @@ enum { BATCH = 30 };
 
 enum { RATE, UPDATES, RADIUS, BLOCKS, UNITS };
 
-#define PARAMETERS(rate)                                                                    \
+#define SETTINGS(rate)                                                                      \
     { "rate", rate, 0, 10, false, "of learning, by Adam; 0: g stays as it starts", NULL },  \
         { "updates", 10, 1, 1000, true, "of theta after every 25 steps of warm-up", NULL }, \
         SALI_RADIUS_SETTING
 
-static const sali_setting lsb1_parameters[] = { PARAMETERS(0.05), { 0 } };
+static const sal_setting lsb1_settings[] = { SETTINGS(0.05), { 0 } };
 
-static const sali_setting lsb2_parameters[] = {
-    PARAMETERS(0.01),
+static const sal_setting lsb2_settings[] = {
+    SETTINGS(0.01),
     { "blocks", 20, 1, 100, true, "of the monotonic network: h is their least", NULL },
     { "units", 20, 1, 100, true, "of each block: it is their largest", NULL },
     { 0 },
@@ -47,7 +47,7 @@ static void unshare(void *shared)
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
-    bool network = settings->sampler->parameters == lsb2_parameters;
+    bool network = settings->sampler->settings == lsb2_settings;
     (void)model;
     sali_lsb *lsb = SALI_OBJECT(sali_lsb);
     const double *values = settings->values;
@@ -172,7 +172,7 @@ const sali_sampler sali_sampler_lsb1 = {
     .source = "Sansone 2022",
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .needs_differences = true,
-    .parameters = lsb1_parameters,
+    .settings = lsb1_settings,
     .engine = LSB_ENGINE(lsb1_variants),
 };
 
@@ -182,6 +182,6 @@ const sali_sampler sali_sampler_lsb2 = {
     .source = "Sansone 2022",
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .needs_differences = true,
-    .parameters = lsb2_parameters,
+    .settings = lsb2_settings,
     .engine = LSB_ENGINE(lsb2_variants),
 };

@@ -19,7 +19,7 @@
 
 enum { RADIUS };
 
-static const sali_setting parameters[] = {
+static const sal_setting known_settings[] = {
     { "radius", 0, 0, INT32_MAX, true, "levels of a window, sites of a ball; 0: tuned in warm-up",
       NULL },
     { 0 },
@@ -280,7 +280,7 @@ const sali_sampler sali_sampler_mh_uniform = {
     .doc = "Metropolis-Hastings: uniform in a window of r levels, or with up to r sites changed",
     .source = "Rhodes & Gutmann 2022, app. G",
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
-    .parameters = parameters,
+    .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){
             .variants = variants,

@@ -250,7 +250,7 @@ const sali_sampler sali_sampler_pafs = {
     .source = "Sun, Dai, Xia & Ramamurthy 2022",
     .needs_gradient = true,
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
-    .parameters = sali_path_settings,
+    .settings = sali_path_settings,
     .engine =
         &(const sal_sampler_engine){
             .window = true,

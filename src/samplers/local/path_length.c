@@ -11,7 +11,7 @@
 #define GAIN 3
 #define MOST_GIVEN (1 << 20)
 
-const sali_setting sali_path_settings[] = {
+const sal_setting sali_path_settings[] = {
     [SALI_PATH_LENGTH] = { "length", 0, 0, MOST_GIVEN, true,
                            "moves of a path; 0: adapted to acceptance 0.574", NULL },
     [SALI_PATH_BALANCE] = SALI_BALANCE_SETTING,

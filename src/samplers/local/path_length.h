@@ -19,7 +19,7 @@ typedef struct sali_path_length {
 
 /* The settings of path samplers, for their descriptors, in this order. */
 enum { SALI_PATH_LENGTH, SALI_PATH_BALANCE, SALI_PATH_RADIUS };
-extern const sali_setting sali_path_settings[];
+extern const sal_setting sali_path_settings[];
 
 /* The descriptors' functions of the shared state, a sali_path_length. */
 #define SALI_PATH_LENGTH_FUNCTIONS                                                          \

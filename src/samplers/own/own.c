@@ -16,7 +16,7 @@
 
 typedef struct own_shared {
     const sali_sampler *d;
-    double values[SAL_SAMPLER_PARAMETERS];
+    double values[SAL_SETTINGS];
     int64_t n;
     double tuned[SAL_SAMPLER_TUNED];
 } own_shared;
@@ -59,7 +59,7 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
     memcpy(tuned, s->tuned, sizeof tuned);
     s->d->adapt(&window, tuned, s->d->data);
     for (int64_t k = 0; k < s->n; k++) {
-        const sal_sampler_parameter *p = &s->d->tuned[k];
+        const sal_setting *p = &s->d->tuned[k];
         if (isnan(tuned[k])) {
             return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s': adapt made '%s' NaN", s->d->name,
                              p->name);
@@ -78,7 +78,7 @@ static int64_t state(void *shared, void *self, sali_state_item *items)
     own_shared *s = shared;
     (void)self;
     for (int64_t k = 0; s && k < s->n; k++) {
-        const sal_sampler_parameter *p = &s->d->tuned[k];
+        const sal_setting *p = &s->d->tuned[k];
         sali_state_item item = sali_state_f64(p->name, 1, &s->tuned[k]);
         item.whole = p->whole;
         items[k] = sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT,
@@ -92,7 +92,7 @@ static int64_t state(void *shared, void *self, sali_state_item *items)
 typedef struct own {
     const sali_sampler *d;
     const own_shared *shared; /* NULL: it tunes nothing */
-    double values[SAL_SAMPLER_PARAMETERS];
+    double values[SAL_SETTINGS];
     void *work;
     bool created;                             /* work is there */
     int64_t *real, *entry;                    /* [V + 1] */

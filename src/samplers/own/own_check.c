@@ -12,8 +12,7 @@ _Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_STATE, "lists of what is tuned hav
 /* The longest name of a sampler or a number, so that texts hold all of them. */
 #define NAME_SIZE 40
 
-_Static_assert(NAME_SIZE + SAL_SAMPLER_PARAMETERS * (NAME_SIZE + 2 + SALI_NUMBER_SIZE) <
-                   SALI_SAMPLER_TEXT,
+_Static_assert(NAME_SIZE + SAL_SETTINGS * (NAME_SIZE + 2 + SALI_NUMBER_SIZE) < SALI_SAMPLER_TEXT,
                "a specification is written in full");
 
 static bool is_name(const char *name)
@@ -24,7 +23,7 @@ static bool is_name(const char *name)
 }
 
 /* What is wrong with the words of a key, or NULL. */
-static const char *choice_fault(const sal_sampler_parameter *p)
+static const char *choice_fault(const sal_setting *p)
 {
     int n = 0;
     while (p->choices[n]) {
@@ -38,9 +37,9 @@ static const char *choice_fault(const sal_sampler_parameter *p)
 }
 
 /* What is wrong with number k of a list, or NULL. */
-static const char *parameter_fault(const sal_sampler_parameter *list, int k)
+static const char *setting_fault(const sal_setting *list, int k)
 {
-    const sal_sampler_parameter *p = &list[k];
+    const sal_setting *p = &list[k];
     for (int other = 0; other < k; other++) {
         if (strcmp(list[other].name, p->name) == 0) {
             return "is there twice";
@@ -64,11 +63,11 @@ static const char *parameter_fault(const sal_sampler_parameter *list, int k)
     return p->whole && !whole ? "is whole, but its range or default is not" : NULL;
 }
 
-static sal_status check_parameters(const char *sampler, const char *what,
-                                   const sal_sampler_parameter *list, int most, sal_error *err)
+static sal_status check_settings(const char *sampler, const char *what, const sal_setting *list,
+                                 int most, sal_error *err)
 {
     for (int k = 0; list && list[k].name; k++) {
-        const char *fault = k < most ? parameter_fault(list, k) : "is one too many";
+        const char *fault = k < most ? setting_fault(list, k) : "is one too many";
         if (fault) {
             return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s': %s '%.100s' %s", sampler, what,
                              list[k].name, fault);
@@ -109,9 +108,8 @@ static sal_status check_one(const sali_sampler *d, sal_error *err)
                          "sampler '%s': kinds is %#x; expected an OR of SAL_MOVES_*", d->name,
                          d->kinds);
     }
-    sal_status status =
-        check_parameters(d->name, "parameter", d->parameters, SAL_SAMPLER_PARAMETERS, err);
-    return status ? status : check_parameters(d->name, "tuned", d->tuned, SAL_SAMPLER_TUNED, err);
+    sal_status status = check_settings(d->name, "setting", d->settings, SAL_SETTINGS, err);
+    return status ? status : check_settings(d->name, "tuned", d->tuned, SAL_SAMPLER_TUNED, err);
 }
 
 sal_status sali_own_check(const sali_sampler *const *own, sal_error *err)

@@ -16,8 +16,8 @@
 
 enum { BANDWIDTH = SALI_RELAXATION_SETTINGS };
 
-static const sali_setting parameters[] = {
-    SALI_RELAXATION_PARAMETERS,
+static const sal_setting known_settings[] = {
+    SALI_TEMPERATURE_SETTING,
     { "bandwidth", 1, 1e-6, 1e6, false, "of the kernel, mean squared distance by variable", NULL },
     { 0 },
 };
@@ -107,7 +107,7 @@ const sali_sampler sali_sampler_d_svgd = {
     .has_step_size = true,
     .unadjusted = true,
     .kinds = SALI_RELAXED_KINDS,
-    .parameters = parameters,
+    .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){
             .coupled = true,

@@ -10,9 +10,9 @@
 
 enum { LEAPFROG = SALI_RELAXATION_SETTINGS };
 
-static const sali_setting mala_parameters[] = { SALI_RELAXATION_PARAMETERS, { 0 } };
-static const sali_setting hmc_parameters[] = {
-    SALI_RELAXATION_PARAMETERS,
+static const sal_setting mala_settings[] = { SALI_TEMPERATURE_SETTING, { 0 } };
+static const sal_setting hmc_settings[] = {
+    SALI_TEMPERATURE_SETTING,
     { "leapfrog", 5, 1, 10000, true, "leapfrog steps of a proposal", NULL },
     { 0 },
 };
@@ -30,7 +30,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     relaxed_hmc *h = SALI_OBJECT(relaxed_hmc);
     (void)shared;
     if (h) {
-        bool mala = settings->sampler->parameters == mala_parameters;
+        bool mala = settings->sampler->settings == mala_settings;
         h->leapfrog = mala ? 1 : (int64_t)settings->values[LEAPFROG];
         h->p = SALI_OBJECT_ARRAY(h, double, chains->n * chains->space->n_variables);
         h->kinetic = SALI_OBJECT_ARRAY(h, double, chains->n);
@@ -110,7 +110,7 @@ const sali_sampler sali_sampler_r_mala = {
     .has_step_size = true,
     .unadjusted = true,
     .kinds = SALI_RELAXED_KINDS,
-    .parameters = mala_parameters,
+    .settings = mala_settings,
     .engine =
         &(const sal_sampler_engine){
             FUNCTIONS,
@@ -125,7 +125,7 @@ const sali_sampler sali_sampler_r_hmc = {
     .has_step_size = true,
     .unadjusted = true,
     .kinds = SALI_RELAXED_KINDS,
-    .parameters = hmc_parameters,
+    .settings = hmc_settings,
     .engine =
         &(const sal_sampler_engine){
             FUNCTIONS,
