@@ -31,8 +31,10 @@ run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iteratio
 #
 # Look at rbm/persistent.png: the chains of training, which were never shown a digit. They can be fine
 # while the model is not, so training ends with samples from scratch, rbm/samples.png, and a verdict on
-# them. Here it cannot tell: the fresh chains still disagree. 'saltus evaluate rbm --data digits
-# --fresh 10000' draws longer ones, which takes a minute or more. How the training's chains went on:
+# them. Here it cannot tell, because the fresh chains still disagree, or says that the samples are not
+# like the data: rounding, which is another on another processor, decides. 'saltus evaluate rbm --data
+# digits --fresh 10000' draws longer chains, which takes a minute or more. How the training's chains
+# went on:
 
 run cut -d , -f 1,5-7,12 rbm/log.csv
 

@@ -26,8 +26,10 @@ run_to_verdict saltus train rbm:hidden=64 --data digits --sampler gwg --iteratio
 # Columns: samples drawn from scratch by tempering; the training's own chains; as many training
 # digits, which is what a perfect model would reach. The chains of the training are all right: their
 # MMD to digits that were held out is small, and pcd/persistent.png shows digits of all ten kinds.
-# But the model is not what its chains show. Fresh samples, pcd/samples.png, are mostly 2, 3, 5,
-# 6 and 8. A chain that is a 1 stayed a 1 for the whole training, whatever the model thought of ones.
+# But the model is not what its chains show. In fresh samples, pcd/samples.png, some kinds of digits
+# are rare or missing; which ones, rounding decides, so that a processor of another type may give
+# other words. A chain that is a 1 stayed a 1 for the whole training, whatever the model thought of
+# ones.
 
 # ---- Chains at equilibrium
 

@@ -178,7 +178,8 @@ struct sal_sampler_engine {
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
     const sali_auxiliary *auxiliary; /* NULL: none */
     /* Of a sweep: step t makes piece t mod pieces(self), which is exact by itself and which log_q
-     * is that of. NULL: no sweep, and then the step of an exact sampler satisfies detailed balance.
+     * is that of. NULL: no sweep; then the step of an exact sampler of the list satisfies detailed
+     * balance.
      */
     int64_t (*pieces)(const void *self, const sali_chains *chains);
 };

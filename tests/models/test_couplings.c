@@ -347,10 +347,36 @@ START_TEST(tables_that_forbid_states_are_left_to_the_formula)
     sal_expr T = sal_constant(tape, tables, SAL_SHAPE(27));
     sal_expr f = sal_add(quad, sal_table(tape, T, 3, begin, scope));
     ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
-    ck_assert_ptr_null(couplings_of(model));
+    sali_couplings *c = couplings_of(model);
+    ck_assert(!c || !sali_couplings_values(c));
+    sali_couplings_destroy(c);
     sal_run *run = run_it(model, &options);
     ck_assert_double_gt(last_states_p(model, run), 1e-3);
     sal_run_destroy(run);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* Each element of y = W s has many unknowns, and the square of y'J y many terms of two of them. */
+START_TEST(forms_of_long_rows_to_a_higher_degree_are_no_couplings)
+{
+    enum { N = 40, ROWS = 8 };
+    double W[ROWS * N], J[ROWS * ROWS];
+    const sal_block block = { .name = "s", .kind = SAL_SPIN, .count = N };
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    tiny_normals(71, ROWS * N, 0.1, W);
+    tiny_normals(72, ROWS * ROWS, 0.1, J);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr y = sal_matvec(sal_constant(tape, W, SAL_SHAPE(ROWS, N)), sal_state(tape));
+    sal_expr form = sal_quad(y, sal_constant(tape, J, SAL_SHAPE(ROWS, ROWS)));
+    ck_ok(sal_model_from_tape(tape, sal_square(form), &model, &err), &err);
+    ck_assert_ptr_null(couplings_of(model));
+    ck_assert(!sali_is_quadratic(model));
     sal_model_destroy(model);
     sal_tape_destroy(tape);
     sal_space_destroy(space);
@@ -548,6 +574,7 @@ static Suite *couplings_suite(void)
     tcase_add_test(tcase, weights_of_linear_ops_are_read_fast);
     tcase_add_test(tcase, couplings_in_single_precision_are_summed_in_double);
     tcase_add_test(tcase, tables_that_forbid_states_are_left_to_the_formula);
+    tcase_add_test(tcase, forms_of_long_rows_to_a_higher_degree_are_no_couplings);
     tcase_add_test(tcase, memory_running_out_is_an_error);
     tcase_add_loop_test(tcase, chains_go_where_steps_without_couplings_take_them, 0,
                         (int)(sizeof spaces / sizeof *spaces));

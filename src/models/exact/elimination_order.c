@@ -46,7 +46,8 @@ typedef struct search {
     int32_t *stale;        /* [n] those */
     int32_t n_stale;
     uint32_t *ties; /* [n] random numbers */
-    double *passes; /* [n] 1 + the states of all variables connected with this one */
+    double *passes; /* [n] 1 + the states of all variables connected with this one, or their number
+                       where all are neighbours */
     int64_t steps, budget;
     bool memory;
 } search;
@@ -145,8 +146,12 @@ static void count_passes(search *s)
                 }
             }
         }
+        bool clique = true;
         for (int32_t k = 0; k < n; k++) {
-            s->passes[s->stale[k]] += states;
+            clique = clique && s->graph.degree[s->stale[k]] == n - 1;
+        }
+        for (int32_t k = 0; k < n; k++) { /* pairs in a clique come from its table */
+            s->passes[s->stale[k]] += clique ? n : states;
         }
     }
 }

@@ -196,7 +196,8 @@ static int32_t long_input(const sali_affine_rows *r, int32_t i)
             moving = moving < 0 ? node->in[k] : INT32_MAX;
         }
     }
-    bool is = moving >= 0 && moving < INT32_MAX && sali_terms_of(r->program, i) > LONG &&
+    bool is = moving >= 0 && moving < INT32_MAX && sali_node_factors(r->program, i) == 1 &&
+              sali_terms_of(r->program, i) > LONG &&
               r->node[moving].used > LONG * r->program->steps[moving].size;
     return is ? moving : -1;
 }

@@ -58,8 +58,8 @@ static bool has_bits(const sal_space *space)
     return space->max_states <= 2 && !counts;
 }
 
-/* Tables that forbid states: their entries' differences, of which couplings are made, are no
- * numbers. */
+/* Whether tables forbid states now: differences of their entries, of which couplings are made, are
+ * no numbers. Other parameters may allow these states. */
 static bool forbids(const sal_model *model)
 {
     const sali_tape_model *tape = sali_model_tape(model);
@@ -76,8 +76,7 @@ static sal_status open_couplings(sali_couplings *c)
         c->version = sali_model_version(c->model);
         return sali_couplings_read_rows(c->model, &c->values);
     }
-    sal_status status =
-        forbids(c->model) ? SAL_ERR_UNSUPPORTED : sali_couplings_read(c->model, &terms);
+    sal_status status = sali_couplings_read(c->model, &terms);
     if (status != SAL_OK || !suits(&terms, c->model, c->wish)) {
         return status ? status : SAL_ERR_UNSUPPORTED;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/zoo/making.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -40,6 +41,7 @@ sal_expr sali_making_state(sali_making *m, const char *block, sal_kind kind, int
 
 static sal_expr start_at(sali_making *m, sal_shape shape, sali_start_value start)
 {
+    assert(m->n_starts < SALI_STARTS);
     m->starts[m->n_starts++] = start;
     return sal_param(m->tape, start.parameter, shape);
 }

@@ -201,20 +201,19 @@ static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, 
     }
 }
 
-/* Number of the auxiliary vector back(u) of a move from state i to j; -1: it is out of bounds.
- * `codes` has room for two states. */
-static int64_t back_of(const sali_bench *b, int64_t u, int64_t i, int64_t j, int32_t *codes)
+/* Number of the auxiliary vector back(u) of a move of chain i, from where it is, to state j; -1: it
+ * is out of bounds. `to` has room for a state. */
+static int64_t back_of(const sali_bench *b, int64_t u, int64_t i, int64_t j, int32_t *to)
 {
     const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
     const sal_space *space = b->chains->space;
-    int32_t *to = codes + space->n_variables, vector[MOST_AUXILIARY], other[MOST_AUXILIARY];
+    int32_t vector[MOST_AUXILIARY], other[MOST_AUXILIARY];
     if (auxiliary_size(b) == 0 || !a->back) {
         return u;
     }
     auxiliary_vector(b, u, vector);
-    sali_states_at(space, i, codes);
     sali_states_at(space, j, to);
-    a->back(b->self, b->chains, codes, to, vector, other);
+    a->back(b->self, b->chains, b->chains->codes + i * space->n_variables, to, vector, other);
     return auxiliary_index(b, other);
 }
 
