@@ -18,9 +18,10 @@ static sal_status save_pr(double log_z, const char *path, sal_error *err)
 {
     const double log10_z = log_z / M_LN10;
     char text[64];
-    int size = snprintf(text, sizeof text, "PR\n%.15g\n", log10_z);
-    if (strtod(text + 3, NULL) != log10_z) {
-        size = snprintf(text, sizeof text, "PR\n%.17g\n", log10_z);
+    int size = 0;
+    for (int digits = 15; digits <= 17 && (size == 0 || strtod(text + 3, NULL) != log10_z);
+         digits++) {
+        size = snprintf(text, sizeof text, "PR\n%.*g\n", digits, log10_z);
     }
     return sal_file_write(path, text, size, err);
 }

@@ -105,6 +105,12 @@ static sal_status read_log(const char *path, training_log *log, sal_error *err)
         sali_scan_refuse(&scan, "expected text, found a NUL byte");
     }
     for (int64_t i = 0; i < bytes.size; i++) {
+        const char next = i + 1 < bytes.size ? (char)bytes.data[i + 1] : '\n';
+        if (scan.status == SAL_OK && bytes.data[i] == ',' &&
+            (next == ',' || next == '\n' || next == '\r')) {
+            const int64_t line_number = sali_scan_line_of(&scan, (const char *)&bytes.data[i]);
+            sali_scan_fail(&scan, line_number, "an empty field; expected a number");
+        }
         bytes.data[i] = bytes.data[i] == ',' ? ' ' : bytes.data[i];
     }
     if (sali_scan_line(&scan, &line)) {

@@ -141,6 +141,11 @@ static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sa
 static sal_status take_list(const sal_tuning *tuning, const sali_state_item *item, sal_error *err)
 {
     sali_run_state_reader reader = { .state = &tuning->lists, .prefix = "" };
+    const sali_state_item *list = sali_run_state_find(&tuning->lists, item->name);
+    if (!list || list->count != item->count) {
+        return sali_fail(err, SAL_ERR_DATA, "the tuning needs a list '%s' of %lld numbers",
+                         item->name, (long long)item->count);
+    }
     return sali_run_state_fill(&reader, 1, item, err)
                ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning")
                : SAL_OK;

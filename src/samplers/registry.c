@@ -263,6 +263,9 @@ bool sal_sampler_list(int64_t index, sal_sampler_info *info)
 sal_status sal_sampler_find(const char *specification, const sal_model *model, double step_size,
                             sal_sampler_info *info, sal_error *err)
 {
+    if (!specification) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler: the specification is NULL");
+    }
     const sali_sampler *sampler = sali_sampler_find(specification);
     sali_sampler_settings settings;
     if (sampler && info) {

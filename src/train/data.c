@@ -116,6 +116,9 @@ void sali_data_binarise(const sal_data *data, int64_t row, uint64_t seed, uint64
 
 sal_status sal_data_binarise(sal_data *data, uint64_t seed, uint64_t use, sal_error *err)
 {
+    if (!data || !data->codes) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "data: there are none");
+    }
     int32_t *codes = data->intensity ? SALI_NEW_ARRAY(int32_t, data->variables) : NULL;
     if (data->intensity && !codes) {
         return sali_fail_memory(err);

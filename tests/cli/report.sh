@@ -212,6 +212,8 @@ no_page 65 "bad/log.csv:2: expected a number, found 'x'" bad
 echo 'iteration,f' >bad/log.csv
 echo '1,2,3' >>bad/log.csv
 no_page 65 "bad/log.csv:2: expected 2 columns" bad
+printf 'iteration,f\n1,2\n3,,4\n' >bad/log.csv
+no_page 65 "bad/log.csv:3: an empty field" bad
 printf 'iteration,f\0g\n1,2\n' >bad/log.csv
 no_page 65 "bad/log.csv: expected text, found a NUL byte" bad
 printf 'iteration,f\n1,2\n' >bad/log.csv

@@ -156,6 +156,11 @@ START_TEST(null_arguments_are_refused)
     ck_fails(sal_option_get(NULL, &o, "draws", text, 8, &err), SAL_ERR_ARGUMENT, &err, "NULL");
     ck_fails(sal_option_get(run, &o, NULL, text, 8, &err), SAL_ERR_ARGUMENT, &err, "NULL");
     ck_fails(sal_option_resolve(run, NULL, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_sampler_find(NULL, NULL, 0, NULL, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_marginals_read("x", NULL, NULL, NULL, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_marginals_write("x", NULL, NULL, 0, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_model_check(NULL, NULL, 0, NULL, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_data_binarise(NULL, 0, 0, &err), SAL_ERR_ARGUMENT, &err, "none");
     ck_assert_ptr_null(sal_option_table_of((sal_options)17));
 }
 END_TEST

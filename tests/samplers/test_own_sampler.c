@@ -542,7 +542,7 @@ START_TEST(bad_descriptors_are_refused)
           "sampler 'x': kinds is 0x1; expected an OR of SAL_MOVES_*",
           SAL_ERR_ARGUMENT },
         { { BASE, .settings = twice },
-          "sampler 'x': parameter 'a' is there twice",
+          "sampler 'x': setting 'a' is there twice",
           SAL_ERR_ARGUMENT },
         { { BASE, .settings = outside },
           "needs finite numbers low <= standard <= high",

@@ -185,6 +185,9 @@ static sal_status take_free(const char *path, const sal_model *model, int64_t ev
 sal_status sal_marginals_read(const char *path, const sal_model *model, double *marginals,
                               double *log_z, sal_error *err)
 {
+    if (!path || !model || !marginals) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "marginals: path, model or marginals is NULL");
+    }
     const sal_space *whole = sali_clamp_inner(model)->space;
     int64_t evidence = -1;
     double found = NAN, *all = SALI_NEW_ARRAY(double, whole->n_states);
@@ -257,6 +260,9 @@ static sal_status write_json(const char *path, const sal_model *model, const dou
 sal_status sal_marginals_write(const char *path, const sal_model *model, const double *marginals,
                                double log_z, sal_error *err)
 {
+    if (!path || !model || !marginals) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "marginals: path, model or marginals is NULL");
+    }
     const sal_space *whole = sali_clamp_inner(model)->space;
     const bool mar = sali_has_suffix(path, ".MAR");
     int64_t entries = 0;

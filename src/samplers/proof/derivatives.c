@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/alloc.h"
+#include "core/error.h"
 #include "samplers/sampler.h"
 #include "samplers/start.h"
 
@@ -231,6 +232,9 @@ static sal_status make_states(const sal_model *model, uint64_t seed, sali_chains
 sal_status sal_model_check(const sal_model *model, const sal_model *exact, uint64_t seed,
                            sal_model_checks *checks, sal_error *err)
 {
+    if (!model || !checks) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "check: model or checks is NULL");
+    }
     sali_chains *chains = NULL;
     sal_model_checks c = { .states = STATES,
                            .differences = sali_strategy_name(sali_strategy_best(model)) };
