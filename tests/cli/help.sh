@@ -59,9 +59,9 @@ refused "unknown command 'frobnicate'; see 'saltus help'" frobnicate
 refused "unknown option '--chians'; did you mean '--chains'?" sample ising --chians 3
 refused "unknown option '--thraeds'; did you mean '--threads'?" sample ising --thraeds=3
 ends 66 "there is no model or file 'isng'; did you mean 'ising'?" "$program" sample isng
-refused "ising has no parameter 'sdie'; did you mean 'side'?" sample ising:sdie=4
+refused "ising has no setting 'sdie'; did you mean 'side'?" sample ising:sdie=4
 refused "there is no sampler 'gqg'; did you mean 'gwg'?" sample ising --sampler gqg
-refused "gwg has no parameter 'raduis'; did you mean 'radius'?" sample ising --sampler gwg:raduis=2
+refused "gwg has no setting 'raduis'; did you mean 'radius'?" sample ising --sampler gwg:raduis=2
 refused "unknown option '--otu'; did you mean '--out'?" sample ising --otu x
 refused "unknown option '--frobnicate'; see 'saltus sample --help'" sample ising --frobnicate
 refused "unknown option '--$(printf 'x%.0s' {1..300})'; see" sample "--$(printf 'x%.0s' {1..300})"
