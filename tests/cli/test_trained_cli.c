@@ -100,7 +100,7 @@ START_TEST(evaluate_reads_what_train_wrote)
                                         "log_z_jackknife", "effective_chains",
                                         "log_likelihood",  "log_likelihood_error" };
     static char first[sizeof out];
-    const char *options = "--data digits --chains 20 --temperatures 30 --json";
+    const char *options = "--data digits --chains 12 --temperatures 12 --json";
     ck_run("train rbm:hidden=3 --data digits --out run --iterations 20 --steps 2 --threads 1");
     ck_run("evaluate run %s --threads 1", options);
     strcpy(first, out);

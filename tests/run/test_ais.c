@@ -651,12 +651,10 @@ static Suite *make(void)
 {
     Suite *suite = suite_create("ais");
     TCase *tc = tcase_create("ais");
-    tcase_add_test(tc, log_z_is_within_four_standard_errors);
     tcase_add_test(tc, every_exact_sampler_will_do);
     tcase_add_test(tc, ready_made_models_agree_with_enumeration);
     tcase_add_test(tc, an_rbm_agrees_with_the_sum_over_hidden_states);
     tcase_add_test(tc, errors_are_honest);
-    tcase_add_test(tc, weights_are_unbiased_both_ways);
     tcase_add_test(tc, forward_is_below_and_reverse_above);
     tcase_add_test(tc, weights_from_the_model_itself_are_exact);
     tcase_add_test(tc, forbidden_starts_have_weight_zero);
@@ -670,6 +668,11 @@ static Suite *make(void)
     tcase_add_test(tc, allocation_failures_are_errors);
     tcase_add_test(tc, base_probabilities_keep_away_from_0_and_1);
     tcase_add_test(tc, log_likelihood_is_mean_f_less_log_z);
+    suite_add_tcase(suite, tc);
+    tc = statistics_create("estimates");
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, log_z_is_within_four_standard_errors);
+    tcase_add_test(tc, weights_are_unbiased_both_ways);
     suite_add_tcase(suite, tc);
     return suite;
 }

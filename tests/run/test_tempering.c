@@ -628,7 +628,7 @@ static double marginal_error(const sal_run *run, const char *path)
 static Suite *tempering_suite(void)
 {
     Suite *suite = suite_create("tempering");
-    TCase *tcase = tcase_create("swaps");
+    TCase *tcase = statistics_create("swaps");
     tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, swaps_are_balanced_for_the_joint_target);
     tcase_add_test(tcase, forbidden_states_are_not_swapped);
@@ -636,7 +636,7 @@ static Suite *tempering_suite(void)
     tcase_add_test(tcase, round_trips_are_counted);
     tcase_add_test(tcase, steps_and_swaps_leave_the_product_invariant);
     suite_add_tcase(suite, tcase);
-    tcase = tcase_create("runs");
+    tcase = statistics_create("runs");
     tcase_set_timeout(tcase, 240);
     tcase_add_loop_test(tcase, tempered_draws_follow_the_target, 0, 2);
     tcase_add_test(tcase, tempering_crosses_between_modes);

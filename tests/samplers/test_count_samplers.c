@@ -688,7 +688,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("count_samplers");
-    TCase *tcase = tcase_create("count_samplers");
+    TCase *tcase = statistics_create("count_samplers");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, proposals_are_those_of_the_paper);
     tcase_add_test(tcase, steps_follow_the_exact_probabilities);

@@ -472,6 +472,9 @@ static Suite *lsb_suite(void)
     tcase_add_loop_test(tcase, learning_depends_on_the_seed_and_not_on_threads, 0, 2);
     tcase_add_test(tcase, a_rate_of_0_learns_nothing);
     tcase_add_loop_test(tcase, running_out_of_memory_is_reported, 0, 2);
+    suite_add_tcase(suite, tcase);
+    tcase = statistics_create("efficiency");
+    tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, what_is_learned_beats_the_worst_ready_made_function, 0, 4);
     suite_add_tcase(suite, tcase);
     return suite;

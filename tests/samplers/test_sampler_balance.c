@@ -475,7 +475,7 @@ END_TEST
 static Suite *make(void)
 {
     Suite *suite = suite_create("sampler_balance");
-    TCase *tests = tcase_create("balance");
+    TCase *tests = statistics_create("balance");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, own_samplers_are_right_and_propose_as_the_librarys);
     tcase_add_test(tests, wrong_samplers_are_found);

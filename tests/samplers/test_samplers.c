@@ -284,11 +284,14 @@ static Suite *samplers_suite(void)
     Suite *suite = suite_create("samplers");
     TCase *tcase = tcase_create("exact");
     tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, samplers_leave_the_target_invariant);
     tcase_add_test(tcase, samplers_reach_all_states);
     tcase_add_test(tcase, clamped_models_target_the_conditional);
     tcase_add_test(tcase, acceptance_ratio_knows_infinities);
     tcase_add_test(tcase, usual_sampler_is_by_exact_differences_where_gradients_mislead);
+    suite_add_tcase(suite, tcase);
+    tcase = statistics_create("matrices");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, samplers_leave_the_target_invariant);
     suite_add_tcase(suite, tcase);
     return suite;
 }

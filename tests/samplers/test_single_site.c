@@ -298,7 +298,7 @@ END_TEST
 static Suite *single_site_suite(void)
 {
     Suite *suite = suite_create("single_site");
-    TCase *tcase = tcase_create("single_site");
+    TCase *tcase = statistics_create("single_site");
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, balancing_functions_are_balanced_without_overflow, 0, 2);
     tcase_add_test(tcase, rounding_never_picks_a_move_without_weight);

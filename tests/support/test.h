@@ -73,6 +73,16 @@ static inline int test_main(Suite *suite)
     return failed != 0;
 }
 
+/* A test case of statistics: it compares many draws, or whole matrices, with what they should be.
+ * CK_EXCLUDE_TAGS=statistics leaves such cases out: sanitizers make them take minutes, and look for
+ * other things. */
+static inline TCase *statistics_create(const char *name)
+{
+    TCase *tcase = tcase_create(name);
+    tcase_set_tags(tcase, "statistics");
+    return tcase;
+}
+
 /* A number of chains or settings for tests of frequencies; sanitizers look for other things, and
  * make them slow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -171,7 +171,9 @@ START_TEST(every_sampler_goes_on_with_the_same_bits)
         sal_model_destroy(model);
         if (serves) {
             const char *name = sali_sampler_at(k)->name;
-            try_stop(name, &data, usual(name), stops[_i], specification);
+            if (!TEST_SANITIZED || k % 3 == _i % 3) { /* there, each sampler at two of the stops */
+                try_stop(name, &data, usual(name), stops[_i], specification);
+            }
             tried++;
         }
     }

@@ -308,13 +308,15 @@ int main(void)
 {
     Suite *suite = suite_create("inpaint");
     TCase *tcase = tcase_create("inpaint");
-    tcase_add_test(tcase, samples_have_the_conditional_marginals);
     tcase_add_test(tcase, known_variables_stay_and_unknown_ones_move);
     tcase_add_test(tcase, progress_is_shown_and_can_stop_it);
     tcase_add_test(tcase, results_depend_on_seed_row_and_what_is_known_only);
     tcase_add_test(tcase, bad_masks_codes_and_options_are_refused);
     tcase_add_test(tcase, every_failed_allocation_is_reported);
     tcase_add_test(tcase, sheets_are_written);
+    suite_add_tcase(suite, tcase);
+    tcase = statistics_create("statistics");
+    tcase_add_test(tcase, samples_have_the_conditional_marginals);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -764,13 +764,15 @@ int main(void)
     TCase *tcase = tcase_create("training");
     tcase_add_test(tcase, levels_have_the_exact_log_z);
     tcase_add_test(tcase, spins_and_labels_have_the_exact_log_z);
-    tcase_add_test(tcase, training_reaches_the_maximum_likelihood);
-    tcase_add_test(tcase, sixteen_units_reach_the_maximum_likelihood);
     tcase_add_test(tcase, linear_models_see_all_rows);
     tcase_add_test(tcase, a_far_start_is_reached_over_bridges);
     tcase_add_test(tcase, updates_that_go_too_far_are_taken_back);
     tcase_add_test(tcase, options_are_checked);
     tcase_add_test(tcase, stops_and_threads_change_no_bit);
+    suite_add_tcase(suite, tcase);
+    tcase = statistics_create("maximum likelihood");
+    tcase_add_test(tcase, training_reaches_the_maximum_likelihood);
+    tcase_add_test(tcase, sixteen_units_reach_the_maximum_likelihood);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("sampling");
     tcase_add_test(tcase, a_saved_ladder_knows_its_model);

@@ -322,7 +322,6 @@ int main(void)
 {
     Suite *suite = suite_create("train");
     TCase *tcase = tcase_create("train");
-    tcase_add_test(tcase, training_comes_close_to_the_largest_likelihood);
     tcase_add_test(tcase, parameter_gradient_is_that_of_the_likelihood);
     tcase_add_test(tcase, adam_follows_its_definition);
     tcase_add_test(tcase, same_seed_gives_the_same_bits_for_any_number_of_threads);
@@ -330,6 +329,9 @@ int main(void)
     tcase_add_test(tcase, divergence_is_an_error_and_keeps_good_parameters);
     tcase_add_test(tcase, bad_options_and_data_are_refused);
     tcase_add_test(tcase, every_failed_allocation_is_reported);
+    suite_add_tcase(suite, tcase);
+    tcase = statistics_create("statistics");
+    tcase_add_test(tcase, training_comes_close_to_the_largest_likelihood);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

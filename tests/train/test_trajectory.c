@@ -798,7 +798,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("trajectory");
-    TCase *tcase = tcase_create("training");
+    TCase *tcase = statistics_create("training");
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, all_kinds_of_variables_follow, 0, sizeof kinds / sizeof *kinds);
     tcase_add_loop_test(tcase, threads_and_stops_change_no_bit, 0, sizeof bits / sizeof *bits);
@@ -809,7 +809,7 @@ int main(void)
     tcase_add_loop_test(tcase, memory_that_runs_out_is_said, 0, 2);
     tcase_add_test(tcase, a_trainer_that_failed_early_loads);
     suite_add_tcase(suite, tcase);
-    tcase = tcase_create("files");
+    tcase = statistics_create("files");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, each_directory_gets_all_levels);
     tcase_add_test(tcase, damaged_ladders_are_refused);
