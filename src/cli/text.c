@@ -15,20 +15,18 @@ bool cli_has_suffix(const char *text, const char *suffix)
 
 /* ---- numbers; the program keeps the locale "C" */
 
-/* The characters as a text of their own, if they are among those that such numbers have. */
-static bool copy_number(const char *text, size_t size, const char *among, char out[64])
+/* Whether the characters are among those that such numbers have: none of "nan" or "0x1". */
+static bool are_of(const char *text, size_t size, const char *among)
 {
-    bool fits = size > 0 && size < 64 && strspn(text, among) >= size;
-    snprintf(out, 64, "%.*s", fits ? (int)size : 0, text);
-    return fits;
+    return size > 0 && strspn(text, among) >= size;
 }
 
 bool cli_parse_int(const char *text, size_t size, int64_t *out)
 {
-    char copy[64], *end = copy;
+    char *end;
     errno = 0;
-    long long value = copy_number(text, size, "+-0123456789", copy) ? strtoll(copy, &end, 10) : 0;
-    if (end == copy || *end || errno != 0) {
+    long long value = strtoll(text, &end, 10);
+    if (!are_of(text, size, "+-0123456789") || end != text + size || errno != 0) {
         return false;
     }
     *out = value;
@@ -37,9 +35,9 @@ bool cli_parse_int(const char *text, size_t size, int64_t *out)
 
 bool cli_parse_real(const char *text, size_t size, double *out)
 {
-    char copy[64], *end = copy;
-    double value = copy_number(text, size, "+-.eE0123456789", copy) ? strtod(copy, &end) : 0;
-    if (end == copy || *end || !isfinite(value)) {
+    char *end;
+    double value = strtod(text, &end);
+    if (!are_of(text, size, "+-.eE0123456789") || end != text + size || !isfinite(value)) {
         return false;
     }
     *out = value;

@@ -139,7 +139,8 @@ void sali_put_exp(sali_text_output *w, double log_value, const char *after)
 {
     double value = exp(log_value);
     if (isfinite(value) && (value > 0 || log_value == -INFINITY)) {
-        sali_put(w, "%g%s", value, after);
+        sali_put(w, "%g", value);
+        sali_put_raw(w, after);
     } else {
         sali_text_fail(w, SAL_ERR_ARGUMENT,
                        "a table entry has log %g, whose exponential is no positive finite number; "

@@ -4,28 +4,21 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *letters;
-} alphabets[] = {
-    [SAL_ALPHABET_AUTO] = { "auto", "-ACDEFGHIKLMNPQRSTVWY" },
-    [SAL_ALPHABET_PROTEIN] = { "protein", "-ACDEFGHIKLMNPQRSTVWY" },
-    [SAL_ALPHABET_RNA] = { "rna", "-ACGU" },
-    [SAL_ALPHABET_DNA] = { "dna", "-ACGT" },
+static const char *const letters_of[] = {
+    [SAL_ALPHABET_AUTO] = "-ACDEFGHIKLMNPQRSTVWY",
+    [SAL_ALPHABET_PROTEIN] = "-ACDEFGHIKLMNPQRSTVWY",
+    [SAL_ALPHABET_RNA] = "-ACGU",
+    [SAL_ALPHABET_DNA] = "-ACGT",
 };
 
 const char *sali_alphabet_letters(sal_alphabet alphabet)
 {
-    return alphabets[alphabet].letters;
+    return letters_of[alphabet];
 }
 
 int sali_alphabet_states(sal_alphabet alphabet)
 {
-    return (int)strlen(alphabets[alphabet].letters);
-}
-
-const char *sali_alphabet_name(sal_alphabet alphabet)
-{
-    return alphabets[alphabet].name;
+    return (int)strlen(letters_of[alphabet]);
 }
 
 uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter)
@@ -33,8 +26,7 @@ uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter)
     letter = alphabet == SAL_ALPHABET_RNA && letter == 'T'   ? 'U'
              : alphabet == SAL_ALPHABET_DNA && letter == 'U' ? 'T'
                                                              : letter;
-    const char *letters = alphabets[alphabet].letters,
-               *at = letter ? strchr(letters, letter) : NULL;
+    const char *letters = letters_of[alphabet], *at = letter ? strchr(letters, letter) : NULL;
     return (uint8_t)(at ? at - letters : 0);
 }
 

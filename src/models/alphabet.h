@@ -17,9 +17,6 @@ const char *sali_alphabet_letters(sal_alphabet alphabet);
 /* The number of letters: 21 or 5. */
 int sali_alphabet_states(sal_alphabet alphabet);
 
-/* "protein", "rna" or "dna"; for SAL_ALPHABET_AUTO "auto". */
-const char *sali_alphabet_name(sal_alphabet alphabet);
-
 /* The code of an upper-case letter or of '-'; 0, the gap, for letters that the alphabet lacks. In
  * both nucleotide alphabets T and U are the same code. */
 uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter);

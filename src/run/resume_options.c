@@ -162,8 +162,7 @@ static sal_status read_options(const sal_run_state *state, sal_run_options *o, s
                : sali_fail(err, SAL_ERR_DATA, "the state of the run has no options");
 }
 
-sal_status sal_run_state_options(const sal_run_state *state, sal_run_options *options,
-                                 sal_error *err)
+static sal_status take_options(const sal_run_state *state, sal_run_options *options, sal_error *err)
 {
     int64_t clamped = count_of(state, VARIABLES);
     sal_run_options o = { .clamps.n = clamped, .resume = state };
@@ -183,6 +182,13 @@ sal_status sal_run_state_options(const sal_run_state *state, sal_run_options *op
     o.clamps.codes = codes;
     *options = o;
     return SAL_OK;
+}
+
+sal_status sal_run_state_options(const sal_run_state *state, sal_run_options *options,
+                                 sal_error *err)
+{
+    sal_status status = take_options(state, options, err);
+    return status && state->name ? sali_fail_prefix(err, status, "%s", state->name) : status;
 }
 
 const char *sali_run_state_model(const sal_run_state *state)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The draws made before a run goes on: into its records, and for another run
- * out of memory. */
+/* The draws made before a run goes on: into its records, and for another run out of memory. */
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +16,7 @@ static sal_status check_draw(const sal_run *run, const sal_draw *draw, sal_error
     const sal_clamps *clamps = &run->options.clamps;
     if (draw->chains != run->options.chains || draw->variables != space->n_variables) {
         return sali_fail(err, SAL_ERR_DATA,
-                         "the draws are of %lld chains and %lld variables; "
-                         "expected %lld and %lld",
+                         "the draws are of %lld chains and %lld variables; expected %lld and %lld",
                          (long long)draw->chains, (long long)draw->variables,
                          (long long)run->options.chains, (long long)space->n_variables);
     }
@@ -54,8 +52,8 @@ static void record(sal_run *run, const sal_draw *draw)
     }
 }
 
-/* Draws 0 .. n - 1, of warm-up or after it. The caller may want to see no more
- * of them, but those that are counted are all recorded. */
+/* Draws 0 .. n - 1, of warm-up or after it. The caller may want to see no more of them, but those
+ * that are counted are all recorded. */
 static sal_status replay(sal_run *run, bool warmup, int64_t n, sal_error *err)
 {
     const sali_replay *replay = &run->options.resume->replay;
@@ -80,8 +78,7 @@ sal_status sali_run_replay(sal_run *run, sal_error *err)
     int64_t warmup = o->callbacks.draw && o->record.warmup ? run->warmup_done / o->thin : 0;
     if (warmup + run->draws_made > 0 && !o->resume->replay.read) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "the state is without the draws made before: let the run "
-                         "keep its draws "
+                         "the state is without the draws made before: let the run keep its draws "
                          "(record.draws), or write them to a file NAME.nc");
     }
     sal_status status = replay(run, true, warmup, err);
@@ -104,8 +101,7 @@ static sal_status read_memory(void *source, bool warmup, int64_t index, sal_draw
     int64_t chains = run->options.chains, V = run->base->space->n_variables;
     if (warmup || index >= run->draws_made) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "runs do not keep the states of warm-up: write "
-                         "them to a file NAME.nc");
+                         "runs do not keep the states of warm-up: write them to a file NAME.nc");
     }
     for (int64_t c = 0; c < chains; c++) {
         m->figures[SALI_NOTED_LP * chains + c] = run->log_prob[c * run->draws_made + index];

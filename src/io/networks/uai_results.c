@@ -110,11 +110,3 @@ sal_status sali_uai_parse_pr(const char *name, const void *text, int64_t size, d
     }
     return scan.status;
 }
-
-sal_status sali_uai_write_pr(const char *path, double log_z, sal_error *err)
-{
-    sali_text_output w;
-    sali_text_open(&w, path, false, err);
-    sali_put(&w, "PR\n%g\n", log_z / M_LN10);
-    return sali_text_close(&w);
-}

@@ -22,10 +22,9 @@ void sali_uai_read_mar(sali_scan *scan, const sal_space *space, double *marginal
 sal_status sali_uai_parse_pr(const char *name, const void *text, int64_t size, double *log_z,
                              sal_error *err);
 
-/* Write marginals [R], finite; a natural log Z, finite. Atomically.
+/* Write marginals [R], finite. Atomically.
  * Returns: UNSUPPORTED for a count without a cap; IO; MEMORY. */
 sal_status sali_uai_write_mar(const char *path, const sal_space *space, const double *marginals,
                               sal_error *err);
-sal_status sali_uai_write_pr(const char *path, double log_z, sal_error *err);
 
 #endif

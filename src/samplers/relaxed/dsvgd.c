@@ -106,7 +106,7 @@ const sali_sampler sali_sampler_d_svgd = {
     .needs_gradient = true,
     .has_step_size = true,
     .unadjusted = true,
-    .kinds = SALI_RELAXED_KINDS,
+    .kinds = SAL_MOVES_BINARY | SAL_MOVES_SPIN,
     .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){

@@ -16,9 +16,7 @@
 
 #include "samplers/sampler.h"
 
-/* The kinds of variables that can be relaxed, and the setting of all relaxations, first in their
- * lists. */
-#define SALI_RELAXED_KINDS (1u << SAL_BINARY | 1u << SAL_SPIN)
+/* The setting of all relaxations, first in their lists. */
 #define SALI_TEMPERATURE_SETTING                                                       \
     {                                                                                  \
         "temperature", 0.5, 1e-3, 1e3, false, "T of the relaxation sigmoid(y/T)", NULL \

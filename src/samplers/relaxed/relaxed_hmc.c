@@ -109,7 +109,7 @@ const sali_sampler sali_sampler_r_mala = {
     .needs_gradient = true,
     .has_step_size = true,
     .unadjusted = true,
-    .kinds = SALI_RELAXED_KINDS,
+    .kinds = SAL_MOVES_BINARY | SAL_MOVES_SPIN,
     .settings = mala_settings,
     .engine =
         &(const sal_sampler_engine){
@@ -124,7 +124,7 @@ const sali_sampler sali_sampler_r_hmc = {
     .needs_gradient = true,
     .has_step_size = true,
     .unadjusted = true,
-    .kinds = SALI_RELAXED_KINDS,
+    .kinds = SAL_MOVES_BINARY | SAL_MOVES_SPIN,
     .settings = hmc_settings,
     .engine =
         &(const sal_sampler_engine){
