@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of options, from which defaults, ranges, texts and comparisons follow. */
+/* Tables of options. A table says for each option of a struct its name, type, range and usual
+ * value. Defaults, checks, texts, help and the comparison of a resumed run with the first are made
+ * from it. */
 #ifndef SALI_OPTION_H
 #define SALI_OPTION_H
 
@@ -9,52 +11,53 @@
 
 #include <saltus/options.h>
 
-/* Ends of a range that are not part of it, and values outside it with a meaning. */
+/* What else is to know about a range. A range holds its ends, unless these say otherwise. */
 enum {
-    SALI_ABOVE = 1,       /* low is not */
-    SALI_BELOW = 2,       /* high is not */
-    SALI_OR_NONE = 4,     /* -1 in the struct, "0" as a text: none */
-    SALI_OR_MINUS_ONE = 8 /* -1 has a meaning of its own */
+    SALI_ABOVE = 1,       /* values must be above `low` */
+    SALI_BELOW = 2,       /* values must be below `high` */
+    SALI_OR_NONE = 4,     /* the option can be switched off: -1 in the struct, the text "0" */
+    SALI_OR_MINUS_ONE = 8 /* -1 is allowed too, and has a meaning of its own */
 };
 
-/* Where 0 is out of its range or the option can be none, 0 in the struct asks for the usual value:
- * for `fill`, or if that is 0 for what is found out later. */
+/* One option. A 0 in the struct stands for the usual value if 0 is out of the range, or if the
+ * option can be switched off. The usual value is then `fill`; if that is 0 too, the code that uses
+ * the option finds a value. */
 typedef struct sali_option {
-    const char *name, *field; /* as in sal_option_info, and so are */
+    const char *name, *field; /* these six as in sal_option_info */
     sal_option_kind kind;
     const char *values, *usual, *doc;
     sal_option_resume resume;
-    size_t offset;
-    double low, high;         /* of numbers */
-    unsigned range;           /* what of its ends is part of it */
+    size_t offset;            /* of the field in the struct */
+    double low, high;         /* the range of a number */
+    unsigned range;           /* SALI_ABOVE and so on, added up */
     double fill;              /* the usual value, if it is a number that is always the same */
-    const char *const *words; /* of SAL_OPTION_WORD, by their values, ending with NULL; "": has none
-                               */
+    const char *const *words; /* of SAL_OPTION_WORD: the words by their values, then NULL; "" where
+                               * a value has no word */
 } sali_option;
 
 struct sal_option_table {
-    const char *what; /* before the names in messages: "train: " */
+    const char *what; /* what messages put before a name: "train: " */
     int64_t n;
     const sali_option *options;
 };
 
-/* Those of the structs (sal_option_table_of): run/, train/. */
+/* The tables of the four structs of options; they are in run/ and train/. */
 const sal_option_table *sali_run_option_table(void);
 const sal_option_table *sali_train_option_table(void);
 const sal_option_table *sali_ais_option_table(void);
 const sal_option_table *sali_inpaint_option_table(void);
 
-/* An entry, of which the rest is below. */
+/* An entry of a table. The last arguments are any of the fields below. */
 #define SALI_OPTION(NAME, KIND, VALUES, DOC, ...)                                          \
     {                                                                                      \
         .name = NAME, .kind = SAL_OPTION_##KIND, .values = VALUES, .doc = DOC, __VA_ARGS__ \
     }
 
-/* Room for what is expected of one. */
+/* Room for the text that says what values an option takes. */
 #define SALI_OPTION_ROOM 128
 
-/* Fields of an entry: where it is in the struct; whole numbers and reals from `from` on; its usual
- * value. */
+/* Fields of an entry: its place in the struct; its range, or a range without an upper end for whole
+ * numbers (FROM) and for reals (REAL_FROM); its usual value. */
 #define SALI_FIELD(type, member) .field = #member, .offset = offsetof(type, member)
 #define SALI_RANGE(from, to) .low = (double)(from), .high = (double)(to)
 #define SALI_FROM(from) SALI_RANGE(from, INFINITY)
