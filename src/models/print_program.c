@@ -5,6 +5,7 @@
 
 #include "ad/passes.h"
 #include "ad/workspace.h"
+#include "core/error.h"
 #include "models/tape_model.h"
 
 #define CHAINS 32 /* of one shard, for which memory is told */
@@ -125,14 +126,18 @@ sal_status sal_model_print_program(const sal_model *model, FILE *stream, sal_err
     fputc('\n', stream);
     print_passes(stream, program->passes);
     sal_status status = print_buffers(stream, tape, "value", 0, err);
-    return status ? status : print_buffers(stream, tape, "gradient", SALI_WANT_STATE_GRADIENT, err);
+    status =
+        status ? status : print_buffers(stream, tape, "gradient", SALI_WANT_STATE_GRADIENT, err);
+    return status                                  ? status
+           : fflush(stream) != 0 || ferror(stream) ? sali_fail(err, SAL_ERR_IO, "cannot print: %m")
+                                                   : SAL_OK;
 }
 
 int64_t sal_model_operations(const sal_model *model, const char *op)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     int64_t count = 0;
-    for (int32_t i = 0; tape && i < tape->program->n_nodes; i++) {
+    for (int32_t i = 0; tape && op && i < tape->program->n_nodes; i++) {
         count += strcmp(sali_op_f64(tape->program->nodes[i].op)->name, op) == 0;
     }
     return count;

@@ -249,6 +249,31 @@ START_TEST(a_log_may_be_damaged_anywhere)
 }
 END_TEST
 
+/* What the caller notes of a run comes back with its state. */
+START_TEST(notes_come_back)
+{
+    static const sal_note notes[] = { { "model", "ising:side=3" },
+                                      { "mine", "a \"quoted\" é" },
+                                      { 0 } };
+    sal_error err;
+    sal_run *run = NULL;
+    sal_draw_writer *writer = NULL;
+    sal_run_state *state = NULL;
+    sal_model *model = make_model();
+    sal_run_options options = usual;
+    ck_ok(sal_draw_writer_open(temp_path("a.nc"), model, &options, notes, &writer, &err), &err);
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    ck_ok(sal_draw_writer_close(writer, run, &err), &err);
+    ck_ok(sal_run_state_open(temp_path("a.nc"), &state, &err), &err);
+    ck_assert_str_eq(sal_run_state_note(state, "model"), notes[0].text);
+    ck_assert_str_eq(sal_run_state_note(state, "mine"), notes[1].text);
+    ck_assert_ptr_null(sal_run_state_note(state, "params"));
+    sal_run_state_destroy(state);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Again and again, at any draw, of those that it reads again too. */
 START_TEST(a_process_may_be_killed_again_and_again)
 {
@@ -343,6 +368,7 @@ static Suite *log_suite(void)
     tcase_add_test(tcase, a_log_may_be_cut_anywhere);
     tcase_add_test(tcase, a_log_may_be_damaged_anywhere);
     tcase_add_test(tcase, a_process_may_be_killed_again_and_again);
+    tcase_add_test(tcase, notes_come_back);
     tcase_add_test(tcase, other_files_are_left_alone);
     tcase_add_test(tcase, failing_allocations_lose_nothing);
     suite_add_tcase(suite, tcase);
