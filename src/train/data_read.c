@@ -290,10 +290,5 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
                            : take_array(path, &content.array, &o, &read, err);
     }
     sali_content_free(&content);
-    if (status == SAL_OK) {
-        *data = read;
-    } else {
-        sal_data_destroy(&read);
-    }
-    return status;
+    return SALI_GIVE_STRUCT(status, read, data, sal_data_destroy);
 }

@@ -293,12 +293,7 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (status == SAL_OK && t->options.objective == SAL_PTT) {
         status = sali_ptt_create(t, &t->ptt, err);
     }
-    if (status != SAL_OK) {
-        sal_trainer_destroy(t);
-        return status;
-    }
-    *out = t;
-    return SAL_OK;
+    return SALI_GIVE(status, t, out, sal_trainer_destroy);
 }
 
 void sal_trainer_destroy(sal_trainer *t)

@@ -89,10 +89,5 @@ sal_status sal_run_state_open(const char *path, sal_run_state **out, sal_error *
         status = SAL_OK;
     }
     sal_run_state_destroy(left);
-    if (status != SAL_OK) {
-        sal_run_state_destroy(state);
-        return status;
-    }
-    *out = state;
-    return SAL_OK;
+    return SALI_GIVE(status, state, out, sal_run_state_destroy);
 }

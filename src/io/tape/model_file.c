@@ -48,12 +48,7 @@ static sal_status build_network(sali_factor_graph *graph, sal_dtype dtype, sal_m
                                empty ? nothing : graph->log_table, dtype, &made, err);
     sali_free(scope);
     status = status ? status : sali_names_move(graph, made, err);
-    if (status != SAL_OK) {
-        sal_model_destroy(made);
-        return status;
-    }
-    *out = made;
-    return SAL_OK;
+    return SALI_GIVE(status, made, out, sal_model_destroy);
 }
 
 /* ---- saved tapes */
@@ -87,12 +82,7 @@ static sal_status build_tape(const char *path, const sali_text *text, sal_dtype 
         sali_tape_xml_parse(path, text->data, text->size, dtype, &model, &file, err);
     status = status || !file ? status : load_beside(model, path, file, err);
     sali_free(file);
-    if (status != SAL_OK) {
-        sal_model_destroy(model);
-        return status;
-    }
-    *out = model;
-    return SAL_OK;
+    return SALI_GIVE(status, model, out, sal_model_destroy);
 }
 
 /* ---- opening */
@@ -235,12 +225,7 @@ sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, 
     sal_model *made = NULL;
     sal_status status = open_any(spec, dtype, &made, err);
     status = status ? status : sal_model_set_name(made, spec, err);
-    if (status != SAL_OK) {
-        sal_model_destroy(made);
-        return status;
-    }
-    *model = made;
-    return SAL_OK;
+    return SALI_GIVE(status, made, model, sal_model_destroy);
 }
 
 /* ---- saving */
