@@ -123,14 +123,11 @@ sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, i
     for (int64_t k = 0; status == SAL_OK && k < shards; k++) {
         status = create_shard(pl, k, rows, err);
     }
-    if (status != SAL_OK) {
-        sali_pseudo_likelihood_destroy(pl);
-        return status;
+    if (status == SAL_OK) {
+        pl->version = sali_model_version(model) - 1;
+        sali_pseudo_likelihood_refresh(pl);
     }
-    pl->version = sali_model_version(model) - 1;
-    sali_pseudo_likelihood_refresh(pl);
-    *out = pl;
-    return SAL_OK;
+    return SALI_GIVE(status, pl, out, sali_pseudo_likelihood_destroy);
 }
 
 void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl)

@@ -14,6 +14,7 @@
 static sal_status read_log(const char *path, sal_run_state *state, sal_error *err)
 {
     void *bytes = NULL;
+    sal_run_options options;
     sali_draw_log *log = NULL;
     sal_status status = sali_draw_log_open(path, false, &log, err);
     if (status != SAL_OK) {
@@ -27,7 +28,11 @@ static sal_status read_log(const char *path, sal_run_state *state, sal_error *er
     status = sali_draw_log_state(log, &bytes, err);
     status = status ? status : sali_state_parse(log->path, bytes, log->state_size, state, err);
     sali_free(bytes);
-    return status;
+    if (status != SAL_OK) {
+        return status;
+    }
+    status = sal_run_state_options(state, &options, err);
+    return status ? sali_fail_prefix(err, status, "%s", log->path) : SAL_OK;
 }
 
 static sal_status open_state(const char *path, bool log, sal_run_state **out, sal_error *err)

@@ -307,13 +307,9 @@ sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t 
         }
     }
     sali_free(states);
-    if (status != SAL_OK) {
-        sali_free(observed);
-        sali_free(found);
-        return status;
+    if (status == SAL_OK) {
+        *n = count;
     }
-    *n = count;
-    *variables = found;
-    *codes = observed;
-    return SAL_OK;
+    (void)SALI_GIVE(status, found, variables, sali_free);
+    return SALI_GIVE(status, observed, codes, sali_free);
 }
