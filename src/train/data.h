@@ -21,11 +21,6 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
 sal_status sali_codes_fit(const char *who, const char *what, int64_t n, const uint8_t *codes,
                           const sal_space *space, sal_error *err);
 
-/* Copy `count` >= 1 rows, with everything that the data set holds for them. Returns: ARGUMENT for
- * rows that do not exist; MEMORY. On failure *out is untouched. */
-sal_status sali_data_slice(const sal_data *data, int64_t first, int64_t count, sal_data *out,
-                           sal_error *err);
-
 /* The sum of the rows' weights: without weights, their number. */
 double sali_data_weight(const sal_data *data);
 

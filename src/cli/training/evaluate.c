@@ -49,28 +49,26 @@ typedef struct session {
 static int take_samples(session *s, const sal_array *array)
 {
     const sal_space *space = sal_model_space(s->model);
-    int64_t V = s->test.variables;
-    sal_data data = { .variables = V, .rows = array->count / V };
-    if (array->shape[array->ndim - 1] != V || data.rows < 2) {
+    const int64_t V = s->test.variables;
+    s->samples = (sal_data){ .variables = V, .rows = array->count / V };
+    if (array->shape[array->ndim - 1] != V || s->samples.rows < 2) {
         return cli_error(SAL_ERR_DATA,
                          "--samples %.200s: expected two states or more of %lld codes each",
                          s->o->samples, (long long)V);
     }
-    data.codes = malloc((size_t)array->count);
-    for (int64_t i = 0; data.codes && i < array->count; i++) {
+    s->samples.codes = malloc((size_t)array->count);
+    for (int64_t i = 0; s->samples.codes && i < array->count; i++) {
         const double code = array->values[i];
         const int64_t states = sal_space_states(space, i % V);
         const int64_t last = states > 0 ? states - 1 : SAL_COUNT_MOST;
         if (!(code >= 0 && code <= UINT8_MAX && code <= (double)last) || code != floor(code)) {
-            sal_data_destroy(&data);
             return cli_error(SAL_ERR_DATA,
                              "--samples %.200s: code %g of variable %lld; expected 0 to %lld",
                              s->o->samples, code, (long long)(i % V), (long long)last);
         }
-        data.codes[i] = (uint8_t)code;
+        s->samples.codes[i] = (uint8_t)code;
     }
-    s->samples = data;
-    return data.codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    return s->samples.codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
 static int read_samples(session *s)

@@ -31,7 +31,6 @@ static void get_attributes(int file, sali_run_record *r)
         snprintf(text, sizeof text, "%llu", seed);
         r->seed = sali_memory_text(m, text);
     }
-    r->seconds = NAN;
     if (nc_inq_attlen(file, NC_GLOBAL, "sampling_time", &one) != NC_NOERR || one != 1 ||
         nc_get_att_double(file, NC_GLOBAL, "sampling_time", &r->seconds) != NC_NOERR) {
         r->seconds = NAN;

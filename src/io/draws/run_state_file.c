@@ -38,18 +38,14 @@ static sal_status read_log(const char *path, sal_run_state *state, sal_error *er
 static sal_status open_state(const char *path, bool log, sal_run_state **out, sal_error *err)
 {
     sal_run_state *state = SALI_NEW(sal_run_state);
-    char *name = log ? sali_draw_log_path(path) : sali_strdup(path);
-    sal_status status = !state || !name ? sali_fail_memory(err)
-                        : log           ? read_log(path, state, err)
-                                        : sali_draw_netcdf_state(path, state, err);
-    if (status != SAL_OK) {
-        sal_run_state_destroy(state);
-        sali_free(name);
-        return status;
+    if (!state) {
+        return sali_fail_memory(err);
     }
-    state->name = name;
-    *out = state;
-    return SAL_OK;
+    state->name = log ? sali_draw_log_path(path) : sali_strdup(path);
+    sal_status status = !state->name ? sali_fail_memory(err)
+                        : log        ? read_log(path, state, err)
+                                     : sali_draw_netcdf_state(path, state, err);
+    return SALI_GIVE(status, state, out, sal_run_state_destroy);
 }
 
 /* Whether both are of one run, whatever draws it was to make. */

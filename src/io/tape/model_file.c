@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "core/specification.h"
 #include "core/text.h"
-#include "io/file.h"
 #include "io/format.h"
 #include "io/tape/tape_xml.h"
 #include "io/networks/uai.h"
